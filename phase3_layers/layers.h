@@ -1,0 +1,99 @@
+/*
+ * layers.h: the contract of phase 3, the layers of a network, forward and backward.
+ *
+ * Conventions: device pointers; row-major; weights [out_features, in_features]; the destination
+ * first, a stream last; outputs are overwritten; a gradient is grad_<what it belongs to>. fp32
+ * throughout. Launchers return the error of their launches and do not wait.
+ */
+#ifndef COURSE_LAYERS_H
+#define COURSE_LAYERS_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 301_activations.cu
+ *
+ * Element by element over n floats. y may be x, grad_x may be grad_y. Every backward takes the
+ * input x of the forward. relu passes NaN on, and its derivative at 0 is 0. gelu is the tanh form:
+ * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
+
+cudaError_t relu_forward(float *y, const float *x, size_t n, cudaStream_t stream);
+cudaError_t relu_backward(float *grad_x, const float *grad_y, const float *x, size_t n,
+                          cudaStream_t stream);
+cudaError_t sigmoid_forward(float *y, const float *x, size_t n, cudaStream_t stream);
+cudaError_t sigmoid_backward(float *grad_x, const float *grad_y, const float *x, size_t n,
+                             cudaStream_t stream);
+cudaError_t tanh_forward(float *y, const float *x, size_t n, cudaStream_t stream);
+cudaError_t tanh_backward(float *grad_x, const float *grad_y, const float *x, size_t n,
+                          cudaStream_t stream);
+cudaError_t gelu_forward(float *y, const float *x, size_t n, cudaStream_t stream);
+cudaError_t gelu_backward(float *grad_x, const float *grad_y, const float *x, size_t n,
+                          cudaStream_t stream);
+
+/* 302_bias.cu */
+
+/** y[rows x cols] = x[rows x cols] + bias[cols]. y may be x. */
+cudaError_t bias_forward(float *y, const float *x, const float *bias, int rows, int cols,
+                         cudaStream_t stream);
+/** grad_bias[cols] = column sums of grad_y[rows x cols]; the same bits every time. */
+cudaError_t bias_backward(float *grad_bias, const float *grad_y, int rows, int cols,
+                          cudaStream_t stream);
+
+/* 303_linear.cu */
+
+/** y[batch x out] = x[batch x in] * w[out x in]^T + bias[out]. bias may be NULL. */
+cudaError_t linear_forward(float *y, const float *x, const float *w, const float *bias, int batch,
+                           int in_features, int out_features, cudaStream_t stream);
+/**
+ * Gradients of linear_forward.
+ * @param grad_x    [batch x in_features] = grad_y * w; NULL when not wanted
+ * @param grad_w    [out_features x in_features] = grad_y^T * x; NULL when not wanted
+ * @param grad_bias [out_features] = column sums of grad_y; NULL when not wanted
+ */
+cudaError_t linear_backward(float *grad_x, float *grad_w, float *grad_bias, const float *grad_y,
+                            const float *x, const float *w, int batch, int in_features,
+                            int out_features, cudaStream_t stream);
+
+/* 304_softmax.cu */
+
+/** y[r] = softmax of row x[r]. An entry of -infinity has weight 0; a row of nothing else gives
+ *  zeros. rows and cols are free: more than 65,535 rows, more than 1,024 columns. */
+cudaError_t softmax_forward(float *y, const float *x, int rows, int cols, cudaStream_t stream);
+/** grad_x = y * (grad_y - sum over the row of grad_y * y). Takes the output y of the forward. */
+cudaError_t softmax_backward(float *grad_x, const float *grad_y, const float *y, int rows,
+                             int cols, cudaStream_t stream);
+
+/* 305_cross_entropy.cu */
+
+/**
+ * Loss of every row and gradient of the mean loss, in one.
+ * @param loss         [rows] -log softmax(logits)[label]; 0 where the label is ignore_index
+ * @param grad_logits  [rows x classes] (softmax - onehot) / number of labels that are not
+ *                     ignore_index; zeros in ignored rows
+ * @param labels       [rows] each in 0 .. classes-1, or ignore_index
+ */
+cudaError_t softmax_cross_entropy(float *loss, float *grad_logits, const float *logits,
+                                  const int *labels, int rows, int classes, int ignore_index,
+                                  cudaStream_t stream);
+
+/* 314_adam.cu */
+
+/**
+ * One step of AdamW on n parameters; param, m and v are updated in place.
+ * m = beta1 m + (1 - beta1) grad; v = beta2 v + (1 - beta2) grad^2;
+ * param -= lr (m / (1 - beta1^step) / (sqrt(v / (1 - beta2^step)) + eps) + weight_decay * param).
+ * @param step counts from 1
+ */
+cudaError_t adam_update(float *param, float *m, float *v, const float *grad, size_t n, float lr,
+                        float beta1, float beta2, float eps, float weight_decay, int step,
+                        cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
