@@ -1,0 +1,151 @@
+/*
+ * device.h: the narrow waist of softgpu. Everything that the CUDA runtime (emulator/runtime) asks
+ * of the device (emulator/device) goes through this page: memory, modules, launches, findings.
+ *
+ * Interface
+ *   open     device_open, device_close
+ *   memory   device_alloc, device_free, device_find, device_write, device_read, device_copy,
+ *            device_fill, device_forget
+ *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
+ *   run      device_launch
+ *   report   device_take_finding, device_take_output, device_error
+ *
+ * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
+ * side. No callback, no shared global. So the two sides can live in two processes joined by a pipe,
+ * and nothing above this line need change.
+ *
+ * A device address is a number, never a host pointer: addresses start at DEVICE_BASE, which the
+ * runtime keeps unmapped in the host program, so that host code that dereferences one faults.
+ *
+ * Caller's duties: one thread at a time inside the device (the runtime holds a lock).
+ */
+#ifndef SOFTGPU_DEVICE_H
+#define SOFTGPU_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEVICE_BASE  UINT64_C(0x500000000000) /* first device address */
+#define DEVICE_BYTES (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
+
+typedef uint64_t device_address;
+typedef struct device device;
+
+typedef enum device_status {
+    DEVICE_OK,
+    DEVICE_OUT_OF_MEMORY,   /* the allocation does not fit */
+    DEVICE_BAD_ADDRESS,     /* a range that is not inside one live allocation */
+    DEVICE_BAD_MODULE,      /* the PTX could not be parsed: device_error() says where */
+    DEVICE_NOT_FOUND,       /* no such function or symbol */
+    DEVICE_BAD_LAUNCH,      /* grid, block or shared memory outside the limits */
+    DEVICE_ILLEGAL_ADDRESS, /* the kernel touched memory out of bounds (a finding says where) */
+    DEVICE_MISALIGNED,      /* the kernel touched memory off its natural alignment */
+    DEVICE_TRAP,            /* trap or a failed assert */
+    DEVICE_DEADLOCK,        /* live threads wait at barriers that cannot complete */
+    DEVICE_TIMEOUT,         /* the instruction budget is spent: an endless loop */
+    DEVICE_UNSUPPORTED,     /* an opcode that the device lacks: device_error() names op and line */
+} device_status;
+
+/** How a device is made. Zero in a field means its default. */
+typedef struct device_options {
+    uint64_t memory_bytes; /**< what cudaMalloc may hand out in all; default 8 GiB */
+    uint64_t budget;       /**< warp instructions that one warp may execute in one launch */
+    uint32_t threads;      /**< host threads that run blocks; default: the cores of the machine */
+    uint32_t checks;       /**< bit set of device_check; 0 means all, DEVICE_CHECK_NONE none */
+} device_options;
+
+typedef enum device_check {
+    DEVICE_CHECK_UNINITIALISED = 1, /* reads of memory nothing has written */
+    DEVICE_CHECK_RACES         = 2, /* unordered shared-memory accesses */
+    DEVICE_CHECK_NONE          = 1u << 31,
+} device_check;
+
+/** What the compiler said of a kernel, and how its parameters lie in the parameter block. */
+typedef struct device_function_facts {
+    uint32_t param_count;
+    uint32_t param_bytes; /**< size of the parameter block */
+    uint32_t param_offset[256], param_size[256];
+    uint32_t static_shared_bytes;
+    uint32_t local_bytes; /**< per thread */
+    uint32_t registers;   /**< an estimate: 32-bit registers live at once, 16..255 */
+    uint32_t max_threads; /**< .maxntid, or 1024 */
+} device_function_facts;
+
+/** One kernel launch. `params` is laid out as device_function_facts says. */
+typedef struct device_launch_request {
+    uint32_t function;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const void *params;
+    uint32_t param_bytes;
+} device_launch_request;
+
+typedef enum device_finding_kind {
+    FINDING_OUT_OF_BOUNDS,
+    FINDING_MISALIGNED,
+    FINDING_RACE,
+    FINDING_UNINITIALISED,
+    FINDING_DIVERGENT_BARRIER,
+    FINDING_DEADLOCK,
+    FINDING_ENDLESS_LOOP,
+    FINDING_TRAP,
+    FINDING_UNSUPPORTED,
+} device_finding_kind;
+
+/** One defect of a kernel, seen while it ran. The same defect at the same line is reported once a
+ *  launch, with a count. */
+typedef struct device_finding {
+    device_finding_kind kind;
+    uint32_t count;               /**< times seen in this launch */
+    char kernel[128];             /**< name as in the source, not mangled */
+    char file[256];               /**< as the compiler recorded it; "" without -lineinfo */
+    uint32_t line;
+    uint32_t block[3], thread[3]; /**< of the first thread that did it */
+    device_address address;
+    char text[512];               /**< one sentence: what happened, to which memory, and the cause */
+} device_finding;
+
+/** @return a device, or NULL when its address range cannot be reserved. */
+device *device_open(const device_options *options);
+void device_close(device *);
+
+/** @return DEVICE_OUT_OF_MEMORY, and *address is untouched, when it does not fit. 0 bytes is legal
+ *  and gives a unique address. Addresses are multiples of 256. Fresh memory counts as
+ *  uninitialised. */
+device_status device_alloc(device *, uint64_t bytes, device_address *address);
+device_status device_free(device *, device_address);
+/** The live allocation that holds `address`: its base and size. */
+device_status device_find(device *, device_address address, device_address *base, uint64_t *bytes);
+/** Bytes free and in all. */
+void device_memory(device *, uint64_t *free_bytes, uint64_t *total_bytes);
+
+device_status device_write(device *, device_address to, const void *from, uint64_t bytes);
+device_status device_read(device *, void *to, device_address from, uint64_t bytes);
+device_status device_copy(device *, device_address to, device_address from, uint64_t bytes);
+/** Repeat an element of `width` (1, 2 or 4) bytes `count` times. */
+device_status device_fill(device *, device_address to, uint32_t value, uint32_t width,
+                          uint64_t count);
+/** Count the range as uninitialised again; its bytes stay. */
+device_status device_forget(device *, device_address, uint64_t bytes);
+
+/** Parse and decode PTX text. On DEVICE_BAD_MODULE nothing is loaded. An unknown opcode is no error
+ *  here: it becomes DEVICE_UNSUPPORTED when a launch reaches the kernel. */
+device_status device_load(device *, const char *ptx, size_t bytes, uint32_t *module);
+device_status device_unload(device *, uint32_t module);
+device_status device_function(device *, uint32_t module, const char *name, uint32_t *function);
+device_status device_function_info(device *, uint32_t function, device_function_facts *);
+/** A __device__ or __constant__ variable of a module. */
+device_status device_symbol(device *, uint32_t module, const char *name, device_address *,
+                            uint64_t *bytes);
+
+/** Run a whole grid; return when it is done. Findings and printf output are queued. */
+device_status device_launch(device *, const device_launch_request *);
+
+/** The next queued finding. @return 0 when there is none. */
+int device_take_finding(device *, device_finding *);
+/** Move queued printf output, at most `bytes`. @return bytes moved. */
+size_t device_take_output(device *, char *to, size_t bytes);
+/** Text of the last failure of this device, "" if none. */
+const char *device_error(device *);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * softgpu.h: what softgpu offers beyond the CUDA runtime API. A program needs none of it; a tool
+ * that runs programs on softgpu (a grader, a test) reads findings through it.
+ */
+#ifndef SOFTGPU_H
+#define SOFTGPU_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Called once for every finding, after the launch that caused it, instead of the line on stderr.
+ *  `line` is the line that would have been printed, without "softgpu: " and newline. */
+typedef void softgpu_finding_hook(const char *line, void *context);
+void softgpu_on_finding(softgpu_finding_hook *hook, void *context);
+
+/** Count a range of device memory as uninitialised again; its bytes stay as they are. */
+void softgpu_forget(void *device_pointer, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
