@@ -1,0 +1,176 @@
+/*
+ * case.h: everything that a case file (grader/cases/NNN_name.c) needs, on one page.
+ *
+ * A case file describes one exercise: what it is called, which functions it must define, the cases
+ * that check it and the test that times it. It ends with the one name that it exports:
+ *
+ *     const exercise exercise_206 = { .id = 206, ... };
+ *
+ * A case is a row {name, function, shape}. Its function builds inputs, makes one or more calls into
+ * the worker that holds the student's code, and judges the outputs. It runs three times: with one
+ * seed, with another seed at the same addresses, and with the first seed at other addresses. The
+ * first expectation that fails ends the case.
+ *
+ * Everything allocated with f32_array and its siblings is freed after the run.
+ */
+#ifndef GRADER_CASE_H
+#define GRADER_CASE_H
+
+#include "protocol.h"
+#include "random.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- the description of an exercise ---------------------------------------------------------- */
+
+/** Where a case or a timing runs: a set of these. 0 means everywhere. */
+typedef enum place {
+    ON_HOST    = 1, /* phase 1: C on the CPU */
+    ON_SOFTGPU = 2, /* CUDA exercises without a GPU */
+    ON_GPU     = 4,
+} place;
+
+#define SHAPE_MAX 8
+
+typedef struct grading_case {
+    const char *name;                /**< unique in its exercise; what `make check CASE=` takes */
+    void (*run)(const long *shape);  /**< builds, calls, judges */
+    long shape[SHAPE_MAX];           /**< handed to run */
+    unsigned where;                  /**< set of place; 0: everywhere */
+    bool once;                       /**< long runs only: one seed, one address */
+    double seconds;                  /**< deadline of one call; 0: 10 s */
+} grading_case;
+
+/** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. */
+typedef struct speed_test {
+    const char *metric;     /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
+    const char *function;   /**< the student's */
+    const char *baseline;   /**< a function of the exercise's baseline file */
+    void (*run)(const char *function, const long *shape); /**< fresh inputs, ONE timed call, judge */
+    long shape[SHAPE_MAX];
+    unsigned where;         /**< ON_HOST or ON_GPU */
+    double threshold;       /**< full points at this ratio baseline seconds / student seconds ... */
+    double work, baseline_work; /**< ... each divided by its work first; 0, 0 means equal work */
+    double flop, bytes;     /**< of the student's call: held against the device's ceiling; 0: not */
+} speed_test;
+
+typedef struct exercise {
+    int id;                      /**< e.g. 206 */
+    const char *name;            /**< e.g. "matmul_naive" */
+    const char *file;            /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
+    const char *functions[24];   /**< contract names that the file exports; NULL ends the list */
+    int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
+    bool own_prerequisites;      /**< phase 5: link the student's own where they passed */
+    const char *baseline_file;   /**< e.g. "grader/baselines/206_uncoalesced.cu", or NULL */
+    double points, speed_points; /**< for correctness, for speed */
+    const grading_case *cases;   /**< ends with a row whose name is NULL */
+    const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
+} exercise;
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+float *f32_array(size_t count);   /* zeroed */
+double *f64_array(size_t count);  /* zeroed */
+int *i32_array(size_t count);     /* zeroed */
+
+float *random_f32(size_t count);                                /* uniform in (-1, 1) */
+float *random_f32_between(size_t count, float low, float high); /* uniform */
+float *random_normal_f32(size_t count);                         /* mean 0, deviation 1 */
+int *random_i32(size_t count, int low, int high);               /* low .. high-1 */
+random_state *case_random(void);                                /* for anything else */
+void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at random places */
+
+/* ---- calls into the worker ------------------------------------------------------------------- */
+
+/** One argument of a call: a wire_argument and where its data lives in the grader. */
+typedef struct argument {
+    wire_argument wire;
+    void *data;      /* what goes in, and (out, inout) receives what comes back */
+    unsigned role;
+    unsigned element_bytes;
+} argument;
+
+/* Device buffers for CUDA exercises, host buffers for phase 1. Inputs are verified to be unchanged;
+ * outputs arrive poisoned with NaN or 0xA5; all are surrounded by canaries or unmapped memory. */
+argument in_f32(const char *name, const float *data, size_t count);
+argument out_f32(const char *name, float *data, size_t count);
+argument inout_f32(const char *name, float *data, size_t count);
+argument in_i32(const char *name, const int *data, size_t count);
+argument out_i32(const char *name, int *data, size_t count);
+/** Host memory also in a CUDA exercise: host(in_f32(...)). */
+argument host(argument);
+/** Start the buffer this many bytes past an aligned address (multiples of 4). */
+argument shifted(argument, unsigned bytes);
+
+argument same_as(int index); /* the pointer of argument number `index`, for calls in place */
+argument i32(int value);
+argument u64(unsigned long long value); /* size_t too */
+argument f32(float value);
+argument dim3_of(unsigned x, unsigned y, unsigned z);
+argument stream(void);
+argument null_pointer(void);
+argument handle(int number);     /* a pointer that an earlier call returned or filled in */
+argument handle_out(int number); /* T **: the call stores a pointer there */
+argument worker_function(const char *name); /* pointer to a function of worker/scenarios.c */
+
+#define ARGS(...)                                                                                  \
+    (argument[]){__VA_ARGS__}, (int)(sizeof((argument[]){__VA_ARGS__}) / sizeof(argument))
+
+/* Each fails the case unless the function exists, returns in time (and cudaSuccess), the device
+ * is without error and findings, canaries and inputs are untouched. */
+void call_cuda(const char *function, argument *arguments, int count); /* returns cudaError_t */
+void call_void(const char *function, argument *arguments, int count);
+float call_returning_f32(const char *function, argument *arguments, int count);
+double call_returning_f64(const char *function, argument *arguments, int count);
+void call_returning_handle(int number, const char *function, argument *arguments, int count);
+
+/** Text that the last call printed on stdout; at most 1 MB of it. */
+const char *call_output(void);
+/** Seconds that the last call took. */
+double call_seconds(void);
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/** End the case as failed. */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/** How a checked array is laid out, for messages: rows x cols, row-major. */
+typedef struct layout {
+    const char *name; /* e.g. "c" */
+    size_t rows, cols;
+} layout;
+
+/**
+ * Every element: |got - want| <= tolerance * scale, NaN only where want is NaN, infinities equal.
+ * Fails with the first bad index, got and want, how many are wrong, and the pattern they form.
+ * @param scale the size of the terms that were summed, e.g. (|a| |b|)_ij; NULL: max(1, |want|)
+ */
+void expect_close(layout, const float *got, const double *want, const double *scale,
+                  double tolerance);
+/** ||got - want|| <= tolerance * ||want||, NaN-aware. */
+void expect_norm_close(layout, const float *got, const double *want, double tolerance);
+void expect_equal_i32(layout, const int *got, const int *want);
+/** |got - want| <= tolerance * max(1, |want|). */
+void expect_near(const char *what, double got, double want, double tolerance);
+#define expect(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) fail(__VA_ARGS__);                                                       \
+    } while (0)
+
+/** The bound for fp32 sums (2e-6 of the sum of absolute terms) and the relative norm (1e-5):
+ *  honest fp32 in any order passes, TF32, fp16 and one dropped term do not. */
+#define FP32_SUM_TOLERANCE  2e-6
+#define FP32_NORM_TOLERANCE 1e-5
+
+/** c = a * b checked in full while that is cheap, else 4,096 sampled elements and a random
+ *  projection of all of c. */
+void expect_matmul(const float *c, const float *a, const float *b, long m, long n, long k);
+
+/* References in double, for several exercises. y may not alias x. */
+void reference_matmul(double *c, double *scale, const float *a, const float *b, long m, long n,
+                      long k); /* scale [m x n] = |a| |b|, or NULL */
+void reference_softmax(double *y, const float *x, long rows, long cols);
+double reference_cross_entropy(double *loss, double *grad_logits, const float *logits,
+                               const int *labels, long rows, long classes, int ignore_index);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * protocol.h: what the trusted grader and the untrusted worker say to each other.
+ *
+ * The channel is a socket pair; each message is one of the structs below. Buffers travel beside it
+ * in one shared memory file. Per call:
+ *
+ *   grader -> worker   wire_call with its buffers laid out in shared memory   (WIRE_PREPARE)
+ *   worker -> grader   wire_reply: buffers are allocated and copied in
+ *   grader -> worker   WIRE_RUN                    the grader's own clock runs during this exchange
+ *   worker -> grader   wire_reply: the call has returned and the whole device is idle
+ *   grader -> worker   WIRE_FETCH
+ *   worker -> grader   wire_reply: every buffer, canaries included, is back in shared memory
+ *
+ * The worker knows neither which buffers are outputs nor what they should hold.
+ */
+#ifndef GRADER_PROTOCOL_H
+#define GRADER_PROTOCOL_H
+
+#include <stdint.h>
+
+#define WIRE_CONTROL_FD 3 /* the socket, in the worker */
+#define WIRE_MEMORY_FD  4 /* the shared memory, in the worker */
+#define WIRE_ARGUMENTS  24
+#define WIRE_HANDLES    8
+#define WIRE_FINDINGS   8
+#define WIRE_PAGE       4096 /* buffers start at multiples of this in the shared memory */
+
+typedef enum wire_verb { WIRE_PREPARE = 1, WIRE_RUN, WIRE_FETCH } wire_verb;
+
+typedef enum wire_kind {
+    WIRE_BUFFER,     /* pointer to `bytes` of memory in `space` */
+    WIRE_ALIAS,      /* the same pointer as argument number `value.i` */
+    WIRE_I32,        /* int in value.i */
+    WIRE_U64,        /* size_t or unsigned long long in value.u */
+    WIRE_F32,        /* float in value.f */
+    WIRE_F64,        /* double in value.f */
+    WIRE_DIM3,       /* dim3 by value in value.dim */
+    WIRE_POINTER,    /* NULL, or handle number value.i (0 .. WIRE_HANDLES-1) */
+    WIRE_HANDLE_OUT, /* pointer to handle number value.i, which the call fills in */
+    WIRE_STREAM,     /* the stream of this worker */
+    WIRE_FUNCTION,   /* the worker's own function named in `name` (see worker/scenarios.c) */
+    WIRE_NULL,
+} wire_kind;
+
+typedef enum wire_space { WIRE_HOST, WIRE_DEVICE } wire_space;
+
+typedef struct wire_argument {
+    uint32_t kind, space;
+    uint64_t at;            /* offset of the buffer's image in shared memory */
+    uint64_t before, after; /* canary bytes around the data; the image is before + bytes + after */
+    uint64_t bytes;         /* of the data */
+    uint32_t forget;        /* tell softgpu that nothing has been written there yet */
+    uint32_t against_guard; /* host only: the last byte touches an unmapped page */
+    char name[32];
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+        uint32_t dim[3];
+    } value;
+} wire_argument;
+
+typedef enum wire_return {
+    WIRE_RETURN_VOID,
+    WIRE_RETURN_CUDA, /* cudaError_t */
+    WIRE_RETURN_F32,
+    WIRE_RETURN_F64,
+    WIRE_RETURN_HANDLE, /* a pointer, kept as handle number return_handle */
+} wire_return;
+
+typedef struct wire_call {
+    uint32_t verb;
+    uint32_t returns, return_handle;
+    uint32_t count;
+    uint32_t relocate; /* allocate at other addresses than the call before */
+    uint32_t timed;    /* flush caches first */
+    uint32_t repeats;  /* calls between the two clock readings; 1 unless a call is very short */
+    uint64_t memory_bytes;
+    char function[64];
+    wire_argument arguments[WIRE_ARGUMENTS];
+} wire_call;
+
+typedef enum wire_status {
+    WIRE_OK,
+    WIRE_NO_LIBRARY,      /* dlopen failed: text says why */
+    WIRE_NO_FUNCTION,     /* the library does not define it */
+    WIRE_NOT_IMPLEMENTED, /* a stub ran: text names it */
+    WIRE_CUDA_ERROR,      /* text says which error and where; `sticky` if the worker is spent */
+    WIRE_NO_MEMORY,       /* the worker could not allocate the buffers */
+} wire_status;
+
+typedef struct wire_finding {
+    char line[512];
+} wire_finding;
+
+typedef struct wire_reply {
+    uint32_t status;
+    uint32_t sticky;
+    double seconds; /* of the call, by the worker's events or clock; the grader checks it */
+    union {
+        int64_t i;
+        double f;
+    } returned;
+    uint32_t finding_count; /* how many there were; the first WIRE_FINDINGS are here */
+    wire_finding findings[WIRE_FINDINGS];
+    char text[512];
+} wire_reply;
+
+#endif
