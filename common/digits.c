@@ -43,7 +43,7 @@ typedef struct {
     float noise;      /* the most that is added to a pixel of 0 .. 1 or taken away */
 } handwriting;
 
-static handwriting random_handwriting(random_stream *rng)
+static handwriting random_handwriting(random_state *rng)
 {
     float angle = random_uniform(rng, -0.35f, 0.35f), slant = random_uniform(rng, -0.35f, 0.35f);
     float width = BOX * random_uniform(rng, 0.6f, 1.0f);
@@ -132,7 +132,7 @@ static const char *read_stroke(point points[MAX_POINTS], int *count, const char 
     return *at == '/' ? at + 1 : NULL;
 }
 
-void digits_draw(unsigned char *image, int digit, random_stream *rng)
+void digits_draw(unsigned char *image, int digit, random_state *rng)
 {
     handwriting hand = random_handwriting(rng);
     float ink[DIGIT_PIXELS] = {0};
@@ -150,7 +150,7 @@ void digits_draw(unsigned char *image, int digit, random_stream *rng)
 
 void digits_generate(unsigned char *images, unsigned char *labels, size_t count, uint64_t seed)
 {
-    random_stream rng = random_seed(seed);
+    random_state rng = random_seed(seed);
     for (size_t i = 0; i < count; i++) {
         labels[i] = (unsigned char)random_below(&rng, 10);
         digits_draw(images + i * DIGIT_PIXELS, labels[i], &rng);
@@ -184,7 +184,7 @@ static int write_set(const char *folder, const char *name, size_t count, uint64_
 int digits_write_idx(const char *folder, size_t train_count, size_t test_count, uint64_t seed,
                      char *error, size_t error_size)
 {
-    random_stream seeds = random_seed(seed);
+    random_state seeds = random_seed(seed);
     uint64_t train_seed = random_u64(&seeds), test_seed = random_u64(&seeds);
     if (write_set(folder, "train", train_count, train_seed, error, error_size) != 0) return -1;
     return write_set(folder, "t10k", test_count, test_seed, error, error_size);

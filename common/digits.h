@@ -18,7 +18,7 @@ extern "C" {
 #define DIGIT_PIXELS (DIGIT_SIDE * DIGIT_SIDE)
 
 /** Draw one `digit`, 0 .. 9. @param image [DIGIT_PIXELS] is overwritten */
-void digits_draw(unsigned char *image, int digit, random_stream *rng);
+void digits_draw(unsigned char *image, int digit, random_state *rng);
 
 /** Draw images[count x DIGIT_PIXELS] of digits in random order, and their labels[count]. */
 void digits_generate(unsigned char *images, unsigned char *labels, size_t count, uint64_t seed);

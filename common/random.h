@@ -2,7 +2,7 @@
  * random.h: random numbers that are the same on every machine.
  *
  * One generator, SplitMix64: a 64-bit counter in steps of an odd constant, every count scrambled.
- * Any seed is a good one, 0 included; two streams are two variables with different seeds.
+ * Any seed is a good one, 0 included; two sequences are two variables with different seeds.
  * Deterministic, not secret: who has seen one number can compute the next.
  */
 #ifndef COURSE_RANDOM_H
@@ -15,28 +15,28 @@
 extern "C" {
 #endif
 
-/** A stream of random numbers. */
+/** Where a sequence of random numbers is. */
 typedef struct {
     uint64_t counter;
-} random_stream;
+} random_state;
 
-/** @return the stream of `seed`, at its beginning */
-random_stream random_seed(uint64_t seed);
+/** @return the beginning of the sequence of `seed` */
+random_state random_seed(uint64_t seed);
 /** @return 64 random bits */
-uint64_t random_u64(random_stream *rng);
+uint64_t random_u64(random_state *rng);
 /** @return one of 0 .. n-1, each equally likely. n > 0 */
-uint64_t random_below(random_stream *rng, uint64_t n);
+uint64_t random_below(random_state *rng, uint64_t n);
 /** @return uniform in [lo, hi). lo < hi */
-float random_uniform(random_stream *rng, float lo, float hi);
+float random_uniform(random_state *rng, float lo, float hi);
 /** @return normal with mean 0 and variance 1 */
-float random_normal(random_stream *rng);
+float random_normal(random_state *rng);
 
 /** x[n] = uniform in [lo, hi) */
-void random_fill_uniform(random_stream *rng, float *x, size_t n, float lo, float hi);
+void random_fill_uniform(random_state *rng, float *x, size_t n, float lo, float hi);
 /** x[n] = normal with mean 0 and the given standard deviation */
-void random_fill_normal(random_stream *rng, float *x, size_t n, float deviation);
+void random_fill_normal(random_state *rng, float *x, size_t n, float deviation);
 /** Put index[n] into random order, every order equally likely. */
-void random_shuffle(random_stream *rng, int *index, size_t n);
+void random_shuffle(random_state *rng, int *index, size_t n);
 
 #ifdef __cplusplus
 }
