@@ -1,0 +1,150 @@
+# The course's Makefile: rules. `make help` lists the targets. tools/setup.sh finds (or installs)
+# compilers and libraries and says in $(BUILD)/config.mk what they are.
+#
+#   SUBMISSION=DIR         the folder that holds phase1_cpu ... (default: this one)
+#   EX="206 211" PHASE=2   only these exercises, only this phase
+#   BACKEND=cpu|cuda       the software GPU or a real one (default: what the machine has)
+#   CASE=NAME SEED=N       one case again, with the same numbers
+#   FRESH=1                grade again what has not changed
+#   STRICT=1               fail unless all points are reached
+#   OWN=1                  link exercises with your own earlier ones, whatever their verdict
+#   RESULTS=FILE           where the results go (default: results/results.json)
+#   NO_INSTALL=1           never install anything
+
+BUILD      ?= build
+SUBMISSION ?= .
+RESULTS    ?= results/results.json
+
+.DEFAULT_GOAL := help
+ifneq ($(filter-out help clean setup,$(or $(MAKECMDGOALS),help)),)
+include $(BUILD)/config.mk
+endif
+export COURSE_ROOT  := $(CURDIR)
+export COURSE_BUILD := $(abspath $(BUILD))
+export SUBMISSION RESULTS EX PHASE CASE SEED
+
+MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+CFLAGS    ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -D_GNU_SOURCE -MMD -MP -Icommon
+
+# --- what is built ----------------------------------------------------------------------------
+
+PHASES     := $(sort $(wildcard phase?_*))
+COURSE_C   := $(wildcard common/*.c)
+GRADER_C   := $(wildcard grader/*.c grader/cases/*.c)
+WORKER_C   := $(wildcard grader/worker/*.c)
+TESTS_C    := $(wildcard grader/tests/*.c)
+
+objects     = $(patsubst %.c,$(BUILD)/obj/$(1)/%.o,$(2))
+COURSE_O   := $(call objects,course,$(COURSE_C))
+GRADER_O   := $(call objects,grader,$(GRADER_C))
+TESTS_O    := $(call objects,grader,$(TESTS_C))
+
+WORKERS    := cpu $(if $(and $(NVCC),$(wildcard emulator/emulator.mk)),softgpu) $(if $(CUDA_LIB),cuda)
+PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%)
+
+-include emulator/emulator.mk
+
+$(BUILD)/libcourse.so: $(COURSE_O)
+	@echo 'link $@'
+	@$(CC) -shared -o $@ $^ -lz -lm
+
+$(BUILD)/grader: $(GRADER_O) $(BUILD)/libcourse.so
+	@echo 'link $@'
+	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lz -lm -pthread -ldl
+
+$(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
+	@echo 'link $@'
+	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lz -lm -pthread -ldl
+
+# One source, three workers: the CPU alone, the software GPU, a real one.
+$(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
+$(BUILD)/worker_softgpu: $(call objects,worker_softgpu,$(WORKER_C)) $(BUILD)/libcourse.so \
+                         $(BUILD)/libsoftgpu.so
+$(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
+$(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
+$(WORKERS:%=$(BUILD)/worker_%):
+	@echo 'link $@'
+	@$(CC) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+
+FLAGS_course         := -fPIC
+FLAGS_grader         := -Igrader $(PHASES:%=-I%)
+FLAGS_worker_cpu     := -Igrader -Igrader/worker
+FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem '$(CUDA_INCLUDE)' -Iemulator
+FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE)'
+
+# Objects lie in $(BUILD)/obj/KIND/, compiled with FLAGS_KIND.
+define compile
+$(BUILD)/obj/$(1)/%.o: %.c
+	@mkdir -p $$(@D) && echo 'cc   $$<'
+	@$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -c $$< -o $$@
+endef
+$(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call compile,$(kind))))
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# Objects are made again when their flags may have changed.
+$(COURSE_O) $(GRADER_O) $(TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
+    $(BUILD)/config.mk
+
+$(BUILD)/config.mk: tools/setup.sh
+	@tools/setup.sh $(BUILD)
+
+ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg)))
+$(BUILD)/config.mk: FORCE
+endif
+
+# --- what can be asked for --------------------------------------------------------------------
+
+.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist \
+        skeletons test docs compile_commands.json format clean FORCE
+
+GRADER      = "$(BUILD)/grader"
+GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") \
+              $(if $(PHASE),--phase "$$PHASE") $(if $(CASE),--case "$$CASE") \
+              $(if $(SEED),--seed "$$SEED") $(if $(FRESH),--fresh) $(if $(STRICT),--strict) \
+              $(if $(OWN),--own)
+
+help: ## this list
+	@echo 'usage: make TARGET [NAME=VALUE ...]'; echo
+	@sed -n 's/^\([a-z][a-z_. 1-5]*\):.*## /  \1\t/p' Makefile | sed 's/phase1.*phase5/phase1 .. phase5/' | expand -t 26; echo
+	@sed -n 's/^#   \([A-Z]*=.*\)/  \1/p' Makefile
+
+setup: ## find what the course needs, install what is missing
+	@tools/setup.sh $(BUILD)
+
+doctor: ## what this machine has and lacks, and what follows
+	@tools/doctor.sh
+
+all: $(PROGRAMS) ## build the grader
+
+grade: all ## grade SUBMISSION
+	@$(GRADER) grade $(GRADE_FLAGS) --results "$$RESULTS"
+
+check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
+	@$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
+
+phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
+	@$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
+
+hint: all ## the next hint: make hint EX=211
+	@$(GRADER) hint "$$EX"
+
+skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
+	@tools/skeletons.sh
+
+test: all $(BUILD)/unit_tests ## all tests; the last line counts them
+	@MAKE='$(MAKE)' tools/test.sh
+
+docs: ## the pages of Doxygen, in $(BUILD)/docs
+	@tools/setup.sh $(BUILD) doxygen doxygen
+	doxygen docs/Doxyfile
+
+compile_commands.json: ## for editors and clang tools
+	@$(MAKE) -Bn all | tools/compile_commands.awk >$@
+
+format: ## clang-format over all C and CUDA
+	git ls-files -z '*.c' '*.h' '*.cu' | xargs -0 clang-format -i
+
+clean: ## remove all that was built (not what was downloaded)
+	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda -exec rm -rf {} +

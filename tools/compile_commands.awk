@@ -1,0 +1,13 @@
+#!/usr/bin/awk -f
+# compile_commands.awk: `make -Bn all` in, compile_commands.json out.
+BEGIN { print "[" }
+/ -c / {
+    file = $0
+    sub(/^.* -c /, "", file)
+    sub(/ .*$/, "", file)
+    gsub(/\\/, "\\\\")
+    gsub(/"/, "\\\"")
+    printf "%s{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s\"}", comma, ENVIRON["PWD"], file, $0
+    comma = ",\n"
+}
+END { print "\n]" }

@@ -1,0 +1,63 @@
+#!/bin/sh
+# doctor.sh: what this machine has and lacks (config.mk, in the environment), and what follows.
+# Never fails.
+
+row() { # LABEL TEXT...
+    label=$1
+    shift
+    printf '  %-16s %s\n' "$label" "$*"
+}
+
+tool() { # LABEL COMMAND: its first line about its version, or that it is missing
+    if [ -n "$2" ] && command -v "$2" >/dev/null; then
+        row "$1" "$2 ($("$2" --version 2>/dev/null | grep -m 1 '[0-9]'))"
+    else
+        row "$1" "none"
+    fi
+}
+
+has_mnist() {
+    [ -e "$1/train-images-idx3-ubyte.gz" ] || [ -e "$1/train-images-idx3-ubyte" ]
+}
+
+echo "This machine has"
+row system "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release 2>/dev/null), $(uname -m)," \
+    "$(nproc) cores, $(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
+tool "C compiler" "$CC"
+tool "C++ compiler" "$CXX"
+row libraries "check, libffi, jansson, zlib"
+if [ -n "$NVCC" ]; then
+    row nvcc "$NVCC ($("$NVCC" --version | sed -n 's/.*\(release [0-9.]*\).*/\1/p'))"
+    row cudart "${CUDA_LIB:-none}"
+else
+    row nvcc none
+fi
+if command -v nvidia-smi >/dev/null; then
+    nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader 2>/dev/null |
+        while read -r line; do row GPU "$line"; done
+fi
+[ -n "$GPU" ] || row GPU "none that CUDA can use"
+for name in clang-format doxygen compute-sanitizer; do
+    command -v "$name" >/dev/null || row "$name" "none"
+done
+for dir in "${COURSE_DATA:-}" "$COURSE_ROOT/data" "$COURSE_ROOT/../shared/data"; do
+    if [ -n "$dir" ] && { has_mnist "$dir" || has_mnist "$dir/mnist"; }; then
+        mnist=$dir
+        row MNIST "$(realpath "$dir")"
+        break
+    fi
+done
+[ -n "${mnist:-}" ] || row MNIST "none"
+
+echo
+echo "So"
+if [ -z "$NVCC" ]; then
+    echo "  phase 1 is graded, CUDA exercises are skipped: they need nvcc (make setup tries again)."
+elif [ -n "$GPU" ]; then
+    echo "  CUDA exercises run on the GPU (sm_$GPU_ARCH), with measured speed; BACKEND=cpu takes the"
+    echo "  software GPU instead, which sees out-of-bounds accesses, races and uninitialised reads."
+else
+    echo "  CUDA exercises run on the software GPU: correctness is judged, speed is not."
+fi
+[ -n "${mnist:-}" ] || echo "  501 trains on digits that the course draws; make data fetches MNIST."
+exit 0

@@ -1,0 +1,239 @@
+#!/bin/sh
+# setup.sh [BUILD]: find what the course needs, install what is missing, write BUILD/config.mk.
+#
+# Nothing is believed that was not tried: a library is there when a program that uses it compiles
+# and links, nvcc when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile
+# runs this whenever config.mk is missing, or something that it names is gone or newer.
+#
+# Installs by apt-get, as root or through a passwordless sudo; nvcc, if there is none, as NVIDIA's
+# wheels from PyPI into BUILD/cuda. NO_INSTALL=1 forbids both.
+# Exit status: 2 when something that the course cannot do without is missing.
+set -eu
+
+build=${1:-build}
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# These belong together. 13.0 runs with every driver from 580 on.
+wheels="nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88
+        nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85"
+
+say() {
+    echo "setup: $*" >&2
+}
+
+# --- installing -------------------------------------------------------------------------------
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+can_install() {
+    [ -z "${NO_INSTALL:-}" ] && command -v apt-get >/dev/null && as_root true 2>/dev/null
+}
+
+apt_get() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+        -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >"$scratch/apt.log" 2>&1
+}
+
+# install_packages PACKAGE...: the package lists are fetched only when the install fails without.
+install_packages() {
+    say "installing $*"
+    apt_get install --no-install-recommends "$@" ||
+        { apt_get update && apt_get install --no-install-recommends "$@"; } ||
+        { tail -n 5 "$scratch/apt.log" >&2; return 1; }
+}
+
+# --- looking ----------------------------------------------------------------------------------
+
+# links COMPILER FILE FLAG...: does the program on standard input compile, link and load?
+links() {
+    compiler=$1 file=$scratch/$2
+    shift 2
+    cat >"$file"
+    "$compiler" "$file" -o "$scratch/a.out" "$@" 2>"$scratch/links.log"
+}
+
+first_that_links() { # FILE COMPILER...: the first compiler that builds a program
+    file=$1
+    shift
+    for compiler in "$@"; do
+        if echo 'int main(void) { return 0; }' | links "$compiler" "$file" -pthread; then
+            command -v "$compiler"
+            return
+        fi
+    done
+}
+
+has_library() { # HEADER CALL FLAG...: can a C program include HEADER, make CALL and link?
+    header=$1 call=$2
+    shift 2
+    printf '#include <stdio.h>\n#include <%s>\nint main(void) { %s; return 0; }\n' \
+        "$header" "$call" | links "$CC" library.c "$@"
+}
+
+find_check_libs() { # Debian's libcheck is static and wants its friends
+    for libs in '-lcheck' '-lcheck_pic -lsubunit -lrt -lm' '-lcheck_pic -lrt -lm'; do
+        # shellcheck disable=SC2086
+        if has_library check.h 'srunner_free(srunner_create(NULL))' $libs -pthread; then
+            echo "$libs"
+            return
+        fi
+    done
+}
+
+# Sets CC, CXX, CHECK_LIBS; prints the packages that would bring what is missing.
+look() {
+    missing=
+    CC=$(first_that_links cc.c $candidates_cc)
+    CXX=$(first_that_links cxx.cc $candidates_cxx)
+    CHECK_LIBS=
+    [ -n "$CC" ] || missing="$missing gcc libc6-dev"
+    [ -n "$CXX" ] || missing="$missing g++"
+    command -v make >/dev/null || missing="$missing make"
+    CC=${CC:-false}
+    CHECK_LIBS=$(find_check_libs)
+    [ -n "$CHECK_LIBS" ] || missing="$missing check"
+    has_library ffi.h 'ffi_cif c; ffi_prep_cif(&c, FFI_DEFAULT_ABI, 0, &ffi_type_void, NULL)' \
+        -lffi || missing="$missing libffi-dev"
+    has_library jansson.h 'json_decref(json_object())' -ljansson ||
+        missing="$missing libjansson-dev"
+    has_library zlib.h 'zlibVersion()' -lz || missing="$missing zlib1g-dev"
+    missing=${missing# }
+}
+
+# works_nvcc NVCC: does it turn a kernel into PTX inside a host object, as the software GPU wants it?
+works_nvcc() {
+    echo '#include <cuda_runtime.h>
+          __global__ void f(float *x) { *x = sinf(*x); }
+          void g(float *x) { f<<<1, 1>>>(x); }' >"$scratch/kernel.cu"
+    "$1" -ccbin "$CXX" -gencode arch=compute_80,code=compute_80 --no-compress -lineinfo \
+        -cudart none -c "$scratch/kernel.cu" -o "$scratch/kernel.o" >"$scratch/nvcc.log" 2>&1
+}
+
+find_nvcc() {
+    for nvcc in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
+        /usr/local/cuda/bin/nvcc "$build/cuda/bin/nvcc"; do
+        if [ -x "$nvcc" ] && works_nvcc "$nvcc"; then
+            echo "$nvcc"
+            return
+        fi
+    done
+}
+
+install_nvcc() {
+    if [ -n "${NO_INSTALL:-}" ]; then
+        say "no nvcc, and NO_INSTALL forbids fetching it"
+        return
+    fi
+    python3 -m pip --version >/dev/null 2>&1 || ! can_install ||
+        install_packages python3 python3-pip || true
+    say "no nvcc here: fetching NVIDIA's compiler into $build/cuda"
+    rm -rf "$build/cuda" "$build/cuda.tmp"
+    # shellcheck disable=SC2086
+    if python3 -m pip install --quiet --no-deps --only-binary :all: --disable-pip-version-check \
+        --no-warn-script-location --root-user-action ignore --retries 2 \
+        --target "$build/cuda.tmp" $wheels >"$scratch/pip.log" 2>&1; then
+        mv "$build/cuda.tmp/nvidia/cu13" "$build/cuda"
+        ln -s lib "$build/cuda/lib64"
+        ln -s libcudart.so.13 "$build/cuda/lib/libcudart.so"
+    else
+        tail -n 2 "$scratch/pip.log" >&2
+    fi
+    rm -rf "$build/cuda.tmp"
+}
+
+# The folder of the headers that nvcc itself would take.
+find_cuda_include() {
+    echo '#include <cuda_runtime_api.h>' >"$scratch/include.cu"
+    header=$("$NVCC" -ccbin "$CXX" -M "$scratch/include.cu" 2>/dev/null | tr ' ' '\n' |
+        grep -m 1 '/cuda_runtime_api\.h$')
+    cd "$(dirname "$header")" && pwd -P
+}
+
+# Sets CUDA_LIB, and GPU and GPU_ARCH if the program also finds a device.
+look_for_gpu() {
+    CUDA_LIB= GPU= GPU_ARCH=
+    top=$(dirname "$(dirname "$(readlink -f "$NVCC")")")
+    for dir in "$top/lib64" "$top/lib" "$top"/targets/*/lib /usr/lib/*-linux-gnu; do
+        [ -e "$dir/libcudart.so" ] || continue
+        links "$CC" gpu.c "-I$CUDA_INCLUDE" "-L$dir" "-Wl,-rpath,$dir" -lcudart <<'END' || continue
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+int main(void)
+{
+    int count = 0, major = 0, minor = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return 1;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+    printf("%d%d\n", major, minor);
+    return 0;
+}
+END
+        CUDA_LIB=$dir
+        if GPU_ARCH=$("$scratch/a.out"); then GPU=1; else GPU_ARCH=; fi
+        return
+    done
+}
+
+# --- the course -------------------------------------------------------------------------------
+
+candidates_cc="${CC:-} gcc clang cc"
+candidates_cxx="${CXX:-} g++ clang++ c++"
+
+if [ "${2:-}" ]; then # setup.sh BUILD COMMAND PACKAGE: only see to it that COMMAND is there
+    command -v "$2" >/dev/null && exit
+    can_install && install_packages "$3" && exit
+    say "$2 is missing: install it with   apt-get install $3"
+    exit 2
+fi
+
+look
+if [ -n "$missing" ]; then
+    packages=$missing
+    # shellcheck disable=SC2086
+    if can_install && install_packages $packages; then look; fi
+    if [ -n "$missing" ]; then
+        say "missing: $missing"
+        say "install it and try again:   apt-get install $missing"
+        exit 2
+    fi
+fi
+
+NVCC=$(find_nvcc)
+if [ -z "$NVCC" ]; then
+    install_nvcc
+    NVCC=$(find_nvcc)
+fi
+CUDA_INCLUDE='' CUDA_LIB='' GPU='' GPU_ARCH=''
+if [ -n "$NVCC" ]; then
+    CUDA_INCLUDE=$(find_cuda_include)
+    look_for_gpu
+else
+    say "no nvcc: CUDA exercises will be skipped"
+fi
+BACKEND=cpu
+[ -z "$GPU" ] || BACKEND=cuda
+
+# config.mk depends on what was found, so that it is made anew when one of them goes or changes.
+found="$CC $CXX $NVCC${CUDA_INCLUDE:+ $CUDA_INCLUDE/cuda_runtime_api.h}"
+for header in check ffi jansson zlib; do echo "#include <$header.h>"; done >"$scratch/headers.c"
+found="$found $("$CC" -M "$scratch/headers.c" | tr -d '\\' | tr ' ' '\n' |
+    grep -E '/(check|ffi|jansson|zlib)\.h$' | tr '\n' ' ')"
+
+{
+    echo "# Written by tools/setup.sh. \`make setup\` writes it again."
+    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH; do
+        eval "echo \"export $name := \$$name\""
+    done
+    echo "export BACKEND ?= $BACKEND"
+    echo "CHECK_LIBS := $CHECK_LIBS"
+    echo "NVIDIA_DEVICES := $(echo /dev/nvidia[0-9]* /dev/dxg | tr ' ' '\n' | grep -v '\*' |
+        while read -r dev; do [ ! -e "$dev" ] || echo "$dev"; done | sort | tr '\n' ' ')"
+    echo "\$(BUILD)/config.mk:" $found
+    for file in $found; do echo "$file:"; done
+} >"$scratch/config.mk"
+mv "$scratch/config.mk" "$build/config.mk"
