@@ -16,7 +16,7 @@ SUBMISSION ?= .
 RESULTS    ?= results/results.json
 
 .DEFAULT_GOAL := help
-ifneq ($(filter-out help clean setup,$(or $(MAKECMDGOALS),help)),)
+ifneq ($(filter-out help setup doctor clean,$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif
 export COURSE_ROOT  := $(CURDIR)
@@ -88,7 +88,7 @@ $(COURSE_O) $(GRADER_O) $(TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_
     $(BUILD)/config.mk
 
 $(BUILD)/config.mk: tools/setup.sh
-	@tools/setup.sh $(BUILD)
+	@tools/setup.sh "$(BUILD)"
 
 ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg)))
 $(BUILD)/config.mk: FORCE
@@ -111,10 +111,10 @@ help: ## this list
 	@sed -n 's/^#   \([A-Z]*=.*\)/  \1/p' Makefile
 
 setup: ## find what the course needs, install what is missing
-	@tools/setup.sh $(BUILD)
+	@tools/setup.sh "$(BUILD)"
 
 doctor: ## what this machine has and lacks, and what follows
-	@tools/doctor.sh
+	@tools/doctor.sh "$(BUILD)"
 
 all: $(PROGRAMS) ## build the grader
 
@@ -137,7 +137,7 @@ test: all $(BUILD)/unit_tests ## all tests; the last line counts them
 	@MAKE='$(MAKE)' tools/test.sh
 
 docs: ## the pages of Doxygen, in $(BUILD)/docs
-	@tools/setup.sh $(BUILD) doxygen doxygen
+	@tools/setup.sh --need doxygen doxygen
 	doxygen docs/Doxyfile
 
 compile_commands.json: ## for editors and clang tools

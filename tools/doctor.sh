@@ -1,6 +1,7 @@
 #!/bin/sh
-# doctor.sh: what this machine has and lacks (config.mk, in the environment), and what follows.
-# Never fails.
+# doctor.sh BUILD: what this machine has and lacks, and what follows. Changes nothing, never fails.
+cd "$(dirname "$0")/.." || exit 0
+eval "$(tools/setup.sh --look "$1")"
 
 row() { # LABEL TEXT...
     label=$1
@@ -25,7 +26,11 @@ row system "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release 2>/dev/null)
     "$(nproc) cores, $(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
 tool "C compiler" "$CC"
 tool "C++ compiler" "$CXX"
-row libraries "check, libffi, jansson, zlib"
+if [ -n "$missing" ]; then
+    row missing "$missing"
+else
+    row libraries "check, libffi, jansson, zlib"
+fi
 if [ -n "$NVCC" ]; then
     row nvcc "$NVCC ($("$NVCC" --version | sed -n 's/.*\(release [0-9.]*\).*/\1/p'))"
     row cudart "${CUDA_LIB:-none}"
@@ -40,7 +45,7 @@ fi
 for name in clang-format doxygen compute-sanitizer; do
     command -v "$name" >/dev/null || row "$name" "none"
 done
-for dir in "${COURSE_DATA:-}" "$COURSE_ROOT/data" "$COURSE_ROOT/../shared/data"; do
+for dir in "${COURSE_DATA:-}" data ../shared/data; do
     if [ -n "$dir" ] && { has_mnist "$dir" || has_mnist "$dir/mnist"; }; then
         mnist=$dir
         row MNIST "$(realpath "$dir")"
@@ -51,7 +56,9 @@ done
 
 echo
 echo "So"
-if [ -z "$NVCC" ]; then
+if [ -n "$missing" ]; then
+    echo "  nothing can be built before the missing packages are there: make setup installs them."
+elif [ -z "$NVCC" ]; then
     echo "  phase 1 is graded, CUDA exercises are skipped: they need nvcc (make setup tries again)."
 elif [ -n "$GPU" ]; then
     echo "  CUDA exercises run on the GPU (sm_$GPU_ARCH), with measured speed; BACKEND=cpu takes the"

@@ -1,5 +1,9 @@
 #!/bin/sh
-# setup.sh [BUILD]: find what the course needs, install what is missing, write BUILD/config.mk.
+# setup.sh: find what the course needs, install what is missing, write config.mk.
+#
+#   setup.sh [BUILD]                the set-up; config.mk and nvcc's wheels go to BUILD
+#   setup.sh --look [BUILD]         install and write nothing, print what is there as NAME='value'
+#   setup.sh --need COMMAND PACKAGE see to it that one more command is there
 #
 # Nothing is believed that was not tried: a library is there when a program that uses it compiles
 # and links, nvcc when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile
@@ -10,9 +14,6 @@
 # Exit status: 2 when something that the course cannot do without is missing.
 set -eu
 
-build=${1:-build}
-mkdir -p "$build"
-build=$(cd "$build" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -156,7 +157,6 @@ find_cuda_include() {
 
 # Sets CUDA_LIB, and GPU and GPU_ARCH if the program also finds a device.
 look_for_gpu() {
-    CUDA_LIB= GPU= GPU_ARCH=
     top=$(dirname "$(dirname "$(readlink -f "$NVCC")")")
     for dir in "$top/lib64" "$top/lib" "$top"/targets/*/lib /usr/lib/*-linux-gnu; do
         [ -e "$dir/libcudart.so" ] || continue
@@ -174,66 +174,85 @@ int main(void)
 }
 END
         CUDA_LIB=$dir
-        if GPU_ARCH=$("$scratch/a.out"); then GPU=1; else GPU_ARCH=; fi
+        if GPU_ARCH=$("$scratch/a.out" 2>/dev/null); then GPU=1; else GPU_ARCH=; fi
         return
     done
 }
 
-# --- the course -------------------------------------------------------------------------------
+# --- the set-up -------------------------------------------------------------------------------
 
-candidates_cc="${CC:-} gcc clang cc"
-candidates_cxx="${CXX:-} g++ clang++ c++"
+# These two stop the script when nothing helps.
 
-if [ "${2:-}" ]; then # setup.sh BUILD COMMAND PACKAGE: only see to it that COMMAND is there
-    command -v "$2" >/dev/null && exit
-    can_install && install_packages "$3" && exit
-    say "$2 is missing: install it with   apt-get install $3"
+need_command() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null && return
+    if can_install && install_packages "$2"; then return; fi
+    say "$1 is missing. Install it and try again:   apt-get install $2"
     exit 2
-fi
+}
 
-look
-if [ -n "$missing" ]; then
-    packages=$missing
+need_libraries() {
+    look
     # shellcheck disable=SC2086
-    if can_install && install_packages $packages; then look; fi
-    if [ -n "$missing" ]; then
-        say "missing: $missing"
-        say "install it and try again:   apt-get install $missing"
-        exit 2
-    fi
-fi
+    if [ -n "$missing" ] && can_install && install_packages $missing; then look; fi
+    [ -n "$missing" ] || return 0
+    say "missing. Install and try again:   apt-get install $missing"
+    exit 2
+}
 
-NVCC=$(find_nvcc)
-if [ -z "$NVCC" ]; then
-    install_nvcc
+# Sets NVCC and what follows from it; empty where there is none.
+look_for_cuda() {
+    CUDA_INCLUDE='' CUDA_LIB='' GPU='' GPU_ARCH='' BACKEND=cpu
     NVCC=$(find_nvcc)
-fi
-CUDA_INCLUDE='' CUDA_LIB='' GPU='' GPU_ARCH=''
-if [ -n "$NVCC" ]; then
+    [ -n "$NVCC" ] || return 0
     CUDA_INCLUDE=$(find_cuda_include)
     look_for_gpu
-else
-    say "no nvcc: CUDA exercises will be skipped"
-fi
-BACKEND=cpu
-[ -z "$GPU" ] || BACKEND=cuda
+    [ -z "$GPU" ] || BACKEND=cuda
+}
 
 # config.mk depends on what was found, so that it is made anew when one of them goes or changes.
-found="$CC $CXX $NVCC${CUDA_INCLUDE:+ $CUDA_INCLUDE/cuda_runtime_api.h}"
-for header in check ffi jansson zlib; do echo "#include <$header.h>"; done >"$scratch/headers.c"
-found="$found $("$CC" -M "$scratch/headers.c" | tr -d '\\' | tr ' ' '\n' |
-    grep -E '/(check|ffi|jansson|zlib)\.h$' | tr '\n' ' ')"
+print_config() {
+    for header in check ffi jansson zlib; do echo "#include <$header.h>"; done >"$scratch/all.c"
+    found="$CC $CXX $NVCC${CUDA_INCLUDE:+ $CUDA_INCLUDE/cuda_runtime_api.h} $("$CC" -M \
+        "$scratch/all.c" | tr ' ' '\n' | grep -E '/(check|ffi|jansson|zlib)\.h$' | tr '\n' ' ')"
 
-{
     echo "# Written by tools/setup.sh. \`make setup\` writes it again."
     for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH; do
         eval "echo \"export $name := \$$name\""
     done
     echo "export BACKEND ?= $BACKEND"
     echo "CHECK_LIBS := $CHECK_LIBS"
-    echo "NVIDIA_DEVICES := $(echo /dev/nvidia[0-9]* /dev/dxg | tr ' ' '\n' | grep -v '\*' |
-        while read -r dev; do [ ! -e "$dev" ] || echo "$dev"; done | sort | tr '\n' ' ')"
-    echo "\$(BUILD)/config.mk:" $found
+    echo "NVIDIA_DEVICES := $(find /dev -maxdepth 1 -name 'nvidia[0-9]*' -o -maxdepth 1 -name dxg |
+        sort | tr '\n' ' ')"
+    echo "\$(BUILD)/config.mk: $found"
     for file in $found; do echo "$file:"; done
-} >"$scratch/config.mk"
-mv "$scratch/config.mk" "$build/config.mk"
+}
+
+candidates_cc="${CC:-} gcc clang cc"
+candidates_cxx="${CXX:-} g++ clang++ c++"
+
+case ${1:-} in
+--need)
+    need_command "$2" "$3"
+    ;;
+--look)
+    build=$(realpath -m "${2:-build}")
+    look
+    look_for_cuda
+    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH BACKEND missing; do
+        eval "echo \"$name='\$$name'\""
+    done
+    ;;
+*)
+    build=$(realpath -m "${1:-build}")
+    mkdir -p "$build"
+    need_libraries
+    look_for_cuda
+    if [ -z "$NVCC" ]; then
+        install_nvcc
+        look_for_cuda
+    fi
+    [ -n "$NVCC" ] || say "no nvcc: CUDA exercises will be skipped"
+    print_config >"$scratch/config.mk"
+    mv "$scratch/config.mk" "$build/config.mk"
+    ;;
+esac
