@@ -73,7 +73,7 @@ has_library() { # HEADER CALL FLAG...: can a C program include HEADER, make CALL
     header=$1 call=$2
     shift 2
     printf '#include <stdio.h>\n#include <%s>\nint main(void) { %s; return 0; }\n' \
-        "$header" "$call" | links "$CC" library.c "$@"
+        "$header" "$call" | links "${CC:-false}" library.c "$@"
 }
 
 find_check_libs() { # Debian's libcheck is static and wants its friends
@@ -95,7 +95,6 @@ look() {
     [ -n "$CC" ] || missing="$missing gcc libc6-dev"
     [ -n "$CXX" ] || missing="$missing g++"
     command -v make >/dev/null || missing="$missing make"
-    CC=${CC:-false}
     CHECK_LIBS=$(find_check_libs)
     [ -n "$CHECK_LIBS" ] || missing="$missing check"
     has_library ffi.h 'ffi_cif c; ffi_prep_cif(&c, FFI_DEFAULT_ABI, 0, &ffi_type_void, NULL)' \
