@@ -1,0 +1,30 @@
+# emulator.mk: build and test softgpu. Part of the course's Makefile; also works by itself:
+#
+#     make -f emulator/emulator.mk [CUDA_INCLUDE=DIR] [emulator-test]
+#
+# CUDA_INCLUDE is the folder of cuda_runtime_api.h.
+
+EMULATOR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+BUILD ?= build
+NVCC ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
+CUDA_INCLUDE ?= $(abspath $(dir $(realpath $(NVCC)))../include)
+
+EMULATOR_CFLAGS := -std=gnu11 -O3 -march=native -ffp-contract=off -fPIC -pthread -Wall -Wextra \
+	-fno-semantic-interposition -isystem $(CUDA_INCLUDE)
+EMULATOR_SOURCES := $(wildcard $(EMULATOR)/device/*.c $(EMULATOR)/runtime/*.c)
+EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
+EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
+
+$(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(EMULATOR_EXPORTS)
+	$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
+		-o $@ $(EMULATOR_OBJECTS) -lm
+
+$(BUILD)/emulator/%.o: $(EMULATOR)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
+
+.PHONY: emulator-test
+emulator-test: $(BUILD)/libsoftgpu.so
+	NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
+
+-include $(EMULATOR_OBJECTS:.o=.d)

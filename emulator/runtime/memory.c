@@ -1,0 +1,100 @@
+/*
+ * memory.c: device memory: plain, pitched and stream-ordered. Streams run at once, so a
+ * stream-ordered allocation is a plain one.
+ */
+#include "runtime.h"
+
+#include "../softgpu.h"
+
+/** 0 bytes is legal and gives a null pointer, as on a GPU. */
+cudaError_t memory_alloc(void **pointer, size_t bytes)
+{
+    device_address address = 0;
+    device_status status = bytes ? device_alloc(runtime.device, bytes, &address) : DEVICE_OK;
+
+    if (!status) *pointer = pointer_to(address);
+    return error_from_device(status);
+}
+
+/** A null pointer is legal; anything but the start of a live allocation is not. */
+cudaError_t memory_free(void *pointer)
+{
+    enum managed_kind kind = managed_kind_of(pointer);
+
+    if (!pointer) return cudaSuccess;
+    if (kind == MANAGED_PINNED_HOST) return cudaErrorInvalidValue;
+    if (kind == MANAGED_MEMORY && !managed_forget(pointer)) return cudaErrorInvalidValue;
+    return error_from_device(device_free(runtime.device, address_of(pointer)));
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    if (!pointer) return error_keep(cudaErrorInvalidValue);
+    cudaError_t error = runtime_enter();
+    if (!error) error = memory_alloc(pointer, bytes);
+    return runtime_leave(error);
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    cudaError_t error = runtime_enter();
+
+    if (!error) error = memory_free(pointer);
+    return runtime_leave(error);
+}
+
+static size_t pitch_of(size_t width)
+{
+    return (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+}
+
+/** Rows start at multiples of the pitch, which is `width` bytes rounded up. */
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    if (!pointer || !pitch) return error_keep(cudaErrorInvalidValue);
+    *pitch = pitch_of(width);
+    return cudaMalloc(pointer, *pitch * height);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent extent)
+{
+    if (!pitched) return error_keep(cudaErrorInvalidValue);
+    pitched->xsize = extent.width;
+    pitched->ysize = extent.height;
+    return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width,
+                           extent.height * extent.depth);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    if (!stream_is_valid(stream)) return error_keep(cudaErrorInvalidResourceHandle);
+    return cudaMalloc(pointer, bytes);
+}
+PER_THREAD_STREAM(cudaMallocAsync);
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    if (!stream_is_valid(stream)) return error_keep(cudaErrorInvalidResourceHandle);
+    return cudaFree(pointer);
+}
+PER_THREAD_STREAM(cudaFreeAsync);
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    uint64_t left = 0, all = 0;
+    cudaError_t error = runtime_enter();
+
+    if (!error) device_memory(runtime.device, &left, &all);
+    if (!error && free_bytes) *free_bytes = left;
+    if (!error && total_bytes) *total_bytes = all;
+    return runtime_leave(error);
+}
+
+void softgpu_forget(void *pointer, size_t bytes)
+{
+    cudaError_t error = runtime_enter();
+
+    if (!error)
+        error = error_from_device(device_forget(runtime.device, address_of(pointer), bytes));
+    runtime_leave(error);
+}

@@ -1,0 +1,40 @@
+/*
+ * unsupported.c: what a program gets that calls a function which softgpu lacks: the function's name
+ * on stderr, once, and cudaErrorNotSupported. So it links, and says what it misses only if it needs
+ * it. What is missing as a whole: textures, arrays, graphs, IPC, external memory, graphics,
+ * run-time loaded libraries.
+ *
+ * This file must not see the prototypes of cuda_runtime_api.h: to ignore its arguments, a function
+ * need not declare them.
+ */
+#include <driver_types.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+cudaError_t error_keep(cudaError_t);
+
+static cudaError_t say(atomic_flag *said, const char *name)
+{
+    if (!atomic_flag_test_and_set(said)) fprintf(stderr, "softgpu: %s is not supported\n", name);
+    return error_keep(cudaErrorNotSupported);
+}
+
+#define MISSING(name)                                                                              \
+    cudaError_t name(void);                                                                        \
+    cudaError_t name(void)                                                                         \
+    {                                                                                              \
+        static atomic_flag said = ATOMIC_FLAG_INIT;                                                \
+        return say(&said, #name);                                                                  \
+    }
+#include "unsupported_table.h"
+#undef MISSING
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind kind);
+
+/** Only describes a texel, so it may as well work; whoever uses it is told above. */
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind kind)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, kind};
+}
