@@ -16,7 +16,8 @@ SUBMISSION ?= .
 RESULTS    ?= results/results.json
 
 .DEFAULT_GOAL := help
-ifneq ($(filter-out help setup doctor clean,$(or $(MAKECMDGOALS),help)),)
+WITHOUT_SETUP := help setup doctor data skeletons docs format clean
+ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif
 export COURSE_ROOT  := $(CURDIR)
@@ -51,11 +52,11 @@ $(BUILD)/libcourse.so: $(COURSE_O)
 
 $(BUILD)/grader: $(GRADER_O) $(BUILD)/libcourse.so
 	@echo 'link $@'
-	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lz -lm -pthread -ldl
+	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 $(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
 	@echo 'link $@'
-	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lz -lm -pthread -ldl
+	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 # One source, three workers: the CPU alone, the software GPU, a real one.
 $(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
@@ -81,7 +82,7 @@ $(BUILD)/obj/$(1)/%.o: %.c
 endef
 $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call compile,$(kind))))
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
 
 # Objects are made again when their flags may have changed.
 $(COURSE_O) $(GRADER_O) $(TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
@@ -94,10 +95,36 @@ ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg))
 $(BUILD)/config.mk: FORCE
 endif
 
+# --- what is compiled only to see that it compiles, and without a warning ----------------------
+
+comma     := ,
+SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
+SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
+COMPILED  := $(SOLUTIONS) $(SKELETONS) \
+             $(wildcard $(foreach d,baselines corpus/right corpus/wrong,grader/$(d)/*.c grader/$(d)/*.cu))
+COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(filter %.c,$(COMPILED))))
+
+$(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
+	@mkdir -p $(@D)
+	@awk -f tools/skeleton.awk $< >$@
+
+# A corpus entry may be as careless as a student.
+careless = $(filter grader/corpus/%,$<)
+
+$(BUILD)/compiled/%.c.o: %.c
+	@mkdir -p $(@D) && echo 'cc   $<'
+	@$(CC) $(ALL_CFLAGS) -O3 -march=native $(if $(careless),-w,-Werror) $(PHASES:%=-I%) -c $< -o $@
+
+$(BUILD)/compiled/%.cu.o: %.cu
+	@mkdir -p $(@D) && echo 'nvcc $<'
+	@$(NVCC) -ccbin $(CXX) -O3 $(if $(careless),-w,-Xcompiler -Wall$(comma)-Wextra -Werror all-warnings) \
+	    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+	    -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
+
 # --- what can be asked for --------------------------------------------------------------------
 
 .PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist \
-        skeletons test docs compile_commands.json format clean FORCE
+        skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
 GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") \
@@ -130,11 +157,19 @@ phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 hint: all ## the next hint: make hint EX=211
 	@$(GRADER) hint "$$EX"
 
+data: ## fetch MNIST into data/mnist
+	@tools/data.sh
+
+mnist: all ## train the network of exercise 501
+	@$(GRADER) grade $(GRADE_FLAGS) --exercise 501 --fresh --results "$$COURSE_BUILD/mnist.json"
+
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	@tools/skeletons.sh
 
-test: all $(BUILD)/unit_tests ## all tests; the last line counts them
-	@MAKE='$(MAKE)' tools/test.sh
+test: all $(BUILD)/unit_tests $(SKELETONS) ## all tests; the last line counts them
+	@tools/test.sh
+
+compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, for sm_80 and sm_90
 
 docs: ## the pages of Doxygen, in $(BUILD)/docs
 	@tools/setup.sh --need doxygen doxygen

@@ -3,8 +3,8 @@
 #   /* SOLUTION: text. */ ... /* END SOLUTION */   becomes   /* TODO: text. */
 #
 # and, when that stands in the body of a host function and is the first such region there, the line
-# NOT_IMPLEMENTED(parameters of the function); follows. The text may span several lines. All other
-# lines stay as they are.
+# NOT_IMPLEMENTED(parameters of the function); follows. A region that ends with a return leaves
+# `return 0;`. The text may span several lines. All other lines stay as they are.
 
 function fail(text)
 {
@@ -123,6 +123,7 @@ function print_stub(indent, names,    line, margin, n, i, word, part)
 /\/\* END SOLUTION \*\// {
     if (!in_region) fail("END SOLUTION without SOLUTION")
     in_region = 0
+    if (depth > 0 && last ~ /^ *return /) print indent "return 0;"
     next
 }
 
@@ -140,6 +141,7 @@ in_marker {
 
 {
     if (!in_region) print
+    last = $0
     code = code_of($0)
     if (in_directive || code ~ /^[ \t]*#/) in_directive = code ~ /\\$/
     else follow(code)

@@ -1,0 +1,75 @@
+#!/bin/sh
+# test.sh: all tests of the course, one part a line at the end of this file. The last line printed
+# counts them. `make test` builds what they need and runs this.
+#
+# A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
+# 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one.
+set -u
+cd "$COURSE_ROOT" || exit 2
+unset MAKEFLAGS MFLAGS MAKELEVEL # the makes below are their own
+
+logs=$COURSE_BUILD/test
+mkdir -p "$logs"
+passed=0 failed=0
+
+counts_of() { # LOG: passed and failed, if it has any
+    awk '/Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
+             sub(/^.*Checks: /, "")
+             split($0, n, /[^0-9]+/)
+             checks_passed += n[1] - n[2] - n[3]; checks_failed += n[2] + n[3]; found = 1
+         }
+         /[0-9]+ passed, [0-9]+ failed/ {
+             sub(/ passed, /, " "); sub(/^.*: /, "")
+             last_passed = $1; last_failed = $2; found = 1
+         }
+         END { if (found) print checks_passed + last_passed, checks_failed + last_failed }' "$1"
+}
+
+part() { # NAME COMMAND...
+    name=$1 log=$logs/$(echo "$1" | tr ' ' _).log start=$(date +%s)
+    shift
+    printf '%-38s ' "$name"
+    "$@" >"$log" 2>&1
+    status=$?
+    counts=$(counts_of "$log")
+    ok=${counts% *} bad=${counts#* }
+    if [ -z "$counts" ]; then ok=1 bad=0; fi
+    if [ $status != 0 ] && [ "$bad" = 0 ]; then ok=$((ok > 0 ? ok - 1 : 0)) bad=1; fi
+    passed=$((passed + ok)) failed=$((failed + bad))
+    echo "$ok passed, $bad failed ($(($(date +%s) - start)) s)"
+    [ "$bad" = 0 ] || sed 's/^/    /' "$log" | tail -n 60
+}
+
+build() {
+    make BUILD="$COURSE_BUILD" "$@"
+}
+
+grade() { # RESULTS FLAG...
+    results=$1
+    shift
+    "$COURSE_BUILD/grader" grade --backend "$BACKEND" --results "$results" "$@"
+}
+
+# Speed is left out: a loaded machine must not fail the tests.
+solutions_are_right() {
+    grade "$logs/solutions.json" --submission solutions &&
+        grep -q '"status": *"passed"' "$logs/solutions.json" &&
+        ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json"
+}
+
+skeletons_score_nothing() {
+    grade "$logs/skeletons.json" --submission "$COURSE_BUILD/skeletons" &&
+        grep -q '"status": *"not_started"' "$logs/skeletons.json" &&
+        ! grep -E '"status": *"(passed|failed|build_failed|not_run)"' "$logs/skeletons.json"
+}
+
+part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
+part 'softgpu'                           build emulator-test
+part 'skeletons follow from solutions'   tools/skeletons.sh --check
+part 'compiles without warnings'         build compiled
+part 'solutions are right'               solutions_are_right
+part 'skeletons score nothing'           skeletons_score_nothing
+part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
