@@ -114,14 +114,24 @@ works_nvcc() {
         -cudart none -c "$scratch/kernel.cu" -o "$scratch/kernel.o" >"$scratch/nvcc.log" 2>&1
 }
 
-find_nvcc() {
+nvcc_places() {
     for nvcc in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
         /usr/local/cuda/bin/nvcc "$build/cuda/bin/nvcc"; do
-        if [ -x "$nvcc" ] && works_nvcc "$nvcc"; then
+        [ ! -x "$nvcc" ] || echo "$nvcc"
+    done
+}
+
+find_nvcc() {
+    nvcc_places | while read -r nvcc; do
+        if works_nvcc "$nvcc"; then
             echo "$nvcc"
-            return
+            break
         fi
     done
+}
+
+has_pip() {
+    python3 -m pip --version >/dev/null 2>&1
 }
 
 install_nvcc() {
@@ -129,8 +139,12 @@ install_nvcc() {
         say "no nvcc, and NO_INSTALL forbids fetching it"
         return
     fi
-    python3 -m pip --version >/dev/null 2>&1 || ! can_install ||
-        install_packages python3 python3-pip || true
+    if ! has_pip && can_install; then install_packages python3 python3-pip || true; fi
+    if ! has_pip; then
+        say "no nvcc, and no pip to fetch it with. Install it, then make setup:" \
+            "  apt-get install python3-pip"
+        return
+    fi
     say "no nvcc here: fetching NVIDIA's compiler into $build/cuda"
     rm -rf "$build/cuda" "$build/cuda.tmp"
     # shellcheck disable=SC2086
@@ -194,6 +208,7 @@ need_libraries() {
     # shellcheck disable=SC2086
     if [ -n "$missing" ] && can_install && install_packages $missing; then look; fi
     [ -n "$missing" ] || return 0
+    has_pip || [ -n "$(nvcc_places)" ] || missing="$missing python3-pip"
     say "missing. Install and try again:   apt-get install $missing"
     exit 2
 }

@@ -42,10 +42,10 @@ function code_of(line,    out, c, two, quote)
 }
 
 # Follow the braces; `signature` is the text before the one that opened the current outermost block.
-function follow(code,    i, c)
+function follow(text,    i, c)
 {
-    for (i = 1; i <= length(code); i++) {
-        c = substr(code, i, 1)
+    for (i = 1; i <= length(text); i++) {
+        c = substr(text, i, 1)
         if (c == "{") {
             if (depth++ == 0) { signature = pending; stubbed = 0 }
         } else if (c == "}") {
@@ -97,9 +97,9 @@ function parameter_names(    i, c, level, text, names, name)
 }
 
 # A call that is no wider than 100 columns, its arguments aligned.
-function print_stub(indent, names,    line, margin, n, i, word, part)
+function print_stub(left, names,    line, margin, n, i, word, part)
 {
-    line = indent "NOT_IMPLEMENTED("
+    line = left "NOT_IMPLEMENTED("
     margin = line
     gsub(/./, " ", margin)
     n = split(names, word, ", ")
