@@ -130,8 +130,7 @@ static void adam(mlp_cpu *net, float lr)
 float mlp_train_batch_cpu(mlp_cpu *net, const float *x, const int *labels, int batch, float lr)
 {
     float loss = 0.0f; /* the mean over the batch */
-    /* SOLUTION: gradients of all images, from the same parameters; then one step (about 9 lines).
-     */
+    /* SOLUTION: the gradients of all images; then one step (about 9 lines). */
     if (batch == 0) return loss;
     memset(net->grad, 0, sizeof net->grad);
     for (int row = 0; row < batch; row++) {

@@ -135,8 +135,7 @@ cudaError_t mlp_create(mlp **net, const float *h_params)
 cudaError_t mlp_train_batch(mlp *net, float *h_loss, const float *d_x, const int *d_labels,
                             int batch, float lr, cudaStream_t stream)
 {
-    /* SOLUTION: forward, backward, Adam; then, if wanted, the mean of the losses (about 12 lines).
-     */
+    /* SOLUTION: forward, backward, Adam; the mean of the losses (about 12 lines). */
     if (h_loss != NULL) *h_loss = 0.0f;
     if (batch == 0) return cudaSuccess;
     CUDA_CHECK(reserve(net, batch));
@@ -202,7 +201,7 @@ typedef struct {
     int training, validation;
 } train_data;
 
-/* SOLUTION: helpers: create and free train_data; gather_kernel; an epoch; the accuracy on the
+/* SOLUTION: helpers: load and unload train_data; gather_kernel; an epoch; the accuracy on the
  * validation images (about 85 lines). */
 static cudaError_t load(train_data *data, const float *h_images, const int *h_labels, int batch)
 {
