@@ -10,12 +10,16 @@
 #   OWN=1                  link exercises with your own earlier ones, whatever their verdict
 #   RESULTS=FILE           where the results go (default: results/results.json)
 #   NO_INSTALL=1           never install anything
+#   V=1                    show the commands
 
 BUILD      ?= build
 SUBMISSION ?= .
 RESULTS    ?= results/results.json
 
 .DEFAULT_GOAL := help
+ifndef V
+.SILENT:
+endif
 WITHOUT_SETUP := help setup doctor data skeletons docs format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
@@ -26,7 +30,7 @@ export SUBMISSION RESULTS EX PHASE CASE SEED
 
 MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 CFLAGS    ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -D_GNU_SOURCE -MMD -MP -Icommon
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SOURCE -MMD -MP -Icommon
 
 # --- what is built ----------------------------------------------------------------------------
 
@@ -47,16 +51,16 @@ PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%)
 -include emulator/emulator.mk
 
 $(BUILD)/libcourse.so: $(COURSE_O)
-	@echo 'link $@'
-	@$(CC) -shared -o $@ $^ -lz -lm
+	echo 'link $@'
+	$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ -lz -lm
 
 $(BUILD)/grader: $(GRADER_O) $(BUILD)/libcourse.so
-	@echo 'link $@'
-	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
+	echo 'link $@'
+	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 $(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
-	@echo 'link $@'
-	@$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
+	echo 'link $@'
+	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 # One source, three workers: the CPU alone, the software GPU, a real one.
 $(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
@@ -65,8 +69,8 @@ $(BUILD)/worker_softgpu: $(call objects,worker_softgpu,$(WORKER_C)) $(BUILD)/lib
 $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
 $(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
 $(WORKERS:%=$(BUILD)/worker_%):
-	@echo 'link $@'
-	@$(CC) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+	echo 'link $@'
+	$(CC) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 FLAGS_course         := -fPIC
 FLAGS_grader         := -Igrader $(PHASES:%=-I%)
@@ -77,8 +81,8 @@ FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE
 # Objects lie in $(BUILD)/obj/KIND/, compiled with FLAGS_KIND.
 define compile
 $(BUILD)/obj/$(1)/%.o: %.c
-	@mkdir -p $$(@D) && echo 'cc   $$<'
-	@$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -c $$< -o $$@
+	mkdir -p $$(@D) && echo 'cc   $$<'
+	$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -c $$< -o $$@
 endef
 $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call compile,$(kind))))
 
@@ -89,7 +93,7 @@ $(COURSE_O) $(GRADER_O) $(TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_
     $(BUILD)/config.mk
 
 $(BUILD)/config.mk: tools/setup.sh
-	@tools/setup.sh "$(BUILD)"
+	tools/setup.sh "$(BUILD)"
 
 ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg)))
 $(BUILD)/config.mk: FORCE
@@ -105,19 +109,19 @@ COMPILED  := $(SOLUTIONS) $(SKELETONS) \
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(filter %.c,$(COMPILED))))
 
 $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
-	@mkdir -p $(@D)
-	@awk -f tools/skeleton.awk $< >$@
+	mkdir -p $(@D)
+	awk -f tools/skeleton.awk $< >$@
 
 # A corpus entry may be as careless as a student.
 careless = $(filter grader/corpus/%,$<)
 
 $(BUILD)/compiled/%.c.o: %.c
-	@mkdir -p $(@D) && echo 'cc   $<'
-	@$(CC) $(ALL_CFLAGS) -O3 -march=native $(if $(careless),-w,-Werror) $(PHASES:%=-I%) -c $< -o $@
+	mkdir -p $(@D) && echo 'cc   $<'
+	$(CC) $(ALL_CFLAGS) -O3 -march=native $(if $(careless),-w,-Werror) $(PHASES:%=-I%) -c $< -o $@
 
 $(BUILD)/compiled/%.cu.o: %.cu
-	@mkdir -p $(@D) && echo 'nvcc $<'
-	@$(NVCC) -ccbin $(CXX) -O3 $(if $(careless),-w,-Xcompiler -Wall$(comma)-Wextra -Werror all-warnings) \
+	mkdir -p $(@D) && echo 'nvcc $<'
+	$(NVCC) -ccbin $(CXX) -O3 $(if $(careless),-w,-Xcompiler -Wall$(comma)-Wextra -Werror all-warnings) \
 	    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
 	    -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
 
@@ -133,50 +137,50 @@ GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exe
               $(if $(OWN),--own)
 
 help: ## this list
-	@echo 'usage: make TARGET [NAME=VALUE ...]'; echo
-	@sed -n 's/^\([a-z][a-z_. 1-5]*\):.*## /  \1\t/p' Makefile | sed 's/phase1.*phase5/phase1 .. phase5/' | expand -t 26; echo
-	@sed -n 's/^#   \([A-Z]*=.*\)/  \1/p' Makefile
+	echo 'usage: make TARGET [NAME=VALUE ...]'; echo
+	sed -n 's/^\([a-z][a-z_. 1-5]*\):.*## /  \1\t/p' Makefile | sed 's/phase1.*phase5/phase1 .. phase5/' | expand -t 26; echo
+	sed -n 's/^#   \([A-Z]*=.*\)/  \1/p' Makefile
 
 setup: ## find what the course needs, install what is missing
-	@tools/setup.sh "$(BUILD)"
+	tools/setup.sh "$(BUILD)"
 
 doctor: ## what this machine has and lacks, and what follows
-	@tools/doctor.sh "$(BUILD)"
+	tools/doctor.sh "$(BUILD)"
 
 all: $(PROGRAMS) ## build the grader
 
 grade: all ## grade SUBMISSION
-	@$(GRADER) grade $(GRADE_FLAGS) --results "$$RESULTS"
+	$(GRADER) grade $(GRADE_FLAGS) --results "$$RESULTS"
 
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
-	@$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
+	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
 
 phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
-	@$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
+	$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
 
 hint: all ## the next hint: make hint EX=211
-	@$(GRADER) hint "$$EX"
+	$(GRADER) hint "$$EX"
 
 data: ## fetch MNIST into data/mnist
-	@tools/data.sh
+	tools/data.sh
 
 mnist: all ## train the network of exercise 501
-	@$(GRADER) grade $(GRADE_FLAGS) --exercise 501 --fresh --results "$$COURSE_BUILD/mnist.json"
+	$(GRADER) grade $(GRADE_FLAGS) --exercise 501 --fresh --results "$$COURSE_BUILD/mnist.json"
 
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
-	@tools/skeletons.sh
+	tools/skeletons.sh
 
 test: all $(BUILD)/unit_tests $(SKELETONS) ## all tests; the last line counts them
-	@tools/test.sh
+	tools/test.sh
 
 compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, for sm_80 and sm_90
 
 docs: ## the pages of Doxygen, in $(BUILD)/docs
-	@tools/setup.sh --need doxygen doxygen
+	tools/setup.sh --need doxygen doxygen
 	doxygen docs/Doxyfile
 
 compile_commands.json: ## for editors and clang tools
-	@$(MAKE) -Bn all | tools/compile_commands.awk >$@
+	$(MAKE) -Bn all | tools/compile_commands.awk >$@
 
 format: ## clang-format over all C and CUDA
 	git ls-files -z '*.c' '*.h' '*.cu' | xargs -0 clang-format -i

@@ -2,9 +2,10 @@
  * case.h: everything that a case file (grader/cases/NNN_name.c) needs, on one page.
  *
  * A case file describes one exercise: what it is called, which functions it must define, the cases
- * that check it and the test that times it. It ends with the one name that it exports:
+ * that check it and the test that times it. It ends by putting the exercise into the catalog, which
+ * needs no other list:
  *
- *     const exercise exercise_206 = { .id = 206, ... };
+ *     EXERCISE(206) = { .id = 206, ... };
  *
  * A case is a row {name, function, shape}. Its function builds inputs, makes one or more calls into
  * the worker that holds the student's code, and judges the outputs. It runs three times: with one
@@ -49,8 +50,8 @@ typedef struct speed_test {
     void (*run)(const char *function, const long *shape); /**< fresh inputs, ONE timed call, judge */
     long shape[SHAPE_MAX];
     unsigned where;         /**< ON_HOST or ON_GPU */
-    double threshold;       /**< full points at this ratio baseline seconds / student seconds ... */
-    double work, baseline_work; /**< ... each divided by its work first; 0, 0 means equal work */
+    double threshold;       /**< full points when the student's rate is this many baseline rates */
+    double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
     double flop, bytes;     /**< of the student's call: held against the device's ceiling; 0: not */
 } speed_test;
 
@@ -66,6 +67,14 @@ typedef struct exercise {
     const grading_case *cases;   /**< ends with a row whose name is NULL */
     const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
 } exercise;
+
+/** Define an exercise and enter it into the catalog: its address goes into a section of the program
+ *  that catalog.c reads. */
+#define EXERCISE(number)                                                                           \
+    static const exercise exercise_##number;                                                       \
+    static const exercise *const catalog_entry                                                     \
+        __attribute__((section("exercises"), used)) = &exercise_##number;                          \
+    static const exercise exercise_##number
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 

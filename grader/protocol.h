@@ -87,6 +87,7 @@ typedef enum wire_status {
     WIRE_NOT_IMPLEMENTED, /* a stub ran: text names it */
     WIRE_CUDA_ERROR,      /* text says which error and where; `sticky` if the worker is spent */
     WIRE_NO_MEMORY,       /* the worker could not allocate the buffers */
+    WIRE_CRASHED,         /* a signal: text says which and near which buffer; the worker is gone */
 } wire_status;
 
 typedef struct wire_finding {

@@ -1,0 +1,336 @@
+/*
+ * call.c: one call into the worker. Buffers are laid out in shared memory with canaries around them
+ * and poison in the outputs; afterwards the grader, which kept its own copies, looks whether the
+ * canaries and the inputs are as they were and takes the outputs.
+ */
+#include "grader.h"
+
+#include "timer.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT };
+
+#define CANARY_BYTES 4096
+#define CANARY       0xc7
+#define CLOCK_SLACK  0.002 /* seconds by which two clocks may differ */
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static argument buffer(const char *name, const void *data, size_t bytes, unsigned role,
+                       unsigned is_float)
+{
+    argument a = {.data = (void *)data, .role = role, .element_bytes = 4};
+    a.wire.kind = WIRE_BUFFER;
+    a.wire.space = now.place == ON_HOST ? WIRE_HOST : WIRE_DEVICE;
+    a.wire.bytes = bytes;
+    a.wire.value.u = is_float ? POISON_F32 : POISON_I32;
+    snprintf(a.wire.name, sizeof a.wire.name, "%s", name);
+    return a;
+}
+
+argument in_f32(const char *name, const float *data, size_t count)
+{
+    return buffer(name, data, count * 4, ROLE_IN, 1);
+}
+
+argument out_f32(const char *name, float *data, size_t count)
+{
+    return buffer(name, data, count * 4, ROLE_OUT, 1);
+}
+
+argument inout_f32(const char *name, float *data, size_t count)
+{
+    return buffer(name, data, count * 4, ROLE_INOUT, 1);
+}
+
+argument in_i32(const char *name, const int *data, size_t count)
+{
+    return buffer(name, data, count * 4, ROLE_IN, 0);
+}
+
+argument out_i32(const char *name, int *data, size_t count)
+{
+    return buffer(name, data, count * 4, ROLE_OUT, 0);
+}
+
+argument host(argument a)
+{
+    a.wire.space = WIRE_HOST;
+    return a;
+}
+
+argument shifted(argument a, unsigned bytes)
+{
+    a.wire.before = bytes;
+    return a;
+}
+
+static argument plain(wire_kind kind)
+{
+    return (argument){.wire.kind = kind};
+}
+
+argument same_as(int index)
+{
+    argument a = plain(WIRE_ALIAS);
+    a.wire.value.i = index;
+    return a;
+}
+
+argument i32(int value)
+{
+    argument a = plain(WIRE_I32);
+    a.wire.value.i = value;
+    return a;
+}
+
+argument u64(unsigned long long value)
+{
+    argument a = plain(WIRE_U64);
+    a.wire.value.u = value;
+    return a;
+}
+
+argument f32(float value)
+{
+    argument a = plain(WIRE_F32);
+    a.wire.value.f = value;
+    return a;
+}
+
+argument dim3_of(unsigned x, unsigned y, unsigned z)
+{
+    argument a = plain(WIRE_DIM3);
+    a.wire.value.dim[0] = x;
+    a.wire.value.dim[1] = y;
+    a.wire.value.dim[2] = z;
+    return a;
+}
+
+argument stream(void)
+{
+    return plain(WIRE_STREAM);
+}
+
+argument null_pointer(void)
+{
+    return plain(WIRE_NULL);
+}
+
+argument handle(int number)
+{
+    argument a = plain(WIRE_POINTER);
+    a.wire.value.i = number;
+    return a;
+}
+
+argument handle_out(int number)
+{
+    argument a = plain(WIRE_HANDLE_OUT);
+    a.wire.value.i = number;
+    return a;
+}
+
+argument worker_function(const char *name)
+{
+    argument a = plain(WIRE_FUNCTION);
+    snprintf(a.wire.name, sizeof a.wire.name, "%s", name);
+    return a;
+}
+
+/* ---- images in shared memory ----------------------------------------------------------------- */
+
+/* Canaries: everywhere but on softgpu, whose own bounds are exact and know the source line. */
+static void surround(wire_argument *w)
+{
+    if (w->space == WIRE_DEVICE && now.place == ON_SOFTGPU) return;
+    w->against_guard = w->space == WIRE_HOST && now.against_guard && w->before == 0;
+    w->before += CANARY_BYTES;
+    w->after = w->against_guard ? 0 : CANARY_BYTES;
+}
+
+static size_t image_bytes(const wire_argument *w)
+{
+    return w->before + w->bytes + w->after;
+}
+
+static void fill_image(unsigned char *image, const argument *a)
+{
+    const wire_argument *w = &a->wire;
+    memset(image, CANARY, w->before);
+    memset(image + w->before + w->bytes, CANARY, w->after);
+    if (a->role != ROLE_OUT) {
+        if (w->bytes) memcpy(image + w->before, a->data, w->bytes);
+        return;
+    }
+    const unsigned poison = (unsigned)w->value.u;
+    for (size_t i = 0; i < w->bytes; i += 4) memcpy(image + w->before + i, &poison, 4);
+}
+
+static size_t lay_out(wire_call *call, argument *arguments, int count)
+{
+    size_t end = 0;
+    for (int i = 0; i < count; i++) {
+        wire_argument *w = &arguments[i].wire;
+        if (w->kind == WIRE_BUFFER) {
+            surround(w);
+            w->forget = arguments[i].role == ROLE_OUT;
+            w->at = end;
+            end += (image_bytes(w) + WIRE_PAGE - 1) / WIRE_PAGE * WIRE_PAGE;
+        }
+        call->arguments[i] = *w;
+    }
+    return end;
+}
+
+static void check_canaries(const unsigned char *image, const wire_argument *w)
+{
+    const unsigned char *after = image + w->before + w->bytes;
+    for (size_t i = 0; i < w->after; i++) {
+        expect(after[i] == CANARY, "wrote outside of `%s`: %zu bytes past its end", w->name, i);
+    }
+    for (size_t i = 1; i <= w->before; i++) {
+        expect(image[w->before - i] == CANARY, "wrote outside of `%s`: %zu bytes before its start",
+               w->name, i);
+    }
+}
+
+static void take_back(const unsigned char *shared, argument *a)
+{
+    const wire_argument *w = &a->wire;
+    const unsigned char *image = shared + w->at;
+    check_canaries(image, w);
+    if (w->bytes == 0) return;
+    if (a->role == ROLE_IN) {
+        expect(memcmp(image + w->before, a->data, w->bytes) == 0,
+               "changed its input `%s`, which is const", w->name);
+    } else {
+        memcpy(a->data, image + w->before, w->bytes);
+    }
+}
+
+/* ---- the exchange ---------------------------------------------------------------------------- */
+
+static void check_reply(const char *function, const wire_reply *reply)
+{
+    if (reply->finding_count > 0) {
+        if (reply->sticky) context_drop_worker();
+        fail("%s: %s%s", function, reply->findings[0].line,
+             reply->finding_count > 1 ? " (and more)" : "");
+    }
+    switch (reply->status) {
+    case WIRE_OK: return;
+    case WIRE_NO_FUNCTION: fail("the file does not define %s", function);
+    case WIRE_NOT_IMPLEMENTED: fail("%s is not implemented yet", reply->text);
+    case WIRE_CUDA_ERROR:
+        if (reply->sticky) context_drop_worker();
+        fail("%s: %s", function, reply->text);
+    case WIRE_CRASHED:
+        context_drop_worker();
+        fail("%s crashed: %s", function, reply->text);
+    default: fail("%s: no memory for its buffers: %s", function, reply->text);
+    }
+}
+
+static void exchange_or_fail(wire_call *call, wire_verb verb, wire_reply *reply, double deadline)
+{
+    char epitaph[512];
+    call->verb = verb;
+    exchange outcome = worker_exchange(now.worker, call, reply, deadline);
+    if (outcome == EXCHANGE_OK) {
+        if (reply->status != WIRE_CRASHED || verb == WIRE_RUN) return;
+        check_reply(call->function, reply);
+    }
+    snprintf(epitaph, sizeof epitaph, "%s", worker_epitaph(now.worker));
+    context_drop_worker();
+    if (outcome == EXCHANGE_DEADLINE) {
+        now.dead = true;
+        fail("%s did not return within %.0f s", call->function, deadline);
+    }
+    fail("%s did not return: %s", call->function, epitaph);
+}
+
+/* The worker's own clock may not be faster than the grader's saw it work. */
+static void take_time(const char *function, const wire_reply *reply, double wall, unsigned repeats)
+{
+    now.seconds = reply->seconds / repeats;
+    if (!now.timed) return;
+    expect(reply->seconds > 0 && reply->seconds <= wall + CLOCK_SLACK,
+           "%s: the worker claims %.6f s, the grader measured %.6f s", function, reply->seconds,
+           wall);
+}
+
+static wire_reply perform(const char *function, wire_return returns, int number,
+                          argument *arguments, int count)
+{
+    wire_call call = {.returns = returns,
+                      .return_handle = (uint32_t)number,
+                      .count = (uint32_t)count,
+                      .relocate = now.relocate,
+                      .timed = now.timed,
+                      .repeats = 1};
+    wire_reply reply = {0}, fetched = {0};
+    snprintf(call.function, sizeof call.function, "%s", function);
+    expect(count <= WIRE_ARGUMENTS, "too many arguments for %s", function);
+    context_need_worker();
+    call.memory_bytes = lay_out(&call, arguments, count);
+    unsigned char *shared = worker_memory(now.worker, call.memory_bytes);
+    expect(shared || call.memory_bytes == 0, "the grader has no memory for %s", function);
+    for (int i = 0; i < count; i++) {
+        if (arguments[i].wire.kind == WIRE_BUFFER) {
+            fill_image(shared + arguments[i].wire.at, &arguments[i]);
+        }
+    }
+    exchange_or_fail(&call, WIRE_PREPARE, &reply, 60.0);
+    check_reply(function, &reply);
+    const double began = seconds_now();
+    exchange_or_fail(&call, WIRE_RUN, &reply, now.deadline);
+    const double wall = seconds_now() - began;
+    now.output = (char *)worker_output(now.worker);
+    check_reply(function, &reply);
+    take_time(function, &reply, wall, call.repeats);
+    exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);
+    check_reply(function, &fetched);
+    for (int i = 0; i < count; i++) {
+        if (arguments[i].wire.kind == WIRE_BUFFER) take_back(shared, &arguments[i]);
+    }
+    return reply;
+}
+
+void call_cuda(const char *function, argument *arguments, int count)
+{
+    perform(function, WIRE_RETURN_CUDA, 0, arguments, count);
+}
+
+void call_void(const char *function, argument *arguments, int count)
+{
+    perform(function, WIRE_RETURN_VOID, 0, arguments, count);
+}
+
+float call_returning_f32(const char *function, argument *arguments, int count)
+{
+    return (float)perform(function, WIRE_RETURN_F32, 0, arguments, count).returned.f;
+}
+
+double call_returning_f64(const char *function, argument *arguments, int count)
+{
+    return perform(function, WIRE_RETURN_F64, 0, arguments, count).returned.f;
+}
+
+void call_returning_handle(int number, const char *function, argument *arguments, int count)
+{
+    wire_reply reply = perform(function, WIRE_RETURN_HANDLE, number, arguments, count);
+    expect(reply.returned.i != 0, "%s returned NULL", function);
+}
+
+const char *call_output(void)
+{
+    return now.output ? now.output : "";
+}
+
+double call_seconds(void)
+{
+    return now.seconds;
+}

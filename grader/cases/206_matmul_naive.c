@@ -1,0 +1,31 @@
+/* 206_matmul_naive.c: cases of the one-thread-per-element product, and its speed against the same
+ * kernel with rows and columns of threads exchanged. */
+#include "matmul_cases.h"
+
+MATMUL_RUNNERS("matmul_naive")
+
+static const grading_case cases[] = {MATMUL_ROWS, MATMUL_GPU_ROWS, {0}};
+
+static const speed_test speed[] = {
+    {.metric = "times the uncoalesced kernel, 2048 x 2048 x 2048",
+     .function = "matmul_naive",
+     .baseline = "baseline_matmul_uncoalesced",
+     .run = matmul_timed,
+     .shape = {2048, 2048, 2048},
+     .where = ON_GPU,
+     .threshold = 4.0,
+     .flop = 2.0 * 2048 * 2048 * 2048},
+    {0},
+};
+
+EXERCISE(206) = {
+    .id = 206,
+    .name = "matmul_naive",
+    .file = "phase2_cuda_basics/206_matmul_naive.cu",
+    .functions = {"matmul_naive"},
+    .baseline_file = "grader/baselines/206_matmul_naive.cu",
+    .points = 10,
+    .speed_points = 5,
+    .cases = cases,
+    .speed = speed,
+};

@@ -1,0 +1,88 @@
+#include "matmul_cases.h"
+
+#include "grader.h"
+#include <math.h>
+
+/* Call a matrix product, on the CPU or with a stream behind the sizes. */
+static void call_matmul(const char *function, argument c, argument a, argument b, const long *shape)
+{
+    argument m = i32((int)shape[0]), n = i32((int)shape[1]), k = i32((int)shape[2]);
+    if (now.place == ON_HOST) call_void(function, ARGS(c, a, b, m, n, k));
+    else call_cuda(function, ARGS(c, a, b, m, n, k, stream()));
+}
+
+static void multiply_and_check(const char *function, const float *a, const float *b,
+                               const long *shape, unsigned shift)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    const size_t c_size = (size_t)(m * n), a_size = (size_t)(m * k), b_size = (size_t)(k * n);
+    float *c = f32_array(c_size);
+    call_matmul(function, shifted(out_f32("c", c, c_size), shift),
+                shifted(in_f32("a", a, a_size), shift), shifted(in_f32("b", b, b_size), 2 * shift),
+                shape);
+    expect_matmul(c, a, b, m, n, k);
+}
+
+void matmul_random(const char *function, const long *shape)
+{
+    const float *a = random_f32((size_t)(shape[0] * shape[2]));
+    const float *b = random_f32((size_t)(shape[2] * shape[1]));
+    multiply_and_check(function, a, b, shape, 0);
+}
+
+void matmul_misaligned(const char *function, const long *shape)
+{
+    const float *a = random_f32((size_t)(shape[0] * shape[2]));
+    const float *b = random_f32((size_t)(shape[2] * shape[1]));
+    multiply_and_check(function, a, b, shape, 4);
+}
+
+void matmul_exact(const char *function, const long *shape)
+{
+    const size_t a_size = (size_t)(shape[0] * shape[2]), b_size = (size_t)(shape[2] * shape[1]);
+    float *a = f32_array(a_size), *b = f32_array(b_size);
+    for (size_t i = 0; i < a_size; i++) a[i] = (float)random_below(case_random(), 19) - 9;
+    for (size_t i = 0; i < b_size; i++) b[i] = (float)random_below(case_random(), 19) - 9;
+    multiply_and_check(function, a, b, shape, 0);
+}
+
+void matmul_nan(const char *function, const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    float *a = random_f32((size_t)(m * k)), *b = random_f32((size_t)(k * n));
+    float *c = f32_array((size_t)(m * n));
+    const long row = (long)random_below(case_random(), (uint64_t)m);
+    const long col = (long)random_below(case_random(), (uint64_t)n);
+    a[row * k + 3] = NAN;
+    b[5 * n + col] = INFINITY;
+    call_matmul(function, out_f32("c", c, (size_t)(m * n)), in_f32("a", a, (size_t)(m * k)),
+                in_f32("b", b, (size_t)(k * n)), shape);
+    for (long i = 0; i < m; i++) {
+        for (long j = 0; j < n; j++) {
+            const float got = c[i * n + j];
+            if (i == row) expect(isnan(got), "a NaN in row %ld of a is lost in c[%ld][%ld]", row, i, j);
+            else if (j == col) expect(isinf(got), "an infinity in b is lost in c[%ld][%ld]", i, j);
+            else expect(isfinite(got), "c[%ld][%ld] is %g, but its row and column are finite", i, j, got);
+        }
+    }
+}
+
+void matmul_timed(const char *function, const long *shape)
+{
+    matmul_random(function, shape);
+}
+
+void matmul_zero_times_infinity(const char *function, const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    float *a = random_f32((size_t)(m * k)), *b = random_f32((size_t)(k * n));
+    float *c = f32_array((size_t)(m * n));
+    const long row = (long)random_below(case_random(), (uint64_t)m);
+    const long col = (long)random_below(case_random(), (uint64_t)n);
+    a[row * k + k / 2] = 0.0f;
+    b[k / 2 * n + col] = INFINITY;
+    call_matmul(function, out_f32("c", c, (size_t)(m * n)), in_f32("a", a, (size_t)(m * k)),
+                in_f32("b", b, (size_t)(k * n)), shape);
+    expect(isnan(c[row * n + col]), "0 * infinity is NaN, but c[%ld][%ld] is %g", row, col,
+           c[row * n + col]);
+}

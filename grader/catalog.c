@@ -1,0 +1,41 @@
+/* catalog.c: the exercises, collected from the case files by the linker (EXERCISE in case.h). */
+#include "grader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXERCISES_MAX 256
+
+extern const exercise *const __start_exercises[], *const __stop_exercises[];
+
+static int by_id(const void *a, const void *b)
+{
+    return (*(const exercise *const *)a)->id - (*(const exercise *const *)b)->id;
+}
+
+const exercise *const *catalog(void)
+{
+    static const exercise *sorted[EXERCISES_MAX + 1];
+    if (!sorted[0]) {
+        size_t count = (size_t)(__stop_exercises - __start_exercises);
+        if (count > EXERCISES_MAX) count = EXERCISES_MAX;
+        memcpy(sorted, __start_exercises, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_id);
+    }
+    return sorted;
+}
+
+const exercise *catalog_find(int id)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        if ((*e)->id == id) return *e;
+    }
+    return NULL;
+}
+
+place exercise_place(const exercise *e, backend b)
+{
+    const size_t length = strlen(e->file);
+    if (length > 2 && strcmp(e->file + length - 2, ".c") == 0) return ON_HOST;
+    return b == BACKEND_CUDA ? ON_GPU : ON_SOFTGPU;
+}

@@ -1,0 +1,242 @@
+/*
+ * channel.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA does not
+ * survive a fork), holds one socket, one shared memory file and one pipe to print into, and leads a
+ * process group of its own, so that everything that it starts ends with it.
+ */
+#include "grader.h"
+
+#include "timer.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_KEPT  (1u << 20)  /* of what a worker prints between two calls */
+#define OUTPUT_FLOOD (64u << 20) /* a worker that prints more in its life is ended */
+#define START_DEADLINE 30.0      /* seconds: a GPU context, or a slow disk */
+
+struct worker {
+    pid_t process;
+    int control, memory, printed;
+    unsigned char *mapping;
+    size_t mapping_bytes;
+    char *output;
+    size_t output_bytes, output_ever;
+    char epitaph[512];
+};
+
+static void limit(int resource, rlim_t value)
+{
+    setrlimit(resource, &(struct rlimit){value, value});
+}
+
+/* In the child: nothing of the grader's stays open, and the worker cannot fill the machine. */
+static void become_worker(const char *program, const char *library, const char *directory,
+                          int control, int memory, int printed)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int null = open("/dev/null", O_RDONLY);
+    int moved[] = {fcntl(null, F_DUPFD, 10), fcntl(printed, F_DUPFD, 10),
+                   fcntl(control, F_DUPFD, 10), fcntl(memory, F_DUPFD, 10)};
+    dup2(moved[0], STDIN_FILENO);
+    dup2(moved[1], STDOUT_FILENO);
+    dup2(moved[1], STDERR_FILENO);
+    dup2(moved[2], WIRE_CONTROL_FD);
+    dup2(moved[3], WIRE_MEMORY_FD);
+    for (int fd = WIRE_MEMORY_FD + 1; fd < 256; fd++) close(fd);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 256u << 20);
+    if (chdir(directory) != 0) _exit(127);
+    execl(program, program, library, (char *)NULL);
+    _exit(127);
+}
+
+static const char *worker_program(place where)
+{
+    switch (where) {
+    case ON_HOST: return "worker_cpu";
+    case ON_SOFTGPU: return "worker_softgpu";
+    default: return "worker_cuda";
+    }
+}
+
+static void keep_output(worker *w)
+{
+    char block[1 << 14];
+    for (ssize_t n; (n = read(w->printed, block, sizeof block)) > 0;) {
+        size_t room = OUTPUT_KEPT - w->output_bytes;
+        size_t take = (size_t)n < room ? (size_t)n : room;
+        memcpy(w->output + w->output_bytes, block, take);
+        w->output_bytes += take;
+        w->output[w->output_bytes] = '\0';
+        w->output_ever += (size_t)n;
+        if (w->output_ever > OUTPUT_FLOOD) return;
+    }
+}
+
+/* The end of a worker in words: how it ended, and the last line that it printed. */
+static void write_epitaph(worker *w, int status)
+{
+    char how[128];
+    if (w->output_ever > OUTPUT_FLOOD) {
+        snprintf(how, sizeof how, "it printed more than %u MiB", OUTPUT_FLOOD >> 20);
+    } else if (WIFEXITED(status)) {
+        snprintf(how, sizeof how, "the process exited with status %d before the call was over",
+                 WEXITSTATUS(status));
+    } else {
+        snprintf(how, sizeof how, "the process was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    }
+    size_t end = w->output_bytes;
+    while (end > 0 && w->output[end - 1] == '\n') end--;
+    size_t begin = end;
+    while (begin > 0 && end - begin < 200 && w->output[begin - 1] != '\n') begin--;
+    snprintf(w->epitaph, sizeof w->epitaph, "%s%s%.*s", how, end > begin ? "; it last printed: " : "",
+             (int)(end - begin), w->output + begin);
+}
+
+/* Wait for a message, keeping what is printed meanwhile from filling the pipe. */
+static exchange receive(worker *w, wire_reply *reply, double deadline)
+{
+    const double end = seconds_now() + deadline;
+    for (;;) {
+        struct pollfd ready[] = {{.fd = w->control, .events = POLLIN},
+                                 {.fd = w->printed, .events = POLLIN}};
+        double left = end - seconds_now();
+        if (left <= 0) return EXCHANGE_DEADLINE;
+        if (poll(ready, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR) return EXCHANGE_DIED;
+        if (ready[1].revents & POLLIN) keep_output(w);
+        if (w->output_ever > OUTPUT_FLOOD) return EXCHANGE_DIED;
+        if (ready[0].revents) {
+            ssize_t n = recv(w->control, reply, sizeof *reply, MSG_DONTWAIT);
+            if (n == (ssize_t)sizeof *reply) return EXCHANGE_OK;
+            if (n >= 0 || (errno != EAGAIN && errno != EINTR)) return EXCHANGE_DIED;
+        } else if (ready[1].revents & POLLHUP) {
+            ready[1].fd = -1;
+            usleep(1000); /* it closed its output; the control socket decides */
+        }
+    }
+}
+
+static void bury(worker *w)
+{
+    int status = 0;
+    if (w->process <= 0) return;
+    usleep(2000); /* a process that is exiting by itself may say with which status */
+    pid_t gone = waitpid(w->process, &status, WNOHANG);
+    kill(-w->process, SIGKILL);
+    kill(w->process, SIGKILL);
+    if (gone == 0) waitpid(w->process, &status, 0);
+    keep_output(w);
+    write_epitaph(w, status);
+    w->process = 0;
+}
+
+exchange worker_exchange(worker *w, const wire_call *call, wire_reply *reply, double deadline)
+{
+    if (call->verb == WIRE_RUN) {
+        w->output_bytes = 0;
+        w->output[0] = '\0';
+    }
+    exchange outcome = EXCHANGE_DIED;
+    if (send(w->control, call, sizeof *call, MSG_NOSIGNAL) == (ssize_t)sizeof *call) {
+        outcome = receive(w, reply, deadline);
+    }
+    if (outcome == EXCHANGE_OK) keep_output(w);
+    if (outcome != EXCHANGE_OK || reply->status == WIRE_CRASHED) bury(w);
+    return outcome;
+}
+
+static bool open_channel(worker *w, int sockets[2], int pipes[2])
+{
+    w->memory = memfd_create("grader", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (w->memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 ||
+        pipe2(pipes, O_CLOEXEC) != 0) {
+        return false;
+    }
+    fcntl(w->memory, F_ADD_SEALS, F_SEAL_SHRINK); /* the worker cannot pull it away under us */
+    fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+    w->control = sockets[0];
+    w->printed = pipes[0];
+    return true;
+}
+
+worker *worker_start(const options *o, place where, const char *library, char why[512])
+{
+    int sockets[2], pipes[2];
+    char program[PATH_MAX], scratch[PATH_MAX];
+    worker *w = calloc(1, sizeof *w);
+    w->output = calloc(1, OUTPUT_KEPT + 1);
+    snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
+    snprintf(scratch, sizeof scratch, "%s/scratch", o->build);
+    if (!open_channel(w, sockets, pipes)) {
+        snprintf(why, 512, "cannot open a channel to a worker: %s", strerror(errno));
+        worker_stop(w);
+        return NULL;
+    }
+    w->process = fork();
+    if (w->process == 0) {
+        become_worker(program, library, scratch, sockets[1], w->memory, pipes[1]);
+    }
+    close(sockets[1]);
+    close(pipes[1]);
+
+    wire_reply hello = {0};
+    exchange outcome = receive(w, &hello, START_DEADLINE);
+    if (outcome == EXCHANGE_OK && hello.status == WIRE_OK) return w;
+    if (outcome == EXCHANGE_OK) {
+        snprintf(why, 512, "%s", hello.text);
+    } else {
+        bury(w);
+        snprintf(why, 512, "while it was loaded %s",
+                 outcome == EXCHANGE_DEADLINE ? "it did not come to an end" : w->epitaph);
+    }
+    worker_stop(w);
+    return NULL;
+}
+
+unsigned char *worker_memory(worker *w, size_t bytes)
+{
+    if (bytes <= w->mapping_bytes) return w->mapping;
+    if (w->mapping) munmap(w->mapping, w->mapping_bytes);
+    w->mapping = NULL;
+    w->mapping_bytes = 0;
+    if (ftruncate(w->memory, (off_t)bytes) != 0) return NULL;
+    void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->memory, 0);
+    if (mapping == MAP_FAILED) return NULL;
+    w->mapping = mapping;
+    w->mapping_bytes = bytes;
+    return w->mapping;
+}
+
+const char *worker_output(worker *w)
+{
+    return w->output;
+}
+
+const char *worker_epitaph(worker *w)
+{
+    return w->epitaph;
+}
+
+void worker_stop(worker *w)
+{
+    if (!w) return;
+    bury(w);
+    if (w->mapping) munmap(w->mapping, w->mapping_bytes);
+    if (w->control > 0) close(w->control);
+    if (w->printed > 0) close(w->printed);
+    if (w->memory > 0) close(w->memory);
+    free(w->output);
+    free(w);
+}

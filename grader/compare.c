@@ -1,0 +1,141 @@
+/*
+ * compare.c: what came back against what should have. Every comparison is written
+ * !(difference <= bound), so that NaN is never close to anything.
+ */
+#include "grader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FULL_CHECK_TERMS 300000000L /* a matmul with more products than this is sampled */
+#define SAMPLES          4096
+#define MESSAGE          768
+
+static bool close_enough(float got, double want, double bound)
+{
+    if (isnan(want)) return isnan(got);
+    if (isinf(want)) return (double)got == want;
+    return fabs((double)got - want) <= bound;
+}
+
+static void fail_mismatch(const mismatch *m, const bool *to_free)
+{
+    char text[MESSAGE], place_text[64];
+    const layout l = m->where;
+    if (l.rows > 1) {
+        snprintf(place_text, sizeof place_text, "[%zu][%zu]", m->first / l.cols, m->first % l.cols);
+    } else {
+        snprintf(place_text, sizeof place_text, "[%zu]", m->first);
+    }
+    snprintf(text, sizeof text, "%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name,
+             place_text, m->got[m->first], m->want[m->first], m->count, l.rows * l.cols,
+             pattern_name(m));
+    free((void *)to_free);
+    fail("%s", text);
+}
+
+void expect_close(layout l, const float *got, const double *want, const double *scale,
+                  double tolerance)
+{
+    const size_t size = l.rows * l.cols;
+    bool *bad = calloc(size + 1, sizeof *bad);
+    mismatch m = {.where = l, .got = got, .want = want, .bad = bad};
+    for (size_t i = 0; i < size; i++) {
+        double bound = tolerance * (scale ? scale[i] : fmax(1.0, fabs(want[i])));
+        bad[i] = !close_enough(got[i], want[i], bound);
+        if (bad[i] && m.count++ == 0) m.first = i;
+    }
+    if (m.count > 0) fail_mismatch(&m, bad);
+    free(bad);
+}
+
+void expect_norm_close(layout l, const float *got, const double *want, double tolerance)
+{
+    double difference = 0.0, norm = 0.0;
+    for (size_t i = 0; i < l.rows * l.cols; i++) {
+        difference += (got[i] - want[i]) * (got[i] - want[i]);
+        norm += want[i] * want[i];
+    }
+    difference = sqrt(difference);
+    norm = sqrt(norm);
+    expect(difference <= tolerance * norm,
+           "%s differs by %.3g of its norm; honest fp32 stays below %.0e (lower precision, or "
+           "terms left out?)",
+           l.name, difference / norm, tolerance);
+}
+
+void expect_equal_i32(layout l, const int *got, const int *want)
+{
+    size_t wrong = 0, first = 0;
+    for (size_t i = 0; i < l.rows * l.cols; i++) {
+        if (got[i] != want[i] && wrong++ == 0) first = i;
+    }
+    expect(wrong == 0, "%s[%zu][%zu] is %d%s, should be %d; %zu of %zu wrong", l.name,
+           first / l.cols, first % l.cols, got[first],
+           (unsigned)got[first] == POISON_I32 ? " (never written)" : "", want[first], wrong,
+           l.rows * l.cols);
+}
+
+void expect_near(const char *what, double got, double want, double tolerance)
+{
+    expect(fabs(got - want) <= tolerance * fmax(1.0, fabs(want)),
+           "%s is %.9g, should be %.9g (within %.1e)", what, got, want, tolerance);
+}
+
+static void expect_element(const float *c, const float *a, const float *b, long i, long j, long n,
+                           long k)
+{
+    double want = 0.0, scale = 0.0;
+    for (long p = 0; p < k; p++) {
+        double term = (double)a[i * k + p] * b[p * n + j];
+        want += term;
+        scale += fabs(term);
+    }
+    double got = c[i * n + j];
+    expect(fabs(got - want) <= FP32_SUM_TOLERANCE * scale,
+           "c[%ld][%ld] is %.9g, should be %.9g (one of %d elements looked at)", i, j, got, want,
+           SAMPLES);
+}
+
+/* c x = a (b x) for one random x: a wrong element anywhere in a row shows in that row. */
+static void expect_projection(const float *c, const float *a, const float *b, long m, long n,
+                              long k)
+{
+    float *x = random_f32((size_t)n);
+    double *bx = f64_array((size_t)k), *absolute = f64_array((size_t)k);
+    for (long p = 0; p < k; p++) {
+        for (long j = 0; j < n; j++) {
+            bx[p] += (double)b[p * n + j] * x[j];
+            absolute[p] += fabs((double)b[p * n + j] * x[j]);
+        }
+    }
+    for (long i = 0; i < m; i++) {
+        double got = 0.0, want = 0.0, scale = 0.0;
+        for (long j = 0; j < n; j++) got += (double)c[i * n + j] * x[j];
+        for (long p = 0; p < k; p++) {
+            want += a[i * k + p] * bx[p];
+            scale += fabs(a[i * k + p]) * absolute[p];
+        }
+        expect(fabs(got - want) <= FP32_SUM_TOLERANCE * scale,
+               "row %ld of c is wrong: its projection is %.9g, should be %.9g", i, got, want);
+    }
+}
+
+void expect_matmul(const float *c, const float *a, const float *b, long m, long n, long k)
+{
+    if (m * n * k <= FULL_CHECK_TERMS) {
+        double *want = f64_array((size_t)(m * n)), *scale = f64_array((size_t)(m * n));
+        layout l = {"c", (size_t)m, (size_t)n};
+        reference_matmul(want, scale, a, b, m, n, k);
+        expect_close(l, c, want, scale, FP32_SUM_TOLERANCE);
+        expect_norm_close(l, c, want, FP32_NORM_TOLERANCE);
+        return;
+    }
+    for (int s = 0; s < SAMPLES; s++) {
+        long i = (long)random_below(case_random(), (uint64_t)m);
+        long j = (long)random_below(case_random(), (uint64_t)n);
+        expect_element(c, a, b, i, j, n, k);
+    }
+    expect_projection(c, a, b, m, n, k);
+}

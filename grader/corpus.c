@@ -1,0 +1,151 @@
+/*
+ * corpus.c: the grader graded. Each file of grader/corpus/wrong begins with
+ *
+ *     // WRONG: case | text            (case: its name or its beginning; text: in the message)
+ *     // WRONG: case | text | gpu      (only a real GPU shows it)
+ *
+ * and must fail in that case with that text; * stands for any. Each file of grader/corpus/right begins with
+ * "// RIGHT: what is different" and must pass all cases. A file's name begins with its exercise.
+ */
+#include "grader.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES_MAX 1024
+
+typedef struct entry {
+    build build;
+    char *file; /* relative to the root of the course */
+    char case_name[128], text[256], condition[32];
+    bool wrong;
+} entry;
+
+static void trim(char *s)
+{
+    size_t n = strlen(s);
+    while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) s[--n] = '\0';
+    memmove(s, s + strspn(s, " "), strlen(s + strspn(s, " ")) + 1);
+}
+
+static void take_field(char *to, size_t bytes, char **rest)
+{
+    char *field = strsep(rest, "|");
+    snprintf(to, bytes, "%s", field ? field : "");
+    trim(to);
+}
+
+/* The first line of a file: what is wrong with it. @return false when it does not say */
+static bool read_claim(entry *e, const char *root)
+{
+    char path[PATH_MAX], line[512] = "";
+    snprintf(path, sizeof path, "%s/%s", root, e->file);
+    FILE *file = fopen(path, "r");
+    if (file && !fgets(line, sizeof line, file)) line[0] = '\0';
+    if (file) fclose(file);
+    const char *mark = e->wrong ? "// WRONG:" : "// RIGHT:";
+    if (strncmp(line, mark, strlen(mark)) != 0) return false;
+    char *rest = line + strlen(mark);
+    if (!e->wrong) return true;
+    take_field(e->case_name, sizeof e->case_name, &rest);
+    take_field(e->text, sizeof e->text, &rest);
+    take_field(e->condition, sizeof e->condition, &rest);
+    return e->case_name[0] && e->text[0];
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp((*(entry *const *)a)->file, (*(entry *const *)b)->file);
+}
+
+static int collect(const options *o, entry *entries[], const char *folder, bool wrong, int *bad)
+{
+    char path[PATH_MAX];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/%s", o->root, folder);
+    DIR *list = opendir(path);
+    for (struct dirent *d; list && (d = readdir(list));) {
+        const exercise *exercise = catalog_find(atoi(d->d_name));
+        if (d->d_name[0] == '.' || (exercise && !options_want(o, exercise))) continue;
+        if (!exercise && o->exercises) continue;
+        entry *e = calloc(1, sizeof *e);
+        e->wrong = wrong;
+        if (asprintf(&e->file, "%s/%s", folder, d->d_name) < 0) abort();
+        if (!exercise || !read_claim(e, o->root) || count >= ENTRIES_MAX) {
+            printf("  FAIL %s: its first line or its name says nothing\n", e->file);
+            ++*bad;
+            continue;
+        }
+        e->build = (build){.exercise = exercise, .root = o->root, .file = e->file};
+        e->build.place = exercise_place(exercise, o->backend);
+        entries[count++] = e;
+    }
+    if (list) closedir(list);
+    qsort(entries, (size_t)count, sizeof *entries, by_file);
+    return count;
+}
+
+static bool failed_as_claimed(const entry *e, const exercise_result *r)
+{
+    for (int i = 0; i < r->case_count; i++) {
+        const case_result *c = &r->cases[i];
+        if (c->status != FAILED) continue;
+        const bool any = strcmp(e->case_name, "*") == 0;
+        if (!any && strncmp(c->name, e->case_name, strlen(e->case_name)) != 0) continue;
+        if (strcmp(e->text, "*") == 0 || strstr(c->message, e->text)) return true;
+    }
+    return false;
+}
+
+/* @return true when the grader says what the file's first line says */
+static bool check_entry(const options *o, const entry *e, const device_facts *device)
+{
+    exercise_result r = judge(o, &e->build, NULL, device);
+    const bool agrees = e->wrong ? failed_as_claimed(e, &r) : r.status == PASSED;
+    if (!agrees) {
+        printf("  FAIL %s: %s, %s\n", e->file, status_name(r.status), r.reason);
+        if (e->wrong) printf("       wanted: case %s fails with \"%s\"\n", e->case_name, e->text);
+    }
+    exercise_result_free(&r);
+    return agrees;
+}
+
+static bool judged_here(const options *o, const entry *e)
+{
+    if (place_needs(o, e->build.place)) return false;
+    return strcmp(e->condition, "gpu") != 0 || o->backend == BACKEND_CUDA;
+}
+
+int corpus(const options *o)
+{
+    static entry *entries[2 * ENTRIES_MAX];
+    static build *builds[2 * ENTRIES_MAX];
+    int passed = 0, failed = 0, skipped = 0;
+    int count = collect(o, entries, "grader/corpus/wrong", true, &failed);
+    count += collect(o, entries + count, "grader/corpus/right", false, &failed);
+    library_set *libraries = library_set_create(o);
+    const device_facts device = device_facts_read(o);
+    int building = 0;
+    for (int i = 0; i < count; i++) {
+        if (!judged_here(o, entries[i])) continue;
+        library_set_needs(libraries, &entries[i]->build);
+        builds[building++] = &entries[i]->build;
+    }
+    report_progress("building %d submissions", building);
+    library_set_build(libraries, builds, building);
+    for (int i = 0; i < count; i++) {
+        if (!judged_here(o, entries[i])) {
+            skipped++;
+            continue;
+        }
+        bool agrees = check_entry(o, entries[i], &device);
+        passed += agrees;
+        failed += !agrees;
+    }
+    report_progress("%s", "");
+    library_set_free(libraries);
+    printf("corpus: %d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,68 @@
+/* device.c: what machine this is. Of a GPU only our own worker, without a student's code, speaks. */
+#include "grader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The value of a "key=value" or "key : value" line. */
+static void take_value(char *to, size_t bytes, const char *text, const char *key)
+{
+    const char *line = strstr(text, key);
+    if (!line) return;
+    line += strlen(key);
+    line += strspn(line, " \t:=");
+    snprintf(to, bytes, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static void read_cpu_name(char *to, size_t bytes)
+{
+    static char text[8192];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) fclose(file);
+    text[n] = '\0';
+    snprintf(to, bytes, "unknown CPU");
+    take_value(to, bytes, text, "model name");
+}
+
+device_facts device_facts_read(const options *o)
+{
+    device_facts facts = {0};
+    char program[PATH_MAX], number[64] = "0";
+    if (o->backend == BACKEND_CPU) {
+        char cpu[96];
+        read_cpu_name(cpu, sizeof cpu);
+        snprintf(facts.name, sizeof facts.name, "softgpu on %s", cpu);
+        return facts;
+    }
+    snprintf(program, sizeof program, "%s/worker_cuda", o->build);
+    const char *const argv[] = {program, "--device", NULL};
+    process_result r = process_run(argv, NULL, 60.0, 4096);
+    take_value(facts.name, sizeof facts.name, r.output, "name");
+    take_value(facts.driver, sizeof facts.driver, r.output, "driver");
+    take_value(facts.runtime, sizeof facts.runtime, r.output, "runtime");
+    take_value(number, sizeof number, r.output, "flop_per_second");
+    facts.flop_per_second = atof(number);
+    take_value(number, sizeof number, r.output, "copy_bytes_per_second");
+    facts.copy_bytes_per_second = atof(number);
+    free(r.output);
+    return facts;
+}
+
+static bool have(const options *o, const char *program)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", o->build, program);
+    return access(path, X_OK) == 0;
+}
+
+const char *place_needs(const options *o, place where)
+{
+    const char *nvcc = getenv("NVCC");
+    if (where == ON_HOST) return NULL;
+    if (!nvcc || !*nvcc) return "nvcc";
+    if (where == ON_SOFTGPU) return have(o, "worker_softgpu") ? NULL : "softgpu";
+    return have(o, "worker_cuda") ? NULL : "the CUDA runtime";
+}

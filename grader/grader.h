@@ -1,0 +1,284 @@
+/*
+ * grader.h: the trusted side, in one index. Everything here runs in the grader's own process, which
+ * never holds a line of the student's code; that lives in workers (worker/) behind protocol.h.
+ *
+ * A submission flows through the files in this order:
+ *
+ *   options.c    what was asked for
+ *   catalog.c    which exercises there are
+ *   build.c      source file -> shared library, many at a time (hash.c, process.c)
+ *   channel.c    a worker process: start, send, receive, stop
+ *   call.c       one call into it: lay out buffers, run, check canaries and inputs
+ *   inputs.c     what the calls are fed with
+ *   compare.c    what came back against what should have (pattern.c names the mistake)
+ *   reference.c  what should have, in double
+ *   run.c        the cases of one exercise as a Check suite
+ *   speed.c      the timed pairs of one exercise
+ *   judge.c      one exercise: cases, speed, points
+ *   libraries.c  the reference solutions and baselines that exercises are linked and timed with
+ *   grade.c      a whole submission (cache.c remembers unchanged exercises)
+ *   device.c     what machine this is
+ *   score.c      verdicts -> points
+ *   results.c    verdicts -> results.json
+ *   report.c     results -> the table on the terminal
+ *   corpus.c     the grader graded: wrong and right submissions with known verdicts
+ *   hint.c       the next hint of an exercise's page
+ */
+#ifndef GRADER_GRADER_H
+#define GRADER_GRADER_H
+
+#include "case.h"
+#include <jansson.h>
+#include <limits.h>
+#include <sys/types.h>
+
+/* ---- options.c ------------------------------------------------------------------------------- */
+
+typedef enum backend { BACKEND_CPU, BACKEND_CUDA } backend;
+
+typedef struct options {
+    const char *command;    /* grade, build, hint, corpus */
+    const char *submission; /* folder that is graded */
+    const char *results;    /* file that is written */
+    const char *exercises;  /* "206 211", or NULL for all */
+    const char *case_name;  /* only this case, or NULL */
+    unsigned long long seed;
+    bool seed_given;
+    int phase; /* 0: all */
+    bool fresh, strict, own;
+    backend backend;
+    const char *root, *build; /* of the course; the build folder */
+} options;
+
+/** @return false after a message on stderr when the command line makes no sense. */
+bool options_parse(options *, int argc, char **argv);
+/** Does the command line ask for this exercise? */
+bool options_want(const options *, const exercise *);
+
+/* ---- catalog.c ------------------------------------------------------------------------------- */
+
+/** Every exercise, in the order of their numbers; NULL ends the list. */
+const exercise *const *catalog(void);
+const exercise *catalog_find(int id); /* NULL when there is none */
+/** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
+place exercise_place(const exercise *, backend);
+
+/* ---- hash.c ---------------------------------------------------------------------------------- */
+
+#define HASH_HEX 65 /* 64 hexadecimal digits and the end */
+
+typedef struct hash hash;
+hash *hash_begin(void);
+void hash_text(hash *, const char *text);
+bool hash_file(hash *, const char *path); /* false when it cannot be read; it then counts as empty */
+void hash_end(hash *, char hex[HASH_HEX]); /* frees */
+
+/* ---- process.c ------------------------------------------------------------------------------- */
+
+typedef struct process_result {
+    int status;     /* exit status, 128 + signal, or -1 when it could not be started */
+    bool timed_out;
+    char *output;   /* stdout and stderr, ended by 0; the caller frees */
+} process_result;
+
+/** Run a program to its end, or to the deadline, and keep the first `limit` bytes it prints. */
+process_result process_run(const char *const argv[], const char *directory, double deadline,
+                           size_t limit);
+
+/* ---- build.c --------------------------------------------------------------------------------- */
+
+typedef struct build {
+    const exercise *exercise;
+    const char *root;          /* folder that `file` is relative to */
+    const char *file;
+    place place;
+    const struct build *needs[12]; /* libraries to link with, built before; NULL ends */
+    bool baseline;             /* exports baseline_*, not the contract's names */
+    /* out */
+    bool ok;
+    char *log;                 /* the compiler's words, "" when it had none */
+    char key[HASH_HEX];        /* of everything that the library is made from */
+    char library[PATH_MAX];
+} build;
+
+/** Build all, several at a time. Entries whose `needs` failed are not ok. Unchanged ones are taken
+ *  from the build folder. */
+void build_all(const options *, build *builds[], int count);
+/** Is the file exactly a skeleton that was once generated (solutions/skeletons.sha256)? */
+bool is_skeleton(const options *, const char *path);
+
+/* ---- channel.c ------------------------------------------------------------------------------- */
+
+typedef struct worker worker;
+
+typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE } exchange;
+
+/** Start a worker with a library. @return NULL, and *why on its own memory, when it cannot even
+ *  load the library in time. */
+worker *worker_start(const options *, place, const char *library, char why[512]);
+/** Send a message and wait for the reply. After anything but EXCHANGE_OK the worker is spent. */
+exchange worker_exchange(worker *, const wire_call *, wire_reply *, double deadline);
+/** At least `bytes` of memory that the worker sees too. NULL when there is not so much. */
+unsigned char *worker_memory(worker *, size_t bytes);
+/** What the worker printed since the last call of this; valid until the next exchange. */
+const char *worker_output(worker *);
+/** How a spent worker ended, in words. */
+const char *worker_epitaph(worker *);
+void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
+
+/** What a worker says of its device. Zeros and "softgpu" or the CPU's name where there is none. */
+typedef struct device_facts {
+    char name[128], driver[64], runtime[64];
+    double copy_bytes_per_second; /* measured, device to device, read + written */
+    double flop_per_second;       /* fp32 peak: cores x 2 x clock */
+} device_facts;
+
+/* ---- device.c -------------------------------------------------------------------------------- */
+
+device_facts device_facts_read(const options *);
+/** Can exercises of this place run here? @return NULL, or what they need, e.g. "nvcc". */
+const char *place_needs(const options *, place);
+
+/* ---- pattern.c ------------------------------------------------------------------------------- */
+
+#define POISON_F32 0x7fc0badau /* what an output holds before the call: a NaN nobody computes */
+#define POISON_I32 0xa5a5a5a5u
+
+/** One checked array: bad[i] where got[i] is not what it should be. */
+typedef struct mismatch {
+    layout where;
+    const float *got;
+    const double *want;
+    const bool *bad;
+    size_t count, first; /* of bad elements */
+} mismatch;
+
+/** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */
+const char *pattern_name(const mismatch *);
+
+/* ---- run.c ----------------------------------------------------------------------------------- */
+
+typedef enum status { PASSED, FAILED, BUILD_FAILED, NOT_STARTED, SKIPPED, NOT_RUN } status;
+const char *status_name(status);
+
+typedef struct case_result {
+    const char *name;
+    status status;
+    char *message; /* "" when passed */
+    unsigned long long seed;
+    double seconds;
+} case_result;
+
+typedef struct speed_result {
+    const speed_test *test;
+    status status; /* SKIPPED: this place cannot judge it; NOT_RUN: correctness failed */
+    double ratio, low, high; /* median of the pairs, and its 95 % interval */
+    double seconds, baseline_seconds; /* medians */
+    int pairs;
+    char *message;
+} speed_result;
+
+/** The one exercise that is being judged now: what case functions reach through case.h. */
+typedef struct context {
+    const options *options;
+    const exercise *exercise;
+    place place;
+    const char *library;          /* of the student */
+    worker *worker, *student, *baseline; /* worker: the one that calls go to */
+    const grading_case *grading_case;
+    bool relocate, timed, against_guard;
+    bool dead;                    /* a deadline passed: no more cases */
+    double deadline;
+    random_state random;
+    char *message;                /* of the expectation that failed, or NULL */
+    char *output;                 /* printed by the last call */
+    double seconds;               /* of the last call */
+    struct allocation *allocations;
+} context;
+
+extern context now;
+
+/** Judge the cases of one exercise, each into results[]. */
+void run_cases(case_result results[]);
+/** Run one function of a case under now, catching its failure. @return the message, or NULL. */
+char *run_guarded(void (*function)(const long *), const long *shape);
+/** The worker that calls go to, started when there is none. Fails the case when it cannot. */
+void context_need_worker(void);
+void context_drop_worker(void);
+void inputs_free(void);
+
+/* ---- speed.c --------------------------------------------------------------------------------- */
+
+/** Time one function against its baseline. @param baseline library, built; facts for ceilings */
+void run_speed(const speed_test *, const char *baseline_library, const device_facts *,
+               speed_result *);
+
+/* ---- score.c, judge.c, libraries.c, grade.c --------------------------------------------------- */
+
+typedef struct exercise_result {
+    const exercise *exercise;
+    status status;
+    char *reason;              /* one line or the compiler's words; "" */
+    char *warnings;            /* the compiler's, of a build that worked; "" */
+    const char *prerequisites; /* "reference" or "own", "" where there are none */
+    int case_count, speed_count;
+    case_result *cases;
+    speed_result *speeds;
+    double points, max_points;
+} exercise_result;
+
+/** Fill in status, points and max_points from the verdicts. */
+void score(exercise_result *);
+
+typedef struct grading {
+    const options *options;
+    device_facts device;
+    char commit[64], started[64];
+    double seconds, points, max_points;
+    json_t *exercises; /* what results.json says of each */
+    bool complete;     /* all points that count were reached */
+} grading;
+
+/** Judge one exercise whose library is built: cases, then speed, then points. */
+exercise_result judge(const options *, const build *, const build *baseline,
+                      const device_facts *);
+void exercise_result_free(exercise_result *);
+/** Builds of the reference solutions that an exercise calls, and of its baseline; made on demand
+ *  and kept. */
+typedef struct library_set library_set;
+library_set *library_set_create(const options *);
+void library_set_free(library_set *);
+/** Fill in build.needs from the reference solutions. */
+void library_set_needs(library_set *, build *);
+const build *library_set_baseline(library_set *, const exercise *);
+/** Build all of the set that is not built yet, and `more` with it. */
+void library_set_build(library_set *, build *more[], int count);
+
+/** Grade all that the options ask for. @return 0, or 2 when grading itself could not be done. */
+int grade(const options *, grading *);
+/** Build what the options ask for and show what the compilers say. @return 0, or 1 if one failed */
+int build_only(const options *);
+
+/* ---- cache.c --------------------------------------------------------------------------------- */
+
+/** @return the remembered entry of an unchanged exercise, or NULL. */
+json_t *cache_load(const options *, const char *key);
+void cache_store(const options *, const char *key, json_t *entry);
+
+/* ---- results.c, report.c, corpus.c, hint.c --------------------------------------------------- */
+
+json_t *results_exercise(const exercise_result *);
+/** Write results.json whole or not at all. @return false after a message when it cannot. */
+bool results_write(const grading *);
+/** Write a results.json that says why there are none. */
+void results_write_failure(const options *, const char *why);
+/** One line while an exercise is at work; overwritten on a terminal, left out elsewhere. */
+void report_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** What an exercise failed of, with the compiler's or the case's words. */
+void report_exercise(json_t *entry);
+void report_table(const grading *);
+
+int corpus(const options *);
+int hint(const options *);
+
+#endif

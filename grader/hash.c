@@ -1,0 +1,48 @@
+/* hash.c: SHA-256 of texts and files, from libcrypto. */
+#include "grader.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hash {
+    EVP_MD_CTX *context;
+};
+
+hash *hash_begin(void)
+{
+    hash *h = calloc(1, sizeof *h);
+    h->context = EVP_MD_CTX_new();
+    EVP_DigestInit_ex(h->context, EVP_sha256(), NULL);
+    return h;
+}
+
+void hash_text(hash *h, const char *text)
+{
+    EVP_DigestUpdate(h->context, text, strlen(text) + 1); /* the end counts: "a" "b" is not "ab" */
+}
+
+bool hash_file(hash *h, const char *path)
+{
+    char block[1 << 16];
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) {
+        EVP_DigestUpdate(h->context, block, n);
+    }
+    fclose(file);
+    return true;
+}
+
+void hash_end(hash *h, char hex[HASH_HEX])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned bytes = 0;
+    EVP_DigestFinal_ex(h->context, digest, &bytes);
+    for (unsigned i = 0; i < bytes && 2 * i + 2 < HASH_HEX; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    }
+    EVP_MD_CTX_free(h->context);
+    free(h);
+}

@@ -1,0 +1,68 @@
+/*
+ * hint.c: the hints of an exercise's page, one at a time. How many were shown is remembered in the
+ * build folder; after the last one it starts again.
+ */
+#include "grader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define HINTS 3
+
+static int next_hint(const options *o, int id)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    int shown = 0;
+    snprintf(folder, sizeof folder, "%s/hints", o->build);
+    mkdir(folder, 0777);
+    snprintf(path, sizeof path, "%s/%d", folder, id);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &shown) != 1) shown = 0;
+    if (file) fclose(file);
+    const int next = shown % HINTS + 1;
+    file = fopen(path, "w");
+    if (file) fprintf(file, "%d\n", next);
+    if (file) fclose(file);
+    return next;
+}
+
+/* The page is named as the exercise's file, with another suffix. */
+static void page_path(char path[PATH_MAX], const options *o, const exercise *e)
+{
+    const char *name = strrchr(e->file, '/') + 1;
+    snprintf(path, PATH_MAX, "%s/docs/exercises/%.*s.md", o->root, (int)strcspn(name, "."), name);
+}
+
+static bool print_section(FILE *page, int number)
+{
+    char line[1024], heading[32];
+    bool inside = false, found = false;
+    snprintf(heading, sizeof heading, "### Hint %d", number);
+    while (fgets(line, sizeof line, page)) {
+        if (line[0] == '#') inside = strncmp(line, heading, strlen(heading)) == 0;
+        if (!inside) continue;
+        found = true;
+        fputs(line[0] == '#' ? line + strspn(line, "# ") : line, stdout);
+    }
+    return found;
+}
+
+int hint(const options *o)
+{
+    char path[PATH_MAX];
+    const exercise *e = o->exercises ? catalog_find(atoi(o->exercises)) : NULL;
+    if (!e) {
+        fprintf(stderr, "grader: which exercise? e.g. make hint EX=211\n");
+        return 2;
+    }
+    page_path(path, o, e);
+    FILE *page = fopen(path, "r");
+    const int number = next_hint(o, e->id);
+    const bool found = page && print_section(page, number);
+    if (page) fclose(page);
+    if (found && number < HINTS) printf("(%d of %d; ask again for more)\n", number, HINTS);
+    if (!found) fprintf(stderr, "grader: %s has no hint %d\n", path, number);
+    return found ? 0 : 2;
+}

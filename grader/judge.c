@@ -1,0 +1,82 @@
+/* judge.c: one exercise whose library is built: its cases, then its speed, then its points. */
+#include "grader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int count_cases(const exercise *e)
+{
+    int count = 0;
+    while (e->cases[count].name) count++;
+    return count;
+}
+
+static int count_speeds(const exercise *e)
+{
+    int count = 0;
+    while (e->speed && e->speed[count].metric) count++;
+    return count;
+}
+
+static void judge_cases(exercise_result *r)
+{
+    r->case_count = count_cases(r->exercise);
+    r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases);
+    run_cases(r->cases);
+    for (int i = 0; i < r->case_count; i++) {
+        if (r->cases[i].status != FAILED) continue;
+        free(r->reason);
+        if (asprintf(&r->reason, "%s: %s", r->cases[i].name, r->cases[i].message) < 0) {
+            r->reason = strdup("");
+        }
+        return;
+    }
+}
+
+static void judge_speed(exercise_result *r, const build *baseline, const device_facts *device)
+{
+    r->speed_count = count_speeds(r->exercise);
+    r->speeds = calloc((size_t)r->speed_count + 1, sizeof *r->speeds);
+    for (int i = 0; i < r->speed_count; i++) {
+        speed_result *s = &r->speeds[i];
+        s->test = &r->exercise->speed[i];
+        s->status = s->test->where & now.place ? NOT_RUN : SKIPPED;
+        if (s->status == SKIPPED || r->status != PASSED || now.options->case_name) continue;
+        if (baseline && baseline->ok) {
+            run_speed(s->test, baseline->library, device, s);
+        } else if (asprintf(&s->message, "the baseline did not build: %s",
+                            baseline ? baseline->log : "") < 0) {
+            s->message = NULL;
+        }
+    }
+}
+
+exercise_result judge(const options *o, const build *b, const build *baseline,
+                      const device_facts *device)
+{
+    exercise_result r = {.exercise = b->exercise, .status = FAILED, .prerequisites = ""};
+    now = (context){.options = o, .exercise = b->exercise, .place = b->place};
+    r.reason = strdup(b->ok ? "" : b->log);
+    r.warnings = strdup(b->ok ? b->log : "");
+    if (b->ok) {
+        now.library = b->library;
+        judge_cases(&r);
+        score(&r);
+    } else {
+        r.status = BUILD_FAILED;
+    }
+    judge_speed(&r, baseline, device);
+    context_drop_worker();
+    score(&r);
+    return r;
+}
+
+void exercise_result_free(exercise_result *r)
+{
+    for (int i = 0; i < r->case_count; i++) free(r->cases[i].message);
+    for (int i = 0; i < r->speed_count; i++) free(r->speeds[i].message);
+    free(r->cases);
+    free(r->speeds);
+    free(r->reason);
+    free(r->warnings);
+}

@@ -1,0 +1,84 @@
+/*
+ * libraries.c: what the repository itself brings to a grading: the reference solutions that an
+ * exercise calls, so that one mistake is not punished twice, and the frozen baselines.
+ */
+#include "grader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LIBRARIES_MAX 256
+
+struct library_set {
+    const options *options;
+    char root[PATH_MAX]; /* of the solutions */
+    build *builds[LIBRARIES_MAX];
+    bool done[LIBRARIES_MAX];
+    int count;
+};
+
+library_set *library_set_create(const options *o)
+{
+    library_set *set = calloc(1, sizeof *set);
+    set->options = o;
+    snprintf(set->root, sizeof set->root, "%s/solutions", o->root);
+    return set;
+}
+
+void library_set_free(library_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        free(set->builds[i]->log);
+        free(set->builds[i]);
+    }
+    free(set);
+}
+
+static build *find_or_add(library_set *set, const exercise *e, bool baseline)
+{
+    for (int i = 0; i < set->count; i++) {
+        if (set->builds[i]->exercise == e && set->builds[i]->baseline == baseline) {
+            return set->builds[i];
+        }
+    }
+    build *b = calloc(1, sizeof *b);
+    b->exercise = e;
+    b->root = baseline ? set->options->root : set->root;
+    b->file = baseline ? e->baseline_file : e->file;
+    b->place = exercise_place(e, set->options->backend);
+    b->baseline = baseline;
+    if (!baseline) library_set_needs(set, b); /* first, so that it is built first */
+    set->builds[set->count++] = b;
+    return b;
+}
+
+void library_set_needs(library_set *set, build *b)
+{
+    int count = 0;
+    for (int i = 0; b->exercise->prerequisites[i]; i++) {
+        const exercise *e = catalog_find(b->exercise->prerequisites[i]);
+        if (e) b->needs[count++] = find_or_add(set, e, false);
+    }
+}
+
+const build *library_set_baseline(library_set *set, const exercise *e)
+{
+    const place where = exercise_place(e, set->options->backend);
+    for (const speed_test *s = e->speed; s && s->metric; s++) {
+        if (s->where & where) return e->baseline_file ? find_or_add(set, e, true) : NULL;
+    }
+    return NULL;
+}
+
+void library_set_build(library_set *set, build *more[], int count)
+{
+    build **all = calloc((size_t)(set->count + count) + 1, sizeof *all);
+    int total = 0;
+    for (int i = 0; i < set->count; i++) {
+        if (!set->done[i]) all[total++] = set->builds[i];
+        set->done[i] = true;
+    }
+    for (int i = 0; i < count; i++) all[total++] = more[i];
+    build_all(set->options, all, total);
+    free(all);
+}

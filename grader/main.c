@@ -1,0 +1,39 @@
+/* main.c: the commands of the grader. */
+#include "grader.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void make_folders(const options *o)
+{
+    char scratch[PATH_MAX];
+    snprintf(scratch, sizeof scratch, "%s/scratch", o->build); /* where workers run */
+    mkdir(o->build, 0777);
+    mkdir(scratch, 0777);
+}
+
+static int grade_and_report(const options *o)
+{
+    grading g = {.options = o};
+    const int status = grade(o, &g);
+    if (status != 0) return status;
+    if (!results_write(&g)) return 2;
+    report_table(&g);
+    return o->strict && !g.complete ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    if (!options_parse(&o, argc, argv)) return 2;
+    signal(SIGPIPE, SIG_IGN);
+    make_folders(&o);
+    if (strcmp(o.command, "grade") == 0) return grade_and_report(&o);
+    if (strcmp(o.command, "build") == 0) return build_only(&o);
+    if (strcmp(o.command, "hint") == 0) return hint(&o);
+    if (strcmp(o.command, "corpus") == 0) return corpus(&o);
+    fprintf(stderr, "grader: unknown command \"%s\"\n", o.command);
+    return 2;
+}

@@ -1,0 +1,122 @@
+/* options.c: the command line of the grader. The Makefile writes it; make help explains it. */
+#include "grader.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: grader grade|build|hint|corpus [EXERCISE] [options]\n"
+    "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
+    "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
+    "  --exercise \"ID...\" only these\n"
+    "  --phase N          only this phase\n"
+    "  --case NAME        only this case        --seed N   with this seed\n"
+    "  --results FILE     where results.json goes (default results/results.json)\n"
+    "  --fresh            also what has not changed\n"
+    "  --strict           exit status 1 unless all points were reached\n"
+    "  --own              link exercises with the submission's own earlier ones\n";
+
+static const struct option names[] = {{"submission", required_argument, NULL, 'd'},
+                                      {"backend", required_argument, NULL, 'b'},
+                                      {"exercise", required_argument, NULL, 'e'},
+                                      {"phase", required_argument, NULL, 'p'},
+                                      {"case", required_argument, NULL, 'c'},
+                                      {"seed", required_argument, NULL, 's'},
+                                      {"results", required_argument, NULL, 'r'},
+                                      {"fresh", no_argument, NULL, 'f'},
+                                      {"strict", no_argument, NULL, 't'},
+                                      {"own", no_argument, NULL, 'o'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+static bool set_backend(options *o, const char *name)
+{
+    o->backend = strcmp(name, "cuda") == 0 ? BACKEND_CUDA : BACKEND_CPU;
+    if (o->backend == BACKEND_CUDA || strcmp(name, "cpu") == 0) return true;
+    fprintf(stderr, "grader: the backend is cpu or cuda, not \"%s\"\n", name);
+    return false;
+}
+
+static bool set_number(unsigned long long *to, const char *name, const char *text)
+{
+    char *end;
+    *to = strtoull(text, &end, 0);
+    if (*text && !*end) return true;
+    fprintf(stderr, "grader: %s takes a number, not \"%s\"\n", name, text);
+    return false;
+}
+
+static bool set_option(options *o, int letter)
+{
+    unsigned long long number = 0;
+    switch (letter) {
+    case 'd': o->submission = optarg; return true;
+    case 'b': return set_backend(o, optarg);
+    case 'e': o->exercises = optarg; return true;
+    case 'p':
+        if (!set_number(&number, "--phase", optarg)) return false;
+        o->phase = (int)number;
+        return true;
+    case 'c': o->case_name = optarg; return true;
+    case 's': o->seed_given = true; return set_number(&o->seed, "--seed", optarg);
+    case 'r': o->results = optarg; return true;
+    case 'f': o->fresh = true; return true;
+    case 't': o->strict = true; return true;
+    case 'o': o->own = true; return true;
+    default: fputs(usage, letter == 'h' ? stdout : stderr); return false;
+    }
+}
+
+/* Every word of --exercise names an exercise that exists. */
+static bool exercises_exist(const options *o)
+{
+    char *end;
+    for (const char *at = o->exercises; at && *at; at = end) {
+        long id = strtol(at, &end, 10);
+        if (end == at || !catalog_find((int)id)) {
+            fprintf(stderr, "grader: there is no exercise \"%s\"\n", at);
+            return false;
+        }
+        while (*end == ' ' || *end == ',') end++;
+    }
+    return true;
+}
+
+/* Compilers and workers run in folders of their own: they need whole paths. */
+static const char *absolute(const char *given, const char *otherwise)
+{
+    const char *path = given && *given ? given : otherwise;
+    const char *whole = realpath(path, NULL);
+    return whole ? whole : path;
+}
+
+bool options_parse(options *o, int argc, char **argv)
+{
+    *o = (options){.submission = ".", .results = "results/results.json"};
+    o->root = absolute(getenv("COURSE_ROOT"), ".");
+    o->build = absolute(getenv("COURSE_BUILD"), "build");
+    for (int letter; (letter = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (!set_option(o, letter)) return false;
+    }
+    if (optind >= argc) {
+        fputs(usage, stderr);
+        return false;
+    }
+    o->command = argv[optind];
+    if (optind + 1 < argc) o->exercises = argv[optind + 1];
+    return exercises_exist(o);
+}
+
+bool options_want(const options *o, const exercise *e)
+{
+    char *end;
+    if (o->phase && e->id / 100 != o->phase) return false;
+    if (!o->exercises || !*o->exercises) return true;
+    for (const char *at = o->exercises; *at; at = end) {
+        if (strtol(at, &end, 10) == e->id) return true;
+        while (*end == ' ' || *end == ',') end++;
+    }
+    return false;
+}

@@ -1,0 +1,178 @@
+/*
+ * report.c: the terminal. On a terminal one line shows what is at work and is overwritten; elsewhere
+ * there is one plain line an exercise. Colours only on a terminal, and not with NO_COLOR.
+ */
+#include "grader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool on_terminal(void)
+{
+    return isatty(STDOUT_FILENO);
+}
+
+static const char *colour(const char *code)
+{
+    const char *forbidden = getenv("NO_COLOR");
+    return on_terminal() && !(forbidden && *forbidden) ? code : "";
+}
+
+#define GREEN  colour("\033[32m")
+#define RED    colour("\033[31m")
+#define YELLOW colour("\033[33m")
+#define PLAIN  colour("\033[0m")
+
+static const char *status_colour(const char *status)
+{
+    if (strcmp(status, "passed") == 0) return GREEN;
+    return strstr(status, "failed") ? RED : YELLOW;
+}
+
+void report_progress(const char *format, ...)
+{
+    char line[100];
+    va_list arguments;
+    if (!on_terminal()) return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    printf("\r\033[K%.78s", line);
+    fflush(stdout);
+}
+
+static const char *string_of(json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "";
+}
+
+static double real_of(json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static void count_cases(json_t *entry, int *passed, int *all)
+{
+    size_t i;
+    json_t *one;
+    *passed = *all = 0;
+    json_array_foreach(json_object_get(entry, "cases"), i, one)
+    {
+        *passed += strcmp(string_of(one, "status"), "passed") == 0;
+        ++*all;
+    }
+}
+
+static void print_indented(const char *text)
+{
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        printf("      %.*s\n", length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_failed_cases(json_t *entry)
+{
+    size_t i;
+    json_t *one;
+    int shown = 0, failed = 0;
+    json_array_foreach(json_object_get(entry, "cases"), i, one)
+    {
+        if (strcmp(string_of(one, "status"), "failed") != 0) continue;
+        failed++;
+        if (shown++ >= 3) continue;
+        printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN,
+               string_of(one, "message"));
+        printf("        again: make check EX=%lld CASE='%s' SEED=%lld\n",
+               json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
+               json_integer_value(json_object_get(one, "seed")));
+    }
+    if (failed > shown) printf("      and %d more cases\n", failed - shown);
+    if (shown > 3) printf("      and %d more cases\n", shown - 3);
+}
+
+static void print_speeds(json_t *entry)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(entry, "speeds"), i, one)
+    {
+        const char *verdict = string_of(one, "verdict");
+        if (strcmp(verdict, "failed") != 0) continue;
+        const char *message = string_of(one, "message");
+        printf("      %sspeed%s: ", RED, PLAIN);
+        if (*message) printf("%s\n", message);
+        else {
+            printf("%.2f %s; the threshold is %.2f\n", real_of(one, "ratio"),
+                   string_of(one, "metric"), real_of(one, "threshold"));
+        }
+    }
+}
+
+void report_exercise(json_t *entry)
+{
+    const char *status = string_of(entry, "status");
+    int passed, all;
+    count_cases(entry, &passed, &all);
+    if (on_terminal()) printf("\r\033[K");
+    printf("  %lld %-22s %s%s%s", json_integer_value(json_object_get(entry, "id")),
+           string_of(entry, "name"), status_colour(status), status, PLAIN);
+    if (all > 0) printf(" (%d of %d cases)", passed, all);
+    printf("\n");
+    if (strcmp(status, "build_failed") == 0) print_indented(string_of(entry, "reason"));
+    if (*string_of(entry, "warnings")) {
+        printf("      %swarnings%s of the compiler:\n", YELLOW, PLAIN);
+        print_indented(string_of(entry, "warnings"));
+    }
+    print_failed_cases(entry);
+    print_speeds(entry);
+    fflush(stdout);
+}
+
+static void speed_column(char column[64], json_t *entry)
+{
+    json_t *speed = json_object_get(entry, "speed");
+    const char *verdict = string_of(speed, "verdict");
+    if (!json_is_object(speed)) {
+        snprintf(column, 64, "-");
+    } else if (real_of(speed, "ratio") > 0) {
+        snprintf(column, 64, "%.2f of %.2f %s", real_of(speed, "ratio"),
+                 real_of(speed, "threshold"), verdict);
+    } else {
+        snprintf(column, 64, "%s", verdict);
+    }
+}
+
+static void table_row(json_t *entry)
+{
+    char speed[64], correctness[64], points[32];
+    const char *status = string_of(entry, "status");
+    int passed, all;
+    count_cases(entry, &passed, &all);
+    speed_column(speed, entry);
+    snprintf(correctness, sizeof correctness, "%s", status);
+    if (all > 0) snprintf(correctness, sizeof correctness, "%s %d/%d", status, passed, all);
+    if (strcmp(status, "skipped") == 0) {
+        snprintf(correctness, sizeof correctness, "skipped: %s", string_of(entry, "reason"));
+    }
+    snprintf(points, sizeof points, "%.1f / %.1f", real_of(entry, "points"),
+             real_of(entry, "max_points"));
+    printf("  %-4lld %-22s %s%-20s%s %-26s %13s\n",
+           json_integer_value(json_object_get(entry, "id")), string_of(entry, "name"),
+           status_colour(status), correctness, PLAIN, speed, points);
+}
+
+void report_table(const grading *g)
+{
+    size_t i;
+    json_t *entry;
+    printf("\n  %-27s %-20s %-26s %13s\n", "exercise", "correctness", "speed", "points");
+    json_array_foreach(g->exercises, i, entry) table_row(entry);
+    printf("  %-27s %-20s %-26s %6.1f / %.1f\n", "total", "", "", g->points, g->max_points);
+    printf("\n  on %s, %.0f s; details in %s\n", g->device.name, g->seconds, g->options->results);
+}

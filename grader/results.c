@@ -1,0 +1,133 @@
+/* results.c: results.json, the one truth; every other report is a view of it. */
+#include "grader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Compilers and students may print anything; JSON wants UTF-8. */
+static json_t *text(const char *s)
+{
+    json_t *value = json_string(s ? s : "");
+    if (value) return value;
+    char clean[4096];
+    size_t n = 0;
+    for (; *s && n + 1 < sizeof clean; s++) {
+        const bool plain = (*s >= ' ' && *s <= '~') || *s == '\n' || *s == '\t';
+        clean[n++] = plain ? *s : '?';
+    }
+    clean[n] = '\0';
+    return json_string(clean);
+}
+
+static json_t *number(double x, double unit)
+{
+    return json_real(round(x / unit) * unit);
+}
+
+static json_t *case_entry(const case_result *c)
+{
+    return json_pack("{s:o, s:s, s:o, s:I, s:o}", "name", text(c->name), "status",
+                     status_name(c->status), "message", text(c->message), "seed",
+                     (json_int_t)c->seed, "seconds", number(c->seconds, 1e-4));
+}
+
+static const char *verdict(const speed_result *s)
+{
+    switch (s->status) {
+    case PASSED: return "passed";
+    case SKIPPED: return "skipped: needs a GPU";
+    case NOT_RUN: return "not_run";
+    default: return "failed";
+    }
+}
+
+static json_t *speed_entry(const speed_result *s)
+{
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:s, s:o}", "metric",
+                     s->test->metric, "function", s->test->function, "ratio",
+                     number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
+                     number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
+                     s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
+                     json_real(s->baseline_seconds), "verdict", verdict(s), "message",
+                     text(s->message));
+}
+
+/* The test that decides: the one furthest below its threshold. */
+static int weakest_speed(const exercise_result *r)
+{
+    int weakest = 0;
+    for (int i = 1; i < r->speed_count; i++) {
+        const speed_result *a = &r->speeds[i], *b = &r->speeds[weakest];
+        if (a->ratio / a->test->threshold < b->ratio / b->test->threshold) weakest = i;
+    }
+    return weakest;
+}
+
+json_t *results_exercise(const exercise_result *r)
+{
+    json_t *cases = json_array(), *speeds = json_array();
+    for (int i = 0; i < r->case_count; i++) {
+        const case_result *c = &r->cases[i];
+        if (c->status != SKIPPED) json_array_append_new(cases, case_entry(c));
+    }
+    for (int i = 0; i < r->speed_count; i++) {
+        json_array_append_new(speeds, speed_entry(&r->speeds[i]));
+    }
+    json_t *speed = json_null();
+    if (r->speed_count > 0) speed = json_deep_copy(json_array_get(speeds, weakest_speed(r)));
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "id",
+                     r->exercise->id, "name", r->exercise->name, "file", r->exercise->file,
+                     "status", status_name(r->status), "points", number(r->points, 1e-2),
+                     "max_points", number(r->max_points, 1e-2), "reason", text(r->reason),
+                     "prerequisites", r->prerequisites, "warnings", text(r->warnings), "cases",
+                     cases, "speed", speed, "speeds", speeds);
+}
+
+static void make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        mkdir(folder, 0777);
+    }
+}
+
+static bool write_json(const char *path, json_t *root)
+{
+    char unfinished[PATH_MAX];
+    make_folders(path);
+    snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
+    bool whole = json_dump_file(root, unfinished, JSON_INDENT(1)) == 0 &&
+                 rename(unfinished, path) == 0;
+    if (!whole) fprintf(stderr, "grader: cannot write %s: %s\n", path, strerror(errno));
+    json_decref(root);
+    return whole;
+}
+
+bool results_write(const grading *g)
+{
+    const options *o = g->options;
+    json_t *device = json_pack("{s:o, s:s, s:s, s:o, s:o}", "name", text(g->device.name), "driver",
+                               g->device.driver, "runtime", g->device.runtime,
+                               "copy_bytes_per_second", json_real(g->device.copy_bytes_per_second),
+                               "flop_per_second", json_real(g->device.flop_per_second));
+    json_t *root = json_pack(
+        "{s:i, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:O}", "schema", 1, "commit", g->commit,
+        "backend", o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
+        text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2), "points",
+        number(g->points, 1e-2), "max_points", number(g->max_points, 1e-2), "exercises",
+        g->exercises);
+    return write_json(o->results, root);
+}
+
+void results_write_failure(const options *o, const char *why)
+{
+    write_json(o->results,
+               json_pack("{s:i, s:s, s:o, s:f, s:f, s:[]}", "schema", 1, "backend",
+                         o->backend == BACKEND_CUDA ? "cuda" : "cpu", "error", text(why), "points",
+                         0.0, "max_points", 0.0, "exercises"));
+}

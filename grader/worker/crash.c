@@ -1,0 +1,66 @@
+/*
+ * crash.c: the last message of a worker whose student code faulted. A fault in the unmapped page
+ * behind a buffer is an access past its end, and the message says so.
+ */
+#include "worker.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const wire_call *current_call;
+static const worker_buffer *current_buffers;
+
+static const char *signal_text(int number)
+{
+    switch (number) {
+    case SIGSEGV: return "segmentation fault";
+    case SIGBUS: return "bus error";
+    case SIGFPE: return "arithmetic fault (division by zero?)";
+    case SIGILL: return "illegal instruction";
+    default: return "abort";
+    }
+}
+
+static void describe_address(char *text, size_t bytes, const unsigned char *address)
+{
+    for (uint32_t i = 0; current_call && i < current_call->count; i++) {
+        const wire_argument *argument = &current_call->arguments[i];
+        const worker_buffer *buffer = &current_buffers[i];
+        if (argument->kind != WIRE_BUFFER || argument->space != WIRE_HOST) continue;
+        const unsigned char *end = buffer->base + argument->before + argument->bytes;
+        const unsigned char *map = buffer->mapping;
+        if (address >= end && address < map + buffer->mapping_bytes) {
+            snprintf(text, bytes, ", %td bytes past the end of `%s`", address - end,
+                     argument->name);
+        }
+    }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    wire_reply reply = {.status = WIRE_CRASHED};
+    char where[128] = "";
+    if (number == SIGSEGV || number == SIGBUS) {
+        describe_address(where, sizeof where, info->si_addr);
+    }
+    snprintf(reply.text, sizeof reply.text, "%s%s", signal_text(number), where);
+    ssize_t sent = write(WIRE_CONTROL_FD, &reply, sizeof reply);
+    _exit(sent == sizeof reply ? 128 + number : 1);
+}
+
+void crash_watch(const wire_call *call, const worker_buffer *buffers)
+{
+    static char stack[64 << 10]; /* a stack overflow needs a stack of its own */
+    current_call = call;
+    current_buffers = buffers;
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
+    const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], &action, NULL);
+    }
+}

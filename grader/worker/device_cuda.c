@@ -1,0 +1,175 @@
+/*
+ * device_cuda.c: buffers, clock and errors of a worker for CUDA exercises, on a GPU or on softgpu:
+ * both speak the CUDA runtime API, and softgpu adds its findings.
+ */
+#ifdef WITH_CUDA
+#include "worker.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef WITH_SOFTGPU
+#include "softgpu.h"
+#endif
+
+#define DECOY_BYTES (3u << 20) /* enough to move what is allocated after it */
+
+static cudaStream_t stream;
+static cudaEvent_t start, stop;
+static void *decoy, *flush_area;
+static size_t flush_bytes;
+static wire_finding kept[WIRE_FINDINGS];
+static unsigned finding_count;
+
+#ifdef WITH_SOFTGPU
+static void keep_finding(const char *line, void *context)
+{
+    (void)context;
+    if (finding_count < WIRE_FINDINGS) {
+        snprintf(kept[finding_count].line, sizeof kept->line, "%s", line);
+    }
+    finding_count++;
+}
+#endif
+
+int device_start(void)
+{
+#ifdef WITH_SOFTGPU
+    softgpu_on_finding(keep_finding, NULL);
+#endif
+    cudaError_t error = cudaStreamCreate(&stream);
+    if (!error) error = cudaEventCreate(&start);
+    if (!error) error = cudaEventCreate(&stop);
+    return error;
+}
+
+int device_buffer_create(worker_buffer *buffer, const wire_argument *argument,
+                         const unsigned char *image)
+{
+    void *base = NULL;
+    buffer->image_bytes = argument->before + argument->bytes + argument->after;
+    cudaError_t error = cudaMalloc(&base, buffer->image_bytes);
+    if (error) return error;
+    buffer->base = base;
+    if (buffer->image_bytes > 0) {
+        error = cudaMemcpy(base, image, buffer->image_bytes, cudaMemcpyHostToDevice);
+    }
+#ifdef WITH_SOFTGPU
+    if (argument->forget) softgpu_forget(buffer->base + argument->before, argument->bytes);
+#endif
+    return error;
+}
+
+int device_buffer_read(unsigned char *image, const worker_buffer *buffer)
+{
+    if (buffer->image_bytes == 0) return cudaSuccess;
+    return cudaMemcpy(image, buffer->base, buffer->image_bytes, cudaMemcpyDeviceToHost);
+}
+
+void device_buffer_free(worker_buffer *buffer)
+{
+    if (buffer->base) cudaFree(buffer->base);
+}
+
+void *device_stream(void)
+{
+    return stream;
+}
+
+void device_relocate(bool elsewhere)
+{
+    if (elsewhere && !decoy) cudaMalloc(&decoy, DECOY_BYTES);
+    if (!elsewhere && decoy) {
+        cudaFree(decoy);
+        decoy = NULL;
+    }
+}
+
+void device_flush_caches(void)
+{
+    if (!flush_area) {
+        int l2 = 0;
+        cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0);
+        flush_bytes = 2 * (size_t)l2;
+        if (cudaMalloc(&flush_area, flush_bytes) != cudaSuccess) return;
+    }
+    cudaMemset(flush_area, 0, flush_bytes);
+}
+
+void device_clock_start(void)
+{
+    cudaDeviceSynchronize();
+    cudaEventRecord(start, stream);
+}
+
+double device_clock_stop(void)
+{
+    float milliseconds = 0.0f;
+    cudaDeviceSynchronize(); /* work on hidden streams counts too */
+    cudaEventRecord(stop, stream);
+    cudaEventSynchronize(stop);
+    cudaEventElapsedTime(&milliseconds, start, stop);
+    return milliseconds * 1e-3;
+}
+
+int device_take_error(bool *sticky)
+{
+    cudaError_t error = cudaGetLastError();
+    cudaError_t after = cudaDeviceSynchronize();
+    if (!error) error = after;
+    cudaGetLastError();
+    *sticky = cudaDeviceSynchronize() != cudaSuccess;
+    return error;
+}
+
+const char *device_error_text(int error)
+{
+    static char text[256];
+    snprintf(text, sizeof text, "%s (%s)", cudaGetErrorName((cudaError_t)error),
+             cudaGetErrorString((cudaError_t)error));
+    return text;
+}
+
+unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS])
+{
+    unsigned count = finding_count;
+    memcpy(findings, kept, sizeof kept);
+    finding_count = 0;
+    return count;
+}
+
+/* Bytes a second that a device-to-device copy of 512 MiB moves, read and written; best of 5. */
+static double measure_copy(void)
+{
+    const size_t bytes = (size_t)512 << 20;
+    void *from = NULL, *to = NULL;
+    double best = 0.0;
+    if (cudaMalloc(&from, bytes) || cudaMalloc(&to, bytes) || device_start()) return 0.0;
+    for (int i = 0; i < 6; i++) {
+        device_clock_start();
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+        const double rate = 2.0 * (double)bytes / device_clock_stop();
+        if (i > 0 && rate > best) best = rate;
+    }
+    return best;
+}
+
+int device_print_facts(void)
+{
+    struct cudaDeviceProp p;
+    int driver = 0, runtime = 0, khz = 0;
+    if (cudaGetDeviceProperties(&p, 0) != cudaSuccess) return 1;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0);
+    const int cores = p.major == 8 && p.minor == 0 ? 64 : p.major == 7 ? 64 : 128; /* an SM has */
+    printf("name=%s\n", p.name);
+    printf("compute_capability=%d.%d\n", p.major, p.minor);
+    printf("driver=%d.%d\n", driver / 1000, driver % 1000 / 10);
+    printf("runtime=%d.%d\n", runtime / 1000, runtime % 1000 / 10);
+    printf("flop_per_second=%.6g\n", 2e3 * khz * cores * p.multiProcessorCount);
+    printf("copy_bytes_per_second=%.6g\n", measure_copy());
+    return 0;
+}
+#endif

@@ -1,0 +1,81 @@
+/*
+ * device_none.c: the device interface of a worker for plain C exercises. There is no device; the
+ * clock is the host's.
+ */
+#ifndef WITH_CUDA
+#include "worker.h"
+
+#include "timer.h"
+
+static double started;
+
+int device_start(void)
+{
+    return 0;
+}
+
+int device_buffer_create(worker_buffer *buffer, const wire_argument *argument,
+                         const unsigned char *image)
+{
+    (void)buffer, (void)argument, (void)image;
+    return -1;
+}
+
+int device_buffer_read(unsigned char *image, const worker_buffer *buffer)
+{
+    (void)image, (void)buffer;
+    return -1;
+}
+
+void device_buffer_free(worker_buffer *buffer)
+{
+    (void)buffer;
+}
+
+void *device_stream(void)
+{
+    return NULL;
+}
+
+void device_relocate(bool elsewhere)
+{
+    (void)elsewhere;
+}
+
+void device_flush_caches(void)
+{
+}
+
+void device_clock_start(void)
+{
+    started = seconds_now();
+}
+
+double device_clock_stop(void)
+{
+    return seconds_now() - started;
+}
+
+int device_take_error(bool *sticky)
+{
+    *sticky = false;
+    return 0;
+}
+
+const char *device_error_text(int error)
+{
+    (void)error;
+    return "there is no CUDA in this worker";
+}
+
+unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS])
+{
+    (void)findings;
+    return 0;
+}
+
+int device_print_facts(void)
+{
+    return 1;
+}
+#endif

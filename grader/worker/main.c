@@ -1,0 +1,187 @@
+/*
+ * main.c: the worker's loop. `worker LIBRARY` loads one exercise and answers the grader until the
+ * channel closes. protocol.h has the conversation.
+ */
+#include "worker.h"
+
+#include "not_implemented.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void *library;
+static void *handles[WIRE_HANDLES];
+static wire_call call;
+static worker_buffer buffers[WIRE_ARGUMENTS];
+static unsigned char *shared;
+
+static void send_reply(const wire_reply *reply)
+{
+    if (write(WIRE_CONTROL_FD, reply, sizeof *reply) != (ssize_t)sizeof *reply) _exit(1);
+}
+
+static void set_text(wire_reply *reply, wire_status status, const char *text)
+{
+    reply->status = status;
+    snprintf(reply->text, sizeof reply->text, "%s", text);
+}
+
+static void set_cuda_error(wire_reply *reply, const char *where, int error)
+{
+    reply->status = WIRE_CUDA_ERROR;
+    snprintf(reply->text, sizeof reply->text, "%s: %s", where, device_error_text(error));
+}
+
+static void free_buffers(void)
+{
+    for (uint32_t i = 0; i < call.count; i++) {
+        if (call.arguments[i].kind != WIRE_BUFFER) continue;
+        if (call.arguments[i].space == WIRE_DEVICE) device_buffer_free(&buffers[i]);
+        else host_buffer_free(&buffers[i]);
+    }
+    memset(buffers, 0, sizeof buffers);
+    if (shared) munmap(shared, call.memory_bytes);
+    shared = NULL;
+}
+
+static bool create_buffer(uint32_t i, wire_reply *reply)
+{
+    const wire_argument *argument = &call.arguments[i];
+    const unsigned char *image = shared + argument->at;
+    if (argument->space == WIRE_HOST) {
+        if (host_buffer_create(&buffers[i], argument, image)) return true;
+        set_text(reply, WIRE_NO_MEMORY, "host memory");
+        return false;
+    }
+    int error = device_buffer_create(&buffers[i], argument, image);
+    if (!error) return true;
+    set_cuda_error(reply, "copying in", error);
+    return false;
+}
+
+static void prepare(wire_reply *reply)
+{
+    crash_watch(&call, buffers);
+    if (call.memory_bytes > 0) {
+        shared = mmap(NULL, call.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      WIRE_MEMORY_FD, 0);
+        if (shared == MAP_FAILED) {
+            shared = NULL;
+            set_text(reply, WIRE_NO_MEMORY, "shared memory");
+            return;
+        }
+    }
+    device_relocate(call.relocate);
+    for (uint32_t i = 0; i < call.count; i++) {
+        if (call.arguments[i].kind == WIRE_BUFFER && !create_buffer(i, reply)) return;
+    }
+}
+
+static void *argument_pointer(uint32_t i, void *pointers[])
+{
+    const wire_argument *argument = &call.arguments[i];
+    switch (argument->kind) {
+    case WIRE_BUFFER: return buffers[i].base + argument->before;
+    case WIRE_ALIAS: return pointers[argument->value.i];
+    case WIRE_POINTER: return handles[argument->value.i];
+    case WIRE_HANDLE_OUT: return &handles[argument->value.i];
+    case WIRE_STREAM: return device_stream();
+    case WIRE_FUNCTION: return scenario_function(argument->name);
+    default: return NULL;
+    }
+}
+
+static void check_after(wire_reply *reply)
+{
+    bool sticky = false;
+    const int error = device_take_error(&sticky);
+    const char *stub = not_implemented_take();
+    reply->finding_count = device_take_findings(reply->findings);
+    reply->sticky = sticky;
+    if (stub) {
+        set_text(reply, WIRE_NOT_IMPLEMENTED, stub);
+    } else if (call.returns == WIRE_RETURN_CUDA && reply->returned.i != 0) {
+        set_cuda_error(reply, "it returned", (int)reply->returned.i);
+    } else if (error) {
+        set_cuda_error(reply, "afterwards the device reports", error);
+    }
+}
+
+static void run(wire_reply *reply)
+{
+    void *pointers[WIRE_ARGUMENTS];
+    void (*function)(void);
+    *(void **)&function = dlsym(library, call.function);
+    if (!function) {
+        set_text(reply, WIRE_NO_FUNCTION, call.function);
+        return;
+    }
+    for (uint32_t i = 0; i < call.count; i++) pointers[i] = argument_pointer(i, pointers);
+
+    if (call.timed) device_flush_caches();
+    device_clock_start();
+    for (uint32_t i = 0; i < call.repeats; i++) invoke(function, &call, pointers, reply);
+    reply->seconds = device_clock_stop();
+
+    if (call.returns == WIRE_RETURN_HANDLE) {
+        handles[call.return_handle] = (void *)(intptr_t)reply->returned.i;
+    }
+    check_after(reply);
+    fflush(stdout);
+}
+
+static void fetch(wire_reply *reply)
+{
+    for (uint32_t i = 0; i < call.count && reply->status == WIRE_OK; i++) {
+        if (call.arguments[i].kind != WIRE_BUFFER) continue;
+        unsigned char *image = shared + call.arguments[i].at;
+        if (call.arguments[i].space == WIRE_HOST) {
+            memcpy(image, buffers[i].base, buffers[i].image_bytes);
+            continue;
+        }
+        int error = device_buffer_read(image, &buffers[i]);
+        if (error) set_cuda_error(reply, "copying out", error);
+    }
+    free_buffers();
+}
+
+static void start(const char *path)
+{
+    wire_reply reply = {.status = WIRE_OK};
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        set_text(&reply, WIRE_NO_LIBRARY, dlerror());
+    } else {
+        int error = device_start();
+        if (error) set_cuda_error(&reply, "starting the device", error);
+    }
+    send_reply(&reply);
+}
+
+int main(int argc, char **argv)
+{
+    wire_call next;
+    if (argc == 2 && strcmp(argv[1], "--device") == 0) return device_print_facts();
+    if (argc != 2) {
+        fprintf(stderr, "worker: started by the grader, not by hand\n");
+        return 2;
+    }
+    start(argv[1]);
+    while (read(WIRE_CONTROL_FD, &next, sizeof next) == (ssize_t)sizeof next) {
+        wire_reply reply = {.status = WIRE_OK};
+        if (next.verb == WIRE_PREPARE) {
+            free_buffers();
+            call = next;
+            prepare(&reply);
+        } else if (next.verb == WIRE_RUN) {
+            run(&reply);
+        } else {
+            fetch(&reply);
+        }
+        send_reply(&reply);
+    }
+    _exit(0); /* the student's atexit handlers have nothing to say here */
+}

@@ -1,0 +1,64 @@
+/*
+ * worker.h: the untrusted process, in one index. It holds one exercise's library, calls what the
+ * grader asks for, and judges nothing.
+ *
+ * main.c        the loop: prepare, run, fetch
+ * memory.c      buffers on the host, each followed by an unmapped page
+ * device_cuda.c buffers and timing on a CUDA device (WITH_CUDA)
+ * device_none.c the same interface where there is no CUDA
+ * invoke.c      any C function from a name and a typed argument list, through libffi
+ * scenarios.c   the functions that WIRE_FUNCTION arguments can name
+ * crash.c       a last message when the student's code faults
+ */
+#ifndef GRADER_WORKER_H
+#define GRADER_WORKER_H
+
+#include "../protocol.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/** One buffer of the current call: `base` is where its image (canary, data, canary) starts. */
+typedef struct worker_buffer {
+    unsigned char *base;
+    void *mapping; /* host only: what munmap takes */
+    size_t mapping_bytes, image_bytes;
+} worker_buffer;
+
+/* memory.c */
+bool host_buffer_create(worker_buffer *, const wire_argument *, const unsigned char *image);
+void host_buffer_free(worker_buffer *);
+
+/* device_cuda.c, device_none.c. Each int is a cudaError_t, 0 for success. */
+int device_start(void);
+int device_buffer_create(worker_buffer *, const wire_argument *, const unsigned char *image);
+int device_buffer_read(unsigned char *image, const worker_buffer *);
+void device_buffer_free(worker_buffer *);
+void *device_stream(void);
+/** Take the device to another address for the next buffers. */
+void device_relocate(bool);
+void device_flush_caches(void);
+void device_clock_start(void);
+/** Wait for the whole device, then stop. @return seconds since device_clock_start */
+double device_clock_stop(void);
+/** The first error of the device since the last call of this; *sticky when it stays. */
+int device_take_error(bool *sticky);
+const char *device_error_text(int error);
+/** Findings of the emulator since the last call of this. @return how many there were */
+unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS]);
+
+/** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
+int device_print_facts(void);
+
+/* invoke.c */
+/** Call `function` and store what it returned. Pointer arguments come from `pointers`. */
+void invoke(void (*function)(void), const wire_call *, void *pointers[], wire_reply *);
+
+/* scenarios.c */
+void *scenario_function(const char *name); /* NULL when unknown */
+
+/* crash.c */
+/** From now on a fault ends the process after a WIRE_CRASHED reply that names the buffer near the
+ *  address. */
+void crash_watch(const wire_call *call, const worker_buffer *buffers);
+
+#endif
