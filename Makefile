@@ -30,7 +30,8 @@ export SUBMISSION RESULTS EX PHASE CASE SEED
 
 MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 CFLAGS    ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SOURCE -MMD -MP -Icommon
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SOURCE -MMD -MP \
+             -Icommon
 
 # --- what is built ----------------------------------------------------------------------------
 

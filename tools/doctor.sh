@@ -29,7 +29,7 @@ tool "C++ compiler" "$CXX"
 if [ -n "$missing" ]; then
     row missing "$missing"
 else
-    row libraries "check, libffi, jansson, zlib"
+    row libraries "check, libffi, jansson, zlib, libcrypto"
 fi
 if [ -n "$NVCC" ]; then
     row nvcc "$NVCC ($("$NVCC" --version | sed -n 's/.*\(release [0-9.]*\).*/\1/p'))"

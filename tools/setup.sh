@@ -102,6 +102,8 @@ look() {
     has_library jansson.h 'json_decref(json_object())' -ljansson ||
         missing="$missing libjansson-dev"
     has_library zlib.h 'zlibVersion()' -lz || missing="$missing zlib1g-dev"
+    has_library openssl/evp.h 'EVP_MD_CTX_free(EVP_MD_CTX_new())' -lcrypto ||
+        missing="$missing libssl-dev"
     missing=${missing# }
 }
 
@@ -225,9 +227,9 @@ look_for_cuda() {
 
 # config.mk depends on what was found, so that it is made anew when one of them goes or changes.
 print_config() {
-    for header in check ffi jansson zlib; do echo "#include <$header.h>"; done >"$scratch/all.c"
+    for header in check ffi jansson zlib openssl/evp; do echo "#include <$header.h>"; done >"$scratch/all.c"
     found="$CC $CXX $NVCC${CUDA_INCLUDE:+ $CUDA_INCLUDE/cuda_runtime_api.h} $("$CC" -M \
-        "$scratch/all.c" | tr ' ' '\n' | grep -E '/(check|ffi|jansson|zlib)\.h$' | tr '\n' ' ')"
+        "$scratch/all.c" | tr ' ' '\n' | grep -E '/(check|ffi|jansson|zlib|openssl/evp)\.h$' | tr '\n' ' ')"
 
     echo "# Written by tools/setup.sh. \`make setup\` writes it again."
     for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH; do
