@@ -1,4 +1,4 @@
-// WRONG: n=2^31+5 | * | gpu
+// WRONG: n=2147483653 | * | gpu
 #include "basics.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)
