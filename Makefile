@@ -181,7 +181,7 @@ docs: ## the pages of Doxygen, in $(BUILD)/docs
 	doxygen docs/Doxyfile
 
 compile_commands.json: ## for editors and clang tools
-	$(MAKE) -Bn all | tools/compile_commands.awk >$@
+	MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all | tools/compile_commands.awk >$@
 
 format: ## clang-format over all C and CUDA
 	git ls-files -z '*.c' '*.h' '*.cu' | xargs -0 clang-format -i

@@ -2,12 +2,11 @@
 # compile_commands.awk: `make -Bn all` in, compile_commands.json out.
 BEGIN { print "[" }
 / -c / {
-    file = $0
-    sub(/^.* -c /, "", file)
-    sub(/ .*$/, "", file)
+    for (i = 1; i <= NF; i++) if ($i ~ /\.c$/) file = $i
     gsub(/\\/, "\\\\")
     gsub(/"/, "\\\"")
-    printf "%s{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s\"}", comma, ENVIRON["PWD"], file, $0
+    printf "%s{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s\"}", \
+           comma, ENVIRON["PWD"], file, $0
     comma = ",\n"
 }
 END { print "\n]" }
