@@ -41,8 +41,8 @@ cudaError_t adam_update(float *param, float *m, float *v, const float *grad, siz
                         float beta1, float beta2, float eps, float weight_decay, int step,
                         cudaStream_t stream)
 {
-    /* SOLUTION: both corrections here, once and in double: 1 - beta2 is a difference of nearly
-       equal numbers. Launch unless n is 0 (about 5 lines). */
+    /* SOLUTION: both corrections here, once and in double, for 1 - beta2^step is a difference of
+       nearly equal numbers; launch unless n is 0 (about 5 lines). */
     if (n == 0) return cudaSuccess; /* an empty grid is a launch error */
     float correction1 = (float)(1.0 - pow((double)beta1, step));
     float correction2 = (float)(1.0 - pow((double)beta2, step));

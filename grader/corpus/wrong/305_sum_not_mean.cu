@@ -1,4 +1,4 @@
-// WRONG: rows_17_classes_10 | grad_logits
+// WRONG: 17x10 | grad_logits
 /* The gradient of the sum of the losses, not of their mean. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: without_pre_17_33_65 | *
+// WRONG: without_pre_17x33x65 | *
 /* pre may be NULL, and is written all the same. */
 #include "optimization.h"
 

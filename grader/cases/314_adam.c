@@ -1,0 +1,207 @@
+/* 314_adam.c: steps of AdamW against the same steps in double; its speed against a copy on the
+ * device, byte for byte. shape: n, first step, how many steps */
+#include "case.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BYTES_MOVED  28 /* per parameter: param, m, v, grad in; param, m, v out */
+#define BYTES_COPIED 24 /* per parameter by the baseline: three copies */
+
+typedef struct rates {
+    float lr, beta1, beta2, eps, weight_decay;
+} rates;
+
+static const rates usual = {1e-2f, 0.9f, 0.999f, 1e-8f, 0.0f};
+
+typedef struct state {
+    size_t n;
+    float *param, *m, *v; /* [n], updated by the student */
+} state;
+
+static state first_state(size_t n)
+{
+    state s = {.n = n, .param = random_f32(n), .m = f32_array(n), .v = f32_array(n)};
+    return s;
+}
+
+/* In the middle of a training run: means that are not 0. */
+static state later_state(size_t n)
+{
+    state s = {.n = n, .param = random_f32(n), .m = random_f32(n)};
+    s.v = random_f32_between(n, 0.1f, 2.0f);
+    return s;
+}
+
+static void call(const char *function, const state *s, const float *grad, rates r, int step,
+                 unsigned shift)
+{
+    call_cuda(function, ARGS(shifted(inout_f32("param", s->param, s->n), shift),
+                             inout_f32("m", s->m, s->n), shifted(inout_f32("v", s->v, s->n), shift),
+                             in_f32("grad", grad, s->n), u64(s->n), f32(r.lr), f32(r.beta1),
+                             f32(r.beta2), f32(r.eps), f32(r.weight_decay), i32(step), stream()));
+}
+
+/* What the step should make of *before, element by element, and how far off it may be: rounding to
+ * float of what is there, and a little more of what is added. */
+static void expect_step(const state *after, const state *before, const float *grad, rates r,
+                        int step)
+{
+    const size_t n = after->n;
+    const double beta1 = r.beta1, beta2 = r.beta2;
+    double *want[3], *scale[3];
+    for (int i = 0; i < 3; i++) want[i] = f64_array(n), scale[i] = f64_array(n);
+    for (size_t i = 0; i < n; i++) {
+        const double g = grad[i], p = before->param[i], m = before->m[i], v = before->v[i];
+        want[0][i] = beta1 * m + (1 - beta1) * g;
+        scale[0][i] = fabs(beta1 * m) + fabs((1 - beta1) * g);
+        want[1][i] = scale[1][i] = beta2 * v + (1 - beta2) * g * g;
+        const double mean = want[0][i] / (1 - pow(beta1, step));
+        const double square = want[1][i] / (1 - pow(beta2, step));
+        const double move = r.lr * mean / (sqrt(square) + r.eps), decay = r.lr * r.weight_decay * p;
+        want[2][i] = p - move - decay;
+        const double cancelled = scale[0][i] / (fabs(want[0][i]) + 1e-30); /* in the mean */
+        scale[2][i] = fabs(p) + fabs(decay) + fabs(move) * (50 + cancelled);
+    }
+    expect_close((layout){"m", 1, n}, after->m, want[0], scale[0], FP32_SUM_TOLERANCE);
+    expect_close((layout){"v", 1, n}, after->v, want[1], scale[1], FP32_SUM_TOLERANCE);
+    expect_close((layout){"param", 1, n}, after->param, want[2], scale[2], FP32_SUM_TOLERANCE);
+}
+
+static void step_and_check(const char *function, state *s, const float *grad, rates r, int step,
+                           unsigned shift)
+{
+    const size_t bytes = s->n * sizeof(float);
+    state before = first_state(s->n);
+    if (bytes > 0) {
+        memcpy(before.param, s->param, bytes);
+        memcpy(before.m, s->m, bytes);
+        memcpy(before.v, s->v, bytes);
+    }
+    call(function, s, grad, r, step, shift);
+    expect_step(s, &before, grad, r, step);
+}
+
+static void run_steps(const long *shape)
+{
+    state s = shape[1] == 1 ? first_state((size_t)shape[0]) : later_state((size_t)shape[0]);
+    for (int i = 0; i < shape[2]; i++) {
+        step_and_check("adam_update", &s, random_f32(s.n), usual, (int)shape[1] + i, 0);
+    }
+}
+
+/* Whatever the size of the gradient, the first step is lr in its direction. */
+static void run_first_step(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    state s = {.n = n, .param = f32_array(n), .m = f32_array(n), .v = f32_array(n)};
+    float *grad = random_f32(n);
+    for (size_t i = 0; i < n; i++) grad[i] = copysignf(powf(10.0f, (float)(i % 7) - 3), grad[i]);
+    call("adam_update", &s, grad, usual, 1, 0);
+    for (size_t i = 0; i < n; i++) {
+        const double want = -copysign(usual.lr, grad[i]);
+        expect(
+            fabs(s.param[i] - want) <= 1e-4 * usual.lr,
+            "the first step with gradient %g moves param[%zu] by %.6g, should be %.6g, lr itself",
+            grad[i], i, s.param[i], want);
+    }
+}
+
+/* Where no gradient ever came nothing moves, and 0 / 0 is not computed. */
+static void run_zero_gradients(const long *shape)
+{
+    state s = first_state((size_t)shape[0]);
+    const float *grad = f32_array(s.n);
+    for (int step = 1; step <= 2; step++) step_and_check("adam_update", &s, grad, usual, step, 0);
+}
+
+/* Gradients of the size of epsilon: where it is added matters. */
+static void run_tiny_gradients(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    state s = {.n = n, .param = f32_array(n), .m = f32_array(n), .v = f32_array(n)};
+    const rates r = {1e-2f, 0.9f, 0.999f, 1e-5f, 0.0f};
+    const float *grad = random_f32_between(n, 1e-5f, 1e-3f);
+    step_and_check("adam_update", &s, grad, r, 1, 0);
+}
+
+static void run_weight_decay(const long *shape)
+{
+    state s = later_state((size_t)shape[0]);
+    const rates r = {1e-2f, 0.9f, 0.999f, 1e-8f, 0.3f};
+    for (int step = 5; step <= 6; step++) {
+        step_and_check("adam_update", &s, random_f32(s.n), r, step, 0);
+    }
+}
+
+static void run_other_betas(const long *shape)
+{
+    state s = later_state((size_t)shape[0]);
+    const rates r = {3e-3f, 0.5f, 0.75f, 1e-3f, 0.01f};
+    step_and_check("adam_update", &s, random_f32(s.n), r, 3, 0);
+}
+
+static void run_misaligned(const long *shape)
+{
+    state s = later_state((size_t)shape[0]);
+    step_and_check("adam_update", &s, random_f32(s.n), usual, 4, 4);
+}
+
+/* The baseline copies; what it leaves is no step of Adam. */
+static void run_timed(const char *function, const long *shape)
+{
+    state s = later_state((size_t)shape[0]);
+    const float *grad = random_f32(s.n);
+    if (strcmp(function, "adam_update") == 0)
+        step_and_check(function, &s, grad, usual, 3, 0);
+    else
+        call(function, &s, grad, usual, 3, 0);
+}
+
+static const grading_case cases[] = {
+    {.name = "n=0", .run = run_steps, .shape = {0, 1, 1}},
+    {.name = "n=1", .run = run_steps, .shape = {1, 1, 3}},
+    {.name = "n=255", .run = run_steps, .shape = {255, 1, 1}},
+    {.name = "n=257", .run = run_steps, .shape = {257, 1, 1}},
+    {.name = "n=1000003", .run = run_steps, .shape = {1000003, 7, 1}, .once = true},
+    {.name = "first_step", .run = run_first_step, .shape = {1021}},
+    {.name = "ten_steps", .run = run_steps, .shape = {1021, 1, 10}},
+    {.name = "step_1000000", .run = run_steps, .shape = {1021, 1000000, 1}},
+    {.name = "zero_gradients", .run = run_zero_gradients, .shape = {515}},
+    {.name = "tiny_gradients", .run = run_tiny_gradients, .shape = {515}},
+    {.name = "weight_decay", .run = run_weight_decay, .shape = {1021}},
+    {.name = "other_betas", .run = run_other_betas, .shape = {1021}},
+    {.name = "misaligned", .run = run_misaligned, .shape = {1021}},
+    {.name = "n=16777259",
+     .run = run_steps,
+     .shape = {16777259, 2, 1},
+     .where = ON_GPU,
+     .once = true},
+    {0},
+};
+
+static const speed_test speed[] = {
+    {.metric = "of the bandwidth of a copy on the device, 2^24 parameters",
+     .function = "adam_update",
+     .baseline = "baseline_adam_update",
+     .run = run_timed,
+     .shape = {1 << 24},
+     .where = ON_GPU,
+     .threshold = 0.75,
+     .work = BYTES_MOVED,
+     .baseline_work = BYTES_COPIED,
+     .bytes = (double)BYTES_MOVED * (1 << 24)},
+    {0},
+};
+
+EXERCISE(314) = {
+    .id = 314,
+    .name = "adam",
+    .file = "phase3_layers/314_adam.cu",
+    .functions = {"adam_update"},
+    .baseline_file = "grader/baselines/314_adam.cu",
+    .points = 10,
+    .speed_points = 5,
+    .cases = cases,
+    .speed = speed,
+};

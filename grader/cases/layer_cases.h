@@ -1,0 +1,32 @@
+/*
+ * layer_cases.h: what the cases of several layers share. Sizes in rows and columns, row-major.
+ */
+#ifndef GRADER_LAYER_CASES_H
+#define GRADER_LAYER_CASES_H
+
+#include "case.h"
+
+/** @return [cols x rows], a copy of x[rows x cols] with rows and columns exchanged */
+float *transposed(const float *x, long rows, long cols);
+
+/** @return [count x cols], the rows of x[. x cols] that `rows` names: of large outputs a sample is
+ *  checked */
+float *rows_of(const float *x, long cols, const int *rows, long count);
+
+/** As expect_matmul, c[m x n] = a[m x k] * b[k x n], with the name of c in the message. */
+void expect_product(const char *name, const float *c, const float *a, const float *b, long m,
+                    long n, long k);
+
+/** y[batch x out] = x * w^T + bias; bias may be NULL. */
+void expect_linear(const char *name, const float *y, const float *x, const float *w,
+                   const float *bias, long batch, long in, long out);
+
+/**
+ * How wrong an honest fp32 softmax may be, to be multiplied by FP32_NORM_TOLERANCE: exp magnifies
+ * the rounding of x - max, and a sum of many terms drifts.
+ * @param y [rows x cols] the softmax of x in double
+ * @return [rows x cols]
+ */
+double *softmax_scale(const double *y, const float *x, long rows, long cols);
+
+#endif
