@@ -1,0 +1,120 @@
+/* test_catalog.c: what every exercise must bring: files, names, cases, pages with three hints. */
+#include "tests.h"
+
+#include "grader.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *root(void)
+{
+    const char *given = getenv("COURSE_ROOT");
+    return given ? given : ".";
+}
+
+static FILE *open_file(const char *folder, const char *name, const char *suffix)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s%s%s", root(), folder, name, suffix);
+    return fopen(path, "r");
+}
+
+static int count_exercises(void)
+{
+    int count = 0;
+    while (catalog()[count]) count++;
+    return count;
+}
+
+START_TEST(each_has_a_solution_and_a_skeleton)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        FILE *solution = open_file("solutions/", (*e)->file, "");
+        FILE *skeleton = open_file("", (*e)->file, "");
+        ck_assert_msg(solution && skeleton, "%s lacks its solution or skeleton", (*e)->file);
+        fclose(solution);
+        fclose(skeleton);
+    }
+}
+END_TEST
+
+START_TEST(each_has_a_page_with_three_hints)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        char name[128], line[512];
+        int hints = 0;
+        const char *base = strrchr((*e)->file, '/') + 1;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+        FILE *page = open_file("docs/exercises/", name, ".md");
+        ck_assert_msg(page != NULL, "%s has no page", name);
+        while (fgets(line, sizeof line, page)) hints += strncmp(line, "### Hint ", 9) == 0;
+        ck_assert_msg(hints == 3, "%s has %d hints", name, hints);
+        fclose(page);
+    }
+}
+END_TEST
+
+static int count_corpus(const char *folder, int id)
+{
+    char path[PATH_MAX];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/grader/corpus/%s", root(), folder);
+    DIR *list = opendir(path);
+    for (struct dirent *d; list && (d = readdir(list));) count += atoi(d->d_name) == id;
+    if (list) closedir(list);
+    return count;
+}
+
+START_TEST(each_has_wrong_submissions)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        ck_assert_msg(count_corpus("wrong", (*e)->id) >= 2, "%d has too few wrong submissions",
+                      (*e)->id);
+    }
+}
+END_TEST
+
+START_TEST(numbers_and_names_are_unique)
+{
+    const int count = count_exercises();
+    ck_assert_int_gt(count, 0);
+    for (int i = 0; i + 1 < count; i++) {
+        ck_assert_int_lt(catalog()[i]->id, catalog()[i + 1]->id);
+    }
+    for (int i = 0; i < count; i++) {
+        const grading_case *cases = catalog()[i]->cases;
+        for (int a = 0; cases[a].name; a++) {
+            for (int b = a + 1; cases[b].name; b++) {
+                ck_assert_msg(strcmp(cases[a].name, cases[b].name) != 0, "%d has two cases %s",
+                              catalog()[i]->id, cases[a].name);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(prerequisites_come_earlier)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (int i = 0; (*e)->prerequisites[i]; i++) {
+            const exercise *needed = catalog_find((*e)->prerequisites[i]);
+            ck_assert_ptr_nonnull(needed);
+            ck_assert_int_lt(needed->id, (*e)->id);
+        }
+    }
+}
+END_TEST
+
+Suite *suite_catalog(void)
+{
+    Suite *suite = suite_create("catalog");
+    TCase *tcase = tcase_create("catalog");
+    tcase_add_test(tcase, each_has_a_solution_and_a_skeleton);
+    tcase_add_test(tcase, each_has_a_page_with_three_hints);
+    tcase_add_test(tcase, each_has_wrong_submissions);
+    tcase_add_test(tcase, numbers_and_names_are_unique);
+    tcase_add_test(tcase, prerequisites_come_earlier);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

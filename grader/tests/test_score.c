@@ -1,0 +1,89 @@
+/* test_score.c: from verdicts to points. */
+#include "tests.h"
+
+#include "grader.h"
+
+static const exercise both = {.id = 1, .points = 10, .speed_points = 5};
+static const speed_test twice = {.threshold = 2.0};
+static case_result cases[2];
+static speed_result speeds[2];
+
+static exercise_result scored(status a, status b, status speed, double ratio)
+{
+    cases[0].status = a;
+    cases[1].status = b;
+    speeds[0] = (speed_result){.test = &twice, .status = speed, .ratio = ratio};
+    exercise_result r = {.exercise = &both, .status = PASSED, .case_count = 2, .speed_count = 1,
+                         .cases = cases, .speeds = speeds};
+    score(&r);
+    return r;
+}
+
+START_TEST(correctness_gates)
+{
+    exercise_result r = scored(PASSED, FAILED, NOT_RUN, 0);
+    ck_assert_int_eq(r.status, FAILED);
+    ck_assert_double_eq(r.points, 0);
+    ck_assert_double_eq(r.max_points, 15);
+}
+END_TEST
+
+START_TEST(no_case_is_no_pass)
+{
+    ck_assert_int_eq(scored(SKIPPED, SKIPPED, SKIPPED, 0).status, FAILED);
+}
+END_TEST
+
+START_TEST(speed_is_proportional)
+{
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, PASSED, 2.0).points, 15, 1e-9);
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, PASSED, 9.0).points, 15, 1e-9);
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 1.0).points, 12.5, 1e-9);
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 0.19).points, 10, 1e-9);
+}
+END_TEST
+
+START_TEST(unjudged_speed_counts_in_neither)
+{
+    exercise_result r = scored(PASSED, SKIPPED, SKIPPED, 0);
+    ck_assert_int_eq(r.status, PASSED);
+    ck_assert_double_eq(r.points, 10);
+    ck_assert_double_eq(r.max_points, 10);
+}
+END_TEST
+
+START_TEST(impossible_speed_earns_nothing)
+{
+    exercise_result r = scored(PASSED, PASSED, FAILED, 50);
+    speeds[0].message = "impossible";
+    r.status = PASSED;
+    score(&r);
+    ck_assert_double_eq(r.points, 10);
+}
+END_TEST
+
+START_TEST(skipped_counts_in_neither)
+{
+    exercise_result r = {.exercise = &both, .status = SKIPPED};
+    score(&r);
+    ck_assert_double_eq(r.max_points, 0);
+    r.status = NOT_STARTED;
+    score(&r);
+    ck_assert_double_eq(r.max_points, 10);
+    ck_assert_double_eq(r.points, 0);
+}
+END_TEST
+
+Suite *suite_score(void)
+{
+    Suite *suite = suite_create("score");
+    TCase *tcase = tcase_create("score");
+    tcase_add_test(tcase, correctness_gates);
+    tcase_add_test(tcase, no_case_is_no_pass);
+    tcase_add_test(tcase, speed_is_proportional);
+    tcase_add_test(tcase, unjudged_speed_counts_in_neither);
+    tcase_add_test(tcase, impossible_speed_earns_nothing);
+    tcase_add_test(tcase, skipped_counts_in_neither);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
