@@ -44,7 +44,7 @@ void matmul_timed(const char *function, const long *shape);
         {.name = "1000x1001x1002", .run = run_random, .shape = {1000, 1001, 1002},                 \
          .where = ON_GPU},                                                                         \
         {.name = "100x3000x4", .run = run_random, .shape = {100, 3000, 4}, .where = ON_GPU},       \
-        {.name = "3000000x1x3", .run = run_random, .shape = {3000000, 1, 3}, .where = ON_GPU,      \
+        {.name = "3x3000000x1", .run = run_random, .shape = {3, 3000000, 1}, .where = ON_GPU,      \
          .once = true},                                                                            \
     {                                                                                              \
         .name = "4096x4096x4096", .run = run_random, .shape = {4096, 4096, 4096},                  \
