@@ -1,0 +1,125 @@
+/* errors.cu: how the API reports what was asked wrongly. */
+#include "check.h"
+
+__global__ void k(int *p)
+{
+    if (p) *p = 1;
+}
+
+__global__ void __launch_bounds__(64) bounded(int *p)
+{
+    if (p) *p = 1;
+}
+
+static void refused(dim3 grid, dim3 block)
+{
+    k<<<grid, block>>>(nullptr);
+    FAILS(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
+    FAILS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    OK(cudaGetLastError());
+    OK(cudaDeviceSynchronize());
+}
+
+CASE(bad_launch_configuration)
+{
+    refused(1, 1025);
+    refused(1, dim3(32, 33));
+    refused(1, 0);
+    refused(0, 32);
+    refused(dim3(1, 65536), 32);
+    refused(1, dim3(1, 1, 65));
+    bounded<<<1, 128>>>(nullptr);
+    FAILS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    k<<<1, 32, 50 << 10>>>(nullptr);
+    FAILS(cudaGetLastError(), cudaErrorInvalidValue);
+    k<<<1, 32>>>(nullptr);
+    SYNC();
+}
+
+CASE(bad_device)
+{
+    int value;
+    cudaDeviceProp properties;
+    FAILS(cudaSetDevice(99), cudaErrorInvalidDevice);
+    FAILS(cudaSetDevice(-1), cudaErrorInvalidDevice);
+    FAILS(cudaGetLastError(), cudaErrorInvalidDevice);
+    FAILS(cudaGetDeviceProperties(&properties, 5), cudaErrorInvalidDevice);
+    FAILS(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 7), cudaErrorInvalidDevice);
+    OK(cudaGetDevice(&value));
+    CHECK(value == 0);
+}
+
+CASE(bad_copies)
+{
+    int host[16] = {}, *p = device_array<int>(16);
+    FAILS(cudaMemcpy(p, host, 64, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(host, p, 64, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(p, host, 64, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(p, host, 65, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(nullptr, host, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(p, host, 4, (cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
+    FAILS(cudaMemset(host, 0, 4), cudaErrorInvalidValue);
+    FAILS(cudaMemset(p, 0, 65), cudaErrorInvalidValue);
+    OK(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+}
+
+CASE(bad_frees)
+{
+    int host = 0;
+    char *p = device_array<char>(100);
+    FAILS(cudaFree(p + 4), cudaErrorInvalidValue);
+    FAILS(cudaFree(&host), cudaErrorInvalidValue);
+    OK(cudaFree(p));
+    FAILS(cudaFree(p), cudaErrorInvalidValue);
+    OK(cudaFree(nullptr));
+    FAILS(cudaFreeHost(&host), cudaErrorInvalidValue);
+    OK(cudaFreeHost(nullptr));
+}
+
+CASE(out_of_memory)
+{
+    void *p;
+    FAILS(cudaMalloc(&p, (size_t)1 << 50), cudaErrorMemoryAllocation);
+    OK(cudaMalloc(&p, 0));
+    CHECK(p == nullptr);
+    FAILS(cudaMalloc((void **)nullptr, 16), cudaErrorInvalidValue);
+}
+
+CASE(names)
+{
+    CHECK(!strcmp(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress"));
+    CHECK(!strcmp(cudaGetErrorString(cudaErrorIllegalAddress), "an illegal memory access was encountered"));
+    CHECK(!strcmp(cudaGetErrorString(cudaSuccess), "no error"));
+    CHECK(!strcmp(cudaGetErrorName((cudaError_t)12345), "unrecognized error code"));
+}
+
+CASE(last_error_is_the_last)
+{
+    FAILS(cudaFree((void *)123), cudaErrorInvalidValue);
+    FAILS(cudaSetDevice(9), cudaErrorInvalidDevice);
+    OK(cudaDeviceSynchronize());
+    FAILS(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+    FAILS(cudaGetLastError(), cudaErrorInvalidDevice);
+    OK(cudaGetLastError());
+}
+
+CASE(reset_starts_anew)
+{
+    int *p = device_array<int>(4), value = 0;
+    k<<<1, 1>>>(p);
+    OK(cudaDeviceReset());
+    p = device_array<int>(4);
+    k<<<1, 1>>>(p);
+    OK(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost));
+    CHECK(value == 1);
+}
+
+// STDERR unsupported_functions_say_so: cudaMallocArray is not supported
+CASE(unsupported_functions_say_so)
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    FAILS(cudaMallocArray(&array, &format, 16, 16), cudaErrorNotSupported);
+    FAILS(cudaMallocArray(&array, &format, 16, 16), cudaErrorNotSupported);
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}

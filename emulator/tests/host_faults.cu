@@ -1,0 +1,42 @@
+/* host_faults.cu: host code that takes a device address for its own. */
+#include "check.h"
+
+#include <csignal>
+#include <unistd.h>
+
+// EXIT read_device_pointer: 139
+// STDERR read_device_pointer: (cudaMalloc'd 400 bytes): copy it with cudaMemcpy first
+CASE(read_device_pointer)
+{
+    volatile float *p = device_array<float>(100);
+    CHECK(p[3] == 0.0f);
+}
+
+static void own_handler(int)
+{
+    _exit(7);
+}
+
+// EXIT earlier_handler_is_called: 7
+// STDERR earlier_handler_is_called: (cudaMalloc'd 400 bytes): copy it with cudaMemcpy first
+CASE(earlier_handler_is_called)
+{
+    signal(SIGSEGV, own_handler);
+    volatile float *p = device_array<float>(100);
+    p[3] = 1;
+}
+
+// EXIT later_handler_stays: 7
+CASE(later_handler_stays)
+{
+    volatile float *p = device_array<float>(100);
+    signal(SIGSEGV, own_handler);
+    p[3] = 1;
+}
+
+// EXIT other_faults_are_left_alone: 139
+CASE(other_faults_are_left_alone)
+{
+    OK(cudaFree(0));
+    *(volatile int *)8 = 1;
+}

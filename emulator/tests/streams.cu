@@ -1,0 +1,122 @@
+/* streams.cu: streams, events, callbacks, stream-ordered memory. */
+#include "check.h"
+
+__global__ void scale(float *p, float by, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i] *= by;
+}
+
+CASE(pipeline)
+{
+    const int n = 1024, parts = 4, part = n / parts;
+    cudaStream_t stream[parts];
+    float *host, *device = device_array<float>(n);
+    OK(cudaMallocHost(&host, n * sizeof(float)));
+    for (int i = 0; i < n; i++) host[i] = i;
+    for (int s = 0; s < parts; s++) {
+        float *h = host + s * part, *d = device + s * part;
+        OK(cudaStreamCreate(&stream[s]));
+        OK(cudaMemcpyAsync(d, h, part * sizeof(float), cudaMemcpyHostToDevice, stream[s]));
+        scale<<<part / 64, 64, 0, stream[s]>>>(d, 2, part);
+        OK(cudaMemcpyAsync(h, d, part * sizeof(float), cudaMemcpyDeviceToHost, stream[s]));
+    }
+    for (int s = 0; s < parts; s++) {
+        OK(cudaStreamSynchronize(stream[s]));
+        OK(cudaStreamQuery(stream[s]));
+        OK(cudaStreamDestroy(stream[s]));
+    }
+    for (int i = 0; i < n; i++) CHECK(host[i] == 2.0f * i);
+    OK(cudaFreeHost(host));
+}
+
+CASE(events)
+{
+    cudaEvent_t start, stop, untimed;
+    cudaStream_t other;
+    float ms = -1;
+    OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    OK(cudaEventCreate(&start));
+    OK(cudaEventCreate(&stop));
+    OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+    FAILS(cudaEventElapsedTime(&ms, start, stop), cudaErrorInvalidResourceHandle);
+    OK(cudaEventRecord(start));
+    scale<<<1, 32>>>(device_array<float>(0), 1, 0);
+    OK(cudaEventRecord(stop, other));
+    OK(cudaStreamWaitEvent(other, start, 0));
+    OK(cudaEventSynchronize(stop));
+    OK(cudaEventQuery(stop));
+    OK(cudaEventElapsedTime(&ms, start, stop));
+    CHECK(ms >= 0 && ms < 10000);
+    OK(cudaEventRecord(untimed));
+    FAILS(cudaEventElapsedTime(&ms, start, untimed), cudaErrorInvalidResourceHandle);
+    OK(cudaEventDestroy(start));
+    FAILS(cudaEventRecord(start), cudaErrorInvalidResourceHandle);
+    cudaGetLastError();
+}
+
+static void note(void *data)
+{
+    *(int *)data += 1;
+}
+
+static void CUDART_CB note_status(cudaStream_t, cudaError_t status, void *data)
+{
+    *(int *)data += status == cudaSuccess ? 10 : 100;
+}
+
+CASE(callbacks)
+{
+    int calls = 0;
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaLaunchHostFunc(stream, note, &calls));
+    OK(cudaStreamAddCallback(stream, note_status, &calls, 0));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(calls == 11);
+}
+
+CASE(stream_ordered_memory)
+{
+    cudaStream_t stream;
+    float *p, host[64];
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMallocAsync(&p, 64 * sizeof(float), stream));
+    OK(cudaMemsetAsync(p, 0, 64 * sizeof(float), stream));
+    scale<<<1, 64, 0, stream>>>(p, 2, 64);
+    OK(cudaMemcpyAsync(host, p, sizeof host, cudaMemcpyDeviceToHost, stream));
+    OK(cudaFreeAsync(p, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(host[63] == 0);
+}
+
+CASE(memory_pools)
+{
+    cudaMemPool_t pool;
+    uint64_t threshold = 1 << 20, got = 0;
+    void *p;
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+    OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got));
+    CHECK(got == threshold);
+    OK(cudaMallocFromPoolAsync(&p, 100, pool, 0));
+    OK(cudaFree(p));
+    OK(cudaMemPoolTrimTo(pool, 0));
+}
+
+CASE(priorities_and_flags)
+{
+    int least, greatest, priority;
+    unsigned flags;
+    cudaStream_t stream;
+    OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    CHECK(greatest < least);
+    OK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+    OK(cudaStreamGetPriority(stream, &priority));
+    OK(cudaStreamGetFlags(stream, &flags));
+    CHECK(priority == greatest && flags == cudaStreamNonBlocking);
+    OK(cudaStreamDestroy(stream));
+    FAILS(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
+    OK(cudaStreamSynchronize(cudaStreamLegacy));
+    OK(cudaStreamSynchronize(cudaStreamPerThread));
+}
