@@ -39,9 +39,9 @@ CASE(grid_stride_loop)
 
 __global__ void ids(int *out)
 {
-    int block  = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-    int size   = blockDim.x * blockDim.y * blockDim.z;
+    int size = blockDim.x * blockDim.y * blockDim.z;
     out[block * size + thread] = block * 1000 + thread;
 }
 
@@ -94,7 +94,8 @@ struct parameters {
 
 __global__ void by_value(parameters p, char a, short b, long long c)
 {
-    p.out[threadIdx.x] = (float)(p.scale * threadIdx.x + p.offset[threadIdx.x % 3] + p.tag + a + b + c);
+    p.out[threadIdx.x] =
+        (float)(p.scale * threadIdx.x + p.offset[threadIdx.x % 3] + p.tag + a + b + c);
 }
 
 CASE(arguments_of_all_sizes)
@@ -106,7 +107,9 @@ CASE(arguments_of_all_sizes)
     for (int i = 0; i < 32; i++) CHECK(got[i] == 0.5f * i + 10 * (i % 3 + 1) + 10);
 }
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 CASE(empty_kernel)
 {
@@ -144,8 +147,10 @@ __global__ void nested(int *out)
         if (i % 3 == 0) continue;
         if (i > 20) break;
         for (int j = i; j > 0; j -= 2) {
-            if ((i ^ j) & 4) sum += j;
-            else sum -= 1;
+            if ((i ^ j) & 4)
+                sum += j;
+            else
+                sum -= 1;
         }
     }
     out[t] = sum;
@@ -172,13 +177,25 @@ __global__ void choose(int *out)
 {
     int t = threadIdx.x, value;
     switch (t % 8) {
-    case 0: value = 5; break;
-    case 1: value = t * 3; break;
-    case 2: value = -t; /* fall through */
-    case 3: value = t + 100; break;
-    case 5: value = t << 2; break;
-    case 6: value = t & 12; break;
-    default: value = 1000;
+    case 0:
+        value = 5;
+        break;
+    case 1:
+        value = t * 3;
+        break;
+    case 2:
+        value = -t; /* fall through */
+    case 3:
+        value = t + 100;
+        break;
+    case 5:
+        value = t << 2;
+        break;
+    case 6:
+        value = t & 12;
+        break;
+    default:
+        value = 1000;
     }
     out[t] = value;
 }

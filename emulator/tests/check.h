@@ -22,12 +22,15 @@ struct test_case {
     void (*run)();
     test_case *next;
     static inline test_case *all = nullptr;
-    test_case(const char *name, void (*run)()) : name(name), run(run), next(all) { all = this; }
+    test_case(const char *name, void (*run)()) : name(name), run(run), next(all)
+    {
+        all = this;
+    }
 };
 
-#define CASE(name)                                           \
-    static void run_##name();                                \
-    static test_case case_##name(#name, run_##name);         \
+#define CASE(name)                                                                                 \
+    static void run_##name();                                                                      \
+    static test_case case_##name(#name, run_##name);                                               \
     static void run_##name()
 
 static int failures;

@@ -60,11 +60,11 @@ CASE(three_dimensions)
     p.srcPtr = make_cudaPitchedPtr(host.data(), 16, 16, 3);
     p.dstPtr = box;
     p.extent = make_cudaExtent(16, 3, 2);
-    p.kind   = cudaMemcpyHostToDevice;
+    p.kind = cudaMemcpyHostToDevice;
     OK(cudaMemcpy3D(&p));
     p.srcPtr = box;
     p.dstPtr = make_cudaPitchedPtr(back, 16, 16, 3);
-    p.kind   = cudaMemcpyDeviceToHost;
+    p.kind = cudaMemcpyDeviceToHost;
     OK(cudaMemcpy3D(&p));
     CHECK(!memcmp(back, host.data(), sizeof back));
 }

@@ -9,7 +9,8 @@ CASE(properties)
     CHECK(count == 1);
     OK(cudaGetDeviceProperties(&p, 0));
     CHECK(!strcmp(p.name, "softgpu") && p.major == 8 && p.minor == 0 && p.warpSize == 32);
-    CHECK(p.multiProcessorCount >= 8 && p.maxThreadsPerBlock == 1024 && p.sharedMemPerBlock == 48 << 10);
+    CHECK(p.multiProcessorCount >= 8 && p.maxThreadsPerBlock == 1024 &&
+          p.sharedMemPerBlock == 48 << 10);
     CHECK(p.maxThreadsPerMultiProcessor == 2048 && p.regsPerBlock == 65536 && p.totalGlobalMem > 0);
     CHECK(p.maxGridSize[0] == 0x7fffffff && p.maxThreadsDim[2] == 64 && p.memoryBusWidth > 0);
     OK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
@@ -80,5 +81,6 @@ CASE(occupancy)
     CHECK(blocks == 0);
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, 0, 0));
     CHECK(block == 256 && grid == 64);
-    FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 0, 0), cudaErrorInvalidValue);
+    FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 0, 0),
+          cudaErrorInvalidValue);
 }

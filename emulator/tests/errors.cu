@@ -88,7 +88,8 @@ CASE(out_of_memory)
 CASE(names)
 {
     CHECK(!strcmp(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress"));
-    CHECK(!strcmp(cudaGetErrorString(cudaErrorIllegalAddress), "an illegal memory access was encountered"));
+    CHECK(!strcmp(cudaGetErrorString(cudaErrorIllegalAddress),
+                  "an illegal memory access was encountered"));
     CHECK(!strcmp(cudaGetErrorString(cudaSuccess), "no error"));
     CHECK(!strcmp(cudaGetErrorName((cudaError_t)12345), "unrecognized error code"));
 }

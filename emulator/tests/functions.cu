@@ -130,7 +130,10 @@ template <typename F> __global__ void apply(float *out, F f)
 
 struct affine {
     float a, b;
-    __device__ float operator()(int x) const { return a * x + b; }
+    __device__ float operator()(int x) const
+    {
+        return a * x + b;
+    }
 };
 
 CASE(functors)
@@ -142,10 +145,16 @@ CASE(functors)
 }
 
 struct base {
-    __device__ virtual int id() const { return 1; }
+    __device__ virtual int id() const
+    {
+        return 1;
+    }
 };
 struct derived : base {
-    __device__ int id() const override { return 2; }
+    __device__ int id() const override
+    {
+        return 2;
+    }
 };
 
 __global__ void virtual_calls(int *out)

@@ -92,11 +92,13 @@ CASE(whose_memory)
     OK(cudaMallocHost(&pinned, 16));
     OK(cudaMallocManaged(&managed, 16));
     OK(cudaPointerGetAttributes(&a, device + 1));
-    CHECK(a.type == cudaMemoryTypeDevice && a.device == 0 && a.devicePointer == device + 1 && !a.hostPointer);
+    CHECK(a.type == cudaMemoryTypeDevice && a.device == 0 && a.devicePointer == device + 1 &&
+          !a.hostPointer);
     OK(cudaPointerGetAttributes(&a, &on_stack));
     CHECK(a.type == cudaMemoryTypeUnregistered && !a.devicePointer && a.hostPointer == &on_stack);
     OK(cudaPointerGetAttributes(&a, pinned));
     CHECK(a.type == cudaMemoryTypeHost);
     OK(cudaPointerGetAttributes(&a, managed));
-    CHECK(a.type == cudaMemoryTypeManaged && a.devicePointer == managed && a.hostPointer == managed);
+    CHECK(a.type == cudaMemoryTypeManaged && a.devicePointer == managed &&
+          a.hostPointer == managed);
 }

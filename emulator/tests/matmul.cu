@@ -56,8 +56,8 @@ static std::vector<float> numbers(int count, int seed)
     return v;
 }
 
-static void check_product(const float *d_c, const std::vector<float> &a, const std::vector<float> &b,
-                          int m, int n, int k)
+static void check_product(const float *d_c, const std::vector<float> &a,
+                          const std::vector<float> &b, int m, int n, int k)
 {
     std::vector<float> c = to_host(d_c, m * n);
     for (int i = 0; i < m; i++)
@@ -78,13 +78,34 @@ static void multiply(matmul *kernel, int tile, int m, int n, int k)
     check_product(d_c, a, b, m, n, k);
 }
 
-CASE(naive_square) { multiply(naive, 16, 64, 64, 64); }
-CASE(naive_tail) { multiply(naive, 16, 37, 53, 29); }
-CASE(tiled_16) { multiply(tiled<16>, 16, 64, 64, 64); }
-CASE(tiled_16_tail) { multiply(tiled<16>, 16, 37, 53, 29); }
-CASE(tiled_32) { multiply(tiled<32>, 32, 96, 64, 96); }
-CASE(tiled_32_tail) { multiply(tiled<32>, 32, 45, 70, 33); }
-CASE(tiled_one_element) { multiply(tiled<16>, 16, 1, 1, 1); }
+CASE(naive_square)
+{
+    multiply(naive, 16, 64, 64, 64);
+}
+CASE(naive_tail)
+{
+    multiply(naive, 16, 37, 53, 29);
+}
+CASE(tiled_16)
+{
+    multiply(tiled<16>, 16, 64, 64, 64);
+}
+CASE(tiled_16_tail)
+{
+    multiply(tiled<16>, 16, 37, 53, 29);
+}
+CASE(tiled_32)
+{
+    multiply(tiled<32>, 32, 96, 64, 96);
+}
+CASE(tiled_32_tail)
+{
+    multiply(tiled<32>, 32, 45, 70, 33);
+}
+CASE(tiled_one_element)
+{
+    multiply(tiled<16>, 16, 1, 1, 1);
+}
 
 CASE(register_tiled)
 {

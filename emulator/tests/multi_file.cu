@@ -1,7 +1,7 @@
 /* multi_file.cu: a program of several files: kernels in two modules, and a part in C. */
 #include "check.h"
 
-void launch_other(int *out); /* multi_file.2.cu */
+void launch_other(int *out);  /* multi_file.2.cu */
 extern "C" int c_part(int x); /* multi_file.3.c */
 
 static __global__ void kernel(int *out) /* the same name as in the other file */

@@ -32,7 +32,8 @@ CASE(barrier_before_read)
     CHECK(to_host(out, 64)[0] == 63);
 }
 
-/* The second barrier of a tile loop: without it a fast warp overwrites what a slow one still reads. */
+/* The second barrier of a tile loop: without it a fast warp overwrites what a slow one still reads.
+ */
 __global__ void sum_tiles_without_second(int *out, const int *in, int tiles)
 {
     __shared__ int tile[64];

@@ -5,20 +5,20 @@
 #include <cstdint>
 
 /* One expression, evaluated by 64 threads on the device and by the host. */
-#define SAME(name, type, expression)                                             \
-    __global__ void name##_kernel(type *out)                                     \
-    {                                                                            \
-        int t  = threadIdx.x;                                                    \
-        out[t] = (type)(expression);                                             \
-    }                                                                            \
-    static void name()                                                           \
-    {                                                                            \
-        type *out = device_array<type>(64);                                      \
-        name##_kernel<<<1, 64>>>(out);                                           \
-        SYNC();                                                                  \
-        std::vector<type> got = to_host(out, 64);                                \
-        for (int t = 0; t < 64; t++)                                             \
-            check(near((double)got[t], (double)(type)(expression)), #name, __LINE__); \
+#define SAME(name, type, expression)                                                               \
+    __global__ void name##_kernel(type *out)                                                       \
+    {                                                                                              \
+        int t = threadIdx.x;                                                                       \
+        out[t] = (type)(expression);                                                               \
+    }                                                                                              \
+    static void name()                                                                             \
+    {                                                                                              \
+        type *out = device_array<type>(64);                                                        \
+        name##_kernel<<<1, 64>>>(out);                                                             \
+        SYNC();                                                                                    \
+        std::vector<type> got = to_host(out, 64);                                                  \
+        for (int t = 0; t < 64; t++)                                                               \
+            check(near((double)got[t], (double)(type)(expression)), #name, __LINE__);              \
     }
 
 SAME(int_arithmetic, int, (t * 12345 - 77) / (t + 1) + (t * 991) % 17 - (t ^ 0x55))
@@ -44,9 +44,11 @@ SAME(exponentials, float, expf(t * 0.1f - 3) + exp2f(t * 0.1f) + log2f(t + 1.0f)
 SAME(trigonometry, float, sinf(t * 0.3f) + cosf(t * 0.2f) + tanf(t * 0.01f) + atan2f(t, 3.0f))
 SAME(hyperbolic, float, tanhf(t * 0.1f - 3) + erff(t * 0.05f))
 SAME(powers, float, powf(t + 1.0f, 1.5f) + cbrtf((float)t))
-SAME(rounding, float, floorf(t * 0.7f) + ceilf(t * 0.3f) + roundf(t * 0.45f) + truncf(-t * 0.6f) + rintf(t * 0.5f))
+SAME(rounding, float,
+     floorf(t * 0.7f) + ceilf(t * 0.3f) + roundf(t * 0.45f) + truncf(-t * 0.6f) + rintf(t * 0.5f))
 SAME(minmax, float, fminf(t, 30.0f) + fmaxf(t - 60.0f, -3.0f) + fabsf(t - 32.0f) + fmodf(t, 7.0f))
-SAME(double_math, double, sqrt((double)t) + exp(t * 0.1) + log(t + 1.0) + sin(t * 0.3) + pow(t + 1.0, 0.3))
+SAME(double_math, double,
+     sqrt((double)t) + exp(t * 0.1) + log(t + 1.0) + sin(t * 0.3) + pow(t + 1.0, 0.3))
 SAME(fused, float, fmaf(t, 1.5f, -3.0f) + (float)fma((double)t, 0.1, 2.0))
 
 CASE(integers)
@@ -102,7 +104,8 @@ __global__ void intrinsics(unsigned *out, unsigned x, unsigned y)
     out[0] = __popc(x), out[1] = __clz(x), out[2] = __ffs(x), out[3] = __brev(x);
     out[4] = __umulhi(x, y), out[5] = __byte_perm(x, y, 0x5140), out[6] = __funnelshift_l(x, y, 9);
     out[7] = __float_as_uint(1.5f), out[8] = __float2int_rn(2.5f), out[9] = __float2int_ru(2.1f);
-    out[10] = __popcll(0x123456789abcdefull), out[11] = __clzll(1ll << 40), out[12] = __sad(3, 9, 5u);
+    out[10] = __popcll(0x123456789abcdefull), out[11] = __clzll(1ll << 40),
+    out[12] = __sad(3, 9, 5u);
     out[13] = __mul24(5, 7), out[14] = min(x, y) == x, out[15] = max(-3, 5);
     out[16] = __dp4a(0x01020304, 0x01010101, 5), out[17] = abs(-9);
 }
@@ -114,12 +117,15 @@ CASE(integer_intrinsics)
     intrinsics<<<1, 1>>>(out, x, y);
     SYNC();
     std::vector<unsigned> got = to_host(out, 18);
-    unsigned want[18] = {12, 8, 1, 0xc3a50f00, (unsigned)((uint64_t)x * y >> 32), 0, 0,
-                         0x3fc00000, 2, 3, 32, 23, 11, 35, 1, 5, 15, 9};
+    unsigned want[18] = {12, 8,  1,          0xc3a50f00, (unsigned)((uint64_t)x * y >> 32),
+                         0,  0,  0x3fc00000, 2,          3,
+                         32, 23, 11,         35,         1,
+                         5,  15, 9};
     want[5] = (y >> 8 & 0xff) << 24 | (x >> 8 & 0xff) << 16 | (y & 0xff) << 8 | (x & 0xff);
     want[6] = (unsigned)(((uint64_t)y << 32 | x) << 9 >> 32);
     for (int i = 0; i < 18; i++)
-        if (got[i] != want[i]) printf("intrinsic %d: %x instead of %x\n", i, got[i], want[i]), failures++;
+        if (got[i] != want[i])
+            printf("intrinsic %d: %x instead of %x\n", i, got[i], want[i]), failures++;
 }
 
 __global__ void vectors(float4 *f, double2 *d, int2 *i, uchar4 *c, short2 *s)

@@ -45,7 +45,8 @@ CASE(shuffle_of_other_types)
     float *f = device_array<float>(32);
     wide_shuffles<<<1, 32>>>(d, l, f);
     SYNC();
-    CHECK(to_host(d, 32)[6] == 10.5 && to_host(l, 32)[6] == 70000000000ll && to_host(f, 32)[6] == 2.5f);
+    CHECK(to_host(d, 32)[6] == 10.5 && to_host(l, 32)[6] == 70000000000ll &&
+          to_host(f, 32)[6] == 2.5f);
 }
 
 __global__ void reduce(float *out, const float *in, int n)
