@@ -1,0 +1,54 @@
+/*
+ * mlp_cases.h: what exercises 112 and 501 have in common. It is the same network, so the cases are
+ * the same, and the reference, in double, is the same: what agrees with it step by step on the CPU
+ * and on the GPU agrees with each other.
+ */
+#ifndef GRADER_MLP_CASES_H
+#define GRADER_MLP_CASES_H
+
+#include "case.h"
+#include "cpu.h"
+#include "mnist.h"
+
+/** The network in double. */
+typedef struct reference_mlp {
+    double *params, *grad, *m, *v; /* [MLP_PARAMS] each */
+    int step;
+    double nearest; /* the |pre| nearest to 0 so far: where fp32 could take ReLU's other branch */
+} reference_mlp;
+
+reference_mlp reference_mlp_create(const float *params);
+/** @return the mean loss before the step */
+double reference_mlp_train(reference_mlp *, const float *x, const int *labels, int batch, float lr);
+void reference_mlp_predict(const reference_mlp *, double *logits, const float *x, int batch);
+
+/** Parameters of a new network: w uniform in (-scale, scale) / sqrt(inputs), biases not 0. */
+float *mlp_random_params(float scale);
+/** Draw digits into images[count x MLP_INPUTS]. */
+int *mlp_draw(float *images, int count);
+/** The data of the course, loaded once; fails the case when a copy is damaged. */
+const mnist *mlp_data(void);
+
+/* The student's network, number 0 of the worker's handles, by the place's functions. */
+void mlp_create_here(const float *params);
+float mlp_train_here(const float *x, const int *labels, int batch, float lr);
+void mlp_predict_here(float *logits, const float *x, int batch);
+void mlp_get_params_here(float *params);
+void mlp_free_here(void);
+
+/** Parameters are those of the reference, each array within 1e-5 of its norm. */
+void mlp_expect_params(const reference_mlp *, const char *when);
+/** Share of rows whose largest logit is that of the label. */
+double mlp_accuracy(const float *logits, const int *labels, int count);
+
+/** One batch after the other as the reference. shape: batch sizes, 0 ends the list; or batch,
+ *  -steps */
+void mlp_parity(const long *shape);
+/** Logits as the reference's. shape: batch sizes, 0 ends */
+void mlp_prediction(const long *shape);
+/** A new network knows nothing: loss ln 10, accuracy near 10 %. */
+void mlp_first_loss(const long *shape);
+/** One batch again and again, until the loss is below 1e-2. shape: batch, most steps */
+void mlp_overfit(const long *shape);
+
+#endif
