@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 2x3x4 | never written
 /* Adds to whatever c held before the call. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 17x33x65 | should be
 /* Reads b as if it were stored by columns. Right whenever b is symmetric. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: k=0 | never written
 /* Thinks that there is nothing to do when k is 0. */
 #include "cpu.h"
 

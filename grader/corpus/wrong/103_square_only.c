@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 2x3x4 | crashed
 /* Takes one size for all three. Right whenever m = n = k. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 17x33x65 | the result is transposed
 /* c is written as if it were n x m. Right whenever m = n. */
 #include "cpu.h"
 

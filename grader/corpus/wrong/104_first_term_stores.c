@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: k=0 | never written
 /* The first term stores, the others add. Where there is no first term, c stays as it was. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 2x3x4 | never written
 /* Never sets c to zero: adds to whatever it held before. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: zero_times_infinity | 0 * infinity
 /* Skips elements of a that are 0. But 0 times infinity is NaN, and NaN must not be hidden. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 17x33x65 | past the end of `b`
 /* The loops are swapped, and so are two sizes: rows of b are taken to be k long. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: around_32 | should be
 /* Moves the last block back so that it is whole: what overlaps is added twice. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: around_128 | should be
 /* Every block of k begins with c = 0: only the last block counts. */
 #include "cpu.h"
 

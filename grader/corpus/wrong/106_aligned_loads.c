@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: misaligned_whole_vectors | segmentation fault
 /* Casts float pointers to vector pointers, which promises an alignment that they do not have. */
 #include "cpu.h"
 

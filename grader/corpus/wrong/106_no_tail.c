@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 17x33x65 | never written
 /* Whole vectors only: the last n % 8 columns are never written. */
 #include "cpu.h"
 

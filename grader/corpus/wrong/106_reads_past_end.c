@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 17x33x65 | past the end of `b`
 /* Stores only what is inside c, but loads whole vectors of b, also where its last row ends. */
 #include "cpu.h"
 #include <string.h>

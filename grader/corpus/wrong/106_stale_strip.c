@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 65x66x67 | should be
 /* Packs a strip of b once for 64 rows of k, and forgets that the last strip is shorter: what the
    strip before left there is added once more. */
 #include "cpu.h"

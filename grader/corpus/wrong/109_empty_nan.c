@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: no_rows | the mean loss
 /* Divides by the number of rows also when there are none. */
 #include "cpu.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 8x100000 | its probabilities sum to
 /* Sums the exponentials in a float: with 100,000 of them the small ones get lost. */
 #include "cpu.h"
 #include <math.h>

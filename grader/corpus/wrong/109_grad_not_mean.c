@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 7x3 | all are wrong by one factor
 /* The gradient is that of the sum of the losses, not of their mean. */
 #include "cpu.h"
 #include <math.h>

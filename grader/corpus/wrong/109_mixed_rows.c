@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: rows_far_apart | the mean loss is
 /* One maximum for the whole batch: a row far below it underflows to 0 / 0. */
 #include "cpu.h"
 #include <math.h>
