@@ -106,25 +106,24 @@ comma     := ,
 SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
-             $(wildcard $(foreach d,baselines corpus/right corpus/wrong,grader/$(d)/*.c grader/$(d)/*.cu))
+             $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(filter %.c,$(COMPILED))))
 
 $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
 	mkdir -p $(@D)
 	awk -f tools/skeleton.awk $< >$@
 
-# A corpus entry may be as careless as a student.
-careless = $(filter grader/corpus/%,$<)
+# A corpus entry may be as careless as a student; its host code is compiled by the corpus test.
+NVCC_FLAGS = $(if $(filter grader/corpus/%,$<),-w -fatbin,-c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
-	$(CC) $(ALL_CFLAGS) -O3 -march=native $(if $(careless),-w,-Werror) $(PHASES:%=-I%) -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -O3 -march=native -Werror $(PHASES:%=-I%) -c $< -o $@
 
 $(BUILD)/compiled/%.cu.o: %.cu
 	mkdir -p $(@D) && echo 'nvcc $<'
-	$(NVCC) -ccbin $(CXX) -O3 $(if $(careless),-w,-Xcompiler -Wall$(comma)-Wextra -Werror all-warnings) \
-	    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
-	    -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
+	$(NVCC) -ccbin $(CXX) -O3 $(NVCC_FLAGS) -MMD -MP -Icommon $(PHASES:%=-I%) \
+	    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 $< -o $@
 
 # --- what can be asked for --------------------------------------------------------------------
 
