@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 1x7x3 | grad_w
 /* Adds to what grad_w held before the call. */
 #include "cpu.h"
 #include "random.h"

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: rejects_tiny_sign | accepts
 /* gradcheck returns the absolute error: a small gradient may be anything. */
 #include "cpu.h"
 #include "random.h"

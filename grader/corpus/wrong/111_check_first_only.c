@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: rejects_one_element | accepts
 /* gradcheck looks at theta[0] only. */
 #include "cpu.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: rejects_one_element | accepts
 /* gradcheck returns the mean error: one bad element hides among the good ones. */
 #include "cpu.h"
 #include "random.h"

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: accepts_quadratic | theta
 /* gradcheck leaves theta where it last tried it. */
 #include "cpu.h"
 #include "random.h"

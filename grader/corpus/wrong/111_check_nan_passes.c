@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: rejects_nan | accepts
 /* gradcheck overlooks NaN, for which no comparison is true. */
 #include "cpu.h"
 #include "random.h"

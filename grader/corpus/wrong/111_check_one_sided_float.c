@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: accepts_offset | rejects
 /* gradcheck takes a one-sided difference of losses that it rounds to float. */
 #include "cpu.h"
 #include "random.h"

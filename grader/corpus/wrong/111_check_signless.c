@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: rejects_sign | accepts
 /* gradcheck compares sizes and not signs. */
 #include "cpu.h"
 #include "random.h"

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: accepts_large_theta | rejects
 /* The step of gradcheck is always 1e-6: it drowns in the rounding of theta. */
 #include "cpu.h"
 #include "random.h"

@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 7x13x5 | grad_w
 /* Stores grad_w as [in x out]. Right whenever both are equal. */
 #include "cpu.h"
 #include "random.h"

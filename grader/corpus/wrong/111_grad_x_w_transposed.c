@@ -1,4 +1,4 @@
-// WRONG: * | *
+// WRONG: 7x13x5 | grad_x
 /* Reads w as [in x out] for grad_x. */
 #include "cpu.h"
 #include "random.h"
