@@ -106,15 +106,16 @@ comma     := ,
 SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
-             $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu)
+             $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu emulator/tests/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(filter %.c,$(COMPILED))))
 
 $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
 	mkdir -p $(@D)
 	awk -f tools/skeleton.awk $< >$@
 
-# A corpus entry may be as careless as a student; its host code is compiled by the corpus test.
-NVCC_FLAGS = $(if $(filter grader/corpus/%,$<),-w -fatbin,-c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings)
+# Corpus and emulator tests may be as careless as a student. Their own tests compile their host code.
+careless   = $(filter grader/corpus/% emulator/%,$<)
+NVCC_FLAGS = $(if $(careless),-w -fatbin,-c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
