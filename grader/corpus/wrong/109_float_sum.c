@@ -1,4 +1,4 @@
-// WRONG: 8x100000 | its probabilities sum to
+// WRONG: 8x100000 | grad_logits
 /* Sums the exponentials in a float: with 100,000 of them the small ones get lost. */
 #include "cpu.h"
 #include <math.h>

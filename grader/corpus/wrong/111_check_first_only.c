@@ -1,4 +1,4 @@
-// WRONG: rejects_one_element | accepts
+// WRONG: rejects_transposed | accepts
 /* gradcheck looks at theta[0] only. */
 #include "cpu.h"
 #include <math.h>

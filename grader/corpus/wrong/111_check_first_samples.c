@@ -1,4 +1,4 @@
-// WRONG: samples | never
+// WRONG: samples | the one wrong element is
 /* gradcheck looks at the first coordinates only, whatever the seed. */
 #include "cpu.h"
 #include <math.h>

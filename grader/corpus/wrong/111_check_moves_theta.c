@@ -1,4 +1,4 @@
-// WRONG: accepts_quadratic | theta
+// WRONG: accepts_quadratic | left it at
 /* gradcheck leaves theta where it last tried it. */
 #include "cpu.h"
 #include "random.h"
