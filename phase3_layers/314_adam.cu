@@ -25,8 +25,8 @@ cudaError_t adam_update(float *param, float *m, float *v, const float *grad, siz
                         float beta1, float beta2, float eps, float weight_decay, int step,
                         cudaStream_t stream)
 {
-    /* TODO: both corrections here, once and in double: 1 - beta2 is a difference of nearly
-       equal numbers. Launch unless n is 0 (about 5 lines). */
+    /* TODO: both corrections here, once and in double, for 1 - beta2^step is a difference of
+       nearly equal numbers; launch unless n is 0 (about 5 lines). */
     NOT_IMPLEMENTED(param, m, v, grad, n, lr, beta1, beta2, eps, weight_decay, step, stream);
     return cudaGetLastError();
 }

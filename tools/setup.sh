@@ -150,8 +150,8 @@ install_nvcc() {
     say "no nvcc here: fetching NVIDIA's compiler into $build/cuda"
     rm -rf "$build/cuda" "$build/cuda.tmp"
     # shellcheck disable=SC2086
-    if python3 -m pip install --quiet --no-deps --only-binary :all: --disable-pip-version-check \
-        --no-warn-script-location --root-user-action ignore --retries 2 \
+    if PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --no-deps --only-binary :all: \
+        --disable-pip-version-check --no-warn-script-location --retries 2 \
         --target "$build/cuda.tmp" $wheels >"$scratch/pip.log" 2>&1; then
         mv "$build/cuda.tmp/nvidia/cu13" "$build/cuda"
         ln -s lib "$build/cuda/lib64"

@@ -63,12 +63,23 @@ skeletons_score_nothing() {
         ! grep -E '"status": *"(passed|failed|build_failed|not_run)"' "$logs/skeletons.json"
 }
 
+# A skeleton with a comment more is somebody's work that implements nothing: no case passes.
+begun_skeletons_score_nothing() {
+    rm -rf "$logs/begun"
+    cp -r "$COURSE_BUILD/skeletons" "$logs/begun"
+    for file in "$logs"/begun/*/*; do echo '/* begun */' >>"$file"; done
+    grade "$logs/begun.json" --submission "$logs/begun" &&
+        grep -q '"status": *"failed"' "$logs/begun.json" &&
+        ! grep -E '"status": *"(passed|build_failed|not_started)"' "$logs/begun.json"
+}
+
 part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
 part 'softgpu'                           build emulator-test
 part 'skeletons follow from solutions'   tools/skeletons.sh --check
 part 'compiles without warnings'         build compiled
 part 'solutions are right'               solutions_are_right
 part 'skeletons score nothing'           skeletons_score_nothing
+part 'begun skeletons score nothing'     begun_skeletons_score_nothing
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus
 
 echo "$passed passed, $failed failed"
