@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TOLERANCE   1e-5 /* relative, of losses and of the norm of each array of parameters */
-#define SAFE_MARGIN 5e-7 /* of pre-activations; fp32 errs by less */
-
 /* ---- the reference --------------------------------------------------------------------------- */
 
 /* The four arrays of parameters. */
@@ -211,7 +208,7 @@ void mlp_expect_params(const reference_mlp *reference, const char *when)
         snprintf(name, sizeof name, "%s %s", parts[part].name, when);
         layout l = {name, parts[part].rows, parts[part].cols};
         expect_norm_close(l, params + parts[part].begin, reference->params + parts[part].begin,
-                          TOLERANCE);
+                          MLP_TOLERANCE);
     }
 }
 
@@ -254,7 +251,7 @@ static reference_mlp draw_run(const float **params, training_step *steps, int co
             s->labels = mlp_draw(s->x, s->batch);
             s->loss = reference_mlp_train(&reference, s->x, s->labels, s->batch, LR);
         }
-        if (reference.nearest >= SAFE_MARGIN) return reference;
+        if (reference.nearest >= MLP_SAFE_MARGIN) return reference;
     }
 }
 
@@ -285,7 +282,7 @@ void mlp_parity(const long *shape)
     for (int i = 0; i < count; i++) {
         const training_step *s = &steps[i];
         const float loss = mlp_train_here(s->x, s->labels, s->batch, LR);
-        expect(fabs(loss - s->loss) <= TOLERANCE * s->loss,
+        expect(fabs(loss - s->loss) <= MLP_TOLERANCE * s->loss,
                "the loss of step %d, a batch of %d, is %.8g, should be %.8g", i + 1, s->batch, loss,
                s->loss);
         if (i > 0) continue;
@@ -311,7 +308,8 @@ void mlp_prediction(const long *shape)
         double *want = f64_array(size);
         reference_mlp_predict(&reference, want, x, batch);
         mlp_predict_here(logits, x, batch);
-        expect_close((layout){"logits", (size_t)batch, MLP_CLASSES}, logits, want, NULL, TOLERANCE);
+        expect_close((layout){"logits", (size_t)batch, MLP_CLASSES}, logits, want, NULL,
+                     MLP_TOLERANCE);
     }
     mlp_expect_params(&reference, "after predictions, which must not move them,");
     mlp_free_here();

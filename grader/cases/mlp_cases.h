@@ -10,12 +10,18 @@
 #include "cpu.h"
 #include "mnist.h"
 
+/** Relative, of losses and of the norm of each array of parameters, after 20 steps. */
+#define MLP_TOLERANCE 1e-5
+
 /** The network in double. */
 typedef struct reference_mlp {
     double *params, *grad, *m, *v; /* [MLP_PARAMS] each */
     int step;
     double nearest; /* the |pre| nearest to 0 so far: where fp32 could take ReLU's other branch */
 } reference_mlp;
+
+/** A run with `nearest` below this is no judge; fp32 errs by less. */
+#define MLP_SAFE_MARGIN 5e-7
 
 reference_mlp reference_mlp_create(const float *params);
 /** @return the mean loss before the step */
