@@ -178,7 +178,7 @@ compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, 
 
 docs: ## the pages of Doxygen, in $(BUILD)/docs
 	tools/setup.sh --need doxygen doxygen
-	doxygen docs/Doxyfile
+	mkdir -p $(BUILD) && doxygen docs/Doxyfile
 
 compile_commands.json: ## for editors and clang tools
 	MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all | tools/compile_commands.awk >$@
