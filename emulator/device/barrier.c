@@ -1,0 +1,228 @@
+/*
+ * barrier.c: block barriers, warp barriers, fences.
+ *
+ * Interface
+ *   run_barrier, run_warp_sync, run_fence
+ *   barrier_release, barrier_deadlock     for block.c
+ *
+ * Lanes that reach a barrier are parked. When nothing in the block can run, whoever waits at a
+ * barrier that all live threads have reached (threads that returned do not count) goes on. If they
+ * reached it at different places of the program, or if a barrier stays incomplete, that is a
+ * finding.
+ */
+#include <stdio.h>
+
+#include "internal.h"
+
+const op *run_barrier(warp *w, const op *o)
+{
+    block *b = w->block;
+    uint32_t mask = active(w, o);
+    if (mask == 0) return o + 1;
+    uint32_t lane = (uint32_t) __builtin_ctz(mask);
+    uint32_t number = ((uint32_t *) row(w, o->a))[lane] % MAX_BARRIERS;
+    uint32_t wanted = o->b ? ((uint32_t *) row(w, o->b))[lane] : 0;
+    if (o->variant == BARRIER_ARRIVE) {
+        b->arrived[number] += (uint32_t) __builtin_popcount(mask);
+        return o + 1;
+    }
+    path *p = &w->paths[w->current];
+    p->state = PATH_BARRIER;
+    p->pc = o;
+    p->mask = w->mask;
+    p->barrier = (uint8_t) number;
+    p->wanted = wanted;
+    return NULL;
+}
+
+const op *run_warp_sync(warp *w, const op *o)
+{
+    uint32_t members = ((uint32_t *) row(w, o->a))[__builtin_ctz(w->mask)];
+    if (!path_gather(w, o, members)) return NULL;
+    w->synced = shadow_tick(w->block);
+    return o + 1;
+}
+
+const op *run_fence(warp *w, const op *o)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    w->fenced = w->block->fenced = shadow_tick(w->block);
+    return o + 1;
+}
+
+/* ---- completing a barrier -------------------------------------------------------------------- */
+
+typedef struct waiting {
+    uint32_t threads, wanted;
+    const path *first; /* of those that wait */
+    warp *first_warp;
+    const path *apart; /* one that waits at another place */
+    warp *apart_warp;
+} waiting;
+
+static waiting count_waiting(block *b, uint32_t number)
+{
+    waiting s = {.threads = b->arrived[number]};
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp *w = &b->warps[k];
+        for (int i = 0; i < w->path_count; i++) {
+            const path *p = &w->paths[i];
+            if (p->state != PATH_BARRIER || p->barrier != number) continue;
+            s.threads += (uint32_t) __builtin_popcount(p->mask);
+            if (p->wanted) s.wanted = p->wanted;
+            if (!s.first) {
+                s.first = p;
+                s.first_warp = w;
+            } else if (!s.apart && p->pc != s.first->pc) {
+                s.apart = p;
+                s.apart_warp = w;
+            }
+        }
+    }
+    if (!s.wanted) s.wanted = b->live;
+    return s;
+}
+
+/* bar.red: over all threads that wait, how many have the predicate set, and do all, does any? */
+static void reduce(block *b, uint32_t number)
+{
+    uint32_t set = 0, all = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t k = 0; k < b->warp_count; k++) {
+            warp *w = &b->warps[k];
+            for (int i = 0; i < w->path_count; i++) {
+                const path *p = &w->paths[i];
+                const op *o = p->pc;
+                if (p->state != PATH_BARRIER || p->barrier != number || o->variant < BARRIER_POPC) continue;
+                w->bank[BANK_REGISTERS] = p->registers;
+                if (pass == 0) {
+                    set += (uint32_t) __builtin_popcount(*(uint32_t *) row(w, o->c) & p->mask);
+                    all += (uint32_t) __builtin_popcount(p->mask);
+                    continue;
+                }
+                uint32_t *d = row(w, o->d);
+                bool yes = o->variant == BARRIER_AND ? set == all : set != 0;
+                for (int lane = 0; o->variant == BARRIER_POPC && lane < LANES; lane++) {
+                    if (p->mask >> lane & 1) d[lane] = set;
+                }
+                if (o->variant != BARRIER_POPC) *d = (*d & ~p->mask) | (yes ? p->mask : 0);
+            }
+        }
+    }
+}
+
+static uint32_t thread_of(const warp *w, const path *p)
+{
+    return w->index * LANES + (uint32_t) __builtin_ctz(p->mask);
+}
+
+static void report_apart(block *b, const waiting *s)
+{
+    char text[512], a[48], c[48];
+    const char *file;
+    uint32_t line = 0;
+    file = module_file(s->apart->function->module, s->apart->pc->line, &line);
+    (void) file;
+    snprintf(text, sizeof text,
+             "thread%s waits at this barrier while thread%s waits at another one, at line %u: "
+             "__syncthreads() must be reached by all threads of a block or by none",
+             thread_name(b, thread_of(s->first_warp, s->first), a),
+             thread_name(b, thread_of(s->apart_warp, s->apart), c), line);
+    report_at(b, s->first->function, s->first->pc->line, FINDING_DIVERGENT_BARRIER,
+              thread_of(s->first_warp, s->first), 0, text);
+}
+
+static void let_go(block *b, uint32_t number)
+{
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp *w = &b->warps[k];
+        for (int i = 0; i < w->path_count; i++) {
+            path *p = &w->paths[i];
+            if (p->state != PATH_BARRIER || p->barrier != number) continue;
+            p->state = PATH_READY;
+            p->pc++;
+        }
+    }
+    b->arrived[number] = 0;
+}
+
+static uint32_t barriers_in_use(const block *b)
+{
+    uint32_t used = 0;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        const warp *w = &b->warps[k];
+        for (int i = 0; i < w->path_count; i++) {
+            if (w->paths[i].state == PATH_BARRIER) used |= 1u << w->paths[i].barrier;
+        }
+    }
+    return used;
+}
+
+bool barrier_release(block *b)
+{
+    bool any = false;
+    for (uint32_t used = barriers_in_use(b); used; used &= used - 1) {
+        uint32_t number = (uint32_t) __builtin_ctz(used);
+        waiting s = count_waiting(b, number);
+        if (s.threads < s.wanted) continue;
+        if (s.apart && !s.first->pc->narrow) report_apart(b, &s);
+        if (s.first->pc->variant >= BARRIER_POPC) reduce(b, number);
+        let_go(b, number);
+        uint32_t tick = shadow_tick(b);
+        if (s.threads >= b->live) b->epoch_tick = tick;
+        else for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].fenced = tick;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- barriers that stay incomplete ----------------------------------------------------------- */
+
+static const path *find_stuck(block *b, warp **in)
+{
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        for (int i = 0; i < b->warps[k].path_count; i++) {
+            if (b->warps[k].paths[i].state != PATH_BARRIER) continue;
+            *in = &b->warps[k];
+            return &b->warps[k].paths[i];
+        }
+    }
+    return NULL;
+}
+
+/* A live thread of the block that does not wait at that barrier. */
+static uint32_t find_missing(block *b, uint32_t number)
+{
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        const warp *w = &b->warps[k];
+        uint32_t missing = w->alive;
+        for (int i = 0; i < w->path_count; i++) {
+            const path *p = &w->paths[i];
+            if (p->state == PATH_BARRIER && p->barrier == number) missing &= ~p->mask;
+        }
+        if (missing) return k * LANES + (uint32_t) __builtin_ctz(missing);
+    }
+    return UINT32_MAX;
+}
+
+void barrier_deadlock(block *b)
+{
+    warp *w;
+    const path *p = find_stuck(b, &w);
+    if (!p) return;
+    waiting s = count_waiting(b, p->barrier);
+    uint32_t missing = find_missing(b, p->barrier);
+    char text[512], name[48], other[48];
+    thread_name(b, thread_of(w, p), name);
+    if (missing == UINT32_MAX) {
+        snprintf(text, sizeof text, "thread%s waits for ever: %u threads wait at barrier %u, which wants %u",
+                 name, s.threads, p->barrier, s.wanted);
+    } else {
+        snprintf(text, sizeof text, "thread%s waits at a barrier that thread%s does not reach: %u of %u threads "
+                 "are there; __syncthreads() must be reached by all threads of a block or by none",
+                 name, thread_name(b, missing, other), s.threads, s.wanted);
+    }
+    device_finding_kind kind = missing == UINT32_MAX ? FINDING_DEADLOCK : FINDING_DIVERGENT_BARRIER;
+    report_at(b, p->function, p->pc->line, kind, thread_of(w, p), 0, text);
+    launch_stop(b->launch, DEVICE_DEADLOCK);
+}

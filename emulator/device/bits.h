@@ -1,0 +1,82 @@
+/*
+ * bits.h: the bitmaps of device memory, a bit a byte.
+ *
+ * Interface
+ *   bits_all, bits_any, bits_set, bits_clear, bits_copy
+ *
+ * Blocks on several host threads set bits at once: a word that is not set as a whole is set by an
+ * atomic OR. Clearing and copying happen between launches.
+ */
+#ifndef SOFTGPU_DEVICE_BITS_H
+#define SOFTGPU_DEVICE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bits [from, from + count) of one word; 0 < count and from + count <= 64. */
+static inline uint64_t bits_mask(uint64_t from, uint64_t count)
+{
+    return (~UINT64_C(0) >> (64 - count)) << from;
+}
+
+static inline uint64_t bits_in_word(uint64_t first, uint64_t count)
+{
+    uint64_t rest = 64 - first % 64;
+    return count < rest ? count : rest;
+}
+
+static inline bool bits_all(const uint64_t *map, uint64_t first, uint64_t count)
+{
+    while (count) {
+        uint64_t n = bits_in_word(first, count), mask = bits_mask(first % 64, n);
+        if ((map[first / 64] & mask) != mask) return false;
+        first += n;
+        count -= n;
+    }
+    return true;
+}
+
+static inline bool bits_any(const uint64_t *map, uint64_t first, uint64_t count)
+{
+    while (count) {
+        uint64_t n = bits_in_word(first, count);
+        if (map[first / 64] & bits_mask(first % 64, n)) return true;
+        first += n;
+        count -= n;
+    }
+    return false;
+}
+
+static inline void bits_set(uint64_t *map, uint64_t first, uint64_t count)
+{
+    while (count) {
+        uint64_t n = bits_in_word(first, count), mask = bits_mask(first % 64, n);
+        if (n == 64) map[first / 64] = mask;
+        else __atomic_fetch_or(&map[first / 64], mask, __ATOMIC_RELAXED);
+        first += n;
+        count -= n;
+    }
+}
+
+static inline void bits_clear(uint64_t *map, uint64_t first, uint64_t count)
+{
+    while (count) {
+        uint64_t n = bits_in_word(first, count);
+        map[first / 64] &= ~bits_mask(first % 64, n);
+        first += n;
+        count -= n;
+    }
+}
+
+static inline void bits_copy(uint64_t *map, uint64_t to, uint64_t from, uint64_t count)
+{
+    bool down = to > from; /* ranges may overlap */
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t k = down ? count - 1 - i : i;
+        uint64_t bit = map[(from + k) / 64] >> (from + k) % 64 & 1, mask = UINT64_C(1) << (to + k) % 64;
+        uint64_t *word = &map[(to + k) / 64];
+        *word = bit ? *word | mask : *word & ~mask;
+    }
+}
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * decode.h: what the files that turn syntax into operations share.
+ *
+ * Interface
+ *   decode_header, decode_body          for module.c
+ *   rule_find                           the opcode tables
+ *   start, set_..., push                for decode_value.c, decode_memory.c, decode_control.c
+ *
+ * While a function is decoded an operand in BANK_REGISTERS that is named by op.reads or op.writes
+ * holds the number of a register; slots.c replaces it by the offset of a row.
+ */
+#ifndef SOFTGPU_DEVICE_DECODE_H
+#define SOFTGPU_DEVICE_DECODE_H
+
+#include "arena.h"
+#include "internal.h"
+#include "ptx.h"
+
+enum { NO_OPERAND = 255, PREDICATE = 0 };
+
+/** One line of the opcode tables: a name without ignorable modifiers, and the widths in bytes of
+ *  destination and sources (0: predicate). */
+typedef struct rule {
+    const char *name;
+    handler *run;
+    uint8_t width[5];
+} rule;
+
+const rule *rule_find(const char *name);
+
+/** The fields of op that hold operands, in the order of op.d ... op.guard. */
+typedef enum field {
+    FIELD_D,
+    FIELD_V0,
+    FIELD_V1,
+    FIELD_V2,
+    FIELD_A,
+    FIELD_B,
+    FIELD_C,
+    FIELD_E,
+    FIELD_GUARD,
+    FIELDS,
+} field;
+
+/** An operation in the making. start() begins one, set_...() fill it, push() appends it. */
+typedef struct draft {
+    op op;
+    uint16_t reads, writes; /**< bit sets of fields that hold register numbers */
+    int target;             /**< branch: the draft it goes to, -1 before flow.c finds the label */
+    const char *label;      /**< leader: its name; branch: its target's */
+    const ptx_label_list *list;
+    bool leader; /**< a place where lanes may meet */
+} draft;
+
+typedef struct decoder {
+    module *module;
+    const ptx_module *syntax;
+    const ptx_function *from;
+    function *to;
+    arena *arena;
+    const ptx_statement *now;
+    uint32_t registers;
+    uint8_t *width; /**< of each register */
+    draft *drafts;
+    uint32_t count;
+    uint32_t carry;          /**< the register that holds the carry flag; 0: none yet */
+    const char *part[16];    /**< the opcode, cut at its dots */
+    uint32_t parts;
+    char name[96];           /**< the opcode without ignorable modifiers */
+    int rounding;            /**< what run_rounded wants; 0: to nearest */
+    bool saturate;
+    struct {
+        uint32_t from, to;
+        bool is_signed;
+    } widening[MAX_OPERANDS]; /**< narrow results to be widened behind the operation */
+    uint32_t widenings;
+} decoder;
+
+/** Decode a body into `f`, made by decode_header. False when labels do not resolve. */
+bool decode_body(function *f, const ptx_module *, const ptx_function *);
+/** The frame's layout, known before any body is decoded. */
+function *decode_header(module *, const ptx_function *);
+
+draft start(decoder *, handler *);
+void push(decoder *, draft *);
+void set_read(decoder *, draft *, field, const ptx_operand *, uint8_t width);
+void set_write(decoder *, draft *, field, const ptx_operand *, uint8_t width, bool is_signed);
+void set_register(draft *, field, uint32_t reg, bool write);
+void set_constant(decoder *, draft *, field, uint64_t value, uint8_t width);
+/** Append an operation that computes d from a by the rule of that name. */
+void push_rule(decoder *, const char *rule, uint32_t d, uint32_t a);
+uint32_t new_register(decoder *, uint8_t width);
+bool has_part(const decoder *, const char *part);
+const char *last_part(const decoder *);
+/** A row whose elements are all `value`. */
+operand constant_row(module *, uint64_t value, uint8_t width);
+variable *find_variable(const module *, const char *name);
+const ptx_variable *find_local(const decoder *, const char *name, space);
+/** The constant address that a symbol stands for; false: none, or it depends on the frame. */
+bool symbol_address(const decoder *, const ptx_operand *, uint64_t *address);
+/** Bytes of the type "f32"; 0 for pred, -1 when it is none. */
+int type_size(const char *type);
+/** Width of the registers that hold values of `bytes`. */
+uint8_t register_width(int bytes);
+
+/* Each decodes one statement; false when it is beyond the device. */
+typedef bool decode_special(decoder *);
+decode_special decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry,
+    decode_slct, decode_prmt;                                        /* decode_value.c */
+decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep,
+    decode_copy_async, decode_call;                                  /* decode_memory.c */
+decode_special decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier,
+    decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
+    decode_active_mask, decode_trap, decode_nothing;                 /* decode_control.c */
+
+void assign_slots(decoder *); /* slots.c */
+bool flow_finish(decoder *);  /* flow.c */
+
+#endif

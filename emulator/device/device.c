@@ -1,0 +1,246 @@
+/*
+ * device.c: the device as a whole: opening it, its memory, what it has to tell.
+ *
+ * Interface
+ *   device.h, but for modules (module.c) and launches (launch.c)
+ *
+ * Device memory is one reserved range that the system fills with pages on first use; so are its two
+ * bitmaps. Their cost is a quarter of the memory touched.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "bits.h"
+#include "internal.h"
+
+static const uint64_t default_memory = UINT64_C(8) << 30;
+static const uint64_t default_budget = UINT64_C(2000000000);
+
+device_status fail(device *d, device_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(d->error, sizeof d->error, format, list);
+    va_end(list);
+    return status;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static void *reserve(uint64_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint32_t cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (uint32_t) n : 1;
+}
+
+static void fill_options(device_options *o, const device_options *given)
+{
+    if (given) *o = *given;
+    if (!o->memory_bytes) o->memory_bytes = default_memory;
+    if (!o->budget) o->budget = default_budget;
+    if (!o->threads) o->threads = cores();
+    if (!o->checks) o->checks = DEVICE_CHECK_UNINITIALISED | DEVICE_CHECK_RACES;
+    if (o->checks & DEVICE_CHECK_NONE) o->checks = 0;
+}
+
+enum { SLACK = 1 << 16 }; /* behind the range, for accesses that start inside it */
+
+device *device_open(const device_options *options)
+{
+    device *d = take(1, sizeof *d);
+    fill_options(&d->options, options);
+    d->bytes = reserve(DEVICE_BYTES + SLACK);
+    d->owned = reserve(DEVICE_BYTES / 8 + SLACK);
+    d->initialised = reserve(DEVICE_BYTES / 8 + SLACK);
+    pthread_mutex_init(&d->reports, NULL);
+    if (!d->bytes || !d->owned || !d->initialised) {
+        device_close(d);
+        return NULL;
+    }
+    heap_init(&d->heap, d->options.memory_bytes, DEVICE_BYTES);
+    d->pool = pool_open(d, d->options.threads);
+    return d;
+}
+
+void device_close(device *d)
+{
+    if (!d) return;
+    pool_close(d->pool);
+    for (uint32_t i = 0; i < d->module_count; i++) module_free(d->modules[i]);
+    heap_destroy(&d->heap);
+    if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);
+    if (d->owned) munmap(d->owned, DEVICE_BYTES / 8 + SLACK);
+    if (d->initialised) munmap(d->initialised, DEVICE_BYTES / 8 + SLACK);
+    pthread_mutex_destroy(&d->reports);
+    free(d->modules);
+    free(d->functions);
+    free(d->findings);
+    free(d->output);
+    free(d);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+device_status device_alloc(device *d, uint64_t bytes, device_address *address)
+{
+    uint64_t offset;
+    if (!heap_allocate(&d->heap, bytes, &offset)) {
+        return fail(d, DEVICE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are free",
+                    (unsigned long long) bytes, (unsigned long long) (d->heap.limit - d->heap.used),
+                    (unsigned long long) d->heap.limit);
+    }
+    bits_set(d->owned, offset, bytes);
+    *address = DEVICE_BASE + offset;
+    return DEVICE_OK;
+}
+
+/* Whole pages go back to the system. */
+static void release_pages(device *d, uint64_t offset, uint64_t bytes)
+{
+    uint64_t page = 4096, first = (offset + page - 1) & ~(page - 1), end = (offset + bytes) & ~(page - 1);
+    if (end > first) madvise(d->bytes + first, end - first, MADV_DONTNEED);
+}
+
+device_status device_free(device *d, device_address address)
+{
+    uint64_t offset = address - DEVICE_BASE, bytes;
+    if (!heap_release(&d->heap, offset, &bytes)) {
+        return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
+                    (unsigned long long) address);
+    }
+    bits_clear(d->owned, offset, bytes);
+    bits_clear(d->initialised, offset, bytes);
+    release_pages(d, offset, bytes);
+    uint32_t slot = d->freed_count++ % (sizeof d->freed / sizeof *d->freed);
+    d->freed[slot].offset = offset;
+    d->freed[slot].bytes = bytes;
+    return DEVICE_OK;
+}
+
+bool freed_find(const device *d, uint64_t offset, uint64_t *base, uint64_t *bytes)
+{
+    for (size_t i = 0; i < sizeof d->freed / sizeof *d->freed; i++) {
+        if (offset - d->freed[i].offset >= d->freed[i].bytes) continue;
+        *base = d->freed[i].offset;
+        *bytes = d->freed[i].bytes;
+        return true;
+    }
+    return false;
+}
+
+device_status device_find(device *d, device_address address, device_address *base, uint64_t *bytes)
+{
+    uint64_t offset;
+    if (!heap_find(&d->heap, address - DEVICE_BASE, &offset, bytes)) {
+        return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is in no allocation", (unsigned long long) address);
+    }
+    *base = DEVICE_BASE + offset;
+    return DEVICE_OK;
+}
+
+void device_memory(device *d, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    *free_bytes = d->heap.limit - d->heap.used;
+    *total_bytes = d->heap.limit;
+}
+
+/* Is the range inside one allocation? */
+static device_status check_range(device *d, device_address address, uint64_t bytes, uint64_t *offset)
+{
+    uint64_t base, size;
+    *offset = address - DEVICE_BASE;
+    bool inside = heap_find(&d->heap, *offset, &base, &size) && bytes <= base + size - *offset;
+    if (inside || bytes == 0) return DEVICE_OK;
+    return fail(d, DEVICE_BAD_ADDRESS, "%llu bytes at 0x%llx are not inside one allocation",
+                (unsigned long long) bytes, (unsigned long long) address);
+}
+
+device_status device_write(device *d, device_address to, const void *from, uint64_t bytes)
+{
+    uint64_t offset;
+    device_status status = check_range(d, to, bytes, &offset);
+    if (status != DEVICE_OK || bytes == 0) return status;
+    memcpy(d->bytes + offset, from, bytes);
+    bits_set(d->initialised, offset, bytes);
+    return DEVICE_OK;
+}
+
+device_status device_read(device *d, void *to, device_address from, uint64_t bytes)
+{
+    uint64_t offset;
+    device_status status = check_range(d, from, bytes, &offset);
+    if (status == DEVICE_OK && bytes) memcpy(to, d->bytes + offset, bytes);
+    return status;
+}
+
+device_status device_copy(device *d, device_address to, device_address from, uint64_t bytes)
+{
+    uint64_t target, source;
+    device_status status = check_range(d, to, bytes, &target);
+    if (status == DEVICE_OK) status = check_range(d, from, bytes, &source);
+    if (status != DEVICE_OK || bytes == 0) return status;
+    memmove(d->bytes + target, d->bytes + source, bytes);
+    if (bits_all(d->initialised, source, bytes)) bits_set(d->initialised, target, bytes);
+    else bits_copy(d->initialised, target, source, bytes);
+    return DEVICE_OK;
+}
+
+device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width, uint64_t count)
+{
+    uint64_t offset;
+    if (width != 1 && width != 2 && width != 4) return fail(d, DEVICE_BAD_ADDRESS, "a bad width");
+    if (count > DEVICE_BYTES) return fail(d, DEVICE_BAD_ADDRESS, "a bad count");
+    device_status status = check_range(d, to, width * count, &offset);
+    if (status != DEVICE_OK || count == 0) return status;
+    uint8_t *at = d->bytes + offset;
+    if (width == 1) memset(at, (int) value, count);
+    for (uint64_t i = 0; width > 1 && i < count; i++) memcpy(at + i * width, &value, width);
+    bits_set(d->initialised, offset, width * count);
+    return DEVICE_OK;
+}
+
+device_status device_forget(device *d, device_address address, uint64_t bytes)
+{
+    uint64_t offset;
+    device_status status = check_range(d, address, bytes, &offset);
+    if (status == DEVICE_OK) bits_clear(d->initialised, offset, bytes);
+    return status;
+}
+
+/* ---- what there is to tell ------------------------------------------------------------------- */
+
+int device_take_finding(device *d, device_finding *finding)
+{
+    if (d->finding_taken == d->finding_count) {
+        d->finding_taken = d->finding_count = 0;
+        return 0;
+    }
+    *finding = d->findings[d->finding_taken++].finding;
+    return 1;
+}
+
+size_t device_take_output(device *d, char *to, size_t bytes)
+{
+    size_t left = d->output_bytes - d->output_taken;
+    if (bytes > left) bytes = left;
+    if (bytes) memcpy(to, d->output + d->output_taken, bytes);
+    d->output_taken += bytes;
+    if (d->output_taken == d->output_bytes) d->output_taken = d->output_bytes = 0;
+    return bytes;
+}
+
+const char *device_error(device *d)
+{
+    return d->error;
+}

@@ -1,0 +1,469 @@
+/*
+ * internal.h: the index of the device: every type that two of its files share, and every function
+ * under the name of its file.
+ *
+ * How a launch runs
+ *   PTX text -> parse.c (syntax) -> decode.c (operations) -> flow.c (where diverged lanes meet)
+ *   -> slots.c (registers to rows) -> launch.c (blocks over host threads) -> block.c (warps,
+ *   barriers) -> path.c (lanes that run together) -> one handler per operation, 32 lanes a call.
+ *
+ * A row is the value of one register in the 32 lanes of a warp: 32 elements of 2, 4 or 8 bytes. A
+ * predicate is one 32-bit mask, a bit a lane.
+ */
+#ifndef SOFTGPU_DEVICE_INTERNAL_H
+#define SOFTGPU_DEVICE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "device.h"
+
+enum {
+    LANES         = 32,
+    ALL_LANES     = -1, /* as a lane mask: every bit */
+    MAX_THREADS   = 1024,
+    MAX_WARPS     = MAX_THREADS / LANES,
+    MAX_SHARED    = 227 * 1024, /* bytes a block may have */
+    MAX_BARRIERS  = 16,
+    MAX_OPERANDS  = 8,
+    MAX_FORMALS   = 64,
+    MAX_PARAMS    = 32764, /* bytes of a kernel's parameters */
+    MAX_WORKERS   = 64,
+    ROW_ALIGNMENT = 64,
+    CALL_STACK    = 1 << 16, /* bytes of local memory, a thread, for the frames of called functions */
+    CALL_ROWS     = 1 << 21, /* bytes of registers, a warp, for the frames of called functions */
+};
+
+/* Generic addresses of what is not global memory. Nothing else lives in these ranges. */
+#define WINDOW_BYTES  UINT64_C(0x10000000000)
+#define SHARED_WINDOW UINT64_C(0x400000000000)
+#define LOCAL_WINDOW  (SHARED_WINDOW + WINDOW_BYTES)
+#define PARAM_WINDOW  (LOCAL_WINDOW + WINDOW_BYTES)
+#define FUNCTION_WINDOW (PARAM_WINDOW + WINDOW_BYTES) /* function i lies at 16 * (i + 1) */
+
+typedef enum space {
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_CONST,
+    SPACE_PARAM,
+} space;
+
+typedef struct op op;
+typedef struct warp warp;
+typedef struct block block;
+typedef struct launch launch;
+typedef struct module module;
+typedef struct function function;
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/** Where a row lies: a bank in the two top bits, a byte offset in the rest. */
+typedef uint32_t operand;
+
+typedef enum bank {
+    BANK_REGISTERS, /* of the frame that runs */
+    BANK_CONSTANTS, /* of the module: immediates and addresses, each as a full row */
+    BANK_BLOCK,     /* special registers that are equal in a whole block */
+    BANK_WARP,      /* special registers of one warp */
+    BANKS,
+} bank;
+
+#define OPERAND(bank, offset) ((operand) (bank) << 30 | (operand) (offset))
+
+/** Executes `o` in the active lanes. @return the operation to go on with, NULL to leave the path. */
+typedef const op *handler(warp *, const op *o);
+
+struct op {
+    handler *run;
+    handler *inner;    /**< what a wrapping handler (rounding) runs */
+    operand d;         /**< destination; component 0 of a vector */
+    operand v[3];      /**< components 1..3 of a vector; v[0] is a second destination */
+    operand a, b, c, e;
+    operand guard;     /**< a predicate, or 0: unconditional */
+    bool guard_negated;
+    uint8_t size;      /**< memory: bytes of one component */
+    uint8_t count;     /**< memory: components */
+    uint8_t space;     /**< memory: a `space` */
+    uint8_t narrow;    /**< memory: the address operand has 32 bits */
+    uint8_t width;     /**< memory: bytes of an element of the row */
+    uint8_t used;      /**< load: bit set of the components that something reads */
+    uint8_t variant;   /**< meaning depends on the handler */
+    uint32_t line;     /**< index into the module's places */
+    int64_t offset;    /**< memory: displacement; otherwise the handler's own immediate */
+    const op *target;  /**< branch */
+    const op *meet;    /**< branch: where its lanes meet again; NULL: nowhere */
+    const void *extra; /**< a struct call, a jump table or a row mover */
+};
+
+/** What a call needs to know beside the callee's header. Operands are rows of the caller's frame,
+ *  one a word of the parameter. */
+typedef struct call {
+    function *callee; /**< NULL when the address of the callee is in op.a */
+    uint32_t arguments;
+    operand argument[MAX_FORMALS];
+    bool has_result;
+    operand result;
+} call;
+
+typedef struct jump_table {
+    uint32_t count;
+    const op *target[];
+} jump_table;
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+/** A source position. `file` indexes the module's files. */
+typedef struct place {
+    uint32_t file, line;
+} place;
+
+/** A row of BANK_CONSTANTS. */
+typedef struct constant {
+    uint32_t offset;
+    uint8_t width;
+} constant;
+
+typedef struct variable {
+    char *name;
+    space space;
+    uint64_t bytes;
+    uint32_t alignment;
+    device_address address; /**< shared: an offset */
+    bool external;          /**< dynamic shared memory */
+} variable;
+
+struct function {
+    char *name;
+    char plain_name[128]; /**< as in the source */
+    module *module;
+    bool kernel;
+    op *code;
+    uint32_t ops;
+    op *last;                /**< the one `ret` at the end */
+    uint32_t register_bytes; /**< of a frame */
+    uint32_t formals;        /**< parameters of a device function, and where they lie in the frame */
+    uint32_t formal[MAX_FORMALS], formal_words[MAX_FORMALS];
+    uint32_t result_offset, result_words;
+    uint32_t call_params; /**< offset in the frame of the parameters of its calls */
+    uint32_t local_bytes;
+    bool calls;               /**< calls device functions */
+    bool *shared_used;        /**< by variable of the module; callees not included */
+    char *unsupported_text;   /**< the first opcode that the device lacks, or NULL */
+    uint32_t unsupported_line;
+    device_function_facts facts;
+    function **callee;
+    uint32_t callees;
+    const function *lacking; /**< kernels: the function with the opcode that the device lacks */
+    bool visited;
+};
+
+struct module {
+    device *device;
+    uint64_t version; /**< unlike that of any other module ever loaded */
+    variable *variables;
+    uint32_t variable_count;
+    function **functions;
+    uint32_t function_count;
+    char **files;
+    uint32_t file_count;
+    place *places;
+    uint32_t place_count;
+    constant *constant; /**< what rows there are */
+    uint32_t constant_count;
+    uint8_t *constants; /**< the rows */
+    size_t constant_bytes, constant_capacity;
+    uint32_t shared_bytes; /**< of all static shared variables with their red zones */
+    call **calls;
+    uint32_t call_count;
+};
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+typedef enum path_state {
+    PATH_FREE,
+    PATH_READY,
+    PATH_JOINING,   /* waits for its children to reach pc */
+    PATH_BARRIER,   /* waits at a block barrier */
+    PATH_GATHERING, /* waits for other lanes of the warp to reach pc */
+} path_state;
+
+/** Lanes of a warp that run together. Divergence makes two children; they end where they meet. */
+typedef struct path {
+    path_state state;
+    uint32_t mask;       /**< lanes; while joining, those that have arrived */
+    const op *pc, *stop; /**< at `stop` the lanes join the parent; NULL: they run to the exit */
+    int parent;          /**< index, -1: none */
+    uint32_t children;
+    bool gathered;       /**< has waited for other lanes long enough */
+    uint8_t barrier;     /**< number of the barrier waited at */
+    uint32_t wanted;     /**< threads that complete it; 0: all */
+    const function *function;
+    uint8_t *registers;  /**< the frame */
+    uint32_t local;      /**< offset of the frame in local memory */
+} path;
+
+struct warp {
+    uint8_t *bank[BANKS];
+    uint32_t mask;  /**< active lanes of the path that runs */
+    uint32_t alive; /**< lanes that have not exited */
+    int current;    /**< the path that runs */
+    path *paths;
+    int path_count, path_capacity;
+    uint32_t index;  /**< in the block */
+    uint32_t synced; /**< tick of its last warp-wide synchronisation */
+    uint32_t fenced; /**< tick of its last memory fence */
+    int64_t budget;  /**< operations left */
+    int32_t slice;   /**< backward jumps left before others get their turn */
+    uint8_t *frames, *frames_end; /**< memory for register frames */
+    uint8_t *local;  /**< lane l's local memory starts at l * block->local_stride */
+    block *block;
+};
+
+/** Shadow of shared memory: one cell a word, or one a byte. See shadow.c. */
+typedef struct cells {
+    uint32_t *written, *read;           /**< stamps */
+    uint32_t *written_line, *read_line; /**< places */
+} cells;
+
+/** One block in flight: all that a host thread needs. Lives as long as its host thread. */
+struct block {
+    device *device;
+    launch *launch;
+    uint32_t index[3];
+    uint32_t threads, warp_count;
+    uint32_t live; /**< threads that have not exited */
+    uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
+    warp warps[MAX_WARPS];
+    uint8_t *rows, *warp_rows; /**< BANK_BLOCK; BANK_WARP of every warp */
+    uint8_t *shared;
+    uint32_t shared_bytes, shared_capacity; /**< static, red zones, dynamic */
+    const module *shadow_of; /**< whose layout the shadow shows, with how much dynamic memory */
+    uint32_t shadow_dynamic;
+    uint64_t shadow_version;
+    uint32_t fenced; /**< tick of the last fence of any warp */
+    cells words, bytes;
+    uint32_t tick;                   /**< grows at every synchronisation */
+    uint32_t first_tick, epoch_tick; /**< at the start of the block; at its last barrier */
+    uint8_t *frames; /**< registers of all warps */
+    size_t frame_bytes, frame_capacity; /**< a warp's share */
+    uint8_t *locals;
+    size_t local_stride, local_capacity; /**< a thread's share of local memory */
+};
+
+/** One launch, seen by all host threads. */
+struct launch {
+    device *device;
+    const device_launch_request *request;
+    const function *function;
+    const uint8_t *params; /* padded by 64 bytes */
+    uint64_t blocks;
+    atomic_uint_fast64_t next;
+    atomic_int status; /**< the first failure */
+    atomic_bool stop;  /**< blocks end as soon as they notice */
+    bool check_races, check_uninitialised;
+    const uint64_t *readable; /**< the bitmap that a load must find set */
+    int64_t budget;
+    uint32_t first_finding; /**< of this launch, in device->findings */
+};
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+typedef struct extent extent;
+typedef struct heap {
+    extent *root;
+    uint64_t used, limit; /**< bytes allocated; bytes that may be */
+    uint64_t cursor;      /**< the next allocation is sought from here on */
+    uint64_t seed;
+} heap;
+
+typedef struct pool pool;
+
+typedef struct finding_entry {
+    device_finding finding;
+    const function *function;
+    uint32_t line; /**< index into the module's places */
+} finding_entry;
+
+struct device {
+    device_options options;
+    uint8_t *bytes;                /**< device memory; index: address - DEVICE_BASE */
+    uint64_t *owned, *initialised; /**< a bit a byte; initialised is a subset of owned */
+    heap heap;
+    module **modules;
+    uint32_t module_count;
+    function **functions; /**< by number */
+    uint32_t function_count;
+    pool *pool;
+    pthread_mutex_t reports; /**< guards findings, output */
+    finding_entry *findings; /**< those taken, those not yet taken, those of the launch that runs */
+    uint32_t finding_count, finding_taken;
+    char *output;
+    size_t output_bytes, output_taken, output_capacity;
+    struct {
+        uint64_t offset, bytes;
+    } freed[64]; /**< the last ranges freed, for diagnostics */
+    uint32_t freed_count;
+    uint64_t versions; /**< modules loaded so far */
+    char error[512];
+};
+
+/* device.c */
+/** Set device_error(). @return the status. */
+device_status fail(device *, device_status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** A range freed not long ago that holds `offset`. */
+bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+
+/* heap.c: which ranges of device memory are allocated; offsets from DEVICE_BASE */
+void heap_init(heap *, uint64_t limit, uint64_t range);
+void heap_destroy(heap *);
+bool heap_allocate(heap *, uint64_t bytes, uint64_t *offset);
+bool heap_release(heap *, uint64_t offset, uint64_t *bytes);
+bool heap_find(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+/** The allocations next below and above an offset that none holds; 0 bytes of `base`: none. */
+bool heap_below(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+bool heap_above(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+
+/* module.c */
+const char *module_file(const module *, uint32_t line, uint32_t *number);
+void module_free(module *);
+
+/* pool.c, launch.c */
+pool *pool_open(device *, uint32_t threads);
+void pool_close(pool *);
+void pool_run(pool *, launch *);
+/** Ends the launch with a failure, unless it has one. */
+void launch_stop(launch *, device_status);
+/** Notes a failure that does not end the launch. */
+void launch_fail(launch *, device_status);
+
+/* block.c */
+block *block_open(device *);
+void block_close(block *);
+/** Make room and set up whatever stays the same in all blocks of a launch. */
+void block_prepare(block *, launch *);
+void block_run(block *, uint64_t number);
+
+/* path.c */
+void warp_start(warp *, const function *, uint32_t mask);
+/** Run until every path waits or has ended, or the warp had its turn. @return it can go on. */
+bool warp_run(warp *);
+handler run_branch, run_join, run_exit, run_call, run_return, run_jump_table;
+/** Are all lanes of `members` here? If not, the path waits for them at `o`: return NULL. */
+bool path_gather(warp *, const op *o, uint32_t members);
+/** The launch ends with a failure, at `o`. @return NULL, for the handler to return. */
+const op *path_halt(warp *, const op *o, device_status);
+
+/* barrier.c */
+typedef enum barrier_kind {
+    BARRIER_SYNC,
+    BARRIER_ARRIVE,
+    BARRIER_POPC,
+    BARRIER_AND,
+    BARRIER_OR,
+} barrier_kind;
+handler run_barrier, run_warp_sync, run_fence;
+/** Let go whoever waits for a barrier that is complete. @return whether somebody was. */
+bool barrier_release(block *);
+/** Report threads that wait for ever. */
+void barrier_deadlock(block *);
+
+/* access.c: loads and stores of a warp; mover.c: rows from and to host memory */
+typedef enum access_kind {
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,
+} access_kind;
+/** Move `lanes` values between a row, at the first lane, and memory that rises by `step` bytes. */
+typedef void mover(void *row, uint8_t *memory, int64_t step, uint32_t lanes);
+mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
+handler run_load, run_store, run_copy_async;
+/** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write. */
+uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
+                    access_kind, const void *value);
+
+/* atomic.c */
+typedef uint64_t atomic_function(void *memory, uint64_t operand, uint64_t replacement);
+atomic_function *find_atomic(const char *name, const char *type);
+handler run_atomic;
+
+/* shadow.c: shared memory's bounds, races, initialisation */
+/** Lanes that access consecutive elements (step == bytes) or the same one (step == 0). */
+typedef struct run {
+    uint64_t address;
+    uint32_t lane, lanes; /**< the first lane and how many follow each other */
+    uint32_t bytes, step;
+} run;
+/** Set up for the layout of the launch's module; forget it all. */
+void shadow_prepare(block *);
+void shadow_close(block *);
+void shadow_start(block *);
+/** A synchronisation happens. @return the tick after it. */
+uint32_t shadow_tick(block *);
+/** May a run go ahead? False: take it apart into lanes. The run is within block->shared_bytes. */
+bool shadow_quick(warp *, const op *, const run *, access_kind);
+/** False: there is no such memory (reported). */
+bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
+                 const void *value);
+
+/* collective.c */
+typedef enum shuffle_kind {
+    SHUFFLE_UP,
+    SHUFFLE_DOWN,
+    SHUFFLE_XOR,
+    SHUFFLE_INDEX,
+} shuffle_kind;
+typedef enum vote_kind {
+    VOTE_BALLOT,
+    VOTE_ALL,
+    VOTE_ANY,
+    VOTE_UNIFORM,
+} vote_kind;
+handler run_shuffle, run_vote, run_match, run_redux, run_active_mask;
+
+/* various.c, float.c */
+handler run_pack, run_unpack, run_clock, run_local_address, run_is_space, run_param_load,
+    run_param_store, run_trap, run_unsupported, run_rounded;
+
+/* syscall.c: functions that the device itself provides */
+handler *syscall_find(const char *name);
+
+/* finding.c */
+void report(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
+            const char *format, ...) __attribute__((format(printf, 6, 7)));
+void report_at(block *, const function *, uint32_t line, device_finding_kind, uint32_t thread,
+               uint64_t address, const char *text);
+/** " 33" or " (1,2,0)" */
+const char *thread_name(const block *, uint32_t thread, char text[48]);
+
+/* name.c */
+void plain_name(const char *mangled, char *text, size_t room);
+
+/* ---- inline helpers of every handler --------------------------------------------------------- */
+
+static inline void *row(const warp *w, operand r)
+{
+    return w->bank[r >> 30] + (r & 0x3fffffff);
+}
+
+/** The lanes in which `o` takes effect. */
+static inline uint32_t active(const warp *w, const op *o)
+{
+    if (__builtin_expect(o->guard == 0, 1)) return w->mask;
+    uint32_t guard = *(const uint32_t *) row(w, o->guard);
+    return w->mask & (o->guard_negated ? ~guard : guard);
+}
+
+static inline bool is_all(uint32_t mask)
+{
+    return mask == (uint32_t) ALL_LANES;
+}
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * shadow.c: the shadow of shared memory: bounds, races, initialisation.
+ *
+ * Interface
+ *   shadow_prepare, shadow_close, shadow_start, shadow_tick
+ *   shadow_quick     may a whole run go ahead? (never reports)
+ *   shadow_lane      may one lane? (reports)
+ *
+ * Every word has two cells, of its last write and its last read. A cell holds a stamp: the tick at
+ * which it happened, and the thread. A tick passes with every synchronisation. What happened
+ *   - before the last barrier of the block, or
+ *   - in this very thread, or
+ *   - in this warp, before its last warp-wide synchronisation
+ * comes before what happens now; anything else is at the same time, and if one of the two writes,
+ * that is a race. A write older than the block's first tick is another block's: uninitialised.
+ *
+ * Words that were ever accessed in parts, or belong to a variable in parts, are split: their cells
+ * say so, and a cell for each byte holds the truth.
+ *
+ * A read cell has room for one reader. Of several it keeps the last, and two flags: MANY, several
+ * lanes of that warp read; CROWD, several warps did.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "arena.h"
+#include "internal.h"
+
+#define CROWD   UINT32_C(0x80000000)
+#define MANY    UINT32_C(0x800)
+#define ATOMIC  UINT32_C(0x400)
+#define THREAD  UINT32_C(0x3ff)
+#define WARP    UINT32_C(0x3e0)
+#define UNOWNED UINT32_C(0xffffffff) /* write cells only */
+#define SPLIT   UINT32_C(0xfffffffe)
+
+enum { TICK_SHIFT = 12, MOST_TICKS = (1 << 19) - 4 };
+
+static uint32_t stamp(const warp *w, uint32_t lane)
+{
+    return w->block->tick << TICK_SHIFT | w->index * LANES | lane;
+}
+
+static uint32_t tick_of(uint32_t cell)
+{
+    return (cell & ~CROWD) >> TICK_SHIFT;
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static void resize(cells *c, uint32_t count)
+{
+    uint32_t **all[] = {&c->written, &c->read, &c->written_line, &c->read_line};
+    for (int i = 0; i < 4; i++) {
+        free(*all[i]);
+        *all[i] = take(count + 16, sizeof **all[i]);
+    }
+}
+
+static void free_cells(cells *c)
+{
+    free(c->written);
+    free(c->read);
+    free(c->written_line);
+    free(c->read_line);
+}
+
+void shadow_close(block *b)
+{
+    free_cells(&b->words);
+    free_cells(&b->bytes);
+    free(b->shared);
+}
+
+static void reserve(block *b, uint32_t bytes)
+{
+    if (bytes <= b->shared_capacity) return;
+    b->shared_capacity = (bytes + 4095) & ~4095u;
+    free(b->shared);
+    b->shared = aligned_alloc(256, b->shared_capacity);
+    if (!b->shared) abort();
+    memset(b->shared, 0, b->shared_capacity);
+    resize(&b->words, b->shared_capacity / 4);
+    resize(&b->bytes, b->shared_capacity);
+}
+
+static void own(block *b, uint32_t offset, uint32_t bytes)
+{
+    for (uint32_t i = offset; i < offset + bytes; i++) b->bytes.written[i] = 0;
+    for (uint32_t i = offset / 4; i < (offset + bytes + 3) / 4; i++) {
+        bool whole = 4 * i >= offset && 4 * i + 4 <= offset + bytes;
+        b->words.written[i] = whole ? 0 : SPLIT;
+    }
+}
+
+/* The variables of the module, each with a red zone behind it, then dynamic memory. */
+void shadow_prepare(block *b)
+{
+    const module *m = b->launch->function->module;
+    uint32_t dynamic = b->launch->request->dynamic_shared_bytes;
+    if (b->shadow_of == m && b->shadow_dynamic == dynamic && b->shadow_version == m->version) return;
+    b->shadow_of = m;
+    b->shadow_version = m->version;
+    b->shadow_dynamic = dynamic;
+    b->shared_bytes = m->shared_bytes + dynamic;
+    reserve(b, b->shared_bytes + 64);
+    memset(b->words.written, 0xff, b->shared_capacity);
+    memset(b->bytes.written, 0xff, 4 * (size_t) b->shared_capacity);
+    memset(b->words.read, 0, b->shared_capacity);
+    memset(b->bytes.read, 0, 4 * (size_t) b->shared_capacity);
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+        const variable *v = &m->variables[i];
+        if (v->space == SPACE_SHARED && !v->external) own(b, (uint32_t) v->address, (uint32_t) v->bytes);
+    }
+    own(b, m->shared_bytes, dynamic);
+    b->tick = 1;
+}
+
+/* ---- ticks ----------------------------------------------------------------------------------- */
+
+/* Ticks run out now and then: all that has happened becomes "long ago". */
+static void forget(cells *c, uint32_t count, uint32_t first_tick)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        c->read[i] = 0;
+        if (c->written[i] >= SPLIT) continue;
+        c->written[i] = tick_of(c->written[i]) >= first_tick ? 1 << TICK_SHIFT : 0;
+    }
+}
+
+static void rewind_ticks(block *b)
+{
+    forget(&b->words, b->shared_capacity / 4, b->first_tick);
+    forget(&b->bytes, b->shared_capacity, b->first_tick);
+    b->first_tick = 1;
+    b->tick = b->epoch_tick = 2;
+    for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].synced = b->warps[k].fenced = 2;
+}
+
+uint32_t shadow_tick(block *b)
+{
+    if (b->tick >= MOST_TICKS) rewind_ticks(b);
+    return ++b->tick;
+}
+
+void shadow_start(block *b)
+{
+    if (b->tick >= MOST_TICKS / 2) rewind_ticks(b);
+    b->first_tick = b->epoch_tick = ++b->tick;
+}
+
+/* ---- whole runs ------------------------------------------------------------------------------ */
+
+static uint32_t mark_read(uint32_t cell, uint32_t me, uint32_t epoch, uint32_t synced)
+{
+    uint32_t plain = cell & ~CROWD, flags = cell & (CROWD | MANY);
+    bool same_thread = ((cell ^ me) & THREAD) == 0, same_warp = ((cell ^ me) & WARP) == 0;
+    uint32_t in_warp = plain < synced ? flags & CROWD ? flags : 0 : flags | MANY;
+    uint32_t add = same_thread ? flags : same_warp ? in_warp : CROWD | MANY;
+    return plain < epoch ? me : me | add;
+}
+
+static void mark_reads(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
+{
+    cells *c = &w->block->words;
+    uint32_t epoch = w->block->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
+    uint32_t me = stamp(w, r->lane), *read = c->read + first, *line = c->read_line + first;
+    uint32_t several = r->step == 0 && r->lanes > 1 ? MANY : 0;
+    if (r->step == 4) {
+        for (uint32_t i = 0; i < count; i++) read[i] = mark_read(read[i], me + i, epoch, synced);
+    } else {
+        uint32_t each = r->bytes / 4, rises = r->step != 0;
+        for (uint32_t i = 0; i < count; i++) {
+            read[i] = mark_read(read[i], me + i / each * rises, epoch, synced) | several;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) line[i] = o->line;
+}
+
+static bool quick_load(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
+{
+    const block *b = w->block;
+    const uint32_t *written = b->words.written + first, *read = b->words.read + first;
+    bool races = b->launch->check_races;
+    uint32_t epoch = b->epoch_tick << TICK_SHIFT;
+    uint32_t low = b->launch->check_uninitialised ? b->first_tick << TICK_SHIFT : 0;
+    uint32_t room = (races ? epoch : SPLIT) - low;
+    uint32_t most = 0, least = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t age = written[i] - low;
+        most = age > most ? age : most;
+        least = read[i] < least ? read[i] : least;
+    }
+    if (most >= room) {
+        uint32_t me = stamp(w, r->lane), bad = r->step != 4 && count > 1;
+        for (uint32_t i = 0; i < count && !bad; i++) {
+            uint32_t mine = ((written[i] ^ (me + i)) & (ATOMIC | THREAD)) == 0;
+            bad |= written[i] - low >= room && !(mine && written[i] >= low);
+        }
+        if (bad || (r->step == 0 && r->lanes > 1)) return false;
+    }
+    if (races && least < (CROWD | epoch)) mark_reads(w, o, r, first, count);
+    return true;
+}
+
+static bool quick_store(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
+{
+    const block *b = w->block;
+    uint32_t *written = b->words.written + first, *line = b->words.written_line + first;
+    const uint32_t *read = b->words.read + first;
+    bool races = b->launch->check_races;
+    uint32_t limit = races ? b->epoch_tick << TICK_SHIFT : SPLIT, most = 0, last = 0;
+    if (r->step == 0 && r->lanes > 1) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t plain = read[i] & ~CROWD;
+        most = written[i] > most ? written[i] : most;
+        last = plain > last ? plain : last;
+    }
+    uint32_t me = stamp(w, r->lane), each = r->bytes / 4;
+    if (most >= limit || (races && last >= limit)) {
+        uint32_t bad = r->step != 4 && count > 1;
+        for (uint32_t i = 0; i < count && !bad; i++) {
+            uint32_t write_mine = ((written[i] ^ (me + i)) & (ATOMIC | THREAD)) == 0;
+            uint32_t read_mine = ((read[i] ^ (me + i)) & (CROWD | MANY | THREAD)) == 0;
+            bad |= (written[i] >= limit && !write_mine) ||
+                   ((read[i] & ~CROWD) >= limit && !read_mine);
+        }
+        if (bad) return false;
+    }
+    if (each == 1) {
+        for (uint32_t i = 0; i < count; i++) written[i] = me + i;
+    } else {
+        for (uint32_t i = 0; i < count; i++) written[i] = me + i / each;
+    }
+    for (uint32_t i = 0; i < count; i++) line[i] = o->line;
+    return true;
+}
+
+bool shadow_quick(warp *w, const op *o, const run *r, access_kind how)
+{
+    if (r->bytes < 4 || how == ACCESS_ATOMIC) return false;
+    uint32_t first = (uint32_t) r->address / 4, count = r->bytes / 4;
+    if (r->step) count *= r->lanes;
+    return how == ACCESS_LOAD ? quick_load(w, o, r, first, count) : quick_store(w, o, r, first, count);
+}
+
+/* ---- one lane -------------------------------------------------------------------------------- */
+
+typedef struct conflict {
+    uint32_t cell, line; /* the earlier access; 0: none */
+    bool wrote, unwritten, unowned;
+} conflict;
+
+/* Accesses guarded by a lock are ordered by fences; to tell by which is beyond a cell, so a fence
+ * in the other warp since then is taken for order. */
+static bool ordered(const warp *w, uint32_t cell, uint32_t me)
+{
+    const block *b = w->block;
+    uint32_t tick = tick_of(cell), other = (cell & WARP) / LANES;
+    if (tick < b->epoch_tick || b->warps[other].fenced > tick) return true;
+    if (cell & CROWD) return b->fenced >= b->epoch_tick;
+    bool same_warp = ((cell ^ me) & WARP) == 0;
+    if (same_warp && tick < w->synced) return true;
+    return !(cell & MANY) && ((cell ^ me) & THREAD) == 0;
+}
+
+static void look(warp *w, const cells *c, uint32_t i, uint32_t me, access_kind how, conflict *found)
+{
+    const block *b = w->block;
+    uint32_t written = c->written[i], read = c->read[i];
+    if (written == UNOWNED) {
+        found->unowned = true;
+    } else if (how != ACCESS_STORE && tick_of(written) < b->first_tick) {
+        found->unwritten = true;
+    } else if (!(how == ACCESS_ATOMIC && written & ATOMIC) && !ordered(w, written & ~ATOMIC, me)) {
+        *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
+    } else if (how != ACCESS_LOAD && !found->cell && !(how == ACCESS_ATOMIC && read & ATOMIC) &&
+               !ordered(w, read & ~ATOMIC, me)) {
+        *found = (conflict){.cell = read, .line = c->read_line[i]};
+    }
+}
+
+static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how)
+{
+    const block *b = w->block;
+    if (how == ACCESS_LOAD) {
+        c->read[i] = mark_read(c->read[i], me, b->epoch_tick << TICK_SHIFT, w->synced << TICK_SHIFT);
+        c->read_line[i] = o->line;
+    } else {
+        c->written[i] = how == ACCESS_ATOMIC ? me | ATOMIC : me;
+        c->written_line[i] = o->line;
+    }
+}
+
+static void split_word(block *b, uint32_t word)
+{
+    if (b->words.written[word] == SPLIT) return;
+    for (uint32_t i = 4 * word; i < 4 * word + 4; i++) {
+        b->bytes.written[i] = b->words.written[word];
+        b->bytes.read[i] = b->words.read[word];
+        b->bytes.written_line[i] = b->words.written_line[word];
+        b->bytes.read_line[i] = b->words.read_line[word];
+    }
+    b->words.written[word] = SPLIT;
+    b->words.read[word] = 0;
+}
+
+/* Apply look or mark to each cell that the access covers. */
+static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t me, access_kind how,
+                  conflict *found, bool marking)
+{
+    block *b = w->block;
+    for (uint32_t at = offset; at < offset + bytes;) {
+        uint32_t word = at / 4;
+        bool whole = at % 4 == 0 && at + 4 <= offset + bytes;
+        if (!whole) split_word(b, word);
+        bool parts = b->words.written[word] == SPLIT;
+        cells *c = parts ? &b->bytes : &b->words;
+        if (marking) mark(w, o, c, parts ? at : word, me, how);
+        else look(w, c, parts ? at : word, me, how, found);
+        at += parts ? 1 : 4;
+    }
+}
+
+static const variable *variable_near(const module *m, uint32_t offset)
+{
+    const variable *best = NULL;
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+        const variable *v = &m->variables[i];
+        if (v->space != SPACE_SHARED || v->external || v->address > offset) continue;
+        if (!best || v->address > best->address) best = v;
+    }
+    return best;
+}
+
+static const char *verb(access_kind how)
+{
+    return how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "writes" : "updates";
+}
+
+static void report_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane,
+                          access_kind how)
+{
+    const block *b = w->block;
+    const module *m = b->launch->function->module;
+    const variable *v = variable_near(m, offset);
+    uint32_t dynamic = b->shadow_dynamic;
+    char name[128], where[256];
+    if (dynamic && offset >= m->shared_bytes) {
+        snprintf(where, sizeof where, "%u bytes past the end of the %u bytes of dynamic shared memory",
+                 offset - m->shared_bytes - dynamic, dynamic);
+    } else if (v && offset < b->shared_bytes) {
+        plain_name(v->name, name, sizeof name);
+        snprintf(where, sizeof where, "%u bytes past the end of the %llu-byte shared array '%s'",
+                 offset - (uint32_t) (v->address + v->bytes), (unsigned long long) v->bytes, name);
+    } else {
+        snprintf(where, sizeof where, "at offset %d, outside the block's shared memory", (int32_t) offset);
+    }
+    report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", verb(how), bytes, where);
+    launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+static void report_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
+                        const conflict *c)
+{
+    const block *b = w->block;
+    char me[48], other[48];
+    uint32_t line = 0;
+    module_file(b->launch->function->module, c->line, &line);
+    thread_name(b, w->index * LANES + lane, me);
+    thread_name(b, c->cell & THREAD, other);
+    bool several = !c->wrote && c->cell & MANY;
+    bool warp_only = ((c->cell & WARP) / LANES) == w->index && !(c->cell & CROWD);
+    const char *does = how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "overwrites" : "updates";
+    report(w, o, FINDING_RACE, lane, offset, "thread%s %s what %s%s %s at line %u with no %s in between",
+           me, does, several ? "other threads" : "thread", several ? "" : other,
+           c->wrote ? "wrote" : "read", line, warp_only ? "__syncwarp()" : "__syncthreads()");
+}
+
+static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void *value)
+{
+    return value && !memcmp(w->block->shared + offset, value, bytes);
+}
+
+bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane, access_kind how,
+                 const void *value)
+{
+    block *b = w->block;
+    uint32_t offset = (uint32_t) address, me = stamp(w, lane);
+    if (address >= b->shared_bytes || bytes > b->shared_bytes - address) {
+        report_bounds(w, o, offset, bytes, lane, how);
+        return false;
+    }
+    conflict found = {0};
+    visit(w, o, offset, bytes, me, how, &found, false);
+    if (found.unowned) {
+        report_bounds(w, o, offset, bytes, lane, how);
+        return false;
+    }
+    if (found.unwritten && b->launch->check_uninitialised) {
+        report(w, o, FINDING_UNINITIALISED, lane, offset,
+               "reads %u bytes of shared memory that nothing in this block has written", bytes);
+    }
+    if (found.cell && b->launch->check_races && !unchanged(w, offset, bytes, value)) {
+        report_race(w, o, offset, lane, how, &found);
+    }
+    visit(w, o, offset, bytes, me, how, &found, true);
+    return true;
+}
