@@ -177,7 +177,7 @@ __global__ void dynamic_shared(int *out)
     extern __shared__ int d[];
     d[threadIdx.x] = 1; // FINDING too_little_dynamic_shared: out-of-bounds
     __syncthreads();
-    out[threadIdx.x] = d[threadIdx.x];
+    out[threadIdx.x] = d[threadIdx.x]; // MAYBE too_little_dynamic_shared: out-of-bounds
 }
 
 CASE(too_little_dynamic_shared)

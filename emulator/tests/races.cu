@@ -5,11 +5,11 @@ __global__ void reverse_without_barrier(int *out)
 {
     __shared__ int s[64];
     int t = threadIdx.x;
-    s[t] = t;
-    out[t] = s[63 - t]; // FINDING missing_barrier_before_read: race
+    s[t] = t;           // MAYBE read_too_early: race
+    out[t] = s[63 - t]; // FINDING read_too_early: race // MAYBE read_too_early: uninitialised
 }
 
-CASE(missing_barrier_before_read)
+CASE(read_too_early)
 {
     reverse_without_barrier<<<1, 64>>>(device_array<int>(64));
     OK(cudaGetLastError());
@@ -39,14 +39,14 @@ __global__ void sum_tiles_without_second(int *out, const int *in, int tiles)
     __shared__ int tile[64];
     int t = threadIdx.x, sum = 0;
     for (int i = 0; i < tiles; i++) {
-        tile[t] = in[i * 64 + t]; // FINDING missing_barrier_after_read: race
+        tile[t] = in[i * 64 + t]; // MAYBE overwrite_too_early: race
         __syncthreads();
-        for (int k = 0; k < 64; k++) sum += tile[k];
+        for (int k = 0; k < 64; k++) sum += tile[k]; // FINDING overwrite_too_early: race
     }
     out[t] = sum;
 }
 
-CASE(missing_barrier_after_read)
+CASE(overwrite_too_early)
 {
     int *in = to_device(std::vector<int>(256, 1));
     sum_tiles_without_second<<<1, 64>>>(device_array<int>(64), in, 4);
