@@ -16,15 +16,16 @@ EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
 EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
 
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(EMULATOR_EXPORTS)
-	$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
+	@echo 'link $@'
+	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
 		-o $@ $(EMULATOR_OBJECTS) -lm
 
 $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
-	@mkdir -p $(@D)
-	$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
+	@mkdir -p $(@D) && echo 'cc   $<'
+	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so
-	NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
+	@NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 
 -include $(EMULATOR_OBJECTS:.o=.d)

@@ -34,7 +34,10 @@ static unsigned device_flags = cudaDeviceMapHost;
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
-    if (flags & ~(unsigned)cudaDeviceMask) return error_keep(cudaErrorInvalidValue);
+    unsigned schedule = flags & cudaDeviceScheduleMask; /* at most one way to wait */
+
+    if ((flags & ~(unsigned)cudaDeviceMask) || (schedule & (schedule - 1)))
+        return error_keep(cudaErrorInvalidValue);
     device_flags = flags | cudaDeviceMapHost;
     return cudaSuccess;
 }

@@ -1,6 +1,8 @@
 /* streams.cu: streams, events, callbacks, stream-ordered memory. */
 #include "check.h"
 
+#include <thread>
+
 __global__ void scale(float *p, float by, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -119,4 +121,32 @@ CASE(priorities_and_flags)
     FAILS(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
     OK(cudaStreamSynchronize(cudaStreamLegacy));
     OK(cudaStreamSynchronize(cudaStreamPerThread));
+}
+
+static void work_alone(float *sum, cudaError_t *last)
+{
+    cudaStream_t stream;
+    float *p, host[64];
+    cudaStreamCreate(&stream);
+    cudaMalloc(&p, sizeof host);
+    for (int i = 0; i < 64; i++) host[i] = 1;
+    cudaMemcpyAsync(p, host, sizeof host, cudaMemcpyHostToDevice, stream);
+    for (int i = 0; i < 4; i++) scale<<<1, 64, 0, stream>>>(p, 2, 64);
+    cudaMemcpyAsync(host, p, sizeof host, cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    *sum = host[0] + host[63];
+    *last = cudaGetLastError();
+}
+
+/* Each host thread has a last error of its own. */
+CASE(host_threads)
+{
+    float sum[4];
+    cudaError_t last[4];
+    std::vector<std::thread> threads;
+    cudaSetDevice(99);
+    for (int i = 0; i < 4; i++) threads.emplace_back(work_alone, &sum[i], &last[i]);
+    for (std::thread &thread : threads) thread.join();
+    for (int i = 0; i < 4; i++) CHECK(sum[i] == 32 && last[i] == cudaSuccess);
+    FAILS(cudaGetLastError(), cudaErrorInvalidDevice);
 }
