@@ -1,4 +1,4 @@
-// WRONG: backward_empty_batch | grad_w
+// WRONG: backward_empty_batch | never written
 /* An empty batch returns at once, but a sum over nothing is 0: grad_w and grad_bias stay unwritten.
  */
 #include "layers.h"

@@ -1,4 +1,4 @@
-// WRONG: backward_17x33x65 | grad_bias
+// WRONG: backward_17x33x65 | never written
 /* grad_bias is forgotten: the buffer keeps what it held. */
 #include "layers.h"
 

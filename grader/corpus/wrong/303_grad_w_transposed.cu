@@ -1,4 +1,4 @@
-// WRONG: backward_17x33x65 | grad_w
+// WRONG: backward_17x33x65 | the result is transposed
 /* grad_w = x^T * grad_y, stored [in x out] instead of [out x in]. */
 #include "layers.h"
 

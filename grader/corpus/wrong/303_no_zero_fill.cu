@@ -1,4 +1,4 @@
-// WRONG: forward_17x33x65 | y
+// WRONG: forward_17x33x65 | y[
 /* Tiles without zeros beyond the edge: the last one still holds what the tile before left there. */
 #include "layers.h"
 

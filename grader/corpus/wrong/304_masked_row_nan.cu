@@ -1,4 +1,4 @@
-// WRONG: forward_masked_row | y
+// WRONG: forward_masked_row | they are NaN
 /* A row of -infinity alone is not looked after: -infinity - -infinity is NaN. */
 #include "layers.h"
 #include <math.h>

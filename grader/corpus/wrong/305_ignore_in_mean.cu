@@ -1,4 +1,4 @@
-// WRONG: ignored_labels | grad_logits
+// WRONG: ignored_labels | all are wrong by one factor
 /* The mean is over all rows, ignored ones included. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: ignored_class | loss
+// WRONG: ignored_class | should be 0
 /* Takes every negative label for the ignored one; ignore_index may be any number, a class too. */
 #include "layers.h"
 #include <math.h>
@@ -17,7 +17,7 @@ __global__ static void row_kernel(float *loss, float *grad_logits, const float *
     for (int c = 0; c < classes; c++) sum += expf(x[c] - max);
     for (int c = 0; c < classes; c++)
         grad[c] = label < 0 ? 0.0f : (expf(x[c] - max) / sum - (c == label)) / counted;
-    loss[row] = label < 0 ? 0.0f : logf(sum) + max - x[label];
+    loss[row] = label < 0 ? 0.0f : logf(sum) + (max - x[label]);
 }
 
 cudaError_t softmax_cross_entropy(float *loss, float *grad_logits, const float *logits,

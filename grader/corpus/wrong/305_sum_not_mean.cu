@@ -1,4 +1,4 @@
-// WRONG: 17x10 | grad_logits
+// WRONG: 17x10 | all are wrong by one factor
 /* The gradient of the sum of the losses, not of their mean. */
 #include "layers.h"
 #include <math.h>
@@ -35,7 +35,8 @@ __global__ static void row_kernel(float *loss, float *grad_logits, const float *
     float sum = 0.0f;
     for (int c = lane; c < classes; c += 32) sum += expf(x[c] - max);
     for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-    for (int c = lane; c < classes; c += 32) grad[c] = (expf(x[c] - max) / sum - (c == label)) * (counted > 0);
+    for (int c = lane; c < classes; c += 32)
+        grad[c] = (expf(x[c] - max) / sum - (c == label)) * (counted > 0);
     if (lane == 0) loss[row] = logf(sum) + (max - x[label]);
 }
 

@@ -1,4 +1,4 @@
-// WRONG: weight_decay | m
+// WRONG: weight_decay | m[0]
 /* The decay is added to the gradient, as in Adam with L2: it ends up in m and v. */
 #include "layers.h"
 #include <math.h>

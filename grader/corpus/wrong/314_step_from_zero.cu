@@ -1,4 +1,4 @@
-// WRONG: first_step | param
+// WRONG: first_step | lr itself
 /* Takes step for one that counts from 0: the first correction is that of the second step. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: fused_17x33x65 | pre
+// WRONG: fused_17x33x65 | never written
 /* Fused, and the saved tensor is lost: the backward pass will read what pre held before. */
 #include "optimization.h"
 
