@@ -22,7 +22,7 @@
 
 #define OUTPUT_KEPT  (1u << 20)  /* of what a worker prints between two calls */
 #define OUTPUT_FLOOD (64u << 20) /* a worker that prints more in its life is ended */
-#define START_DEADLINE 30.0      /* seconds: a GPU context, or a slow disk */
+#define START_DEADLINE 60.0      /* seconds: a GPU context, or a slow disk */
 
 struct worker {
     pid_t process;

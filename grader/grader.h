@@ -23,6 +23,7 @@
  *   report.c     results -> the table on the terminal
  *   corpus.c     the grader graded: wrong and right submissions with known verdicts
  *   hint.c       the next hint of an exercise's page
+ *   markdown.c   results.json as a table for a document
  */
 #ifndef GRADER_GRADER_H
 #define GRADER_GRADER_H
@@ -46,6 +47,7 @@ typedef struct options {
     bool seed_given;
     int phase; /* 0: all */
     bool fresh, strict, own;
+    double slow; /* 0, or: run under a checker, deadlines this much longer, no timing */
     backend backend;
     const char *root, *build; /* of the course; the build folder */
 } options;
@@ -265,7 +267,7 @@ int build_only(const options *);
 json_t *cache_load(const options *, const char *key);
 void cache_store(const options *, const char *key, json_t *entry);
 
-/* ---- results.c, report.c, corpus.c, hint.c --------------------------------------------------- */
+/* ---- results.c, report.c, corpus.c, hint.c, markdown.c ---------------------------------------- */
 
 json_t *results_exercise(const exercise_result *);
 /** Write results.json whole or not at all. @return false after a message when it cannot. */
@@ -280,5 +282,6 @@ void report_table(const grading *);
 
 int corpus(const options *);
 int hint(const options *);
+int markdown(const options *);
 
 #endif

@@ -6,18 +6,15 @@
 
 struct allocation {
     struct allocation *next;
-    _Alignas(64) unsigned char bytes[];
+    double bytes[];
 };
 
 static void *allocate(size_t count, size_t element)
 {
-    struct allocation *a = NULL;
-    if (posix_memalign((void **)&a, 64, sizeof *a + count * element) != 0) {
-        fail("the grader has no memory for %zu elements", count);
-    }
+    struct allocation *a = calloc(1, sizeof *a + count * element);
+    if (!a) fail("the grader has no memory for %zu elements", count);
     a->next = now.allocations;
     now.allocations = a;
-    for (size_t i = 0; i < count * element; i++) a->bytes[i] = 0;
     return a->bytes;
 }
 

@@ -41,7 +41,8 @@ static void judge_speed(exercise_result *r, const build *baseline, const device_
         speed_result *s = &r->speeds[i];
         s->test = &r->exercise->speed[i];
         s->status = s->test->where & now.place ? NOT_RUN : SKIPPED;
-        if (s->status == SKIPPED || r->status != PASSED || now.options->case_name) continue;
+        if (now.options->case_name || now.options->slow > 0) s->status = SKIPPED;
+        if (s->status == SKIPPED || r->status != PASSED) continue;
         if (baseline && baseline->ok) {
             run_speed(s->test, baseline->library, device, s);
         } else if (asprintf(&s->message, "the baseline did not build: %s",

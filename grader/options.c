@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|hint|corpus [EXERCISE] [options]\n"
+    "usage: grader grade|build|hint|corpus|markdown [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -16,6 +16,7 @@ static const char usage[] =
     "  --results FILE     where results.json goes (default results/results.json)\n"
     "  --fresh            also what has not changed\n"
     "  --strict           exit status 1 unless all points were reached\n"
+    "  --slow N           under a checker: deadlines N times as long, no timing\n"
     "  --own              link exercises with the submission's own earlier ones\n";
 
 static const struct option names[] = {{"submission", required_argument, NULL, 'd'},
@@ -28,6 +29,7 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"fresh", no_argument, NULL, 'f'},
                                       {"strict", no_argument, NULL, 't'},
                                       {"own", no_argument, NULL, 'o'},
+                                      {"slow", required_argument, NULL, 'l'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -62,6 +64,10 @@ static bool set_option(options *o, int letter)
     case 'c': o->case_name = optarg; return true;
     case 's': o->seed_given = true; return set_number(&o->seed, "--seed", optarg);
     case 'r': o->results = optarg; return true;
+    case 'l':
+        if (!set_number(&number, "--slow", optarg)) return false;
+        o->slow = (double)number;
+        return true;
     case 'f': o->fresh = true; return true;
     case 't': o->strict = true; return true;
     case 'o': o->own = true; return true;

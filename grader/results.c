@@ -39,7 +39,7 @@ static const char *verdict(const speed_result *s)
 {
     switch (s->status) {
     case PASSED: return "passed";
-    case SKIPPED: return "skipped: needs a GPU";
+    case SKIPPED: return s->test->where & now.place ? "skipped" : "skipped: needs a GPU";
     case NOT_RUN: return "not_run";
     default: return "failed";
     }

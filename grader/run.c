@@ -93,6 +93,7 @@ START_TEST(one_case)
     case_result *result = &current_results[_i];
     now.deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
     if (now.place == ON_SOFTGPU && c->seconds <= 0) now.deadline *= SOFTGPU_SLOWNESS;
+    if (now.options->slow > 0) now.deadline *= now.options->slow;
     result->seed = seed_of_case();
     run_trials(c, result->seed);
     result->status = PASSED;
