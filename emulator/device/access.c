@@ -6,82 +6,69 @@
  *
  * An access is cut into runs: neighbouring lanes whose addresses rise by the size of the element,
  * or stay equal. A coalesced access is one run, so is a broadcast; a warp that covers two rows of
- * a 16 x 16 block makes two; a scattered one up to 32. A run is checked and moved as a whole. Only
- * one that does not pass is taken apart into its lanes, to find and name the culprit; a load that
- * must not be yields 0, a store is dropped.
+ * a 16 x 16 block makes two. A run is checked and moved as a whole; lanes that are scattered beyond
+ * that one by one, in a tight loop. Only an access that does not pass is looked at closely, lane by
+ * lane, to find and name the culprit; a load that must not be yields 0, a store is dropped.
  */
 #include <stdio.h>
 
 #include "bits.h"
-#include "internal.h"
+#include "shadow.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* 1: the addresses rise by `bytes`; 0: all equal; -1: neither. */
-#define DEFINE_CUT(suffix, T)                                                                      \
-    static inline int shape_##suffix(const T *a, uint32_t lanes, uint32_t bytes)                   \
+#define INLINE static inline __attribute__((always_inline))
+
+/* The step from lane to lane if it is even, and 0 or `bytes`; -1 otherwise. */
+#define DEFINE_STEP(name, T)                                                                       \
+    INLINE int64_t name(const T *a, uint32_t lanes, uint32_t bytes)                                \
     {                                                                                              \
-        T step = lanes > 1 ? (T) (a[1] - a[0]) : bytes, off = 0;                                   \
+        T step = lanes > 1 ? (T) (a[1] - a[0]) : (T) bytes, want = a[0], off = 0;                  \
         if (step != 0 && step != bytes) return -1;                                                 \
-        for (uint32_t i = 0; i < lanes; i++) off |= a[i] ^ (T) (a[0] + (T) i * step);              \
-        return off ? -1 : step != 0;                                                               \
-    }                                                                                              \
-    static uint32_t scattered_##suffix(const T *a, uint32_t mask, run *runs, run like)             \
-    {                                                                                              \
-        uint32_t n = 0, next = LANES;                                                              \
-        for (; mask; mask &= mask - 1) {                                                           \
-            uint32_t i = (uint32_t) __builtin_ctz(mask);                                           \
-            run *r = &runs[n - (n > 0)];                                                           \
-            bool follows = n && i == next && a[i] - a[i - 1] <= like.bytes;                        \
-            T step = follows ? (T) (a[i] - a[i - 1]) : 0;                                          \
-            follows = follows && (step == 0 || step == like.bytes);                                \
-            if (follows && (r->lanes == 1 || r->step == step)) {                                   \
-                r->step = (uint32_t) step;                                                         \
-                r->lanes++;                                                                        \
-            } else {                                                                               \
-                runs[n] = like;                                                                    \
-                runs[n].address = (T) (a[i] + like.address);                                       \
-                runs[n].lane = i;                                                                  \
-                runs[n++].lanes = 1;                                                               \
-            }                                                                                      \
-            next = i + 1;                                                                          \
-        }                                                                                          \
-        return n;                                                                                  \
-    }                                                                                              \
-    static bool whole_##suffix(const T *a, uint32_t first, uint32_t lanes, run *r, run like)       \
-    {                                                                                              \
-        int shape = lanes == LANES       ? shape_##suffix(a, LANES, like.bytes)                    \
-                    : lanes == LANES / 2 ? shape_##suffix(a + first, LANES / 2, like.bytes)        \
-                                         : shape_##suffix(a + first, lanes, like.bytes);           \
-        if (shape < 0) return false;                                                               \
-        *r = like;                                                                                 \
-        r->address = (T) (a[first] + like.address);                                                \
-        r->lane = first;                                                                           \
-        r->lanes = lanes;                                                                          \
-        r->step = shape ? like.bytes : 0;                                                          \
-        return true;                                                                               \
-    }                                                                                              \
-    static uint32_t cut_##suffix(const T *a, uint32_t mask, run *runs, run like)                   \
-    {                                                                                              \
-        uint32_t first = (uint32_t) __builtin_ctz(mask);                                           \
-        uint32_t lanes = (uint32_t) __builtin_popcount(mask);                                      \
-        bool adjacent = lanes == LANES || mask >> first == (1u << lanes) - 1;                      \
-        if (adjacent && whole_##suffix(a, first, lanes, runs, like)) return 1;                     \
-        if (lanes == LANES && whole_##suffix(a, 0, LANES / 2, &runs[0], like) &&                   \
-            whole_##suffix(a, LANES / 2, LANES / 2, &runs[1], like)) {                             \
-            return 2;                                                                              \
-        }                                                                                          \
-        return scattered_##suffix(a, mask, runs, like);                                            \
+        for (uint32_t i = 0; i < lanes; i++, want += step) off |= a[i] ^ want;                     \
+        return off ? -1 : (int64_t) step;                                                          \
     }
+DEFINE_STEP(step_32, uint32_t)
+DEFINE_STEP(step_64, uint64_t)
 
-DEFINE_CUT(32, uint32_t)
-DEFINE_CUT(64, uint64_t)
-
-static inline uint32_t cut(warp *w, const op *o, uint32_t mask, run *runs)
+/* Lanes [first, first + lanes) as one run, if they are. */
+INLINE bool cut_run(const void *addresses, const op *o, bool narrow, uint32_t first, uint32_t lanes,
+                    uint32_t bytes, run *r)
 {
-    run like = {.address = (uint64_t) o->offset, .bytes = (uint32_t) o->size * o->count};
+    const uint32_t *a32 = (const uint32_t *) addresses + first;
+    const uint64_t *a64 = (const uint64_t *) addresses + first;
+    int64_t step = narrow ? step_32(a32, lanes, bytes) : step_64(a64, lanes, bytes);
+    if (step < 0) return false;
+    r->address = narrow ? (uint32_t) (*a32 + (uint64_t) o->offset) : *a64 + (uint64_t) o->offset;
+    r->lane = first;
+    r->lanes = lanes;
+    r->bytes = bytes;
+    r->step = (uint32_t) step;
+    return true;
+}
+
+enum { HALF = LANES / 2 };
+
+/* A full warp: one run, or one for each half, or 0: scattered. */
+INLINE uint32_t cut_full(const void *addresses, const op *o, bool narrow, uint32_t bytes, run runs[2])
+{
+    if (!cut_run(addresses, o, narrow, 0, HALF, bytes, &runs[0])) return 0;
+    if (!cut_run(addresses, o, narrow, HALF, HALF, bytes, &runs[1])) return 0;
+    if (runs[0].step != runs[1].step) return 2;
+    if (runs[1].address - runs[0].address != HALF * runs[0].step) return 2;
+    runs[0].lanes = LANES;
+    return 1;
+}
+
+/* @return how many runs, 0 when the lanes are scattered. */
+INLINE uint32_t cut(warp *w, const op *o, uint32_t mask, bool narrow, run runs[2])
+{
     const void *addresses = row(w, o->a);
-    return o->narrow ? cut_32(addresses, mask, runs, like) : cut_64(addresses, mask, runs, like);
+    uint32_t bytes = (uint32_t) o->size * o->count;
+    if (is_all(mask)) return cut_full(addresses, o, narrow, bytes, runs);
+    uint32_t first = (uint32_t) __builtin_ctz(mask), lanes = (uint32_t) __builtin_popcount(mask);
+    if (mask >> first != (1u << lanes) - 1) return 0;
+    return cut_run(addresses, o, narrow, first, lanes, bytes, &runs[0]);
 }
 
 /* ---- what lies behind a run ------------------------------------------------------------------ */
@@ -100,7 +87,7 @@ static uint64_t window_of(space s)
            : s == SPACE_PARAM ? PARAM_WINDOW : 0;
 }
 
-static inline uint8_t *reach_global(const warp *w, const run *r, access_kind how)
+INLINE uint8_t *reach_global(const warp *w, const run *r, access_kind how)
 {
     device *d = w->block->device;
     uint64_t offset = r->address - DEVICE_BASE, span = (r->lanes - 1) * r->step + r->bytes;
@@ -112,11 +99,12 @@ static inline uint8_t *reach_global(const warp *w, const run *r, access_kind how
     return d->bytes + offset;
 }
 
-static inline uint8_t *reach_shared(warp *w, const op *o, const run *r, access_kind how)
+INLINE uint8_t *reach_shared(warp *w, const op *o, const run *r, access_kind how)
 {
-    uint64_t span = (r->lanes - 1) * r->step + r->bytes;
-    if (r->address >= w->block->shared_bytes || span > w->block->shared_bytes - r->address) return NULL;
-    return shadow_quick(w, o, r, how) ? w->block->shared + r->address : NULL;
+    uint64_t span = (r->lanes - 1) * r->step + r->bytes, room = w->block->shared_bytes;
+    if (r->address >= room || span > room - r->address) return NULL;
+    bool may = how == ACCESS_LOAD ? shadow_may_load(w, o, r) : shadow_may_store(w, o, r);
+    return may ? w->block->shared + r->address : NULL;
 }
 
 static uint8_t *reach_local(const warp *w, const run *r, int64_t *step)
@@ -137,11 +125,9 @@ static uint8_t *reach_params(const warp *w, const run *r)
 }
 
 /* NULL: not as a whole. `step`: bytes from lane to lane in host memory. */
-static inline uint8_t *reach_run(warp *w, const op *o, run *r, access_kind how, int64_t *step)
+INLINE uint8_t *reach_run(warp *w, const op *o, run *r, space where, access_kind how, int64_t *step)
 {
-    space where = o->space;
-    uint64_t unaligned = r->address & (r->bytes - 1);
-    if (unaligned) return NULL;
+    if (r->address & (r->bytes - 1)) return NULL;
     if (where == SPACE_GENERIC) {
         where = space_of_address(r->address);
         r->address -= window_of(where);
@@ -205,9 +191,9 @@ static void report_other(warp *w, const op *o, uint64_t address, uint32_t bytes,
 /* Uninitialised is a component none of whose bytes was ever written: structures have padding. */
 static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t bytes, uint32_t lane)
 {
-    uint32_t parts = o->run == run_load ? o->count : 1, each = bytes / parts;
+    uint32_t parts = o->is_load ? o->count : 1, each = bytes / parts;
     for (uint32_t i = 0; i < parts; i++) {
-        if (o->run == run_load && !(o->used >> i & 1)) continue;
+        if (o->is_load && !(o->used >> i & 1)) continue;
         if (bits_any(w->block->device->initialised, offset + i * each, each)) continue;
         uint64_t base = 0, size = 0;
         heap_find(&w->block->device->heap, offset, &base, &size);
@@ -262,88 +248,218 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
     return host;
 }
 
-/* ---- handlers -------------------------------------------------------------------------------- */
+/* ---- scattered lanes ------------------------------------------------------------------------- */
 
-static uint8_t *component(const warp *w, const op *o, uint32_t i, uint32_t lane, uint32_t width)
+static inline uint64_t address_at(const warp *w, const op *o, uint32_t lane)
 {
-    return (uint8_t *) row(w, (&o->d)[i]) + lane * width;
+    const void *a = row(w, o->a);
+    if (o->narrow) return (uint32_t) (((const uint32_t *) a)[lane] + (uint64_t) o->offset);
+    return ((const uint64_t *) a)[lane] + (uint64_t) o->offset;
 }
 
-static void load_lanes(warp *w, const op *o, const run *r, uint64_t address)
+/* Host memory of every lane, if there is nothing to object to; a shared access notes itself. */
+static bool reach_scattered(warp *w, const op *o, uint32_t mask, access_kind how,
+                            uint8_t *where[LANES])
 {
-    static uint8_t zeros[16];
-    mover *move = (mover *) o->extra;
-    for (uint32_t k = 0; k < r->lanes; k++, address += r->step) {
-        uint8_t *from = reach_lane(w, o, o->space, address, r->bytes, r->lane + k, ACCESS_LOAD, NULL);
-        for (uint32_t i = 0; i < o->count; i++) {
-            uint8_t *to = component(w, o, i, r->lane + k, o->width);
-            move(to, from ? from + i * o->size : zeros, 0, 1);
+    device *d = w->block->device;
+    uint32_t bytes = (uint32_t) o->size * o->count;
+    uint64_t room = w->block->shared_bytes, want = bits_mask(0, bytes), last = ~UINT64_C(0);
+    const uint64_t *must = how == ACCESS_LOAD ? w->block->launch->readable : d->initialised;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t) __builtin_ctz(m);
+        uint64_t address = address_at(w, o, i), offset = address - DEVICE_BASE;
+        if (address & (bytes - 1)) return false;
+        if (o->space == SPACE_GLOBAL) {
+            if (offset >= DEVICE_BYTES || (~must[offset / 64] >> offset % 64 & want)) return false;
+            where[i] = d->bytes + offset;
+        } else {
+            if (how != ACCESS_LOAD || bytes < 4 || address + bytes > room) return false;
+            bool again = address == last; /* the neighbour has asked already */
+            if (!again && !shadow_load_word(w, o, (uint32_t) address / 4, bytes / 4, i)) return false;
+            where[i] = w->block->shared + address;
+            last = address;
         }
     }
+    return true;
 }
 
-static inline void load_run(warp *w, const op *o, run *r)
+static uint8_t *component(const warp *w, const op *o, uint32_t i, uint32_t lane)
 {
-    mover *move = (mover *) o->extra;
-    int64_t step;
-    uint64_t address = r->address;
-    uint8_t *from = reach_run(w, o, r, ACCESS_LOAD, &step);
-    if (__builtin_expect(!from, 0)) {
-        load_lanes(w, o, r, address);
+    return (uint8_t *) row(w, (&o->d)[i]) + lane * o->width;
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+static void load_lanes(warp *w, const op *o, uint32_t mask)
+{
+    static uint8_t zeros[16];
+    const mover *move = o->extra;
+    uint8_t *where[LANES];
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t) __builtin_ctz(m);
+        uint32_t bytes = (uint32_t) o->size * o->count;
+        where[i] = reach_lane(w, o, o->space, address_at(w, o, i), bytes, i, ACCESS_LOAD, NULL);
+        if (!where[i]) where[i] = zeros;
+    }
+    for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
+}
+
+static void load_scattered(warp *w, const op *o, uint32_t mask)
+{
+    const mover *move = o->extra;
+    uint8_t *where[LANES];
+    bool plain = o->space == SPACE_GLOBAL || o->space == SPACE_SHARED;
+    if (!plain || !reach_scattered(w, o, mask, ACCESS_LOAD, where)) {
+        load_lanes(w, o, mask);
         return;
     }
-    for (uint32_t i = 0; i < o->count; i++) {
-        move(component(w, o, i, r->lane, o->width), from + i * o->size, step, r->lanes);
+    for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
+}
+
+static inline uint32_t lanes_of(const run *r)
+{
+    return (r->lanes == LANES ? ~0u : (1u << r->lanes) - 1) << r->lane;
+}
+
+INLINE const op *load(warp *w, const op *o, space where, bool narrow)
+{
+    const mover *move = o->extra;
+    uint32_t mask = active(w, o), n;
+    run runs[2];
+    if (mask == 0) return o + 1;
+    n = cut(w, o, mask, narrow, runs);
+    if (n == 0) load_scattered(w, o, mask);
+    for (uint32_t i = 0; i < n; i++) {
+        run *r = &runs[i];
+        int64_t step;
+        uint8_t *from = reach_run(w, o, r, where, ACCESS_LOAD, &step);
+        if (!from) load_lanes(w, o, lanes_of(r));
+        for (uint32_t k = 0; from && k < o->count; k++) {
+            move->run(component(w, o, k, r->lane), from + k * o->size, step, r->lanes);
+        }
     }
+    return o + 1;
 }
 
 const op *run_load(warp *w, const op *o)
 {
-    uint32_t mask = active(w, o);
-    if (mask == 0) return o + 1;
-    run runs[LANES];
-    uint32_t n = cut(w, o, mask, runs);
-    for (uint32_t i = 0; i < n; i++) load_run(w, o, &runs[i]);
+    return load(w, o, o->space, o->narrow);
+}
+
+const op *run_load_global(warp *w, const op *o)
+{
+    return load(w, o, SPACE_GLOBAL, false);
+}
+
+const op *run_load_shared(warp *w, const op *o)
+{
+    return load(w, o, SPACE_SHARED, true);
+}
+
+INLINE void copy_words(uint32_t *d, const uint8_t *from, int64_t step, uint32_t lanes)
+{
+    if (step) {
+        memcpy(d, from, lanes * sizeof *d);
+        return;
+    }
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    for (uint32_t i = 0; i < lanes; i++) d[i] = value;
+}
+
+/* What most loads are: one 32-bit word for each lane of a full warp, in one run or two halves. */
+INLINE const op *load_word(warp *w, const op *o, space where, bool narrow, handler *otherwise)
+{
+    run r[2];
+    int64_t step;
+    if (!is_all(active(w, o))) return otherwise(w, o);
+    uint32_t n = cut_full(row(w, o->a), o, narrow, 4, r), *d = row(w, o->d);
+    if (n == 0) return otherwise(w, o);
+    const uint8_t *from = reach_run(w, o, &r[0], where, ACCESS_LOAD, &step);
+    if (!from) return otherwise(w, o);
+    if (n == 1) {
+        copy_words(d, from, step, LANES);
+        return o + 1;
+    }
+    const uint8_t *next = reach_run(w, o, &r[1], where, ACCESS_LOAD, &step);
+    if (!next) return otherwise(w, o);
+    copy_words(d, from, r[0].step, HALF);
+    copy_words(d + HALF, next, r[1].step, HALF);
     return o + 1;
 }
 
-static void store_lanes(warp *w, const op *o, const run *r, uint64_t address)
+const op *run_load_global_word(warp *w, const op *o)
 {
-    mover *move = (mover *) o->extra;
-    for (uint32_t k = 0; k < r->lanes; k++, address += r->step) {
+    return load_word(w, o, SPACE_GLOBAL, false, run_load_global);
+}
+
+const op *run_load_shared_word(warp *w, const op *o)
+{
+    return load_word(w, o, SPACE_SHARED, true, run_load_shared);
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+static void store_lanes(warp *w, const op *o, uint32_t mask)
+{
+    const mover *move = o->extra;
+    uint32_t bytes = (uint32_t) o->size * o->count;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t) __builtin_ctz(m);
         _Alignas(16) uint8_t value[32];
-        for (uint32_t i = 0; i < o->count; i++) {
-            move(component(w, o, i, r->lane + k, o->width), value + i * o->size, 0, 1);
-        }
-        uint8_t *to = reach_lane(w, o, o->space, address, r->bytes, r->lane + k, ACCESS_STORE, value);
-        if (to) memcpy(to, value, r->bytes);
+        for (uint32_t k = 0; k < o->count; k++) move->run(component(w, o, k, i), value + k * o->size, 0, 1);
+        uint8_t *to = reach_lane(w, o, o->space, address_at(w, o, i), bytes, i, ACCESS_STORE, value);
+        if (to) memcpy(to, value, bytes);
     }
 }
 
-static inline void store_run(warp *w, const op *o, run *r)
+static void store_scattered(warp *w, const op *o, uint32_t mask)
 {
-    mover *move = (mover *) o->extra;
-    int64_t step;
-    uint64_t address = r->address;
-    uint8_t *to = reach_run(w, o, r, ACCESS_STORE, &step);
-    if (__builtin_expect(!to, 0)) {
-        store_lanes(w, o, r, address);
+    const mover *move = o->extra;
+    uint8_t *where[LANES];
+    if (o->space != SPACE_GLOBAL || !reach_scattered(w, o, mask, ACCESS_STORE, where)) {
+        store_lanes(w, o, mask);
         return;
     }
-    for (uint32_t i = 0; i < o->count; i++) {
-        move(component(w, o, i, r->lane, o->width), to + i * o->size, step, r->lanes);
+    for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
+}
+
+INLINE const op *store(warp *w, const op *o, space where, bool narrow)
+{
+    const mover *move = o->extra;
+    uint32_t mask = active(w, o), n;
+    run runs[2];
+    if (mask == 0) return o + 1;
+    n = cut(w, o, mask, narrow, runs);
+    if (n == 0) store_scattered(w, o, mask);
+    for (uint32_t i = 0; i < n; i++) {
+        run *r = &runs[i];
+        int64_t step;
+        uint8_t *to = reach_run(w, o, r, where, ACCESS_STORE, &step);
+        if (!to) store_lanes(w, o, lanes_of(r));
+        for (uint32_t k = 0; to && k < o->count; k++) {
+            move->run(component(w, o, k, r->lane), to + k * o->size, step, r->lanes);
+        }
     }
+    return o + 1;
 }
 
 const op *run_store(warp *w, const op *o)
 {
-    uint32_t mask = active(w, o);
-    if (mask == 0) return o + 1;
-    run runs[LANES];
-    uint32_t n = cut(w, o, mask, runs);
-    for (uint32_t i = 0; i < n; i++) store_run(w, o, &runs[i]);
-    return o + 1;
+    return store(w, o, o->space, o->narrow);
 }
+
+const op *run_store_global(warp *w, const op *o)
+{
+    return store(w, o, SPACE_GLOBAL, false);
+}
+
+const op *run_store_shared(warp *w, const op *o)
+{
+    return store(w, o, SPACE_SHARED, true);
+}
+
+/* ---- asynchronous copies --------------------------------------------------------------------- */
 
 /* o->a, o->b: addresses; o->c: bytes to read, the rest is zero; o->e: displacement of the source. */
 const op *run_copy_async(warp *w, const op *o)

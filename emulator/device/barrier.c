@@ -169,7 +169,7 @@ bool barrier_release(block *b)
         if (s.first->pc->variant >= BARRIER_POPC) reduce(b, number);
         let_go(b, number);
         uint32_t tick = shadow_tick(b);
-        if (s.threads >= b->live) b->epoch_tick = tick;
+        if (s.threads >= b->live) b->epoch_tick = tick, shadow_refresh(b);
         else for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].fenced = tick;
         any = true;
     }

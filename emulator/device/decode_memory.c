@@ -125,7 +125,7 @@ static bool set_values(decoder *d, draft *x, const ptx_operand *value, bool load
     if (vector ? value->items != x->op.count : x->op.count != 1) return false;
     const ptx_operand *first = vector ? value->item : value;
     uint8_t width = width_of(d, first, x->op.size);
-    x->op.extra = (const void *) find_mover(load, x->op.size, last_part(d)[0] == 's', width);
+    x->op.extra = find_mover(load, x->op.size, last_part(d)[0] == 's', width);
     x->op.width = width;
     for (uint32_t i = 0; i < x->op.count; i++) {
         if (load) set_write(d, x, FIELD_D + i, &first[i], width, false);
@@ -134,13 +134,26 @@ static bool set_values(decoder *d, draft *x, const ptx_operand *value, bool load
     return x->op.extra != NULL;
 }
 
+/* Handlers for the commonest accesses, which know more when they are compiled. */
+static handler *fitting_handler(const op *o, bool load)
+{
+    bool global = o->space == SPACE_GLOBAL && !o->narrow, shared = o->space == SPACE_SHARED && o->narrow;
+    bool word = o->size == 4 && o->count == 1 && o->width == 4;
+    if (!global && !shared) return load ? run_load : run_store;
+    if (!load) return global ? run_store_global : run_store_shared;
+    if (word) return global ? run_load_global_word : run_load_shared_word;
+    return global ? run_load_global : run_load_shared;
+}
+
 static bool decode_access(decoder *d, const ptx_operand *memory, const ptx_operand *value, bool load)
 {
     if (memory->kind != PTX_MEMORY) return false;
     if (space_named(d) == SPACE_PARAM && decode_param_access(d, memory, value, load)) return true;
     draft x;
-    if (!start_access(d, &x, load ? run_load : run_store, memory)) return false;
-    if (!set_values(d, &x, value, load)) return false;
+    if (!start_access(d, &x, run_load, memory) || !set_values(d, &x, value, load)) return false;
+    if (x.op.space == SPACE_CONST) x.op.space = SPACE_GLOBAL;
+    x.op.is_load = load;
+    if (x.op.run) x.op.run = fitting_handler(&x.op, load);
     push(d, &x);
     return true;
 }

@@ -92,6 +92,7 @@ struct op {
     uint8_t space;     /**< memory: a `space` */
     uint8_t narrow;    /**< memory: the address operand has 32 bits */
     uint8_t width;     /**< memory: bytes of an element of the row */
+    bool is_load;
     uint8_t used;      /**< load: bit set of the components that something reads */
     uint8_t variant;   /**< meaning depends on the handler */
     uint32_t line;     /**< index into the module's places */
@@ -247,6 +248,9 @@ struct block {
     uint32_t shadow_dynamic;
     uint64_t shadow_version;
     uint32_t fenced; /**< tick of the last fence of any warp */
+    uint32_t oldest, span;     /**< shadow.h: write cells in [oldest, oldest + span) are settled */
+    uint32_t crowded;          /**< read cells from here on need no further note */
+    uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
     uint32_t tick;                   /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick; /**< at the start of the block; at its last barrier */
@@ -381,10 +385,15 @@ typedef enum access_kind {
     ACCESS_STORE,
     ACCESS_ATOMIC,
 } access_kind;
-/** Move `lanes` values between a row, at the first lane, and memory that rises by `step` bytes. */
-typedef void mover(void *row, uint8_t *memory, int64_t step, uint32_t lanes);
-mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
-handler run_load, run_store, run_copy_async;
+/** Values between a row and memory: `lanes` of them, from the row's given lane on, in memory at even
+ *  steps; or those of the lanes in `mask`, each at its pointer plus `offset`. */
+typedef struct mover {
+    void (*run)(void *row, uint8_t *memory, int64_t step, uint32_t lanes);
+    void (*spread)(void *row, uint8_t *const *memory, uint32_t offset, uint32_t mask);
+} mover;
+const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
+handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
+handler run_store, run_store_global, run_store_shared, run_copy_async;
 /** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write. */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
                     access_kind, const void *value);
@@ -407,8 +416,13 @@ void shadow_close(block *);
 void shadow_start(block *);
 /** A synchronisation happens. @return the tick after it. */
 uint32_t shadow_tick(block *);
+/** After a change of ticks: bring up to date what shadow.h compares with. */
+void shadow_refresh(block *);
 /** May a run go ahead? False: take it apart into lanes. The run is within block->shared_bytes. */
-bool shadow_quick(warp *, const op *, const run *, access_kind);
+bool shadow_load(warp *, const op *, const run *);
+bool shadow_store(warp *, const op *, const run *);
+/** The same for one lane's words, wherever the others' are. */
+bool shadow_load_word(warp *, const op *, uint32_t word, uint32_t count, uint32_t lane);
 /** False: there is no such memory (reported). */
 bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
                  const void *value);

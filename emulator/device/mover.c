@@ -4,8 +4,8 @@
  * Interface
  *   find_mover
  *
- * One function for each pair of memory and register type. Three shapes: elements that follow each
- * other, one element for all lanes, anything else.
+ * A pair of functions for each pair of memory and register type: one for elements at even steps,
+ * one for elements anywhere.
  */
 #include "internal.h"
 
@@ -18,14 +18,26 @@
             M values[LANES];                                                                       \
             memcpy(values, memory, sizeof values);                                                 \
             for (uint32_t i = 0; i < LANES; i++) r[i] = (R) values[i];                             \
-        } else if (step == 0) {                                                                    \
+        } else if (step == 0 && lanes == LANES) {                                                  \
             memcpy(&value, memory, sizeof value);                                                  \
-            for (uint32_t i = 0; i < lanes; i++) r[i] = (R) value;                                 \
+            for (uint32_t i = 0; i < LANES; i++) r[i] = (R) value;                                 \
         } else {                                                                                   \
             for (uint32_t i = 0; i < lanes; i++, memory += step) {                                 \
                 memcpy(&value, memory, sizeof value);                                              \
                 r[i] = (R) value;                                                                  \
             }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_spread(void *row, uint8_t *const *memory, uint32_t offset, uint32_t mask)   \
+    {                                                                                              \
+        R *r = row;                                                                                \
+        if (is_all(mask)) {                                                                        \
+            for (uint32_t i = 0; i < LANES; i++) r[i] = (R) *(M *) (memory[i] + offset);           \
+            return;                                                                                \
+        }                                                                                          \
+        for (; mask; mask &= mask - 1) {                                                           \
+            uint32_t i = (uint32_t) __builtin_ctz(mask);                                           \
+            r[i] = (R) *(M *) (memory[i] + offset);                                                \
         }                                                                                          \
     }
 
@@ -39,6 +51,14 @@
             memcpy(memory, values, sizeof values);                                                 \
         } else {                                                                                   \
             for (uint32_t i = 0; i < lanes; i++, memory += step) *(M *) memory = (M) r[i];         \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_spread(void *row, uint8_t *const *memory, uint32_t offset, uint32_t mask)   \
+    {                                                                                              \
+        const R *r = row;                                                                          \
+        for (; mask; mask &= mask - 1) {                                                           \
+            uint32_t i = (uint32_t) __builtin_ctz(mask);                                           \
+            *(M *) (memory[i] + offset) = (M) r[i];                                                \
         }                                                                                          \
     }
 
@@ -54,19 +74,21 @@
 #define DEFINE(name, M, R) DEFINE_LOAD(load_##name, M, R) DEFINE_STORE(store_##name, M, R)
 EACH_PAIR(DEFINE)
 
-#define LIST(name, M, R) {sizeof(M), (M) -1 < (M) 1, sizeof(R), load_##name, store_##name},
+#define LIST(name, M, R)                                                                           \
+    {sizeof(M), (M) -1 < (M) 1, sizeof(R), {load_##name, load_##name##_spread},                    \
+     {store_##name, store_##name##_spread}},
 static const struct {
     uint32_t size;
     bool is_signed;
     uint32_t width;
-    mover *load, *store;
+    mover load, store;
 } movers[] = {EACH_PAIR(LIST)};
 
-mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width)
+const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width)
 {
     for (size_t i = 0; i < sizeof movers / sizeof *movers; i++) {
         if (movers[i].size != size || movers[i].is_signed != is_signed) continue;
-        if (movers[i].width == width) return load ? movers[i].load : movers[i].store;
+        if (movers[i].width == width) return load ? &movers[i].load : &movers[i].store;
     }
     return NULL;
 }

@@ -3,8 +3,8 @@
  *
  * Interface
  *   shadow_prepare, shadow_close, shadow_start, shadow_tick
- *   shadow_quick     may a whole run go ahead? (never reports)
- *   shadow_lane      may one lane? (reports)
+ *   shadow_load, shadow_store     may a whole run go ahead? (never report)
+ *   shadow_lane                   may one lane? (reports)
  *
  * Every word has two cells, of its last write and its last read. A cell holds a stamp: the tick at
  * which it happened, and the thread. A tick passes with every synchronisation. What happened
@@ -24,17 +24,9 @@
 #include <stdlib.h>
 
 #include "arena.h"
-#include "internal.h"
+#include "shadow.h"
 
-#define CROWD   UINT32_C(0x80000000)
-#define MANY    UINT32_C(0x800)
-#define ATOMIC  UINT32_C(0x400)
-#define THREAD  UINT32_C(0x3ff)
-#define WARP    UINT32_C(0x3e0)
-#define UNOWNED UINT32_C(0xffffffff) /* write cells only */
-#define SPLIT   UINT32_C(0xfffffffe)
-
-enum { TICK_SHIFT = 12, MOST_TICKS = (1 << 19) - 4 };
+enum { MOST_TICKS = (1 << 19) - 4 };
 
 static uint32_t stamp(const warp *w, uint32_t lane)
 {
@@ -134,7 +126,9 @@ static void rewind_ticks(block *b)
     forget(&b->bytes, b->shared_capacity, b->first_tick);
     b->first_tick = 1;
     b->tick = b->epoch_tick = 2;
+    b->fenced = 2;
     for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].synced = b->warps[k].fenced = 2;
+    shadow_refresh(b);
 }
 
 uint32_t shadow_tick(block *b)
@@ -147,6 +141,17 @@ void shadow_start(block *b)
 {
     if (b->tick >= MOST_TICKS / 2) rewind_ticks(b);
     b->first_tick = b->epoch_tick = ++b->tick;
+    shadow_refresh(b);
+}
+
+void shadow_refresh(block *b)
+{
+    bool races = b->launch->check_races;
+    b->oldest = b->launch->check_uninitialised ? b->first_tick << TICK_SHIFT : 0;
+    b->recent = races ? b->epoch_tick << TICK_SHIFT : SPLIT;
+    b->span = b->recent - b->oldest;
+    b->crowded = races ? CROWD | b->recent : 0;
+    b->read_mask = races ? ~CROWD : 0;
 }
 
 /* ---- whole runs ------------------------------------------------------------------------------ */
@@ -165,11 +170,11 @@ static void mark_reads(warp *w, const op *o, const run *r, uint32_t first, uint3
     cells *c = &w->block->words;
     uint32_t epoch = w->block->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
     uint32_t me = stamp(w, r->lane), *read = c->read + first, *line = c->read_line + first;
-    uint32_t several = r->step == 0 && r->lanes > 1 ? MANY : 0;
     if (r->step == 4) {
         for (uint32_t i = 0; i < count; i++) read[i] = mark_read(read[i], me + i, epoch, synced);
     } else {
         uint32_t each = r->bytes / 4, rises = r->step != 0;
+        uint32_t several = r->step == 0 && r->lanes > 1 ? MANY : 0;
         for (uint32_t i = 0; i < count; i++) {
             read[i] = mark_read(read[i], me + i / each * rises, epoch, synced) | several;
         }
@@ -177,71 +182,72 @@ static void mark_reads(warp *w, const op *o, const run *r, uint32_t first, uint3
     for (uint32_t i = 0; i < count; i++) line[i] = o->line;
 }
 
-static bool quick_load(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
+static uint32_t words_of(const run *r)
 {
-    const block *b = w->block;
-    const uint32_t *written = b->words.written + first, *read = b->words.read + first;
-    bool races = b->launch->check_races;
-    uint32_t epoch = b->epoch_tick << TICK_SHIFT;
-    uint32_t low = b->launch->check_uninitialised ? b->first_tick << TICK_SHIFT : 0;
-    uint32_t room = (races ? epoch : SPLIT) - low;
-    uint32_t most = 0, least = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t age = written[i] - low;
-        most = age > most ? age : most;
-        least = read[i] < least ? read[i] : least;
-    }
-    if (most >= room) {
-        uint32_t me = stamp(w, r->lane), bad = r->step != 4 && count > 1;
-        for (uint32_t i = 0; i < count && !bad; i++) {
-            uint32_t mine = ((written[i] ^ (me + i)) & (ATOMIC | THREAD)) == 0;
-            bad |= written[i] - low >= room && !(mine && written[i] >= low);
-        }
-        if (bad || (r->step == 0 && r->lanes > 1)) return false;
-    }
-    if (races && least < (CROWD | epoch)) mark_reads(w, o, r, first, count);
+    return r->bytes / 4 * (r->step ? r->lanes : 1);
+}
+
+/* Which lane accesses the i-th word: the first one, the i-th one, or by elements of several words. */
+static uint32_t lane_of_word(const run *r, uint32_t i)
+{
+    return r->step == 4 ? i : r->step ? i / (r->bytes / 4) : 0;
+}
+
+/* All lanes read one word that is settled: the commonest case beside shadow_idle. */
+static bool load_settled_word(warp *w, const op *o, const run *r, uint32_t word)
+{
+    block *b = w->block;
+    if (b->words.written[word] - b->oldest >= b->span) return false;
+    if (!b->launch->check_races) return true;
+    uint32_t epoch = b->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
+    uint32_t now = mark_read(b->words.read[word], stamp(w, r->lane), epoch, synced);
+    b->words.read[word] = r->lanes > 1 ? now | MANY : now;
+    b->words.read_line[word] = o->line;
     return true;
 }
 
-static bool quick_store(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
+bool shadow_load(warp *w, const op *o, const run *r)
 {
     const block *b = w->block;
+    if (r->bytes < 4) return false;
+    if (r->bytes == 4 && r->step == 0 && load_settled_word(w, o, r, (uint32_t) r->address / 4)) return true;
+    uint32_t first = (uint32_t) r->address / 4, count = words_of(r), me = stamp(w, r->lane);
+    const uint32_t *written = b->words.written + first;
+    bool shared = r->step == 0 && r->lanes > 1, bad = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = (written[i] ^ (me + lane_of_word(r, i))) & (ATOMIC | THREAD);
+        bad |= written[i] - b->oldest >= b->span && (other || shared || written[i] < b->oldest);
+    }
+    if (bad) return false;
+    if (b->launch->check_races) mark_reads(w, o, r, first, count);
+    return true;
+}
+
+bool shadow_store(warp *w, const op *o, const run *r)
+{
+    const block *b = w->block;
+    if (r->bytes < 4 || (r->step == 0 && r->lanes > 1)) return false;
+    uint32_t first = (uint32_t) r->address / 4, count = words_of(r), me = stamp(w, r->lane);
     uint32_t *written = b->words.written + first, *line = b->words.written_line + first;
     const uint32_t *read = b->words.read + first;
-    bool races = b->launch->check_races;
-    uint32_t limit = races ? b->epoch_tick << TICK_SHIFT : SPLIT, most = 0, last = 0;
-    if (r->step == 0 && r->lanes > 1) return false;
+    bool bad = false;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t plain = read[i] & ~CROWD;
-        most = written[i] > most ? written[i] : most;
-        last = plain > last ? plain : last;
+        uint32_t mine = me + lane_of_word(r, i);
+        bad |= written[i] >= b->recent && ((written[i] ^ mine) & (ATOMIC | THREAD));
+        bad |= (read[i] & b->read_mask) >= b->recent && ((read[i] ^ mine) & (CROWD | MANY | THREAD));
     }
-    uint32_t me = stamp(w, r->lane), each = r->bytes / 4;
-    if (most >= limit || (races && last >= limit)) {
-        uint32_t bad = r->step != 4 && count > 1;
-        for (uint32_t i = 0; i < count && !bad; i++) {
-            uint32_t write_mine = ((written[i] ^ (me + i)) & (ATOMIC | THREAD)) == 0;
-            uint32_t read_mine = ((read[i] ^ (me + i)) & (CROWD | MANY | THREAD)) == 0;
-            bad |= (written[i] >= limit && !write_mine) ||
-                   ((read[i] & ~CROWD) >= limit && !read_mine);
-        }
-        if (bad) return false;
-    }
-    if (each == 1) {
-        for (uint32_t i = 0; i < count; i++) written[i] = me + i;
-    } else {
-        for (uint32_t i = 0; i < count; i++) written[i] = me + i / each;
-    }
+    if (bad) return false;
+    for (uint32_t i = 0; i < count; i++) written[i] = me + lane_of_word(r, i);
     for (uint32_t i = 0; i < count; i++) line[i] = o->line;
     return true;
 }
 
-bool shadow_quick(warp *w, const op *o, const run *r, access_kind how)
+/* One of many lanes that load from anywhere. */
+bool shadow_load_word(warp *w, const op *o, uint32_t first, uint32_t count, uint32_t lane)
 {
-    if (r->bytes < 4 || how == ACCESS_ATOMIC) return false;
-    uint32_t first = (uint32_t) r->address / 4, count = r->bytes / 4;
-    if (r->step) count *= r->lanes;
-    return how == ACCESS_LOAD ? quick_load(w, o, r, first, count) : quick_store(w, o, r, first, count);
+    const block *b = w->block;
+    run r = {.address = 4 * (uint64_t) first, .lane = lane, .lanes = 1, .bytes = 4 * count, .step = 4 * count};
+    return shadow_idle(b, first, count) || shadow_load(w, o, &r);
 }
 
 /* ---- one lane -------------------------------------------------------------------------------- */

@@ -260,7 +260,7 @@ static void mark_used(decoder *d)
     }
     for (uint32_t i = 0; i < d->count; i++) {
         draft *o = &d->drafts[i];
-        if (o->op.run != run_load) continue;
+        if (!o->op.is_load) continue;
         for (int f = FIELD_D; f <= FIELD_V2; f++) {
             bool used = o->writes >> f & 1 && read[fields(&o->op)[f]];
             o->op.used |= (uint8_t) (used << f);
