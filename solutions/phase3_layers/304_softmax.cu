@@ -53,7 +53,7 @@ __global__ static void softmax_forward_kernel(float *y, const float *x, int cols
 
     float max = -INFINITY;
     for (int c = threadIdx.x; c < cols; c += BLOCK) max = fmaxf(max, x[c]);
-    max = block_reduce<MAX>(max);
+    max = block_reduce<MAX>(max); /* fmaxf passes over a NaN; the sum will not */
 
     float sum = 0.0f;
     for (int c = threadIdx.x; c < cols; c += BLOCK) sum += expf(x[c] - max);
