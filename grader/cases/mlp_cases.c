@@ -341,7 +341,7 @@ void mlp_overfit(const long *shape)
     const int *labels = mlp_draw(x, batch);
     mlp_create_here(mlp_random_params(1.0f));
     for (int step = 0; step < most && !(loss < 1e-2f); step++) {
-        loss = mlp_train_here(x, labels, batch, LR);
+        loss = mlp_train_here(x, labels, batch, 3 * LR);
     }
     expect(loss < 1e-2f, "after %d steps on one batch of %d the loss is %.4f, should be below 0.01",
            most, batch, loss);
