@@ -128,7 +128,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist \
+.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist bench report \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -165,8 +165,31 @@ hint: all ## the next hint: make hint EX=211
 data: ## fetch MNIST into data/mnist
 	tools/data.sh
 
-mnist: all ## train the network of exercise 501
-	$(GRADER) grade $(GRADE_FLAGS) --exercise 501 --fresh --results "$$COURSE_BUILD/mnist.json"
+NETWORK = phase2_cuda_basics/208_reduce.cu phase3_layers/301_activations.cu \
+          phase3_layers/302_bias.cu phase3_layers/303_linear.cu \
+          phase3_layers/305_cross_entropy.cu phase3_layers/314_adam.cu \
+          phase4_optimization/404_fusion.cu phase5_full_network/501_mnist.cu
+CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
+CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
+
+mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1
+	$(CUDA_CC) $(NETWORK:%="$$SUBMISSION"/%) phase5_full_network/mnist_main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
+	"$(BUILD)/mnist" $(EPOCHS) $(SEED)
+
+bench: all ## the ladder of matrix products, as TSV and SVG in results/
+	mkdir -p results
+	$(CUDA_CC) bench/matmul.cu solutions/phase2_cuda_basics/206_matmul_naive.cu \
+	    solutions/phase2_cuda_basics/211_matmul_tiled.cu grader/baselines/206_matmul_naive.cu \
+	    $(CUDA_CC_FLAGS) $(if $(filter cuda,$(BACKEND)),-DWITH_CUBLAS -lcublas) -o "$(BUILD)/bench_matmul"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_matmul" \
+	    $(or $(SIZES),$(if $(filter cuda,$(BACKEND)),256 512 1024 2048 4096 8192,256 512)) >results/matmul.tsv
+	cat results/matmul.tsv
+	if command -v gnuplot >/dev/null; then \
+	    gnuplot -e "table='results/matmul.tsv'; picture='results/matmul.svg'" bench/matmul.gp; \
+	fi
+
+report: all ## the measured tables of README.md, from docs/results
+	tools/readme.sh
 
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	tools/skeletons.sh
