@@ -115,20 +115,24 @@ static void release_pages(device *d, uint64_t offset, uint64_t bytes)
     if (end > first) madvise(d->bytes + first, end - first, MADV_DONTNEED);
 }
 
-device_status device_free(device *d, device_address address)
+bool release_range(device *d, device_address address)
 {
     uint64_t offset = address - DEVICE_BASE, bytes;
-    if (!heap_release(&d->heap, offset, &bytes)) {
-        return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
-                    (unsigned long long) address);
-    }
+    if (!heap_release(&d->heap, offset, &bytes)) return false;
     bits_clear(d->owned, offset, bytes);
     bits_clear(d->initialised, offset, bytes);
     release_pages(d, offset, bytes);
     uint32_t slot = d->freed_count++ % (sizeof d->freed / sizeof *d->freed);
     d->freed[slot].offset = offset;
     d->freed[slot].bytes = bytes;
-    return DEVICE_OK;
+    return true;
+}
+
+device_status device_free(device *d, device_address address)
+{
+    if (!module_owns(d, address) && release_range(d, address)) return DEVICE_OK;
+    return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
+                (unsigned long long) address);
 }
 
 bool freed_find(const device *d, uint64_t offset, uint64_t *base, uint64_t *bytes)

@@ -167,11 +167,21 @@ static void find_meets(graph *g)
     }
 }
 
+/* A block that does nothing but exit. Lanes must not wait for each other there: those that are done
+ * count as such, for the others may come to a barrier first. */
+static bool only_exits(const graph *g, uint32_t n)
+{
+    const draft *drafts = g->decoder->drafts;
+    uint32_t i = g->node[n].first, last = g->node[n].last;
+    while (i < last && drafts[i].leader) i++;
+    return i == last && drafts[i].op.run == run_exit && !drafts[i].op.guard;
+}
+
 /* Where the branch at the end of block n meets, as a draft; -1: nowhere before the exit. */
 static int meeting_draft(const graph *g, uint32_t n)
 {
     uint32_t meet = g->node[n].meet;
-    if (meet >= g->nodes - 1) return -1;
+    if (meet >= g->nodes - 1 || only_exits(g, meet)) return -1;
     return (int) g->node[meet].first;
 }
 

@@ -322,6 +322,8 @@ struct device {
 device_status fail(device *, device_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Free an allocation, a module's variable too. */
+bool release_range(device *, device_address);
 /** A range freed not long ago that holds `offset`. */
 bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 
@@ -338,6 +340,8 @@ bool heap_above(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 /* module.c */
 const char *module_file(const module *, uint32_t line, uint32_t *number);
 void module_free(module *);
+/** Is there a module's variable at that address? */
+bool module_owns(const device *, device_address);
 
 /* pool.c, launch.c */
 pool *pool_open(device *, uint32_t threads);

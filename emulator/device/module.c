@@ -148,6 +148,18 @@ static bool initialise(module *m, const ptx_variable *from)
     return true;
 }
 
+bool module_owns(const device *d, device_address address)
+{
+    for (uint32_t i = 0; i < d->module_count; i++) {
+        const module *m = d->modules[i];
+        for (uint32_t k = 0; m && k < m->variable_count; k++) {
+            const variable *v = &m->variables[k];
+            if (v->space != SPACE_SHARED && v->address == address) return true;
+        }
+    }
+    return false;
+}
+
 /* ---- functions ------------------------------------------------------------------------------- */
 
 /* A module may declare a function before it defines it: the definition counts. */
@@ -218,7 +230,7 @@ static void release_globals(module *m)
 {
     for (uint32_t i = 0; i < m->variable_count; i++) {
         const variable *v = &m->variables[i];
-        if (v->space != SPACE_SHARED && v->address) device_free(m->device, v->address);
+        if (v->space != SPACE_SHARED && v->address) release_range(m->device, v->address);
     }
 }
 

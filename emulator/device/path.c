@@ -239,7 +239,8 @@ static void enter(warp *w, const op *o, const function *f, uint8_t *frame, uint3
     int meeting = w->current;
     uint32_t local = current(w)->local + current(w)->function->local_bytes;
     become_meeting(current(w), o + 1, w->mask & ~mask);
-    path *p = &w->paths[fork_path(w, mask, f->code, meeting, f->last)];
+    int child = fork_path(w, mask, f->code, meeting, f->last); /* may move the paths */
+    path *p = &w->paths[child];
     p->function = f;
     p->registers = frame;
     p->local = local;
