@@ -151,31 +151,39 @@ static bool near(uint64_t distance)
     return distance < 1 << 20;
 }
 
+static void describe_miss(device *d, uint64_t address, char *text, size_t room)
+{
+    unsigned long long offset = address - DEVICE_BASE, at = address;
+    uint64_t base = 0, size = 0;
+    if (address < 4096) {
+        snprintf(text, room, "at address %llu: a null pointer", at);
+    } else if (offset >= DEVICE_BYTES) {
+        snprintf(text, room, "at 0x%llx, which is not device memory: a host pointer, or none", at);
+    } else if (freed_find(d, offset, &base, &size)) {
+        snprintf(text, room, "%llu bytes into a %llu-byte allocation that has been freed",
+                 offset - (unsigned long long) base, (unsigned long long) size);
+    } else if (heap_below(&d->heap, offset, &base, &size) && near(offset - base - size)) {
+        snprintf(text, room, "%llu bytes past the end of a %llu-byte allocation",
+                 offset - (unsigned long long) (base + size), (unsigned long long) size);
+    } else if (heap_above(&d->heap, offset, &base, &size) && near(base - offset)) {
+        snprintf(text, room, "%llu bytes before the start of a %llu-byte allocation",
+                 (unsigned long long) base - offset, (unsigned long long) size);
+    } else {
+        snprintf(text, room, "at 0x%llx, which belongs to no allocation", at);
+    }
+}
+
+/* An access may begin inside and end outside: what counts is the first byte that is outside. */
 static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
                           access_kind how)
 {
     device *d = w->block->device;
-    uint64_t offset = address - DEVICE_BASE, base = 0, size = 0;
     char where[256];
-    if (address < 4096) {
-        snprintf(where, sizeof where, "at address %llu: a null pointer", (unsigned long long) address);
-    } else if (offset >= DEVICE_BYTES) {
-        snprintf(where, sizeof where, "at 0x%llx, which is not device memory: a host pointer, or none",
-                 (unsigned long long) address);
-    } else if (freed_find(d, offset, &base, &size)) {
-        snprintf(where, sizeof where, "%llu bytes into a %llu-byte allocation that has been freed",
-                 (unsigned long long) (offset - base), (unsigned long long) size);
-    } else if (heap_below(&d->heap, offset, &base, &size) && near(offset - base - size)) {
-        snprintf(where, sizeof where, "%llu bytes past the end of a %llu-byte allocation",
-                 (unsigned long long) (offset > base + size ? offset - base - size : 0),
-                 (unsigned long long) size);
-    } else if (heap_above(&d->heap, offset, &base, &size) && near(base - offset)) {
-        snprintf(where, sizeof where, "%llu bytes before the start of a %llu-byte allocation",
-                 (unsigned long long) (base - offset), (unsigned long long) size);
-    } else {
-        snprintf(where, sizeof where, "at 0x%llx, which belongs to no allocation",
-                 (unsigned long long) address);
-    }
+    uint64_t miss = address;
+    while (miss - DEVICE_BASE < DEVICE_BYTES && bits_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
+    pthread_mutex_lock(&d->allocations);
+    describe_miss(d, miss, where, sizeof where);
+    pthread_mutex_unlock(&d->allocations);
     report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes, %s", verb(how), bytes, where);
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }

@@ -382,14 +382,25 @@ static decode_special *find_decoder(const decoder *d)
     return decode_plain;
 }
 
+/* "wmma.load.a.sync", or "call.uni expf" */
+static char *describe_statement(const ptx_statement *s)
+{
+    char text[256];
+    const char *callee = "";
+    for (uint32_t i = 0; i < s->operands && !strncmp(s->opcode, "call", 4); i++) {
+        if (s->operand[i].kind == PTX_SYMBOL) callee = s->operand[i].name;
+    }
+    snprintf(text, sizeof text, "%s%s%s", s->opcode, *callee ? " " : "", callee);
+    return strdup(text);
+}
+
 static void refuse(decoder *d)
 {
     draft x = start(d, run_unsupported);
     append(d, &x);
-    function *f = d->to;
-    if (f->unsupported_text) return;
-    f->unsupported_text = strdup(d->now->opcode);
-    f->unsupported_line = d->now->place;
+    if (d->to->unsupported_text) return;
+    d->to->unsupported_text = describe_statement(d->now);
+    d->to->unsupported_line = d->now->place;
 }
 
 static void decode_statement(decoder *d, const ptx_statement *s)

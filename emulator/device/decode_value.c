@@ -223,15 +223,25 @@ static bool push_test(decoder *d, const rule *r, uint32_t to, const ptx_operand 
     return true;
 }
 
-/* set.lt.u32.f32: all ones or 1.0 where the comparison holds. */
+/* What `set` writes where the comparison holds: 1.0, or all ones. */
+static uint64_t set_value(const char *type)
+{
+    if (!strcmp(type, "f32")) return 0x3f800000;
+    if (!strcmp(type, "f16")) return 0x3c00;
+    if (!strcmp(type, "bf16")) return 0x3f80;
+    return ~UINT64_C(0);
+}
+
+/* set.lt.u32.f32 is a comparison and a selection; packed pairs have rules of their own. */
 bool decode_set(decoder *d)
 {
     const ptx_statement *s = d->now;
+    if (rule_find(d->name)) return decode_plain(d);
     if (s->operands != 3 || d->parts < 4 || combination(d)) return false;
     const char *type = d->part[d->parts - 2];
     uint32_t p = new_register(d, PREDICATE);
     ptx_operand no = {.kind = PTX_NUMBER};
-    ptx_operand yes = {.kind = PTX_NUMBER, .number = type[0] == 'f' ? 0x3f800000 : ~UINT64_C(0)};
+    ptx_operand yes = {.kind = PTX_NUMBER, .number = set_value(type)};
     int bytes = type_size(type);
     return (bytes == 2 || bytes == 4) &&
            push_test(d, comparison(d->part[1], last_part(d)), p, &s->operand[1], &s->operand[2]) &&

@@ -66,6 +66,7 @@ device *device_open(const device_options *options)
     d->bytes = reserve(DEVICE_BYTES + SLACK);
     d->owned = reserve(DEVICE_BYTES / 8 + SLACK);
     d->initialised = reserve(DEVICE_BYTES / 8 + SLACK);
+    pthread_mutex_init(&d->allocations, NULL);
     pthread_mutex_init(&d->reports, NULL);
     if (!d->bytes || !d->owned || !d->initialised) {
         device_close(d);
@@ -85,6 +86,7 @@ void device_close(device *d)
     if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);
     if (d->owned) munmap(d->owned, DEVICE_BYTES / 8 + SLACK);
     if (d->initialised) munmap(d->initialised, DEVICE_BYTES / 8 + SLACK);
+    pthread_mutex_destroy(&d->allocations);
     pthread_mutex_destroy(&d->reports);
     free(d->modules);
     free(d->functions);

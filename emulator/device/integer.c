@@ -118,6 +118,17 @@ static inline u32 dot4(u32 x, u32 y, bool x_signed, bool y_signed)
     return sum;
 }
 
+static inline u32 dot2(u32 x, u32 y, bool x_signed, bool y_signed)
+{
+    u32 sum = 0;
+    for (u32 k = 0; k < 2; k++) {
+        s32 a = x_signed ? (s16) (x >> 16 * k) : (u16) (x >> 16 * k);
+        s32 b = y_signed ? (s8) (y >> 8 * k) : (u8) (y >> 8 * k);
+        sum += (u32) (a * b);
+    }
+    return sum;
+}
+
 static inline u32 high_u32(u32 x, u32 y)
 {
     return (u32) ((u64) x * y >> 32);

@@ -304,7 +304,8 @@ struct device {
     function **functions; /**< by number */
     uint32_t function_count;
     pool *pool;
-    pthread_mutex_t reports; /**< guards findings, output */
+    pthread_mutex_t allocations; /**< while a kernel runs: guards heap, freed */
+    pthread_mutex_t reports;     /**< guards findings, output */
     finding_entry *findings; /**< those taken, those not yet taken, those of the launch that runs */
     uint32_t finding_count, finding_taken;
     char *output;

@@ -87,11 +87,14 @@ static void skip_blanks(parser *p)
     }
 }
 
-/* A word runs on through dots and double colons: an opcode with all its modifiers is one word. */
+/* A word runs on through dots and double colons: an opcode with all its modifiers is one word. A
+ * directive ends at the next dot: .reg.b32 are two. */
 static const char *word_end(const char *c)
 {
-    while (*c && (starts_word(*c) || is_digit(*c) || (c[0] == ':' && c[1] == ':'))) {
-        c += c[0] == ':' ? 2 : 1;
+    bool directive = *c == '.';
+    for (c += directive; *c; c += c[0] == ':' ? 2 : 1) {
+        bool more = starts_word(*c) || is_digit(*c) || (c[0] == ':' && c[1] == ':');
+        if (!more || (directive && *c == '.')) break;
     }
     return c;
 }

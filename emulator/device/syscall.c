@@ -5,7 +5,8 @@
  *   syscall_find
  *
  * vprintf formats as the host's printf does, from a buffer in which each argument lies at its
- * natural alignment. __assertfail names the assertion and ends the launch.
+ * natural alignment. __assertfail names the assertion and ends the launch. malloc and free serve
+ * kernels from the memory that cudaMalloc has.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,8 +184,47 @@ static const op *run_assertfail(warp *w, const op *o)
     return path_halt(w, o, DEVICE_TRAP);
 }
 
+/* ---- malloc and free: device memory like any other ------------------------------------------- */
+
+static const op *run_malloc(warp *w, const op *o)
+{
+    const call *c = o->extra;
+    device *d = w->block->device;
+    uint32_t *result = row(w, c->result);
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t) __builtin_ctz(m);
+        device_address address = 0;
+        pthread_mutex_lock(&d->allocations);
+        device_alloc(d, argument(w, c, 0, lane, 2), &address);
+        pthread_mutex_unlock(&d->allocations);
+        result[lane] = (uint32_t) address;
+        result[LANES + lane] = (uint32_t) (address >> 32);
+    }
+    return o + 1;
+}
+
+static const op *run_free(warp *w, const op *o)
+{
+    const call *c = o->extra;
+    device *d = w->block->device;
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t) __builtin_ctz(m);
+        device_address address = argument(w, c, 0, lane, 2);
+        pthread_mutex_lock(&d->allocations);
+        bool freed = address == 0 || device_free(d, address) == DEVICE_OK;
+        pthread_mutex_unlock(&d->allocations);
+        if (freed) continue;
+        report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "frees 0x%llx, which is the start of no allocation",
+               (unsigned long long) address);
+        launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+    }
+    return o + 1;
+}
+
 handler *syscall_find(const char *name)
 {
+    if (!strcmp(name, "malloc")) return run_malloc;
+    if (!strcmp(name, "free")) return run_free;
     if (!strcmp(name, "vprintf")) return run_vprintf;
     if (!strcmp(name, "__assertfail") || !strcmp(name, "__assert_fail")) return run_assertfail;
     return NULL;
