@@ -1,4 +1,6 @@
-/* 201_hello.c: ids of blocks, threads, lanes and warps, for grids and blocks of every dimension. */
+/* 201_hello.c: ids of blocks, threads, lanes and warps, for grids and blocks of every dimension. An
+ * id decides both what is written and where: an order other than x fastest only gives the blocks
+ * other names, and cannot be seen from here. */
 #include "case.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// WRONG: hello 2x3x2 blocks of 3x2x2 | *
+// WRONG: hello 2x3x2 blocks of 3x2x2 | printed 6 lines, should be 1
 #include "basics.h"
 #include <stdio.h>
 

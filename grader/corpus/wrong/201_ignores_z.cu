@@ -1,4 +1,4 @@
-// WRONG: whoami 1 block of 4x3x5 | *
+// WRONG: whoami 1 block of 4x3x5 | never written
 #include "basics.h"
 #include <stdio.h>
 

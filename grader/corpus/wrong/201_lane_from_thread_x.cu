@@ -1,4 +1,4 @@
-// WRONG: whoami 1 block of 4x3x5 | *
+// WRONG: whoami 1 block of 4x3x5 | out[4][2] is 0, should be 4
 #include "basics.h"
 #include <stdio.h>
 

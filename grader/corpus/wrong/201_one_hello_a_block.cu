@@ -1,4 +1,4 @@
-// WRONG: hello 5 blocks of 33 | *
+// WRONG: hello 5 blocks of 33 | printed 0 lines, should be 1
 #include "basics.h"
 #include <stdio.h>
 

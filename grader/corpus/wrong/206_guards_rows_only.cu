@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | *
+// WRONG: 33x1x129 | reads 4 bytes, / wrote outside
 #include "basics.h"
 
 __global__ static void matmul_kernel(float *c, const float *a, const float *b, int m, int n, int k)

@@ -1,4 +1,4 @@
-// WRONG: sum again | *
+// WRONG: sum again | out[0] is
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: sum n=0 | *
+// WRONG: sum n=0 | never written
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: max with NaN | *
+// WRONG: max with NaN | should be nan
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: sum n=256 | race
+// WRONG: sum n=256 | nothing in this block has written | softgpu
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: sum n=1 | *
+// WRONG: sum n=1025 | should be | softgpu
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: row_sum 3x1025 | *
+// WRONG: row_sum 3x1025 | 3 of 3 wrong
 #include "basics.h"
 
 enum { SUM, MAX };

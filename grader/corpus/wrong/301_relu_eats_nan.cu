@@ -1,4 +1,4 @@
-// WRONG: relu forward, NaN | *
+// WRONG: relu forward, NaN | should be nan
 #include "layers.h"
 
 #define GELU_INNER(x) (0.7978845608f * ((x) + 0.044715f * (x) * (x) * (x)))

@@ -1,4 +1,4 @@
-// WRONG: sigmoid forward, large | *
+// WRONG: sigmoid forward, large | they are NaN
 #include "layers.h"
 
 #define GELU_INNER(x) (0.7978845608f * ((x) + 0.044715f * (x) * (x) * (x)))

@@ -1,4 +1,4 @@
-// WRONG: backward, the same bits | * | gpu
+// WRONG: backward, the same bits | the order of additions changes | gpu
 #include "layers.h"
 
 __global__ static void forward_kernel(float *y, const float *x, const float *bias, int rows,
