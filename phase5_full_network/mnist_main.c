@@ -4,7 +4,8 @@
  *   mnist [EPOCHS [SEED]]
  *
  * Of the training images the last tenth is kept for validation: look at that accuracy as often as
- * you like. The test images are asked once, at the end.
+ * you like. The test images are asked once, at the end. On softgpu, which computes what a GPU does
+ * in a second in some minutes, both sets are a tenth of what they are elsewhere.
  */
 #include "cuda_check.h"
 #include "mnist.h"
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BATCH         64
 #define LEARNING_RATE 1e-3f
@@ -89,6 +91,13 @@ static cudaError_t run(const mnist *data, int epochs, uint64_t seed)
     return cudaSuccess;
 }
 
+static int on_softgpu(void)
+{
+    struct cudaDeviceProp device;
+    return cudaGetDeviceProperties(&device, 0) == cudaSuccess &&
+           strcmp(device.name, "softgpu") == 0;
+}
+
 int main(int argc, char **argv)
 {
     int epochs = argc > 1 ? atoi(argv[1]) : 5;
@@ -102,6 +111,10 @@ int main(int argc, char **argv)
     if (mnist_load(&data, error, sizeof error) != 0) {
         fprintf(stderr, "%s\n", error);
         return 2;
+    }
+    if (on_softgpu()) {
+        data.train.count /= 10;
+        data.test.count /= 10;
     }
     printf("training on %d images of %s\n", data.train.count, data.source);
 
