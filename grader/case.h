@@ -143,6 +143,9 @@ double call_seconds(void);
 /** End the case as failed. */
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/** Say something of a case that passes, e.g. an accuracy and on which data. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /** How a checked array is laid out, for messages: rows x cols, row-major. */
 typedef struct layout {
     const char *name; /* e.g. "c" */

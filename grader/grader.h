@@ -166,7 +166,7 @@ const char *status_name(status);
 typedef struct case_result {
     const char *name;
     status status;
-    char *message; /* "" when passed */
+    char *message; /* of a failure, or a note; "" */
     unsigned long long seed;
     double seconds;
 } case_result;
@@ -193,6 +193,7 @@ typedef struct context {
     double deadline;
     random_state random;
     char *message;                /* of the expectation that failed, or NULL */
+    char *note;                   /* what a passing case has to say, or NULL */
     char *output;                 /* printed by the last call */
     double seconds;               /* of the last call */
     struct allocation *allocations;

@@ -7,9 +7,20 @@
 #include <math.h>
 #include <string.h>
 
+static double slack; /* how close two values of this array are the same: 1e-4 of the largest */
+
 static bool same(double a, double b)
 {
-    return fabs(a - b) <= 1e-4 * fmax(1.0, fabs(b));
+    return fabs(a - b) <= slack;
+}
+
+static double largest(const mismatch *m)
+{
+    double top = 0.0;
+    for (size_t i = 0; i < m->where.rows * m->where.cols; i++) {
+        if (isfinite(m->want[i])) top = fmax(top, fabs(m->want[i]));
+    }
+    return top;
 }
 
 static size_t size_of(const mismatch *m)
@@ -126,6 +137,7 @@ static const struct {
 
 const char *pattern_name(const mismatch *m)
 {
+    slack = 1e-4 * largest(m);
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         if (patterns[i].fits(m)) return patterns[i].name;
     }

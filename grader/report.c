@@ -80,11 +80,10 @@ static void print_failed_cases(json_t *entry)
 {
     size_t i;
     json_t *one;
-    int shown = 0, failed = 0;
+    int shown = 0;
     json_array_foreach(json_object_get(entry, "cases"), i, one)
     {
         if (strcmp(string_of(one, "status"), "failed") != 0) continue;
-        failed++;
         if (shown++ >= 3) continue;
         printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN,
                string_of(one, "message"));
@@ -92,8 +91,18 @@ static void print_failed_cases(json_t *entry)
                json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
                json_integer_value(json_object_get(one, "seed")));
     }
-    if (failed > shown) printf("      and %d more cases\n", failed - shown);
     if (shown > 3) printf("      and %d more cases\n", shown - 3);
+}
+
+static void print_notes(json_t *entry)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(entry, "cases"), i, one)
+    {
+        if (strcmp(string_of(one, "status"), "passed") || !*string_of(one, "message")) continue;
+        printf("      %s: %s\n", string_of(one, "name"), string_of(one, "message"));
+    }
 }
 
 static void print_speeds(json_t *entry)
@@ -130,6 +139,7 @@ void report_exercise(json_t *entry)
         print_indented(string_of(entry, "warnings"));
     }
     print_failed_cases(entry);
+    print_notes(entry);
     print_speeds(entry);
     fflush(stdout);
 }

@@ -38,6 +38,15 @@ void fail(const char *format, ...)
     abort(); /* not reached: ck_abort_msg does not return */
 }
 
+void note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    free(now.note);
+    if (vasprintf(&now.note, format, arguments) < 0) now.note = NULL;
+    va_end(arguments);
+}
+
 void context_need_worker(void)
 {
     char why[512];
@@ -138,9 +147,13 @@ static void run_case(int index)
     const double began = seconds_now();
     run_under_check(index);
     result->seconds = seconds_now() - began;
-    result->message = result->status == PASSED ? strdup("") : now.message;
-    if (result->status != PASSED) now.message = NULL;
-    if (!result->message) result->message = strdup("the case ended without a verdict");
+    if (result->status == PASSED) {
+        result->message = now.note ? now.note : strdup("");
+        now.note = NULL;
+    } else {
+        result->message = now.message ? now.message : strdup("the case ended without a verdict");
+        now.message = NULL;
+    }
 }
 
 void run_cases(case_result results[])

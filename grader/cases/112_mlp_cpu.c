@@ -28,6 +28,8 @@ static void run_half_epoch(const long *shape)
     expect(accuracy >= wanted,
            "after %d images the accuracy on %d test images of %s is %.2f %%, should be %.0f %%",
            count, data->test.count, data->source, accuracy, wanted);
+    note("accuracy %.2f %% on %d test images of %s, after %d images in %.2f s", accuracy,
+         data->test.count, data->source, count, seconds);
     mlp_free_here();
 }
 

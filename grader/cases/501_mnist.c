@@ -167,6 +167,7 @@ static void reaches_accuracy(const long *shape)
     expect(before < 35, "before any training %.1f %% of %d test images of %s are right", before,
            tests, data->source);
     train_here(&t);
+    const double seconds = call_seconds();
     mlp_predict_here(logits, data->test.images, tests);
     const double after = 100 * mlp_accuracy(logits, data->test.labels, tests);
     expect(
@@ -174,6 +175,9 @@ static void reaches_accuracy(const long *shape)
         "after %d epochs of %d images the accuracy on %d test images of %s is %.2f %%, should be "
         "above %ld %%; it was %.1f %%",
         t.epochs, count, tests, data->source, after, shape[6], before);
+    note("accuracy %.2f %% (before: %.1f %%) on %d test images of %s, after %d epochs of %d images "
+         "in %.2f s",
+         after, before, tests, data->source, t.epochs, count, seconds);
     mlp_free_here();
 }
 
