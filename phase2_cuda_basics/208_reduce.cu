@@ -11,7 +11,9 @@
  * Maximum is the same tree with another operation. Two things change: it starts from -infinity, and
  * a NaN must survive each comparison (fmaxf throws NaN away).
  *
- * What it costs: 4 bytes read for one addition, so memory speed is the ceiling. The second launch
+ * What it costs: 4 bytes read for one addition, so memory speed is the ceiling. To get there, each
+ * thread has several loads on the way before it adds the first: the memory answers after hundreds
+ * of cycles, and what is not yet asked for cannot be on its way. The second launch
  * costs microseconds, which a small input notices. The numbers between the stages lie in a
  * __device__ array, so that two calls on two streams at once would spoil each other's; a library
  * takes a workspace from its caller instead.
@@ -19,8 +21,8 @@
 #include "basics.h"
 #include "not_implemented.h"
 
-/* TODO: THREADS a block, at most BLOCKS blocks, and where they leave their results (3 lines).
- */
+/* TODO: THREADS a block, at most BLOCKS blocks, where they leave their results, and how many
+   loads a thread has on the way at once (4 lines). */
 
 /* TODO: identity and combine of the two operations, SUM and MAX; in MAX NaN wins (about 8
    lines). */
@@ -30,10 +32,10 @@
 /* TODO: block_reduce: each warp's value to shared memory, a barrier, then a warp reduces
    those; thread 0 ends with the value of the block (about 7 lines). */
 
-/* TODO: the two stages: a grid-stride loop into partial[blockIdx.x], then one block over
-   partial into out (about 13 lines). */
+/* TODO: the two stages: a grid-stride loop into partial[blockIdx.x], IN_FLIGHT elements a turn,
+   loaded before any is added; then one block over partial into out (about 17 lines). */
 
-/* TODO: row_sum_kernel: a warp a row; its lanes stride along the row (about 7 lines). */
+/* TODO: row_sum_kernel: a warp a row; its lanes stride along the row (about 12 lines). */
 
 /* TODO: reduce: both stages on the stream. n = 0 takes no blocks in the first and still writes
    the identity in the second (about 5 lines). */

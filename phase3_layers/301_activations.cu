@@ -11,8 +11,9 @@
  * NaN.
  *
  * What it costs: 8 bytes of traffic an element forward, 12 backward, and next to that even a tanh
- * is free. The only way to make an activation faster is to write it in the kernel that produced x:
- * fusion, exercise 404.
+ * is free. A thread takes several elements, because one load a thread does not keep a fast memory
+ * busy: what counts is how many bytes are on their way at once. The only way to make an activation
+ * faster is to write it in the kernel that produced x: fusion, exercise 404.
  */
 #include "layers.h"
 #include "not_implemented.h"
@@ -26,8 +27,9 @@
 
 /* TODO: gelu and its gradient by the product rule (about 8 lines). */
 
-/* TODO: forward_kernel and backward_kernel, templates over the function, one element a thread
-   (about 4 lines each). Without __restrict__: y may be x, grad_x may be grad_y. */
+/* TODO: forward_kernel and backward_kernel, templates over the function, EACH elements a
+   thread, all loaded before the first is stored: y may be x, so the compiler may not move a load
+   over a store by itself (about 9 lines each). */
 
 /* TODO: forward and backward, templates on the host that launch them, nothing for n = 0
    (about 3 lines each). */

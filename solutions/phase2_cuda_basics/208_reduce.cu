@@ -11,7 +11,9 @@
  * Maximum is the same tree with another operation. Two things change: it starts from -infinity, and
  * a NaN must survive each comparison (fmaxf throws NaN away).
  *
- * What it costs: 4 bytes read for one addition, so memory speed is the ceiling. The second launch
+ * What it costs: 4 bytes read for one addition, so memory speed is the ceiling. To get there, each
+ * thread has several loads on the way before it adds the first: the memory answers after hundreds
+ * of cycles, and what is not yet asked for cannot be on its way. The second launch
  * costs microseconds, which a small input notices. The numbers between the stages lie in a
  * __device__ array, so that two calls on two streams at once would spoil each other's; a library
  * takes a workspace from its caller instead.
@@ -19,10 +21,11 @@
 #include "basics.h"
 #include "not_implemented.h"
 
-/* SOLUTION: THREADS a block, at most BLOCKS blocks, and where they leave their results (3 lines).
- */
-#define THREADS 256  /* a multiple of 32 */
-#define BLOCKS  1024 /* fills a large GPU; the second stage reads as many numbers */
+/* SOLUTION: THREADS a block, at most BLOCKS blocks, where they leave their results, and how many
+   loads a thread has on the way at once (4 lines). */
+#define THREADS   256  /* a multiple of 32 */
+#define BLOCKS    1024 /* fills a large GPU; the second stage reads as many numbers */
+#define IN_FLIGHT 8    /* independent loads: one alone leaves most of the memory's time unused */
 __device__ static float partial[BLOCKS];
 /* END SOLUTION */
 
@@ -66,14 +69,17 @@ template <operation OP> __device__ static float block_reduce(float x)
 }
 /* END SOLUTION */
 
-/* SOLUTION: the two stages: a grid-stride loop into partial[blockIdx.x], then one block over
-   partial into out (about 13 lines). */
+/* SOLUTION: the two stages: a grid-stride loop into partial[blockIdx.x], IN_FLIGHT elements a turn,
+   loaded before any is added; then one block over partial into out (about 17 lines). */
 template <operation OP> __global__ static void blocks_kernel(const float *in, size_t n)
 {
-    float x = identity<OP>();
+    float x = identity<OP>(), next[IN_FLIGHT];
     size_t stride = (size_t)gridDim.x * blockDim.x;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-        x = combine<OP>(x, in[i]);
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += IN_FLIGHT * stride) {
+        for (int e = 0; e < IN_FLIGHT; e++) {
+            next[e] = i + e * stride < n ? in[i + e * stride] : identity<OP>();
+        }
+        for (int e = 0; e < IN_FLIGHT; e++) x = combine<OP>(x, next[e]);
     }
     x = block_reduce<OP>(x);
     if (threadIdx.x == 0) partial[blockIdx.x] = x;
@@ -88,15 +94,20 @@ template <operation OP> __global__ static void final_kernel(float *out, int bloc
 }
 /* END SOLUTION */
 
-/* SOLUTION: row_sum_kernel: a warp a row; its lanes stride along the row (about 7 lines). */
+/* SOLUTION: row_sum_kernel: a warp a row; its lanes stride along the row (about 12 lines). */
 __global__ static void row_sum_kernel(float *out, const float *in, int rows, int cols)
 {
     int lane = threadIdx.x % 32;
     size_t row = (size_t)blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
     if (row >= rows) return; /* a whole warp leaves: the shuffles below stay complete */
 
-    float x = 0.0f;
-    for (int col = lane; col < cols; col += 32) x += in[row * cols + col];
+    float x = 0.0f, next[IN_FLIGHT];
+    for (int col = lane; col < cols; col += 32 * IN_FLIGHT) {
+        for (int e = 0; e < IN_FLIGHT; e++) {
+            next[e] = col + 32 * e < cols ? in[row * cols + col + 32 * e] : 0.0f;
+        }
+        for (int e = 0; e < IN_FLIGHT; e++) x += next[e];
+    }
     x = warp_reduce<SUM>(x);
     if (lane == 0) out[row] = x;
 }
