@@ -19,56 +19,71 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The step from lane to lane if it is even, and 0 or `bytes`; -1 otherwise. */
+/* Do `lanes` addresses rise by `bytes`, or stay equal? The step, or -1. */
 #define DEFINE_STEP(name, T)                                                                       \
     INLINE int64_t name(const T *a, uint32_t lanes, uint32_t bytes)                                \
     {                                                                                              \
-        T step = lanes > 1 ? (T) (a[1] - a[0]) : (T) bytes, want = a[0], off = 0;                  \
+        T step = lanes > 1 ? (T) (a[1] - a[0]) : (T) bytes, rises = -(T) (step != 0), off = 0;     \
         if (step != 0 && step != bytes) return -1;                                                 \
-        for (uint32_t i = 0; i < lanes; i++, want += step) off |= a[i] ^ want;                     \
+        for (uint32_t i = 0; i < lanes; i++) off |= a[i] ^ (a[0] + ((T) i * bytes & rises));       \
         return off ? -1 : (int64_t) step;                                                          \
     }
 DEFINE_STEP(step_32, uint32_t)
 DEFINE_STEP(step_64, uint64_t)
 
-/* Lanes [first, first + lanes) as one run, if they are. */
-INLINE bool cut_run(const void *addresses, const op *o, bool narrow, uint32_t first, uint32_t lanes,
-                    uint32_t bytes, run *r)
+/* The same for each half of a warp, both at once. */
+#define DEFINE_STEPS(name, T)                                                                      \
+    INLINE bool name(const T *a, uint32_t bytes, uint32_t step[2])                                 \
+    {                                                                                              \
+        const T *b = a + HALF;                                                                     \
+        T low = (T) (a[1] - a[0]), high = (T) (b[1] - b[0]), off = 0;                              \
+        T rises = -(T) (low != 0), climbs = -(T) (high != 0);                                      \
+        if ((low != 0 && low != bytes) || (high != 0 && high != bytes)) return false;              \
+        for (uint32_t i = 0; i < HALF; i++) {                                                      \
+            off |= a[i] ^ (a[0] + ((T) i * bytes & rises));                                        \
+            off |= b[i] ^ (b[0] + ((T) i * bytes & climbs));                                       \
+        }                                                                                          \
+        step[0] = (uint32_t) low;                                                                  \
+        step[1] = (uint32_t) high;                                                                 \
+        return off == 0;                                                                           \
+    }
+enum { HALF = LANES / 2 };
+DEFINE_STEPS(steps_32, uint32_t)
+DEFINE_STEPS(steps_64, uint64_t)
+
+INLINE uint64_t address_at(const warp *w, const op *o, bool narrow, uint32_t lane)
 {
-    const uint32_t *a32 = (const uint32_t *) addresses + first;
-    const uint64_t *a64 = (const uint64_t *) addresses + first;
-    int64_t step = narrow ? step_32(a32, lanes, bytes) : step_64(a64, lanes, bytes);
-    if (step < 0) return false;
-    r->address = narrow ? (uint32_t) (*a32 + (uint64_t) o->offset) : *a64 + (uint64_t) o->offset;
-    r->lane = first;
-    r->lanes = lanes;
-    r->bytes = bytes;
-    r->step = (uint32_t) step;
-    return true;
+    const void *a = row(w, o->a);
+    if (narrow) return (uint32_t) (((const uint32_t *) a)[lane] + (uint64_t) o->offset);
+    return ((const uint64_t *) a)[lane] + (uint64_t) o->offset;
 }
 
-enum { HALF = LANES / 2 };
-
 /* A full warp: one run, or one for each half, or 0: scattered. */
-INLINE uint32_t cut_full(const void *addresses, const op *o, bool narrow, uint32_t bytes, run runs[2])
+INLINE uint32_t cut_full(const warp *w, const op *o, bool narrow, uint32_t bytes, run runs[2])
 {
-    if (!cut_run(addresses, o, narrow, 0, HALF, bytes, &runs[0])) return 0;
-    if (!cut_run(addresses, o, narrow, HALF, HALF, bytes, &runs[1])) return 0;
-    if (runs[0].step != runs[1].step) return 2;
-    if (runs[1].address - runs[0].address != HALF * runs[0].step) return 2;
-    runs[0].lanes = LANES;
-    return 1;
+    const void *a = row(w, o->a);
+    uint32_t step[2];
+    if (!(narrow ? steps_32(a, bytes, step) : steps_64(a, bytes, step))) return 0;
+    uint64_t low = address_at(w, o, narrow, 0), high = address_at(w, o, narrow, HALF);
+    bool whole = step[0] == step[1] && high - low == HALF * step[0];
+    runs[0] = (run){low, 0, whole ? LANES : HALF, bytes, step[0]};
+    runs[1] = (run){high, HALF, HALF, bytes, step[1]};
+    return whole ? 1 : 2;
 }
 
 /* @return how many runs, 0 when the lanes are scattered. */
 INLINE uint32_t cut(warp *w, const op *o, uint32_t mask, bool narrow, run runs[2])
 {
-    const void *addresses = row(w, o->a);
     uint32_t bytes = (uint32_t) o->size * o->count;
-    if (is_all(mask)) return cut_full(addresses, o, narrow, bytes, runs);
+    if (is_all(mask)) return cut_full(w, o, narrow, bytes, runs);
     uint32_t first = (uint32_t) __builtin_ctz(mask), lanes = (uint32_t) __builtin_popcount(mask);
     if (mask >> first != (1u << lanes) - 1) return 0;
-    return cut_run(addresses, o, narrow, first, lanes, bytes, &runs[0]);
+    const void *a = row(w, o->a);
+    int64_t step = narrow ? step_32((const uint32_t *) a + first, lanes, bytes)
+                          : step_64((const uint64_t *) a + first, lanes, bytes);
+    if (step < 0) return 0;
+    runs[0] = (run){address_at(w, o, narrow, first), first, lanes, bytes, (uint32_t) step};
+    return 1;
 }
 
 /* ---- what lies behind a run ------------------------------------------------------------------ */
@@ -103,7 +118,7 @@ INLINE uint8_t *reach_shared(warp *w, const op *o, const run *r, access_kind how
 {
     uint64_t span = (r->lanes - 1) * r->step + r->bytes, room = w->block->shared_bytes;
     if (r->address >= room || span > room - r->address) return NULL;
-    bool may = how == ACCESS_LOAD ? shadow_may_load(w, o, r) : shadow_may_store(w, o, r);
+    bool may = how == ACCESS_LOAD ? shadow_load(w, o, r) : shadow_may_store(w, o, r);
     return may ? w->block->shared + r->address : NULL;
 }
 
@@ -258,35 +273,38 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
 
 /* ---- scattered lanes ------------------------------------------------------------------------- */
 
-static inline uint64_t address_at(const warp *w, const op *o, uint32_t lane)
-{
-    const void *a = row(w, o->a);
-    if (o->narrow) return (uint32_t) (((const uint32_t *) a)[lane] + (uint64_t) o->offset);
-    return ((const uint64_t *) a)[lane] + (uint64_t) o->offset;
-}
-
-/* Host memory of every lane, if there is nothing to object to; a shared access notes itself. */
-static bool reach_scattered(warp *w, const op *o, uint32_t mask, access_kind how,
-                            uint8_t *where[LANES])
+/* Host memory of every lane, if there is nothing to object to. */
+static bool reach_scattered_global(const warp *w, const op *o, uint32_t mask, access_kind how,
+                                   uint8_t *where[LANES])
 {
     device *d = w->block->device;
     uint32_t bytes = (uint32_t) o->size * o->count;
-    uint64_t room = w->block->shared_bytes, want = bits_mask(0, bytes), last = ~UINT64_C(0);
+    uint64_t want = bits_mask(0, bytes);
     const uint64_t *must = how == ACCESS_LOAD ? w->block->launch->readable : d->initialised;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t) __builtin_ctz(m);
-        uint64_t address = address_at(w, o, i), offset = address - DEVICE_BASE;
-        if (address & (bytes - 1)) return false;
-        if (o->space == SPACE_GLOBAL) {
-            if (offset >= DEVICE_BYTES || (~must[offset / 64] >> offset % 64 & want)) return false;
-            where[i] = d->bytes + offset;
-        } else {
-            if (how != ACCESS_LOAD || bytes < 4 || address + bytes > room) return false;
-            bool again = address == last; /* the neighbour has asked already */
-            if (!again && !shadow_load_word(w, o, (uint32_t) address / 4, bytes / 4, i)) return false;
-            where[i] = w->block->shared + address;
-            last = address;
-        }
+        uint64_t offset = address_at(w, o, o->narrow, i) - DEVICE_BASE;
+        if (offset >= DEVICE_BYTES || offset & (bytes - 1)) return false;
+        if (~must[offset / 64] >> offset % 64 & want) return false;
+        where[i] = d->bytes + offset;
+    }
+    return true;
+}
+
+static bool reach_scattered_shared(warp *w, const op *o, uint32_t mask, uint8_t *where[LANES])
+{
+    uint32_t bytes = (uint32_t) o->size * o->count;
+    uint64_t room = w->block->shared_bytes, last = ~UINT64_C(0);
+    if (bytes < 4) return false;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t) __builtin_ctz(m);
+        uint64_t address = address_at(w, o, o->narrow, i);
+        if (address + bytes > room || address & (bytes - 1)) return false;
+        uint32_t word = (uint32_t) address / 4;
+        if (address == last) shadow_note_more(w->block, word, bytes / 4); /* as its neighbour's */
+        else if (!shadow_may_load_element(w, o, word, bytes / 4, i)) return false;
+        where[i] = w->block->shared + address;
+        last = address;
     }
     return true;
 }
@@ -306,7 +324,7 @@ static void load_lanes(warp *w, const op *o, uint32_t mask)
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t) __builtin_ctz(m);
         uint32_t bytes = (uint32_t) o->size * o->count;
-        where[i] = reach_lane(w, o, o->space, address_at(w, o, i), bytes, i, ACCESS_LOAD, NULL);
+        where[i] = reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i, ACCESS_LOAD, NULL);
         if (!where[i]) where[i] = zeros;
     }
     for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
@@ -316,8 +334,10 @@ static void load_scattered(warp *w, const op *o, uint32_t mask)
 {
     const mover *move = o->extra;
     uint8_t *where[LANES];
-    bool plain = o->space == SPACE_GLOBAL || o->space == SPACE_SHARED;
-    if (!plain || !reach_scattered(w, o, mask, ACCESS_LOAD, where)) {
+    bool may = false;
+    if (o->space == SPACE_GLOBAL) may = reach_scattered_global(w, o, mask, ACCESS_LOAD, where);
+    if (o->space == SPACE_SHARED) may = reach_scattered_shared(w, o, mask, where);
+    if (!may) {
         load_lanes(w, o, mask);
         return;
     }
@@ -364,46 +384,74 @@ const op *run_load_shared(warp *w, const op *o)
     return load(w, o, SPACE_SHARED, true);
 }
 
-INLINE void copy_words(uint32_t *d, const uint8_t *from, int64_t step, uint32_t lanes)
+/* What most loads are: one 32-bit word for each lane of a full warp, in one run or two halves. These
+ * two know all that when they are compiled; anything unusual is left to the general ones. */
+
+INLINE void copy_words(uint32_t *d, const uint8_t *from, uint32_t step, uint32_t lanes)
 {
-    if (step) {
-        memcpy(d, from, lanes * sizeof *d);
-        return;
-    }
     uint32_t value;
     memcpy(&value, from, sizeof value);
-    for (uint32_t i = 0; i < lanes; i++) d[i] = value;
+    if (step) memcpy(d, from, lanes * sizeof *d);
+    else for (uint32_t i = 0; i < lanes; i++) d[i] = value;
 }
 
-/* What most loads are: one 32-bit word for each lane of a full warp, in one run or two halves. */
-INLINE const op *load_word(warp *w, const op *o, space where, bool narrow, handler *otherwise)
+INLINE const uint8_t *reach_global_words(const warp *w, uint64_t address, uint32_t step, uint32_t lanes)
 {
-    run r[2];
-    int64_t step;
-    if (!is_all(active(w, o))) return otherwise(w, o);
-    uint32_t n = cut_full(row(w, o->a), o, narrow, 4, r), *d = row(w, o->d);
-    if (n == 0) return otherwise(w, o);
-    const uint8_t *from = reach_run(w, o, &r[0], where, ACCESS_LOAD, &step);
-    if (!from) return otherwise(w, o);
-    if (n == 1) {
-        copy_words(d, from, step, LANES);
-        return o + 1;
-    }
-    const uint8_t *next = reach_run(w, o, &r[1], where, ACCESS_LOAD, &step);
-    if (!next) return otherwise(w, o);
-    copy_words(d, from, r[0].step, HALF);
-    copy_words(d + HALF, next, r[1].step, HALF);
-    return o + 1;
+    const uint64_t *readable = w->block->launch->readable;
+    uint64_t offset = address - DEVICE_BASE;
+    if (offset >= DEVICE_BYTES || offset % 4) return NULL;
+    bool may = step ? bits_all_words(readable, offset, lanes) : bits_word(readable, offset);
+    return may ? w->block->device->bytes + offset : NULL;
 }
 
 const op *run_load_global_word(warp *w, const op *o)
 {
-    return load_word(w, o, SPACE_GLOBAL, false, run_load_global);
+    const uint64_t *a = row(w, o->a);
+    uint32_t *d = row(w, o->d), step[2];
+    if (!is_all(active(w, o)) || !steps_64(a, 4, step)) return run_load_global(w, o);
+    uint64_t low = a[0] + (uint64_t) o->offset, high = a[HALF] + (uint64_t) o->offset;
+    if (step[0] == step[1] && high - low == HALF * step[0]) {
+        const uint8_t *from = reach_global_words(w, low, step[0], LANES);
+        if (!from) return run_load_global(w, o);
+        copy_words(d, from, step[0], LANES);
+        return o + 1;
+    }
+    const uint8_t *from = reach_global_words(w, low, step[0], HALF);
+    const uint8_t *next = reach_global_words(w, high, step[1], HALF);
+    if (!from || !next) return run_load_global(w, o);
+    copy_words(d, from, step[0], HALF);
+    copy_words(d + HALF, next, step[1], HALF);
+    return o + 1;
+}
+
+INLINE const uint8_t *reach_shared_words(warp *w, const op *o, uint32_t address, uint32_t step,
+                                         uint32_t lane, uint32_t lanes)
+{
+    uint32_t room = w->block->shared_bytes - LANES * 4; /* a red zone is larger than that */
+    if (address >= room || address % 4) return NULL;
+    bool may = step ? shadow_may_load_words(w, o, address / 4, lane, lanes)
+                    : shadow_may_load_word(w, o, address / 4, lane, lanes);
+    return may ? w->block->shared + address : NULL;
 }
 
 const op *run_load_shared_word(warp *w, const op *o)
 {
-    return load_word(w, o, SPACE_SHARED, true, run_load_shared);
+    const uint32_t *a = row(w, o->a);
+    uint32_t *d = row(w, o->d), step[2];
+    if (!is_all(active(w, o)) || !steps_32(a, 4, step)) return run_load_shared(w, o);
+    uint32_t low = a[0] + (uint32_t) o->offset, high = a[HALF] + (uint32_t) o->offset;
+    if (step[0] == step[1] && high - low == HALF * step[0]) {
+        const uint8_t *from = reach_shared_words(w, o, low, step[0], 0, LANES);
+        if (!from) return run_load_shared(w, o);
+        copy_words(d, from, step[0], LANES);
+        return o + 1;
+    }
+    const uint8_t *from = reach_shared_words(w, o, low, step[0], 0, HALF);
+    const uint8_t *next = reach_shared_words(w, o, high, step[1], HALF, HALF);
+    if (!from || !next) return run_load_shared(w, o);
+    copy_words(d, from, step[0], HALF);
+    copy_words(d + HALF, next, step[1], HALF);
+    return o + 1;
 }
 
 /* ---- stores ---------------------------------------------------------------------------------- */
@@ -416,7 +464,7 @@ static void store_lanes(warp *w, const op *o, uint32_t mask)
         uint32_t i = (uint32_t) __builtin_ctz(m);
         _Alignas(16) uint8_t value[32];
         for (uint32_t k = 0; k < o->count; k++) move->run(component(w, o, k, i), value + k * o->size, 0, 1);
-        uint8_t *to = reach_lane(w, o, o->space, address_at(w, o, i), bytes, i, ACCESS_STORE, value);
+        uint8_t *to = reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i, ACCESS_STORE, value);
         if (to) memcpy(to, value, bytes);
     }
 }
@@ -425,7 +473,7 @@ static void store_scattered(warp *w, const op *o, uint32_t mask)
 {
     const mover *move = o->extra;
     uint8_t *where[LANES];
-    if (o->space != SPACE_GLOBAL || !reach_scattered(w, o, mask, ACCESS_STORE, where)) {
+    if (o->space != SPACE_GLOBAL || !reach_scattered_global(w, o, mask, ACCESS_STORE, where)) {
         store_lanes(w, o, mask);
         return;
     }

@@ -2,7 +2,7 @@
  * bits.h: the bitmaps of device memory, a bit a byte.
  *
  * Interface
- *   bits_all, bits_any, bits_set, bits_clear, bits_copy
+ *   bits_all, bits_word, bits_all_words, bits_any, bits_set, bits_clear, bits_copy
  *
  * Blocks on several host threads set bits at once: a word that is not set as a whole is set by an
  * atomic OR. Clearing and copying happen between launches.
@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Bits [from, from + count) of one word; 0 < count and from + count <= 64. */
 static inline uint64_t bits_mask(uint64_t from, uint64_t count)
@@ -34,6 +35,22 @@ static inline bool bits_all(const uint64_t *map, uint64_t first, uint64_t count)
         count -= n;
     }
     return true;
+}
+
+/** The four bits of an aligned word. */
+static inline bool bits_word(const uint64_t *map, uint64_t first)
+{
+    return (map[first / 64] >> first % 64 & 15) == 15;
+}
+
+/** The bits of 16 or 32 aligned words: most often they fill bytes of the map. */
+static inline bool bits_all_words(const uint64_t *map, uint64_t first, uint32_t words)
+{
+    if (first % 8) return bits_all(map, first, 4 * (uint64_t) words);
+    uint64_t low, high;
+    memcpy(&low, (const uint8_t *) map + first / 8, 8);
+    memcpy(&high, (const uint8_t *) map + first / 8 + (words == 32 ? 8 : 0), 8);
+    return (low & high) == ~UINT64_C(0);
 }
 
 static inline bool bits_any(const uint64_t *map, uint64_t first, uint64_t count)

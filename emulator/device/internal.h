@@ -426,8 +426,6 @@ void shadow_refresh(block *);
 /** May a run go ahead? False: take it apart into lanes. The run is within block->shared_bytes. */
 bool shadow_load(warp *, const op *, const run *);
 bool shadow_store(warp *, const op *, const run *);
-/** The same for one lane's words, wherever the others' are. */
-bool shadow_load_word(warp *, const op *, uint32_t word, uint32_t count, uint32_t lane);
 /** False: there is no such memory (reported). */
 bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
                  const void *value);

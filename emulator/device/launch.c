@@ -187,9 +187,10 @@ device_status device_launch(device *d, const device_launch_request *r)
         return fail(d, DEVICE_BAD_LAUNCH, "%s: grid, block or shared memory outside the limits",
                     f->plain_name);
     }
-    _Alignas(64) uint8_t params[MAX_PARAMS + 64] = {0};
+    _Alignas(64) uint8_t params[MAX_PARAMS + 64];
     if (r->param_bytes > MAX_PARAMS) return fail(d, DEVICE_BAD_LAUNCH, "too many parameters");
     if (r->param_bytes) memcpy(params, r->params, r->param_bytes);
+    memset(params + r->param_bytes, 0, 64);
     uint32_t checks = d->options.checks;
     launch l = {
         .device = d,

@@ -26,7 +26,10 @@
 #include "arena.h"
 #include "shadow.h"
 
-enum { MOST_TICKS = (1 << 19) - 4 };
+enum {
+    MOST_TICKS    = (1 << 19) - 4,
+    SHARED_MARGIN = 256, /* unowned bytes at the end */
+};
 
 static uint32_t stamp(const warp *w, uint32_t lane)
 {
@@ -94,7 +97,7 @@ void shadow_prepare(block *b)
     b->shadow_of = m;
     b->shadow_version = m->version;
     b->shadow_dynamic = dynamic;
-    b->shared_bytes = m->shared_bytes + dynamic;
+    b->shared_bytes = m->shared_bytes + dynamic + SHARED_MARGIN;
     reserve(b, b->shared_bytes + 64);
     memset(b->words.written, 0xff, b->shared_capacity);
     memset(b->bytes.written, 0xff, 4 * (size_t) b->shared_capacity);
@@ -156,27 +159,18 @@ void shadow_refresh(block *b)
 
 /* ---- whole runs ------------------------------------------------------------------------------ */
 
-static uint32_t mark_read(uint32_t cell, uint32_t me, uint32_t epoch, uint32_t synced)
-{
-    uint32_t plain = cell & ~CROWD, flags = cell & (CROWD | MANY);
-    bool same_thread = ((cell ^ me) & THREAD) == 0, same_warp = ((cell ^ me) & WARP) == 0;
-    uint32_t in_warp = plain < synced ? flags & CROWD ? flags : 0 : flags | MANY;
-    uint32_t add = same_thread ? flags : same_warp ? in_warp : CROWD | MANY;
-    return plain < epoch ? me : me | add;
-}
-
 static void mark_reads(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
 {
     cells *c = &w->block->words;
     uint32_t epoch = w->block->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
     uint32_t me = stamp(w, r->lane), *read = c->read + first, *line = c->read_line + first;
     if (r->step == 4) {
-        for (uint32_t i = 0; i < count; i++) read[i] = mark_read(read[i], me + i, epoch, synced);
+        for (uint32_t i = 0; i < count; i++) read[i] = shadow_read_cell(read[i], me + i, epoch, synced);
     } else {
         uint32_t each = r->bytes / 4, rises = r->step != 0;
         uint32_t several = r->step == 0 && r->lanes > 1 ? MANY : 0;
         for (uint32_t i = 0; i < count; i++) {
-            read[i] = mark_read(read[i], me + i / each * rises, epoch, synced) | several;
+            read[i] = shadow_read_cell(read[i], me + i / each * rises, epoch, synced) | several;
         }
     }
     for (uint32_t i = 0; i < count; i++) line[i] = o->line;
@@ -193,24 +187,10 @@ static uint32_t lane_of_word(const run *r, uint32_t i)
     return r->step == 4 ? i : r->step ? i / (r->bytes / 4) : 0;
 }
 
-/* All lanes read one word that is settled: the commonest case beside shadow_idle. */
-static bool load_settled_word(warp *w, const op *o, const run *r, uint32_t word)
-{
-    block *b = w->block;
-    if (b->words.written[word] - b->oldest >= b->span) return false;
-    if (!b->launch->check_races) return true;
-    uint32_t epoch = b->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
-    uint32_t now = mark_read(b->words.read[word], stamp(w, r->lane), epoch, synced);
-    b->words.read[word] = r->lanes > 1 ? now | MANY : now;
-    b->words.read_line[word] = o->line;
-    return true;
-}
-
 bool shadow_load(warp *w, const op *o, const run *r)
 {
     const block *b = w->block;
     if (r->bytes < 4) return false;
-    if (r->bytes == 4 && r->step == 0 && load_settled_word(w, o, r, (uint32_t) r->address / 4)) return true;
     uint32_t first = (uint32_t) r->address / 4, count = words_of(r), me = stamp(w, r->lane);
     const uint32_t *written = b->words.written + first;
     bool shared = r->step == 0 && r->lanes > 1, bad = false;
@@ -240,14 +220,6 @@ bool shadow_store(warp *w, const op *o, const run *r)
     for (uint32_t i = 0; i < count; i++) written[i] = me + lane_of_word(r, i);
     for (uint32_t i = 0; i < count; i++) line[i] = o->line;
     return true;
-}
-
-/* One of many lanes that load from anywhere. */
-bool shadow_load_word(warp *w, const op *o, uint32_t first, uint32_t count, uint32_t lane)
-{
-    const block *b = w->block;
-    run r = {.address = 4 * (uint64_t) first, .lane = lane, .lanes = 1, .bytes = 4 * count, .step = 4 * count};
-    return shadow_idle(b, first, count) || shadow_load(w, o, &r);
 }
 
 /* ---- one lane -------------------------------------------------------------------------------- */
@@ -290,7 +262,7 @@ static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
 {
     const block *b = w->block;
     if (how == ACCESS_LOAD) {
-        c->read[i] = mark_read(c->read[i], me, b->epoch_tick << TICK_SHIFT, w->synced << TICK_SHIFT);
+        c->read[i] = shadow_read_cell(c->read[i], me, b->epoch_tick << TICK_SHIFT, w->synced << TICK_SHIFT);
         c->read_line[i] = o->line;
     } else {
         c->written[i] = how == ACCESS_ATOMIC ? me | ATOMIC : me;
@@ -355,7 +327,7 @@ static void report_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes,
     if (dynamic && offset >= m->shared_bytes) {
         snprintf(where, sizeof where, "%u bytes past the end of the %u bytes of dynamic shared memory",
                  offset - m->shared_bytes - dynamic, dynamic);
-    } else if (v && offset < b->shared_bytes) {
+    } else if (v && offset < m->shared_bytes) {
         plain_name(v->name, name, sizeof name);
         snprintf(where, sizeof where, "%u bytes past the end of the %llu-byte shared array '%s'",
                  offset - (uint32_t) (v->address + v->bytes), (unsigned long long) v->bytes, name);

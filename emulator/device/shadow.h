@@ -3,7 +3,7 @@
  * answers must be inline. shadow.c explains the cells.
  *
  * Interface
- *   shadow_may_load, shadow_may_store     whole runs, no reports
+ *   shadow_may_load_word, shadow_may_load_words, shadow_may_store     no reports
  */
 #ifndef SOFTGPU_DEVICE_SHADOW_H
 #define SOFTGPU_DEVICE_SHADOW_H
@@ -56,15 +56,55 @@ static inline void shadow_note_write(warp *w, const op *o, uint32_t first, uint3
     for (uint32_t i = 0; i < count; i++) c->written_line[first + i] = o->line;
 }
 
-static inline bool shadow_may_load(warp *w, const op *o, const run *r)
+/** The read cell that `cell` becomes when `me` reads now. */
+static inline uint32_t shadow_read_cell(uint32_t cell, uint32_t me, uint32_t epoch, uint32_t synced)
 {
-    uint32_t first = (uint32_t) r->address / 4;
-    bool idle = false;
-    if (r->bytes != 4) return shadow_load(w, o, r);
-    if (r->step == 0) idle = shadow_idle(w->block, first, 1);
-    else if (r->lanes == LANES) idle = shadow_idle(w->block, first, LANES);
-    else if (r->lanes == LANES / 2) idle = shadow_idle(w->block, first, LANES / 2);
-    return idle || shadow_load(w, o, r);
+    uint32_t plain = cell & ~CROWD, flags = cell & (CROWD | MANY);
+    bool same_thread = ((cell ^ me) & THREAD) == 0, same_warp = ((cell ^ me) & WARP) == 0;
+    uint32_t in_warp = plain < synced ? flags & CROWD ? flags : 0 : flags | MANY;
+    uint32_t add = same_thread ? flags : same_warp ? in_warp : CROWD | MANY;
+    return plain < epoch ? me : me | add;
+}
+
+/** One word that all of some lanes read. */
+static inline bool shadow_may_load_word(warp *w, const op *o, uint32_t word, uint32_t lane,
+                                        uint32_t lanes)
+{
+    const block *b = w->block;
+    if (b->words.written[word] - b->oldest >= b->span) return false;
+    uint32_t cell = b->words.read[word];
+    if (cell >= b->crowded) return true;
+    uint32_t me = b->tick << TICK_SHIFT | w->index * LANES | lane;
+    cell = shadow_read_cell(cell, me, b->epoch_tick << TICK_SHIFT, w->synced << TICK_SHIFT);
+    b->words.read[word] = lanes > 1 ? cell | MANY : cell;
+    b->words.read_line[word] = o->line;
+    return true;
+}
+
+/** Consecutive words for consecutive lanes. */
+static inline bool shadow_may_load_words(warp *w, const op *o, uint32_t word, uint32_t lane,
+                                         uint32_t lanes)
+{
+    if (shadow_idle(w->block, word, lanes)) return true;
+    run r = {4 * (uint64_t) word, lane, lanes, 4, 4};
+    return shadow_load(w, o, &r);
+}
+
+/** The element of one lane, wherever those of the others are. */
+static inline bool shadow_may_load_element(warp *w, const op *o, uint32_t word, uint32_t count,
+                                           uint32_t lane)
+{
+    bool may = true;
+    for (uint32_t k = 0; k < count; k++) may &= shadow_may_load_word(w, o, word + k, lane, 1);
+    if (may) return true;
+    run r = {4 * (uint64_t) word, lane, 1, 4 * count, 4 * count};
+    return shadow_load(w, o, &r);
+}
+
+/** Another lane of the warp reads what one has just read. */
+static inline void shadow_note_more(const block *b, uint32_t word, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) b->words.read[word + k] |= MANY;
 }
 
 static inline bool shadow_may_store(warp *w, const op *o, const run *r)
