@@ -173,14 +173,14 @@ static const speed_test speed[] = {
      .run = timed_sum,
      .shape = {1L << 26},
      .where = ON_GPU,
-     .threshold = 0.85},
+     .threshold = 0.75},
     {.metric = "row_sum: times one thread a row, 32768 x 1024",
      .function = "row_sum",
      .baseline = "baseline_row_sum_thread_per_row",
      .run = check_rows,
      .shape = {32768, 1024},
      .where = ON_GPU,
-     .threshold = 3.0},
+     .threshold = 2.4},
     {0},
 };
 

@@ -242,7 +242,7 @@ static const speed_test speed[] = {
      .run = run_timed,
      .shape = {6000, 4096},
      .where = ON_GPU,
-     .threshold = 1.5,
+     .threshold = 1.3,
      .bytes = 8.0 * 6000 * 4096},
     {0},
 };

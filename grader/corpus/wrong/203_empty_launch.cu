@@ -1,4 +1,4 @@
-// WRONG: n=0 | invalid configuration
+// WRONG: n=0 | invalid configuration / invalid argument
 #include "basics.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)

@@ -1,4 +1,4 @@
-// WRONG: forward 70000x1 | invalid configuration
+// WRONG: forward 70000x1 | invalid configuration / invalid argument
 #include "layers.h"
 
 __global__ static void forward_kernel(float *y, const float *x, const float *bias, int cols)

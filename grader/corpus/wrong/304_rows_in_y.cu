@@ -1,4 +1,4 @@
-// WRONG: forward_many_rows | invalid configuration argument
+// WRONG: forward_many_rows | invalid configuration / invalid argument
 /* Rows along y of the grid, which ends at 65,535. */
 #include "layers.h"
 #include <math.h>
