@@ -41,10 +41,16 @@ static cudaError_t matmul_cublas(float *c, const float *a, const float *b, int m
 }
 #endif
 
+#ifdef WITH_CUBLAS
+#define RUNGS 4
+#else
+#define RUNGS 3
+#endif
+
 static const struct {
     const char *name;
     matmul *run;
-} rungs[] = {
+} rungs[RUNGS] = {
     {"uncoalesced", baseline_matmul_uncoalesced},
     {"naive", matmul_naive},
     {"tiled", matmul_tiled},
@@ -52,8 +58,6 @@ static const struct {
     {"cuBLAS", matmul_cublas},
 #endif
 };
-
-#define RUNGS (sizeof(rungs) / sizeof(rungs[0]))
 
 static int by_value(const void *a, const void *b)
 {
@@ -99,10 +103,10 @@ static cudaError_t bench_size(int n, int repeats)
     CUDA_CHECK(random_matrix(&a, &rng, (size_t)n * n));
     CUDA_CHECK(random_matrix(&b, &rng, (size_t)n * n));
     CUDA_CHECK(cudaMalloc((void **)&c, (size_t)n * n * sizeof *c));
-    for (size_t i = 0; i < RUNGS; i++) {
+    for (int i = 0; i < RUNGS; i++) {
         CUDA_CHECK(time_rung(rungs[i].run, c, a, b, n, repeats, &milliseconds[i]));
     }
-    for (size_t i = 0; i < RUNGS; i++) {
+    for (int i = 0; i < RUNGS; i++) {
         const double gflops = 2e-6 * n * n * n / milliseconds[i];
         printf("%d\t%s\t%.4f\t%.1f\t%.1f\n", n, rungs[i].name, milliseconds[i], gflops,
                100.0 * milliseconds[RUNGS - 1] / milliseconds[i]);
