@@ -17,8 +17,7 @@ static inline s128 clamp_to(s128 x, s128 least, s128 most)
 static inline u16 half_bits_toward_zero(f32 x)
 {
     u16 nearest = half_bits(x);
-    f32 back = half_value(nearest);
-    bool grew = back > 0 ? back > x : back < x;
+    bool grew = __builtin_fabsf(half_value(nearest)) > __builtin_fabsf(x);
     return (u16) (nearest - (grew && x == x));
 }
 

@@ -301,7 +301,7 @@ bool decode_carry(decoder *d)
         set_read(d, &x, FIELD_A + i, i + 1 < s->operands ? &s->operand[i + 1] : &zero, r->width[i + 1]);
     }
     if (in) set_register(&x, FIELD_E, d->carry, false);
-    else set_constant(d, &x, FIELD_E, 0, PREDICATE);
+    else set_constant(d, &x, FIELD_E, !strcmp(base, "sub"), PREDICATE);
     if (out) set_register(&x, FIELD_V0, d->carry, true);
     set_write(d, &x, FIELD_D, &s->operand[0], r->width[0], false);
     push(d, &x);

@@ -48,20 +48,32 @@ static inline f32 binary_logarithm(f32 x)
     return x == INFINITY || x != x ? x : result;
 }
 
-/* In double the product is exact and the sum all but. */
+/* x * y + z as f32, its last bit set if anything was lost, so that rounding once more is right. The
+ * product is exact in double; what the sum loses is known (Knuth). */
+static inline f32 sum_to_odd(f64 product, f64 z)
+{
+    f64 sum = product + z, part = sum - product, lost = (product - (sum - part)) + (z - part);
+    f32 nearest = (f32) sum;
+    u32 bits = float_bits(nearest);
+    bool above = __builtin_fabs(nearest) > __builtin_fabs(sum) || (nearest == sum && lost * sum < 0);
+    bits -= above;
+    bits |= nearest != sum || lost != 0;
+    return __builtin_isfinite(sum) ? bits_float(bits) : nearest;
+}
+
 static inline u16 half_fma(u16 x, u16 y, u16 z)
 {
-    return half_bits((f32) ((f64) half_value(x) * half_value(y) + half_value(z)));
+    return half_bits(sum_to_odd((f64) half_value(x) * half_value(y), half_value(z)));
 }
 
 static inline u16 brain_fma(u16 x, u16 y, u16 z)
 {
-    return brain_bits((f32) ((f64) brain_value(x) * brain_value(y) + brain_value(z)));
+    return brain_bits(sum_to_odd((f64) brain_value(x) * brain_value(y), brain_value(z)));
 }
 
 static inline u16 half_relu(u16 x)
 {
-    return x & 0x8000 ? 0 : x;
+    return x & 0x8000 ? 0 : x; /* NaN has no sign */
 }
 
 #define PAIR3(f)                                                                                   \

@@ -44,8 +44,7 @@ static inline uint16_t half_bits(float x)
     uint32_t denormal = float_bits(bits_float(rest) + 0.5f) - float_bits(0.5f);
     uint32_t half = rest < 113u << 23 ? denormal : normal >> 13;
     half = rest >= 0x477ff000 ? 0x7c00 : half;
-    half = rest > 0x7f800000 ? 0x7fff : half;
-    return (uint16_t) (half | sign);
+    return (uint16_t) (rest > 0x7f800000 ? 0x7fff : half | sign);
 }
 
 static inline float brain_value(uint16_t b)
