@@ -1,0 +1,29 @@
+#!/bin/sh
+# sanitize_corpus.sh: wrong submissions that a GPU computes rightly by luck (marked "softgpu"), under
+# compute-sanitizer: racecheck or synccheck must find something in the case that the file names.
+# The last line counts.
+set -u
+cd "$COURSE_ROOT"
+work=$COURSE_BUILD/sanitize/submission
+passed=0 failed=0
+for file in grader/corpus/wrong/*.cu; do
+    line=$(head -n 1 "$file")
+    case $line in *'| softgpu') ;; *) continue ;; esac
+    name=$(echo "${line#*WRONG: }" | sed 's/ *|.*//')
+    id=$(basename "$file" | cut -d_ -f1)
+    rm -rf "$work"
+    mkdir -p "$work"
+    cp -r solutions/phase* "$work"
+    cp "$file" "$(ls "$work"/*/"${id}"_*.cu)"
+    verdict=missed
+    for tool in racecheck synccheck memcheck; do
+        tools/sanitize.sh $tool grade --backend cuda --submission "$work" --exercise "$id" \
+            --case "$name" --fresh --results "$COURSE_BUILD/sanitize/results.json" >/dev/null && continue
+        verdict=$tool
+        break
+    done
+    echo "  $(basename "$file"), case $name: $verdict"
+    if [ $verdict = missed ]; then failed=$((failed + 1)); else passed=$((passed + 1)); fi
+done
+echo "race corpus: $passed passed, $failed failed"
+[ $failed = 0 ]
