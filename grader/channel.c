@@ -26,6 +26,7 @@
 
 struct worker {
     pid_t process;
+    bool patient; /* let it end by itself: a checker around it has a report to write */
     int control, memory, printed;
     unsigned char *mapping;
     size_t mapping_bytes;
@@ -176,6 +177,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     int sockets[2], pipes[2];
     char program[PATH_MAX], scratch[PATH_MAX];
     worker *w = calloc(1, sizeof *w);
+    w->patient = o->slow > 0;
     w->output = calloc(1, OUTPUT_KEPT + 1);
     snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
     snprintf(scratch, sizeof scratch, "%s/scratch", o->build);
@@ -229,9 +231,22 @@ const char *worker_epitaph(worker *w)
     return w->epitaph;
 }
 
+static void wait_for_end(worker *w)
+{
+    shutdown(w->control, SHUT_RDWR);
+    for (int i = 0; i < 3000; i++) {
+        siginfo_t ended = {0};
+        waitid(P_PID, (id_t)w->process, &ended, WEXITED | WNOHANG | WNOWAIT);
+        if (ended.si_pid != 0) return;
+        keep_output(w);
+        usleep(10000);
+    }
+}
+
 void worker_stop(worker *w)
 {
     if (!w) return;
+    if (w->patient && w->process > 0) wait_for_end(w);
     bury(w);
     if (w->mapping) munmap(w->mapping, w->mapping_bytes);
     if (w->control > 0) close(w->control);
