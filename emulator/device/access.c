@@ -23,10 +23,10 @@
 #define DEFINE_STEP(name, T)                                                                       \
     INLINE int64_t name(const T *a, uint32_t lanes, uint32_t bytes)                                \
     {                                                                                              \
-        T step = lanes > 1 ? (T) (a[1] - a[0]) : (T) bytes, rises = -(T) (step != 0), off = 0;     \
+        T step = lanes > 1 ? (T)(a[1] - a[0]) : (T)bytes, rises = -(T)(step != 0), off = 0;        \
         if (step != 0 && step != bytes) return -1;                                                 \
-        for (uint32_t i = 0; i < lanes; i++) off |= a[i] ^ (a[0] + ((T) i * bytes & rises));       \
-        return off ? -1 : (int64_t) step;                                                          \
+        for (uint32_t i = 0; i < lanes; i++) off |= a[i] ^ (a[0] + ((T)i * bytes & rises));        \
+        return off ? -1 : (int64_t)step;                                                           \
     }
 DEFINE_STEP(step_32, uint32_t)
 DEFINE_STEP(step_64, uint64_t)
@@ -36,15 +36,15 @@ DEFINE_STEP(step_64, uint64_t)
     INLINE bool name(const T *a, uint32_t bytes, uint32_t step[2])                                 \
     {                                                                                              \
         const T *b = a + HALF;                                                                     \
-        T low = (T) (a[1] - a[0]), high = (T) (b[1] - b[0]), off = 0;                              \
-        T rises = -(T) (low != 0), climbs = -(T) (high != 0);                                      \
+        T low = (T)(a[1] - a[0]), high = (T)(b[1] - b[0]), off = 0;                                \
+        T rises = -(T)(low != 0), climbs = -(T)(high != 0);                                        \
         if ((low != 0 && low != bytes) || (high != 0 && high != bytes)) return false;              \
         for (uint32_t i = 0; i < HALF; i++) {                                                      \
-            off |= a[i] ^ (a[0] + ((T) i * bytes & rises));                                        \
-            off |= b[i] ^ (b[0] + ((T) i * bytes & climbs));                                       \
+            off |= a[i] ^ (a[0] + ((T)i * bytes & rises));                                         \
+            off |= b[i] ^ (b[0] + ((T)i * bytes & climbs));                                        \
         }                                                                                          \
-        step[0] = (uint32_t) low;                                                                  \
-        step[1] = (uint32_t) high;                                                                 \
+        step[0] = (uint32_t)low;                                                                   \
+        step[1] = (uint32_t)high;                                                                  \
         return off == 0;                                                                           \
     }
 enum { HALF = LANES / 2 };
@@ -54,8 +54,8 @@ DEFINE_STEPS(steps_64, uint64_t)
 INLINE uint64_t address_at(const warp *w, const op *o, bool narrow, uint32_t lane)
 {
     const void *a = row(w, o->a);
-    if (narrow) return (uint32_t) (((const uint32_t *) a)[lane] + (uint64_t) o->offset);
-    return ((const uint64_t *) a)[lane] + (uint64_t) o->offset;
+    if (narrow) return (uint32_t)(((const uint32_t *)a)[lane] + (uint64_t)o->offset);
+    return ((const uint64_t *)a)[lane] + (uint64_t)o->offset;
 }
 
 /* A full warp: one run, or one for each half, or 0: scattered. */
@@ -74,15 +74,15 @@ INLINE uint32_t cut_full(const warp *w, const op *o, bool narrow, uint32_t bytes
 /* @return how many runs, 0 when the lanes are scattered. */
 INLINE uint32_t cut(warp *w, const op *o, uint32_t mask, bool narrow, run runs[2])
 {
-    uint32_t bytes = (uint32_t) o->size * o->count;
+    uint32_t bytes = (uint32_t)o->size * o->count;
     if (is_all(mask)) return cut_full(w, o, narrow, bytes, runs);
-    uint32_t first = (uint32_t) __builtin_ctz(mask), lanes = (uint32_t) __builtin_popcount(mask);
+    uint32_t first = (uint32_t)__builtin_ctz(mask), lanes = (uint32_t)__builtin_popcount(mask);
     if (mask >> first != (1u << lanes) - 1) return 0;
     const void *a = row(w, o->a);
-    int64_t step = narrow ? step_32((const uint32_t *) a + first, lanes, bytes)
-                          : step_64((const uint64_t *) a + first, lanes, bytes);
+    int64_t step = narrow ? step_32((const uint32_t *)a + first, lanes, bytes)
+                          : step_64((const uint64_t *)a + first, lanes, bytes);
     if (step < 0) return 0;
-    runs[0] = (run){address_at(w, o, narrow, first), first, lanes, bytes, (uint32_t) step};
+    runs[0] = (run){address_at(w, o, narrow, first), first, lanes, bytes, (uint32_t)step};
     return 1;
 }
 
@@ -98,8 +98,10 @@ static space space_of_address(uint64_t address)
 
 static uint64_t window_of(space s)
 {
-    return s == SPACE_SHARED ? SHARED_WINDOW : s == SPACE_LOCAL ? LOCAL_WINDOW
-           : s == SPACE_PARAM ? PARAM_WINDOW : 0;
+    return s == SPACE_SHARED  ? SHARED_WINDOW
+           : s == SPACE_LOCAL ? LOCAL_WINDOW
+           : s == SPACE_PARAM ? PARAM_WINDOW
+                              : 0;
 }
 
 INLINE uint8_t *reach_global(const warp *w, const run *r, access_kind how)
@@ -127,7 +129,7 @@ static uint8_t *reach_local(const warp *w, const run *r, int64_t *step)
     uint64_t room = w->block->local_stride - ROW_ALIGNMENT;
     uint64_t span = (r->lanes - 1) * r->step + r->bytes;
     if (r->address >= room || span > room - r->address) return NULL;
-    *step = (int64_t) (w->block->local_stride + r->step);
+    *step = (int64_t)(w->block->local_stride + r->step);
     return w->local + r->lane * w->block->local_stride + r->address;
 }
 
@@ -136,7 +138,7 @@ static uint8_t *reach_params(const warp *w, const run *r)
     const launch *l = w->block->launch;
     uint64_t room = l->request->param_bytes, span = (r->lanes - 1) * r->step + r->bytes;
     if (r->address >= room || span > room - r->address) return NULL;
-    return (uint8_t *) l->params + r->address;
+    return (uint8_t *)l->params + r->address;
 }
 
 /* NULL: not as a whole. `step`: bytes from lane to lane in host memory. */
@@ -176,13 +178,16 @@ static void describe_miss(device *d, uint64_t address, char *text, size_t room)
         snprintf(text, room, "at 0x%llx, which is not device memory: a host pointer, or none", at);
     } else if (freed_find(d, offset, &base, &size)) {
         snprintf(text, room, "%llu bytes into a %llu-byte allocation that has been freed",
-                 offset - (unsigned long long) base, (unsigned long long) size);
+                 offset - (unsigned long long)base, (unsigned long long)size);
+    } else if (heap_below(&d->heap, offset, &base, &size) && offset == base + size) {
+        snprintf(text, room, "just past the end of a %llu-byte allocation",
+                 (unsigned long long)size);
     } else if (heap_below(&d->heap, offset, &base, &size) && near(offset - base - size)) {
         snprintf(text, room, "%llu bytes past the end of a %llu-byte allocation",
-                 offset - (unsigned long long) (base + size), (unsigned long long) size);
+                 offset - (unsigned long long)(base + size), (unsigned long long)size);
     } else if (heap_above(&d->heap, offset, &base, &size) && near(base - offset)) {
         snprintf(text, room, "%llu bytes before the start of a %llu-byte allocation",
-                 (unsigned long long) base - offset, (unsigned long long) size);
+                 (unsigned long long)base - offset, (unsigned long long)size);
     } else {
         snprintf(text, room, "at 0x%llx, which belongs to no allocation", at);
     }
@@ -206,8 +211,8 @@ static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes
 static void report_other(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
                          access_kind how, const char *what)
 {
-    report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes outside its %s memory", verb(how),
-           bytes, what);
+    report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes outside its %s memory",
+           verb(how), bytes, what);
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
@@ -221,8 +226,8 @@ static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t by
         uint64_t base = 0, size = 0;
         heap_find(&w->block->device->heap, offset, &base, &size);
         report(w, o, FINDING_UNINITIALISED, lane, DEVICE_BASE + offset,
-               "reads %u bytes that nothing has written, at byte %llu of a %llu-byte allocation", each,
-               (unsigned long long) (offset + i * each - base), (unsigned long long) size);
+               "reads %u bytes that nothing has written, at byte %llu of a %llu-byte allocation",
+               each, (unsigned long long)(offset + i * each - base), (unsigned long long)size);
         return;
     }
 }
@@ -249,7 +254,7 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
     if (address & (bytes - 1)) {
         report(w, o, FINDING_MISALIGNED, lane, address,
                "%s %u bytes at address 0x%llx, which is no multiple of %u", verb(how), bytes,
-               (unsigned long long) address, bytes);
+               (unsigned long long)address, bytes);
         launch_fail(w->block->launch, DEVICE_MISALIGNED);
         return NULL;
     }
@@ -267,7 +272,8 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
     int64_t step;
     run r = {.address = address, .lane = lane, .lanes = 1, .bytes = bytes};
     uint8_t *host = where == SPACE_LOCAL ? reach_local(w, &r, &step) : reach_params(w, &r);
-    if (!host) report_other(w, o, address, bytes, lane, how, where == SPACE_LOCAL ? "local" : "parameter");
+    if (!host)
+        report_other(w, o, address, bytes, lane, how, where == SPACE_LOCAL ? "local" : "parameter");
     return host;
 }
 
@@ -278,11 +284,11 @@ static bool reach_scattered_global(const warp *w, const op *o, uint32_t mask, ac
                                    uint8_t *where[LANES])
 {
     device *d = w->block->device;
-    uint32_t bytes = (uint32_t) o->size * o->count;
+    uint32_t bytes = (uint32_t)o->size * o->count;
     uint64_t want = bits_mask(0, bytes);
     const uint64_t *must = how == ACCESS_LOAD ? w->block->launch->readable : d->initialised;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m);
+        uint32_t i = (uint32_t)__builtin_ctz(m);
         uint64_t offset = address_at(w, o, o->narrow, i) - DEVICE_BASE;
         if (offset >= DEVICE_BYTES || offset & (bytes - 1)) return false;
         if (~must[offset / 64] >> offset % 64 & want) return false;
@@ -293,16 +299,18 @@ static bool reach_scattered_global(const warp *w, const op *o, uint32_t mask, ac
 
 static bool reach_scattered_shared(warp *w, const op *o, uint32_t mask, uint8_t *where[LANES])
 {
-    uint32_t bytes = (uint32_t) o->size * o->count;
+    uint32_t bytes = (uint32_t)o->size * o->count;
     uint64_t room = w->block->shared_bytes, last = ~UINT64_C(0);
     if (bytes < 4) return false;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m);
+        uint32_t i = (uint32_t)__builtin_ctz(m);
         uint64_t address = address_at(w, o, o->narrow, i);
         if (address + bytes > room || address & (bytes - 1)) return false;
-        uint32_t word = (uint32_t) address / 4;
-        if (address == last) shadow_note_more(w->block, word, bytes / 4); /* as its neighbour's */
-        else if (!shadow_may_load_element(w, o, word, bytes / 4, i)) return false;
+        uint32_t word = (uint32_t)address / 4;
+        if (address == last)
+            shadow_note_more(w->block, word, bytes / 4); /* as its neighbour's */
+        else if (!shadow_may_load_element(w, o, word, bytes / 4, i))
+            return false;
         where[i] = w->block->shared + address;
         last = address;
     }
@@ -311,7 +319,7 @@ static bool reach_scattered_shared(warp *w, const op *o, uint32_t mask, uint8_t 
 
 static uint8_t *component(const warp *w, const op *o, uint32_t i, uint32_t lane)
 {
-    return (uint8_t *) row(w, (&o->d)[i]) + lane * o->width;
+    return (uint8_t *)row(w, (&o->d)[i]) + lane * o->width;
 }
 
 /* ---- loads ----------------------------------------------------------------------------------- */
@@ -322,12 +330,14 @@ static void load_lanes(warp *w, const op *o, uint32_t mask)
     const mover *move = o->extra;
     uint8_t *where[LANES];
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m);
-        uint32_t bytes = (uint32_t) o->size * o->count;
-        where[i] = reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i, ACCESS_LOAD, NULL);
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        uint32_t bytes = (uint32_t)o->size * o->count;
+        where[i] =
+            reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i, ACCESS_LOAD, NULL);
         if (!where[i]) where[i] = zeros;
     }
-    for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
+    for (uint32_t k = 0; k < o->count; k++)
+        move->spread(component(w, o, k, 0), where, k * o->size, mask);
 }
 
 static void load_scattered(warp *w, const op *o, uint32_t mask)
@@ -341,7 +351,8 @@ static void load_scattered(warp *w, const op *o, uint32_t mask)
         load_lanes(w, o, mask);
         return;
     }
-    for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
+    for (uint32_t k = 0; k < o->count; k++)
+        move->spread(component(w, o, k, 0), where, k * o->size, mask);
 }
 
 static inline uint32_t lanes_of(const run *r)
@@ -384,18 +395,21 @@ const op *run_load_shared(warp *w, const op *o)
     return load(w, o, SPACE_SHARED, true);
 }
 
-/* What most loads are: one 32-bit word for each lane of a full warp, in one run or two halves. These
- * two know all that when they are compiled; anything unusual is left to the general ones. */
+/* What most loads are: one 32-bit word for each lane of a full warp, in one run or two halves.
+ * These two know all that when they are compiled; anything unusual is left to the general ones. */
 
 INLINE void copy_words(uint32_t *d, const uint8_t *from, uint32_t step, uint32_t lanes)
 {
     uint32_t value;
     memcpy(&value, from, sizeof value);
-    if (step) memcpy(d, from, lanes * sizeof *d);
-    else for (uint32_t i = 0; i < lanes; i++) d[i] = value;
+    if (step)
+        memcpy(d, from, lanes * sizeof *d);
+    else
+        for (uint32_t i = 0; i < lanes; i++) d[i] = value;
 }
 
-INLINE const uint8_t *reach_global_words(const warp *w, uint64_t address, uint32_t step, uint32_t lanes)
+INLINE const uint8_t *reach_global_words(const warp *w, uint64_t address, uint32_t step,
+                                         uint32_t lanes)
 {
     const uint64_t *readable = w->block->launch->readable;
     uint64_t offset = address - DEVICE_BASE;
@@ -409,7 +423,7 @@ const op *run_load_global_word(warp *w, const op *o)
     const uint64_t *a = row(w, o->a);
     uint32_t *d = row(w, o->d), step[2];
     if (!is_all(active(w, o)) || !steps_64(a, 4, step)) return run_load_global(w, o);
-    uint64_t low = a[0] + (uint64_t) o->offset, high = a[HALF] + (uint64_t) o->offset;
+    uint64_t low = a[0] + (uint64_t)o->offset, high = a[HALF] + (uint64_t)o->offset;
     if (step[0] == step[1] && high - low == HALF * step[0]) {
         const uint8_t *from = reach_global_words(w, low, step[0], LANES);
         if (!from) return run_load_global(w, o);
@@ -439,7 +453,7 @@ const op *run_load_shared_word(warp *w, const op *o)
     const uint32_t *a = row(w, o->a);
     uint32_t *d = row(w, o->d), step[2];
     if (!is_all(active(w, o)) || !steps_32(a, 4, step)) return run_load_shared(w, o);
-    uint32_t low = a[0] + (uint32_t) o->offset, high = a[HALF] + (uint32_t) o->offset;
+    uint32_t low = a[0] + (uint32_t)o->offset, high = a[HALF] + (uint32_t)o->offset;
     if (step[0] == step[1] && high - low == HALF * step[0]) {
         const uint8_t *from = reach_shared_words(w, o, low, step[0], 0, LANES);
         if (!from) return run_load_shared(w, o);
@@ -459,12 +473,14 @@ const op *run_load_shared_word(warp *w, const op *o)
 static void store_lanes(warp *w, const op *o, uint32_t mask)
 {
     const mover *move = o->extra;
-    uint32_t bytes = (uint32_t) o->size * o->count;
+    uint32_t bytes = (uint32_t)o->size * o->count;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m);
+        uint32_t i = (uint32_t)__builtin_ctz(m);
         _Alignas(16) uint8_t value[32];
-        for (uint32_t k = 0; k < o->count; k++) move->run(component(w, o, k, i), value + k * o->size, 0, 1);
-        uint8_t *to = reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i, ACCESS_STORE, value);
+        for (uint32_t k = 0; k < o->count; k++)
+            move->run(component(w, o, k, i), value + k * o->size, 0, 1);
+        uint8_t *to = reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i,
+                                 ACCESS_STORE, value);
         if (to) memcpy(to, value, bytes);
     }
 }
@@ -477,7 +493,8 @@ static void store_scattered(warp *w, const op *o, uint32_t mask)
         store_lanes(w, o, mask);
         return;
     }
-    for (uint32_t k = 0; k < o->count; k++) move->spread(component(w, o, k, 0), where, k * o->size, mask);
+    for (uint32_t k = 0; k < o->count; k++)
+        move->spread(component(w, o, k, 0), where, k * o->size, mask);
 }
 
 INLINE const op *store(warp *w, const op *o, space where, bool narrow)
@@ -517,20 +534,21 @@ const op *run_store_shared(warp *w, const op *o)
 
 /* ---- asynchronous copies --------------------------------------------------------------------- */
 
-/* o->a, o->b: addresses; o->c: bytes to read, the rest is zero; o->e: displacement of the source. */
+/* o->a, o->b: addresses; o->c: bytes to read, the rest is zero; o->e: displacement of the source.
+ */
 const op *run_copy_async(warp *w, const op *o)
 {
     const uint64_t *from = row(w, o->b), *extra = row(w, o->e);
     const uint32_t *count = row(w, o->c);
     for (uint32_t m = active(w, o); m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m), bytes = count[i] < o->size ? count[i] : o->size;
-        uint64_t to = o->narrow ? ((uint32_t *) row(w, o->a))[i] : ((uint64_t *) row(w, o->a))[i];
+        uint32_t i = (uint32_t)__builtin_ctz(m), bytes = count[i] < o->size ? count[i] : o->size;
+        uint64_t to = o->narrow ? ((uint32_t *)row(w, o->a))[i] : ((uint64_t *)row(w, o->a))[i];
         _Alignas(16) uint8_t value[16] = {0};
         uint8_t *source = bytes == 0 ? value
                                      : reach_lane(w, o, SPACE_GENERIC, from[i] + extra[i], bytes, i,
                                                   ACCESS_LOAD, NULL);
         if (source && bytes) memcpy(value, source, bytes);
-        uint8_t *target = reach_lane(w, o, SPACE_SHARED, to + (uint64_t) o->offset, o->size, i,
+        uint8_t *target = reach_lane(w, o, SPACE_SHARED, to + (uint64_t)o->offset, o->size, i,
                                      ACCESS_STORE, value);
         if (target) memcpy(target, value, o->size);
     }

@@ -50,7 +50,7 @@ void arena_free(arena *a)
 
 void *arena_take(arena *a, size_t bytes)
 {
-    bytes = (bytes + 15) & ~(size_t) 15;
+    bytes = (bytes + 15) & ~(size_t)15;
     if (!a->first || a->first->size - a->first->used < bytes) {
         size_t size = bytes > CHUNK ? bytes : CHUNK;
         chunk *c = take(1, sizeof *c + size);
@@ -75,7 +75,7 @@ void *arena_grow(arena *a, void *array, uint32_t count, size_t element)
 {
     if (count & (count - 1)) return array;
     if (count == 1) return array; /* 0 elements made room for 2 */
-    void *bigger = arena_take(a, (count ? 2 * (size_t) count : 2) * element);
+    void *bigger = arena_take(a, (count ? 2 * (size_t)count : 2) * element);
     if (count) memcpy(bigger, array, count * element);
     return bigger;
 }

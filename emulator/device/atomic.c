@@ -18,11 +18,11 @@
         T b, c, old, new;                                                                          \
         memcpy(&b, &operand, sizeof b);                                                            \
         memcpy(&c, &replacement, sizeof c);                                                        \
-        (void) c;                                                                                  \
-        __atomic_load((T *) memory, &old, __ATOMIC_SEQ_CST);                                       \
+        (void)c;                                                                                   \
+        __atomic_load((T *)memory, &old, __ATOMIC_SEQ_CST);                                        \
         do {                                                                                       \
             new = next;                                                                            \
-        } while (!__atomic_compare_exchange((T *) memory, &old, &new, false, __ATOMIC_SEQ_CST,     \
+        } while (!__atomic_compare_exchange((T *)memory, &old, &new, false, __ATOMIC_SEQ_CST,      \
                                             __ATOMIC_SEQ_CST));                                    \
         uint64_t result = 0;                                                                       \
         memcpy(&result, &old, sizeof old);                                                         \
@@ -31,7 +31,7 @@
 
 #define EACH_INTEGER(X, U, S, bits)                                                                \
     X(add_##bits, "add", bits, "su", U, old + b)                                                   \
-    X(and_##bits, "and", bits, "b", U, old & b)                                                    \
+    X(and_##bits, "and", bits, "b", U, old &b)                                                     \
     X(or_##bits, "or", bits, "b", U, old | b)                                                      \
     X(xor_##bits, "xor", bits, "b", U, old ^ b)                                                    \
     X(exch_##bits, "exch", bits, "b", U, b)                                                        \
@@ -57,15 +57,15 @@
 
 static uint32_t add_halves(uint32_t x, uint32_t y)
 {
-    uint32_t low = half_bits(half_value((uint16_t) x) + half_value((uint16_t) y));
-    uint32_t high = half_bits(half_value((uint16_t) (x >> 16)) + half_value((uint16_t) (y >> 16)));
+    uint32_t low = half_bits(half_value((uint16_t)x) + half_value((uint16_t)y));
+    uint32_t high = half_bits(half_value((uint16_t)(x >> 16)) + half_value((uint16_t)(y >> 16)));
     return low | high << 16;
 }
 
 static uint32_t add_brains(uint32_t x, uint32_t y)
 {
-    uint32_t low = brain_bits(brain_value((uint16_t) x) + brain_value((uint16_t) y));
-    uint32_t high = brain_bits(brain_value((uint16_t) (x >> 16)) + brain_value((uint16_t) (y >> 16)));
+    uint32_t low = brain_bits(brain_value((uint16_t)x) + brain_value((uint16_t)y));
+    uint32_t high = brain_bits(brain_value((uint16_t)(x >> 16)) + brain_value((uint16_t)(y >> 16)));
     return low | high << 16;
 }
 
@@ -108,25 +108,26 @@ atomic_function *find_atomic(const char *name, const char *type)
 static uint64_t element(const void *row, uint32_t lane, uint32_t bytes)
 {
     uint64_t value = 0;
-    memcpy(&value, (const uint8_t *) row + lane * bytes, bytes);
+    memcpy(&value, (const uint8_t *)row + lane * bytes, bytes);
     return value;
 }
 
 /* Registers of 16 bits hold small types. */
 const op *run_atomic(warp *w, const op *o)
 {
-    atomic_function *apply = (atomic_function *) o->extra;
+    atomic_function *apply = (atomic_function *)o->extra;
     for (uint32_t m = active(w, o); m; m &= m - 1) {
-        uint32_t lane = (uint32_t) __builtin_ctz(m);
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t address = element(row(w, o->a), lane, o->narrow ? 4 : 8);
-        address += (uint64_t) o->offset;
-        uint8_t *memory = reach_lane(w, o, o->space, o->narrow ? (uint32_t) address : address,
+        address += (uint64_t)o->offset;
+        uint8_t *memory = reach_lane(w, o, o->space, o->narrow ? (uint32_t)address : address,
                                      o->size, lane, ACCESS_ATOMIC, NULL);
         uint64_t old = 0;
         if (memory) {
-            old = apply(memory, element(row(w, o->b), lane, o->size), element(row(w, o->c), lane, o->size));
+            old = apply(memory, element(row(w, o->b), lane, o->size),
+                        element(row(w, o->c), lane, o->size));
         }
-        if (o->d) memcpy((uint8_t *) row(w, o->d) + lane * o->size, &old, o->size);
+        if (o->d) memcpy((uint8_t *)row(w, o->d) + lane * o->size, &old, o->size);
     }
     return o + 1;
 }

@@ -19,25 +19,25 @@ const op *run_barrier(warp *w, const op *o)
     block *b = w->block;
     uint32_t mask = active(w, o);
     if (mask == 0) return o + 1;
-    uint32_t lane = (uint32_t) __builtin_ctz(mask);
-    uint32_t number = ((uint32_t *) row(w, o->a))[lane] % MAX_BARRIERS;
-    uint32_t wanted = o->b ? ((uint32_t *) row(w, o->b))[lane] : 0;
+    uint32_t lane = (uint32_t)__builtin_ctz(mask);
+    uint32_t number = ((uint32_t *)row(w, o->a))[lane] % MAX_BARRIERS;
+    uint32_t wanted = o->b ? ((uint32_t *)row(w, o->b))[lane] : 0;
     if (o->variant == BARRIER_ARRIVE) {
-        b->arrived[number] += (uint32_t) __builtin_popcount(mask);
+        b->arrived[number] += (uint32_t)__builtin_popcount(mask);
         return o + 1;
     }
     path *p = &w->paths[w->current];
     p->state = PATH_BARRIER;
     p->pc = o;
     p->mask = w->mask;
-    p->barrier = (uint8_t) number;
+    p->barrier = (uint8_t)number;
     p->wanted = wanted;
     return NULL;
 }
 
 const op *run_warp_sync(warp *w, const op *o)
 {
-    uint32_t members = ((uint32_t *) row(w, o->a))[__builtin_ctz(w->mask)];
+    uint32_t members = ((uint32_t *)row(w, o->a))[__builtin_ctz(w->mask)];
     if (!path_gather(w, o, members)) return NULL;
     w->synced = shadow_tick(w->block);
     return o + 1;
@@ -68,7 +68,7 @@ static waiting count_waiting(block *b, uint32_t number)
         for (int i = 0; i < w->path_count; i++) {
             const path *p = &w->paths[i];
             if (p->state != PATH_BARRIER || p->barrier != number) continue;
-            s.threads += (uint32_t) __builtin_popcount(p->mask);
+            s.threads += (uint32_t)__builtin_popcount(p->mask);
             if (p->wanted) s.wanted = p->wanted;
             if (!s.first) {
                 s.first = p;
@@ -93,11 +93,12 @@ static void reduce(block *b, uint32_t number)
             for (int i = 0; i < w->path_count; i++) {
                 const path *p = &w->paths[i];
                 const op *o = p->pc;
-                if (p->state != PATH_BARRIER || p->barrier != number || o->variant < BARRIER_POPC) continue;
+                if (p->state != PATH_BARRIER || p->barrier != number || o->variant < BARRIER_POPC)
+                    continue;
                 w->bank[BANK_REGISTERS] = p->registers;
                 if (pass == 0) {
-                    set += (uint32_t) __builtin_popcount(*(uint32_t *) row(w, o->c) & p->mask);
-                    all += (uint32_t) __builtin_popcount(p->mask);
+                    set += (uint32_t)__builtin_popcount(*(uint32_t *)row(w, o->c) & p->mask);
+                    all += (uint32_t)__builtin_popcount(p->mask);
                     continue;
                 }
                 uint32_t *d = row(w, o->d);
@@ -113,7 +114,7 @@ static void reduce(block *b, uint32_t number)
 
 static uint32_t thread_of(const warp *w, const path *p)
 {
-    return w->index * LANES + (uint32_t) __builtin_ctz(p->mask);
+    return w->index * LANES + (uint32_t)__builtin_ctz(p->mask);
 }
 
 static void report_apart(block *b, const waiting *s)
@@ -122,7 +123,7 @@ static void report_apart(block *b, const waiting *s)
     const char *file;
     uint32_t line = 0;
     file = module_file(s->apart->function->module, s->apart->pc->line, &line);
-    (void) file;
+    (void)file;
     snprintf(text, sizeof text,
              "thread%s waits at this barrier while thread%s waits at another one, at line %u: "
              "__syncthreads() must be reached by all threads of a block or by none",
@@ -162,15 +163,17 @@ bool barrier_release(block *b)
 {
     bool any = false;
     for (uint32_t used = barriers_in_use(b); used; used &= used - 1) {
-        uint32_t number = (uint32_t) __builtin_ctz(used);
+        uint32_t number = (uint32_t)__builtin_ctz(used);
         waiting s = count_waiting(b, number);
         if (s.threads < s.wanted) continue;
         if (s.apart && !s.first->pc->narrow) report_apart(b, &s);
         if (s.first->pc->variant >= BARRIER_POPC) reduce(b, number);
         let_go(b, number);
         uint32_t tick = shadow_tick(b);
-        if (s.threads >= b->live) b->epoch_tick = tick, shadow_refresh(b);
-        else for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].fenced = tick;
+        if (s.threads >= b->live)
+            b->epoch_tick = tick, shadow_refresh(b);
+        else
+            for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].fenced = tick;
         any = true;
     }
     return any;
@@ -200,7 +203,7 @@ static uint32_t find_missing(block *b, uint32_t number)
             const path *p = &w->paths[i];
             if (p->state == PATH_BARRIER && p->barrier == number) missing &= ~p->mask;
         }
-        if (missing) return k * LANES + (uint32_t) __builtin_ctz(missing);
+        if (missing) return k * LANES + (uint32_t)__builtin_ctz(missing);
     }
     return UINT32_MAX;
 }
@@ -215,10 +218,12 @@ void barrier_deadlock(block *b)
     char text[512], name[48], other[48];
     thread_name(b, thread_of(w, p), name);
     if (missing == UINT32_MAX) {
-        snprintf(text, sizeof text, "thread%s waits for ever: %u threads wait at barrier %u, which wants %u",
-                 name, s.threads, p->barrier, s.wanted);
+        snprintf(text, sizeof text,
+                 "thread%s waits for ever: %u threads wait at barrier %u, which wants %u", name,
+                 s.threads, p->barrier, s.wanted);
     } else {
-        snprintf(text, sizeof text, "thread%s waits at a barrier that thread%s does not reach: %u of %u threads "
+        snprintf(text, sizeof text,
+                 "thread%s waits at a barrier that thread%s does not reach: %u of %u threads "
                  "are there; __syncthreads() must be reached by all threads of a block or by none",
                  name, thread_name(b, missing, other), s.threads, s.wanted);
     }

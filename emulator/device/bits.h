@@ -46,10 +46,10 @@ static inline bool bits_word(const uint64_t *map, uint64_t first)
 /** The bits of 16 or 32 aligned words: most often they fill bytes of the map. */
 static inline bool bits_all_words(const uint64_t *map, uint64_t first, uint32_t words)
 {
-    if (first % 8) return bits_all(map, first, 4 * (uint64_t) words);
+    if (first % 8) return bits_all(map, first, 4 * (uint64_t)words);
     uint64_t low, high;
-    memcpy(&low, (const uint8_t *) map + first / 8, 8);
-    memcpy(&high, (const uint8_t *) map + first / 8 + (words == 32 ? 8 : 0), 8);
+    memcpy(&low, (const uint8_t *)map + first / 8, 8);
+    memcpy(&high, (const uint8_t *)map + first / 8 + (words == 32 ? 8 : 0), 8);
     return (low & high) == ~UINT64_C(0);
 }
 
@@ -68,8 +68,10 @@ static inline void bits_set(uint64_t *map, uint64_t first, uint64_t count)
 {
     while (count) {
         uint64_t n = bits_in_word(first, count), mask = bits_mask(first % 64, n);
-        if (n == 64) map[first / 64] = mask;
-        else __atomic_fetch_or(&map[first / 64], mask, __ATOMIC_RELAXED);
+        if (n == 64)
+            map[first / 64] = mask;
+        else
+            __atomic_fetch_or(&map[first / 64], mask, __ATOMIC_RELAXED);
         first += n;
         count -= n;
     }
@@ -90,7 +92,8 @@ static inline void bits_copy(uint64_t *map, uint64_t to, uint64_t from, uint64_t
     bool down = to > from; /* ranges may overlap */
     for (uint64_t i = 0; i < count; i++) {
         uint64_t k = down ? count - 1 - i : i;
-        uint64_t bit = map[(from + k) / 64] >> (from + k) % 64 & 1, mask = UINT64_C(1) << (to + k) % 64;
+        uint64_t bit = map[(from + k) / 64] >> (from + k) % 64 & 1, mask = UINT64_C(1)
+                                                                           << (to + k) % 64;
         uint64_t *word = &map[(to + k) / 64];
         *word = bit ? *word | mask : *word & ~mask;
     }

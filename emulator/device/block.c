@@ -28,7 +28,7 @@ static void grow(uint8_t **memory, size_t *capacity, size_t bytes)
 {
     if (bytes <= *capacity) return;
     if (*memory) munmap(*memory, *capacity);
-    *capacity = (bytes + bytes / 2 + 4095) & ~(size_t) 4095;
+    *capacity = (bytes + bytes / 2 + 4095) & ~(size_t)4095;
     *memory = take_pages(*capacity);
 }
 
@@ -60,7 +60,7 @@ void block_close(block *b)
 
 static void fill_row(uint8_t *rows, uint32_t row, uint32_t value)
 {
-    uint32_t *r = (uint32_t *) (rows + row * ROW_BYTES);
+    uint32_t *r = (uint32_t *)(rows + row * ROW_BYTES);
     for (int i = 0; i < LANES; i++) r[i] = value;
 }
 
@@ -102,11 +102,11 @@ static void give_memory(block *b)
 {
     const function *f = b->launch->function;
     bool calls = f->calls;
-    b->frame_bytes = (f->register_bytes + (calls ? CALL_ROWS : 0) + 4095) & ~(size_t) 4095;
+    b->frame_bytes = (f->register_bytes + (calls ? CALL_ROWS : 0) + 4095) & ~(size_t)4095;
     b->frame_bytes += 5 * ROW_ALIGNMENT; /* so that warps do not fight for the same cache sets */
     grow(&b->frames, &b->frame_capacity, b->warp_count * b->frame_bytes);
     b->local_stride = f->local_bytes + (calls ? CALL_STACK : 0) + ROW_ALIGNMENT;
-    grow(&b->locals, &b->local_capacity, (size_t) b->warp_count * LANES * b->local_stride);
+    grow(&b->locals, &b->local_capacity, (size_t)b->warp_count * LANES * b->local_stride);
 }
 
 void block_prepare(block *b, launch *l)
@@ -125,7 +125,7 @@ void block_prepare(block *b, launch *l)
         w->bank[BANK_WARP] = b->warp_rows + k * WARP_ROWS * ROW_BYTES;
         w->frames = b->frames + k * b->frame_bytes;
         w->frames_end = w->frames + b->frame_bytes;
-        w->local = b->locals + (size_t) k * LANES * b->local_stride;
+        w->local = b->locals + (size_t)k * LANES * b->local_stride;
     }
     shadow_prepare(b);
 }
@@ -135,9 +135,9 @@ void block_prepare(block *b, launch *l)
 static void start_block(block *b, uint64_t number)
 {
     const uint32_t *grid = b->launch->request->grid;
-    b->index[0] = (uint32_t) (number % grid[0]);
-    b->index[1] = (uint32_t) (number / grid[0] % grid[1]);
-    b->index[2] = (uint32_t) (number / grid[0] / grid[1]);
+    b->index[0] = (uint32_t)(number % grid[0]);
+    b->index[1] = (uint32_t)(number / grid[0] % grid[1]);
+    b->index[2] = (uint32_t)(number / grid[0] / grid[1]);
     for (uint32_t i = 0; i < 3; i++) fill_row(b->rows, i, b->index[i]);
     b->live = b->threads;
     memset(b->arrived, 0, sizeof b->arrived);

@@ -12,13 +12,13 @@
 
 static uint32_t members_of(const warp *w, operand r, uint32_t lane)
 {
-    return ((const uint32_t *) row(w, r))[lane];
+    return ((const uint32_t *)row(w, r))[lane];
 }
 
 static uint32_t all_members(const warp *w, operand r, uint32_t mask)
 {
     uint32_t all = 0;
-    for (uint32_t m = mask; m; m &= m - 1) all |= members_of(w, r, (uint32_t) __builtin_ctz(m));
+    for (uint32_t m = mask; m; m &= m - 1) all |= members_of(w, r, (uint32_t)__builtin_ctz(m));
     return all;
 }
 
@@ -39,7 +39,7 @@ static uint32_t source_lane(shuffle_kind kind, uint32_t lane, uint32_t b, uint32
     switch (kind) {
     case SHUFFLE_UP:
         from = lane - by;
-        *valid = (int32_t) from >= (int32_t) limit;
+        *valid = (int32_t)from >= (int32_t)limit;
         break;
     case SHUFFLE_DOWN:
         from = lane + by;
@@ -68,7 +68,7 @@ const op *run_shuffle(warp *w, const op *o)
     for (uint32_t i = 0; i < LANES; i++) {
         bool valid = false;
         result[i] = a[source_lane(o->variant, i, b[i], c[i], &valid)];
-        in_range |= (uint32_t) valid << i;
+        in_range |= (uint32_t)valid << i;
     }
     for (uint32_t i = 0; i < LANES; i++) d[i] = mask >> i & 1 ? result[i] : d[i];
     if (o->v[0]) {
@@ -84,10 +84,10 @@ static void write_votes(warp *w, const op *o, uint32_t mask, uint32_t votes)
 {
     uint32_t yes = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m), members = members_of(w, o->b, i) & mask;
+        uint32_t i = (uint32_t)__builtin_ctz(m), members = members_of(w, o->b, i) & mask;
         bool all = (votes & members) == members, any = (votes & members) != 0;
         bool answer = o->variant == VOTE_ALL ? all : o->variant == VOTE_ANY ? any : all || !any;
-        yes |= (uint32_t) answer << i;
+        yes |= (uint32_t)answer << i;
     }
     uint32_t *p = row(w, o->d);
     *p = (*p & ~mask) | yes;
@@ -99,7 +99,7 @@ const op *run_vote(warp *w, const op *o)
     if (mask == 0) return o + 1;
     if (!gather(w, o, o->b, mask)) return NULL;
     mask = active(w, o);
-    uint32_t votes = *(uint32_t *) row(w, o->a) & mask;
+    uint32_t votes = *(uint32_t *)row(w, o->a) & mask;
     if (o->variant != VOTE_BALLOT) {
         write_votes(w, o, mask, votes);
         return o + 1;
@@ -125,7 +125,7 @@ const op *run_active_mask(warp *w, const op *o)
 static uint64_t value_at(const warp *w, const op *o, uint32_t lane)
 {
     const void *a = row(w, o->a);
-    return o->size == 8 ? ((const uint64_t *) a)[lane] : ((const uint32_t *) a)[lane];
+    return o->size == 8 ? ((const uint64_t *)a)[lane] : ((const uint32_t *)a)[lane];
 }
 
 const op *run_match(warp *w, const op *o)
@@ -137,13 +137,13 @@ const op *run_match(warp *w, const op *o)
     uint32_t equal[LANES] = {0}, *d = row(w, o->d), agree = 0;
     for (uint32_t i = 0; i < LANES; i++) {
         for (uint32_t k = 0; k < LANES; k++) {
-            equal[i] |= (uint32_t) (value_at(w, o, i) == value_at(w, o, k)) << k;
+            equal[i] |= (uint32_t)(value_at(w, o, i) == value_at(w, o, k)) << k;
         }
     }
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m), members = members_of(w, o->b, i) & mask;
+        uint32_t i = (uint32_t)__builtin_ctz(m), members = members_of(w, o->b, i) & mask;
         bool all = (equal[i] & members) == members;
-        agree |= (uint32_t) all << i;
+        agree |= (uint32_t)all << i;
         d[i] = o->variant ? all ? members : 0 : equal[i] & members;
     }
     if (o->v[0]) {
@@ -156,14 +156,20 @@ const op *run_match(warp *w, const op *o)
 /* In the order of decode_redux: add, min, max, and, or, xor. */
 static uint32_t combine(const op *o, uint32_t x, uint32_t y)
 {
-    bool less = o->narrow ? (int32_t) x < (int32_t) y : x < y; /* narrow: signed */
+    bool less = o->narrow ? (int32_t)x < (int32_t)y : x < y; /* narrow: signed */
     switch (o->variant) {
-    case 0: return x + y;
-    case 1: return less ? x : y;
-    case 2: return less ? y : x;
-    case 3: return x & y;
-    case 4: return x | y;
-    default: return x ^ y;
+    case 0:
+        return x + y;
+    case 1:
+        return less ? x : y;
+    case 2:
+        return less ? y : x;
+    case 3:
+        return x & y;
+    case 4:
+        return x | y;
+    default:
+        return x ^ y;
     }
 }
 
@@ -175,9 +181,11 @@ const op *run_redux(warp *w, const op *o)
     mask = active(w, o);
     uint32_t *a = row(w, o->a), *d = row(w, o->d), result[LANES];
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t) __builtin_ctz(m), members = (members_of(w, o->b, i) | 1u << i) & mask;
+        uint32_t i = (uint32_t)__builtin_ctz(m),
+                 members = (members_of(w, o->b, i) | 1u << i) & mask;
         uint32_t sum = a[__builtin_ctz(members)];
-        for (uint32_t k = members & (members - 1); k; k &= k - 1) sum = combine(o, sum, a[__builtin_ctz(k)]);
+        for (uint32_t k = members & (members - 1); k; k &= k - 1)
+            sum = combine(o, sum, a[__builtin_ctz(k)]);
         result[i] = sum;
     }
     for (uint32_t m = mask; m; m &= m - 1) d[__builtin_ctz(m)] = result[__builtin_ctz(m)];

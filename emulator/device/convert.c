@@ -18,7 +18,7 @@ static inline u16 half_bits_toward_zero(f32 x)
 {
     u16 nearest = half_bits(x);
     bool grew = __builtin_fabsf(half_value(nearest)) > __builtin_fabsf(x);
-    return (u16) (nearest - (grew && x == x));
+    return (u16)(nearest - (grew && x == x));
 }
 
 #include "convert.def"

@@ -70,8 +70,10 @@ static operand *field_of(draft *x, field f)
 void set_register(draft *x, field f, uint32_t reg, bool write)
 {
     *field_of(x, f) = reg;
-    if (write) x->writes |= (uint16_t) (1u << f);
-    else x->reads |= (uint16_t) (1u << f);
+    if (write)
+        x->writes |= (uint16_t)(1u << f);
+    else
+        x->reads |= (uint16_t)(1u << f);
 }
 
 void set_constant(decoder *d, draft *x, field f, uint64_t value, uint8_t width)
@@ -83,8 +85,7 @@ void set_constant(decoder *d, draft *x, field f, uint64_t value, uint8_t width)
 
 static bool holds(const uint8_t *row, uint64_t value, uint8_t width)
 {
-    return !memcmp(row, &value, width) &&
-           !memcmp(row + (LANES - 1) * width, &value, width);
+    return !memcmp(row, &value, width) && !memcmp(row + (LANES - 1) * width, &value, width);
 }
 
 /* Rows of 16, 32 and 64 bits lie mixed; the list of them is short enough to be searched. */
@@ -98,7 +99,7 @@ operand constant_row(module *m, uint64_t value, uint8_t width)
             return OPERAND(BANK_CONSTANTS, c->offset);
         }
     }
-    uint32_t bytes = (uint32_t) element * LANES;
+    uint32_t bytes = (uint32_t)element * LANES;
     if (m->constant_bytes + bytes > m->constant_capacity) {
         m->constant_capacity = 2 * m->constant_capacity + 16384;
         uint8_t *bigger = aligned_alloc(ROW_ALIGNMENT, m->constant_capacity);
@@ -107,8 +108,9 @@ operand constant_row(module *m, uint64_t value, uint8_t width)
         free(m->constants);
         m->constants = bigger;
     }
-    uint32_t offset = (uint32_t) m->constant_bytes;
-    for (uint32_t i = 0; i < LANES; i++) memcpy(m->constants + offset + i * element, &value, element);
+    uint32_t offset = (uint32_t)m->constant_bytes;
+    for (uint32_t i = 0; i < LANES; i++)
+        memcpy(m->constants + offset + i * element, &value, element);
     m->constant_bytes += bytes;
     m->constant = retake(m->constant, (m->constant_count + 1) * sizeof *m->constant);
     m->constant[m->constant_count++] = (constant){offset, width};
@@ -148,7 +150,7 @@ static bool function_address(const decoder *d, const char *name, uint64_t *addre
 {
     for (uint32_t i = 0; i < d->module->function_count; i++) {
         if (strcmp(d->module->functions[i]->name, name)) continue;
-        *address = FUNCTION_WINDOW + 16 * (uint64_t) (i + 1);
+        *address = FUNCTION_WINDOW + 16 * (uint64_t)(i + 1);
         return true;
     }
     return false;
@@ -161,8 +163,10 @@ bool symbol_address(const decoder *d, const ptx_operand *o, uint64_t *address)
     if (v && v->space == SPACE_SHARED) {
         d->to->shared_used[v - d->module->variables] = true;
     }
-    if (v) *address = v->address;
-    else if (!kernel_param(d, o->name, address) && !function_address(d, o->name, address)) return false;
+    if (v)
+        *address = v->address;
+    else if (!kernel_param(d, o->name, address) && !function_address(d, o->name, address))
+        return false;
     *address += o->number;
     return true;
 }
@@ -172,10 +176,10 @@ int type_size(const char *type)
     static const struct {
         const char *name;
         int bytes;
-    } types[] = {{"pred", 0}, {"b8", 1},  {"u8", 1},    {"s8", 1},    {"b16", 2},  {"u16", 2},
-                 {"s16", 2},  {"f16", 2}, {"bf16", 2},  {"b32", 4},   {"u32", 4},  {"s32", 4},
+    } types[] = {{"pred", 0}, {"b8", 1},    {"u8", 1},     {"s8", 1},   {"b16", 2}, {"u16", 2},
+                 {"s16", 2},  {"f16", 2},   {"bf16", 2},   {"b32", 4},  {"u32", 4}, {"s32", 4},
                  {"f32", 4},  {"f16x2", 4}, {"bf16x2", 4}, {"tf32", 4}, {"b64", 8}, {"u64", 8},
-                 {"s64", 8},  {"f64", 8}, {"b128", 16}};
+                 {"s64", 8},  {"f64", 8},   {"b128", 16}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!strcmp(types[i].name, type)) return types[i].bytes;
     }
@@ -184,7 +188,7 @@ int type_size(const char *type)
 
 uint8_t register_width(int bytes)
 {
-    return bytes == 1 ? 2 : (uint8_t) bytes;
+    return bytes == 1 ? 2 : (uint8_t)bytes;
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -194,16 +198,31 @@ static const struct {
     bank bank;
     uint32_t row;
 } specials[] = {
-    {"%ctaid.x", BANK_BLOCK, 0},   {"%ctaid.y", BANK_BLOCK, 1},  {"%ctaid.z", BANK_BLOCK, 2},
-    {"%ntid.x", BANK_BLOCK, 3},    {"%ntid.y", BANK_BLOCK, 4},   {"%ntid.z", BANK_BLOCK, 5},
-    {"%nctaid.x", BANK_BLOCK, 6},  {"%nctaid.y", BANK_BLOCK, 7}, {"%nctaid.z", BANK_BLOCK, 8},
-    {"%nwarpid", BANK_BLOCK, 9},   {"%smid", BANK_BLOCK, 10},    {"%nsmid", BANK_BLOCK, 11},
-    {"%gridid", BANK_BLOCK, 10},   {"%dynamic_smem_size", BANK_BLOCK, 12},
+    {"%ctaid.x", BANK_BLOCK, 0},
+    {"%ctaid.y", BANK_BLOCK, 1},
+    {"%ctaid.z", BANK_BLOCK, 2},
+    {"%ntid.x", BANK_BLOCK, 3},
+    {"%ntid.y", BANK_BLOCK, 4},
+    {"%ntid.z", BANK_BLOCK, 5},
+    {"%nctaid.x", BANK_BLOCK, 6},
+    {"%nctaid.y", BANK_BLOCK, 7},
+    {"%nctaid.z", BANK_BLOCK, 8},
+    {"%nwarpid", BANK_BLOCK, 9},
+    {"%smid", BANK_BLOCK, 10},
+    {"%nsmid", BANK_BLOCK, 11},
+    {"%gridid", BANK_BLOCK, 10},
+    {"%dynamic_smem_size", BANK_BLOCK, 12},
     {"%total_smem_size", BANK_BLOCK, 13},
-    {"%tid.x", BANK_WARP, 0},      {"%tid.y", BANK_WARP, 1},     {"%tid.z", BANK_WARP, 2},
-    {"%laneid", BANK_WARP, 3},     {"%warpid", BANK_WARP, 4},    {"%lanemask_eq", BANK_WARP, 5},
-    {"%lanemask_le", BANK_WARP, 6}, {"%lanemask_lt", BANK_WARP, 7},
-    {"%lanemask_ge", BANK_WARP, 8}, {"%lanemask_gt", BANK_WARP, 9},
+    {"%tid.x", BANK_WARP, 0},
+    {"%tid.y", BANK_WARP, 1},
+    {"%tid.z", BANK_WARP, 2},
+    {"%laneid", BANK_WARP, 3},
+    {"%warpid", BANK_WARP, 4},
+    {"%lanemask_eq", BANK_WARP, 5},
+    {"%lanemask_le", BANK_WARP, 6},
+    {"%lanemask_lt", BANK_WARP, 7},
+    {"%lanemask_ge", BANK_WARP, 8},
+    {"%lanemask_gt", BANK_WARP, 9},
 };
 
 static bool special_row(const char *name, operand *row)
@@ -230,13 +249,13 @@ static uint32_t resized(decoder *d, uint32_t reg, uint8_t width)
 
 static uint32_t inverted(decoder *d, uint32_t reg)
 {
-    uint32_t not = new_register(d, PREDICATE);
+    uint32_t inverse = new_register(d, PREDICATE);
     draft x = start(d, rule_find("not.pred")->run);
-    set_register(&x, FIELD_D, not, true);
+    set_register(&x, FIELD_D, inverse, true);
     set_register(&x, FIELD_A, reg, false);
     set_constant(d, &x, FIELD_B, 0, PREDICATE);
     append(d, &x);
-    return not;
+    return inverse;
 }
 
 static uint64_t number_bits(const ptx_operand *o, uint8_t width)
@@ -244,7 +263,7 @@ static uint64_t number_bits(const ptx_operand *o, uint8_t width)
     if (!o->floating || width != 4) return o->number;
     double value;
     memcpy(&value, &o->number, sizeof value);
-    float single = (float) value;
+    float single = (float)value;
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     return bits;
@@ -331,8 +350,9 @@ const char *last_part(const decoder *d)
  * as coherent as that of the host. */
 static bool ignorable(const char *part)
 {
-    static const char *const parts[] = {"rn", "ftz", "approx", "full", "uni", "volatile", "relaxed",
-                                        "weak", "gpu", "cta", "sys", "cluster", "nc", "noftz"};
+    static const char *const parts[] = {"rn",       "ftz",     "approx", "full", "uni",
+                                        "volatile", "relaxed", "weak",   "gpu",  "cta",
+                                        "sys",      "cluster", "nc",     "noftz"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!strcmp(parts[i], part)) return true;
     }
@@ -356,20 +376,26 @@ static const struct {
     const char *base;
     decode_special *decode;
 } special_statements[] = {
-    {"mov", decode_move},       {"setp", decode_setp},     {"set", decode_set},
-    {"testp", decode_plain},    {"cvt", decode_cvt},       {"slct", decode_slct},
-    {"addc", decode_carry},     {"subc", decode_carry},    {"madc", decode_carry},
-    {"prmt", decode_prmt},      {"ld", decode_load},       {"ldu", decode_load},
-    {"st", decode_store},       {"atom", decode_atomic},   {"red", decode_atomic},
-    {"cvta", decode_cvta},      {"isspacep", decode_isspacep}, {"cp", decode_copy_async},
-    {"call", decode_call},      {"bra", decode_branch},    {"brx", decode_jump_table},
-    {"ret", decode_return},     {"exit", decode_exit},     {"bar", decode_barrier},
-    {"barrier", decode_barrier}, {"membar", decode_fence}, {"fence", decode_fence},
-    {"shfl", decode_shuffle},   {"vote", decode_vote},     {"match", decode_match},
-    {"redux", decode_redux},    {"activemask", decode_active_mask}, {"trap", decode_trap},
-    {"brkpt", decode_nothing},  {"prefetch", decode_nothing}, {"prefetchu", decode_nothing},
-    {"nanosleep", decode_nothing}, {"pmevent", decode_nothing}, {"discard", decode_nothing},
-    {"applypriority", decode_nothing},
+    {"mov", decode_move},          {"setp", decode_setp},
+    {"set", decode_set},           {"testp", decode_plain},
+    {"cvt", decode_cvt},           {"slct", decode_slct},
+    {"addc", decode_carry},        {"subc", decode_carry},
+    {"madc", decode_carry},        {"prmt", decode_prmt},
+    {"ld", decode_load},           {"ldu", decode_load},
+    {"st", decode_store},          {"atom", decode_atomic},
+    {"red", decode_atomic},        {"cvta", decode_cvta},
+    {"isspacep", decode_isspacep}, {"cp", decode_copy_async},
+    {"call", decode_call},         {"bra", decode_branch},
+    {"brx", decode_jump_table},    {"ret", decode_return},
+    {"exit", decode_exit},         {"bar", decode_barrier},
+    {"barrier", decode_barrier},   {"membar", decode_fence},
+    {"fence", decode_fence},       {"shfl", decode_shuffle},
+    {"vote", decode_vote},         {"match", decode_match},
+    {"redux", decode_redux},       {"activemask", decode_active_mask},
+    {"trap", decode_trap},         {"brkpt", decode_nothing},
+    {"prefetch", decode_nothing},  {"prefetchu", decode_nothing},
+    {"nanosleep", decode_nothing}, {"pmevent", decode_nothing},
+    {"discard", decode_nothing},   {"applypriority", decode_nothing},
 };
 
 static decode_special *find_decoder(const decoder *d)
@@ -434,7 +460,7 @@ static uint32_t align(uint32_t offset, uint32_t alignment)
 
 static uint32_t words_of(const ptx_variable *v)
 {
-    return (uint32_t) (v->bytes + 3) / 4;
+    return (uint32_t)(v->bytes + 3) / 4;
 }
 
 static void lay_out_kernel(function *f, const ptx_function *from)
@@ -444,7 +470,7 @@ static void lay_out_kernel(function *f, const ptx_function *from)
     for (uint32_t i = 0; i < from->params; i++) {
         const ptx_variable *v = &from->param[i];
         facts->param_offset[i] = align(facts->param_bytes, v->alignment);
-        facts->param_size[i] = (uint32_t) v->bytes;
+        facts->param_size[i] = (uint32_t)v->bytes;
         facts->param_bytes = facts->param_offset[i] + facts->param_size[i];
     }
     facts->max_threads = from->max_threads ? from->max_threads : MAX_THREADS;
@@ -504,9 +530,13 @@ static void add_fall_through(decoder *d)
 
 bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from)
 {
-    decoder d = {.module = f->module, .syntax = syntax, .from = from, .to = f,
-                 .arena = arena_new(), .registers = from->registers};
-    d.width = arena_take(d.arena, 2 * (size_t) from->registers + 2); /* room to grow */
+    decoder d = {.module = f->module,
+                 .syntax = syntax,
+                 .from = from,
+                 .to = f,
+                 .arena = arena_new(),
+                 .registers = from->registers};
+    d.width = arena_take(d.arena, 2 * (size_t)from->registers + 2); /* room to grow */
     memcpy(d.width, from->width, from->registers);
     for (uint32_t i = 0; i < from->statements; i++) {
         decode_statement(&d, &from->statement[i]);

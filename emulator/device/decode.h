@@ -63,11 +63,11 @@ typedef struct decoder {
     uint8_t *width; /**< of each register */
     draft *drafts;
     uint32_t count;
-    uint32_t carry;          /**< the register that holds the carry flag; 0: none yet */
-    const char *part[16];    /**< the opcode, cut at its dots */
+    uint32_t carry;       /**< the register that holds the carry flag; 0: none yet */
+    const char *part[16]; /**< the opcode, cut at its dots */
     uint32_t parts;
-    char name[96];           /**< the opcode without ignorable modifiers */
-    int rounding;            /**< what run_rounded wants; 0: to nearest */
+    char name[96]; /**< the opcode without ignorable modifiers */
+    int rounding;  /**< what run_rounded wants; 0: to nearest */
     bool saturate;
     struct {
         uint32_t from, to;
@@ -106,12 +106,12 @@ uint8_t register_width(int bytes);
 /* Each decodes one statement; false when it is beyond the device. */
 typedef bool decode_special(decoder *);
 decode_special decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry,
-    decode_slct, decode_prmt;                                        /* decode_value.c */
+    decode_slct, decode_prmt; /* decode_value.c */
 decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep,
-    decode_copy_async, decode_call;                                  /* decode_memory.c */
+    decode_copy_async, decode_call; /* decode_memory.c */
 decode_special decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier,
     decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
-    decode_active_mask, decode_trap, decode_nothing;                 /* decode_control.c */
+    decode_active_mask, decode_trap, decode_nothing; /* decode_control.c */
 
 void assign_slots(decoder *); /* slots.c */
 bool flow_finish(decoder *);  /* flow.c */

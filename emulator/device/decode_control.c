@@ -17,7 +17,7 @@ static bool push_simple(decoder *d, handler *run)
 
 bool decode_nothing(decoder *d)
 {
-    (void) d;
+    (void)d;
     return true;
 }
 
@@ -72,7 +72,9 @@ static bool decode_reducing_barrier(decoder *d)
     if (s->operands < 3) return false;
     const ptx_operand *predicate = &s->operand[s->operands - 1];
     draft x = start(d, run_barrier);
-    x.op.variant = has_part(d, "popc") ? BARRIER_POPC : has_part(d, "and") ? BARRIER_AND : BARRIER_OR;
+    x.op.variant = has_part(d, "popc")  ? BARRIER_POPC
+                   : has_part(d, "and") ? BARRIER_AND
+                                        : BARRIER_OR;
     set_read(d, &x, FIELD_A, &s->operand[1], 4);
     if (s->operands > 3) set_read(d, &x, FIELD_B, &s->operand[2], 4);
     set_read(d, &x, FIELD_C, predicate, PREDICATE);
@@ -119,11 +121,15 @@ bool decode_shuffle(decoder *d)
     const ptx_statement *s = d->now;
     if (s->operands < 4) return false;
     draft x = start(d, run_shuffle);
-    x.op.variant = has_part(d, "up") ? SHUFFLE_UP : has_part(d, "down") ? SHUFFLE_DOWN
-                   : has_part(d, "bfly") ? SHUFFLE_XOR : SHUFFLE_INDEX;
+    x.op.variant = has_part(d, "up")     ? SHUFFLE_UP
+                   : has_part(d, "down") ? SHUFFLE_DOWN
+                   : has_part(d, "bfly") ? SHUFFLE_XOR
+                                         : SHUFFLE_INDEX;
     for (uint32_t i = 0; i < 3; i++) set_read(d, &x, FIELD_A + i, &s->operand[i + 1], 4);
-    if (s->operands > 4) set_read(d, &x, FIELD_E, &s->operand[4], 4);
-    else set_constant(d, &x, FIELD_E, ~UINT64_C(0), 4);
+    if (s->operands > 4)
+        set_read(d, &x, FIELD_E, &s->operand[4], 4);
+    else
+        set_constant(d, &x, FIELD_E, ~UINT64_C(0), 4);
     write_pair(d, &x, &s->operand[0], 4);
     push(d, &x);
     return true;
@@ -136,8 +142,10 @@ bool decode_vote(decoder *d)
     if (s->operands < 3) return false;
     draft x = start(d, run_vote);
     bool ballot = has_part(d, "ballot");
-    x.op.variant = ballot ? VOTE_BALLOT : has_part(d, "all") ? VOTE_ALL
-                   : has_part(d, "any") ? VOTE_ANY : VOTE_UNIFORM;
+    x.op.variant = ballot               ? VOTE_BALLOT
+                   : has_part(d, "all") ? VOTE_ALL
+                   : has_part(d, "any") ? VOTE_ANY
+                                        : VOTE_UNIFORM;
     set_read(d, &x, FIELD_A, &s->operand[1], PREDICATE);
     set_read(d, &x, FIELD_B, &s->operand[2], 4);
     set_write(d, &x, FIELD_D, &s->operand[0], ballot ? 4 : PREDICATE, false);
@@ -152,9 +160,9 @@ bool decode_match(decoder *d)
     int bytes = type_size(last_part(d));
     if (s->operands < 3 || (bytes != 4 && bytes != 8)) return false;
     draft x = start(d, run_match);
-    x.op.size = (uint8_t) bytes;
+    x.op.size = (uint8_t)bytes;
     x.op.variant = has_part(d, "all");
-    set_read(d, &x, FIELD_A, &s->operand[1], (uint8_t) bytes);
+    set_read(d, &x, FIELD_A, &s->operand[1], (uint8_t)bytes);
     set_read(d, &x, FIELD_B, &s->operand[2], 4);
     write_pair(d, &x, &s->operand[0], 4);
     push(d, &x);

@@ -14,8 +14,9 @@ static space space_named(const decoder *d)
     static const struct {
         const char *name;
         space space;
-    } names[] = {{"global", SPACE_GLOBAL}, {"shared", SPACE_SHARED}, {"shared::cta", SPACE_SHARED},
-                 {"local", SPACE_LOCAL},   {"const", SPACE_CONST},   {"param", SPACE_PARAM},
+    } names[] = {{"global", SPACE_GLOBAL},      {"shared", SPACE_SHARED},
+                 {"shared::cta", SPACE_SHARED}, {"local", SPACE_LOCAL},
+                 {"const", SPACE_CONST},        {"param", SPACE_PARAM},
                  {"param::entry", SPACE_PARAM}, {"param::func", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (has_part(d, names[i].name)) return names[i].space;
@@ -28,8 +29,9 @@ static bool set_address(decoder *d, draft *x, const ptx_operand *memory)
 {
     if (memory->kind != PTX_MEMORY) return false;
     const ptx_operand *base = &memory->item[0];
-    x->op.offset = (int64_t) memory->number;
-    const ptx_variable *local = base->kind == PTX_SYMBOL ? find_local(d, base->name, SPACE_LOCAL) : NULL;
+    x->op.offset = (int64_t)memory->number;
+    const ptx_variable *local =
+        base->kind == PTX_SYMBOL ? find_local(d, base->name, SPACE_LOCAL) : NULL;
     if (base->kind == PTX_REGISTER) {
         x->op.narrow = d->width[base->reg] == 4;
         set_read(d, x, FIELD_A, base, x->op.narrow ? 4 : 8);
@@ -80,13 +82,15 @@ static void push_param_access(decoder *d, const param_row *p, const ptx_operand 
                               bool load)
 {
     draft x = start(d, load ? run_param_load : run_param_store);
-    x.op.size = (uint8_t) bytes;
+    x.op.size = (uint8_t)bytes;
     x.op.variant = last_part(d)[0] == 's';
     x.op.a = OPERAND(BANK_REGISTERS, p->base + p->offset / 4 * LANES * 4);
     x.op.offset = p->offset % 4;
     uint8_t width = register_width(bytes);
-    if (load) set_write(d, &x, FIELD_D, value, width, x.op.variant);
-    else set_read(d, &x, FIELD_B, value, width);
+    if (load)
+        set_write(d, &x, FIELD_D, value, width, x.op.variant);
+    else
+        set_read(d, &x, FIELD_B, value, width);
     push(d, &x);
 }
 
@@ -100,7 +104,7 @@ static bool decode_param_access(decoder *d, const ptx_operand *memory, const ptx
     if (bytes < 1 || bytes > 8) return false;
     bool vector = value->kind == PTX_LIST;
     for (uint32_t i = 0; i < (vector ? value->items : 1); i++) {
-        p.offset = (uint32_t) memory->number + i * (uint32_t) bytes;
+        p.offset = (uint32_t)memory->number + i * (uint32_t)bytes;
         push_param_access(d, &p, vector ? &value->item[i] : value, bytes, load);
     }
     return true;
@@ -108,14 +112,24 @@ static bool decode_param_access(decoder *d, const ptx_operand *memory, const ptx
 
 /* ---- loads, stores, atomics ------------------------------------------------------------------ */
 
+static strength strength_of(const decoder *d)
+{
+    static const char *const atomic[] = {"relaxed", "acquire", "release", "acq_rel"};
+    for (size_t i = 0; i < sizeof atomic / sizeof *atomic; i++) {
+        if (has_part(d, atomic[i])) return STRENGTH_ATOMIC;
+    }
+    return has_part(d, "volatile") ? STRENGTH_VOLATILE : STRENGTH_PLAIN;
+}
+
 static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *memory)
 {
     int bytes = type_size(last_part(d));
     if (bytes < 1 || bytes > 8) return false;
     *x = start(d, run);
-    x->op.size = (uint8_t) bytes;
+    x->op.size = (uint8_t)bytes;
     x->op.count = has_part(d, "v4") ? 4 : has_part(d, "v2") ? 2 : 1;
     x->op.space = space_named(d);
+    x->op.strength = run == run_atomic ? STRENGTH_ATOMIC : strength_of(d);
     return set_address(d, x, memory);
 }
 
@@ -128,8 +142,10 @@ static bool set_values(decoder *d, draft *x, const ptx_operand *value, bool load
     x->op.extra = find_mover(load, x->op.size, last_part(d)[0] == 's', width);
     x->op.width = width;
     for (uint32_t i = 0; i < x->op.count; i++) {
-        if (load) set_write(d, x, FIELD_D + i, &first[i], width, false);
-        else set_read(d, x, FIELD_D + i, &first[i], width);
+        if (load)
+            set_write(d, x, FIELD_D + i, &first[i], width, false);
+        else
+            set_read(d, x, FIELD_D + i, &first[i], width);
     }
     return x->op.extra != NULL;
 }
@@ -137,7 +153,9 @@ static bool set_values(decoder *d, draft *x, const ptx_operand *value, bool load
 /* Handlers for the commonest accesses, which know more when they are compiled. */
 static handler *fitting_handler(const op *o, bool load)
 {
-    bool global = o->space == SPACE_GLOBAL && !o->narrow, shared = o->space == SPACE_SHARED && o->narrow;
+    bool global = o->space == SPACE_GLOBAL && !o->narrow,
+         shared = o->space == SPACE_SHARED && o->narrow;
+    if (shared && o->strength != STRENGTH_PLAIN) return load ? run_load : run_store;
     bool word = o->size == 4 && o->count == 1 && o->width == 4;
     if (!global && !shared) return load ? run_load : run_store;
     if (!load) return global ? run_store_global : run_store_shared;
@@ -145,7 +163,8 @@ static handler *fitting_handler(const op *o, bool load)
     return global ? run_load_global : run_load_shared;
 }
 
-static bool decode_access(decoder *d, const ptx_operand *memory, const ptx_operand *value, bool load)
+static bool decode_access(decoder *d, const ptx_operand *memory, const ptx_operand *value,
+                          bool load)
 {
     if (memory->kind != PTX_MEMORY) return false;
     if (space_named(d) == SPACE_PARAM && decode_param_access(d, memory, value, load)) return true;
@@ -172,7 +191,8 @@ bool decode_store(decoder *d)
 
 static const char *atomic_name(const decoder *d)
 {
-    static const char *const names[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
+    static const char *const names[] = {"add", "min",  "max", "and", "or",
+                                        "xor", "exch", "cas", "inc", "dec"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (has_part(d, names[i])) return names[i];
     }
@@ -187,14 +207,16 @@ bool decode_atomic(decoder *d)
     if (s->operands < 2u + returns || has_part(d, "v2") || has_part(d, "v4")) return false;
     draft x;
     if (!start_access(d, &x, run_atomic, &from[0])) return false;
-    x.op.extra = (const void *) find_atomic(atomic_name(d), last_part(d));
+    x.op.extra = (const void *)find_atomic(atomic_name(d), last_part(d));
     if (!x.op.extra) return false;
     uint8_t width = register_width(x.op.size);
     set_read(d, &x, FIELD_B, &from[1], width);
     bool compares = !strcmp(atomic_name(d), "cas");
     if (compares && s->operands < 3u + returns) return false;
-    if (compares) set_read(d, &x, FIELD_C, &from[2], width);
-    else x.op.c = x.op.b, x.reads |= (uint16_t) ((x.reads >> FIELD_B & 1) << FIELD_C);
+    if (compares)
+        set_read(d, &x, FIELD_C, &from[2], width);
+    else
+        x.op.c = x.op.b, x.reads |= (uint16_t)((x.reads >> FIELD_B & 1) << FIELD_C);
     if (returns) set_write(d, &x, FIELD_D, &s->operand[0], width, false);
     push(d, &x);
     return true;
@@ -209,18 +231,21 @@ bool decode_copy_async(decoder *d)
         return decode_nothing(d);
     }
     if (d->parts < 2 || strcmp(d->part[1], "async") || has_part(d, "bulk")) return false;
-    if (has_part(d, "mbarrier") || s->operands < 3 || s->operand[2].kind != PTX_NUMBER) return false;
+    if (has_part(d, "mbarrier") || s->operands < 3 || s->operand[2].kind != PTX_NUMBER)
+        return false;
     if (s->operand[0].kind != PTX_MEMORY || s->operand[1].kind != PTX_MEMORY) return false;
     draft x = start(d, run_copy_async);
-    x.op.size = (uint8_t) s->operand[2].number;
+    x.op.size = (uint8_t)s->operand[2].number;
     x.op.count = 1;
     const ptx_operand *to = &s->operand[0].item[0], *from = &s->operand[1].item[0];
     x.op.narrow = width_of(d, to, 8) == 4;
     set_read(d, &x, FIELD_A, to, x.op.narrow ? 4 : 8);
     set_read(d, &x, FIELD_B, from, 8);
-    if (s->operands > 3) set_read(d, &x, FIELD_C, &s->operand[3], 4);
-    else set_constant(d, &x, FIELD_C, x.op.size, 4);
-    x.op.offset = (int64_t) s->operand[0].number;
+    if (s->operands > 3)
+        set_read(d, &x, FIELD_C, &s->operand[3], 4);
+    else
+        set_constant(d, &x, FIELD_C, x.op.size, 4);
+    x.op.offset = (int64_t)s->operand[0].number;
     set_constant(d, &x, FIELD_E, s->operand[1].number, 8);
     push(d, &x);
     return true;
@@ -287,7 +312,8 @@ static bool lay_out_call(const decoder *d, call *c, const ptx_operand *arguments
     }
     c->has_result = results && results->items;
     if (!c->has_result) return true;
-    if (results->item[0].kind != PTX_SYMBOL || !find_param(d, results->item[0].name, &p)) return false;
+    if (results->item[0].kind != PTX_SYMBOL || !find_param(d, results->item[0].name, &p))
+        return false;
     c->result = OPERAND(BANK_REGISTERS, p.base);
     return true;
 }
@@ -312,8 +338,10 @@ bool decode_call(decoder *d)
         d->to->calls = true;
     } else {
         c->callee = find_function(d->module, target->name);
-        if (c->callee) add_callee(d->to, c->callee);
-        else x.op.run = syscall_find(target->name);
+        if (c->callee)
+            add_callee(d->to, c->callee);
+        else
+            x.op.run = syscall_find(target->name);
     }
     if (!x.op.run) return false;
     push(d, &x);

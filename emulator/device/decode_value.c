@@ -51,7 +51,7 @@ static bool push_by_rule(decoder *d, const rule *r, const ptx_operand *to, const
     if (d->rounding) {
         x.op.run = run_rounded;
         x.op.inner = r->run;
-        x.op.variant = (uint8_t) d->rounding;
+        x.op.variant = (uint8_t)d->rounding;
     }
     for (uint32_t i = 0; i < 4; i++) {
         if (r->width[i + 1] == NO_OPERAND) break;
@@ -73,10 +73,12 @@ bool decode_plain(decoder *d)
         if (!strcmp(type, "pred")) {
             static const ptx_operand zero = {.kind = PTX_NUMBER};
             ptx_operand from[2] = {s->operand[1], zero};
-            return s->operands == 2 && push_by_rule(d, rule_find(d->name), s->operand, from, 2, false);
+            return s->operands == 2 &&
+                   push_by_rule(d, rule_find(d->name), s->operand, from, 2, false);
         }
     }
-    if (!strcmp(d->part[0], "selp")) snprintf(d->name, sizeof d->name, "selp.b%d", 8 * type_size(type));
+    if (!strcmp(d->part[0], "selp"))
+        snprintf(d->name, sizeof d->name, "selp.b%d", 8 * type_size(type));
     const rule *r = find_rule(d);
     if (!r || !s->operands) return false;
     return push_by_rule(d, r, &s->operand[0], &s->operand[1], s->operands - 1, type[0] == 's');
@@ -89,17 +91,21 @@ static bool move_vector(decoder *d, const ptx_operand *list, const ptx_operand *
 {
     int bytes = type_size(last_part(d));
     if (list->items < 2 || list->items > 4 || bytes > 8) return false;
-    uint8_t each = (uint8_t) (bytes / (int) list->items);
+    uint8_t each = (uint8_t)(bytes / (int)list->items);
     if (each < 2) return false;
     draft x = start(d, pack ? run_pack : run_unpack);
     x.op.size = each;
-    x.op.count = (uint8_t) list->items;
-    if (pack) set_write(d, &x, FIELD_D, whole, (uint8_t) bytes, false);
-    else set_read(d, &x, FIELD_A, whole, (uint8_t) bytes);
+    x.op.count = (uint8_t)list->items;
+    if (pack)
+        set_write(d, &x, FIELD_D, whole, (uint8_t)bytes, false);
+    else
+        set_read(d, &x, FIELD_A, whole, (uint8_t)bytes);
     for (uint32_t i = 0; i < list->items; i++) {
         const ptx_operand *item = &list->item[i];
-        if (pack) set_read(d, &x, FIELD_A + i, item, each);
-        else set_write(d, &x, FIELD_D + i, item, each, false);
+        if (pack)
+            set_read(d, &x, FIELD_A + i, item, each);
+        else
+            set_write(d, &x, FIELD_D + i, item, each, false);
     }
     push(d, &x);
     return true;
@@ -110,8 +116,8 @@ static bool move_clock(decoder *d, const char *name)
     static const struct {
         const char *name;
         uint8_t width, variant;
-    } clocks[] = {{"%clock", 4, 0},          {"%clock_hi", 4, 1},       {"%clock64", 8, 0},
-                  {"%globaltimer", 8, 2},    {"%globaltimer_lo", 4, 2}, {"%globaltimer_hi", 4, 3}};
+    } clocks[] = {{"%clock", 4, 0},       {"%clock_hi", 4, 1},       {"%clock64", 8, 0},
+                  {"%globaltimer", 8, 2}, {"%globaltimer_lo", 4, 2}, {"%globaltimer_hi", 4, 3}};
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         if (strcmp(clocks[i].name, name)) continue;
         draft x = start(d, run_clock);
@@ -129,8 +135,8 @@ static bool move_local_address(decoder *d, const ptx_operand *from)
     const ptx_variable *v = find_local(d, from->name, SPACE_LOCAL);
     if (!v) return false;
     draft x = start(d, run_local_address);
-    x.op.size = (uint8_t) type_size(last_part(d));
-    x.op.offset = (int64_t) (v->offset + from->number);
+    x.op.size = (uint8_t)type_size(last_part(d));
+    x.op.offset = (int64_t)(v->offset + from->number);
     set_write(d, &x, FIELD_D, &d->now->operand[0], x.op.size, false);
     push(d, &x);
     return true;
@@ -157,15 +163,18 @@ bool decode_move(decoder *d)
 /* Signs do not matter for equality. lo, ls, hi, hs are unsigned lt, le, gt, ge. */
 static const rule *comparison(const char *how, const char *type)
 {
-    static const char *const unsigned_names[][2] = {{"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
+    static const char *const unsigned_names[][2] = {
+        {"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
     for (int i = 0; i < 4; i++) {
         if (!strcmp(how, unsigned_names[i][0])) how = unsigned_names[i][1];
     }
     bool equality = !strcmp(how, "eq") || !strcmp(how, "ne");
     char name[32];
     bool integer = strchr("bsu", type[0]) && strncmp(type, "bf", 2);
-    if (equality && integer) snprintf(name, sizeof name, "setp.%s.b%s", how, type + 1);
-    else snprintf(name, sizeof name, "setp.%s.%s", how, type);
+    if (equality && integer)
+        snprintf(name, sizeof name, "setp.%s.b%s", how, type + 1);
+    else
+        snprintf(name, sizeof name, "setp.%s.%s", how, type);
     return rule_find(name);
 }
 
@@ -245,7 +254,7 @@ bool decode_set(decoder *d)
     int bytes = type_size(type);
     return (bytes == 2 || bytes == 4) &&
            push_test(d, comparison(d->part[1], last_part(d)), p, &s->operand[1], &s->operand[2]) &&
-           push_select(d, &s->operand[0], (uint8_t) bytes, &yes, &no, p);
+           push_select(d, &s->operand[0], (uint8_t)bytes, &yes, &no, p);
 }
 
 /* slct.s32.f32 d, a, b, c: a where c >= 0. */
@@ -257,7 +266,7 @@ bool decode_slct(decoder *d)
     ptx_operand zero = {.kind = PTX_NUMBER};
     int bytes = type_size(d->part[d->parts - 2]);
     return bytes >= 2 && push_test(d, comparison("ge", last_part(d)), p, &s->operand[3], &zero) &&
-           push_select(d, &s->operand[0], (uint8_t) bytes, &s->operand[1], &s->operand[2], p);
+           push_select(d, &s->operand[0], (uint8_t)bytes, &s->operand[1], &s->operand[2], p);
 }
 
 /* ---- cvt, carries, prmt ---------------------------------------------------------------------- */
@@ -298,10 +307,13 @@ bool decode_carry(decoder *d)
     draft x = start(d, r->run);
     for (uint32_t i = 0; i < 3; i++) {
         ptx_operand zero = {.kind = PTX_NUMBER};
-        set_read(d, &x, FIELD_A + i, i + 1 < s->operands ? &s->operand[i + 1] : &zero, r->width[i + 1]);
+        set_read(d, &x, FIELD_A + i, i + 1 < s->operands ? &s->operand[i + 1] : &zero,
+                 r->width[i + 1]);
     }
-    if (in) set_register(&x, FIELD_E, d->carry, false);
-    else set_constant(d, &x, FIELD_E, !strcmp(base, "sub"), PREDICATE);
+    if (in)
+        set_register(&x, FIELD_E, d->carry, false);
+    else
+        set_constant(d, &x, FIELD_E, !strcmp(base, "sub"), PREDICATE);
     if (out) set_register(&x, FIELD_V0, d->carry, true);
     set_write(d, &x, FIELD_D, &s->operand[0], r->width[0], false);
     push(d, &x);

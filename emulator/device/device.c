@@ -44,7 +44,7 @@ static void *reserve(uint64_t bytes)
 static uint32_t cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (uint32_t) n : 1;
+    return n > 0 ? (uint32_t)n : 1;
 }
 
 static void fill_options(device_options *o, const device_options *given)
@@ -102,8 +102,8 @@ device_status device_alloc(device *d, uint64_t bytes, device_address *address)
     uint64_t offset;
     if (!heap_allocate(&d->heap, bytes, &offset)) {
         return fail(d, DEVICE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are free",
-                    (unsigned long long) bytes, (unsigned long long) (d->heap.limit - d->heap.used),
-                    (unsigned long long) d->heap.limit);
+                    (unsigned long long)bytes, (unsigned long long)(d->heap.limit - d->heap.used),
+                    (unsigned long long)d->heap.limit);
     }
     bits_set(d->owned, offset, bytes);
     *address = DEVICE_BASE + offset;
@@ -113,7 +113,8 @@ device_status device_alloc(device *d, uint64_t bytes, device_address *address)
 /* Whole pages go back to the system. */
 static void release_pages(device *d, uint64_t offset, uint64_t bytes)
 {
-    uint64_t page = 4096, first = (offset + page - 1) & ~(page - 1), end = (offset + bytes) & ~(page - 1);
+    uint64_t page = 4096, first = (offset + page - 1) & ~(page - 1),
+             end = (offset + bytes) & ~(page - 1);
     if (end > first) madvise(d->bytes + first, end - first, MADV_DONTNEED);
 }
 
@@ -134,7 +135,7 @@ device_status device_free(device *d, device_address address)
 {
     if (!module_owns(d, address) && release_range(d, address)) return DEVICE_OK;
     return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
-                (unsigned long long) address);
+                (unsigned long long)address);
 }
 
 bool freed_find(const device *d, uint64_t offset, uint64_t *base, uint64_t *bytes)
@@ -152,7 +153,8 @@ device_status device_find(device *d, device_address address, device_address *bas
 {
     uint64_t offset;
     if (!heap_find(&d->heap, address - DEVICE_BASE, &offset, bytes)) {
-        return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is in no allocation", (unsigned long long) address);
+        return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is in no allocation",
+                    (unsigned long long)address);
     }
     *base = DEVICE_BASE + offset;
     return DEVICE_OK;
@@ -165,14 +167,15 @@ void device_memory(device *d, uint64_t *free_bytes, uint64_t *total_bytes)
 }
 
 /* Is the range inside one allocation? */
-static device_status check_range(device *d, device_address address, uint64_t bytes, uint64_t *offset)
+static device_status check_range(device *d, device_address address, uint64_t bytes,
+                                 uint64_t *offset)
 {
     uint64_t base, size;
     *offset = address - DEVICE_BASE;
     bool inside = heap_find(&d->heap, *offset, &base, &size) && bytes <= base + size - *offset;
     if (inside || bytes == 0) return DEVICE_OK;
     return fail(d, DEVICE_BAD_ADDRESS, "%llu bytes at 0x%llx are not inside one allocation",
-                (unsigned long long) bytes, (unsigned long long) address);
+                (unsigned long long)bytes, (unsigned long long)address);
 }
 
 device_status device_write(device *d, device_address to, const void *from, uint64_t bytes)
@@ -200,12 +203,15 @@ device_status device_copy(device *d, device_address to, device_address from, uin
     if (status == DEVICE_OK) status = check_range(d, from, bytes, &source);
     if (status != DEVICE_OK || bytes == 0) return status;
     memmove(d->bytes + target, d->bytes + source, bytes);
-    if (bits_all(d->initialised, source, bytes)) bits_set(d->initialised, target, bytes);
-    else bits_copy(d->initialised, target, source, bytes);
+    if (bits_all(d->initialised, source, bytes))
+        bits_set(d->initialised, target, bytes);
+    else
+        bits_copy(d->initialised, target, source, bytes);
     return DEVICE_OK;
 }
 
-device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width, uint64_t count)
+device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width,
+                          uint64_t count)
 {
     uint64_t offset;
     if (width != 1 && width != 2 && width != 4) return fail(d, DEVICE_BAD_ADDRESS, "a bad width");
@@ -213,7 +219,7 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     device_status status = check_range(d, to, width * count, &offset);
     if (status != DEVICE_OK || count == 0) return status;
     uint8_t *at = d->bytes + offset;
-    if (width == 1) memset(at, (int) value, count);
+    if (width == 1) memset(at, (int)value, count);
     for (uint64_t i = 0; width > 1 && i < count; i++) memcpy(at + i * width, &value, width);
     bits_set(d->initialised, offset, width * count);
     return DEVICE_OK;

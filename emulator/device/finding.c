@@ -28,9 +28,19 @@ const char *thread_name(const block *b, uint32_t thread, char text[48])
     const uint32_t *size = b->launch->request->block;
     uint32_t at[3];
     place_thread(b, thread, at);
-    if (size[1] * size[2] == 1) snprintf(text, 48, " %u", thread);
-    else snprintf(text, 48, " (%u,%u,%u)", at[0], at[1], at[2]);
+    if (size[1] * size[2] == 1)
+        snprintf(text, 48, " %u", thread);
+    else
+        snprintf(text, 48, " (%u,%u,%u)", at[0], at[1], at[2]);
     return text;
+}
+
+/* Two operations of one source line are one defect. */
+static bool same_place(const finding_entry *e, const function *f, uint32_t line)
+{
+    uint32_t number;
+    const char *file = module_file(f->module, line, &number);
+    return e->finding.line == number && !strcmp(e->finding.file, file);
 }
 
 static finding_entry *find_entry(device *d, const launch *l, device_finding_kind kind,
@@ -38,7 +48,8 @@ static finding_entry *find_entry(device *d, const launch *l, device_finding_kind
 {
     for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
         finding_entry *e = &d->findings[i];
-        if (e->finding.kind == kind && e->line == line && e->function->module == f->module) return e;
+        if (e->finding.kind != kind || e->function->module != f->module) continue;
+        if (e->line == line || same_place(e, f, line)) return e;
     }
     return NULL;
 }
@@ -65,7 +76,8 @@ void report_at(block *b, const function *f, uint32_t line, device_finding_kind k
     device *d = b->device;
     pthread_mutex_lock(&d->reports);
     finding_entry *e = find_entry(d, b->launch, kind, f, line);
-    if (e) e->finding.count++;
+    if (e)
+        e->finding.count++;
     else if (d->finding_count - b->launch->first_finding < MOST_FINDINGS) {
         add_entry(b, f, line, kind, thread, address, text);
     }

@@ -28,8 +28,8 @@ static inline f32 power_of_two(f32 x)
     p = __builtin_fmaf(p, f, 2.40226507e-1f);
     p = __builtin_fmaf(p, f, 6.93147181e-1f);
     p = __builtin_fmaf(p, f, 1);
-    s32 whole = n == n ? (s32) n : 0, part = whole >> 1;
-    return p * bits_float((u32) (part + 127) << 23) * bits_float((u32) (whole - part + 127) << 23);
+    s32 whole = n == n ? (s32)n : 0, part = whole >> 1;
+    return p * bits_float((u32)(part + 127) << 23) * bits_float((u32)(whole - part + 127) << 23);
 }
 
 /* x = m 2^e with m near 1; log2(m) = 2 atanh(s) / ln 2 with s = (m - 1) / (m + 1). */
@@ -37,13 +37,13 @@ static inline f32 binary_logarithm(f32 x)
 {
     bool tiny = x < 0x1p-126f;
     u32 bits = float_bits(tiny ? x * 0x1p24f : x);
-    s32 e = (s32) (bits - 0x3f3504f3) >> 23;
-    f32 m = bits_float(bits - ((u32) e << 23)), s = (m - 1) / (m + 1), t = s * s;
+    s32 e = (s32)(bits - 0x3f3504f3) >> 23;
+    f32 m = bits_float(bits - ((u32)e << 23)), s = (m - 1) / (m + 1), t = s * s;
     f32 p = __builtin_fmaf(t, 0.320598898f, 0.412198583f);
     p = __builtin_fmaf(p, t, 0.577078016f);
     p = __builtin_fmaf(p, t, 0.961796694f);
     p = __builtin_fmaf(p, t, 2.88539008f);
-    f32 result = __builtin_fmaf(p, s, (f32) (tiny ? e - 24 : e));
+    f32 result = __builtin_fmaf(p, s, (f32)(tiny ? e - 24 : e));
     result = x == 0 ? -INFINITY : x < 0 ? NAN : result;
     return x == INFINITY || x != x ? x : result;
 }
@@ -53,9 +53,10 @@ static inline f32 binary_logarithm(f32 x)
 static inline f32 sum_to_odd(f64 product, f64 z)
 {
     f64 sum = product + z, part = sum - product, lost = (product - (sum - part)) + (z - part);
-    f32 nearest = (f32) sum;
+    f32 nearest = (f32)sum;
     u32 bits = float_bits(nearest);
-    bool above = __builtin_fabs(nearest) > __builtin_fabs(sum) || (nearest == sum && lost * sum < 0);
+    bool above =
+        __builtin_fabs(nearest) > __builtin_fabs(sum) || (nearest == sum && lost * sum < 0);
     bits -= above;
     bits |= nearest != sum || lost != 0;
     return __builtin_isfinite(sum) ? bits_float(bits) : nearest;
@@ -63,12 +64,12 @@ static inline f32 sum_to_odd(f64 product, f64 z)
 
 static inline u16 half_fma(u16 x, u16 y, u16 z)
 {
-    return half_bits(sum_to_odd((f64) half_value(x) * half_value(y), half_value(z)));
+    return half_bits(sum_to_odd((f64)half_value(x) * half_value(y), half_value(z)));
 }
 
 static inline u16 brain_fma(u16 x, u16 y, u16 z)
 {
-    return brain_bits(sum_to_odd((f64) brain_value(x) * brain_value(y), brain_value(z)));
+    return brain_bits(sum_to_odd((f64)brain_value(x) * brain_value(y), brain_value(z)));
 }
 
 static inline u16 half_relu(u16 x)
@@ -77,7 +78,7 @@ static inline u16 half_relu(u16 x)
 }
 
 #define PAIR3(f)                                                                                   \
-    (f((u16) x, (u16) y, (u16) z) | (u32) f((u16) (x >> 16), (u16) (y >> 16), (u16) (z >> 16)) << 16)
+    (f((u16)x, (u16)y, (u16)z) | (u32)f((u16)(x >> 16), (u16)(y >> 16), (u16)(z >> 16)) << 16)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* testp has one operand */
 #include "float.def"

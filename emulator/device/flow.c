@@ -75,7 +75,7 @@ static int find_label(const decoder *d, const char *label)
 {
     for (uint32_t i = 0; i < d->count; i++) {
         if (d->drafts[i].leader && d->drafts[i].label && !strcmp(d->drafts[i].label, label)) {
-            return (int) i;
+            return (int)i;
         }
     }
     return -1;
@@ -182,7 +182,7 @@ static int meeting_draft(const graph *g, uint32_t n)
 {
     uint32_t meet = g->node[n].meet;
     if (meet >= g->nodes - 1 || only_exits(g, meet)) return -1;
-    return (int) g->node[meet].first;
+    return (int)g->node[meet].first;
 }
 
 /* ---- laying out the final code --------------------------------------------------------------- */

@@ -30,7 +30,7 @@ static inline float bits_float(uint32_t bits)
 /* Exponent and mantissa move up; a multiplication sets the bias right, denormals included. */
 static inline float half_value(uint16_t h)
 {
-    uint32_t sign = (uint32_t) (h & 0x8000) << 16, rest = h & 0x7fff;
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
     float finite = bits_float(rest << 13) * 0x1p112f;
     uint32_t special = rest << 13 | 0x7f800000;
     uint32_t bits = rest >= 0x7c00 ? special : float_bits(finite);
@@ -44,19 +44,19 @@ static inline uint16_t half_bits(float x)
     uint32_t denormal = float_bits(bits_float(rest) + 0.5f) - float_bits(0.5f);
     uint32_t half = rest < 113u << 23 ? denormal : normal >> 13;
     half = rest >= 0x477ff000 ? 0x7c00 : half;
-    return (uint16_t) (rest > 0x7f800000 ? 0x7fff : half | sign);
+    return (uint16_t)(rest > 0x7f800000 ? 0x7fff : half | sign);
 }
 
 static inline float brain_value(uint16_t b)
 {
-    return bits_float((uint32_t) b << 16);
+    return bits_float((uint32_t)b << 16);
 }
 
 static inline uint16_t brain_bits(float x)
 {
     uint32_t bits = float_bits(x);
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return (uint16_t) ((bits & 0x7fffffff) > 0x7f800000 ? 0x7fff : rounded);
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fff : rounded);
 }
 
 #endif

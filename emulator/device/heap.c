@@ -59,8 +59,10 @@ static extent *join(extent *left, extent *right)
 {
     if (!left || !right) return left ? left : right;
     extent *top = left->priority > right->priority ? left : right;
-    if (top == left) left->right = join(left->right, right);
-    else right->left = join(left, right->left);
+    if (top == left)
+        left->right = join(left->right, right);
+    else
+        right->left = join(left, right->left);
     refresh(top);
     return top;
 }
@@ -120,7 +122,7 @@ static const extent *find_room(const extent *e, uint64_t from, uint64_t span)
 bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
 {
     if (bytes > h->limit - h->used) return false;
-    uint64_t span = ((bytes + GRAIN - 1) & ~(uint64_t) (GRAIN - 1)) + RED_ZONE;
+    uint64_t span = ((bytes + GRAIN - 1) & ~(uint64_t)(GRAIN - 1)) + RED_ZONE;
     const extent *room = find_room(h->root, h->cursor, span);
     if (!room) room = find_room(h->root, 0, span);
     if (!room) return false;
@@ -192,7 +194,8 @@ bool heap_release(heap *h, uint64_t offset, uint64_t *bytes)
     h->used -= gone.bytes;
     uint64_t span = gone.span;
     const extent *after = ceiling_of(h->root, offset), *before = floor_of(h->root, offset);
-    if (after && !after->used && after->offset == offset + span) span += cut_out(h, after->offset).span;
+    if (after && !after->used && after->offset == offset + span)
+        span += cut_out(h, after->offset).span;
     if (before && !before->used && before->offset + before->span == offset) {
         extent lower = cut_out(h, before->offset);
         offset = lower.offset;

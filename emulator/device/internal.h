@@ -23,26 +23,27 @@
 #include "device.h"
 
 enum {
-    LANES         = 32,
-    ALL_LANES     = -1, /* as a lane mask: every bit */
-    MAX_THREADS   = 1024,
-    MAX_WARPS     = MAX_THREADS / LANES,
-    MAX_SHARED    = 227 * 1024, /* bytes a block may have */
-    MAX_BARRIERS  = 16,
-    MAX_OPERANDS  = 8,
-    MAX_FORMALS   = 64,
-    MAX_PARAMS    = 32764, /* bytes of a kernel's parameters */
-    MAX_WORKERS   = 64,
+    LANES = 32,
+    ALL_LANES = -1, /* as a lane mask: every bit */
+    MAX_THREADS = 1024,
+    MAX_WARPS = MAX_THREADS / LANES,
+    MAX_SHARED = 227 * 1024, /* bytes a block may have */
+    MAX_BARRIERS = 16,
+    MAX_OPERANDS = 8,
+    MAX_FORMALS = 64,
+    MAX_PARAMS = 32764, /* bytes of a kernel's parameters */
+    MAX_WORKERS = 64,
     ROW_ALIGNMENT = 64,
-    CALL_STACK    = 1 << 16, /* bytes of local memory, a thread, for the frames of called functions */
-    CALL_ROWS     = 1 << 21, /* bytes of registers, a warp, for the frames of called functions */
+    SHARED_RED_ZONE = 128, /* unowned bytes behind each shared variable */
+    CALL_STACK = 1 << 16,  /* bytes of local memory, a thread, for the frames of called functions */
+    CALL_ROWS = 1 << 21,   /* bytes of registers, a warp, for the frames of called functions */
 };
 
 /* Generic addresses of what is not global memory. Nothing else lives in these ranges. */
-#define WINDOW_BYTES  UINT64_C(0x10000000000)
-#define SHARED_WINDOW UINT64_C(0x400000000000)
-#define LOCAL_WINDOW  (SHARED_WINDOW + WINDOW_BYTES)
-#define PARAM_WINDOW  (LOCAL_WINDOW + WINDOW_BYTES)
+#define WINDOW_BYTES    UINT64_C(0x10000000000)
+#define SHARED_WINDOW   UINT64_C(0x400000000000)
+#define LOCAL_WINDOW    (SHARED_WINDOW + WINDOW_BYTES)
+#define PARAM_WINDOW    (LOCAL_WINDOW + WINDOW_BYTES)
 #define FUNCTION_WINDOW (PARAM_WINDOW + WINDOW_BYTES) /* function i lies at 16 * (i + 1) */
 
 typedef enum space {
@@ -53,6 +54,14 @@ typedef enum space {
     SPACE_CONST,
     SPACE_PARAM,
 } space;
+
+/** How an access takes part in races. Two atomic ones make none; two volatile ones make none when
+ *  different warps do them, but do not order the lanes of one warp. */
+typedef enum strength {
+    STRENGTH_PLAIN,
+    STRENGTH_VOLATILE,
+    STRENGTH_ATOMIC,
+} strength;
 
 typedef struct op op;
 typedef struct warp warp;
@@ -74,25 +83,27 @@ typedef enum bank {
     BANKS,
 } bank;
 
-#define OPERAND(bank, offset) ((operand) (bank) << 30 | (operand) (offset))
+#define OPERAND(bank, offset) ((operand)(bank) << 30 | (operand)(offset))
 
-/** Executes `o` in the active lanes. @return the operation to go on with, NULL to leave the path. */
+/** Executes `o` in the active lanes. @return the operation to go on with, NULL to leave the path.
+ */
 typedef const op *handler(warp *, const op *o);
 
 struct op {
     handler *run;
-    handler *inner;    /**< what a wrapping handler (rounding) runs */
-    operand d;         /**< destination; component 0 of a vector */
-    operand v[3];      /**< components 1..3 of a vector; v[0] is a second destination */
+    handler *inner; /**< what a wrapping handler (rounding) runs */
+    operand d;      /**< destination; component 0 of a vector */
+    operand v[3];   /**< components 1..3 of a vector; v[0] is a second destination */
     operand a, b, c, e;
-    operand guard;     /**< a predicate, or 0: unconditional */
+    operand guard; /**< a predicate, or 0: unconditional */
     bool guard_negated;
-    uint8_t size;      /**< memory: bytes of one component */
-    uint8_t count;     /**< memory: components */
-    uint8_t space;     /**< memory: a `space` */
-    uint8_t narrow;    /**< memory: the address operand has 32 bits */
-    uint8_t width;     /**< memory: bytes of an element of the row */
+    uint8_t size;   /**< memory: bytes of one component */
+    uint8_t count;  /**< memory: components */
+    uint8_t space;  /**< memory: a `space` */
+    uint8_t narrow; /**< memory: the address operand has 32 bits */
+    uint8_t width;  /**< memory: bytes of an element of the row */
     bool is_load;
+    uint8_t strength;  /**< memory: a `strength` */
     uint8_t used;      /**< load: bit set of the components that something reads */
     uint8_t variant;   /**< meaning depends on the handler */
     uint32_t line;     /**< index into the module's places */
@@ -148,14 +159,14 @@ struct function {
     uint32_t ops;
     op *last;                /**< the one `ret` at the end */
     uint32_t register_bytes; /**< of a frame */
-    uint32_t formals;        /**< parameters of a device function, and where they lie in the frame */
+    uint32_t formals; /**< parameters of a device function, and where they lie in the frame */
     uint32_t formal[MAX_FORMALS], formal_words[MAX_FORMALS];
     uint32_t result_offset, result_words;
     uint32_t call_params; /**< offset in the frame of the parameters of its calls */
     uint32_t local_bytes;
-    bool calls;               /**< calls device functions */
-    bool *shared_used;        /**< by variable of the module; callees not included */
-    char *unsupported_text;   /**< the first opcode that the device lacks, or NULL */
+    bool calls;             /**< calls device functions */
+    bool *shared_used;      /**< by variable of the module; callees not included */
+    char *unsupported_text; /**< the first opcode that the device lacks, or NULL */
     uint32_t unsupported_line;
     device_function_facts facts;
     function **callee;
@@ -201,12 +212,12 @@ typedef struct path {
     const op *pc, *stop; /**< at `stop` the lanes join the parent; NULL: they run to the exit */
     int parent;          /**< index, -1: none */
     uint32_t children;
-    bool gathered;       /**< has waited for other lanes long enough */
-    uint8_t barrier;     /**< number of the barrier waited at */
-    uint32_t wanted;     /**< threads that complete it; 0: all */
+    bool gathered;   /**< has waited for other lanes long enough */
+    uint8_t barrier; /**< number of the barrier waited at */
+    uint32_t wanted; /**< threads that complete it; 0: all */
     const function *function;
-    uint8_t *registers;  /**< the frame */
-    uint32_t local;      /**< offset of the frame in local memory */
+    uint8_t *registers; /**< the frame */
+    uint32_t local;     /**< offset of the frame in local memory */
 } path;
 
 struct warp {
@@ -216,13 +227,13 @@ struct warp {
     int current;    /**< the path that runs */
     path *paths;
     int path_count, path_capacity;
-    uint32_t index;  /**< in the block */
-    uint32_t synced; /**< tick of its last warp-wide synchronisation */
-    uint32_t fenced; /**< tick of its last memory fence */
-    int64_t budget;  /**< operations left */
-    int32_t slice;   /**< backward jumps left before others get their turn */
+    uint32_t index;               /**< in the block */
+    uint32_t synced;              /**< tick of its last warp-wide synchronisation */
+    uint32_t fenced;              /**< tick of its last memory fence */
+    int64_t budget;               /**< operations left */
+    int32_t slice;                /**< backward jumps left before others get their turn */
     uint8_t *frames, *frames_end; /**< memory for register frames */
-    uint8_t *local;  /**< lane l's local memory starts at l * block->local_stride */
+    uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
     block *block;
 };
 
@@ -238,7 +249,7 @@ struct block {
     launch *launch;
     uint32_t index[3];
     uint32_t threads, warp_count;
-    uint32_t live; /**< threads that have not exited */
+    uint32_t live;                  /**< threads that have not exited */
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
     warp warps[MAX_WARPS];
     uint8_t *rows, *warp_rows; /**< BANK_BLOCK; BANK_WARP of every warp */
@@ -247,14 +258,14 @@ struct block {
     const module *shadow_of; /**< whose layout the shadow shows, with how much dynamic memory */
     uint32_t shadow_dynamic;
     uint64_t shadow_version;
-    uint32_t fenced; /**< tick of the last fence of any warp */
-    uint32_t oldest, span;     /**< shadow.h: write cells in [oldest, oldest + span) are settled */
-    uint32_t crowded;          /**< read cells from here on need no further note */
+    uint32_t fenced;            /**< tick of the last fence of any warp */
+    uint32_t oldest, span;      /**< shadow.h: write cells in [oldest, oldest + span) are settled */
+    uint32_t crowded;           /**< read cells from here on need no further note */
     uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
-    uint32_t tick;                   /**< grows at every synchronisation */
-    uint32_t first_tick, epoch_tick; /**< at the start of the block; at its last barrier */
-    uint8_t *frames; /**< registers of all warps */
+    uint32_t tick;                      /**< grows at every synchronisation */
+    uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */
+    uint8_t *frames;                    /**< registers of all warps */
     size_t frame_bytes, frame_capacity; /**< a warp's share */
     uint8_t *locals;
     size_t local_stride, local_capacity; /**< a thread's share of local memory */
@@ -390,8 +401,8 @@ typedef enum access_kind {
     ACCESS_STORE,
     ACCESS_ATOMIC,
 } access_kind;
-/** Values between a row and memory: `lanes` of them, from the row's given lane on, in memory at even
- *  steps; or those of the lanes in `mask`, each at its pointer plus `offset`. */
+/** Values between a row and memory: `lanes` of them, from the row's given lane on, in memory at
+ * even steps; or those of the lanes in `mask`, each at its pointer plus `offset`. */
 typedef struct mover {
     void (*run)(void *row, uint8_t *memory, int64_t step, uint32_t lanes);
     void (*spread)(void *row, uint8_t *const *memory, uint32_t offset, uint32_t mask);
@@ -399,7 +410,8 @@ typedef struct mover {
 const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
 handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
 handler run_store, run_store_global, run_store_shared, run_copy_async;
-/** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write. */
+/** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write.
+ */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
                     access_kind, const void *value);
 
@@ -474,13 +486,13 @@ static inline void *row(const warp *w, operand r)
 static inline uint32_t active(const warp *w, const op *o)
 {
     if (__builtin_expect(o->guard == 0, 1)) return w->mask;
-    uint32_t guard = *(const uint32_t *) row(w, o->guard);
+    uint32_t guard = *(const uint32_t *)row(w, o->guard);
     return w->mask & (o->guard_negated ? ~guard : guard);
 }
 
 static inline bool is_all(uint32_t mask)
 {
-    return mask == (uint32_t) ALL_LANES;
+    return mask == (uint32_t)ALL_LANES;
 }
 
 #endif

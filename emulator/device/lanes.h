@@ -25,34 +25,34 @@ typedef __int128 s128;
 typedef unsigned __int128 u128;
 
 /* What a register holds for a type: 8-bit values live in 16-bit registers. */
-#define CELL_u8  u16
-#define CELL_s8  s16
-#define CELL_u16 u16
-#define CELL_s16 s16
-#define CELL_u32 u32
-#define CELL_s32 s32
-#define CELL_u64 u64
-#define CELL_s64 s64
-#define CELL_f32 f32
-#define CELL_f64 f64
+#define CELL_u8         u16
+#define CELL_s8         s16
+#define CELL_u16        u16
+#define CELL_s16        s16
+#define CELL_u32        u32
+#define CELL_s32        s32
+#define CELL_u64        u64
+#define CELL_s64        s64
+#define CELL_f32        f32
+#define CELL_f64        f64
 
-#define EACH_LANE _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
+#define EACH_LANE       _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
 #define ROW(T, name, r) T *name = __builtin_assume_aligned(row(w, r), 32)
 
 /* Full warps, by far the most, store without looking; others keep what their lane had. */
 #define STORE_LANES(D, value)                                                                      \
     uint32_t mask = active(w, o);                                                                  \
     if (is_all(mask)) {                                                                            \
-        EACH_LANE d[i] = (D) (value);                                                              \
+        EACH_LANE d[i] = (D)(value);                                                               \
     } else {                                                                                       \
-        EACH_LANE d[i] = mask >> i & 1 ? (D) (value) : d[i];                                       \
+        EACH_LANE d[i] = mask >> i & 1 ? (D)(value) : d[i];                                        \
     }                                                                                              \
     return o + 1;
 
 #define DEFINE_1(name, D, A, value)                                                                \
     static inline D name##_of(A x)                                                                 \
     {                                                                                              \
-        return (D) (value);                                                                        \
+        return (D)(value);                                                                         \
     }                                                                                              \
     static const op *name(warp *w, const op *o)                                                    \
     {                                                                                              \
@@ -64,7 +64,7 @@ typedef unsigned __int128 u128;
 #define DEFINE_2(name, D, A, B, value)                                                             \
     static inline D name##_of(A x, B y)                                                            \
     {                                                                                              \
-        return (D) (value);                                                                        \
+        return (D)(value);                                                                         \
     }                                                                                              \
     static const op *name(warp *w, const op *o)                                                    \
     {                                                                                              \
@@ -77,7 +77,7 @@ typedef unsigned __int128 u128;
 #define DEFINE_3(name, D, A, B, C, value)                                                          \
     static inline D name##_of(A x, B y, C z)                                                       \
     {                                                                                              \
-        return (D) (value);                                                                        \
+        return (D)(value);                                                                         \
     }                                                                                              \
     static const op *name(warp *w, const op *o)                                                    \
     {                                                                                              \
@@ -91,7 +91,7 @@ typedef unsigned __int128 u128;
 #define DEFINE_4(name, D, A, B, C, E, value)                                                       \
     static inline D name##_of(A x, B y, C z, E u)                                                  \
     {                                                                                              \
-        return (D) (value);                                                                        \
+        return (D)(value);                                                                         \
     }                                                                                              \
     static const op *name(warp *w, const op *o)                                                    \
     {                                                                                              \
@@ -111,7 +111,7 @@ static inline uint32_t mask_of(const uint8_t flag[LANES])
     for (int i = 0; i < LANES; i += 8) {
         uint64_t eight;
         memcpy(&eight, flag + i, 8);
-        mask |= (uint32_t) (eight * UINT64_C(0x0102040810204080) >> 56) << i;
+        mask |= (uint32_t)(eight * UINT64_C(0x0102040810204080) >> 56) << i;
     }
     return mask;
 }
@@ -130,7 +130,7 @@ static inline const op *finish_compare(warp *w, const op *o, const uint8_t *flag
     uint32_t yes = mask_of(flag), no = ~yes;
     uint32_t mask = active(w, o);
     if (o->variant != COMBINE_NONE) {
-        uint32_t c = *(const uint32_t *) row(w, o->c);
+        uint32_t c = *(const uint32_t *)row(w, o->c);
         yes = o->variant == COMBINE_AND ? yes & c : o->variant == COMBINE_OR ? yes | c : yes ^ c;
         no = o->variant == COMBINE_AND ? no & c : o->variant == COMBINE_OR ? no | c : no ^ c;
     }
@@ -159,14 +159,14 @@ static inline const op *finish_compare(warp *w, const op *o, const uint8_t *flag
         ROW(D, d, o->d);                                                                           \
         ROW(const D, a, o->a);                                                                     \
         ROW(const D, b, o->b);                                                                     \
-        uint32_t p = *(const uint32_t *) row(w, o->c);                                             \
+        uint32_t p = *(const uint32_t *)row(w, o->c);                                              \
         STORE_LANES(D, p >> i & 1 ? a[i] : b[i])                                                   \
     }
 
 #define DEFINE_LOGIC(name, value)                                                                  \
     static const op *name(warp *w, const op *o)                                                    \
     {                                                                                              \
-        uint32_t x = *(const uint32_t *) row(w, o->a), y = *(const uint32_t *) row(w, o->b);       \
+        uint32_t x = *(const uint32_t *)row(w, o->a), y = *(const uint32_t *)row(w, o->b);         \
         write_mask(w, o->d, active(w, o), value);                                                  \
         return o + 1;                                                                              \
     }
@@ -179,24 +179,24 @@ static inline const op *finish_compare(warp *w, const op *o, const uint8_t *flag
         ROW(const T, a, o->a);                                                                     \
         ROW(const T, b, o->b);                                                                     \
         ROW(const T, c, o->c);                                                                     \
-        uint32_t in = *(const uint32_t *) row(w, o->e), out = 0, mask = active(w, o);              \
+        uint32_t in = *(const uint32_t *)row(w, o->e), out = 0, mask = active(w, o);               \
         for (int i = 0; i < LANES; i++) {                                                          \
             T x = a[i], y = b[i], z = c[i], k = in >> i & 1;                                       \
-            (void) z;                                                                              \
-            out |= (uint32_t) ((carry) != 0) << i;                                                 \
+            (void)z;                                                                               \
+            out |= (uint32_t)((carry) != 0) << i;                                                  \
             if (mask >> i & 1) d[i] = sum;                                                         \
         }                                                                                          \
         if (o->v[0]) write_mask(w, o->v[0], mask, out);                                            \
         return o + 1;                                                                              \
     }
 
-#define UNARY(name, text, D, A, value)                  DEFINE_1(name, D, A, value)
-#define BINARY(name, text, D, A, B, value)              DEFINE_2(name, D, A, B, value)
-#define TERNARY(name, text, D, A, B, C, value)          DEFINE_3(name, D, A, B, C, value)
-#define QUATERNARY(name, text, D, A, B, C, E, value)    DEFINE_4(name, D, A, B, C, E, value)
-#define COMPARE(name, text, A, value)                   DEFINE_COMPARE(name, A, value)
-#define SELECT(name, text, D)                           DEFINE_SELECT(name, D)
-#define LOGIC(name, text, value)                        DEFINE_LOGIC(name, value)
-#define CARRY(name, text, T, sum, carry)                DEFINE_CARRY(name, T, sum, carry)
+#define UNARY(name, text, D, A, value)               DEFINE_1(name, D, A, value)
+#define BINARY(name, text, D, A, B, value)           DEFINE_2(name, D, A, B, value)
+#define TERNARY(name, text, D, A, B, C, value)       DEFINE_3(name, D, A, B, C, value)
+#define QUATERNARY(name, text, D, A, B, C, E, value) DEFINE_4(name, D, A, B, C, E, value)
+#define COMPARE(name, text, A, value)                DEFINE_COMPARE(name, A, value)
+#define SELECT(name, text, D)                        DEFINE_SELECT(name, D)
+#define LOGIC(name, text, value)                     DEFINE_LOGIC(name, value)
+#define CARRY(name, text, T, sum, carry)             DEFINE_CARRY(name, T, sum, carry)
 
 #endif

@@ -43,12 +43,13 @@ static void run_blocks(block *b, launch *l)
     uint64_t number = atomic_fetch_add(&l->next, 1);
     if (number >= l->blocks) return;
     block_prepare(b, l);
-    for (; number < l->blocks && !l->stop; number = atomic_fetch_add(&l->next, 1)) block_run(b, number);
+    for (; number < l->blocks && !l->stop; number = atomic_fetch_add(&l->next, 1))
+        block_run(b, number);
 }
 
 static void *work(void *argument)
 {
-    seat s = *(seat *) argument;
+    seat s = *(seat *)argument;
     pool *p = s.pool;
     free(argument);
     uint64_t turn = 0;
@@ -110,7 +111,7 @@ void pool_close(pool *p)
 static bool worth_waking(const pool *p, const launch *l)
 {
     const uint32_t *size = l->request->block;
-    uint64_t warps = ((uint64_t) size[0] * size[1] * size[2] + LANES - 1) / LANES;
+    uint64_t warps = ((uint64_t)size[0] * size[1] * size[2] + LANES - 1) / LANES;
     return p->threads > 1 && l->blocks > 1 && l->blocks * warps > SMALL;
 }
 
@@ -137,7 +138,7 @@ void pool_run(pool *p, launch *l)
 void launch_fail(launch *l, device_status status)
 {
     int none = DEVICE_OK;
-    atomic_compare_exchange_strong(&l->status, &none, (int) status);
+    atomic_compare_exchange_strong(&l->status, &none, (int)status);
 }
 
 void launch_stop(launch *l, device_status status)
@@ -150,8 +151,8 @@ void launch_stop(launch *l, device_status status)
 
 static bool sizes_are_legal(const device_launch_request *r, const function *f)
 {
-    uint64_t threads = (uint64_t) r->block[0] * r->block[1] * r->block[2];
-    uint64_t shared = (uint64_t) f->facts.static_shared_bytes + r->dynamic_shared_bytes;
+    uint64_t threads = (uint64_t)r->block[0] * r->block[1] * r->block[2];
+    uint64_t shared = (uint64_t)f->facts.static_shared_bytes + r->dynamic_shared_bytes;
     return threads >= 1 && threads <= f->facts.max_threads && threads <= MAX_THREADS &&
            r->block[0] <= 1024 && r->block[1] <= 1024 && r->block[2] <= 64 && r->grid[0] >= 1 &&
            r->grid[1] >= 1 && r->grid[2] >= 1 && r->grid[0] <= INT32_MAX && r->grid[1] <= 65535 &&
@@ -197,11 +198,11 @@ device_status device_launch(device *d, const device_launch_request *r)
         .request = r,
         .function = f,
         .params = params,
-        .blocks = (uint64_t) r->grid[0] * r->grid[1] * r->grid[2],
+        .blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2],
         .check_races = checks & DEVICE_CHECK_RACES,
         .check_uninitialised = checks & DEVICE_CHECK_UNINITIALISED,
         .readable = checks & DEVICE_CHECK_UNINITIALISED ? d->initialised : d->owned,
-        .budget = (int64_t) d->options.budget,
+        .budget = (int64_t)d->options.budget,
         .first_finding = d->finding_count,
     };
     if (f->lacking) {
@@ -209,8 +210,9 @@ device_status device_launch(device *d, const device_launch_request *r)
         return refuse_unsupported(d, f);
     }
     pool_run(d->pool, &l);
-    device_status status = (device_status) l.status;
+    device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;
-    const char *why = d->finding_count > l.first_finding ? d->findings[l.first_finding].finding.text : "";
+    const char *why =
+        d->finding_count > l.first_finding ? d->findings[l.first_finding].finding.text : "";
     return fail(d, status, "%s: %s", f->plain_name, why);
 }

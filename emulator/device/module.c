@@ -11,15 +11,14 @@
 #include "bits.h"
 #include "decode.h"
 
-enum { SHARED_RED_ZONE = 128 }; /* unowned bytes behind each shared variable */
-
 /* ---- source places --------------------------------------------------------------------------- */
 
 /* Headers of the toolkit: a place inlined from there is of no use to who called it. */
 static bool is_toolkit(const char *file)
 {
-    static const char *const signs[] = {"/targets/", "/usr/local/cuda", "/usr/include/", "/usr/lib/",
-                                        "/nvidia/", "/cuda/include/", "/opt/cuda"};
+    static const char *const signs[] = {"/targets/", "/usr/local/cuda", "/usr/include/",
+                                        "/usr/lib/", "/nvidia/",        "/cuda/include/",
+                                        "/opt/cuda"};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         if (strstr(file, signs[i])) return true;
     }
@@ -40,7 +39,7 @@ static void resolve_places(module *m, const ptx_module *p)
     m->place_count = p->places;
     m->places = take(p->places, sizeof *m->places);
     for (uint32_t i = 0; i < p->places; i++) {
-        int at = (int) i;
+        int at = (int)i;
         while (p->place[at].outer >= 0 && is_toolkit(file_named(p, p->place[at].file))) {
             at = p->place[at].outer;
         }
@@ -82,7 +81,7 @@ static void add_variable(module *m, const ptx_variable *from)
 
 static uint32_t align(uint64_t offset, uint32_t alignment)
 {
-    return (uint32_t) ((offset + alignment - 1) & ~(uint64_t) (alignment - 1));
+    return (uint32_t)((offset + alignment - 1) & ~(uint64_t)(alignment - 1));
 }
 
 /* One layout for all kernels of the module, so that addresses are constants. */
@@ -126,7 +125,7 @@ static bool symbol_value(const module *m, const ptx_item *item, uint64_t *value)
     if (v) *value = v->address + (v->space == SPACE_SHARED ? SHARED_WINDOW : 0);
     for (uint32_t i = 0; !v && i < m->function_count; i++) {
         if (strcmp(m->functions[i]->name, item->symbol)) continue;
-        *value = FUNCTION_WINDOW + 16 * (uint64_t) (i + 1);
+        *value = FUNCTION_WINDOW + 16 * (uint64_t)(i + 1);
         v = m->variables;
     }
     *value += item->number;
@@ -142,7 +141,7 @@ static bool initialise(module *m, const ptx_variable *from)
     for (uint32_t i = 0; i < from->items; i++) {
         uint64_t value = from->item[i].number;
         if (from->item[i].symbol && !symbol_value(m, &from->item[i], &value)) return false;
-        if ((i + 1) * (uint64_t) from->element > v->bytes || from->element > 8) return false;
+        if ((i + 1) * (uint64_t)from->element > v->bytes || from->element > 8) return false;
         memcpy(to + i * from->element, &value, from->element);
     }
     return true;
@@ -193,7 +192,8 @@ static void inherit(function *kernel, function *f)
 {
     if (f->visited) return;
     f->visited = true;
-    for (uint32_t i = 0; i < f->module->variable_count; i++) kernel->shared_used[i] |= f->shared_used[i];
+    for (uint32_t i = 0; i < f->module->variable_count; i++)
+        kernel->shared_used[i] |= f->shared_used[i];
     if (f->unsupported_text && !kernel->lacking) kernel->lacking = f;
     for (uint32_t i = 0; i < f->callees; i++) inherit(kernel, f->callee[i]);
 }
@@ -207,7 +207,7 @@ static void settle_kernel(function *kernel)
         const variable *v = &m->variables[i];
         if (v->space != SPACE_SHARED || v->external || !kernel->shared_used[i]) continue;
         uint32_t *bytes = &kernel->facts.static_shared_bytes;
-        *bytes = align(*bytes, v->alignment) + (uint32_t) v->bytes;
+        *bytes = align(*bytes, v->alignment) + (uint32_t)v->bytes;
     }
 }
 
@@ -216,7 +216,7 @@ static void settle_kernel(function *kernel)
 static void free_function(function *f)
 {
     for (uint32_t i = 0; i < f->ops; i++) {
-        if (f->code[i].run == run_jump_table) free((void *) f->code[i].extra);
+        if (f->code[i].run == run_jump_table) free((void *)f->code[i].extra);
     }
     free(f->name);
     free(f->code);
@@ -259,7 +259,8 @@ static device_status build(module *m, const ptx_module *p)
     resolve_places(m, p);
     for (uint32_t i = 0; i < p->variables; i++) add_variable(m, &p->variable[i]);
     if (!lay_out_shared(m)) return fail(d, DEVICE_BAD_MODULE, "too much shared memory");
-    if (!allocate_globals(m)) return fail(d, DEVICE_OUT_OF_MEMORY, "no memory for module variables");
+    if (!allocate_globals(m))
+        return fail(d, DEVICE_OUT_OF_MEMORY, "no memory for module variables");
     add_headers(m, p);
     if (!decode_bodies(m, p, &failed)) {
         return fail(d, DEVICE_BAD_MODULE, "%s: a branch to an unknown label", failed);
@@ -277,8 +278,10 @@ static void enter(device *d, module *m, uint32_t *number)
     d->modules = retake(d->modules, (d->module_count + 1) * sizeof *d->modules);
     *number = d->module_count;
     d->modules[d->module_count++] = m;
-    d->functions = retake(d->functions, (d->function_count + m->function_count) * sizeof *d->functions);
-    for (uint32_t i = 0; i < m->function_count; i++) d->functions[d->function_count++] = m->functions[i];
+    d->functions =
+        retake(d->functions, (d->function_count + m->function_count) * sizeof *d->functions);
+    for (uint32_t i = 0; i < m->function_count; i++)
+        d->functions[d->function_count++] = m->functions[i];
 }
 
 device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *number)
@@ -294,8 +297,10 @@ device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *nu
     m->version = ++d->versions;
     device_status status = build(m, p);
     ptx_free(p);
-    if (status == DEVICE_OK) enter(d, m, number);
-    else module_free(m);
+    if (status == DEVICE_OK)
+        enter(d, m, number);
+    else
+        module_free(m);
     return status;
 }
 

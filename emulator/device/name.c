@@ -16,7 +16,7 @@
 /* An identifier "4vadd" at `at`. @return what follows it, NULL when there is none. */
 static const char *read_identifier(const char *at, const char **name, size_t *length)
 {
-    if (!isdigit((unsigned char) *at)) return NULL;
+    if (!isdigit((unsigned char)*at)) return NULL;
     char *end;
     unsigned long n = strtoul(at, &end, 10);
     if (n > strlen(end)) return NULL;
@@ -50,7 +50,9 @@ void plain_name(const char *mangled, char *text, size_t room)
 {
     const char *name = mangled;
     size_t length = strlen(mangled);
-    if (!strncmp(mangled, "_ZZ", 3)) last_identifier(mangled, &name, &length);
-    else if (!strncmp(mangled, "_Z", 2)) first_identifier(mangled + 2, &name, &length);
-    snprintf(text, room, "%.*s", (int) (length < room ? length : room - 1), name);
+    if (!strncmp(mangled, "_ZZ", 3))
+        last_identifier(mangled, &name, &length);
+    else if (!strncmp(mangled, "_Z", 2))
+        first_identifier(mangled + 2, &name, &length);
+    snprintf(text, room, "%.*s", (int)(length < room ? length : room - 1), name);
 }

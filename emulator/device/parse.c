@@ -17,7 +17,13 @@
 
 enum { MAX_SCOPES = 64, MAX_NESTING = 16 };
 
-typedef enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK } token_kind;
+typedef enum token_kind {
+    TOKEN_END,
+    TOKEN_WORD,
+    TOKEN_NUMBER,
+    TOKEN_STRING,
+    TOKEN_MARK
+} token_kind;
 
 typedef struct token {
     token_kind kind;
@@ -122,7 +128,7 @@ static void next(parser *p)
     } else {
         p->at++;
     }
-    p->now = (token){kind, start, (size_t) (p->at - start)};
+    p->now = (token){kind, start, (size_t)(p->at - start)};
 }
 
 static bool is(const parser *p, const char *text)
@@ -146,14 +152,14 @@ static bool accept(parser *p, const char *text)
 static void expect(parser *p, const char *text)
 {
     if (!accept(p, text)) {
-        error(p, "'%s' expected, not '%.*s'", text, (int) p->now.length, p->now.text);
+        error(p, "'%s' expected, not '%.*s'", text, (int)p->now.length, p->now.text);
     }
 }
 
 static const char *word(parser *p)
 {
     if (p->now.kind != TOKEN_WORD) {
-        error(p, "a name expected, not '%.*s'", (int) p->now.length, p->now.text);
+        error(p, "a name expected, not '%.*s'", (int)p->now.length, p->now.text);
     }
     const char *text = arena_text(p->arena, p->now.text, p->now.length);
     next(p);
@@ -220,7 +226,7 @@ static uint32_t small_integer(parser *p)
 {
     uint64_t value = integer(p);
     if (value > UINT32_MAX / 2) error(p, "a number out of range");
-    return (uint32_t) value;
+    return (uint32_t)value;
 }
 
 /* ---- registers and types --------------------------------------------------------------------- */
@@ -240,7 +246,7 @@ static const char *split_number(const char *name, size_t length, size_t *prefix,
     size_t digits = 0;
     while (digits < length && digits < 9 && is_digit(name[length - digits - 1])) digits++;
     *prefix = length - digits;
-    *tail = (uint32_t) strtoul(name + *prefix, NULL, 10);
+    *tail = (uint32_t)strtoul(name + *prefix, NULL, 10);
     return digits ? name : NULL;
 }
 
@@ -288,7 +294,7 @@ static void parse_registers(parser *p)
     if (bytes < 0 || bytes > 8) error(p, "registers of an unknown type");
     next(p);
     do {
-        declare_registers(p, bytes == 1 ? 2 : (uint8_t) bytes);
+        declare_registers(p, bytes == 1 ? 2 : (uint8_t)bytes);
     } while (accept(p, ","));
     expect(p, ";");
 }
@@ -326,16 +332,20 @@ static ptx_operand parse_list(parser *p, const char *close)
 
 static void parse_displacement(parser *p, ptx_operand *o)
 {
-    if (accept(p, "+")) o->number += integer(p);
-    else if (is(p, "-")) o->number += integer(p);
+    if (accept(p, "+"))
+        o->number += integer(p);
+    else if (is(p, "-"))
+        o->number += integer(p);
 }
 
 static ptx_operand parse_memory(parser *p)
 {
     ptx_operand o = {.kind = PTX_MEMORY, .items = 1};
     o.item = arena_take(p->arena, sizeof *o.item);
-    if (p->now.kind == TOKEN_NUMBER) o.item[0] = (ptx_operand){.kind = PTX_NUMBER, .number = integer(p)};
-    else o.item[0] = parse_name(p);
+    if (p->now.kind == TOKEN_NUMBER)
+        o.item[0] = (ptx_operand){.kind = PTX_NUMBER, .number = integer(p)};
+    else
+        o.item[0] = parse_name(p);
     parse_displacement(p, &o);
     expect(p, "]");
     return o;
@@ -410,7 +420,8 @@ static void parse_initialiser(parser *p, ptx_variable *v)
         v->item = arena_grow(p->arena, v->item, v->items, sizeof *v->item);
         v->item[v->items++] = item;
     } while (list && accept(p, ","));
-    while (list && accept(p, "}")) {}
+    while (list && accept(p, "}")) {
+    }
 }
 
 /* .align 4 .b8 name[16], with whatever attributes; the state space has been read. */
@@ -421,8 +432,10 @@ static ptx_variable parse_declarator(parser *p, space space)
     for (; p->now.kind == TOKEN_WORD && *p->now.text == '.';) {
         int bytes = type_bytes(p->now.text, p->now.length);
         bool align = is(p, ".align");
-        if (bytes > 0) v.element = (uint32_t) bytes;
-        else if (is(p, ".v2") || is(p, ".v4")) vector = (uint32_t) (p->now.text[2] - '0');
+        if (bytes > 0)
+            v.element = (uint32_t)bytes;
+        else if (is(p, ".v2") || is(p, ".v4"))
+            vector = (uint32_t)(p->now.text[2] - '0');
         bool attribute = is(p, ".attribute");
         next(p);
         if (align) v.alignment = small_integer(p);
@@ -455,13 +468,13 @@ static void parse_variable(parser *p, space space, bool external)
     ptx_function *f = p->function;
     if (space == SPACE_PARAM) {
         v.offset = p->param_bytes;
-        p->param_bytes += (uint32_t) (v.bytes + 15) & ~15u;
+        p->param_bytes += (uint32_t)(v.bytes + 15) & ~15u;
         if (p->param_bytes > f->param_bytes) f->param_bytes = p->param_bytes;
     }
     if (space == SPACE_LOCAL) {
         uint32_t alignment = v.alignment > 16 ? v.alignment : 16;
         v.offset = (f->local_bytes + alignment - 1) & ~(alignment - 1);
-        f->local_bytes = v.offset + ((uint32_t) (v.bytes + 15) & ~15u);
+        f->local_bytes = v.offset + ((uint32_t)(v.bytes + 15) & ~15u);
     }
     if (space == SPACE_PARAM || space == SPACE_LOCAL) {
         f->variable = arena_grow(p->arena, f->variable, f->variables, sizeof v);
@@ -478,8 +491,11 @@ static bool space_of(const parser *p, space *space)
     static const struct {
         const char *text;
         int space;
-    } names[] = {{".global", SPACE_GLOBAL}, {".shared", SPACE_SHARED}, {".const", SPACE_CONST},
-                 {".local", SPACE_LOCAL},   {".param", SPACE_PARAM}};
+    } names[] = {{".global", SPACE_GLOBAL},
+                 {".shared", SPACE_SHARED},
+                 {".const", SPACE_CONST},
+                 {".local", SPACE_LOCAL},
+                 {".param", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!is(p, names[i].text)) continue;
         *space = names[i].space;
@@ -495,7 +511,7 @@ static int find_place(const parser *p, const ptx_place *like)
     for (uint32_t i = p->module->places; i-- > p->first_place;) {
         const ptx_place *q = &p->module->place[i];
         if (q->file == like->file && q->line == like->line && q->column == like->column) {
-            return (int) i;
+            return (int)i;
         }
     }
     return -1;
@@ -504,10 +520,9 @@ static int find_place(const parser *p, const ptx_place *like)
 /* .loc 2 898 13, function_name $L__info_string0, inlined_at 1 21 3 */
 static void parse_loc(parser *p)
 {
-    const char *line_end = memchr(p->at, '\n', (size_t) (p->end - p->at));
+    const char *line_end = memchr(p->at, '\n', (size_t)(p->end - p->at));
     char text[512];
-    snprintf(text, sizeof text, "%.*s",
-             (int) ((line_end ? line_end : p->end) - p->at), p->at);
+    snprintf(text, sizeof text, "%.*s", (int)((line_end ? line_end : p->end) - p->at), p->at);
     ptx_place place = {.outer = -1}, outer;
     int fields = sscanf(text, "%u %u %u", &place.file, &place.line, &place.column);
     const char *inlined = strstr(text, "inlined_at");
@@ -515,7 +530,8 @@ static void parse_loc(parser *p)
         place.outer = find_place(p, &outer);
     }
     skip_line(p);
-    if (fields < 2 || place.line == 0) return; /* line 0: the compiler does not know; keep the last */
+    if (fields < 2 || place.line == 0)
+        return; /* line 0: the compiler does not know; keep the last */
     ptx_module *m = p->module;
     m->place = arena_grow(p->arena, m->place, m->places, sizeof place);
     p->place = m->places;
@@ -561,9 +577,12 @@ static void parse_label_list(parser *p, const char *name)
 
 static void parse_label(parser *p, const char *name)
 {
-    if (accept(p, ".branchtargets")) parse_label_list(p, name);
-    else if (accept(p, ".callprototype") || accept(p, ".calltargets")) skip_until(p, ";");
-    else new_statement(p)->label = name;
+    if (accept(p, ".branchtargets"))
+        parse_label_list(p, name);
+    else if (accept(p, ".callprototype") || accept(p, ".calltargets"))
+        skip_until(p, ";");
+    else
+        new_statement(p)->label = name;
 }
 
 static void parse_instruction(parser *p)
@@ -619,7 +638,7 @@ static void parse_directive(parser *p)
     } else if (accept(p, ".pragma")) {
         skip_until(p, ";");
     } else {
-        error(p, "unknown directive '%.*s'", (int) p->now.length, p->now.text);
+        error(p, "unknown directive '%.*s'", (int)p->now.length, p->now.text);
     }
 }
 
@@ -712,17 +731,26 @@ static void parse_toplevel(parser *p)
     space space;
     bool external = is(p, ".extern");
     while (is(p, ".extern") || is(p, ".visible") || is(p, ".weak") || is(p, ".common")) next(p);
-    if (accept(p, ".entry")) parse_function(p, true);
-    else if (accept(p, ".func")) parse_function(p, false);
-    else if (is(p, ".section")) skip_section(p);
-    else if (accept(p, ".file")) parse_file(p);
-    else if (is(p, ".loc")) skip_line(p);
-    else if (is(p, ".version") || is(p, ".target") || is(p, ".address_size")) skip_line(p);
-    else if (accept(p, ".pragma") || accept(p, ".alias")) skip_until(p, ";");
-    else if (space_of(p, &space) && (space == SPACE_GLOBAL || space == SPACE_CONST || space == SPACE_SHARED)) {
+    if (accept(p, ".entry"))
+        parse_function(p, true);
+    else if (accept(p, ".func"))
+        parse_function(p, false);
+    else if (is(p, ".section"))
+        skip_section(p);
+    else if (accept(p, ".file"))
+        parse_file(p);
+    else if (is(p, ".loc"))
+        skip_line(p);
+    else if (is(p, ".version") || is(p, ".target") || is(p, ".address_size"))
+        skip_line(p);
+    else if (accept(p, ".pragma") || accept(p, ".alias"))
+        skip_until(p, ";");
+    else if (space_of(p, &space) &&
+             (space == SPACE_GLOBAL || space == SPACE_CONST || space == SPACE_SHARED)) {
         next(p);
         parse_variable(p, space, external);
-    } else error(p, "'%.*s' is not expected here", (int) p->now.length, p->now.text);
+    } else
+        error(p, "'%.*s' is not expected here", (int)p->now.length, p->now.text);
 }
 
 ptx_module *ptx_parse(const char *text, size_t bytes)

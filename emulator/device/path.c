@@ -8,8 +8,8 @@
  * A warp starts as one path. A branch that parts its lanes turns the path into a meeting point,
  * with two children that run on until they reach it; when the last child is there (or has exited),
  * the meeting point becomes a path again. A call is a meeting point too: the child runs in a frame
- * of its own and meets its caller at the return. Any path that is not waiting can run, so lanes that
- * wait at a barrier do not keep their neighbours from getting there.
+ * of its own and meets its caller at the return. Any path that is not waiting can run, so lanes
+ * that wait at a barrier do not keep their neighbours from getting there.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #include "internal.h"
 
 enum {
-    SLICE     = 1 << 14, /* backward jumps before another path, warp or block gets its turn */
+    SLICE = 1 << 14,     /* backward jumps before another path, warp or block gets its turn */
     MAX_PATHS = 1 << 15, /* more are a recursion without end */
 };
 
@@ -36,7 +36,7 @@ static int new_path(warp *w)
     }
     if (w->path_count == w->path_capacity) {
         w->path_capacity = w->path_capacity ? 2 * w->path_capacity : 8;
-        w->paths = retake(w->paths, (size_t) w->path_capacity * sizeof *w->paths);
+        w->paths = retake(w->paths, (size_t)w->path_capacity * sizeof *w->paths);
     }
     return w->path_count++;
 }
@@ -48,8 +48,12 @@ void warp_start(warp *w, const function *f, uint32_t mask)
     w->synced = w->fenced = 0;
     int i = new_path(w);
     w->current = i;
-    w->paths[i] = (path){.state = PATH_READY, .mask = mask, .pc = f->code, .parent = -1,
-                         .function = f, .registers = w->frames};
+    w->paths[i] = (path){.state = PATH_READY,
+                         .mask = mask,
+                         .pc = f->code,
+                         .parent = -1,
+                         .function = f,
+                         .registers = w->frames};
 }
 
 /* A path ends; `arriving` of its lanes go on in its parent, if it has one. */
@@ -157,7 +161,7 @@ const op *run_jump_table(warp *w, const op *o)
     const jump_table *table = o->extra;
     const uint32_t *index = row(w, o->a);
     uint32_t first = index[__builtin_ctz(w->mask)], same = 0;
-    for (int i = 0; i < LANES; i++) same |= (uint32_t) (index[i] == first) << i;
+    for (int i = 0; i < LANES; i++) same |= (uint32_t)(index[i] == first) << i;
     same &= w->mask;
     const op *target = table->target[first < table->count ? first : table->count - 1];
     if (same == w->mask) return jump(w, o, target);
@@ -176,7 +180,7 @@ const op *run_exit(warp *w, const op *o)
     uint32_t leaving = active(w, o);
     w->alive &= ~leaving;
     w->mask &= ~leaving;
-    w->block->live -= (uint32_t) __builtin_popcount(leaving);
+    w->block->live -= (uint32_t)__builtin_popcount(leaving);
     if (w->mask) return o + 1;
     end_path(w, w->current, 0);
     return NULL;
@@ -203,7 +207,7 @@ static uint8_t *new_frame(const warp *w, const function *f)
         uint8_t *end = p->registers + p->function->register_bytes;
         if (end > top) top = end;
     }
-    top = (uint8_t *) (((uintptr_t) top + ROW_ALIGNMENT - 1) & ~(uintptr_t) (ROW_ALIGNMENT - 1));
+    top = (uint8_t *)(((uintptr_t)top + ROW_ALIGNMENT - 1) & ~(uintptr_t)(ROW_ALIGNMENT - 1));
     return top + f->register_bytes <= w->frames_end ? top : NULL;
 }
 
@@ -224,13 +228,13 @@ static uint32_t same_callee(const warp *w, const op *o, uint32_t mask)
     const uint64_t *address = row(w, o->a);
     uint64_t first = address[__builtin_ctz(mask)];
     uint32_t same = 0;
-    for (int i = 0; i < LANES; i++) same |= (uint32_t) (address[i] == first) << i;
+    for (int i = 0; i < LANES; i++) same |= (uint32_t)(address[i] == first) << i;
     return same & mask;
 }
 
 static const op *call_failed(warp *w, const op *o, const char *why)
 {
-    report(w, o, FINDING_TRAP, (uint32_t) __builtin_ctz(w->mask), 0, "%s", why);
+    report(w, o, FINDING_TRAP, (uint32_t)__builtin_ctz(w->mask), 0, "%s", why);
     return path_halt(w, o, DEVICE_TRAP);
 }
 
@@ -277,7 +281,7 @@ const op *run_return(warp *w, const op *o)
         uint8_t *to = caller->registers + (c->result & 0x3fffffff);
         copy_words(w, to, p->registers + f->result_offset, f->result_words);
     }
-    (void) o;
+    (void)o;
     end_path(w, w->current, w->mask);
     return NULL;
 }
@@ -360,7 +364,7 @@ static void release_waiting(warp *w)
 static void out_of_budget(warp *w)
 {
     const path *p = current(w);
-    report(w, p->pc, FINDING_ENDLESS_LOOP, (uint32_t) __builtin_ctz(w->mask), 0,
+    report(w, p->pc, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
            "runs without end: the instruction budget is spent");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }

@@ -19,7 +19,7 @@ static pthread_once_t filled = PTHREAD_ONCE_INIT;
 static uint32_t hash(const char *name)
 {
     uint32_t h = 2166136261u;
-    for (; *name; name++) h = (h ^ (unsigned char) *name) * 16777619u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
     return h;
 }
 

@@ -27,7 +27,7 @@
 #include "shadow.h"
 
 enum {
-    MOST_TICKS    = (1 << 19) - 4,
+    MOST_TICKS = (1 << 19) - 4,
     SHARED_MARGIN = 256, /* unowned bytes at the end */
 };
 
@@ -93,19 +93,21 @@ void shadow_prepare(block *b)
 {
     const module *m = b->launch->function->module;
     uint32_t dynamic = b->launch->request->dynamic_shared_bytes;
-    if (b->shadow_of == m && b->shadow_dynamic == dynamic && b->shadow_version == m->version) return;
+    if (b->shadow_of == m && b->shadow_dynamic == dynamic && b->shadow_version == m->version)
+        return;
     b->shadow_of = m;
     b->shadow_version = m->version;
     b->shadow_dynamic = dynamic;
     b->shared_bytes = m->shared_bytes + dynamic + SHARED_MARGIN;
     reserve(b, b->shared_bytes + 64);
     memset(b->words.written, 0xff, b->shared_capacity);
-    memset(b->bytes.written, 0xff, 4 * (size_t) b->shared_capacity);
+    memset(b->bytes.written, 0xff, 4 * (size_t)b->shared_capacity);
     memset(b->words.read, 0, b->shared_capacity);
-    memset(b->bytes.read, 0, 4 * (size_t) b->shared_capacity);
+    memset(b->bytes.read, 0, 4 * (size_t)b->shared_capacity);
     for (uint32_t i = 0; i < m->variable_count; i++) {
         const variable *v = &m->variables[i];
-        if (v->space == SPACE_SHARED && !v->external) own(b, (uint32_t) v->address, (uint32_t) v->bytes);
+        if (v->space == SPACE_SHARED && !v->external)
+            own(b, (uint32_t)v->address, (uint32_t)v->bytes);
     }
     own(b, m->shared_bytes, dynamic);
     b->tick = 1;
@@ -165,7 +167,8 @@ static void mark_reads(warp *w, const op *o, const run *r, uint32_t first, uint3
     uint32_t epoch = w->block->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
     uint32_t me = stamp(w, r->lane), *read = c->read + first, *line = c->read_line + first;
     if (r->step == 4) {
-        for (uint32_t i = 0; i < count; i++) read[i] = shadow_read_cell(read[i], me + i, epoch, synced);
+        for (uint32_t i = 0; i < count; i++)
+            read[i] = shadow_read_cell(read[i], me + i, epoch, synced);
     } else {
         uint32_t each = r->bytes / 4, rises = r->step != 0;
         uint32_t several = r->step == 0 && r->lanes > 1 ? MANY : 0;
@@ -181,7 +184,8 @@ static uint32_t words_of(const run *r)
     return r->bytes / 4 * (r->step ? r->lanes : 1);
 }
 
-/* Which lane accesses the i-th word: the first one, the i-th one, or by elements of several words. */
+/* Which lane accesses the i-th word: the first one, the i-th one, or by elements of several words.
+ */
 static uint32_t lane_of_word(const run *r, uint32_t i)
 {
     return r->step == 4 ? i : r->step ? i / (r->bytes / 4) : 0;
@@ -190,8 +194,8 @@ static uint32_t lane_of_word(const run *r, uint32_t i)
 bool shadow_load(warp *w, const op *o, const run *r)
 {
     const block *b = w->block;
-    if (r->bytes < 4) return false;
-    uint32_t first = (uint32_t) r->address / 4, count = words_of(r), me = stamp(w, r->lane);
+    if (r->bytes < 4 || o->strength != STRENGTH_PLAIN) return false;
+    uint32_t first = (uint32_t)r->address / 4, count = words_of(r), me = stamp(w, r->lane);
     const uint32_t *written = b->words.written + first;
     bool shared = r->step == 0 && r->lanes > 1, bad = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -206,15 +210,17 @@ bool shadow_load(warp *w, const op *o, const run *r)
 bool shadow_store(warp *w, const op *o, const run *r)
 {
     const block *b = w->block;
-    if (r->bytes < 4 || (r->step == 0 && r->lanes > 1)) return false;
-    uint32_t first = (uint32_t) r->address / 4, count = words_of(r), me = stamp(w, r->lane);
+    if (r->bytes < 4 || o->strength != STRENGTH_PLAIN || (r->step == 0 && r->lanes > 1))
+        return false;
+    uint32_t first = (uint32_t)r->address / 4, count = words_of(r), me = stamp(w, r->lane);
     uint32_t *written = b->words.written + first, *line = b->words.written_line + first;
     const uint32_t *read = b->words.read + first;
     bool bad = false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t mine = me + lane_of_word(r, i);
         bad |= written[i] >= b->recent && ((written[i] ^ mine) & (ATOMIC | THREAD));
-        bad |= (read[i] & b->read_mask) >= b->recent && ((read[i] ^ mine) & (CROWD | MANY | THREAD));
+        bad |=
+            (read[i] & b->read_mask) >= b->recent && ((read[i] ^ mine) & (CROWD | MANY | THREAD));
     }
     if (bad) return false;
     for (uint32_t i = 0; i < count; i++) written[i] = me + lane_of_word(r, i);
@@ -230,19 +236,34 @@ typedef struct conflict {
 } conflict;
 
 /* Accesses guarded by a lock are ordered by fences; to tell by which is beyond a cell, so a fence
- * in the other warp since then is taken for order. */
-static bool ordered(const warp *w, uint32_t cell, uint32_t me)
+ * since then in the warp that did the access is taken for order; and where a cell stands for
+ * several readers, one since the last barrier. */
+static bool fenced(const block *b, uint32_t cell)
 {
-    const block *b = w->block;
-    uint32_t tick = tick_of(cell), other = (cell & WARP) / LANES;
-    if (tick < b->epoch_tick || b->warps[other].fenced > tick) return true;
+    uint32_t other = (cell & WARP) / LANES;
     if (cell & CROWD) return b->fenced >= b->epoch_tick;
-    bool same_warp = ((cell ^ me) & WARP) == 0;
-    if (same_warp && tick < w->synced) return true;
-    return !(cell & MANY) && ((cell ^ me) & THREAD) == 0;
+    if (cell & MANY) return b->warps[other].fenced >= b->epoch_tick;
+    return b->warps[other].fenced > tick_of(cell);
 }
 
-static void look(warp *w, const cells *c, uint32_t i, uint32_t me, access_kind how, conflict *found)
+static bool ordered(const warp *w, uint32_t cell, uint32_t me)
+{
+    uint32_t tick = tick_of(cell);
+    bool same_warp = ((cell ^ me) & WARP) == 0 && !(cell & CROWD);
+    if (tick < w->block->epoch_tick || fenced(w->block, cell)) return true;
+    if (same_warp && tick < w->synced) return true;
+    return !(cell & (CROWD | MANY)) && ((cell ^ me) & THREAD) == 0;
+}
+
+/* Both accesses are strong enough to meet. */
+static bool may_meet(const op *o, uint32_t cell, uint32_t me)
+{
+    if (!(cell & ATOMIC) || o->strength == STRENGTH_PLAIN) return false;
+    return o->strength == STRENGTH_ATOMIC || (cell ^ me) & WARP;
+}
+
+static void look(warp *w, const op *o, const cells *c, uint32_t i, uint32_t me, access_kind how,
+                 conflict *found)
 {
     const block *b = w->block;
     uint32_t written = c->written[i], read = c->read[i];
@@ -250,10 +271,10 @@ static void look(warp *w, const cells *c, uint32_t i, uint32_t me, access_kind h
         found->unowned = true;
     } else if (how != ACCESS_STORE && tick_of(written) < b->first_tick) {
         found->unwritten = true;
-    } else if (!(how == ACCESS_ATOMIC && written & ATOMIC) && !ordered(w, written & ~ATOMIC, me)) {
+    } else if (!may_meet(o, written, me) && !ordered(w, written, me)) {
         *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
-    } else if (how != ACCESS_LOAD && !found->cell && !(how == ACCESS_ATOMIC && read & ATOMIC) &&
-               !ordered(w, read & ~ATOMIC, me)) {
+    } else if (how != ACCESS_LOAD && !found->cell && !may_meet(o, read, me) &&
+               !ordered(w, read, me)) {
         *found = (conflict){.cell = read, .line = c->read_line[i]};
     }
 }
@@ -261,11 +282,15 @@ static void look(warp *w, const cells *c, uint32_t i, uint32_t me, access_kind h
 static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how)
 {
     const block *b = w->block;
+    uint32_t strong = o->strength == STRENGTH_PLAIN ? 0 : ATOMIC;
     if (how == ACCESS_LOAD) {
-        c->read[i] = shadow_read_cell(c->read[i], me, b->epoch_tick << TICK_SHIFT, w->synced << TICK_SHIFT);
+        uint32_t epoch = b->epoch_tick << TICK_SHIFT;
+        uint32_t before = tick_of(c->read[i]) < b->epoch_tick ? ATOMIC : c->read[i] & ATOMIC;
+        c->read[i] =
+            shadow_read_cell(c->read[i], me, epoch, w->synced << TICK_SHIFT) | (strong & before);
         c->read_line[i] = o->line;
     } else {
-        c->written[i] = how == ACCESS_ATOMIC ? me | ATOMIC : me;
+        c->written[i] = me | strong;
         c->written_line[i] = o->line;
     }
 }
@@ -284,8 +309,8 @@ static void split_word(block *b, uint32_t word)
 }
 
 /* Apply look or mark to each cell that the access covers. */
-static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t me, access_kind how,
-                  conflict *found, bool marking)
+static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t me,
+                  access_kind how, conflict *found, bool marking)
 {
     block *b = w->block;
     for (uint32_t at = offset; at < offset + bytes;) {
@@ -294,21 +319,37 @@ static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_
         if (!whole) split_word(b, word);
         bool parts = b->words.written[word] == SPLIT;
         cells *c = parts ? &b->bytes : &b->words;
-        if (marking) mark(w, o, c, parts ? at : word, me, how);
-        else look(w, c, parts ? at : word, me, how, found);
+        if (marking)
+            mark(w, o, c, parts ? at : word, me, how);
+        else
+            look(w, o, c, parts ? at : word, me, how, found);
         at += parts ? 1 : 4;
     }
 }
 
-static const variable *variable_near(const module *m, uint32_t offset)
+static bool owned(const block *b, uint32_t offset)
 {
+    uint32_t word = b->words.written[offset / 4];
+    return word == SPLIT ? b->bytes.written[offset] != UNOWNED : word != UNOWNED;
+}
+
+static uint32_t distance(const variable *v, uint32_t offset)
+{
+    uint32_t start = (uint32_t)v->address, end = start + (uint32_t)v->bytes;
+    return offset < start ? start - offset : offset >= end ? offset - end : 0;
+}
+
+/* The variable of this kernel that the access just missed. */
+static const variable *variable_near(const function *kernel, uint32_t offset)
+{
+    const module *m = kernel->module;
     const variable *best = NULL;
     for (uint32_t i = 0; i < m->variable_count; i++) {
         const variable *v = &m->variables[i];
-        if (v->space != SPACE_SHARED || v->external || v->address > offset) continue;
-        if (!best || v->address > best->address) best = v;
+        if (v->space != SPACE_SHARED || v->external || !kernel->shared_used[i]) continue;
+        if (!best || distance(v, offset) < distance(best, offset)) best = v;
     }
-    return best;
+    return best && distance(best, offset) < SHARED_RED_ZONE * 8 ? best : NULL;
 }
 
 static const char *verb(access_kind how)
@@ -316,24 +357,42 @@ static const char *verb(access_kind how)
     return how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "writes" : "updates";
 }
 
+static void describe_miss(const block *b, uint32_t offset, char *text, size_t room)
+{
+    const function *kernel = b->launch->function;
+    const variable *v = variable_near(kernel, offset);
+    uint32_t start = kernel->module->shared_bytes, size = b->shadow_dynamic;
+    char name[128] = "";
+    if (v) {
+        start = (uint32_t)v->address;
+        size = (uint32_t)v->bytes;
+        plain_name(v->name, name, sizeof name);
+    }
+    bool dynamic = !v && size && offset + SHARED_RED_ZONE * 8 > start;
+    const char *array = dynamic ? "dynamic shared memory" : "shared array ";
+    if (!v && !dynamic) {
+        snprintf(text, room, "at offset %d, outside the shared memory of the block",
+                 (int32_t)offset);
+    } else if (offset < start) {
+        snprintf(text, room, "%u bytes before the start of the %u-byte %s%s", start - offset, size,
+                 array, name);
+    } else if (offset == start + size) {
+        snprintf(text, room, "just past the end of the %u-byte %s%s", size, array, name);
+    } else {
+        snprintf(text, room, "%u bytes past the end of the %u-byte %s%s", offset - start - size,
+                 size, array, name);
+    }
+}
+
+/* What counts is the first byte that is outside. */
 static void report_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane,
                           access_kind how)
 {
-    const block *b = w->block;
-    const module *m = b->launch->function->module;
-    const variable *v = variable_near(m, offset);
-    uint32_t dynamic = b->shadow_dynamic;
-    char name[128], where[256];
-    if (dynamic && offset >= m->shared_bytes) {
-        snprintf(where, sizeof where, "%u bytes past the end of the %u bytes of dynamic shared memory",
-                 offset - m->shared_bytes - dynamic, dynamic);
-    } else if (v && offset < m->shared_bytes) {
-        plain_name(v->name, name, sizeof name);
-        snprintf(where, sizeof where, "%u bytes past the end of the %llu-byte shared array '%s'",
-                 offset - (uint32_t) (v->address + v->bytes), (unsigned long long) v->bytes, name);
-    } else {
-        snprintf(where, sizeof where, "at offset %d, outside the block's shared memory", (int32_t) offset);
-    }
+    block *b = w->block;
+    char where[256];
+    uint32_t miss = offset;
+    while (miss < b->shared_bytes && miss < offset + bytes && owned(b, miss)) miss++;
+    describe_miss(b, miss, where, sizeof where);
     report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", verb(how), bytes, where);
     launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
 }
@@ -347,12 +406,18 @@ static void report_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
     module_file(b->launch->function->module, c->line, &line);
     thread_name(b, w->index * LANES + lane, me);
     thread_name(b, c->cell & THREAD, other);
-    bool several = !c->wrote && c->cell & MANY;
+    bool several = !c->wrote && c->cell & (MANY | CROWD);
     bool warp_only = ((c->cell & WARP) / LANES) == w->index && !(c->cell & CROWD);
-    const char *does = how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "overwrites" : "updates";
-    report(w, o, FINDING_RACE, lane, offset, "thread%s %s what %s%s %s at line %u with no %s in between",
-           me, does, several ? "other threads" : "thread", several ? "" : other,
-           c->wrote ? "wrote" : "read", line, warp_only ? "__syncwarp()" : "__syncthreads()");
+    const char *does = how == ACCESS_LOAD    ? "reads"
+                       : how == ACCESS_STORE ? "overwrites"
+                                             : "updates";
+    const char *advice = warp_only && o->strength == STRENGTH_VOLATILE
+                             ? ": volatile does not order the lanes of a warp"
+                             : "";
+    report(w, o, FINDING_RACE, lane, offset,
+           "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
+           several ? "other threads" : "thread", several ? "" : other, c->wrote ? "wrote" : "read",
+           line, warp_only ? "__syncwarp()" : "__syncthreads()", advice);
 }
 
 static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void *value)
@@ -360,11 +425,11 @@ static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void
     return value && !memcmp(w->block->shared + offset, value, bytes);
 }
 
-bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane, access_kind how,
-                 const void *value)
+bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                 access_kind how, const void *value)
 {
     block *b = w->block;
-    uint32_t offset = (uint32_t) address, me = stamp(w, lane);
+    uint32_t offset = (uint32_t)address, me = stamp(w, lane);
     if (address >= b->shared_bytes || bytes > b->shared_bytes - address) {
         report_bounds(w, o, offset, bytes, lane, how);
         return false;

@@ -86,7 +86,7 @@ static inline bool shadow_may_load_words(warp *w, const op *o, uint32_t word, ui
                                          uint32_t lanes)
 {
     if (shadow_idle(w->block, word, lanes)) return true;
-    run r = {4 * (uint64_t) word, lane, lanes, 4, 4};
+    run r = {4 * (uint64_t)word, lane, lanes, 4, 4};
     return shadow_load(w, o, &r);
 }
 
@@ -97,7 +97,7 @@ static inline bool shadow_may_load_element(warp *w, const op *o, uint32_t word, 
     bool may = true;
     for (uint32_t k = 0; k < count; k++) may &= shadow_may_load_word(w, o, word + k, lane, 1);
     if (may) return true;
-    run r = {4 * (uint64_t) word, lane, 1, 4 * count, 4 * count};
+    run r = {4 * (uint64_t)word, lane, 1, 4 * count, 4 * count};
     return shadow_load(w, o, &r);
 }
 
@@ -109,7 +109,7 @@ static inline void shadow_note_more(const block *b, uint32_t word, uint32_t coun
 
 static inline bool shadow_may_store(warp *w, const op *o, const run *r)
 {
-    uint32_t first = (uint32_t) r->address / 4;
+    uint32_t first = (uint32_t)r->address / 4;
     if (r->bytes != 4 || r->step != 4 || r->lanes != LANES) return shadow_store(w, o, r);
     if (!shadow_untouched(w->block, first, LANES)) return shadow_store(w, o, r);
     shadow_note_write(w, o, first, LANES, r->lane);

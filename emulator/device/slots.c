@@ -34,7 +34,7 @@ static int draft_of_label(const decoder *d, const char *label)
 {
     for (uint32_t i = 0; i < d->count; i++) {
         if (d->drafts[i].leader && d->drafts[i].label && !strcmp(d->drafts[i].label, label)) {
-            return (int) i;
+            return (int)i;
         }
     }
     return -1;
@@ -67,12 +67,12 @@ static void find_successors(const decoder *d, blocks *b, const uint32_t *block_o
     for (uint32_t n = 0; n < b->count; n++) {
         const draft *end = &d->drafts[b->last[n]];
         bool through = !cuts(end) || end->op.guard;
-        b->next[n][0] = through && n + 1 < b->count ? (int) n + 1 : -1;
+        b->next[n][0] = through && n + 1 < b->count ? (int)n + 1 : -1;
         b->next[n][1] = -1;
         b->list[n] = end->list;
         if (end->op.run != run_branch) continue;
         int target = end->target >= 0 ? end->target : draft_of_label(d, end->label);
-        if (target >= 0) b->next[n][1] = (int) block_of[target];
+        if (target >= 0) b->next[n][1] = (int)block_of[target];
     }
 }
 
@@ -88,7 +88,7 @@ static bool test_bit(const uint64_t *set, uint32_t bit)
 
 static void summarise(const decoder *d, blocks *b, uint32_t n)
 {
-    uint64_t *gen = b->gen + (size_t) n * b->words, *kill = b->kill + (size_t) n * b->words;
+    uint64_t *gen = b->gen + (size_t)n * b->words, *kill = b->kill + (size_t)n * b->words;
     for (uint32_t i = b->first[n]; i <= b->last[n]; i++) {
         const draft *o = &d->drafts[i];
         const operand *field = fields(&o->op);
@@ -104,7 +104,7 @@ static void summarise(const decoder *d, blocks *b, uint32_t n)
 
 static void add_live(const blocks *b, uint64_t *out, uint32_t from)
 {
-    const uint64_t *in = b->in + (size_t) from * b->words;
+    const uint64_t *in = b->in + (size_t)from * b->words;
     for (uint32_t i = 0; i < b->words; i++) out[i] |= in[i];
 }
 
@@ -113,7 +113,7 @@ static void live_out(const decoder *d, const blocks *b, const uint32_t *block_of
 {
     memset(out, 0, b->words * sizeof *out);
     for (int i = 0; i < 2; i++) {
-        if (b->next[n][i] >= 0) add_live(b, out, (uint32_t) b->next[n][i]);
+        if (b->next[n][i] >= 0) add_live(b, out, (uint32_t)b->next[n][i]);
     }
     for (uint32_t i = 0; b->list[n] && i < b->list[n]->labels; i++) {
         int target = draft_of_label(d, b->list[n]->label[i]);
@@ -128,7 +128,7 @@ static void iterate(const decoder *d, blocks *b, const uint32_t *block_of)
         changed = false;
         for (uint32_t n = b->count; n-- > 0;) {
             live_out(d, b, block_of, n, out);
-            size_t base = (size_t) n * b->words;
+            size_t base = (size_t)n * b->words;
             for (uint32_t i = 0; i < b->words; i++) {
                 uint64_t in = b->gen[base + i] | (out[i] & ~b->kill[base + i]);
                 changed |= in != b->in[base + i];
@@ -150,7 +150,7 @@ static void measure(const decoder *d, const blocks *b, const uint32_t *block_of,
     for (uint32_t n = 0; n < b->count; n++) {
         live_out(d, b, block_of, n, out);
         for (uint32_t r = 0; r < d->registers; r++) {
-            if (test_bit(b->in + (size_t) n * b->words, r)) extend(&lives[r], 2 * b->first[n]);
+            if (test_bit(b->in + (size_t)n * b->words, r)) extend(&lives[r], 2 * b->first[n]);
             if (test_bit(out, r)) extend(&lives[r], 2 * b->last[n] + 1);
         }
         for (uint32_t i = b->first[n]; i <= b->last[n]; i++) {
@@ -185,7 +185,7 @@ static int by_end(const void *a, const void *b)
 
 static uint32_t row_bytes(uint8_t width)
 {
-    return width ? (uint32_t) width * LANES : 4;
+    return width ? (uint32_t)width * LANES : 4;
 }
 
 static int class_of(uint8_t width)
@@ -263,7 +263,7 @@ static void mark_used(decoder *d)
         if (!o->op.is_load) continue;
         for (int f = FIELD_D; f <= FIELD_V2; f++) {
             bool used = o->writes >> f & 1 && read[fields(&o->op)[f]];
-            o->op.used |= (uint8_t) (used << f);
+            o->op.used |= (uint8_t)(used << f);
         }
     }
 }
@@ -273,7 +273,7 @@ void assign_slots(decoder *d)
     blocks b = {.words = d->registers / 64 + 1};
     uint32_t *block_of = find_blocks(d, &b);
     find_successors(d, &b, block_of);
-    size_t bytes = (size_t) b.count * b.words * sizeof(uint64_t);
+    size_t bytes = (size_t)b.count * b.words * sizeof(uint64_t);
     b.in = arena_take(d->arena, bytes);
     b.gen = arena_take(d->arena, bytes);
     b.kill = arena_take(d->arena, bytes);

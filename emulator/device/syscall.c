@@ -17,10 +17,11 @@
 
 enum { OUTPUT_LIMIT = 1 << 24, TEXT_LIMIT = 4096 };
 
-static uint64_t argument(const warp *w, const call *c, uint32_t index, uint32_t lane, uint32_t words)
+static uint64_t argument(const warp *w, const call *c, uint32_t index, uint32_t lane,
+                         uint32_t words)
 {
     const uint32_t *r = row(w, c->argument[index]);
-    return r[lane] | (words > 1 ? (uint64_t) r[LANES + lane] << 32 : 0);
+    return r[lane] | (words > 1 ? (uint64_t)r[LANES + lane] << 32 : 0);
 }
 
 /* Copies what lies at a generic address, unchecked beyond its being there at all. */
@@ -77,7 +78,7 @@ typedef struct printing {
 static uint64_t next_argument(printing *p, uint32_t bytes)
 {
     uint64_t value = 0;
-    p->at = (p->at + bytes - 1) & ~(uint64_t) (bytes - 1);
+    p->at = (p->at + bytes - 1) & ~(uint64_t)(bytes - 1);
     peek(p->w, p->lane, p->at, &value, bytes);
     p->at += bytes;
     return value;
@@ -87,29 +88,33 @@ static uint64_t next_argument(printing *p, uint32_t bytes)
     do {                                                                                           \
         int n = snprintf(p->out + p->used, sizeof p->out - p->used, __VA_ARGS__);                  \
         size_t left = sizeof p->out - 1 - p->used;                                                 \
-        p->used += n < 0 ? 0 : (size_t) n < left ? (size_t) n : left;                              \
+        p->used += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left;                                \
     } while (0)
 
 /* `spec` is one directive, "%-8.3f" say, without length modifiers; `wide`: it had some. */
 static void put_directive(printing *p, const char *spec, char kind, bool wide)
 {
     char with_length[48], text[TEXT_LIMIT / 2];
-    snprintf(with_length, sizeof with_length, "%.*sll%c", (int) strlen(spec) - 1, spec, kind);
+    snprintf(with_length, sizeof with_length, "%.*sll%c", (int)strlen(spec) - 1, spec, kind);
     double real;
     uint64_t bits;
     switch (kind) {
-    case 'd': case 'i':
+    case 'd':
+    case 'i':
         bits = next_argument(p, wide ? 8 : 4);
-        PUT(with_length, wide ? (long long) bits : (long long) (int32_t) bits);
+        PUT(with_length, wide ? (long long)bits : (long long)(int32_t)bits);
         break;
-    case 'u': case 'x': case 'X': case 'o':
-        PUT(with_length, (unsigned long long) next_argument(p, wide ? 8 : 4));
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+        PUT(with_length, (unsigned long long)next_argument(p, wide ? 8 : 4));
         break;
     case 'c':
-        PUT(spec, (int) next_argument(p, 4));
+        PUT(spec, (int)next_argument(p, 4));
         break;
     case 'p':
-        PUT("0x%llx", (unsigned long long) next_argument(p, 8));
+        PUT("0x%llx", (unsigned long long)next_argument(p, 8));
         break;
     case 's':
         peek_text(p->w, p->lane, next_argument(p, 8), text, sizeof text);
@@ -129,16 +134,22 @@ static const char *print_directive(printing *p, const char *f)
     size_t n = 1;
     bool wide = false;
     for (; *f && n < 24; f++) {
-        if (*f == '*') n += (size_t) snprintf(spec + n, 12, "%d", (int) next_argument(p, 4));
-        else if (strchr("-+ #0123456789.", *f)) spec[n++] = *f;
-        else if (strchr("lzjt", *f)) wide = true;
-        else if (*f != 'h' && *f != 'L') break;
+        if (*f == '*')
+            n += (size_t)snprintf(spec + n, 12, "%d", (int)next_argument(p, 4));
+        else if (strchr("-+ #0123456789.", *f))
+            spec[n++] = *f;
+        else if (strchr("lzjt", *f))
+            wide = true;
+        else if (*f != 'h' && *f != 'L')
+            break;
     }
     if (!*f || !strchr("diuxXocpsfFeEgGaA%", *f)) return f;
     spec[n++] = *f;
     spec[n] = 0;
-    if (*f == '%') PUT("%%");
-    else put_directive(p, spec, *f, wide);
+    if (*f == '%')
+        PUT("%%");
+    else
+        put_directive(p, spec, *f, wide);
     return f + 1;
 }
 
@@ -148,9 +159,12 @@ static void print_lane(const warp *w, uint32_t lane, uint64_t format, uint64_t a
     printing print = {.w = w, .lane = lane, .at = arguments}, *p = &print;
     peek_text(w, lane, format, text, sizeof text);
     for (const char *f = text; *f;) {
-        if (*f == '%') f = print_directive(p, f + 1);
-        else if (p->used < sizeof p->out - 1) p->out[p->used++] = *f++;
-        else break;
+        if (*f == '%')
+            f = print_directive(p, f + 1);
+        else if (p->used < sizeof p->out - 1)
+            p->out[p->used++] = *f++;
+        else
+            break;
     }
     put_output(w->block->device, p->out, p->used);
 }
@@ -159,9 +173,9 @@ static const op *run_vprintf(warp *w, const op *o)
 {
     const call *c = o->extra;
     for (uint32_t m = active(w, o); m; m &= m - 1) {
-        uint32_t lane = (uint32_t) __builtin_ctz(m);
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
         print_lane(w, lane, argument(w, c, 0, lane, 2), argument(w, c, 1, lane, 2));
-        if (c->has_result) ((uint32_t *) row(w, c->result))[lane] = 1;
+        if (c->has_result) ((uint32_t *)row(w, c->result))[lane] = 1;
     }
     return o + 1;
 }
@@ -174,13 +188,13 @@ static const op *run_assertfail(warp *w, const op *o)
     const call *c = o->extra;
     uint32_t mask = active(w, o);
     if (mask == 0) return o + 1;
-    uint32_t lane = (uint32_t) __builtin_ctz(mask);
+    uint32_t lane = (uint32_t)__builtin_ctz(mask);
     char message[256], file[200], where[128];
     peek_text(w, lane, argument(w, c, 0, lane, 2), message, sizeof message);
     peek_text(w, lane, argument(w, c, 1, lane, 2), file, sizeof file);
     peek_text(w, lane, argument(w, c, 3, lane, 2), where, sizeof where);
     report(w, o, FINDING_TRAP, lane, 0, "assertion '%s' failed at %s:%u in %s", message, file,
-           (uint32_t) argument(w, c, 2, lane, 1), where);
+           (uint32_t)argument(w, c, 2, lane, 1), where);
     return path_halt(w, o, DEVICE_TRAP);
 }
 
@@ -192,13 +206,13 @@ static const op *run_malloc(warp *w, const op *o)
     device *d = w->block->device;
     uint32_t *result = row(w, c->result);
     for (uint32_t m = active(w, o); m; m &= m - 1) {
-        uint32_t lane = (uint32_t) __builtin_ctz(m);
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
         device_address address = 0;
         pthread_mutex_lock(&d->allocations);
         device_alloc(d, argument(w, c, 0, lane, 2), &address);
         pthread_mutex_unlock(&d->allocations);
-        result[lane] = (uint32_t) address;
-        result[LANES + lane] = (uint32_t) (address >> 32);
+        result[lane] = (uint32_t)address;
+        result[LANES + lane] = (uint32_t)(address >> 32);
     }
     return o + 1;
 }
@@ -208,14 +222,14 @@ static const op *run_free(warp *w, const op *o)
     const call *c = o->extra;
     device *d = w->block->device;
     for (uint32_t m = active(w, o); m; m &= m - 1) {
-        uint32_t lane = (uint32_t) __builtin_ctz(m);
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
         device_address address = argument(w, c, 0, lane, 2);
         pthread_mutex_lock(&d->allocations);
         bool freed = address == 0 || device_free(d, address) == DEVICE_OK;
         pthread_mutex_unlock(&d->allocations);
         if (freed) continue;
-        report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "frees 0x%llx, which is the start of no allocation",
-               (unsigned long long) address);
+        report(w, o, FINDING_OUT_OF_BOUNDS, lane, address,
+               "frees 0x%llx, which is the start of no allocation", (unsigned long long)address);
         launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
     }
     return o + 1;

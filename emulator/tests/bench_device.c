@@ -18,7 +18,7 @@ static double seconds(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static char *read_file(const char *name, size_t *bytes)
@@ -37,7 +37,7 @@ static char *read_file(const char *name, size_t *bytes)
 static void must(device *d, device_status status)
 {
     if (status == DEVICE_OK) return;
-    fprintf(stderr, "status %d: %s\n", (int) status, device_error(d));
+    fprintf(stderr, "status %d: %s\n", (int)status, device_error(d));
     exit(1);
 }
 
@@ -49,11 +49,13 @@ typedef struct arguments {
 static void launch(device *d, uint32_t module, const char *kernel, arguments *args, uint32_t grid,
                    uint32_t x, uint32_t y)
 {
-    device_launch_request r = {.grid = {grid, grid, 1}, .block = {x, y, 1}, .params = args, .param_bytes = 28};
+    device_launch_request r = {
+        .grid = {grid, grid, 1}, .block = {x, y, 1}, .params = args, .param_bytes = 28};
     must(d, device_function(d, module, kernel, &r.function));
     must(d, device_launch(d, &r));
     device_finding finding;
-    while (device_take_finding(d, &finding)) printf("finding: line %u: %s\n", finding.line, finding.text);
+    while (device_take_finding(d, &finding))
+        printf("finding: line %u: %s\n", finding.line, finding.text);
 }
 
 static void measure(device *d, uint32_t module, const char *kernel, arguments *args, uint32_t grid,
@@ -73,7 +75,7 @@ static void check(device *d, const arguments *args, const float *a, const float 
     for (int k = 0; k < 1000; k++) {
         int i = rand() % N, j = rand() % N;
         double sum = 0;
-        for (int m = 0; m < N; m++) sum += (double) a[i * N + m] * b[m * N + j];
+        for (int m = 0; m < N; m++) sum += (double)a[i * N + m] * b[m * N + j];
         if (!(sum - c[i * N + j] <= 1e-3 && c[i * N + j] - sum <= 1e-3)) {
             printf("wrong: c[%d][%d] = %g, not %g\n", i, j, c[i * N + j], sum);
             exit(1);
@@ -85,15 +87,17 @@ static void check(device *d, const arguments *args, const float *a, const float 
 int main(int count, char **argument)
 {
     if (count < 2) return 2;
-    device_options options = {.threads = count > 2 ? (uint32_t) atoi(argument[2]) : 0};
+    device_options options = {.threads = count > 2 ? (uint32_t)atoi(argument[2]) : 0};
     if (count > 3 && atoi(argument[3]) == 0) options.checks = DEVICE_CHECK_NONE;
     device *d = device_open(&options);
     size_t bytes;
     char *text = read_file(argument[1], &bytes);
     uint32_t module;
     must(d, device_load(d, text, bytes, &module));
-    float *a = malloc(sizeof *a * N * N), *b = malloc(sizeof *b * N * N), *c = malloc(sizeof *c * N * N);
-    for (int i = 0; i < N * N; i++) a[i] = (float) (rand() % 100) / 100, b[i] = (float) (rand() % 100) / 100;
+    float *a = malloc(sizeof *a * N * N), *b = malloc(sizeof *b * N * N),
+          *c = malloc(sizeof *c * N * N);
+    for (int i = 0; i < N * N; i++)
+        a[i] = (float)(rand() % 100) / 100, b[i] = (float)(rand() % 100) / 100;
     arguments args = {.n = N};
     must(d, device_alloc(d, sizeof *a * N * N, &args.a));
     must(d, device_alloc(d, sizeof *b * N * N, &args.b));
@@ -103,8 +107,11 @@ int main(int count, char **argument)
     static const struct {
         const char *kernel;
         uint32_t grid, x, y;
-    } rows[] = {{"naive", N / 32, 32, 32}, {"naive", N / 16, 16, 16}, {"tiled32", N / 32, 32, 32},
-                {"tiled16", N / 16, 16, 16}, {"blocked", N / 64, 64, 1}};
+    } rows[] = {{"naive", N / 32, 32, 32},
+                {"naive", N / 16, 16, 16},
+                {"tiled32", N / 32, 32, 32},
+                {"tiled16", N / 16, 16, 16},
+                {"blocked", N / 64, 64, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (count > 4 && strcmp(argument[4], rows[i].kernel)) continue;
         measure(d, module, rows[i].kernel, &args, rows[i].grid, rows[i].x, rows[i].y);
@@ -115,7 +122,8 @@ int main(int count, char **argument)
     printf("launch   %6.2f us\n", 1e6 * (seconds(CLOCK_MONOTONIC) - start) / LAUNCHES);
     start = seconds(CLOCK_MONOTONIC);
     for (int i = 0; i < LAUNCHES; i++) launch(d, module, "empty", &args, 4, 256, 1);
-    printf("launch   %6.2f us, 16 blocks of 256\n", 1e6 * (seconds(CLOCK_MONOTONIC) - start) / LAUNCHES);
+    printf("launch   %6.2f us, 16 blocks of 256\n",
+           1e6 * (seconds(CLOCK_MONOTONIC) - start) / LAUNCHES);
     device_close(d);
     free(a);
     free(b);
