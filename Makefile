@@ -106,7 +106,8 @@ comma     := ,
 SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
-             $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu emulator/tests/*.cu)
+             $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu) \
+             $(wildcard emulator/tests/*.cu bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(filter %.c,$(COMPILED))))
 
 $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
