@@ -212,7 +212,7 @@ void inputs_free(void);
 
 /* ---- speed.c --------------------------------------------------------------------------------- */
 
-/** Time one function against its baseline. @param baseline library, built; facts for ceilings */
+/** Time one function against its baseline. @param baseline_library of grader/baselines, built */
 void run_speed(const speed_test *, const char *baseline_library, const device_facts *,
                speed_result *);
 

@@ -14,7 +14,7 @@ logs=$COURSE_BUILD/sanitize/$tool
 rm -rf "$logs"
 mkdir -p "$logs"
 compute-sanitizer --tool "$tool" --target-processes all --report-api-errors no \
-    --log-file "$logs/%p.log" "$COURSE_BUILD/grader" "$@" --slow 30
+    --log-file "$logs/%p.log" "$COURSE_BUILD/grader" "$@" --slow 6
 
 found=$(cat "$logs"/*.log | awk '/ERROR SUMMARY: / { n += $4 }
                                   /RACECHECK SUMMARY: / { n += $4 } END { print n + 0 }')

@@ -1,4 +1,4 @@
-// WRONG: sum n=1025 | should be | softgpu
+// WRONG: sum n= | should be / did not return
 #include "basics.h"
 
 enum { SUM, MAX };
