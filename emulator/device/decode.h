@@ -4,7 +4,8 @@
  * Interface
  *   decode_header, decode_body          for module.c
  *   rule_find                           the opcode tables
- *   start, set_..., push                for decode_value.c, decode_memory.c, decode_control.c
+ *   start, set_..., push                operand.c, for decode_value.c, decode_memory.c and
+ *                                       decode_control.c
  *
  * While a function is decoded an operand in BANK_REGISTERS that is named by op.reads or op.writes
  * holds the number of a register; slots.c replaces it by the offset of a row.
@@ -82,7 +83,9 @@ bool decode_body(function *f, const ptx_module *, const ptx_function *);
 function *decode_header(module *, const ptx_function *);
 
 draft start(decoder *, handler *);
+/** Append it, and what its narrow results need behind it. */
 void push(decoder *, draft *);
+void append(decoder *, const draft *);
 void set_read(decoder *, draft *, field, const ptx_operand *, uint8_t width);
 void set_write(decoder *, draft *, field, const ptx_operand *, uint8_t width, bool is_signed);
 void set_register(draft *, field, uint32_t reg, bool write);

@@ -58,7 +58,7 @@ bool decode_jump_table(decoder *d)
     for (uint32_t i = 0; i < d->from->lists; i++) {
         if (!strcmp(d->from->list[i].name, s->operand[1].name)) x.list = &d->from->list[i];
     }
-    if (!x.list) return false;
+    if (!x.list || x.list->labels == 0) return false;
     set_read(d, &x, FIELD_A, &s->operand[0], 4);
     push(d, &x);
     return true;

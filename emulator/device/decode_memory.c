@@ -58,7 +58,8 @@ static uint8_t width_of(const decoder *d, const ptx_operand *o, int bytes)
 
 typedef struct param_row {
     uint32_t base;   /* offset in the frame */
-    uint32_t offset; /* bytes into the parameter */
+    uint32_t bytes;  /* size of the parameter */
+    uint32_t offset; /* bytes into it */
 } param_row;
 
 static bool find_param(const decoder *d, const char *name, param_row *p)
@@ -67,14 +68,17 @@ static bool find_param(const decoder *d, const char *name, param_row *p)
     const ptx_variable *v = find_local(d, name, SPACE_PARAM);
     if (v) {
         p->base = f->call_params + v->offset / 4 * LANES * 4;
+        p->bytes = (uint32_t)v->bytes;
         return true;
     }
     for (uint32_t i = 0; i < f->formals; i++) {
         if (strcmp(d->from->param[i].name, name)) continue;
         p->base = f->formal[i];
+        p->bytes = 4 * f->formal_words[i];
         return true;
     }
     p->base = f->result_offset;
+    p->bytes = 4 * f->result_words;
     return d->from->results && !strcmp(d->from->result[0].name, name);
 }
 
@@ -105,6 +109,7 @@ static bool decode_param_access(decoder *d, const ptx_operand *memory, const ptx
     bool vector = value->kind == PTX_LIST;
     for (uint32_t i = 0; i < (vector ? value->items : 1); i++) {
         p.offset = (uint32_t)memory->number + i * (uint32_t)bytes;
+        if (p.offset >= p.bytes || (uint32_t)bytes > p.bytes - p.offset) return false;
         push_param_access(d, &p, vector ? &value->item[i] : value, bytes, load);
     }
     return true;
@@ -308,6 +313,7 @@ static bool lay_out_call(const decoder *d, call *c, const ptx_operand *arguments
     for (uint32_t i = 0; arguments && i < arguments->items; i++) {
         const ptx_operand *a = &arguments->item[i];
         if (i == MAX_FORMALS || a->kind != PTX_SYMBOL || !find_param(d, a->name, &p)) return false;
+        c->argument_words[c->arguments] = (p.bytes + 3) / 4;
         c->argument[c->arguments++] = OPERAND(BANK_REGISTERS, p.base);
     }
     c->has_result = results && results->items;
@@ -315,6 +321,7 @@ static bool lay_out_call(const decoder *d, call *c, const ptx_operand *arguments
     if (results->item[0].kind != PTX_SYMBOL || !find_param(d, results->item[0].name, &p))
         return false;
     c->result = OPERAND(BANK_REGISTERS, p.base);
+    c->result_words = (p.bytes + 3) / 4;
     return true;
 }
 

@@ -119,8 +119,10 @@ typedef struct call {
     function *callee; /**< NULL when the address of the callee is in op.a */
     uint32_t arguments;
     operand argument[MAX_FORMALS];
+    uint32_t argument_words[MAX_FORMALS];
     bool has_result;
     operand result;
+    uint32_t result_words;
 } call;
 
 typedef struct jump_table {
@@ -395,6 +397,13 @@ bool barrier_release(block *);
 /** Report threads that wait for ever. */
 void barrier_deadlock(block *);
 
+/** Lanes that access consecutive elements (step == bytes) or the same one (step == 0). */
+typedef struct run {
+    uint64_t address;
+    uint32_t lane, lanes; /**< the first lane and how many follow each other */
+    uint32_t bytes, step;
+} run;
+
 /* access.c: loads and stores of a warp; mover.c: rows from and to host memory */
 typedef enum access_kind {
     ACCESS_LOAD,
@@ -410,6 +419,13 @@ typedef struct mover {
 const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
 handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
 handler run_store, run_store_global, run_store_shared, run_copy_async;
+/* reach.c */
+space space_of_address(uint64_t generic);
+/** Where a space begins among generic addresses; 0 for global memory. */
+uint64_t window_of(space);
+/** NULL: not as a whole. `step`: bytes from lane to lane in host memory. */
+uint8_t *reach_local(const warp *, const run *, int64_t *step);
+uint8_t *reach_params(const warp *, const run *);
 /** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write.
  */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
@@ -421,12 +437,6 @@ atomic_function *find_atomic(const char *name, const char *type);
 handler run_atomic;
 
 /* shadow.c: shared memory's bounds, races, initialisation */
-/** Lanes that access consecutive elements (step == bytes) or the same one (step == 0). */
-typedef struct run {
-    uint64_t address;
-    uint32_t lane, lanes; /**< the first lane and how many follow each other */
-    uint32_t bytes, step;
-} run;
 /** Set up for the layout of the launch's module; forget it all. */
 void shadow_prepare(block *);
 void shadow_close(block *);

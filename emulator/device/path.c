@@ -188,6 +188,11 @@ const op *run_exit(warp *w, const op *o)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+static uint32_t lesser(uint32_t x, uint32_t y)
+{
+    return x < y ? x : y;
+}
+
 static void copy_words(const warp *w, void *to, const void *from, uint32_t words)
 {
     uint32_t *t = to;
@@ -265,7 +270,8 @@ const op *run_call(warp *w, const op *o)
         return call_failed(w, o, "runs out of stack: a recursion that is too deep or endless");
     }
     for (uint32_t i = 0; i < c->arguments && i < f->formals; i++) {
-        copy_words(w, frame + f->formal[i], row(w, c->argument[i]), f->formal_words[i]);
+        uint32_t words = lesser(f->formal_words[i], c->argument_words[i]);
+        copy_words(w, frame + f->formal[i], row(w, c->argument[i]), words);
     }
     w->budget -= f->ops;
     enter(w, o, f, frame, mask);
@@ -279,7 +285,8 @@ const op *run_return(warp *w, const op *o)
     const function *f = p->function;
     if (c->has_result && f->result_words) {
         uint8_t *to = caller->registers + (c->result & 0x3fffffff);
-        copy_words(w, to, p->registers + f->result_offset, f->result_words);
+        copy_words(w, to, p->registers + f->result_offset,
+                   lesser(f->result_words, c->result_words));
     }
     (void)o;
     end_path(w, w->current, w->mask);
