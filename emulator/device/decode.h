@@ -98,7 +98,8 @@ const char *last_part(const decoder *);
 /** A row whose elements are all `value`. */
 operand constant_row(module *, uint64_t value, uint8_t width);
 variable *find_variable(const module *, const char *name);
-const ptx_variable *find_local(const decoder *, const char *name, space);
+/** The body's variable of that space that a symbol names, or NULL. */
+const ptx_variable *find_local(const decoder *, const ptx_operand *symbol, space);
 /** The constant address that a symbol stands for; false: none, or it depends on the frame. */
 bool symbol_address(const decoder *, const ptx_operand *, uint64_t *address);
 /** Bytes of the type "f32"; 0 for pred, -1 when it is none. */

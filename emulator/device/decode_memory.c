@@ -30,8 +30,7 @@ static bool set_address(decoder *d, draft *x, const ptx_operand *memory)
     if (memory->kind != PTX_MEMORY) return false;
     const ptx_operand *base = &memory->item[0];
     x->op.offset = (int64_t)memory->number;
-    const ptx_variable *local =
-        base->kind == PTX_SYMBOL ? find_local(d, base->name, SPACE_LOCAL) : NULL;
+    const ptx_variable *local = base->kind == PTX_SYMBOL ? find_local(d, base, SPACE_LOCAL) : NULL;
     if (base->kind == PTX_REGISTER) {
         x->op.narrow = d->width[base->reg] == 4;
         set_read(d, x, FIELD_A, base, x->op.narrow ? 4 : 8);
@@ -62,10 +61,11 @@ typedef struct param_row {
     uint32_t offset; /* bytes into it */
 } param_row;
 
-static bool find_param(const decoder *d, const char *name, param_row *p)
+static bool find_param(const decoder *d, const ptx_operand *symbol, param_row *p)
 {
     const function *f = d->to;
-    const ptx_variable *v = find_local(d, name, SPACE_PARAM);
+    const ptx_variable *v = find_local(d, symbol, SPACE_PARAM);
+    const char *name = symbol->name;
     if (v) {
         p->base = f->call_params + v->offset / 4 * LANES * 4;
         p->bytes = (uint32_t)v->bytes;
@@ -103,7 +103,7 @@ static bool decode_param_access(decoder *d, const ptx_operand *memory, const ptx
 {
     param_row p;
     const ptx_operand *base = &memory->item[0];
-    if (base->kind != PTX_SYMBOL || !find_param(d, base->name, &p)) return false;
+    if (base->kind != PTX_SYMBOL || !find_param(d, base, &p)) return false;
     int bytes = type_size(last_part(d));
     if (bytes < 1 || bytes > 8) return false;
     bool vector = value->kind == PTX_LIST;
@@ -312,14 +312,13 @@ static bool lay_out_call(const decoder *d, call *c, const ptx_operand *arguments
     param_row p;
     for (uint32_t i = 0; arguments && i < arguments->items; i++) {
         const ptx_operand *a = &arguments->item[i];
-        if (i == MAX_FORMALS || a->kind != PTX_SYMBOL || !find_param(d, a->name, &p)) return false;
+        if (i == MAX_FORMALS || a->kind != PTX_SYMBOL || !find_param(d, a, &p)) return false;
         c->argument_words[c->arguments] = (p.bytes + 3) / 4;
         c->argument[c->arguments++] = OPERAND(BANK_REGISTERS, p.base);
     }
     c->has_result = results && results->items;
     if (!c->has_result) return true;
-    if (results->item[0].kind != PTX_SYMBOL || !find_param(d, results->item[0].name, &p))
-        return false;
+    if (results->item[0].kind != PTX_SYMBOL || !find_param(d, &results->item[0], &p)) return false;
     c->result = OPERAND(BANK_REGISTERS, p.base);
     c->result_words = (p.bytes + 3) / 4;
     return true;

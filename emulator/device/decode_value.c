@@ -132,7 +132,7 @@ static bool move_clock(decoder *d, const char *name)
 
 static bool move_local_address(decoder *d, const ptx_operand *from)
 {
-    const ptx_variable *v = find_local(d, from->name, SPACE_LOCAL);
+    const ptx_variable *v = find_local(d, from, SPACE_LOCAL);
     if (!v) return false;
     draft x = start(d, run_local_address);
     x.op.size = (uint8_t)type_size(last_part(d));

@@ -124,13 +124,11 @@ variable *find_variable(const module *m, const char *name)
     return NULL;
 }
 
-const ptx_variable *find_local(const decoder *d, const char *name, space space)
+const ptx_variable *find_local(const decoder *d, const ptx_operand *symbol, space space)
 {
-    for (uint32_t i = d->from->variables; i-- > 0;) {
-        const ptx_variable *v = &d->from->variable[i];
-        if (v->space == space && !strcmp(v->name, name)) return v;
-    }
-    return NULL;
+    if (symbol->kind != PTX_SYMBOL || !symbol->local) return NULL;
+    const ptx_variable *v = &d->from->variable[symbol->local - 1];
+    return v->space == space ? v : NULL;
 }
 
 static bool kernel_param(const decoder *d, const char *name, uint64_t *address)

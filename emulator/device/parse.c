@@ -68,6 +68,7 @@ static void open_scope(parser *p)
 {
     if (p->depth == MAX_SCOPES) lex_fail(p, "scopes nested too deeply");
     p->scope_ranges[p->depth] = p->range_count;
+    p->scope_variables[p->depth] = p->function->variables;
     p->scope_params[p->depth++] = p->param_bytes;
 }
 
@@ -76,6 +77,10 @@ static void close_scope(parser *p)
     p->depth--;
     p->range_count = p->scope_ranges[p->depth];
     p->param_bytes = p->scope_params[p->depth];
+    ptx_function *f = p->function;
+    for (uint32_t i = p->scope_variables[p->depth]; i < f->variables; i++) {
+        f->variable[i].hidden = true;
+    }
 }
 
 static bool at_label(parser *p)

@@ -86,6 +86,16 @@ void parse_registers(parser *p)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
+/* 1 + the number of the body's variable; 0: it is none. */
+static uint32_t find_variable_in_scope(const parser *p, const char *name)
+{
+    const ptx_function *f = p->function;
+    for (uint32_t i = f ? f->variables : 0; i-- > 0;) {
+        if (!f->variable[i].hidden && !strcmp(f->variable[i].name, name)) return i + 1;
+    }
+    return 0;
+}
+
 ptx_operand parse_name(parser *p)
 {
     ptx_operand o = {.kind = PTX_SYMBOL};
@@ -96,6 +106,7 @@ ptx_operand parse_name(parser *p)
     }
     if (find_register(p, p->now.text, p->now.length, &o.reg)) o.kind = PTX_REGISTER;
     o.name = lex_word(p);
+    if (o.kind == PTX_SYMBOL) o.local = find_variable_in_scope(p, o.name);
     return o;
 }
 

@@ -31,6 +31,7 @@ struct ptx_operand {
     ptx_kind kind;
     bool negated, floating;
     uint32_t reg;
+    uint32_t local; /**< symbols: 1 + the number of the body's variable; 0: none of the body */
     const char *name;
     uint64_t number;
     uint32_t items;
@@ -63,6 +64,7 @@ typedef struct ptx_variable {
     bool external;
     uint32_t items;
     ptx_item *item;
+    bool hidden;     /**< of a body: its scope has ended */
     uint32_t offset; /**< of a .local or .param of a body, in that body's space */
 } ptx_variable;
 
