@@ -4,7 +4,8 @@
  *     // WRONG: case | text             (case: its name or its beginning; text: in the message)
  *     // WRONG: case | one / other     (one of two texts)
  *     // WRONG: case | text | gpu       (only a real GPU shows it)
- *     // WRONG: case | text | softgpu   (a GPU shows it only to compute-sanitizer)
+ *     // WRONG: case | text | race      (a GPU shows it only to compute-sanitizer)
+ *     // WRONG: case | text | softgpu   (a GPU does not show it)
  *
  * and must fail in that case with that text. Each file of grader/corpus/right begins with
  * "// RIGHT: what is different" and must pass all cases. A file's name begins with its exercise.
@@ -131,6 +132,7 @@ static bool judged_here(const options *o, const entry *e)
 {
     if (place_needs(o, e->build.place)) return false;
     if (strcmp(e->condition, "gpu") == 0) return o->backend == BACKEND_CUDA;
+    if (strcmp(e->condition, "race") == 0) return o->backend == BACKEND_CPU;
     if (strcmp(e->condition, "softgpu") == 0) return o->backend == BACKEND_CPU;
     return true;
 }

@@ -19,5 +19,5 @@ compute-sanitizer --tool "$tool" --target-processes all --report-api-errors no \
 found=$(cat "$logs"/*.log | awk '/ERROR SUMMARY: / { n += $4 }
                                   /RACECHECK SUMMARY: / { n += $4 } END { print n + 0 }')
 [ "$found" = 0 ] || cat "$logs"/*.log | grep -B 2 -A 12 '=========.*\(Invalid\|Error\|hazard\|Uninitialized\|Barrier\)' | head -80
-echo "sanitize: $tool found $found errors in $(ls "$logs" | wc -l) processes"
+echo "sanitize: $tool found $found errors"
 [ "$found" = 0 ]

@@ -1,4 +1,4 @@
-// WRONG: sum n=256 | nothing in this block has written | softgpu
+// WRONG: sum n=256 | nothing in this block has written | race
 #include "basics.h"
 
 enum { SUM, MAX };

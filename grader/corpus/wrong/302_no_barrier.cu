@@ -1,4 +1,4 @@
-// WRONG: backward 17x33 | nothing in this block has written | softgpu
+// WRONG: backward 17x33 | nothing in this block has written | race
 #include "layers.h"
 
 __global__ static void forward_kernel(float *y, const float *x, const float *bias, int rows,
