@@ -178,6 +178,16 @@ static void report_unsupported(device *d, const function *f, launch *l)
     free(b);
 }
 
+/* The first finding that is no mere warning. */
+static const char *why_failed(const device *d, const launch *l)
+{
+    for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
+        const device_finding *f = &d->findings[i].finding;
+        if (f->kind != FINDING_RACE && f->kind != FINDING_UNINITIALISED) return f->text;
+    }
+    return "";
+}
+
 device_status device_launch(device *d, const device_launch_request *r)
 {
     if (r->function >= d->function_count || !d->functions[r->function]) {
@@ -212,7 +222,5 @@ device_status device_launch(device *d, const device_launch_request *r)
     pool_run(d->pool, &l);
     device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;
-    const char *why =
-        d->finding_count > l.first_finding ? d->findings[l.first_finding].finding.text : "";
-    return fail(d, status, "%s: %s", f->plain_name, why);
+    return fail(d, status, "%s: %s", f->plain_name, why_failed(d, &l));
 }
