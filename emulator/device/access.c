@@ -2,7 +2,7 @@
  * access.c: what a load or store of a warp touches, and whether it may.
  *
  * Interface
- *   run_load, run_store, run_copy_async, reach_lane
+ *   run_load, run_store, with variants for what is known beforehand; run_copy_async
  *
  * An access is cut into runs: neighbouring lanes whose addresses rise by the size of the element,
  * or stay equal. A coalesced access is one run, so is a broadcast; a warp that covers two rows of
@@ -93,9 +93,8 @@ INLINE uint8_t *reach_global(const warp *w, const run *r, access_kind how)
     device *d = w->block->device;
     uint64_t offset = r->address - DEVICE_BASE, span = (r->lanes - 1) * r->step + r->bytes;
     if (offset >= DEVICE_BYTES) return NULL;
-    const uint64_t *must = how == ACCESS_STORE ? d->initialised : w->block->launch->readable;
-    if (bits_all(must, offset, span)) return d->bytes + offset;
-    if (how != ACCESS_STORE || !bits_all(d->owned, offset, span)) return NULL;
+    if (bits_all(d->initialised, offset, span)) return d->bytes + offset;
+    if (how != ACCESS_STORE || !owned_all(d->owned, offset, span)) return NULL;
     bits_set(d->initialised, offset, span);
     return d->bytes + offset;
 }
@@ -126,13 +125,12 @@ INLINE uint8_t *reach_run(warp *w, const op *o, run *r, space where, access_kind
 /* ---- scattered lanes ------------------------------------------------------------------------- */
 
 /* Host memory of every lane, if there is nothing to object to. */
-static bool reach_scattered_global(const warp *w, const op *o, uint32_t mask, access_kind how,
-                                   uint8_t *where[LANES])
+static bool reach_scattered_global(const warp *w, const op *o, uint32_t mask, uint8_t *where[LANES])
 {
     device *d = w->block->device;
     uint32_t bytes = (uint32_t)o->size * o->count;
     uint64_t want = bits_mask(0, bytes);
-    const uint64_t *must = how == ACCESS_LOAD ? w->block->launch->readable : d->initialised;
+    const uint64_t *must = d->initialised;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
         uint64_t offset = address_at(w, o, o->narrow, i) - DEVICE_BASE;
@@ -191,7 +189,7 @@ static void load_scattered(warp *w, const op *o, uint32_t mask)
     const mover *move = o->extra;
     uint8_t *where[LANES];
     bool may = false;
-    if (o->space == SPACE_GLOBAL) may = reach_scattered_global(w, o, mask, ACCESS_LOAD, where);
+    if (o->space == SPACE_GLOBAL) may = reach_scattered_global(w, o, mask, where);
     if (o->space == SPACE_SHARED) may = reach_scattered_shared(w, o, mask, where);
     if (!may) {
         load_lanes(w, o, mask);
@@ -257,7 +255,7 @@ INLINE void copy_words(uint32_t *d, const uint8_t *from, uint32_t step, uint32_t
 INLINE const uint8_t *reach_global_words(const warp *w, uint64_t address, uint32_t step,
                                          uint32_t lanes)
 {
-    const uint64_t *readable = w->block->launch->readable;
+    const uint64_t *readable = w->block->device->initialised;
     uint64_t offset = address - DEVICE_BASE;
     if (offset >= DEVICE_BYTES || offset % 4) return NULL;
     bool may = step ? bits_all_words(readable, offset, lanes) : bits_word(readable, offset);
@@ -298,7 +296,11 @@ INLINE const uint8_t *reach_shared_words(warp *w, const op *o, uint32_t address,
 INLINE const uint8_t *reach_shared_twice(warp *w, const op *o, uint32_t address, uint32_t step)
 {
     const uint8_t *from = reach_shared_words(w, o, address, step, 0, HALF);
-    if (from) shadow_note_more(w->block, address / 4, step ? HALF : 1);
+    if (!from) return NULL;
+    if (step)
+        shadow_note_more(w->block, address / 4, HALF);
+    else
+        shadow_note_more(w->block, address / 4, 1);
     return from;
 }
 
@@ -345,7 +347,7 @@ static void store_scattered(warp *w, const op *o, uint32_t mask)
 {
     const mover *move = o->extra;
     uint8_t *where[LANES];
-    if (o->space != SPACE_GLOBAL || !reach_scattered_global(w, o, mask, ACCESS_STORE, where)) {
+    if (o->space != SPACE_GLOBAL || !reach_scattered_global(w, o, mask, where)) {
         store_lanes(w, o, mask);
         return;
     }

@@ -1,8 +1,10 @@
 /*
- * bits.h: the bitmaps of device memory, a bit a byte.
+ * bits.h: the maps of device memory: which bytes are initialised, a bit each, and which are owned,
+ * a count for each 256.
  *
  * Interface
  *   bits_all, bits_word, bits_all_words, bits_any, bits_set, bits_clear, bits_copy
+ *   owned_all
  *
  * Blocks on several host threads set bits at once: a word that is not set as a whole is set by an
  * atomic OR. Clearing and copying happen between launches.
@@ -97,6 +99,18 @@ static inline void bits_copy(uint64_t *map, uint64_t to, uint64_t from, uint64_t
         uint64_t *word = &map[(to + k) / 64];
         *word = bit ? *word | mask : *word & ~mask;
     }
+}
+
+/** Does an allocation hold all these bytes? `owned`: see struct device. */
+static inline bool owned_all(const uint16_t *owned, uint64_t first, uint64_t count)
+{
+    while (count) {
+        uint64_t in_grain = first % 256, n = count < 256 - in_grain ? count : 256 - in_grain;
+        if (in_grain + n > owned[first / 256]) return false;
+        first += n;
+        count -= n;
+    }
+    return true;
 }
 
 #endif

@@ -4,8 +4,8 @@
  * Interface
  *   device.h, but for modules (module.c) and launches (launch.c)
  *
- * Device memory is one reserved range that the system fills with pages on first use; so are its two
- * bitmaps. Their cost is a quarter of the memory touched.
+ * Device memory is one reserved range that the system fills with pages on first use; so are its
+ * maps (bits.h), whose cost is an eighth of the memory touched.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,13 +58,15 @@ static void fill_options(device_options *o, const device_options *given)
 }
 
 enum { SLACK = 1 << 16 }; /* behind the range, for accesses that start inside it */
+enum { GRAIN = 256 };     /* allocations begin at multiples of it */
+#define OWNED_BYTES (DEVICE_BYTES / GRAIN * 2 + SLACK)
 
 device *device_open(const device_options *options)
 {
     device *d = take(1, sizeof *d);
     fill_options(&d->options, options);
     d->bytes = reserve(DEVICE_BYTES + SLACK);
-    d->owned = reserve(DEVICE_BYTES / 8 + SLACK);
+    d->owned = reserve(OWNED_BYTES);
     d->initialised = reserve(DEVICE_BYTES / 8 + SLACK);
     pthread_mutex_init(&d->allocations, NULL);
     pthread_mutex_init(&d->reports, NULL);
@@ -84,7 +86,7 @@ void device_close(device *d)
     for (uint32_t i = 0; i < d->module_count; i++) module_free(d->modules[i]);
     heap_destroy(&d->heap);
     if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);
-    if (d->owned) munmap(d->owned, DEVICE_BYTES / 8 + SLACK);
+    if (d->owned) munmap(d->owned, OWNED_BYTES);
     if (d->initialised) munmap(d->initialised, DEVICE_BYTES / 8 + SLACK);
     pthread_mutex_destroy(&d->allocations);
     pthread_mutex_destroy(&d->reports);
@@ -97,34 +99,48 @@ void device_close(device *d)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-device_status device_alloc(device *d, uint64_t bytes, device_address *address)
+static void own(device *d, uint64_t offset, uint64_t bytes, bool yes)
 {
-    uint64_t offset;
-    if (!heap_allocate(&d->heap, bytes, &offset)) {
-        return fail(d, DEVICE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are free",
-                    (unsigned long long)bytes, (unsigned long long)(d->heap.limit - d->heap.used),
-                    (unsigned long long)d->heap.limit);
-    }
-    bits_set(d->owned, offset, bytes);
-    *address = DEVICE_BASE + offset;
-    return DEVICE_OK;
+    uint16_t *grain = d->owned + offset / GRAIN;
+    for (; bytes >= GRAIN; bytes -= GRAIN) *grain++ = yes ? GRAIN : 0;
+    *grain = yes ? (uint16_t)bytes : 0;
 }
 
-/* Whole pages go back to the system. */
-static void release_pages(device *d, uint64_t offset, uint64_t bytes)
+bool claim_range(device *d, uint64_t bytes, device_address *address)
 {
-    uint64_t page = 4096, first = (offset + page - 1) & ~(page - 1),
-             end = (offset + bytes) & ~(page - 1);
-    if (end > first) madvise(d->bytes + first, end - first, MADV_DONTNEED);
+    uint64_t offset;
+    if (!heap_allocate(&d->heap, bytes, &offset)) return false;
+    own(d, offset, bytes, true);
+    if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) bits_set(d->initialised, offset, bytes);
+    *address = DEVICE_BASE + offset;
+    return true;
+}
+
+device_status device_alloc(device *d, uint64_t bytes, device_address *address)
+{
+    if (claim_range(d, bytes, address)) return DEVICE_OK;
+    return fail(d, DEVICE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are free",
+                (unsigned long long)bytes, (unsigned long long)(d->heap.limit - d->heap.used),
+                (unsigned long long)d->heap.limit);
+}
+
+/* Zero a range; whole pages go back to the system instead. */
+static void clear(uint8_t *memory, uint64_t first, uint64_t bytes)
+{
+    uint64_t page = 4096, end = first + bytes;
+    uint64_t low = (first + page - 1) & ~(page - 1), high = end & ~(page - 1);
+    if (low >= high || madvise(memory + low, high - low, MADV_DONTNEED)) low = high = end;
+    memset(memory + first, 0, low - first);
+    memset(memory + high, 0, end - high);
 }
 
 bool release_range(device *d, device_address address)
 {
     uint64_t offset = address - DEVICE_BASE, bytes;
     if (!heap_release(&d->heap, offset, &bytes)) return false;
-    bits_clear(d->owned, offset, bytes);
-    bits_clear(d->initialised, offset, bytes);
-    release_pages(d, offset, bytes);
+    own(d, offset, bytes, false);
+    clear((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
+    clear(d->bytes, offset, bytes);
     uint32_t slot = d->freed_count++ % (sizeof d->freed / sizeof *d->freed);
     d->freed[slot].offset = offset;
     d->freed[slot].bytes = bytes;
@@ -229,7 +245,8 @@ device_status device_forget(device *d, device_address address, uint64_t bytes)
 {
     uint64_t offset;
     device_status status = check_range(d, address, bytes, &offset);
-    if (status == DEVICE_OK) bits_clear(d->initialised, offset, bytes);
+    bool checks = d->options.checks & DEVICE_CHECK_UNINITIALISED;
+    if (status == DEVICE_OK && checks) bits_clear(d->initialised, offset, bytes);
     return status;
 }
 

@@ -131,6 +131,7 @@ bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
     if (from.span > span) insert(h, from.offset + span, from.span - span, false, 0);
     h->used += bytes;
     h->cursor = from.offset + span;
+    if (h->cursor > 2 * h->limit) h->cursor = 0; /* what was touched costs page tables */
     *offset = from.offset;
     return true;
 }

@@ -284,7 +284,6 @@ struct launch {
     atomic_int status; /**< the first failure */
     atomic_bool stop;  /**< blocks end as soon as they notice */
     bool check_races, check_uninitialised;
-    const uint64_t *readable; /**< the bitmap that a load must find set */
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
 };
@@ -309,8 +308,9 @@ typedef struct finding_entry {
 
 struct device {
     device_options options;
-    uint8_t *bytes;                /**< device memory; index: address - DEVICE_BASE */
-    uint64_t *owned, *initialised; /**< a bit a byte; initialised is a subset of owned */
+    uint8_t *bytes;  /**< device memory; index: address - DEVICE_BASE */
+    uint16_t *owned; /**< how many bytes of each 256 belong to an allocation: its first ones */
+    uint64_t *initialised; /**< a bit a byte: it is owned, and was written (or nobody checks) */
     heap heap;
     module **modules;
     uint32_t module_count;
@@ -336,7 +336,8 @@ struct device {
 device_status fail(device *, device_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Free an allocation, a module's variable too. */
+/** Allocate and free, module variables too. */
+bool claim_range(device *, uint64_t bytes, device_address *);
 bool release_range(device *, device_address);
 /** A range freed not long ago that holds `offset`. */
 bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);

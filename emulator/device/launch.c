@@ -211,7 +211,6 @@ device_status device_launch(device *d, const device_launch_request *r)
         .blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2],
         .check_races = checks & DEVICE_CHECK_RACES,
         .check_uninitialised = checks & DEVICE_CHECK_UNINITIALISED,
-        .readable = checks & DEVICE_CHECK_UNINITIALISED ? d->initialised : d->owned,
         .budget = (int64_t)d->options.budget,
         .first_finding = d->finding_count,
     };

@@ -108,13 +108,10 @@ static bool allocate_globals(module *m)
     device *d = m->device;
     for (uint32_t i = 0; i < m->variable_count; i++) {
         variable *v = &m->variables[i];
-        uint64_t offset;
         if (v->space == SPACE_SHARED) continue;
-        if (!heap_allocate(&d->heap, v->bytes, &offset)) return false;
-        v->address = DEVICE_BASE + offset;
-        memset(d->bytes + offset, 0, v->bytes);
-        bits_set(d->owned, offset, v->bytes);
-        bits_set(d->initialised, offset, v->bytes);
+        if (!claim_range(d, v->bytes, &v->address)) return false;
+        memset(d->bytes + (v->address - DEVICE_BASE), 0, v->bytes);
+        bits_set(d->initialised, v->address - DEVICE_BASE, v->bytes);
     }
     return true;
 }

@@ -89,7 +89,7 @@ static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes
     device *d = w->block->device;
     char where[256];
     uint64_t miss = address;
-    while (miss - DEVICE_BASE < DEVICE_BYTES && bits_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
+    while (miss - DEVICE_BASE < DEVICE_BYTES && owned_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
     pthread_mutex_lock(&d->allocations);
     describe_miss(d, miss, where, sizeof where);
     pthread_mutex_unlock(&d->allocations);
@@ -126,7 +126,7 @@ static uint8_t *reach_global_lane(warp *w, const op *o, uint64_t address, uint32
 {
     device *d = w->block->device;
     uint64_t offset = address - DEVICE_BASE;
-    if (offset >= DEVICE_BYTES || !bits_all(d->owned, offset, bytes)) {
+    if (offset >= DEVICE_BYTES || !owned_all(d->owned, offset, bytes)) {
         report_global(w, o, address, bytes, lane, how);
         return NULL;
     }

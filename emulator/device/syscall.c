@@ -39,7 +39,7 @@ static bool peek(const warp *w, uint32_t lane, uint64_t address, void *to, uint3
         memcpy(to, b->shared + shared, bytes);
         return true;
     }
-    if (global >= DEVICE_BYTES || !bits_all(b->device->owned, global, bytes)) return false;
+    if (global >= DEVICE_BYTES || !owned_all(b->device->owned, global, bytes)) return false;
     memcpy(to, b->device->bytes + global, bytes);
     return true;
 }
