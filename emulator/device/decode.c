@@ -227,6 +227,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
         if (d.count) add_fall_through(&d);
     }
     append_end(&d);
+    mark_shapes(&d);
     assign_slots(&d);
     bool done = flow_finish(&d);
     arena_free(d.arena);

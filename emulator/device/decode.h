@@ -117,6 +117,7 @@ decode_special decode_branch, decode_jump_table, decode_return, decode_exit, dec
     decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
     decode_active_mask, decode_trap, decode_nothing; /* decode_control.c */
 
+void mark_shapes(decoder *);  /* words.c */
 void assign_slots(decoder *); /* slots.c */
 bool flow_finish(decoder *);  /* flow.c */
 

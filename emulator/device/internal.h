@@ -34,6 +34,7 @@ enum {
     MAX_PARAMS = 32764, /* bytes of a kernel's parameters */
     MAX_WORKERS = 64,
     ROW_ALIGNMENT = 64,
+    SHAPES = 8,            /* shapes of addresses that a warp notes */
     SHARED_RED_ZONE = 128, /* unowned bytes behind each shared variable */
     CALL_STACK = 1 << 16,  /* bytes of local memory, a thread, for the frames of called functions */
     CALL_ROWS = 1 << 21,   /* bytes of registers, a warp, for the frames of called functions */
@@ -105,6 +106,8 @@ struct op {
     bool is_load;
     uint8_t strength;  /**< memory: a `strength` */
     uint8_t used;      /**< load: bit set of the components that something reads */
+    uint8_t shape;     /**< load of words: where the warp notes how the addresses lie */
+    bool shape_known;  /**< an earlier load has noted it */
     uint8_t variant;   /**< meaning depends on the handler */
     uint32_t line;     /**< index into the module's places */
     int64_t offset;    /**< memory: displacement; otherwise the handler's own immediate */
@@ -229,6 +232,7 @@ struct warp {
     int current;    /**< the path that runs */
     path *paths;
     int path_count, path_capacity;
+    uint8_t shapes[SHAPES + 1];   /**< by op.shape, see words.c; nobody relies on the last one */
     uint32_t index;               /**< in the block */
     uint32_t synced;              /**< tick of its last warp-wide synchronisation */
     uint32_t fenced;              /**< tick of its last memory fence */
