@@ -319,7 +319,7 @@ static const struct {
      NOTHING, DEVICE_OK, ""},
     {"race in a warp",
      KERNEL(TILE NEIGHBOUR "st.shared.u32 [%r2], %t; ld.shared.u32 %r1, [%r4];" STORE_R1),
-     FINDING_RACE, DEVICE_OK, "no __syncwarp() in between"},
+     FINDING_RACE, DEVICE_OK, "__syncwarp(): same warp"},
     {"ordered by __syncwarp",
      KERNEL(TILE NEIGHBOUR
             "st.shared.u32 [%r2], %t; bar.warp.sync -1; ld.shared.u32 %r1, [%r4];" STORE_R1),
