@@ -50,7 +50,31 @@ const op *run_fence(warp *w, const op *o)
     return o + 1;
 }
 
-/* ---- completing a barrier -------------------------------------------------------------------- */
+/* ---- who waits ------------------------------------------------------------------------------- */
+
+enum { ANY_BARRIER = -1 };
+
+/* Walks over the paths that wait at a barrier: start with {.block = b}. */
+typedef struct walk {
+    block *block;
+    uint32_t next_warp;
+    int next_path;
+    warp *warp;
+    path *path;
+} walk;
+
+static bool next_waiting(walk *k, int number)
+{
+    for (; k->next_warp < k->block->warp_count; k->next_warp++, k->next_path = 0) {
+        k->warp = &k->block->warps[k->next_warp];
+        while (k->next_path < k->warp->path_count) {
+            k->path = &k->warp->paths[k->next_path++];
+            if (k->path->state != PATH_BARRIER) continue;
+            if (number == ANY_BARRIER || k->path->barrier == number) return true;
+        }
+    }
+    return false;
+}
 
 typedef struct waiting {
     uint32_t threads, wanted;
@@ -62,53 +86,49 @@ typedef struct waiting {
 
 static waiting count_waiting(block *b, uint32_t number)
 {
-    waiting s = {.threads = b->arrived[number]};
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        warp *w = &b->warps[k];
-        for (int i = 0; i < w->path_count; i++) {
-            const path *p = &w->paths[i];
-            if (p->state != PATH_BARRIER || p->barrier != number) continue;
-            s.threads += (uint32_t)__builtin_popcount(p->mask);
-            if (p->wanted) s.wanted = p->wanted;
-            if (!s.first) {
-                s.first = p;
-                s.first_warp = w;
-            } else if (!s.apart && p->pc != s.first->pc) {
-                s.apart = p;
-                s.apart_warp = w;
-            }
+    waiting s = {.threads = b->arrived[number], .wanted = b->live};
+    for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
+        s.threads += (uint32_t)__builtin_popcount(k.path->mask);
+        if (k.path->wanted) s.wanted = k.path->wanted;
+        if (!s.first) {
+            s.first = k.path;
+            s.first_warp = k.warp;
+        } else if (!s.apart && k.path->pc != s.first->pc) {
+            s.apart = k.path;
+            s.apart_warp = k.warp;
         }
     }
-    if (!s.wanted) s.wanted = b->live;
     return s;
+}
+
+/* ---- completing a barrier -------------------------------------------------------------------- */
+
+static void answer(warp *w, const path *p, uint32_t set, uint32_t all)
+{
+    const op *o = p->pc;
+    w->bank[BANK_REGISTERS] = p->registers;
+    uint32_t *d = row(w, o->d);
+    bool yes = o->variant == BARRIER_AND ? set == all : set != 0;
+    if (o->variant != BARRIER_POPC) {
+        *d = (*d & ~p->mask) | (yes ? p->mask : 0);
+        return;
+    }
+    for (uint32_t m = p->mask; m; m &= m - 1) d[__builtin_ctz(m)] = set;
 }
 
 /* bar.red: over all threads that wait, how many have the predicate set, and do all, does any? */
 static void reduce(block *b, uint32_t number)
 {
     uint32_t set = 0, all = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t k = 0; k < b->warp_count; k++) {
-            warp *w = &b->warps[k];
-            for (int i = 0; i < w->path_count; i++) {
-                const path *p = &w->paths[i];
-                const op *o = p->pc;
-                if (p->state != PATH_BARRIER || p->barrier != number || o->variant < BARRIER_POPC)
-                    continue;
-                w->bank[BANK_REGISTERS] = p->registers;
-                if (pass == 0) {
-                    set += (uint32_t)__builtin_popcount(*(uint32_t *)row(w, o->c) & p->mask);
-                    all += (uint32_t)__builtin_popcount(p->mask);
-                    continue;
-                }
-                uint32_t *d = row(w, o->d);
-                bool yes = o->variant == BARRIER_AND ? set == all : set != 0;
-                for (int lane = 0; o->variant == BARRIER_POPC && lane < LANES; lane++) {
-                    if (p->mask >> lane & 1) d[lane] = set;
-                }
-                if (o->variant != BARRIER_POPC) *d = (*d & ~p->mask) | (yes ? p->mask : 0);
-            }
-        }
+    for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
+        if (k.path->pc->variant < BARRIER_POPC) continue;
+        k.warp->bank[BANK_REGISTERS] = k.path->registers;
+        uint32_t predicate = *(uint32_t *)row(k.warp, k.path->pc->c);
+        set += (uint32_t)__builtin_popcount(predicate & k.path->mask);
+        all += (uint32_t)__builtin_popcount(k.path->mask);
+    }
+    for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
+        if (k.path->pc->variant >= BARRIER_POPC) answer(k.warp, k.path, set, all);
     }
 }
 
@@ -135,63 +155,43 @@ static void report_apart(block *b, const waiting *s)
 
 static void let_go(block *b, uint32_t number)
 {
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        warp *w = &b->warps[k];
-        for (int i = 0; i < w->path_count; i++) {
-            path *p = &w->paths[i];
-            if (p->state != PATH_BARRIER || p->barrier != number) continue;
-            p->state = PATH_READY;
-            p->pc++;
-        }
+    for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
+        k.path->state = PATH_READY;
+        k.path->pc++;
     }
     b->arrived[number] = 0;
 }
 
-static uint32_t barriers_in_use(const block *b)
+/* After a barrier of all, what came before is ordered before what follows. One of a part of the
+ * block orders that part; to tell by which is beyond the shadow, so it is taken for a fence. */
+static void order_accesses(block *b, bool all)
 {
-    uint32_t used = 0;
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        const warp *w = &b->warps[k];
-        for (int i = 0; i < w->path_count; i++) {
-            if (w->paths[i].state == PATH_BARRIER) used |= 1u << w->paths[i].barrier;
-        }
-    }
-    return used;
+    uint32_t tick = shadow_tick(b);
+    if (all) b->epoch_tick = tick;
+    for (uint32_t k = 0; !all && k < b->warp_count; k++) b->warps[k].fenced = tick;
+    if (!all) b->fenced = tick;
+    shadow_refresh(b);
 }
 
 bool barrier_release(block *b)
 {
+    uint32_t used = 0;
+    for (walk k = {.block = b}; next_waiting(&k, ANY_BARRIER);) used |= 1u << k.path->barrier;
     bool any = false;
-    for (uint32_t used = barriers_in_use(b); used; used &= used - 1) {
+    for (; used; used &= used - 1) {
         uint32_t number = (uint32_t)__builtin_ctz(used);
         waiting s = count_waiting(b, number);
         if (s.threads < s.wanted) continue;
         if (s.apart && !s.first->pc->narrow) report_apart(b, &s);
         if (s.first->pc->variant >= BARRIER_POPC) reduce(b, number);
         let_go(b, number);
-        uint32_t tick = shadow_tick(b);
-        if (s.threads >= b->live)
-            b->epoch_tick = tick, shadow_refresh(b);
-        else
-            for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].fenced = tick;
+        order_accesses(b, s.threads >= b->live);
         any = true;
     }
     return any;
 }
 
 /* ---- barriers that stay incomplete ----------------------------------------------------------- */
-
-static const path *find_stuck(block *b, warp **in)
-{
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        for (int i = 0; i < b->warps[k].path_count; i++) {
-            if (b->warps[k].paths[i].state != PATH_BARRIER) continue;
-            *in = &b->warps[k];
-            return &b->warps[k].paths[i];
-        }
-    }
-    return NULL;
-}
 
 /* A live thread of the block that does not wait at that barrier. */
 static uint32_t find_missing(block *b, uint32_t number)
@@ -210,9 +210,10 @@ static uint32_t find_missing(block *b, uint32_t number)
 
 void barrier_deadlock(block *b)
 {
-    warp *w;
-    const path *p = find_stuck(b, &w);
-    if (!p) return;
+    walk stuck = {.block = b};
+    if (!next_waiting(&stuck, ANY_BARRIER)) return;
+    const warp *w = stuck.warp;
+    const path *p = stuck.path;
     waiting s = count_waiting(b, p->barrier);
     uint32_t missing = find_missing(b, p->barrier);
     char text[512], name[48], other[48];

@@ -205,37 +205,55 @@ static uint32_t fresh_row(function *f, uint8_t width, free_rows *masks)
     return offset;
 }
 
+typedef struct scanning {
+    decoder *decoder;
+    uint32_t *slot;      /* of each register */
+    free_rows rows[4];   /* by class */
+    uint32_t live, most; /* 32-bit registers */
+} scanning;
+
+static uint32_t weight(uint8_t width)
+{
+    return width > 4 ? 2 : width > 0;
+}
+
+static void give_back(scanning *s, uint32_t reg)
+{
+    uint8_t width = s->decoder->width[reg];
+    free_rows *r = &s->rows[class_of(width)];
+    r->offset[r->count++] = s->slot[reg];
+    s->live -= weight(width);
+}
+
+static void give_row(scanning *s, uint32_t reg)
+{
+    uint8_t width = s->decoder->width[reg];
+    free_rows *r = &s->rows[class_of(width)];
+    bool reuse = r->count && width;
+    s->slot[reg] = reuse ? r->offset[--r->count] : fresh_row(s->decoder->to, width, &s->rows[0]);
+    s->live += weight(width);
+    if (s->live > s->most) s->most = s->live;
+}
+
+/* Lives in the order of their starts; rows of lives that have ended are given out again. */
 static uint32_t *scan(decoder *d, life *lives)
 {
-    uint32_t n = d->registers;
-    uint32_t *slot = arena_take(d->arena, n * sizeof *slot);
+    uint32_t n = 0, e = 0;
+    for (uint32_t r = 0; r < d->registers; r++) {
+        if (lives[r].start != UINT32_MAX) lives[n++] = lives[r];
+    }
+    scanning s = {.decoder = d, .slot = arena_take(d->arena, d->registers * sizeof *s.slot)};
+    for (int i = 0; i < 4; i++) s.rows[i].offset = arena_take(d->arena, (n + 2 * LANES) * 4);
     life *ends = arena_take(d->arena, n * sizeof *ends);
     memcpy(ends, lives, n * sizeof *ends);
     qsort(lives, n, sizeof *lives, by_start);
     qsort(ends, n, sizeof *ends, by_end);
-    free_rows rows[4];
-    for (int i = 0; i < 4; i++) {
-        rows[i] = (free_rows){arena_take(d->arena, (n + 2 * LANES) * 4), 0};
+    for (uint32_t i = 0; i < n; i++) {
+        while (e < n && ends[e].end < lives[i].start) give_back(&s, ends[e++].reg);
+        give_row(&s, lives[i].reg);
     }
-    uint32_t live = 0, most = 0;
-    for (uint32_t i = 0, e = 0; i < n; i++) {
-        if (lives[i].start == UINT32_MAX) break;
-        for (; e < n && (ends[e].start == UINT32_MAX || ends[e].end < lives[i].start); e++) {
-            if (ends[e].start == UINT32_MAX) continue;
-            uint8_t width = d->width[ends[e].reg];
-            free_rows *r = &rows[class_of(width)];
-            r->offset[r->count++] = slot[ends[e].reg];
-            live -= width > 4 ? 2 : width > 0;
-        }
-        uint8_t width = d->width[lives[i].reg];
-        free_rows *r = &rows[class_of(width)];
-        slot[lives[i].reg] =
-            r->count && width ? r->offset[--r->count] : fresh_row(d->to, width, &rows[0]);
-        live += width > 4 ? 2 : width > 0;
-        if (live > most) most = live;
-    }
-    d->to->facts.registers = most < 12 ? 16 : most > 251 ? 255 : most + 4;
-    return slot;
+    d->to->facts.registers = s.most < 12 ? 16 : s.most > 251 ? 255 : s.most + 4;
+    return s.slot;
 }
 
 static void rewrite(decoder *d, const uint32_t *slot)
