@@ -195,7 +195,7 @@ report: all ## the measured tables of README.md, from docs/results
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	tools/skeletons.sh
 
-test: all $(BUILD)/unit_tests $(SKELETONS) ## all tests; the last line counts them
+test: all $(BUILD)/unit_tests $(BUILD)/test_device $(SKELETONS) ## all tests; the last line counts them
 	tools/test.sh
 
 compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, for sm_80 and sm_90

@@ -24,6 +24,12 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c \
+                      $(filter $(BUILD)/emulator/device/%,$(EMULATOR_OBJECTS))
+	@echo 'link $@'
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
+		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
+
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so
 	@NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests

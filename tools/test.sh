@@ -74,6 +74,7 @@ begun_skeletons_score_nothing() {
 }
 
 part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
+part 'device of softgpu'               "$COURSE_BUILD/test_device"
 part 'softgpu'                           build emulator-test
 part 'skeletons follow from solutions'   tools/skeletons.sh --check
 part 'compiles without warnings'         build compiled

@@ -2,7 +2,7 @@
  * test_device.c: the device through its interface, with kernels written in PTX: needs no compiler
  * but the host's.
  *
- * Build: cc -std=gnu11 -pthread test_device.c ../device/*.c $(pkg-config --cflags --libs check) -lm
+ * Build and run: make build/test_device && build/test_device
  */
 #include <check.h>
 #include <stdio.h>
