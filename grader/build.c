@@ -21,14 +21,19 @@
 #define COMPILE_DEADLINE 120.0 /* seconds */
 #define ARGUMENTS        64
 
-static const char *const headers[] = {
-    "common/cuda_check.h",       "common/not_implemented.h",
-    "common/progress.h",         "common/random.h",
-    "common/timer.h",            "common/idx.h",
-    "common/mnist.h",            "common/digits.h",
-    "phase1_cpu/cpu.h",          "phase2_cuda_basics/basics.h",
-    "phase3_layers/layers.h",    "phase4_optimization/optimization.h",
-    "phase5_full_network/network.h"};
+static const char *const headers[] = {"common/cuda_check.h",
+                                      "common/not_implemented.h",
+                                      "common/progress.h",
+                                      "common/random.h",
+                                      "common/timer.h",
+                                      "common/idx.h",
+                                      "common/mnist.h",
+                                      "common/digits.h",
+                                      "phase1_cpu/cpu.h",
+                                      "phase2_cuda_basics/basics.h",
+                                      "phase3_layers/layers.h",
+                                      "phase4_optimization/optimization.h",
+                                      "phase5_full_network/network.h"};
 static const char *const include_folders[] = {
     "common",        "phase1_cpu",          "phase2_cuda_basics",
     "phase3_layers", "phase4_optimization", "phase5_full_network"};
@@ -72,7 +77,8 @@ static command compile_command(const options *o, const build *b, const char *sou
         add(&c, tool("CC", "cc"));
         add(&c, "-std=gnu11");
         add(&c, "-march=native");
-        add(&c, "-falign-loops=64"); /* else the speed of a loop depends on where it happens to lie */
+        add(&c,
+            "-falign-loops=64"); /* else the speed of a loop depends on where it happens to lie */
         add(&c, "-fPIC");
         add(&c, "-pthread");
         add(&c, "-Wall");
@@ -274,8 +280,8 @@ static void compile(job *j)
         return;
     }
     write_exports(b, j->folder);
-    j->compiled = run_step(b, compile_command(j->options, b, base_name(b->file)), j->folder,
-                           "compiling");
+    j->compiled =
+        run_step(b, compile_command(j->options, b, base_name(b->file)), j->folder, "compiling");
 }
 
 static void link_library(job *j)
@@ -327,7 +333,8 @@ static void compile_all(job *jobs, int count)
 static bool twin_exists(const job *jobs, int index)
 {
     for (int i = 0; i < index; i++) {
-        if (!jobs[i].finished && strcmp(jobs[i].build->key, jobs[index].build->key) == 0) return true;
+        if (!jobs[i].finished && strcmp(jobs[i].build->key, jobs[index].build->key) == 0)
+            return true;
     }
     return false;
 }
@@ -366,8 +373,8 @@ void build_all(const options *o, build *builds[], int count)
     compile_all(jobs, count);
     for (int i = 0; i < count; i++) {
         if (twin[i]) {
-            builds[i]->ok = built_before(builds[i], jobs[i].folder) &&
-                            access(builds[i]->library, R_OK) == 0;
+            builds[i]->ok =
+                built_before(builds[i], jobs[i].folder) && access(builds[i]->library, R_OK) == 0;
         } else if (!jobs[i].finished) {
             link_library(&jobs[i]);
         }

@@ -215,8 +215,8 @@ static void take_back(const unsigned char *shared, argument *a)
 
 static void check_reply(const char *function, const wire_reply *reply)
 {
+    if (reply->sticky || reply->status == WIRE_CRASHED) context_drop_worker();
     if (reply->finding_count > 0) {
-        if (reply->sticky) context_drop_worker();
         fail("%s: %s%s", function, reply->findings[0].line,
              reply->finding_count > 1 ? " (and more)" : "");
     }
@@ -224,12 +224,8 @@ static void check_reply(const char *function, const wire_reply *reply)
     case WIRE_OK: return;
     case WIRE_NO_FUNCTION: fail("the file does not define %s", function);
     case WIRE_NOT_IMPLEMENTED: fail("%s is not implemented yet", reply->text);
-    case WIRE_CUDA_ERROR:
-        if (reply->sticky) context_drop_worker();
-        fail("%s: %s", function, reply->text);
-    case WIRE_CRASHED:
-        context_drop_worker();
-        fail("%s crashed: %s", function, reply->text);
+    case WIRE_CUDA_ERROR: fail("%s: %s", function, reply->text);
+    case WIRE_CRASHED: fail("%s crashed: %s", function, reply->text);
     default: fail("%s: no memory for its buffers: %s", function, reply->text);
     }
 }

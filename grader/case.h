@@ -26,33 +26,34 @@
 
 /** Where a case or a timing runs: a set of these. 0 means everywhere. */
 typedef enum place {
-    ON_HOST    = 1, /* phase 1: C on the CPU */
+    ON_HOST = 1,    /* phase 1: C on the CPU */
     ON_SOFTGPU = 2, /* CUDA exercises without a GPU */
-    ON_GPU     = 4,
+    ON_GPU = 4,
 } place;
 
 #define SHAPE_MAX 8
 
 typedef struct grading_case {
-    const char *name;                /**< unique in its exercise; what `make check CASE=` takes */
-    void (*run)(const long *shape);  /**< builds, calls, judges */
-    long shape[SHAPE_MAX];           /**< handed to run */
-    unsigned where;                  /**< set of place; 0: everywhere */
-    bool once;                       /**< long runs only: one seed, one address */
-    double seconds;                  /**< deadline of one call; 0: 10 s */
+    const char *name;               /**< unique in its exercise; what `make check CASE=` takes */
+    void (*run)(const long *shape); /**< builds, calls, judges */
+    long shape[SHAPE_MAX];          /**< handed to run */
+    unsigned where;                 /**< set of place; 0: everywhere */
+    bool once;                      /**< long runs only: one seed, one address */
+    double seconds;                 /**< deadline of one call; 0: 10 s */
 } grading_case;
 
 /** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. */
 typedef struct speed_test {
-    const char *metric;     /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
-    const char *function;   /**< the student's */
-    const char *baseline;   /**< a function of the exercise's baseline file */
-    void (*run)(const char *function, const long *shape); /**< fresh inputs, ONE timed call, judge */
+    const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
+    const char *function; /**< the student's */
+    const char *baseline; /**< a function of the exercise's baseline file */
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE timed call, judge */
     long shape[SHAPE_MAX];
-    unsigned where;         /**< ON_HOST or ON_GPU */
-    double threshold;       /**< full points when the student's rate is this many baseline rates */
+    unsigned where;   /**< ON_HOST or ON_GPU */
+    double threshold; /**< full points when the student's rate is this many baseline rates */
     double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
-    double flop, bytes;     /**< of the student's call: held against the device's ceiling; 0: not */
+    double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
 } speed_test;
 
 typedef struct exercise {
@@ -72,21 +73,21 @@ typedef struct exercise {
  *  that catalog.c reads. */
 #define EXERCISE(number)                                                                           \
     static const exercise exercise_##number;                                                       \
-    static const exercise *const catalog_entry                                                     \
-        __attribute__((section("exercises"), used)) = &exercise_##number;                          \
+    static const exercise *const catalog_entry __attribute__((section("exercises"), used)) =       \
+        &exercise_##number;                                                                        \
     static const exercise exercise_##number
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-float *f32_array(size_t count);   /* zeroed */
-double *f64_array(size_t count);  /* zeroed */
-int *i32_array(size_t count);     /* zeroed */
+float *f32_array(size_t count);  /* zeroed */
+double *f64_array(size_t count); /* zeroed */
+int *i32_array(size_t count);    /* zeroed */
 
-float *random_f32(size_t count);                                /* uniform in (-1, 1) */
-float *random_f32_between(size_t count, float low, float high); /* uniform */
-float *random_normal_f32(size_t count);                         /* mean 0, deviation 1 */
-int *random_i32(size_t count, int low, int high);               /* low .. high-1 */
-random_state *case_random(void);                                /* for anything else */
+float *random_f32(size_t count);                                      /* uniform in (-1, 1) */
+float *random_f32_between(size_t count, float low, float high);       /* uniform */
+float *random_normal_f32(size_t count);                               /* mean 0, deviation 1 */
+int *random_i32(size_t count, int low, int high);                     /* low .. high-1 */
+random_state *case_random(void);                                      /* for anything else */
 void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at random places */
 
 /* ---- calls into the worker ------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at rand
 /** One argument of a call: a wire_argument and where its data lives in the grader. */
 typedef struct argument {
     wire_argument wire;
-    void *data;      /* what goes in, and (out, inout) receives what comes back */
+    void *data; /* what goes in, and (out, inout) receives what comes back */
     unsigned role;
     unsigned element_bytes;
 } argument;

@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTPUT_KEPT  (1u << 20)  /* of what a worker prints between two calls */
-#define OUTPUT_FLOOD (64u << 20) /* a worker that prints more in its life is ended */
-#define START_DEADLINE 60.0      /* seconds: a GPU context, or a slow disk */
+#define OUTPUT_KEPT    (1u << 20)  /* of what a worker prints between two calls */
+#define OUTPUT_FLOOD   (64u << 20) /* a worker that prints more in its life is ended */
+#define START_DEADLINE 60.0        /* seconds: a GPU context, or a slow disk */
 
 struct worker {
     pid_t process;
@@ -102,8 +102,8 @@ static void write_epitaph(worker *w, int status)
     while (end > 0 && w->output[end - 1] == '\n') end--;
     size_t begin = end;
     while (begin > 0 && end - begin < 200 && w->output[begin - 1] != '\n') begin--;
-    snprintf(w->epitaph, sizeof w->epitaph, "%s%s%.*s", how, end > begin ? "; it last printed: " : "",
-             (int)(end - begin), w->output + begin);
+    snprintf(w->epitaph, sizeof w->epitaph, "%s%s%.*s", how,
+             end > begin ? "; it last printed: " : "", (int)(end - begin), w->output + begin);
 }
 
 /* Wait for a message, keeping what is printed meanwhile from filling the pipe. */

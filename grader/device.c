@@ -1,4 +1,5 @@
-/* device.c: what machine this is. Of a GPU only our own worker, without a student's code, speaks. */
+/* device.c: what machine this is. Of a GPU only our own worker, without a student's code, speaks.
+ */
 #include "grader.h"
 
 #include <stdio.h>

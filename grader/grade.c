@@ -15,10 +15,10 @@ typedef struct item {
     const exercise *exercise;
     build build;
     const build *baseline;
-    bool wanted;     /* asked for; else graded only because another builds on it */
-    bool buildable;  /* neither skipped nor not started */
-    bool own;        /* linked with the submission's own prerequisites */
-    json_t *entry;   /* of results.json, once judged */
+    bool wanted;    /* asked for; else graded only because another builds on it */
+    bool buildable; /* neither skipped nor not started */
+    bool own;       /* linked with the submission's own prerequisites */
+    json_t *entry;  /* of results.json, once judged */
 } item;
 
 typedef struct run {
@@ -114,8 +114,8 @@ static void build_items(run *r, bool on_own_prerequisites)
 /* Of everything that could change the verdict: both libraries, the programs, the device. */
 static void judge_key(const run *r, const item *it, const device_facts *device, char key[HASH_HEX])
 {
-    static const char *const programs[] = {"grader", "worker_cpu", "worker_softgpu", "worker_cuda",
-                                           "libsoftgpu.so", "libcourse.so"};
+    static const char *const programs[] = {"grader",      "worker_cpu",    "worker_softgpu",
+                                           "worker_cuda", "libsoftgpu.so", "libcourse.so"};
     char path[PATH_MAX];
     hash *h = hash_begin();
     hash_text(h, it->build.key);
@@ -245,7 +245,8 @@ int grade(const options *o, grading *g)
     read_commit(o, g->commit);
     g->device = device_facts_read(o);
     if (!g->device.name[0]) {
-        fprintf(stderr, "grader: there is no CUDA device here; BACKEND=cpu uses the software GPU\n");
+        fprintf(stderr,
+                "grader: there is no CUDA device here; BACKEND=cpu uses the software GPU\n");
         results_write_failure(o, "no CUDA device");
         return 2;
     }

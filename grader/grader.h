@@ -72,15 +72,16 @@ place exercise_place(const exercise *, backend);
 typedef struct hash hash;
 hash *hash_begin(void);
 void hash_text(hash *, const char *text);
-bool hash_file(hash *, const char *path); /* false when it cannot be read; it then counts as empty */
+bool hash_file(hash *,
+               const char *path); /* false when it cannot be read; it then counts as empty */
 void hash_end(hash *, char hex[HASH_HEX]); /* frees */
 
 /* ---- process.c ------------------------------------------------------------------------------- */
 
 typedef struct process_result {
-    int status;     /* exit status, 128 + signal, or -1 when it could not be started */
+    int status; /* exit status, 128 + signal, or -1 when it could not be started */
     bool timed_out;
-    char *output;   /* stdout and stderr, ended by 0; the caller frees */
+    char *output; /* stdout and stderr, ended by 0; the caller frees */
 } process_result;
 
 /** Run a program to its end, or to the deadline, and keep the first `limit` bytes it prints. */
@@ -91,15 +92,15 @@ process_result process_run(const char *const argv[], const char *directory, doub
 
 typedef struct build {
     const exercise *exercise;
-    const char *root;          /* folder that `file` is relative to */
+    const char *root; /* folder that `file` is relative to */
     const char *file;
     place place;
     const struct build *needs[12]; /* libraries to link with, built before; NULL ends */
-    bool baseline;             /* exports baseline_*, not the contract's names */
+    bool baseline;                 /* exports baseline_*, not the contract's names */
     /* out */
     bool ok;
-    char *log;                 /* the compiler's words, "" when it had none */
-    char key[HASH_HEX];        /* of everything that the library is made from */
+    char *log;          /* the compiler's words, "" when it had none */
+    char key[HASH_HEX]; /* of everything that the library is made from */
     char library[PATH_MAX];
 } build;
 
@@ -173,7 +174,7 @@ typedef struct case_result {
 
 typedef struct speed_result {
     const speed_test *test;
-    status status; /* SKIPPED: this place cannot judge it; NOT_RUN: correctness failed */
+    status status;           /* SKIPPED: this place cannot judge it; NOT_RUN: correctness failed */
     double ratio, low, high; /* median of the pairs, and its 95 % interval */
     double seconds, baseline_seconds; /* medians */
     int pairs;
@@ -185,17 +186,17 @@ typedef struct context {
     const options *options;
     const exercise *exercise;
     place place;
-    const char *library;          /* of the student */
+    const char *library;                 /* of the student */
     worker *worker, *student, *baseline; /* worker: the one that calls go to */
     const grading_case *grading_case;
     bool relocate, timed, against_guard;
-    bool dead;                    /* a deadline passed: no more cases */
+    bool dead; /* a deadline passed: no more cases */
     double deadline;
     random_state random;
-    char *message;                /* of the expectation that failed, or NULL */
-    char *note;                   /* what a passing case has to say, or NULL */
-    char *output;                 /* printed by the last call */
-    double seconds;               /* of the last call */
+    char *message;  /* of the expectation that failed, or NULL */
+    char *note;     /* what a passing case has to say, or NULL */
+    char *output;   /* printed by the last call */
+    double seconds; /* of the last call */
     struct allocation *allocations;
 } context;
 
@@ -216,7 +217,8 @@ void inputs_free(void);
 void run_speed(const speed_test *, const char *baseline_library, const device_facts *,
                speed_result *);
 
-/* ---- score.c, judge.c, libraries.c, grade.c --------------------------------------------------- */
+/* ---- score.c, judge.c, libraries.c, grade.c ---------------------------------------------------
+ */
 
 typedef struct exercise_result {
     const exercise *exercise;
@@ -243,8 +245,7 @@ typedef struct grading {
 } grading;
 
 /** Judge one exercise whose library is built: cases, then speed, then points. */
-exercise_result judge(const options *, const build *, const build *baseline,
-                      const device_facts *);
+exercise_result judge(const options *, const build *, const build *baseline, const device_facts *);
 void exercise_result_free(exercise_result *);
 /** Builds of the reference solutions that an exercise calls, and of its baseline; made on demand
  *  and kept. */
@@ -268,7 +269,8 @@ int build_only(const options *);
 json_t *cache_load(const options *, const char *key);
 void cache_store(const options *, const char *key, json_t *entry);
 
-/* ---- results.c, report.c, corpus.c, hint.c, markdown.c ---------------------------------------- */
+/* ---- results.c, report.c, corpus.c, hint.c, markdown.c ----------------------------------------
+ */
 
 json_t *results_exercise(const exercise_result *);
 /** Write results.json whole or not at all. @return false after a message when it cannot. */

@@ -36,8 +36,8 @@ static bool drain(int from, double deadline, char *output, size_t limit)
         struct pollfd ready = {.fd = from, .events = POLLIN};
         if (left <= 0) return false;
         if (poll(&ready, 1, (int)(left * 1000) + 1) <= 0) continue;
-        ssize_t n = kept < limit ? read(from, output + kept, limit - kept)
-                                 : read(from, rest, sizeof rest);
+        ssize_t n =
+            kept < limit ? read(from, output + kept, limit - kept) : read(from, rest, sizeof rest);
         if (n == 0 || (n < 0 && errno != EINTR)) return true;
         if (kept < limit && n > 0) output[kept += (size_t)n] = '\0';
     }

@@ -1,6 +1,6 @@
 /*
- * report.c: the terminal. On a terminal one line shows what is at work and is overwritten; elsewhere
- * there is one plain line an exercise. Colours only on a terminal, and not with NO_COLOR.
+ * report.c: the terminal. On a terminal one line shows what is at work and is overwritten;
+ * elsewhere there is one plain line an exercise. Colours only on a terminal, and not with NO_COLOR.
  */
 #include "grader.h"
 
@@ -85,8 +85,7 @@ static void print_failed_cases(json_t *entry)
     {
         if (strcmp(string_of(one, "status"), "failed") != 0) continue;
         if (shown++ >= 3) continue;
-        printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN,
-               string_of(one, "message"));
+        printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
         printf("        again: make check EX=%lld CASE='%s' SEED=%lld\n",
                json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
                json_integer_value(json_object_get(one, "seed")));
@@ -115,7 +114,8 @@ static void print_speeds(json_t *entry)
         if (strcmp(verdict, "failed") != 0) continue;
         const char *message = string_of(one, "message");
         printf("      %sspeed%s: ", RED, PLAIN);
-        if (*message) printf("%s\n", message);
+        if (*message)
+            printf("%s\n", message);
         else {
             printf("%.2f %s; the threshold is %.2f\n", real_of(one, "ratio"),
                    string_of(one, "metric"), real_of(one, "threshold"));

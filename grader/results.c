@@ -47,13 +47,12 @@ static const char *verdict(const speed_result *s)
 
 static json_t *speed_entry(const speed_result *s)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:s, s:o}", "metric",
-                     s->test->metric, "function", s->test->function, "ratio",
-                     number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
-                     number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
-                     s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
-                     json_real(s->baseline_seconds), "verdict", verdict(s), "message",
-                     text(s->message));
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:s, s:o}", "metric", s->test->metric,
+        "function", s->test->function, "ratio", number(s->ratio, 1e-3), "low", number(s->low, 1e-3),
+        "high", number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
+        s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
+        json_real(s->baseline_seconds), "verdict", verdict(s), "message", text(s->message));
 }
 
 /* The test that decides: the one furthest below its threshold. */
@@ -101,8 +100,8 @@ static bool write_json(const char *path, json_t *root)
     char unfinished[PATH_MAX];
     make_folders(path);
     snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
-    bool whole = json_dump_file(root, unfinished, JSON_INDENT(1)) == 0 &&
-                 rename(unfinished, path) == 0;
+    bool whole =
+        json_dump_file(root, unfinished, JSON_INDENT(1)) == 0 && rename(unfinished, path) == 0;
     if (!whole) fprintf(stderr, "grader: cannot write %s: %s\n", path, strerror(errno));
     json_decref(root);
     return whole;
@@ -115,19 +114,18 @@ bool results_write(const grading *g)
                                g->device.driver, "runtime", g->device.runtime,
                                "copy_bytes_per_second", json_real(g->device.copy_bytes_per_second),
                                "flop_per_second", json_real(g->device.flop_per_second));
-    json_t *root = json_pack(
-        "{s:i, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:O}", "schema", 1, "commit", g->commit,
-        "backend", o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
-        text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2), "points",
-        number(g->points, 1e-2), "max_points", number(g->max_points, 1e-2), "exercises",
-        g->exercises);
+    json_t *root =
+        json_pack("{s:i, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:O}", "schema", 1, "commit",
+                  g->commit, "backend", o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device",
+                  device, "submission", text(o->submission), "started", g->started, "seconds",
+                  number(g->seconds, 1e-2), "points", number(g->points, 1e-2), "max_points",
+                  number(g->max_points, 1e-2), "exercises", g->exercises);
     return write_json(o->results, root);
 }
 
 void results_write_failure(const options *o, const char *why)
 {
-    write_json(o->results,
-               json_pack("{s:i, s:s, s:o, s:f, s:f, s:[]}", "schema", 1, "backend",
-                         o->backend == BACKEND_CUDA ? "cuda" : "cpu", "error", text(why), "points",
-                         0.0, "max_points", 0.0, "exercises"));
+    write_json(o->results, json_pack("{s:i, s:s, s:o, s:f, s:f, s:[]}", "schema", 1, "backend",
+                                     o->backend == BACKEND_CUDA ? "cuda" : "cpu", "error",
+                                     text(why), "points", 0.0, "max_points", 0.0, "exercises"));
 }

@@ -140,7 +140,8 @@ static void run_case(int index)
     *result = (case_result){.name = c->name, .status = FAILED};
     if (!runs_here(c) || !wanted(c) || now.dead) {
         result->status = now.dead && runs_here(c) ? NOT_RUN : SKIPPED;
-        result->message = strdup(now.dead && runs_here(c) ? "not run after an earlier deadline" : "");
+        result->message =
+            strdup(now.dead && runs_here(c) ? "not run after an earlier deadline" : "");
         return;
     }
     report_progress("%d %s: %s", now.exercise->id, now.exercise->name, c->name);

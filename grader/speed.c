@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARM_UP   2
-#define PAIRS     15
-#define MAX_PAIRS 45  /* near the threshold: up to three rounds */
+#define WARM_UP    2
+#define PAIRS      15
+#define MAX_PAIRS  45 /* near the threshold: up to three rounds */
 #define COPY_SLACK 1.05
 
 typedef struct timing {

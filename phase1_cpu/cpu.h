@@ -1,8 +1,9 @@
 /*
  * cpu.h: the contract of phase 1, plain C11 on the CPU. One exercise a file.
  *
- * Conventions of the whole course: row-major arrays; c[m x n] = a[m x k] * b[k x n]; the destination
- * comes first; outputs are overwritten, whatever they held; weights are [out_features, in_features].
+ * Conventions of the whole course: row-major arrays; c[m x n] = a[m x k] * b[k x n]; the
+ * destination comes first; outputs are overwritten, whatever they held; weights are [out_features,
+ * in_features].
  */
 #ifndef COURSE_CPU_H
 #define COURSE_CPU_H
@@ -30,7 +31,8 @@ void matmul_cpu_blocked(float *c, const float *a, const float *b, int m, int n, 
 
 /* 106_matmul_cpu_vectorized.c */
 
-/** As matmul_cpu, with a tile of c held in vector registers. Pointers are aligned to a float only. */
+/** As matmul_cpu, with a tile of c held in vector registers. Pointers are aligned to a float only.
+ */
 void matmul_cpu_vectorized(float *c, const float *a, const float *b, int m, int n, int k);
 
 /* 109_softmax_cross_entropy.c */

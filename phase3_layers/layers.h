@@ -64,8 +64,8 @@ cudaError_t linear_backward(float *grad_x, float *grad_w, float *grad_bias, cons
  *  zeros. rows and cols are free: more than 65,535 rows, more than 1,024 columns. */
 cudaError_t softmax_forward(float *y, const float *x, int rows, int cols, cudaStream_t stream);
 /** grad_x = y * (grad_y - sum over the row of grad_y * y). Takes the output y of the forward. */
-cudaError_t softmax_backward(float *grad_x, const float *grad_y, const float *y, int rows,
-                             int cols, cudaStream_t stream);
+cudaError_t softmax_backward(float *grad_x, const float *grad_y, const float *y, int rows, int cols,
+                             cudaStream_t stream);
 
 /* 305_cross_entropy.cu */
 

@@ -1,5 +1,6 @@
 /*
- * optimization.h: the contract of phase 4, the same mathematics, faster. Conventions as in layers.h.
+ * optimization.h: the contract of phase 4, the same mathematics, faster. Conventions as in
+ * layers.h.
  */
 #ifndef COURSE_OPTIMIZATION_H
 #define COURSE_OPTIMIZATION_H

@@ -158,18 +158,12 @@ static uint32_t combine(const op *o, uint32_t x, uint32_t y)
 {
     bool less = o->narrow ? (int32_t)x < (int32_t)y : x < y; /* narrow: signed */
     switch (o->variant) {
-    case 0:
-        return x + y;
-    case 1:
-        return less ? x : y;
-    case 2:
-        return less ? y : x;
-    case 3:
-        return x & y;
-    case 4:
-        return x | y;
-    default:
-        return x ^ y;
+    case 0: return x + y;
+    case 1: return less ? x : y;
+    case 2: return less ? y : x;
+    case 3: return x & y;
+    case 4: return x | y;
+    default: return x ^ y;
     }
 }
 

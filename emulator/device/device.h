@@ -56,8 +56,8 @@ typedef struct device_options {
 
 typedef enum device_check {
     DEVICE_CHECK_UNINITIALISED = 1, /* reads of memory nothing has written */
-    DEVICE_CHECK_RACES         = 2, /* unordered shared-memory accesses */
-    DEVICE_CHECK_NONE          = 1u << 31,
+    DEVICE_CHECK_RACES = 2,         /* unordered shared-memory accesses */
+    DEVICE_CHECK_NONE = 1u << 31,
 } device_check;
 
 /** What the compiler said of a kernel, and how its parameters lie in the parameter block. */
@@ -96,13 +96,13 @@ typedef enum device_finding_kind {
  *  launch, with a count. */
 typedef struct device_finding {
     device_finding_kind kind;
-    uint32_t count;               /**< times seen in this launch */
-    char kernel[128];             /**< name as in the source, not mangled */
-    char file[256];               /**< as the compiler recorded it; "" without -lineinfo */
+    uint32_t count;   /**< times seen in this launch */
+    char kernel[128]; /**< name as in the source, not mangled */
+    char file[256];   /**< as the compiler recorded it; "" without -lineinfo */
     uint32_t line;
     uint32_t block[3], thread[3]; /**< of the first thread that did it */
     device_address address;
-    char text[512];               /**< one sentence: what happened, to which memory, and the cause */
+    char text[512]; /**< one sentence: what happened, to which memory, and the cause */
 } device_finding;
 
 /** @return a device, or NULL when its address range cannot be reserved. */

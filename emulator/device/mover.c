@@ -68,12 +68,12 @@
     X(u8_64, uint8_t, uint64_t)                                                                    \
     X(s8_16, int8_t, int16_t)                                                                      \
     X(s8_32, int8_t, int32_t)                                                                      \
-    X(s8_64, int8_t, int64_t) X(u16_16, uint16_t, uint16_t) X(u16_32, uint16_t, uint32_t)          \
-        X(u16_64, uint16_t, uint64_t) X(s16_16, int16_t, int16_t) X(s16_32, int16_t, int32_t)      \
-            X(s16_64, int16_t, int64_t) X(u32_32, uint32_t, uint32_t)                              \
-                X(u32_64, uint32_t, uint64_t) X(s32_32, int32_t, int32_t)                          \
-                    X(s32_64, int32_t, int64_t) X(u64_64, uint64_t, uint64_t)                      \
-                        X(s64_64, int64_t, int64_t)
+    X(s8_64, int8_t, int64_t)                                                                      \
+    X(u16_16, uint16_t, uint16_t) X(u16_32, uint16_t, uint32_t) X(u16_64, uint16_t, uint64_t)      \
+        X(s16_16, int16_t, int16_t) X(s16_32, int16_t, int32_t) X(s16_64, int16_t, int64_t)        \
+            X(u32_32, uint32_t, uint32_t) X(u32_64, uint32_t, uint64_t)                            \
+                X(s32_32, int32_t, int32_t) X(s32_64, int32_t, int64_t)                            \
+                    X(u64_64, uint64_t, uint64_t) X(s64_64, int64_t, int64_t)
 
 #define DEFINE(name, M, R) DEFINE_LOAD(load_##name, M, R) DEFINE_STORE(store_##name, M, R)
 EACH_PAIR(DEFINE)

@@ -417,7 +417,8 @@ static void report_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
     report(w, o, FINDING_RACE, lane, offset,
            "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
            several ? "other threads" : "thread", several ? "" : other, c->wrote ? "wrote" : "read",
-           line, warp_only ? "__syncthreads() (or __syncwarp(): same warp)" : "__syncthreads()", advice);
+           line, warp_only ? "__syncthreads() (or __syncwarp(): same warp)" : "__syncthreads()",
+           advice);
 }
 
 static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void *value)

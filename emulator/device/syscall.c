@@ -107,15 +107,9 @@ static void put_directive(printing *p, const char *spec, char kind, bool wide)
     case 'u':
     case 'x':
     case 'X':
-    case 'o':
-        PUT(with_length, (unsigned long long)next_argument(p, wide ? 8 : 4));
-        break;
-    case 'c':
-        PUT(spec, (int)next_argument(p, 4));
-        break;
-    case 'p':
-        PUT("0x%llx", (unsigned long long)next_argument(p, 8));
-        break;
+    case 'o': PUT(with_length, (unsigned long long)next_argument(p, wide ? 8 : 4)); break;
+    case 'c': PUT(spec, (int)next_argument(p, 4)); break;
+    case 'p': PUT("0x%llx", (unsigned long long)next_argument(p, 8)); break;
     case 's':
         peek_text(p->w, p->lane, next_argument(p, 8), text, sizeof text);
         PUT(spec, text);

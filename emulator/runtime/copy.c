@@ -22,16 +22,11 @@ struct box {
 static bool names_device(const void *to, const void *from, enum cudaMemcpyKind kind)
 {
     switch (kind) {
-    case cudaMemcpyHostToHost:
-        return true;
-    case cudaMemcpyHostToDevice:
-        return is_device_address(to);
-    case cudaMemcpyDeviceToHost:
-        return is_device_address(from);
-    case cudaMemcpyDeviceToDevice:
-        return is_device_address(to) && is_device_address(from);
-    case cudaMemcpyDefault:
-        return true;
+    case cudaMemcpyHostToHost: return true;
+    case cudaMemcpyHostToDevice: return is_device_address(to);
+    case cudaMemcpyDeviceToHost: return is_device_address(from);
+    case cudaMemcpyDeviceToDevice: return is_device_address(to) && is_device_address(from);
+    case cudaMemcpyDefault: return true;
     }
     return false;
 }

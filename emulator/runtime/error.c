@@ -15,30 +15,18 @@ cudaError_t error_keep(cudaError_t error)
 cudaError_t error_from_device(device_status status)
 {
     switch (status) {
-    case DEVICE_OK:
-        return cudaSuccess;
-    case DEVICE_OUT_OF_MEMORY:
-        return cudaErrorMemoryAllocation;
-    case DEVICE_BAD_ADDRESS:
-        return cudaErrorInvalidValue;
-    case DEVICE_BAD_MODULE:
-        return cudaErrorInvalidPtx;
-    case DEVICE_NOT_FOUND:
-        return cudaErrorInvalidDeviceFunction;
-    case DEVICE_BAD_LAUNCH:
-        return cudaErrorInvalidConfiguration;
-    case DEVICE_ILLEGAL_ADDRESS:
-        return cudaErrorIllegalAddress;
-    case DEVICE_MISALIGNED:
-        return cudaErrorMisalignedAddress;
-    case DEVICE_TRAP:
-        return cudaErrorLaunchFailure;
-    case DEVICE_DEADLOCK:
-        return cudaErrorLaunchFailure;
-    case DEVICE_TIMEOUT:
-        return cudaErrorLaunchTimeout;
-    case DEVICE_UNSUPPORTED:
-        return cudaErrorNotSupported;
+    case DEVICE_OK: return cudaSuccess;
+    case DEVICE_OUT_OF_MEMORY: return cudaErrorMemoryAllocation;
+    case DEVICE_BAD_ADDRESS: return cudaErrorInvalidValue;
+    case DEVICE_BAD_MODULE: return cudaErrorInvalidPtx;
+    case DEVICE_NOT_FOUND: return cudaErrorInvalidDeviceFunction;
+    case DEVICE_BAD_LAUNCH: return cudaErrorInvalidConfiguration;
+    case DEVICE_ILLEGAL_ADDRESS: return cudaErrorIllegalAddress;
+    case DEVICE_MISALIGNED: return cudaErrorMisalignedAddress;
+    case DEVICE_TRAP: return cudaErrorLaunchFailure;
+    case DEVICE_DEADLOCK: return cudaErrorLaunchFailure;
+    case DEVICE_TIMEOUT: return cudaErrorLaunchTimeout;
+    case DEVICE_UNSUPPORTED: return cudaErrorNotSupported;
     }
     return cudaErrorUnknown;
 }

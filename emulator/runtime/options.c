@@ -21,14 +21,10 @@ static uint64_t number(const char *name, uint64_t otherwise)
     if (!text || !*text) return otherwise;
     uint64_t value = strtoull(text, &end, 0);
     switch (*end) {
-    case 'G':
-        value <<= 10; /* fall through */
-    case 'M':
-        value <<= 10; /* fall through */
-    case 'K':
-        value <<= 10; /* fall through */
-    case '\0':
-        return value;
+    case 'G': value <<= 10; /* fall through */
+    case 'M': value <<= 10; /* fall through */
+    case 'K': value <<= 10; /* fall through */
+    case '\0': return value;
     }
     return otherwise;
 }

@@ -79,61 +79,35 @@ static int attribute_value(enum cudaDeviceAttr attribute)
     switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
     case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY:
-        return MAX_BLOCK_THREADS;
-    case cudaDevAttrMaxBlockDimZ:
-        return MAX_BLOCK_Z;
-    case cudaDevAttrMaxGridDimX:
-        return MAX_GRID_X;
+    case cudaDevAttrMaxBlockDimY: return MAX_BLOCK_THREADS;
+    case cudaDevAttrMaxBlockDimZ: return MAX_BLOCK_Z;
+    case cudaDevAttrMaxGridDimX: return MAX_GRID_X;
     case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ:
-        return MAX_GRID_YZ;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        return SHARED_DEFAULT;
-    case cudaDevAttrTotalConstantMemory:
-        return CONSTANT_BYTES;
-    case cudaDevAttrWarpSize:
-        return WARP_SIZE;
-    case cudaDevAttrMaxPitch:
-        return MAX_PITCH;
+    case cudaDevAttrMaxGridDimZ: return MAX_GRID_YZ;
+    case cudaDevAttrMaxSharedMemoryPerBlock: return SHARED_DEFAULT;
+    case cudaDevAttrTotalConstantMemory: return CONSTANT_BYTES;
+    case cudaDevAttrWarpSize: return WARP_SIZE;
+    case cudaDevAttrMaxPitch: return MAX_PITCH;
     case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        return SM_REGISTERS;
-    case cudaDevAttrClockRate:
-        return CLOCK_KHZ;
-    case cudaDevAttrMemoryClockRate:
-        return MEMORY_CLOCK_KHZ;
+    case cudaDevAttrMaxRegistersPerMultiprocessor: return SM_REGISTERS;
+    case cudaDevAttrClockRate: return CLOCK_KHZ;
+    case cudaDevAttrMemoryClockRate: return MEMORY_CLOCK_KHZ;
     case cudaDevAttrTextureAlignment:
-    case cudaDevAttrSurfaceAlignment:
-        return PITCH_ALIGNMENT;
-    case cudaDevAttrTexturePitchAlignment:
-        return claims.texturePitchAlignment;
-    case cudaDevAttrMultiProcessorCount:
-        return MULTIPROCESSORS;
-    case cudaDevAttrGlobalMemoryBusWidth:
-        return BUS_BITS;
-    case cudaDevAttrL2CacheSize:
-        return L2_BYTES;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        return MAX_SM_THREADS;
-    case cudaDevAttrAsyncEngineCount:
-        return ASYNC_ENGINES;
-    case cudaDevAttrComputeCapabilityMajor:
-        return claims.major;
-    case cudaDevAttrComputeCapabilityMinor:
-        return claims.minor;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        return SHARED_PER_SM;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        return SHARED_OPT_IN;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        return SHARED_RESERVED;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-        return MAX_SM_BLOCKS;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-        return 2;
-    case cudaDevAttrHostNumaId:
-        return -1;
+    case cudaDevAttrSurfaceAlignment: return PITCH_ALIGNMENT;
+    case cudaDevAttrTexturePitchAlignment: return claims.texturePitchAlignment;
+    case cudaDevAttrMultiProcessorCount: return MULTIPROCESSORS;
+    case cudaDevAttrGlobalMemoryBusWidth: return BUS_BITS;
+    case cudaDevAttrL2CacheSize: return L2_BYTES;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return MAX_SM_THREADS;
+    case cudaDevAttrAsyncEngineCount: return ASYNC_ENGINES;
+    case cudaDevAttrComputeCapabilityMajor: return claims.major;
+    case cudaDevAttrComputeCapabilityMinor: return claims.minor;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return SHARED_PER_SM;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return SHARED_OPT_IN;
+    case cudaDevAttrReservedSharedMemoryPerBlock: return SHARED_RESERVED;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return MAX_SM_BLOCKS;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
+    case cudaDevAttrHostNumaId: return -1;
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrConcurrentKernels:
@@ -144,10 +118,8 @@ static int attribute_value(enum cudaDeviceAttr attribute)
     case cudaDevAttrManagedMemory:
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMemoryPoolsSupported:
-        return 1;
-    default:
-        return 0;
+    case cudaDevAttrMemoryPoolsSupported: return 1;
+    default: return 0;
     }
 }
 

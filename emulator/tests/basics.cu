@@ -177,25 +177,13 @@ __global__ void choose(int *out)
 {
     int t = threadIdx.x, value;
     switch (t % 8) {
-    case 0:
-        value = 5;
-        break;
-    case 1:
-        value = t * 3;
-        break;
-    case 2:
-        value = -t; /* fall through */
-    case 3:
-        value = t + 100;
-        break;
-    case 5:
-        value = t << 2;
-        break;
-    case 6:
-        value = t & 12;
-        break;
-    default:
-        value = 1000;
+    case 0: value = 5; break;
+    case 1: value = t * 3; break;
+    case 2: value = -t; /* fall through */
+    case 3: value = t + 100; break;
+    case 5: value = t << 2; break;
+    case 6: value = t & 12; break;
+    default: value = 1000;
     }
     out[t] = value;
 }

@@ -1,6 +1,5 @@
 // Kernels that bench_device.c measures.
-template <int T>
-__device__ void tiled(const float *a, const float *b, float *c, int n)
+template <int T> __device__ void tiled(const float *a, const float *b, float *c, int n)
 {
     __shared__ float left[T][T], right[T][T];
     int row = blockIdx.y * T + threadIdx.y, column = blockIdx.x * T + threadIdx.x;

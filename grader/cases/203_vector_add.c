@@ -1,5 +1,5 @@
-/* 203_vector_add.c: tails, sizes beyond 32 bits and in-place calls of the vector addition; its speed
- * against a copy on the device, byte for byte. */
+/* 203_vector_add.c: tails, sizes beyond 32 bits and in-place calls of the vector addition; its
+ * speed against a copy on the device, byte for byte. */
 #include "case.h"
 
 #include <string.h>
@@ -22,8 +22,8 @@ static void run_add(const long *shape)
     const size_t n = (size_t)shape[0];
     const float *a = random_f32(n), *b = random_f32(n);
     float *c = f32_array(n);
-    call_cuda("vector_add", ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n),
-                                 stream()));
+    call_cuda("vector_add",
+              ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
     expect_sums(c, a, b, n);
 }
 
@@ -44,8 +44,8 @@ static void run_large_values(const long *shape)
     float *a = random_f32_between(n, -1e4f, 1e4f), *b = random_f32(n), *c = f32_array(n);
     sprinkle_f32(a, n, 3e38f, CANCELLING);
     sprinkle_f32(b, n, -3e38f, CANCELLING);
-    call_cuda("vector_add", ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n),
-                                 stream()));
+    call_cuda("vector_add",
+              ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
     expect_sums(c, a, b, n);
 }
 
@@ -55,8 +55,8 @@ static void run_timed(const char *function, const long *shape)
     const size_t n = (size_t)shape[0];
     const float *a = random_f32(n), *b = random_f32(n);
     float *c = f32_array(n);
-    call_cuda(function, ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n),
-                             stream()));
+    call_cuda(function,
+              ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
     if (strcmp(function, "vector_add") == 0) expect_sums(c, a, b, n);
 }
 
@@ -87,7 +87,11 @@ static const grading_case cases[] = {
     {.name = "in_place", .run = run_in_place, .shape = {1021}},
     {.name = "large_values", .run = run_large_values, .shape = {4099}},
     {.name = "n=16777259", .run = run_add, .shape = {16777259}, .where = ON_GPU, .once = true},
-    {.name = "n=2147483653", .run = run_doubling, .shape = {2147483653}, .where = ON_GPU, .once = true,
+    {.name = "n=2147483653",
+     .run = run_doubling,
+     .shape = {2147483653},
+     .where = ON_GPU,
+     .once = true,
      .seconds = 60},
     {0},
 };

@@ -8,8 +8,10 @@
 static void call_matmul(const char *function, argument c, argument a, argument b, const long *shape)
 {
     argument m = i32((int)shape[0]), n = i32((int)shape[1]), k = i32((int)shape[2]);
-    if (now.place == ON_HOST) call_void(function, ARGS(c, a, b, m, n, k));
-    else call_cuda(function, ARGS(c, a, b, m, n, k, stream()));
+    if (now.place == ON_HOST)
+        call_void(function, ARGS(c, a, b, m, n, k));
+    else
+        call_cuda(function, ARGS(c, a, b, m, n, k, stream()));
 }
 
 static void multiply_and_check(const char *function, const float *a, const float *b,
@@ -61,9 +63,13 @@ void matmul_nan(const char *function, const long *shape)
     for (long i = 0; i < m; i++) {
         for (long j = 0; j < n; j++) {
             const float got = c[i * n + j];
-            if (i == row) expect(isnan(got), "a NaN in row %ld of a is lost in c[%ld][%ld]", row, i, j);
-            else if (j == col) expect(isinf(got), "an infinity in b is lost in c[%ld][%ld]", i, j);
-            else expect(isfinite(got), "c[%ld][%ld] is %g, but its row and column are finite", i, j, got);
+            if (i == row)
+                expect(isnan(got), "a NaN in row %ld of a is lost in c[%ld][%ld]", row, i, j);
+            else if (j == col)
+                expect(isinf(got), "an infinity in b is lost in c[%ld][%ld]", i, j);
+            else
+                expect(isfinite(got), "c[%ld][%ld] is %g, but its row and column are finite", i, j,
+                       got);
         }
     }
 }

@@ -36,19 +36,26 @@ void matmul_timed(const char *function, const long *shape);
         {.name = "256x128x512", .run = run_random, .shape = {256, 128, 512}},                      \
         {.name = "65x66x67", .run = run_random, .shape = {65, 66, 67}},                            \
         {.name = "nan", .run = run_nan, .shape = {37, 41, 29}},                                    \
-        {.name = "misaligned", .run = run_misaligned, .shape = {35, 45, 55}}
+    {                                                                                              \
+        .name = "misaligned", .run = run_misaligned, .shape = { 35, 45, 55 }                       \
+    }
 
 /** Large shapes, for a GPU. */
 #define MATMUL_GPU_ROWS                                                                            \
     {.name = "1024x1024x1024", .run = run_random, .shape = {1024, 1024, 1024}, .where = ON_GPU},   \
-        {.name = "1000x1001x1002", .run = run_random, .shape = {1000, 1001, 1002},                 \
+        {.name = "1000x1001x1002",                                                                 \
+         .run = run_random,                                                                        \
+         .shape = {1000, 1001, 1002},                                                              \
          .where = ON_GPU},                                                                         \
         {.name = "100x3000x4", .run = run_random, .shape = {100, 3000, 4}, .where = ON_GPU},       \
-        {.name = "3x3000000x1", .run = run_random, .shape = {3, 3000000, 1}, .where = ON_GPU,      \
+        {.name = "3x3000000x1",                                                                    \
+         .run = run_random,                                                                        \
+         .shape = {3, 3000000, 1},                                                                 \
+         .where = ON_GPU,                                                                          \
          .once = true},                                                                            \
     {                                                                                              \
-        .name = "4096x4096x4096", .run = run_random, .shape = {4096, 4096, 4096},                  \
-        .where = ON_GPU, .once = true                                                              \
+        .name = "4096x4096x4096", .run = run_random, .shape = {4096, 4096, 4096}, .where = ON_GPU, \
+        .once = true                                                                               \
     }
 
 /** What the rows above call, for one function. */

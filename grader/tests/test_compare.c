@@ -138,7 +138,8 @@ static char *matmul_message(long k, bool tf32, long dropped)
 {
     const long shape[] = {48, 40, k};
     random_state rng = random_seed(7);
-    mm_a = calloc((size_t)(48 * k), 4), mm_b = calloc((size_t)(k * 40), 4), mm_c = calloc(48 * 40, 4);
+    mm_a = calloc((size_t)(48 * k), 4), mm_b = calloc((size_t)(k * 40), 4),
+    mm_c = calloc(48 * 40, 4);
     random_fill_uniform(&rng, mm_a, (size_t)(48 * k), -1, 1);
     random_fill_uniform(&rng, mm_b, (size_t)(k * 40), -1, 1);
     for (long i = 0; i < 48; i++) {

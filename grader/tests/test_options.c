@@ -6,8 +6,8 @@
 
 static bool parse(options *o, const char *exercise, const char *backend)
 {
-    char *argv[] = {"grader",     "grade",         "--exercise", (char *)exercise,
-                    "--backend", (char *)backend, "--seed",     "0x10", NULL};
+    char *argv[] = {"grader", "grade", "--exercise", (char *)exercise, "--backend", (char *)backend,
+                    "--seed", "0x10",  NULL};
     optind = 1;
     return options_parse(o, 8, argv);
 }

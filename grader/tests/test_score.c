@@ -13,8 +13,12 @@ static exercise_result scored(status a, status b, status speed, double ratio)
     cases[0].status = a;
     cases[1].status = b;
     speeds[0] = (speed_result){.test = &twice, .status = speed, .ratio = ratio};
-    exercise_result r = {.exercise = &both, .status = PASSED, .case_count = 2, .speed_count = 1,
-                         .cases = cases, .speeds = speeds};
+    exercise_result r = {.exercise = &both,
+                         .status = PASSED,
+                         .case_count = 2,
+                         .speed_count = 1,
+                         .cases = cases,
+                         .speeds = speeds};
     score(&r);
     return r;
 }

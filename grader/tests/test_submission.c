@@ -28,20 +28,20 @@ static const struct {
     {"past the end", BODY "    for (int i = 0; i <= m * n; i++) c[i] = 0;\n" END, "failed",
      "past the end of `c`"},
     {"writes input", BODY "    ((float *)a)[0] = 1;\n" END, "failed", "const"},
-    {"exit", "#include <stdlib.h>\n" BODY "    exit(0);\n" END, "failed",
-     "exited with status 0"},
+    {"exit", "#include <stdlib.h>\n" BODY "    exit(0);\n" END, "failed", "exited with status 0"},
     {"exit at load",
-     "#include <unistd.h>\n__attribute__((constructor)) static void f(void)\n{\n    _exit(0);\n}\n"
-     BODY END,
+     "#include <unistd.h>\n__attribute__((constructor)) static void f(void)\n{\n    "
+     "_exit(0);\n}\n" BODY END,
      "failed", "exited with status 0"},
     {"hang", BODY "    for (volatile int i = 0;; i = 0) {\n    }\n" END, "failed",
      "did not return within"},
     {"flood",
-     "#include <stdio.h>\n" BODY "    for (;;) puts(\"a line that is printed again and again\");\n"
-     END,
+     "#include <stdio.h>\n" BODY
+     "    for (;;) puts(\"a line that is printed again and again\");\n" END,
      "failed", "printed more than"},
-    {"closes its channel", "#include <unistd.h>\n" BODY "    for (int i = 0; i < 64; i++) close(i);\n"
-     END, "failed", "did not return"},
+    {"closes its channel",
+     "#include <unistd.h>\n" BODY "    for (int i = 0; i < 64; i++) close(i);\n" END, "failed",
+     "did not return"},
     {"forged reply",
      "#include <string.h>\n#include <unistd.h>\n" BODY
      "    char reply[64 << 10];\n    memset(reply, 0, sizeof reply);\n"
@@ -89,7 +89,7 @@ static json_t *grade_folder(const char *exercises, int *status)
     char grader[PATH_MAX];
     const char *build = getenv("COURSE_BUILD");
     snprintf(grader, sizeof grader, "%s/grader", build ? build : "build");
-    const char *const argv[] = {grader,      "grade",   "--submission", folder, "--exercise",
+    const char *const argv[] = {grader,    "grade",     "--submission", folder, "--exercise",
                                 exercises, "--results", results,        NULL};
     process_result r = process_run(argv, NULL, 110.0, 10000);
     *status = r.status;

@@ -5,15 +5,15 @@
 #include <check.h>
 #undef fail /* Check's old name for ck_abort; the grader's is in case.h */
 
-Suite *suite_compare(void);     /* test_compare.c */
-Suite *suite_pattern(void);     /* test_pattern.c */
-Suite *suite_process(void);     /* test_process.c */
-Suite *suite_options(void);     /* test_options.c */
-Suite *suite_score(void);       /* test_score.c */
-Suite *suite_submission(void);  /* test_submission.c */
-Suite *suite_catalog(void);     /* test_catalog.c */
-Suite *suite_idx(void);         /* test_idx.c */
-Suite *suite_digits(void);      /* test_digits.c */
-Suite *suite_random(void);      /* test_random.c */
+Suite *suite_compare(void);    /* test_compare.c */
+Suite *suite_pattern(void);    /* test_pattern.c */
+Suite *suite_process(void);    /* test_process.c */
+Suite *suite_options(void);    /* test_options.c */
+Suite *suite_score(void);      /* test_score.c */
+Suite *suite_submission(void); /* test_submission.c */
+Suite *suite_catalog(void);    /* test_catalog.c */
+Suite *suite_idx(void);        /* test_idx.c */
+Suite *suite_digits(void);     /* test_digits.c */
+Suite *suite_random(void);     /* test_random.c */
 
 #endif

@@ -23,7 +23,8 @@ static wire_finding kept[WIRE_FINDINGS];
 static unsigned finding_count;
 
 #ifdef WITH_SOFTGPU
-/* The student knows the file, not the folder that it was compiled in: x/y/206_a.cu:13 -> 206_a.cu:13. */
+/* The student knows the file, not the folder that it was compiled in: x/y/206_a.cu:13 ->
+ * 206_a.cu:13. */
 static void copy_without_folder(char *to, size_t bytes, const char *line)
 {
     const char *end = strstr(line, ".cu:"), *word = end, *name;

@@ -39,8 +39,10 @@ static void free_buffers(void)
 {
     for (uint32_t i = 0; i < call.count; i++) {
         if (call.arguments[i].kind != WIRE_BUFFER) continue;
-        if (call.arguments[i].space == WIRE_DEVICE) device_buffer_free(&buffers[i]);
-        else host_buffer_free(&buffers[i]);
+        if (call.arguments[i].space == WIRE_DEVICE)
+            device_buffer_free(&buffers[i]);
+        else
+            host_buffer_free(&buffers[i]);
     }
     memset(buffers, 0, sizeof buffers);
     if (shared) munmap(shared, call.memory_bytes);
@@ -66,8 +68,8 @@ static void prepare(wire_reply *reply)
 {
     crash_watch(&call, buffers);
     if (call.memory_bytes > 0) {
-        shared = mmap(NULL, call.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      WIRE_MEMORY_FD, 0);
+        shared =
+            mmap(NULL, call.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_MEMORY_FD, 0);
         if (shared == MAP_FAILED) {
             shared = NULL;
             set_text(reply, WIRE_NO_MEMORY, "shared memory");

@@ -17,8 +17,8 @@ bool host_buffer_create(worker_buffer *buffer, const wire_argument *argument,
 {
     const size_t image_bytes = argument->before + argument->bytes + argument->after;
     const size_t body = round_up(image_bytes, WIRE_PAGE) + WIRE_PAGE;
-    unsigned char *mapping = mmap(NULL, body + WIRE_PAGE, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *mapping =
+        mmap(NULL, body + WIRE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) return false;
     mprotect(mapping + body, WIRE_PAGE, PROT_NONE);
 

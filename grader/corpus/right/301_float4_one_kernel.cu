@@ -16,14 +16,10 @@ __device__ static float apply(kind k, bool backward, float x, float g)
     float u = 1.5957691216f * (x + 0.044715f * x * x * x);
     float s = logistic(k == GELU ? u : k == TANH ? 2.0f * x : x);
     switch (k) {
-    case RELU:
-        return backward ? (x > 0.0f) * g : isnan(x) ? x : fmaxf(x, 0.0f);
-    case SIGMOID:
-        return backward ? g * s * (1.0f - s) : s;
-    case TANH:
-        return backward ? g * 4.0f * s * (1.0f - s) : 2.0f * s - 1.0f;
-    default:
-        break;
+    case RELU: return backward ? (x > 0.0f) * g : isnan(x) ? x : fmaxf(x, 0.0f);
+    case SIGMOID: return backward ? g * s * (1.0f - s) : s;
+    case TANH: return backward ? g * 4.0f * s * (1.0f - s) : 2.0f * s - 1.0f;
+    default: break;
     }
     float slope = 1.5957691216f * (1.0f + 0.134145f * x * x);
     return backward ? g * (s + x * s * (1.0f - s) * slope) : x * s;
