@@ -43,6 +43,7 @@ typedef struct options {
     const char *results;    /* file that is written */
     const char *exercises;  /* "206 211", or NULL for all */
     const char *case_name;  /* only this case, or NULL */
+    const char *case_start; /* only cases whose names begin so, or NULL */
     unsigned long long seed;
     bool seed_given;
     int phase; /* 0: all */

@@ -111,7 +111,8 @@ END_TEST
 
 static bool wanted(const grading_case *c)
 {
-    const char *only = now.options->case_name;
+    const char *only = now.options->case_name, *start = now.options->case_start;
+    if (start && strncmp(start, c->name, strlen(start)) != 0) return false;
     return !only || strcmp(only, c->name) == 0;
 }
 
