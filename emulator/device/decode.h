@@ -28,6 +28,8 @@ typedef struct rule {
 } rule;
 
 const rule *rule_find(const char *name);
+/** Is it the handler of an opcode of the tables: each lane of the result from that lane alone? */
+bool rule_runs(handler *);
 
 /** The fields of op that hold operands, in the order of op.d ... op.guard. */
 typedef enum field {

@@ -2,7 +2,7 @@
  * rules.c: finds the handler of an opcode by name, in one hash table over all opcode tables.
  *
  * Interface
- *   rule_find
+ *   rule_find, rule_runs
  */
 #include <pthread.h>
 #include <string.h>
@@ -46,4 +46,15 @@ const rule *rule_find(const char *name)
         if (!strcmp(slots[i]->name, name)) return slots[i];
     }
     return NULL;
+}
+
+bool rule_runs(handler *run)
+{
+    const rule *const tables[] = {integer_rules, float_rules, convert_rules};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const rule *r = tables[i]; r->name; r++) {
+            if (r->run == run) return true;
+        }
+    }
+    return false;
 }
