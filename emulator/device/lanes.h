@@ -103,19 +103,6 @@ typedef unsigned __int128 u128;
         STORE_LANES(D, name##_of(a[i], b[i], c[i], e[i]))                                          \
     }
 
-/** Gather 32 bytes of 0 or 1 into a mask: eight at a time, by a multiplication that moves byte k's
- *  bit to bit 56 + k. */
-static inline uint32_t mask_of(const uint8_t flag[LANES])
-{
-    uint32_t mask = 0;
-    for (int i = 0; i < LANES; i += 8) {
-        uint64_t eight;
-        memcpy(&eight, flag + i, 8);
-        mask |= (uint32_t)(eight * UINT64_C(0x0102040810204080) >> 56) << i;
-    }
-    return mask;
-}
-
 static inline void write_mask(warp *w, operand d, uint32_t mask, uint32_t value)
 {
     uint32_t *p = row(w, d);
@@ -125,9 +112,9 @@ static inline void write_mask(warp *w, operand d, uint32_t mask, uint32_t value)
 /* setp.lt.and.s32 p|q, a, b, c: p = (a < b) and c, q = !(a < b) and c. */
 enum { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR };
 
-static inline const op *finish_compare(warp *w, const op *o, const uint8_t *flag)
+static inline const op *finish_compare(warp *w, const op *o, uint32_t yes)
 {
-    uint32_t yes = mask_of(flag), no = ~yes;
+    uint32_t no = ~yes;
     uint32_t mask = active(w, o);
     if (o->variant != COMBINE_NONE) {
         uint32_t c = *(const uint32_t *)row(w, o->c);
@@ -140,7 +127,7 @@ static inline const op *finish_compare(warp *w, const op *o, const uint8_t *flag
 }
 
 #define DEFINE_COMPARE(name, A, value)                                                             \
-    static inline uint8_t name##_of(A x, A y)                                                      \
+    static inline bool name##_of(A x, A y)                                                         \
     {                                                                                              \
         return (value);                                                                            \
     }                                                                                              \
@@ -148,9 +135,9 @@ static inline const op *finish_compare(warp *w, const op *o, const uint8_t *flag
     {                                                                                              \
         ROW(const A, a, o->a);                                                                     \
         ROW(const A, b, o->b);                                                                     \
-        uint8_t flag[LANES];                                                                       \
-        EACH_LANE flag[i] = name##_of(a[i], b[i]);                                                 \
-        return finish_compare(w, o, flag);                                                         \
+        uint32_t yes = 0; /* shifts by lane numbers and an OR: all of it vector code */            \
+        EACH_LANE yes |= (uint32_t)name##_of(a[i], b[i]) << i;                                     \
+        return finish_compare(w, o, yes);                                                          \
     }
 
 #define DEFINE_SELECT(name, D)                                                                     \
