@@ -455,7 +455,6 @@ int main(void)
     SRunner *runner = srunner_create(device_suite());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
-    printf("%d passed, %d failed\n", srunner_ntests_run(runner) - failed, failed);
     srunner_free(runner);
     return failed != 0;
 }
