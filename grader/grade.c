@@ -58,9 +58,10 @@ static void collect(run *r)
     }
 }
 
-static json_t *entry_without_verdict(const exercise *e, status s, const char *why)
+static json_t *entry_without_verdict(const exercise *e, place where, status s, const char *why)
 {
     exercise_result result = {.exercise = e, .status = s, .prerequisites = ""};
+    list_speeds(&result, where);
     result.reason = strdup(why);
     result.warnings = strdup("");
     score(&result);
@@ -73,13 +74,14 @@ static json_t *entry_without_verdict(const exercise *e, status s, const char *wh
 static void sort_out(run *r, item *it)
 {
     char path[PATH_MAX], why[128];
-    const char *needs = place_needs(r->options, exercise_place(it->exercise, r->options->backend));
+    const place where = exercise_place(it->exercise, r->options->backend);
+    const char *needs = place_needs(r->options, where);
     snprintf(path, sizeof path, "%s/%s", r->options->submission, it->exercise->file);
     if (needs) {
         snprintf(why, sizeof why, "needs %s", needs);
-        it->entry = entry_without_verdict(it->exercise, SKIPPED, why);
+        it->entry = entry_without_verdict(it->exercise, where, SKIPPED, why);
     } else if (is_skeleton(r->options, path)) {
-        it->entry = entry_without_verdict(it->exercise, NOT_STARTED, "");
+        it->entry = entry_without_verdict(it->exercise, where, NOT_STARTED, "");
     } else {
         it->buildable = true;
     }

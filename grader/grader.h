@@ -248,6 +248,8 @@ typedef struct grading {
 /** Judge one exercise whose library is built: cases, then speed, then points. */
 exercise_result judge(const options *, const build *, const build *baseline, const device_facts *);
 void exercise_result_free(exercise_result *);
+/** Enter the exercise's timings, not run, or skipped where this place cannot judge them. */
+void list_speeds(exercise_result *, place);
 /** Builds of the reference solutions that an exercise calls, and of its baseline; made on demand
  *  and kept. */
 typedef struct library_set library_set;

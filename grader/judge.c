@@ -33,14 +33,21 @@ static void judge_cases(exercise_result *r)
     }
 }
 
-static void judge_speed(exercise_result *r, const build *baseline, const device_facts *device)
+void list_speeds(exercise_result *r, place where)
 {
     r->speed_count = count_speeds(r->exercise);
     r->speeds = calloc((size_t)r->speed_count + 1, sizeof *r->speeds);
     for (int i = 0; i < r->speed_count; i++) {
+        r->speeds[i].test = &r->exercise->speed[i];
+        r->speeds[i].status = r->speeds[i].test->where & where ? NOT_RUN : SKIPPED;
+    }
+}
+
+static void judge_speed(exercise_result *r, const build *baseline, const device_facts *device)
+{
+    list_speeds(r, now.place);
+    for (int i = 0; i < r->speed_count; i++) {
         speed_result *s = &r->speeds[i];
-        s->test = &r->exercise->speed[i];
-        s->status = s->test->where & now.place ? NOT_RUN : SKIPPED;
         if (now.options->case_name || now.options->slow > 0) s->status = SKIPPED;
         if (s->status == SKIPPED || r->status != PASSED) continue;
         if (baseline && baseline->ok) {
