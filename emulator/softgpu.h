@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "device/counts.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +20,11 @@ void softgpu_on_finding(softgpu_finding_hook *hook, void *context);
 
 /** Count a range of device memory as uninitialised again; its bytes stay as they are. */
 void softgpu_forget(void *device_pointer, size_t bytes);
+
+/** Count what launches and copies cost from here on, from zero. Costs speed. */
+void softgpu_count_start(void);
+/** Stop counting. @param counts sums over everything since softgpu_count_start */
+void softgpu_count_stop(device_counts *counts);
 
 #ifdef __cplusplus
 }

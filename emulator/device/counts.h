@@ -1,0 +1,63 @@
+/*
+ * counts.h: what kernels cost, in the terms of Nsight Compute, as plain data.
+ *
+ * A request is one warp instruction that reaches memory with at least one active lane. A sector is
+ * 32 aligned bytes of global memory: of one request, each sector counts once however many lanes
+ * want it. A wavefront is one pass over the 32 banks of shared memory: a request without conflicts
+ * takes one (of 8-byte elements two, of 16-byte elements four), and each conflict one more.
+ *
+ * All numbers are sums over blocks and launches, so they do not depend on the order in which blocks
+ * run: the same program gives the same counts every time.
+ */
+#ifndef SOFTGPU_COUNTS_H
+#define SOFTGPU_COUNTS_H
+
+#include <stdint.h>
+
+typedef enum device_class {
+    CLASS_INTEGER,
+    CLASS_FLOAT,   /* fp32, fp16, bf16 */
+    CLASS_DOUBLE,  /* fp64 */
+    CLASS_TENSOR,  /* mma, wmma */
+    CLASS_CONVERT, /* between types */
+    CLASS_MOVE,    /* mov, select, predicate logic */
+    CLASS_MEMORY,  /* loads, stores, atomics, asynchronous copies */
+    CLASS_CONTROL, /* branches, calls, exits */
+    CLASS_WARP,    /* shuffles, votes, barriers, fences */
+    CLASSES,
+} device_class;
+
+typedef struct device_traffic {
+    uint64_t requests;
+    uint64_t sectors; /**< of 32 bytes; for local memory too */
+    uint64_t bytes;   /**< that the active lanes asked for */
+} device_traffic;
+
+typedef struct device_banks {
+    uint64_t requests;
+    uint64_t wavefronts;
+    uint64_t conflicts; /**< wavefronts beyond those that the width of the access needs */
+} device_banks;
+
+typedef struct device_transfers {
+    uint64_t count, bytes;
+} device_transfers;
+
+/** The cost of launches, of one kernel or one source line of it, or of a program. Fields that make
+ *  no sense there are 0. */
+typedef struct device_counts {
+    uint64_t launches, blocks, warps, threads;
+    uint64_t instructions; /**< warp instructions executed */
+    uint64_t by_class[CLASSES];
+    uint64_t lanes;      /**< active lanes, summed over instructions: at most 32 times as many */
+    uint64_t operations; /**< floating-point, of all lanes; a fused multiply-add counts two */
+    device_traffic global_load, global_store, local_load, local_store;
+    device_traffic global_atomic; /**< reductions (red) too */
+    device_banks shared_load, shared_store, shared_atomic;
+    uint64_t barriers;  /**< warps that arrived at a block's barrier */
+    uint64_t footprint; /**< bytes in distinct sectors of global memory that a launch touched,
+                           summed over launches: what a cache would have to hold */
+    device_transfers to_device, to_host, on_device, fills; /**< copies asked for by the host */
+} device_counts;
+
+#endif
