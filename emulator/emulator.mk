@@ -20,6 +20,14 @@ $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(EMULATOR_EXPORTS)
 	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
 		-o $@ $(EMULATOR_OBJECTS) -lm
 
+# cuBLAS: a library over the public runtime API, so it sees nothing of softgpu's inside.
+EMULATOR_BLAS_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/emulator/%.o,$(wildcard $(EMULATOR)/blas/*.c))
+$(EMULATOR_BLAS_OBJECTS): EMULATOR_CFLAGS += -fvisibility=hidden
+
+$(BUILD)/libsoftgpu_cublas.so: $(EMULATOR_BLAS_OBJECTS) $(BUILD)/libsoftgpu.so
+	@echo 'link $@'
+	@$(CC) -shared -pthread -Wl,-soname,$(@F) -o $@ $^ -Wl,-rpath,'$$ORIGIN' -lm
+
 $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
@@ -31,7 +39,7 @@ $(BUILD)/test_device: $(EMULATOR)/tests/test_device.c \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
 .PHONY: emulator-test
-emulator-test: $(BUILD)/libsoftgpu.so
+emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 
--include $(EMULATOR_OBJECTS:.o=.d)
+-include $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)
