@@ -2,7 +2,7 @@
  * block.c: one block at a time on one host thread: its memory, its warps, their turns.
  *
  * Interface
- *   block_open, block_close, block_prepare, block_run
+ *   block_open, block_close, block_prepare, block_run, block_start, block_turn
  *
  * A block's memory is kept from launch to launch and only ever grows.
  */
@@ -77,6 +77,9 @@ static void fill_block_rows(block *b)
     fill_row(b->rows, 11, 1);
     fill_row(b->rows, 12, r->dynamic_shared_bytes);
     fill_row(b->rows, 13, r->dynamic_shared_bytes + b->launch->function->facts.static_shared_bytes);
+    uint64_t meeting = b->launch->grid ? GRID_WINDOW : 0;
+    fill_row(b->rows, 14, (uint32_t)(meeting >> 32));
+    fill_row(b->rows, 15, (uint32_t)meeting);
 }
 
 static void fill_warp_rows(const block *b, uint32_t k)
@@ -132,7 +135,7 @@ void block_prepare(block *b, launch *l)
 
 /* ---- one block ------------------------------------------------------------------------------- */
 
-static void start_block(block *b, uint64_t number)
+void block_start(block *b, uint64_t number)
 {
     const uint32_t *grid = b->launch->request->grid;
     b->index[0] = (uint32_t)(number % grid[0]);
@@ -149,16 +152,18 @@ static void start_block(block *b, uint64_t number)
     shadow_start(b);
 }
 
+bool block_turn(block *b)
+{
+    bool more = false;
+    for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[k]);
+    if (more || b->launch->stop) return more;
+    if (b->live && barrier_release(b)) return true;
+    if (b->live) barrier_deadlock(b);
+    return false;
+}
+
 void block_run(block *b, uint64_t number)
 {
-    start_block(b, number);
-    do {
-        bool more = true;
-        while (more && !b->launch->stop) {
-            more = false;
-            for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[k]);
-        }
-        if (b->launch->stop) return;
-    } while (b->live && barrier_release(b));
-    if (b->live) barrier_deadlock(b);
+    block_start(b, number);
+    while (!b->launch->stop && block_turn(b)) continue;
 }

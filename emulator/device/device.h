@@ -28,6 +28,8 @@
 #define DEVICE_BASE  UINT64_C(0x500000000000) /* first device address */
 #define DEVICE_BYTES (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
 
+#define DEVICE_RESIDENT 1024 /* blocks of a cooperative grid */
+
 typedef uint64_t device_address;
 typedef struct device device;
 
@@ -78,6 +80,8 @@ typedef struct device_launch_request {
     uint32_t dynamic_shared_bytes;
     const void *params;
     uint32_t param_bytes;
+    uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
+                             DEVICE_RESIDENT of them */
 } device_launch_request;
 
 typedef enum device_finding_kind {

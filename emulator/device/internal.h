@@ -46,6 +46,7 @@ enum {
 #define LOCAL_WINDOW    (SHARED_WINDOW + WINDOW_BYTES)
 #define PARAM_WINDOW    (LOCAL_WINDOW + WINDOW_BYTES)
 #define FUNCTION_WINDOW (PARAM_WINDOW + WINDOW_BYTES) /* function i lies at 16 * (i + 1) */
+#define GRID_WINDOW     (FUNCTION_WINDOW + WINDOW_BYTES) /* grid.c: where blocks meet */
 
 typedef enum space {
     SPACE_GENERIC,
@@ -170,6 +171,7 @@ struct function {
     uint32_t call_params; /**< offset in the frame of the parameters of its calls */
     uint32_t local_bytes;
     bool calls;             /**< calls device functions */
+    bool asks_grid;         /**< asks whether the launch is cooperative */
     bool *shared_used;      /**< by variable of the module; callees not included */
     char *unsupported_text; /**< the first opcode that the device lacks, or NULL */
     uint32_t unsupported_line;
@@ -249,7 +251,8 @@ typedef struct cells {
     uint32_t *written_line, *read_line; /**< places */
 } cells;
 
-/** One block in flight: all that a host thread needs. Lives as long as its host thread. */
+/** One block in flight: all that a host thread needs. Lives as long as its host thread; those of
+ *  cooperative launches, as long as the pool. */
 struct block {
     device *device;
     launch *launch;
@@ -275,7 +278,20 @@ struct block {
     size_t frame_bytes, frame_capacity; /**< a warp's share */
     uint8_t *locals;
     size_t local_stride, local_capacity; /**< a thread's share of local memory */
+    atomic_int seat;                     /**< cooperative: a `seat` of grid.c */
+    uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
+    bool waits;          /**< cooperative: has found others missing in this turn */
 };
+
+/** Where the blocks of a cooperative grid meet: see grid.c. */
+typedef struct grid {
+    _Alignas(64) uint32_t words[64]; /**< what kernels see at GRID_WINDOW */
+    pthread_mutex_t lock;            /**< guards what follows */
+    uint32_t phase;                  /**< meetings completed */
+    uint32_t arrived;                /**< blocks at the meeting that is open */
+    uint32_t absent;                 /**< blocks that have ended and will not come to it */
+    atomic_uint ended;
+} grid;
 
 /** One launch, seen by all host threads. */
 struct launch {
@@ -290,6 +306,7 @@ struct launch {
     bool check_races, check_uninitialised;
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
+    grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
 };
 
 /* ---- the device ------------------------------------------------------------------------------ */
@@ -377,6 +394,9 @@ void block_close(block *);
 /** Make room and set up whatever stays the same in all blocks of a launch. */
 void block_prepare(block *, launch *);
 void block_run(block *, uint64_t number);
+/** The same in pieces: begin; then give every warp a turn, until that returns false. */
+void block_start(block *, uint64_t number);
+bool block_turn(block *);
 
 /* path.c */
 void warp_start(warp *, const function *, uint32_t mask);
@@ -435,6 +455,15 @@ uint8_t *reach_params(const warp *, const run *);
  */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
                     access_kind, const void *value);
+
+/* grid.c: blocks that wait for each other */
+/** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads. */
+void grid_run(block *const *blocks, launch *);
+void grid_open(grid *);
+void grid_close(grid *);
+/** Host memory behind an address in GRID_WINDOW, or NULL. */
+uint8_t *grid_reach(warp *, const op *, uint64_t address, uint32_t bytes, uint32_t lane,
+                    access_kind);
 
 /* atomic.c */
 typedef uint64_t atomic_function(void *memory, uint64_t operand, uint64_t replacement);

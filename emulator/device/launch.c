@@ -23,6 +23,8 @@ struct pool {
     uint32_t threads; /* the caller's included */
     pthread_t thread[MAX_WORKERS];
     block *block[MAX_WORKERS]; /* by thread; 0 is the caller's */
+    block **resident;          /* those of cooperative grids: all at once */
+    uint32_t residents;
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
     launch *job; /* to join in; NULL: nothing */
@@ -38,8 +40,12 @@ typedef struct seat {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void run_blocks(block *b, launch *l)
+static void run_blocks(pool *p, block *b, launch *l)
 {
+    if (l->grid) {
+        grid_run(p->resident, l);
+        return;
+    }
     uint64_t number = atomic_fetch_add(&l->next, 1);
     if (number >= l->blocks) return;
     block_prepare(b, l);
@@ -63,7 +69,7 @@ static void *work(void *argument)
         launch *l = p->job;
         p->busy++;
         pthread_mutex_unlock(&p->lock);
-        run_blocks(p->block[s.number], l);
+        run_blocks(p, p->block[s.number], l);
         pthread_mutex_lock(&p->lock);
         if (--p->busy == 0) pthread_cond_signal(&p->done);
     }
@@ -102,6 +108,8 @@ void pool_close(pool *p)
     pthread_mutex_unlock(&p->lock);
     for (uint32_t i = 1; i < p->threads; i++) pthread_join(p->thread[i], NULL);
     for (uint32_t i = 0; i < p->threads; i++) block_close(p->block[i]);
+    for (uint32_t i = 0; i < p->residents; i++) block_close(p->resident[i]);
+    free(p->resident);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->wake);
     pthread_cond_destroy(&p->done);
@@ -115,8 +123,17 @@ static bool worth_waking(const pool *p, const launch *l)
     return p->threads > 1 && l->blocks > 1 && l->blocks * warps > SMALL;
 }
 
+/* A block of their own for all blocks of a cooperative grid. */
+static void seat_all(pool *p, uint64_t blocks)
+{
+    if (blocks > p->residents) p->resident = retake(p->resident, blocks * sizeof(block *));
+    while (p->residents < blocks) p->resident[p->residents++] = block_open(p->device);
+    for (uint64_t i = 0; i < blocks; i++) p->resident[i]->seat = 0;
+}
+
 void pool_run(pool *p, launch *l)
 {
+    if (l->grid) seat_all(p, l->blocks);
     bool wake = worth_waking(p, l);
     if (wake) {
         pthread_mutex_lock(&p->lock);
@@ -125,7 +142,7 @@ void pool_run(pool *p, launch *l)
         pthread_cond_broadcast(&p->wake);
         pthread_mutex_unlock(&p->lock);
     }
-    run_blocks(p->block[0], l);
+    run_blocks(p, p->block[0], l);
     if (!wake) return;
     pthread_mutex_lock(&p->lock);
     p->job = NULL; /* who has not woken up by now need not */
@@ -149,6 +166,12 @@ void launch_stop(launch *l, device_status status)
 
 /* ---- device_launch --------------------------------------------------------------------------- */
 
+static bool cooperation_fits(const device_launch_request *r)
+{
+    uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
+    return !r->cooperative || blocks <= DEVICE_RESIDENT;
+}
+
 static bool sizes_are_legal(const device_launch_request *r, const function *f)
 {
     uint64_t threads = (uint64_t)r->block[0] * r->block[1] * r->block[2];
@@ -156,7 +179,7 @@ static bool sizes_are_legal(const device_launch_request *r, const function *f)
     return threads >= 1 && threads <= f->facts.max_threads && threads <= MAX_THREADS &&
            r->block[0] <= 1024 && r->block[1] <= 1024 && r->block[2] <= 64 && r->grid[0] >= 1 &&
            r->grid[1] >= 1 && r->grid[2] >= 1 && r->grid[0] <= INT32_MAX && r->grid[1] <= 65535 &&
-           r->grid[2] <= 65535 && shared <= MAX_SHARED && r->param_bytes >= f->facts.param_bytes;
+           r->grid[2] <= 65535 && cooperation_fits(r) && shared <= MAX_SHARED && r->param_bytes >= f->facts.param_bytes;
 }
 
 static device_status refuse_unsupported(device *d, const function *f)
@@ -218,7 +241,11 @@ device_status device_launch(device *d, const device_launch_request *r)
         report_unsupported(d, f, &l);
         return refuse_unsupported(d, f);
     }
+    grid meeting;
+    if (r->cooperative) l.grid = &meeting;
+    if (l.grid) grid_open(l.grid);
     pool_run(d->pool, &l);
+    if (l.grid) grid_close(l.grid);
     device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;
     return fail(d, status, "%s: %s", f->plain_name, why_failed(d, &l));

@@ -208,6 +208,8 @@ static const struct {
     {"%gridid", BANK_BLOCK, 10},
     {"%dynamic_smem_size", BANK_BLOCK, 12},
     {"%total_smem_size", BANK_BLOCK, 13},
+    {"%envreg1", BANK_BLOCK, 14}, /* the address where a cooperative grid meets: high half */
+    {"%envreg2", BANK_BLOCK, 15}, /* and low half */
     {"%tid.x", BANK_WARP, 0},
     {"%tid.y", BANK_WARP, 1},
     {"%tid.z", BANK_WARP, 2},
@@ -268,6 +270,7 @@ static void set_symbol(decoder *d, draft *x, field f, const ptx_operand *o, uint
 {
     operand row;
     uint64_t address;
+    if (!strcmp(o->name, "%envreg2")) d->to->asks_grid = true;
     if (special_row(o->name, &row) && width == 4) {
         *field_of(x, f) = row;
     } else if (special_row(o->name, &row)) {

@@ -151,6 +151,9 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
         where = space_of_address(address);
         address -= window_of(where);
     }
+    bool meets = where == SPACE_GLOBAL && address - GRID_WINDOW < WINDOW_BYTES;
+    uint8_t *meeting = meets ? grid_reach(w, o, address, bytes, lane, how) : NULL;
+    if (meeting) return meeting;
     if (where == SPACE_GLOBAL || where == SPACE_CONST) {
         return reach_global_lane(w, o, address, bytes, lane, how);
     }

@@ -124,7 +124,11 @@ const op *run_trap(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
     if (mask == 0) return o + 1;
-    report(w, o, FINDING_TRAP, (uint32_t)__builtin_ctz(mask), 0, "executes trap");
+    bool lonely = w->paths[w->current].function->asks_grid && !w->block->launch->grid;
+    report(w, o, FINDING_TRAP, (uint32_t)__builtin_ctz(mask), 0,
+           lonely ? "traps: to synchronise the grid, a kernel must be launched with "
+                    "cudaLaunchCooperativeKernel"
+                  : "executes trap");
     return path_halt(w, o, DEVICE_TRAP);
 }
 

@@ -101,7 +101,8 @@ static void explain(device_status status)
         fprintf(stderr, "softgpu: %s\n", device_error(runtime.device));
 }
 
-static cudaError_t run(const struct kernel *kernel, const struct configuration *c, void **args)
+static cudaError_t run(const struct kernel *kernel, const struct configuration *c, void **args,
+                       bool cooperative)
 {
     unsigned char params[MAX_PARAM_BYTES];
     cudaError_t error = pack(&kernel->facts, args, params);
@@ -115,6 +116,7 @@ static cudaError_t run(const struct kernel *kernel, const struct configuration *
         .dynamic_shared_bytes = (uint32_t)c->shared,
         .params = params,
         .param_bytes = kernel->facts.param_bytes,
+        .cooperative = cooperative,
     };
     device_status status = device_launch(runtime.device, &request);
     explain(status);
@@ -132,7 +134,7 @@ static cudaError_t launch(const void *function, struct configuration c, void **a
     if (!error) error = kernel_find(function, &kernel);
     if (!error) error = check(kernel, &c);
     if (!error && cooperative) error = check_cooperative(kernel, &c);
-    if (!error) error = run(kernel, &c, args);
+    if (!error) error = run(kernel, &c, args, cooperative);
     return runtime_leave(error);
 }
 
