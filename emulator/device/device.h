@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEVICE_BASE  UINT64_C(0x500000000000) /* first device address */
-#define DEVICE_BYTES (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
+#define DEVICE_BASE     UINT64_C(0x500000000000) /* first device address */
+#define DEVICE_BYTES    (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
 
 #define DEVICE_RESIDENT 1024 /* blocks of a cooperative grid */
 

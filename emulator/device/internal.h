@@ -45,7 +45,7 @@ enum {
 #define SHARED_WINDOW   UINT64_C(0x400000000000)
 #define LOCAL_WINDOW    (SHARED_WINDOW + WINDOW_BYTES)
 #define PARAM_WINDOW    (LOCAL_WINDOW + WINDOW_BYTES)
-#define FUNCTION_WINDOW (PARAM_WINDOW + WINDOW_BYTES) /* function i lies at 16 * (i + 1) */
+#define FUNCTION_WINDOW (PARAM_WINDOW + WINDOW_BYTES)    /* function i lies at 16 * (i + 1) */
 #define GRID_WINDOW     (FUNCTION_WINDOW + WINDOW_BYTES) /* grid.c: where blocks meet */
 
 typedef enum space {
@@ -457,7 +457,8 @@ uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes,
                     access_kind, const void *value);
 
 /* grid.c: blocks that wait for each other */
-/** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads. */
+/** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads.
+ */
 void grid_run(block *const *blocks, launch *);
 void grid_open(grid *);
 void grid_close(grid *);

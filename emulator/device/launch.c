@@ -179,7 +179,8 @@ static bool sizes_are_legal(const device_launch_request *r, const function *f)
     return threads >= 1 && threads <= f->facts.max_threads && threads <= MAX_THREADS &&
            r->block[0] <= 1024 && r->block[1] <= 1024 && r->block[2] <= 64 && r->grid[0] >= 1 &&
            r->grid[1] >= 1 && r->grid[2] >= 1 && r->grid[0] <= INT32_MAX && r->grid[1] <= 65535 &&
-           r->grid[2] <= 65535 && cooperation_fits(r) && shared <= MAX_SHARED && r->param_bytes >= f->facts.param_bytes;
+           r->grid[2] <= 65535 && cooperation_fits(r) && shared <= MAX_SHARED &&
+           r->param_bytes >= f->facts.param_bytes;
 }
 
 static device_status refuse_unsupported(device *d, const function *f)
