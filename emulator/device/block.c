@@ -53,6 +53,7 @@ void block_close(block *b)
     if (b->frames) munmap(b->frames, b->frame_capacity);
     if (b->locals) munmap(b->locals, b->local_capacity);
     shadow_close(b);
+    free(b->tallies);
     free(b);
 }
 

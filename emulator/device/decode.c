@@ -130,6 +130,7 @@ static void decode_statement(decoder *d, const ptx_statement *s)
     uint32_t before = d->count;
     bool done = find_decoder(d)(d);
     for (uint32_t i = before; done && i < d->count; i++) done = d->drafts[i].op.run != NULL;
+    if (done && d->counted) add_count(d, before);
     if (done) return;
     d->count = before;
     refuse(d);
@@ -212,14 +213,15 @@ static void add_fall_through(decoder *d)
     append(d, &x);
 }
 
-bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from)
+bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from, bool counted)
 {
     decoder d = {.module = f->module,
                  .syntax = syntax,
                  .from = from,
                  .to = f,
                  .arena = arena_new(),
-                 .registers = from->registers};
+                 .registers = from->registers,
+                 .counted = counted};
     d.width = arena_take(d.arena, 2 * (size_t)from->registers + 2); /* room to grow */
     memcpy(d.width, from->width, from->registers);
     for (uint32_t i = 0; i < from->statements; i++) {

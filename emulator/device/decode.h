@@ -72,6 +72,7 @@ typedef struct decoder {
     char name[96]; /**< the opcode without ignorable modifiers */
     int rounding;  /**< what run_rounded wants; 0: to nearest */
     bool saturate;
+    bool counted; /**< a twin is made: every statement is preceded by a counting operation */
     struct {
         uint32_t from, to;
         bool is_signed;
@@ -80,7 +81,7 @@ typedef struct decoder {
 } decoder;
 
 /** Decode a body into `f`, made by decode_header. False when labels do not resolve. */
-bool decode_body(function *f, const ptx_module *, const ptx_function *);
+bool decode_body(function *f, const ptx_module *, const ptx_function *, bool counted);
 /** The frame's layout, known before any body is decoded. */
 function *decode_header(module *, const ptx_function *);
 
@@ -119,8 +120,9 @@ decode_special decode_branch, decode_jump_table, decode_return, decode_exit, dec
     decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
     decode_active_mask, decode_trap, decode_nothing; /* decode_control.c */
 
-void mark_shapes(decoder *);  /* words.c */
-void assign_slots(decoder *); /* slots.c */
-bool flow_finish(decoder *);  /* flow.c */
+void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */
+void mark_shapes(decoder *);               /* words.c */
+void assign_slots(decoder *);              /* slots.c */
+bool flow_finish(decoder *);               /* flow.c */
 
 #endif

@@ -83,6 +83,7 @@ void device_close(device *d)
 {
     if (!d) return;
     pool_close(d->pool);
+    tally_close(d);
     for (uint32_t i = 0; i < d->module_count; i++) module_free(d->modules[i]);
     heap_destroy(&d->heap);
     if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);

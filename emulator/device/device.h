@@ -9,6 +9,7 @@
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   run      device_launch
  *   report   device_take_finding, device_take_output, device_error
+ *   count    device_count, device_count_total, device_count_kernel, device_count_site
  *
  * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
  * side. No callback, no shared global. So the two sides can live in two processes joined by a pipe,
@@ -24,6 +25,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "counts.h"
 
 #define DEVICE_BASE     UINT64_C(0x500000000000) /* first device address */
 #define DEVICE_BYTES    (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
@@ -151,5 +154,24 @@ int device_take_finding(device *, device_finding *);
 size_t device_take_output(device *, char *to, size_t bytes);
 /** Text of the last failure of this device, "" if none. */
 const char *device_error(device *);
+
+/** One statement of PTX of a counted kernel, and what it cost in all launches. */
+typedef struct device_site {
+    char file[256]; /**< "" without -lineinfo */
+    uint32_t line;
+    char opcode[32];
+    device_counts counts;
+} device_site;
+
+/** Count the launches from here on, or stop; what was counted so far stays. Costs speed. */
+void device_count(device *, int on);
+/** Sums over all counted launches; copies are for who asks for them to count. */
+void device_count_total(device *, device_counts *);
+/** The counts of the kernel of that number, in the order of their first counted launches.
+ *  @return 0 when there is none. */
+int device_count_kernel(device *, uint32_t kernel, char name[128], device_counts *);
+/** The statement of that number of the kernel of that number, in the order of the program; some
+ *  were never executed. @return 0 when there is none. */
+int device_count_site(device *, uint32_t kernel, uint32_t number, device_site *);
 
 #endif

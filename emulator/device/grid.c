@@ -98,6 +98,7 @@ uint8_t *grid_reach(warp *w, const op *o, uint64_t address, uint32_t bytes, uint
 static void begin(block *b, launch *l, uint64_t number)
 {
     block_prepare(b, l);
+    if (l->counted) tally_prepare(b);
     block_start(b, number);
     b->grid_phase = 0;
 }
@@ -112,6 +113,7 @@ static bool take_turn(block *b, launch *l, uint64_t number)
     b->waits = false;
     bool more = block_turn(b);
     if (!more) leave(b);
+    if (!more && l->counted) tally_fold(b);
     b->seat = more ? SEAT_FREE : SEAT_ENDED;
     return !b->waits;
 }

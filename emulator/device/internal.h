@@ -7,6 +7,11 @@
  *   -> slots.c (registers to rows) -> launch.c (blocks over host threads) -> block.c (warps,
  *   barriers) -> path.c (lanes that run together) -> one handler per operation, 32 lanes a call.
  *
+ * A launch that is counted (count.h) runs other code, the function's twin: the same operations with
+ * a counting one before each, which looks at the rows and changes nothing. So the handlers here,
+ * and whoever makes them faster, need not know of counting; only what rewrites or fuses operations
+ * while they are decoded must leave alone a function with decoder.counted.
+ *
  * A row is the value of one register in the 32 lanes of a warp: 32 elements of 2, 4 or 8 bytes. A
  * predicate is one 32-bit mask, a bit a lane.
  */
@@ -71,6 +76,10 @@ typedef struct block block;
 typedef struct launch launch;
 typedef struct module module;
 typedef struct function function;
+typedef struct site site;       /* count.h */
+typedef struct tally tally;     /* count.h */
+typedef struct counter counter; /* count.h */
+typedef struct counted counted; /* count.h */
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -111,6 +120,7 @@ struct op {
     bool shape_known;  /**< an earlier load has noted it */
     uint8_t variant;   /**< meaning depends on the handler */
     uint32_t line;     /**< index into the module's places */
+    uint32_t site;     /**< counting operation: index into the module's sites */
     int64_t offset;    /**< memory: displacement; otherwise the handler's own immediate */
     const op *target;  /**< branch */
     const op *meet;    /**< branch: where its lanes meet again; NULL: nowhere */
@@ -178,7 +188,9 @@ struct function {
     device_function_facts facts;
     function **callee;
     uint32_t callees;
-    const function *lacking; /**< kernels: the function with the opcode that the device lacks */
+    function *twin;             /**< for launches that are counted; NULL: not made yet */
+    uint32_t first_site, sites; /**< of a twin */
+    const function *lacking;    /**< kernels: the function with the opcode that the device lacks */
     bool visited;
 };
 
@@ -200,6 +212,11 @@ struct module {
     uint32_t shared_bytes; /**< of all static shared variables with their red zones */
     call **calls;
     uint32_t call_count;
+    char *text; /**< the PTX, for twins */
+    size_t text_bytes;
+    bool has_twins;
+    site *sites;
+    uint32_t site_count;
 };
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -281,6 +298,8 @@ struct block {
     atomic_int seat;                     /**< cooperative: a `seat` of grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     bool waits;          /**< cooperative: has found others missing in this turn */
+    tally *tallies;                      /**< by site of the module, while launches are counted */
+    size_t tally_capacity;
 };
 
 /** Where the blocks of a cooperative grid meet: see grid.c. */
@@ -307,6 +326,7 @@ struct launch {
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
     grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
+    counted *counted;       /**< where its cost goes; NULL: nobody counts */
 };
 
 /* ---- the device ------------------------------------------------------------------------------ */
@@ -349,6 +369,7 @@ struct device {
     } freed[64]; /**< the last ranges freed, for diagnostics */
     uint32_t freed_count;
     uint64_t versions; /**< modules loaded so far */
+    counter *counter;  /**< NULL: nobody has counted yet */
     char error[512];
 };
 
@@ -374,6 +395,8 @@ bool heap_below(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 bool heap_above(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 
 /* module.c */
+/** Make the twins of all its functions, unless they exist. */
+bool module_make_twins(module *);
 const char *module_file(const module *, uint32_t line, uint32_t *number);
 void module_free(module *);
 /** Is there a module's variable at that address? */
@@ -508,6 +531,19 @@ handler run_pack, run_unpack, run_clock, run_local_address, run_is_space, run_pa
 
 /* syscall.c: functions that the device itself provides */
 handler *syscall_find(const char *name);
+
+/* count.c */
+handler run_count, run_count_branch, run_count_global, run_count_shared, run_count_local,
+    run_count_generic, run_count_async;
+
+/* tally.c */
+/** Before and after a launch: what `l->counted` is for. */
+void tally_begin(launch *);
+void tally_end(launch *);
+/** Before a host thread's first block and after its last one. */
+void tally_prepare(block *);
+void tally_fold(block *);
+void tally_close(device *);
 
 /* finding.c */
 void report(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,

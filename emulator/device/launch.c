@@ -49,8 +49,10 @@ static void run_blocks(pool *p, block *b, launch *l)
     uint64_t number = atomic_fetch_add(&l->next, 1);
     if (number >= l->blocks) return;
     block_prepare(b, l);
+    if (l->counted) tally_prepare(b);
     for (; number < l->blocks && !l->stop; number = atomic_fetch_add(&l->next, 1))
         block_run(b, number);
+    if (l->counted) tally_fold(b);
 }
 
 static void *work(void *argument)
@@ -245,7 +247,9 @@ device_status device_launch(device *d, const device_launch_request *r)
     grid meeting;
     if (r->cooperative) l.grid = &meeting;
     if (l.grid) grid_open(l.grid);
+    tally_begin(&l);
     pool_run(d->pool, &l);
+    tally_end(&l);
     if (l.grid) grid_close(l.grid);
     device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;

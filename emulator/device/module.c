@@ -179,7 +179,7 @@ static bool decode_bodies(module *m, const ptx_module *p, const char **failed)
     for (uint32_t i = 0; i < p->functions; i++) {
         if (!is_wanted(&p->function[i])) continue;
         *failed = p->function[i].name;
-        if (!decode_body(m->functions[n++], p, &p->function[i])) return false;
+        if (!decode_body(m->functions[n++], p, &p->function[i], false)) return false;
     }
     return true;
 }
@@ -208,10 +208,40 @@ static void settle_kernel(function *kernel)
     }
 }
 
+/* ---- twins ----------------------------------------------------------------------------------- */
+
+static bool make_twin(module *m, function *f, const ptx_module *p, const ptx_function *from)
+{
+    function *twin = f->twin = decode_header(m, from);
+    twin->first_site = m->site_count;
+    if (!decode_body(twin, p, from, true)) return false;
+    twin->sites = m->site_count - twin->first_site;
+    twin->facts = f->facts;
+    twin->calls = f->calls;
+    memcpy(twin->shared_used, f->shared_used, m->variable_count);
+    return true;
+}
+
+bool module_make_twins(module *m)
+{
+    if (m->has_twins) return true;
+    ptx_module *p = ptx_parse(m->text, m->text_bytes);
+    bool done = true;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->functions && done; i++) {
+        if (!is_wanted(&p->function[i])) continue;
+        done = make_twin(m, m->functions[n++], p, &p->function[i]);
+    }
+    ptx_free(p);
+    return m->has_twins = done;
+}
+
 /* ---- loading --------------------------------------------------------------------------------- */
 
 static void free_function(function *f)
 {
+    if (!f) return;
+    free_function(f->twin);
     for (uint32_t i = 0; i < f->ops; i++) {
         if (f->code[i].run == run_jump_table) free((void *)f->code[i].extra);
     }
@@ -246,6 +276,8 @@ void module_free(module *m)
     free(m->places);
     free(m->constant);
     free(m->constants);
+    free(m->text);
+    free(m->sites);
     free(m);
 }
 
@@ -292,6 +324,8 @@ device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *nu
     module *m = take(1, sizeof *m);
     m->device = d;
     m->version = ++d->versions;
+    m->text = memcpy(take(bytes + 1, 1), ptx, bytes);
+    m->text_bytes = bytes;
     device_status status = build(m, p);
     ptx_free(p);
     if (status == DEVICE_OK)

@@ -216,15 +216,20 @@ static uint8_t *new_frame(const warp *w, const function *f)
     return top + f->register_bytes <= w->frames_end ? top : NULL;
 }
 
-static const function *callee_of(warp *w, const op *o)
+static const function *pointed_callee(warp *w, const op *o)
 {
-    const call *c = o->extra;
-    if (c->callee) return c->callee;
     const uint64_t *address = row(w, o->a);
     const module *m = current(w)->function->module;
     uint64_t index = (address[__builtin_ctz(w->mask)] - FUNCTION_WINDOW) / 16 - 1;
     if (index >= m->function_count || m->functions[index]->kernel) return NULL;
     return m->functions[index];
+}
+
+static const function *callee_of(warp *w, const op *o)
+{
+    const call *c = o->extra;
+    const function *f = c->callee ? c->callee : pointed_callee(w, o);
+    return f && w->block->launch->counted ? f->twin : f;
 }
 
 /* Lanes whose pointer equals that of the first one. */

@@ -19,6 +19,7 @@ static cudaError_t open_device(void)
     guard_install();
     runtime.device = device_open(&options);
     runtime.owner = getpid();
+    if (runtime.device) count_opened();
     if (runtime.device) return cudaSuccess;
     fputs("softgpu: the device cannot be opened: out of memory?\n", stderr);
     return cudaErrorInitializationError;
@@ -60,6 +61,7 @@ cudaError_t cudaDeviceReset(void)
     if (runtime.device && !runtime.sticky && runtime.owner == getpid()) {
         managed_forget_all();
         modules_forget();
+        count_closing();
         device_close(runtime.device);
         runtime.device = NULL;
     }

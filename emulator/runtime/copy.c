@@ -93,6 +93,7 @@ static cudaError_t copy(struct side to, struct side from, struct box box, enum c
         (to.row_step < box.width || from.row_step < box.width))
         error = cudaErrorInvalidPitchValue;
     if (!error) error = copy_box(to, from, box, kind);
+    if (!error) count_copy(to.start, from.start, box.width * box.height * box.depth);
     return runtime_leave(error);
 }
 
@@ -189,6 +190,7 @@ static cudaError_t fill(struct side to, int value, struct box box, cudaStream_t 
         for (size_t row = 0; row < box.height && !error; row++)
             error =
                 fill_row(to.start + layer * to.layer_step + row * to.row_step, value, box.width);
+    if (!error) count_fill(box.width * box.height * box.depth);
     return runtime_leave(error);
 }
 

@@ -102,6 +102,14 @@ static inline bool is_device_address(const void *pointer)
 cudaError_t memory_alloc(void **pointer, size_t bytes);
 cudaError_t memory_free(void *pointer);
 
+/* count.c: what launches and copies cost. */
+/** The device was just opened; it will be closed. */
+void count_opened(void);
+void count_closing(void);
+/** A copy or a fill that the program asked for is done. */
+void count_copy(const void *to, const void *from, size_t bytes);
+void count_fill(size_t bytes);
+
 /* copy.c: between host and device, in any direction; ranges may be managed. */
 cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpyKind);
 

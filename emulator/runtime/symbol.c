@@ -28,6 +28,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
     if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = locate(symbol, offset, bytes, &address);
     if (!error) error = copy_bytes(pointer_to(address), from, bytes, kind);
+    if (!error) count_copy(pointer_to(address), from, bytes);
     return runtime_leave(error);
 }
 PER_THREAD_STREAM(cudaMemcpyToSymbolAsync);
@@ -50,6 +51,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
     if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = locate(symbol, offset, bytes, &address);
     if (!error) error = copy_bytes(to, pointer_to(address), bytes, kind);
+    if (!error) count_copy(to, pointer_to(address), bytes);
     return runtime_leave(error);
 }
 PER_THREAD_STREAM(cudaMemcpyFromSymbolAsync);

@@ -1,0 +1,154 @@
+/*
+ * count.c: the counting operations of a twin: what the statement that follows is about to do.
+ *
+ * Interface
+ *   run_count            any statement; run_count_branch: one whose guard says where lanes go
+ *   run_count_...        a statement that touches memory; its operands are those of the access
+ *
+ * They look at registers and never write.
+ */
+#include "count.h"
+#include "pattern.h"
+
+static tally *executed(warp *w, const op *o, uint32_t mask)
+{
+    tally *t = &w->block->tallies[o->site];
+    t->executed++;
+    t->lanes += (uint32_t)__builtin_popcount(mask);
+    return t;
+}
+
+const op *run_count(warp *w, const op *o)
+{
+    executed(w, o, active(w, o));
+    return o + 1;
+}
+
+const op *run_count_branch(warp *w, const op *o)
+{
+    executed(w, o, w->mask);
+    return o + 1;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* Of all lanes: those that are not active do no harm. */
+static void read_addresses(const warp *w, const op *o, uint32_t mask, pattern *p)
+{
+    const void *a = row(w, o->a);
+    p->mask = mask;
+    p->bytes = (uint32_t)o->size * o->count;
+    if (o->narrow) {
+        const uint32_t *narrow = a;
+        for (int i = 0; i < LANES; i++) p->address[i] = narrow[i] + (uint32_t)o->offset;
+    } else {
+        const uint64_t *wide = a;
+        for (int i = 0; i < LANES; i++) p->address[i] = wide[i] + (uint64_t)o->offset;
+    }
+}
+
+static void add_request(tally *t, const pattern *p, uint32_t units)
+{
+    t->requests++;
+    t->units += units;
+    t->bytes += (uint64_t)__builtin_popcount(p->mask) * p->bytes;
+}
+
+/* ---- spaces ---------------------------------------------------------------------------------- */
+
+static void count_global(warp *w, tally *t, const pattern *p)
+{
+    uint64_t sector[LANES];
+    if (!p->mask) return;
+    uint32_t n = pattern_sectors(p, sector);
+    add_request(t, p, n);
+    tally_touch(w->block->device->counter, sector, n);
+}
+
+static void count_local(tally *t, const pattern *p)
+{
+    if (p->mask) add_request(t, p, pattern_local_sectors(p));
+}
+
+static void count_shared(tally *t, const pattern *p, bool atomic)
+{
+    if (!p->mask) return;
+    add_request(t, p, atomic ? pattern_atomic_wavefronts(p) : pattern_wavefronts(p));
+    t->least += pattern_least(p);
+}
+
+static bool is_atomic(const op *o)
+{
+    return o->variant;
+}
+
+const op *run_count_global(warp *w, const op *o)
+{
+    pattern p;
+    uint32_t mask = active(w, o);
+    read_addresses(w, o, mask, &p);
+    count_global(w, executed(w, o, mask), &p);
+    return o + 1;
+}
+
+const op *run_count_shared(warp *w, const op *o)
+{
+    pattern p;
+    uint32_t mask = active(w, o);
+    read_addresses(w, o, mask, &p);
+    count_shared(executed(w, o, mask), &p, is_atomic(o));
+    return o + 1;
+}
+
+const op *run_count_local(warp *w, const op *o)
+{
+    pattern p;
+    uint32_t mask = active(w, o);
+    read_addresses(w, o, mask, &p);
+    count_local(executed(w, o, mask), &p);
+    return o + 1;
+}
+
+/* Lanes may go to different spaces: each gets a request of its own. */
+const op *run_count_generic(warp *w, const op *o)
+{
+    pattern p;
+    uint32_t mask = active(w, o), in[SPACE_PARAM + 1] = {0};
+    tally *t = executed(w, o, mask);
+    read_addresses(w, o, mask, &p);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        space where = space_of_address(p.address[i]);
+        p.address[i] -= window_of(where);
+        in[where] |= 1u << i;
+    }
+    p.mask = in[SPACE_GLOBAL];
+    count_global(w, t + GENERIC_GLOBAL, &p);
+    p.mask = in[SPACE_LOCAL];
+    count_local(t + GENERIC_LOCAL, &p);
+    p.mask = in[SPACE_SHARED];
+    count_shared(t + GENERIC_SHARED, &p, is_atomic(o));
+    return o + 1;
+}
+
+/* cp.async: a load of global memory, and at the next site a store to shared memory. Lanes that read
+ * nothing (their bytes become zero) ask global memory for nothing. */
+const op *run_count_async(warp *w, const op *o)
+{
+    pattern to, from;
+    const uint64_t *source = row(w, o->b), *extra = row(w, o->e);
+    const uint32_t *bytes = row(w, o->c);
+    uint32_t mask = active(w, o);
+    tally *t = executed(w, o, mask);
+    read_addresses(w, o, mask, &to);
+    from.bytes = to.bytes;
+    from.mask = 0;
+    for (uint32_t i = 0; i < LANES; i++) {
+        from.address[i] = source[i] + extra[i];
+        from.mask |= (uint32_t)(bytes[i] != 0) << i;
+    }
+    from.mask &= mask;
+    count_global(w, t, &from);
+    count_shared(t + 1, &to, false);
+    return o + 1;
+}

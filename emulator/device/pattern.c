@@ -1,0 +1,163 @@
+/*
+ * pattern.c: what one request of a warp costs; see pattern.h.
+ *
+ * Most requests are coalesced: they are told apart first, in a loop that the compiler turns into a
+ * few vector instructions.
+ */
+#include "pattern.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { BANKS_OF_SHARED = 32, WORD = 4 };
+
+static bool is_full(const pattern *p)
+{
+    return p->mask == UINT32_MAX;
+}
+
+/* Does a full warp touch elements that follow each other, or (step 0) one element? */
+static bool rises_by(const pattern *p, uint64_t step)
+{
+    uint64_t off = 0;
+    for (uint64_t i = 0; i < PATTERN_LANES; i++) {
+        off |= p->address[i] ^ (p->address[0] + i * step);
+    }
+    return off == 0;
+}
+
+/* ---- sets of numbers ------------------------------------------------------------------------- */
+
+/** At most 32 distinct numbers, in a table that is never more than half full. */
+typedef struct set {
+    uint64_t used;
+    uint64_t slot[2 * PATTERN_LANES];
+} set;
+
+/* @return whether it is new. */
+static bool insert(set *s, uint64_t value)
+{
+    uint32_t i = (uint32_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    while (s->used >> i & 1) {
+        if (s->slot[i] == value) return false;
+        i = (i + 1) % (2 * PATTERN_LANES);
+    }
+    s->used |= UINT64_C(1) << i;
+    s->slot[i] = value;
+    return true;
+}
+
+/* ---- global memory --------------------------------------------------------------------------- */
+
+static uint32_t span_sectors(const pattern *p, uint64_t sector[PATTERN_LANES])
+{
+    uint64_t first = p->address[0] / SECTOR_BYTES;
+    uint64_t last = (p->address[PATTERN_LANES - 1] + p->bytes - 1) / SECTOR_BYTES;
+    uint32_t n = (uint32_t)(last - first) + 1;
+    for (uint32_t i = 0; i < n; i++) sector[i] = first + i;
+    return n;
+}
+
+uint32_t pattern_sectors(const pattern *p, uint64_t sector[PATTERN_LANES])
+{
+    set seen = {.used = 0};
+    uint32_t n = 0;
+    uint64_t before = UINT64_MAX;
+    bool aligned = p->address[0] % p->bytes == 0; /* so that no element crosses a sector */
+    if (is_full(p) && aligned && rises_by(p, p->bytes)) return span_sectors(p, sector);
+    for (uint32_t m = p->mask; m; m &= m - 1) {
+        uint64_t s = p->address[__builtin_ctz(m)] / SECTOR_BYTES;
+        if (s != before && insert(&seen, s)) sector[n++] = s;
+        before = s;
+    }
+    return n;
+}
+
+/* ---- local memory ---------------------------------------------------------------------------- */
+
+/* Word w of lane l lies beside word w of lane l + 1: eight lanes share a sector. */
+uint32_t pattern_local_sectors(const pattern *p)
+{
+    set seen = {.used = 0};
+    uint32_t words = p->bytes > WORD ? p->bytes / WORD : 1, n = 0;
+    for (uint32_t m = p->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        n += insert(&seen, p->address[lane] / WORD * 4 + lane / 8);
+    }
+    return n * words;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+/** The distinct words wanted from each bank. */
+typedef struct wanted {
+    uint8_t count[BANKS_OF_SHARED];
+    uint32_t word[BANKS_OF_SHARED][PATTERN_LANES];
+    uint32_t most;
+} wanted;
+
+static void want(wanted *w, uint32_t word, bool alone)
+{
+    uint32_t bank = word % BANKS_OF_SHARED, n = w->count[bank];
+    for (uint32_t i = 0; i < n && !alone; i++) {
+        if (w->word[bank][i] == word) return;
+    }
+    w->word[bank][n] = word;
+    w->count[bank] = (uint8_t)++n;
+    if (n > w->most) w->most = n;
+}
+
+/* `alone`: lanes that want the same word do not share it. */
+static uint32_t passes(const pattern *p, uint32_t mask, bool alone)
+{
+    wanted w;
+    memset(w.count, 0, sizeof w.count);
+    w.most = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t address = p->address[__builtin_ctz(m)];
+        uint32_t word = (uint32_t)(address / WORD);
+        for (uint32_t k = 0; k < p->bytes; k += WORD) want(&w, word + k / WORD, alone);
+    }
+    return w.most;
+}
+
+/* Elements of 8 bytes go half a warp at a time, of 16 bytes a quarter. */
+static uint32_t group_lanes(const pattern *p)
+{
+    return p->bytes <= WORD ? PATTERN_LANES : PATTERN_LANES * WORD / p->bytes;
+}
+
+static uint32_t group_mask(uint32_t lanes)
+{
+    return lanes == PATTERN_LANES ? UINT32_MAX : (1u << lanes) - 1;
+}
+
+uint32_t pattern_wavefronts(const pattern *p)
+{
+    uint32_t lanes = group_lanes(p), n = 0;
+    if (is_full(p) && (rises_by(p, p->bytes) && p->address[0] % p->bytes == 0)) {
+        return PATTERN_LANES / lanes;
+    }
+    for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
+        n += passes(p, p->mask & group_mask(lanes) << first, false);
+    }
+    return n;
+}
+
+uint32_t pattern_least(const pattern *p)
+{
+    uint32_t lanes = group_lanes(p), n = 0;
+    for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
+        n += (p->mask & group_mask(lanes) << first) != 0;
+    }
+    return n;
+}
+
+uint32_t pattern_atomic_wavefronts(const pattern *p)
+{
+    uint32_t lanes = group_lanes(p), n = 0;
+    for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
+        n += passes(p, p->mask & group_mask(lanes) << first, true);
+    }
+    return n;
+}

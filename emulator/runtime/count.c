@@ -1,0 +1,90 @@
+/*
+ * count.c: what a program's launches and copies cost, for softgpu.h.
+ *
+ * The device counts launches, and only ever adds; so the cost of a stretch of the program is a
+ * difference. What a device had counted when it was closed is kept.
+ */
+#include "runtime.h"
+
+#include "../softgpu.h"
+
+static bool counting;
+static device_counts transfers; /* copies and fills; all else is 0 */
+static device_counts kept;      /* of devices that were closed */
+static device_counts start;
+
+enum { NUMBERS = sizeof(device_counts) / sizeof(uint64_t) };
+
+static void add(device_counts *to, const device_counts *from, uint64_t times)
+{
+    uint64_t *t = (uint64_t *)to;
+    const uint64_t *f = (const uint64_t *)from;
+
+    for (int i = 0; i < NUMBERS; i++) t[i] += times * f[i];
+}
+
+static device_counts so_far(void)
+{
+    device_counts now = {0};
+
+    if (runtime.device) device_count_total(runtime.device, &now);
+    add(&now, &kept, 1);
+    add(&now, &transfers, 1);
+    return now;
+}
+
+void count_opened(void)
+{
+    if (counting) device_count(runtime.device, 1);
+}
+
+void count_closing(void)
+{
+    device_counts now;
+
+    device_count_total(runtime.device, &now);
+    add(&kept, &now, 1);
+}
+
+static void count_transfer(device_transfers *kind, size_t bytes)
+{
+    kind->count++;
+    kind->bytes += bytes;
+}
+
+void count_copy(const void *to, const void *from, size_t bytes)
+{
+    bool to_device = is_device_address(to), from_device = is_device_address(from);
+
+    if (!counting || !bytes) return;
+    if (to_device && from_device)
+        count_transfer(&transfers.on_device, bytes);
+    else if (to_device)
+        count_transfer(&transfers.to_device, bytes);
+    else if (from_device)
+        count_transfer(&transfers.to_host, bytes);
+}
+
+void count_fill(size_t bytes)
+{
+    if (counting && bytes) count_transfer(&transfers.fills, bytes);
+}
+
+void softgpu_count_start(void)
+{
+    runtime_lock();
+    counting = true;
+    if (runtime.device) device_count(runtime.device, 1);
+    start = so_far();
+    runtime_unlock();
+}
+
+void softgpu_count_stop(device_counts *counts)
+{
+    runtime_lock();
+    *counts = so_far();
+    add(counts, &start, (uint64_t)-1);
+    counting = false;
+    if (runtime.device) device_count(runtime.device, 0);
+    runtime_unlock();
+}
