@@ -56,9 +56,18 @@ static void add_request(tally *t, const pattern *p, uint32_t units)
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
 
-static void count_global(warp *w, tally *t, const pattern *p)
+/* How often a block looks whether the others have come is chance, and no cost of the program. */
+static void drop_meeting(pattern *p)
+{
+    for (uint32_t i = 0; i < LANES; i++) {
+        if (p->address[i] - GRID_WINDOW < WINDOW_BYTES) p->mask &= ~(1u << i);
+    }
+}
+
+static void count_global(warp *w, tally *t, pattern *p)
 {
     uint64_t sector[LANES];
+    if (w->block->launch->grid) drop_meeting(p);
     if (!p->mask) return;
     uint32_t n = pattern_sectors(p, sector);
     add_request(t, p, n);
