@@ -9,6 +9,8 @@ BUILD ?= build
 NVCC ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
 CUDA_INCLUDE ?= $(abspath $(dir $(realpath $(NVCC)))../include)
 
+FUZZ_CC ?= clang
+
 EMULATOR_CFLAGS := -std=gnu11 -O3 -march=native -ffp-contract=off -fPIC -pthread -Wall -Wextra \
 	-fno-semantic-interposition -isystem $(CUDA_INCLUDE)
 EMULATOR_SOURCES := $(wildcard $(EMULATOR)/device/*.c $(EMULATOR)/runtime/*.c)
@@ -42,4 +44,18 @@ $(BUILD)/test_device: $(EMULATOR)/tests/test_device.c \
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 
+# Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
+FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(CUDA_INCLUDE) \
+	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
+FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(filter $(EMULATOR)/device/%.c,$(EMULATOR_SOURCES)))
+
+$(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/fuzz/fuzz_ptx.o $(FUZZ_OBJECTS)
+	@echo 'link $@'
+	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
+
+$(BUILD)/fuzz/%.o: $(EMULATOR)/%.c
+	@mkdir -p $(@D) && echo 'fuzz $<'
+	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(FUZZ_OBJECTS:.o=.d)
 -include $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)

@@ -27,7 +27,7 @@ void *take(size_t count, size_t element)
 
 void *retake(void *old, size_t bytes)
 {
-    void *memory = realloc(old, bytes);
+    void *memory = realloc(old, bytes ? bytes : 1);
     if (memory) return memory;
     fprintf(stderr, "softgpu: out of host memory\n");
     abort();
