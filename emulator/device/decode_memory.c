@@ -342,6 +342,8 @@ bool decode_call(decoder *d)
     if (target->kind == PTX_REGISTER) {
         set_read(d, &x, FIELD_A, target, 8);
         d->to->calls = true;
+    } else if (target->kind != PTX_SYMBOL) {
+        return false;
     } else {
         c->callee = find_function(d->module, target->name);
         if (c->callee)

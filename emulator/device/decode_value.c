@@ -47,6 +47,7 @@ static void push_saturation(decoder *d, uint32_t reg)
 static bool push_by_rule(decoder *d, const rule *r, const ptx_operand *to, const ptx_operand *from,
                          uint32_t sources, bool is_signed)
 {
+    if (!r) return false;
     draft x = start(d, r->run);
     if (d->rounding) {
         x.op.run = run_rounded;
@@ -80,7 +81,7 @@ bool decode_plain(decoder *d)
     if (!strcmp(d->part[0], "selp"))
         snprintf(d->name, sizeof d->name, "selp.b%d", 8 * type_size(type));
     const rule *r = find_rule(d);
-    if (!r || !s->operands) return false;
+    if (!s->operands) return false;
     return push_by_rule(d, r, &s->operand[0], &s->operand[1], s->operands - 1, type[0] == 's');
 }
 
