@@ -149,7 +149,7 @@ static bool reach_scattered_shared(warp *w, const op *o, uint32_t mask, uint8_t 
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
         uint64_t address = address_at(w, o, o->narrow, i);
-        if (address + bytes > room || address & (bytes - 1)) return false;
+        if (address >= room || bytes > room - address || address & (bytes - 1)) return false;
         uint32_t word = (uint32_t)address / 4;
         if (address == last)
             shadow_note_more(w->block, word, bytes / 4); /* as its neighbour's */
