@@ -1,0 +1,101 @@
+/*
+ * launch.cuh: a program of labelled launches, one kernel each, that run in the order in which they
+ * stand in the source. `kernels list` prints the labels; `kernels` runs them all.
+ *
+ *     LAUNCH("copy") { copy<<<64, 256>>>(in.f, out.f, N); }
+ */
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+enum { N = 1 << 14, ROOM = 16 * N }; /* elements of a typical launch; of 4 bytes in a buffer */
+
+/** A buffer of ROOM words under all types that it serves. */
+union buffer {
+    float *f;
+    float2 *f2;
+    float4 *f4;
+    double *d;
+    __half *h;
+    __half2 *h2;
+    unsigned char *c;
+    int *i;
+    unsigned *u;
+    unsigned long long *ull;
+    void *any;
+};
+
+static buffer in, out, numbers; /* numbers: integers below N, at random with a fixed seed */
+
+struct labelled {
+    char label[64];
+    void (*run)(int);
+    int argument;
+};
+
+static labelled launches[1024];
+static int launch_count;
+
+static bool add_launch(const char *label, void (*run)(int), int argument = 0)
+{
+    labelled *l = &launches[launch_count++];
+    snprintf(l->label, sizeof l->label, "%s", label);
+    l->run = run;
+    l->argument = argument;
+    return true;
+}
+
+#define LAUNCH_AT(label, line) LAUNCH_NAMED(label, line)
+#define LAUNCH_NAMED(label, line)                                                                  \
+    static void launch_##line(int);                                                                \
+    static bool added_##line = add_launch(label, launch_##line);                                   \
+    static void launch_##line(int)
+#define LAUNCH(label) LAUNCH_AT(label, __LINE__)
+
+static void must(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+    exit(1);
+}
+
+/** Floats around 1, and the numbers; as bytes, halves and doubles they are as good as any. */
+static void make_buffers()
+{
+    unsigned *host = (unsigned *)malloc(ROOM * 4), seed = 12345;
+    must(cudaMalloc(&in.any, ROOM * 4), "in");
+    must(cudaMalloc(&out.any, ROOM * 4), "out");
+    must(cudaMalloc(&numbers.any, ROOM * 4), "numbers");
+    for (int i = 0; i < ROOM; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        host[i] = seed >> 8 & (N - 1);
+    }
+    must(cudaMemcpy(numbers.any, host, ROOM * 4, cudaMemcpyHostToDevice), "numbers");
+    for (int i = 0; i < ROOM; i++) {
+        float value = 1.0f + (float)(host[i] % 64) / 64;
+        memcpy(&host[i], &value, 4);
+    }
+    must(cudaMemcpy(in.any, host, ROOM * 4, cudaMemcpyHostToDevice), "in");
+    must(cudaMemset(out.any, 0, ROOM * 4), "out");
+    free(host);
+}
+
+static int run_launches(int argc, char **argv)
+{
+    bool list = argc > 1 && !strcmp(argv[1], "list");
+    if (!list) make_buffers();
+    for (int i = 0; i < launch_count; i++) {
+        if (list) {
+            printf("%s\n", launches[i].label);
+            continue;
+        }
+        launches[i].run(launches[i].argument);
+        must(cudaGetLastError(), launches[i].label);
+        must(cudaDeviceSynchronize(), launches[i].label);
+    }
+    return 0;
+}

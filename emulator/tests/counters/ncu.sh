@@ -1,0 +1,81 @@
+#!/bin/bash
+# ncu.sh [FOLDER]: measure the launches of kernels.cu on the GPU of this machine, with Nsight
+# Compute, and write FOLDER/h200.tsv (default: beside this script). Needs nvcc, ncu, and the right
+# to read performance counters. FOLDER/ncu.csv is what ncu said.
+#
+# The GPU runs machine code that was made of the PTX that softgpu interprets (compute_80), so that
+# both count the same program.
+#
+# The table has a row for each launch: its label; why ptxas made it something else than its PTX says
+# (column "merged", empty for nearly all; kept when the table is measured again); the metrics.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=${1:-$here}
+PATH=$PATH:/usr/local/cuda/bin
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Names differ from one GPU to the next: of what we would like, what this one has.
+wanted() {
+    local memory='(ld|st|red|atom|ldgsts|ldgsts_cache_access|ldgsts_cache_bypass)'
+    ncu --query-metrics 2>/dev/null | awk '{ print $1 }' | grep -E \
+        -e "^l1tex__t_(requests|sectors)_pipe_lsu_mem_(global|local)_op_$memory\$" \
+        -e "^l1tex__data_(pipe_lsu_wavefronts|bank_conflicts_pipe_lsu)_mem_shared(_op_$memory)?\$" \
+        -e '^smsp__inst_executed_op_(shared|ldsm|ldgsts|global|local)(_(ld|st|red|atom))?$' \
+        -e '^smsp__(thread_inst_executed|inst_executed|thread_inst_executed_pred_on)$' |
+        sort -u | sed 's/$/.sum/' | paste -sd,
+}
+
+nvcc -std=c++17 -gencode "arch=compute_80,code=sm_$arch" -o "$work/kernels" "$here/kernels.cu"
+"$work/kernels" list >"$work/labels"
+metrics=$(wanted || true)
+[ -n "$metrics" ] || { echo "ncu.sh: ncu knows none of the metrics" >&2; exit 1; }
+ncu --clock-control none --cache-control none --csv --page raw --print-units base \
+    --metrics "$metrics" --log-file "$folder/ncu.csv" "$work/kernels"
+
+# "label<TAB>reason" of the rows of an earlier table.
+merged() {
+    [ ! -e "$here/h200.tsv" ] || awk -F'\t' '!/^#/ && $2 != "" { print $1 "\t" $2 }' "$here/h200.tsv"
+}
+merged >"$work/merged"
+
+{
+    echo "# $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1)," \
+        "CUDA $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')," \
+        "$(ncu --version | sed -n 's/^Version //p'), measured by ncu.sh"
+    awk -v labels="$work/labels" -v merged="$work/merged" '
+        BEGIN {
+            while ((getline line <labels) > 0) label[++count] = line
+            while ((getline line <merged) > 0) { split(line, part, "\t"); why[part[1]] = part[2] }
+        }
+        !/^"/ { next }
+        {
+            gsub(/^"|"$/, "")
+            n = split($0, field, /","/)
+        }
+        !columns && field[1] == "ID" {
+            header = "label\tmerged"
+            for (i = 1; i <= n; i++) {
+                if (field[i] !~ /__.*\.sum$/) continue
+                column[++columns] = i
+                header = header "\t" field[i]
+            }
+            print header
+            next
+        }
+        columns && field[1] ~ /^[0-9]+$/ {
+            line = label[++row] "\t" why[label[row]]
+            for (i = 1; i <= columns; i++) {
+                gsub(/,/, "", field[column[i]])
+                line = line "\t" field[column[i]]
+            }
+            print line
+        }
+        END { if (row != count) { print "ncu.sh: " row " rows for " count " launches" >"/dev/stderr"; exit 1 } }
+    ' "$folder/ncu.csv"
+} >"$work/table"
+cp "$work/table" "$folder/h200.tsv"
+wc -l "$folder/h200.tsv"
