@@ -6,6 +6,8 @@
 # The GPU runs machine code that was made of the PTX that softgpu interprets (compute_80), so that
 # both count the same program.
 #
+# LAUNCHES=N measures only the first N launches, SKIP=N all but the first N, where time is short.
+#
 # The table has a row for each launch: its label; why ptxas made it something else than its PTX says
 # (column "merged", empty for nearly all; kept when the table is measured again); the metrics.
 set -euo pipefail
@@ -30,11 +32,12 @@ wanted() {
 }
 
 nvcc -std=c++17 -gencode "arch=compute_80,code=sm_$arch" -o "$work/kernels" "$here/kernels.cu"
-"$work/kernels" list >"$work/labels"
+skip=${SKIP:-0} most=${LAUNCHES:-9999}
+"$work/kernels" list | tail -n +$((skip + 1)) | head -n "$most" >"$work/labels"
 metrics=$(wanted || true)
 [ -n "$metrics" ] || { echo "ncu.sh: ncu knows none of the metrics" >&2; exit 1; }
 ncu --clock-control none --cache-control none --csv --page raw --print-units base \
-    --metrics "$metrics" --log-file "$folder/ncu.csv" "$work/kernels"
+    --launch-skip "$skip" --launch-count "$most" --metrics "$metrics" --log-file "$folder/ncu.csv" "$work/kernels"
 
 # "label<TAB>reason" of the rows of an earlier table.
 merged() {
