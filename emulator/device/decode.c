@@ -80,6 +80,8 @@ static const struct {
     {"prefetch", decode_nothing},  {"prefetchu", decode_nothing},
     {"nanosleep", decode_nothing}, {"pmevent", decode_nothing},
     {"discard", decode_nothing},   {"applypriority", decode_nothing},
+    {"wmma", decode_wmma},         {"mma", decode_mma},
+    {"ldmatrix", decode_ldmatrix}, {"movmatrix", decode_movmatrix},
 };
 
 static decode_special *find_decoder(const decoder *d)

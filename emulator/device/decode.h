@@ -48,12 +48,20 @@ typedef enum field {
 /** An operation in the making. start() begins one, set_...() fill it, push() appends it. */
 typedef struct draft {
     op op;
-    uint16_t reads, writes; /**< bit sets of fields that hold register numbers */
-    int target;             /**< branch: the draft it goes to, -1 before flow.c finds the label */
-    const char *label;      /**< leader: its name; branch: its target's */
+    uint16_t reads, writes;           /**< bit sets of fields that hold register numbers */
+    operand *more;                    /**< operands beyond the fields, in what op.extra points to */
+    uint64_t more_reads, more_writes; /**< bit sets of those that hold register numbers */
+    int target;        /**< branch: the draft it goes to, -1 before flow.c finds the label */
+    const char *label; /**< leader: its name; branch: its target's */
     const ptx_label_list *list;
     bool leader; /**< a place where lanes may meet */
 } draft;
+
+/** A place of a draft that holds the number of a register. */
+typedef struct use {
+    operand *where;
+    bool reads, writes;
+} use;
 
 typedef struct decoder {
     module *module;
@@ -92,6 +100,8 @@ void append(decoder *, const draft *);
 void set_read(decoder *, draft *, field, const ptx_operand *, uint8_t width);
 void set_write(decoder *, draft *, field, const ptx_operand *, uint8_t width, bool is_signed);
 void set_register(draft *, field, uint32_t reg, bool write);
+/** The next use of a register at or after *i, which starts at 0. @return false: no more. */
+bool next_use(draft *, uint32_t *i, use *);
 void set_constant(decoder *, draft *, field, uint64_t value, uint8_t width);
 /** Append an operation that computes d from a by the rule of that name. */
 void push_rule(decoder *, const char *rule, uint32_t d, uint32_t a);
@@ -118,7 +128,8 @@ decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_iss
     decode_copy_async, decode_call; /* decode_memory.c */
 decode_special decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier,
     decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
-    decode_active_mask, decode_trap, decode_nothing; /* decode_control.c */
+    decode_active_mask, decode_trap, decode_nothing;                       /* decode_control.c */
+decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
 
 void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */
 void mark_shapes(decoder *);               /* words.c */

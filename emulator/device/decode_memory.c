@@ -333,9 +333,7 @@ bool decode_call(decoder *d)
     if (i == s->operands) return false;
     const ptx_operand *target = &s->operand[i++];
     if (i < s->operands && s->operand[i].kind == PTX_LIST) arguments = &s->operand[i++];
-    call *c = take(1, sizeof *c);
-    d->module->calls = retake(d->module->calls, (d->module->call_count + 1) * sizeof c);
-    d->module->calls[d->module->call_count++] = c;
+    call *c = module_keep(d->module, sizeof *c);
     if (!lay_out_call(d, c, arguments, results)) return false;
     draft x = start(d, run_call);
     x.op.extra = c;

@@ -4,12 +4,14 @@
  * Interface
  *   half_value, half_bits      IEEE binary16
  *   brain_value, brain_bits    bfloat16
+ *   float_to_odd               a double on its way to one of them
  *
  * Rounds to nearest, ties to even. Free of branches, so that loops over lanes become vector code.
  */
 #ifndef SOFTGPU_DEVICE_HALF_H
 #define SOFTGPU_DEVICE_HALF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -45,6 +47,14 @@ static inline uint16_t half_bits(float x)
     uint32_t half = rest < 113u << 23 ? denormal : normal >> 13;
     half = rest >= 0x477ff000 ? 0x7c00 : half;
     return (uint16_t)(rest > 0x7f800000 ? 0x7fff : half | sign);
+}
+
+/* The last bit is set if anything was lost, so that rounding once more is right. */
+static inline float float_to_odd(double x)
+{
+    float nearest = (float)x;
+    bool above = __builtin_fabs(nearest) > __builtin_fabs(x);
+    return nearest == x || x != x ? nearest : bits_float((float_bits(nearest) - above) | 1);
 }
 
 static inline float brain_value(uint16_t b)

@@ -39,6 +39,8 @@ enum {
     MAX_PARAMS = 32764, /* bytes of a kernel's parameters */
     MAX_WORKERS = 64,
     ROW_ALIGNMENT = 64,
+    MAX_SUMS = 256, /* elements of a matrix product, and of one of its factors */
+    MAX_FACTORS = 4096,
     SHAPES = 8,            /* shapes of addresses that a warp notes */
     SHARED_RED_ZONE = 128, /* unowned bytes behind each shared variable */
     CALL_STACK = 1 << 16,  /* bytes of local memory, a thread, for the frames of called functions */
@@ -139,6 +141,40 @@ typedef struct call {
     uint32_t result_words;
 } call;
 
+typedef enum element_kind {
+    ELEMENT_F16,
+    ELEMENT_BF16,
+    ELEMENT_TF32,
+    ELEMENT_F32,
+    ELEMENT_F64,
+    ELEMENT_S8,
+    ELEMENT_U8,
+    ELEMENT_S4,
+    ELEMENT_U4,
+    ELEMENT_B1,
+    ELEMENT_S32,
+} element_kind;
+
+/** A matrix spread over the registers of a warp; matrix.c says which element is where. Outer are
+ *  the rows of A, C and D and the columns of B; inner runs along k, or along the rows of C and D.
+ */
+typedef struct fragment {
+    uint8_t kind; /**< an element_kind */
+    uint8_t bits; /**< of an element */
+    uint8_t each; /**< elements side by side in a lane */
+    uint16_t outer, inner;
+    uint8_t first, registers; /**< where in matrix.row, and how many: 32 bits each, or 64 */
+} fragment;
+
+/** Operands of an operation on matrices. */
+typedef struct matrix {
+    fragment d, a, b, c; /**< loads and stores: d alone */
+    bool saturate;
+    bool exclusive_or;  /**< one-bit elements: count a ^ b instead of a & b */
+    bool across;        /**< loads and stores: a line in memory runs along outer */
+    operand row[LANES]; /**< registers of d, a, b, c */
+} matrix;
+
 typedef struct jump_table {
     uint32_t count;
     const op *target[];
@@ -210,8 +246,8 @@ struct module {
     uint8_t *constants; /**< the rows */
     size_t constant_bytes, constant_capacity;
     uint32_t shared_bytes; /**< of all static shared variables with their red zones */
-    call **calls;
-    uint32_t call_count;
+    void **kept;           /**< what op.extra points to: calls and matrices */
+    uint32_t kept_count;
     char *text; /**< the PTX, for twins */
     size_t text_bytes;
     bool has_twins;
@@ -397,6 +433,8 @@ bool heap_above(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 /* module.c */
 /** Make the twins of all its functions, unless they exist. */
 bool module_make_twins(module *);
+/** Zeroed memory that lives as long as the module. */
+void *module_keep(module *, size_t bytes);
 const char *module_file(const module *, uint32_t line, uint32_t *number);
 void module_free(module *);
 /** Is there a module's variable at that address? */
@@ -524,6 +562,17 @@ typedef enum vote_kind {
     VOTE_UNIFORM,
 } vote_kind;
 handler run_shuffle, run_vote, run_match, run_redux, run_active_mask;
+
+/* matrix.c: wmma and mma; fragment.c: wmma's loads and stores, ldmatrix */
+handler run_multiply, run_fragment_load, run_fragment_store, run_ldmatrix, run_movmatrix;
+typedef struct spot {
+    uint32_t outer, inner;
+} spot;
+/** Which element a lane holds as its `index`-th one; those after it in its register are next to it
+ *  along inner. */
+spot fragment_spot(const fragment *, uint32_t lane, uint32_t index);
+/** Wait for all lanes of the warp. @return false: the path waits. */
+bool whole_warp(warp *, const op *);
 
 /* various.c, float.c */
 handler run_pack, run_unpack, run_clock, run_local_address, run_is_space, run_param_load,

@@ -253,6 +253,12 @@ static void free_function(function *f)
     free(f);
 }
 
+void *module_keep(module *m, size_t bytes)
+{
+    m->kept = retake(m->kept, (m->kept_count + 1) * sizeof *m->kept);
+    return m->kept[m->kept_count++] = take(1, bytes);
+}
+
 static void release_globals(module *m)
 {
     for (uint32_t i = 0; i < m->variable_count; i++) {
@@ -268,11 +274,11 @@ void module_free(module *m)
     for (uint32_t i = 0; i < m->function_count; i++) free_function(m->functions[i]);
     for (uint32_t i = 0; i < m->variable_count; i++) free(m->variables[i].name);
     for (uint32_t i = 0; i < m->file_count; i++) free(m->files[i]);
-    for (uint32_t i = 0; i < m->call_count; i++) free(m->calls[i]);
+    for (uint32_t i = 0; i < m->kept_count; i++) free(m->kept[i]);
     free(m->functions);
     free(m->variables);
     free(m->files);
-    free(m->calls);
+    free(m->kept);
     free(m->places);
     free(m->constant);
     free(m->constants);

@@ -4,7 +4,7 @@
  *
  * Interface
  *   start, push, append, push_rule, new_register
- *   set_register, set_constant, set_read, set_write
+ *   set_register, set_constant, set_read, set_write, next_use
  *   constant_row, find_variable, find_local, symbol_address, type_size, register_width
  */
 #include <stdio.h>
@@ -71,6 +71,20 @@ void set_register(draft *x, field f, uint32_t reg, bool write)
         x->writes |= (uint16_t)(1u << f);
     else
         x->reads |= (uint16_t)(1u << f);
+}
+
+bool next_use(draft *x, uint32_t *i, use *u)
+{
+    for (; *i < FIELDS; ++*i) {
+        *u = (use){field_of(x, *i), x->reads >> *i & 1, x->writes >> *i & 1};
+        if (u->reads || u->writes) return ++*i;
+    }
+    for (; x->more && *i < FIELDS + 64; ++*i) {
+        uint32_t k = *i - FIELDS;
+        *u = (use){&x->more[k], x->more_reads >> k & 1, x->more_writes >> k & 1};
+        if (u->reads || u->writes) return ++*i;
+    }
+    return false;
 }
 
 void set_constant(decoder *d, draft *x, field f, uint64_t value, uint8_t width)

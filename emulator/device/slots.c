@@ -25,11 +25,6 @@ typedef struct blocks {
     uint64_t *in, *gen, *kill; /* bit sets over registers, `words` a block */
 } blocks;
 
-static const operand *fields(const op *o)
-{
-    return &o->d;
-}
-
 static int draft_of_label(const decoder *d, const char *label)
 {
     for (uint32_t i = 0; i < d->count; i++) {
@@ -90,14 +85,14 @@ static void summarise(const decoder *d, blocks *b, uint32_t n)
 {
     uint64_t *gen = b->gen + (size_t)n * b->words, *kill = b->kill + (size_t)n * b->words;
     for (uint32_t i = b->first[n]; i <= b->last[n]; i++) {
-        const draft *o = &d->drafts[i];
-        const operand *field = fields(&o->op);
-        for (int f = 0; f < FIELDS; f++) {
-            bool reads = o->reads >> f & 1 || (o->writes >> f & 1 && o->op.guard);
-            if (reads && !test_bit(kill, field[f])) set_bit(gen, field[f]);
+        draft *o = &d->drafts[i];
+        use u;
+        for (uint32_t k = 0; next_use(o, &k, &u);) {
+            bool reads = u.reads || (u.writes && o->op.guard);
+            if (reads && !test_bit(kill, *u.where)) set_bit(gen, *u.where);
         }
-        for (int f = 0; f < FIELDS; f++) {
-            if (o->writes >> f & 1 && !o->op.guard) set_bit(kill, field[f]);
+        for (uint32_t k = 0; next_use(o, &k, &u);) {
+            if (u.writes && !o->op.guard) set_bit(kill, *u.where);
         }
     }
 }
@@ -154,11 +149,10 @@ static void measure(const decoder *d, const blocks *b, const uint32_t *block_of,
             if (test_bit(out, r)) extend(&lives[r], 2 * b->last[n] + 1);
         }
         for (uint32_t i = b->first[n]; i <= b->last[n]; i++) {
-            const draft *o = &d->drafts[i];
-            for (int f = 0; f < FIELDS; f++) {
-                uint32_t r = fields(&o->op)[f];
-                if (o->reads >> f & 1) extend(&lives[r], 2 * i);
-                if (o->writes >> f & 1) extend(&lives[r], 2 * i + 1);
+            use u;
+            for (uint32_t k = 0; next_use(&d->drafts[i], &k, &u);) {
+                if (u.reads) extend(&lives[*u.where], 2 * i);
+                if (u.writes) extend(&lives[*u.where], 2 * i + 1);
             }
         }
     }
@@ -259,11 +253,9 @@ static uint32_t *scan(decoder *d, life *lives)
 static void rewrite(decoder *d, const uint32_t *slot)
 {
     for (uint32_t i = 0; i < d->count; i++) {
-        draft *o = &d->drafts[i];
-        operand *field = &o->op.d;
-        for (int f = 0; f < FIELDS; f++) {
-            if ((o->reads | o->writes) >> f & 1) field[f] = OPERAND(BANK_REGISTERS, slot[field[f]]);
-        }
+        use u;
+        for (uint32_t k = 0; next_use(&d->drafts[i], &k, &u);)
+            *u.where = OPERAND(BANK_REGISTERS, slot[*u.where]);
     }
 }
 
@@ -272,15 +264,16 @@ static void mark_used(decoder *d)
 {
     bool *read = arena_take(d->arena, d->registers + 1);
     for (uint32_t i = 0; i < d->count; i++) {
-        for (int f = 0; f < FIELDS; f++) {
-            if (d->drafts[i].reads >> f & 1) read[fields(&d->drafts[i].op)[f]] = true;
+        use u;
+        for (uint32_t k = 0; next_use(&d->drafts[i], &k, &u);) {
+            if (u.reads) read[*u.where] = true;
         }
     }
     for (uint32_t i = 0; i < d->count; i++) {
         draft *o = &d->drafts[i];
         if (!o->op.is_load) continue;
         for (int f = FIELD_D; f <= FIELD_V2; f++) {
-            bool used = o->writes >> f & 1 && read[fields(&o->op)[f]];
+            bool used = o->writes >> f & 1 && read[(&o->op.d)[f]];
             o->op.used |= (uint8_t)(used << f);
         }
     }

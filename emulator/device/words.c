@@ -160,19 +160,22 @@ const op *run_load_shared_word(warp *w, const op *o)
 /* After these another path of the warp may have run, and noted other shapes. */
 static bool may_leave(const op *o)
 {
-    static handler *const handlers[] = {run_join,    run_branch, run_jump_table, run_call,
-                                        run_return,  run_exit,   run_barrier,    run_warp_sync,
-                                        run_shuffle, run_vote,   run_match,      run_redux};
+    static handler *const handlers[] = {
+        run_join,     run_branch,   run_jump_table,    run_call,           run_return,
+        run_exit,     run_barrier,  run_warp_sync,     run_shuffle,        run_vote,
+        run_match,    run_redux,    run_fragment_load, run_fragment_store, run_multiply,
+        run_ldmatrix, run_movmatrix};
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
         if (o->run == handlers[i]) return true;
     }
     return false;
 }
 
-static bool writes(const draft *x, uint32_t reg)
+static bool writes(draft *x, uint32_t reg)
 {
-    for (int f = FIELD_D; f < FIELDS; f++) {
-        if (x->writes >> f & 1 && (&x->op.d)[f] == reg) return true;
+    use u;
+    for (uint32_t k = 0; next_use(x, &k, &u);) {
+        if (u.writes && *u.where == reg) return true;
     }
     return false;
 }
@@ -202,10 +205,10 @@ static bool *uniform_registers(const decoder *d)
     memset(uniform, 0, d->registers + 1);
     memset(written, 0, d->registers + 1);
     for (uint32_t i = 0; i < d->count; i++) {
-        const draft *x = &d->drafts[i];
-        for (int f = FIELD_D; f < FIELDS; f++) {
-            uint8_t *times = &written[x->writes >> f & 1 ? (&x->op.d)[f] : 0];
-            if (*times < 2) ++*times;
+        use u;
+        for (uint32_t k = 0; next_use(&d->drafts[i], &k, &u);) {
+            uint8_t *times = &written[*u.where];
+            if (u.writes && *times < 2) ++*times;
         }
     }
     for (bool more = true; more;) {
