@@ -53,6 +53,10 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/fuzz/fuzz_ptx.o $(FUZZ_OBJECTS)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 
+$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtime/fatbin.o
+	@echo 'link $@'
+	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
+
 $(BUILD)/fuzz/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'fuzz $<'
 	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<

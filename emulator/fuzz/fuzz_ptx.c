@@ -28,8 +28,10 @@ static void take_reports(device *d)
 {
     device_finding finding;
     char text[256];
-    while (device_take_finding(d, &finding)) {}
-    while (device_take_output(d, text, sizeof text)) {}
+    while (device_take_finding(d, &finding)) {
+    }
+    while (device_take_output(d, text, sizeof text)) {
+    }
 }
 
 static void run_kernel(device *d, uint32_t function, device_address memory)

@@ -5,8 +5,10 @@
  * and a payload: PTX text or machine code. Only uncompressed PTX is of use here; cucc asks for it
  * with --no-compress.
  */
+#define _GNU_SOURCE
 #include "runtime.h"
 
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,26 +48,59 @@ static const char *entry_ptx(const unsigned char *at, const struct entry *entry,
     return text;
 }
 
-/** @return the text of the first uncompressed PTX and its length, or NULL if there is none. */
-const char *fatbin_ptx(const void *wrapper, size_t *bytes)
+/** @return the text of the first uncompressed PTX in a fat binary and its length, or NULL if there
+ *  is none. Reads nothing beyond `room` bytes, whatever the headers say. */
+const char *fatbin_find(const unsigned char *at, size_t room, size_t *bytes)
 {
-    const struct wrapper *outer = wrapper;
     struct header header;
     struct entry entry;
 
-    if (outer->magic != WRAPPER_MAGIC) return NULL;
-    memcpy(&header, outer->data, sizeof header);
-    if (header.magic != HEADER_MAGIC) return NULL;
-
-    const unsigned char *at = outer->data + header.header_bytes, *end = at + header.bytes;
-    while ((size_t)(end - at) >= sizeof entry) {
+    if (room < sizeof header) return NULL;
+    memcpy(&header, at, sizeof header);
+    if (header.magic != HEADER_MAGIC || header.header_bytes > room) return NULL;
+    at += header.header_bytes;
+    room -= header.header_bytes;
+    if (header.bytes < room) room = header.bytes;
+    while (room >= sizeof entry) {
         memcpy(&entry, at, sizeof entry);
-        size_t left = (size_t)(end - at);
-        if (entry.header_bytes < sizeof entry || entry.header_bytes > left) return NULL;
-        if (entry.payload_bytes > left - entry.header_bytes) return NULL;
+        if (entry.header_bytes < sizeof entry || entry.header_bytes > room) return NULL;
+        if (entry.payload_bytes > room - entry.header_bytes) return NULL;
         const char *text = entry_ptx(at, &entry, bytes);
         if (text) return text;
         at += entry.header_bytes + entry.payload_bytes;
+        room -= entry.header_bytes + entry.payload_bytes;
     }
     return NULL;
+}
+
+struct search {
+    uintptr_t address;
+    size_t room; /* from the address to the end of its segment */
+};
+
+static int search_segments(struct dl_phdr_info *object, size_t size, void *context)
+{
+    struct search *search = context;
+
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD || search->address - start >= segment->p_memsz) continue;
+        search->room = start + segment->p_memsz - search->address;
+        return 1;
+    }
+    return 0;
+}
+
+/** The fat binary has no length of its own that could be trusted: it ends where the part of the
+ *  program does that holds it. */
+const char *fatbin_ptx(const void *wrapper, size_t *bytes)
+{
+    const struct wrapper *outer = wrapper;
+    struct search search = {.address = (uintptr_t)outer->data};
+
+    if (outer->magic != WRAPPER_MAGIC) return NULL;
+    dl_iterate_phdr(search_segments, &search);
+    return fatbin_find(outer->data, search.room, bytes);
 }

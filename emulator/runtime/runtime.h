@@ -54,6 +54,7 @@ cudaError_t error_sticky(device_status, bool assertion);
 
 /* fatbin.c: the PTX inside a fat binary. */
 const char *fatbin_ptx(const void *wrapper, size_t *bytes);
+const char *fatbin_find(const unsigned char *data, size_t room, size_t *bytes);
 
 /* module.c: what the program registered: modules, kernels, variables. */
 struct module;
