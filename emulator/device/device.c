@@ -55,11 +55,20 @@ static void fill_options(device_options *o, const device_options *given)
     if (!o->threads) o->threads = cores();
     if (!o->checks) o->checks = DEVICE_CHECK_UNINITIALISED | DEVICE_CHECK_RACES;
     if (o->checks & DEVICE_CHECK_NONE) o->checks = 0;
+    if (!o->range_bytes) o->range_bytes = DEVICE_OWN_BYTES;
 }
 
 enum { SLACK = 1 << 16 }; /* behind the range, for accesses that start inside it */
 enum { GRAIN = 256 };     /* allocations begin at multiples of it */
 #define OWNED_BYTES (DEVICE_BYTES / GRAIN * 2 + SLACK)
+
+static bool show_host_memory(device *d)
+{
+    if (!d->options.host_memory) return true;
+    void *there = mmap(d->bytes + DEVICE_OWN_BYTES, DEVICE_HOST_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED | MAP_NORESERVE, d->options.host_memory, 0);
+    return there != MAP_FAILED;
+}
 
 device *device_open(const device_options *options)
 {
@@ -70,11 +79,11 @@ device *device_open(const device_options *options)
     d->initialised = reserve(DEVICE_BYTES / 8 + SLACK);
     pthread_mutex_init(&d->allocations, NULL);
     pthread_mutex_init(&d->reports, NULL);
-    if (!d->bytes || !d->owned || !d->initialised) {
+    if (!d->bytes || !d->owned || !d->initialised || !show_host_memory(d)) {
         device_close(d);
         return NULL;
     }
-    heap_init(&d->heap, d->options.memory_bytes, DEVICE_BYTES);
+    heap_init(&d->heap, d->options.memory_bytes, d->options.first_byte, d->options.range_bytes);
     d->pool = pool_open(d, d->options.threads);
     return d;
 }
@@ -91,6 +100,9 @@ void device_close(device *d)
     if (d->initialised) munmap(d->initialised, DEVICE_BYTES / 8 + SLACK);
     pthread_mutex_destroy(&d->allocations);
     pthread_mutex_destroy(&d->reports);
+    forget_placements(d);
+    free(d->placed);
+    free(d->admitted);
     free(d->modules);
     free(d->functions);
     free(d->findings);
@@ -135,6 +147,13 @@ static void clear(uint8_t *memory, uint64_t first, uint64_t bytes)
     memset(memory + high, 0, end - high);
 }
 
+static void note_freed(device *d, uint64_t offset, uint64_t bytes)
+{
+    uint32_t slot = d->freed_count++ % (sizeof d->freed / sizeof *d->freed);
+    d->freed[slot].offset = offset;
+    d->freed[slot].bytes = bytes;
+}
+
 bool release_range(device *d, device_address address)
 {
     uint64_t offset = address - DEVICE_BASE, bytes;
@@ -142,9 +161,7 @@ bool release_range(device *d, device_address address)
     own(d, offset, bytes, false);
     clear((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
     clear(d->bytes, offset, bytes);
-    uint32_t slot = d->freed_count++ % (sizeof d->freed / sizeof *d->freed);
-    d->freed[slot].offset = offset;
-    d->freed[slot].bytes = bytes;
+    note_freed(d, offset, bytes);
     return true;
 }
 
@@ -249,6 +266,75 @@ device_status device_forget(device *d, device_address address, uint64_t bytes)
     bool checks = d->options.checks & DEVICE_CHECK_UNINITIALISED;
     if (status == DEVICE_OK && checks) bits_clear(d->initialised, offset, bytes);
     return status;
+}
+
+/* ---- memory of the host's -------------------------------------------------------------------- */
+
+device_status device_share(device *d, device_address address, uint64_t bytes)
+{
+    uint64_t offset = address - DEVICE_BASE;
+    if (offset < DEVICE_OWN_BYTES || offset >= DEVICE_BYTES || bytes > DEVICE_BYTES - offset)
+        return fail(d, DEVICE_BAD_ADDRESS, "not in the host's part of the range");
+    heap_place(&d->heap, offset, bytes);
+    own(d, offset, bytes, true);
+    bits_set(d->initialised, offset, bytes);
+    return DEVICE_OK;
+}
+
+device_status device_unshare(device *d, device_address address)
+{
+    uint64_t offset = address - DEVICE_BASE, bytes;
+    if (offset < DEVICE_OWN_BYTES || !heap_displace(&d->heap, offset, &bytes))
+        return fail(d, DEVICE_BAD_ADDRESS, "nothing is shared there");
+    own(d, offset, bytes, false);
+    clear((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
+    note_freed(d, offset, bytes);
+    return DEVICE_OK;
+}
+
+device_status device_admit(device *d, uint64_t host_address, uint64_t bytes)
+{
+    d->admitted = retake(d->admitted, (d->admissions + 1) * sizeof *d->admitted);
+    d->admitted[d->admissions++] = (admission){host_address, bytes};
+    return DEVICE_OK;
+}
+
+device_status device_dismiss(device *d, uint64_t host_address)
+{
+    for (uint32_t i = 0; i < d->admissions; i++) {
+        if (d->admitted[i].address != host_address) continue;
+        d->admitted[i] = d->admitted[--d->admissions];
+        return DEVICE_OK;
+    }
+    return fail(d, DEVICE_BAD_ADDRESS, "no such memory was admitted");
+}
+
+bool is_admitted(const device *d, uint64_t address, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < d->admissions; i++) {
+        const admission *a = &d->admitted[i];
+        uint64_t offset = address - a->address;
+        if (offset < a->bytes && bytes <= a->bytes - offset) return true;
+    }
+    return false;
+}
+
+void device_place(device *d, const char *name, device_address address, int initialise)
+{
+    d->placed = retake(d->placed, (d->placements + 1) * sizeof *d->placed);
+    d->placed[d->placements++] = (placement){strdup(name), address, initialise};
+}
+
+const placement *find_placement(const device *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->placements; i++)
+        if (!strcmp(d->placed[i].name, name)) return &d->placed[i];
+    return NULL;
+}
+
+void forget_placements(device *d)
+{
+    while (d->placements) free(d->placed[--d->placements].name);
 }
 
 /* ---- what there is to tell ------------------------------------------------------------------- */

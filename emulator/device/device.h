@@ -6,6 +6,7 @@
  *   open     device_open, device_close
  *   memory   device_alloc, device_free, device_find, device_write, device_read, device_copy,
  *            device_fill, device_forget
+ *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   run      device_launch
  *   report   device_take_finding, device_take_output, device_error
@@ -28,10 +29,16 @@
 
 #include "counts.h"
 
-#define DEVICE_BASE     UINT64_C(0x500000000000) /* first device address */
-#define DEVICE_BYTES    (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
+#define DEVICE_BASE  UINT64_C(0x500000000000) /* first device address */
+#define DEVICE_BYTES (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
 
-#define DEVICE_RESIDENT 1024 /* blocks of a cooperative grid */
+/* Device memory fills the range but for its last part, where the host's own memory appears that
+ * kernels may touch: the same address on both sides, the same bytes. Several devices divide the
+ * first part among them. */
+#define DEVICE_HOST_BYTES (UINT64_C(1) << 33)
+#define DEVICE_OWN_BYTES  (DEVICE_BYTES - DEVICE_HOST_BYTES)
+
+#define DEVICE_RESIDENT   1024 /* blocks of a cooperative grid */
 
 typedef uint64_t device_address;
 typedef struct device device;
@@ -57,6 +64,9 @@ typedef struct device_options {
     uint64_t budget;       /**< warp instructions that one warp may execute in one launch */
     uint32_t threads;      /**< host threads that run blocks; default: the cores of the machine */
     uint32_t checks;       /**< bit set of device_check; 0 means all, DEVICE_CHECK_NONE none */
+    uint64_t first_byte, range_bytes; /**< its part of the range of addresses; default: all of
+                                         DEVICE_OWN_BYTES. Both multiples of 1 MiB */
+    int host_memory; /**< file descriptor of the DEVICE_HOST_BYTES shared with the host, or 0 */
 } device_options;
 
 typedef enum device_check {
@@ -134,6 +144,18 @@ device_status device_fill(device *, device_address to, uint32_t value, uint32_t 
                           uint64_t count);
 /** Count the range as uninitialised again; its bytes stay. */
 device_status device_forget(device *, device_address, uint64_t bytes);
+
+/** Bytes of host_memory at that device address become an allocation, which counts as written; and
+ *  no longer. */
+device_status device_share(device *, device_address, uint64_t bytes);
+device_status device_unshare(device *, device_address);
+/** Let kernels touch memory of this very process, outside the range of device addresses: what a
+ *  program registers; and no longer. The only place where the device needs the host's pointers. */
+device_status device_admit(device *, uint64_t host_address, uint64_t bytes);
+device_status device_dismiss(device *, uint64_t host_address);
+/** The next module to be loaded finds its variable `name` in shared memory at that address, and
+ *  gives it its first value if `initialise`. */
+void device_place(device *, const char *name, device_address, int initialise);
 
 /** Parse and decode PTX text. On DEVICE_BAD_MODULE nothing is loaded. An unknown opcode is no error
  *  here: it becomes DEVICE_UNSUPPORTED when a launch reaches the kernel. */

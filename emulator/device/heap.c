@@ -2,7 +2,8 @@
  * heap.c: which ranges of device memory are allocated.
  *
  * Interface
- *   heap_init, heap_destroy, heap_allocate, heap_release, heap_find, heap_below, heap_above
+ *   heap_init, heap_destroy, heap_allocate, heap_release, heap_find, heap_below, heap_above,
+ *   heap_place, heap_displace
  *
  * A treap of extents, free and used, ordered by address; each node knows the largest free extent
  * below it, so that all operations take O(log n). Between allocations lies at least RED_ZONE
@@ -87,10 +88,11 @@ static extent cut_out(heap *h, uint64_t offset)
     return copy;
 }
 
-void heap_init(heap *h, uint64_t limit, uint64_t range)
+void heap_init(heap *h, uint64_t limit, uint64_t first, uint64_t range)
 {
-    *h = (heap){.limit = limit, .seed = UINT64_C(0x9e3779b97f4a7c15)};
-    insert(h, RED_ZONE, range - 2 * RED_ZONE, false, 0);
+    *h = (heap){
+        .limit = limit, .first = first, .cursor = first, .seed = UINT64_C(0x9e3779b97f4a7c15)};
+    insert(h, first + RED_ZONE, range - 2 * RED_ZONE, false, 0);
 }
 
 static void free_tree(extent *e)
@@ -131,7 +133,8 @@ bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
     if (from.span > span) insert(h, from.offset + span, from.span - span, false, 0);
     h->used += bytes;
     h->cursor = from.offset + span;
-    if (h->cursor > 2 * h->limit) h->cursor = 0; /* what was touched costs page tables */
+    if (h->cursor - h->first > 2 * h->limit)
+        h->cursor = h->first; /* what was touched costs page tables */
     *offset = from.offset;
     return true;
 }
@@ -203,5 +206,19 @@ bool heap_release(heap *h, uint64_t offset, uint64_t *bytes)
         span += lower.span;
     }
     insert(h, offset, span, false, 0);
+    return true;
+}
+
+/* It counts neither as used nor as free. */
+void heap_place(heap *h, uint64_t offset, uint64_t bytes)
+{
+    insert(h, offset, bytes, true, bytes);
+}
+
+bool heap_displace(heap *h, uint64_t offset, uint64_t *bytes)
+{
+    const extent *found = floor_of(h->root, offset);
+    if (!found || found->offset != offset || !found->used) return false;
+    *bytes = cut_out(h, offset).bytes;
     return true;
 }

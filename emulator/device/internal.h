@@ -200,6 +200,7 @@ typedef struct variable {
     uint32_t alignment;
     device_address address; /**< shared: an offset */
     bool external;          /**< dynamic shared memory */
+    bool placed, kept;      /**< lies in shared memory; and has its value already */
 } variable;
 
 struct function {
@@ -371,11 +372,24 @@ typedef struct extent extent;
 typedef struct heap {
     extent *root;
     uint64_t used, limit; /**< bytes allocated; bytes that may be */
+    uint64_t first;       /**< nothing is allocated below */
     uint64_t cursor;      /**< the next allocation is sought from here on */
     uint64_t seed;
 } heap;
 
 typedef struct pool pool;
+
+/** Memory of this process that kernels may touch at its own address. */
+typedef struct admission {
+    uint64_t address, bytes;
+} admission;
+
+/** Where the next module's variable of that name lies. */
+typedef struct placement {
+    char *name;
+    device_address address;
+    bool initialise;
+} placement;
 
 typedef struct finding_entry {
     device_finding finding;
@@ -389,6 +403,10 @@ struct device {
     uint16_t *owned; /**< how many bytes of each 256 belong to an allocation: its first ones */
     uint64_t *initialised; /**< a bit a byte: it is owned, and was written (or nobody checks) */
     heap heap;
+    admission *admitted;
+    uint32_t admissions;
+    placement *placed;
+    uint32_t placements;
     module **modules;
     uint32_t module_count;
     function **functions; /**< by number */
@@ -417,14 +435,22 @@ device_status fail(device *, device_status, const char *format, ...)
 /** Allocate and free, module variables too. */
 bool claim_range(device *, uint64_t bytes, device_address *);
 bool release_range(device *, device_address);
+/** Is it memory of the host's that kernels may touch, outside the range? */
+bool is_admitted(const device *, uint64_t address, uint32_t bytes);
+/** Where the module that is being loaded finds that variable, or NULL. */
+const placement *find_placement(const device *, const char *name);
+void forget_placements(device *);
 /** A range freed not long ago that holds `offset`. */
 bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 
 /* heap.c: which ranges of device memory are allocated; offsets from DEVICE_BASE */
-void heap_init(heap *, uint64_t limit, uint64_t range);
+void heap_init(heap *, uint64_t limit, uint64_t first, uint64_t range);
 void heap_destroy(heap *);
 bool heap_allocate(heap *, uint64_t bytes, uint64_t *offset);
 bool heap_release(heap *, uint64_t offset, uint64_t *bytes);
+/** An allocation at a given place outside the heap's range, and its end. */
+void heap_place(heap *, uint64_t offset, uint64_t bytes);
+bool heap_displace(heap *, uint64_t offset, uint64_t *bytes);
 bool heap_find(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 /** The allocations next below and above an offset that none holds; 0 bytes of `base`: none. */
 bool heap_below(const heap *, uint64_t offset, uint64_t *base, uint64_t *bytes);

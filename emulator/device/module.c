@@ -103,12 +103,23 @@ static bool lay_out_shared(module *m)
     return true;
 }
 
+/* A variable that the host shares has its place, and its value if another device loaded it. */
+static bool lies_placed(const device *d, variable *v)
+{
+    const placement *p = find_placement(d, v->name);
+    if (!p) return false;
+    v->address = p->address;
+    v->placed = true;
+    v->kept = !p->initialise;
+    return true;
+}
+
 static bool allocate_globals(module *m)
 {
     device *d = m->device;
     for (uint32_t i = 0; i < m->variable_count; i++) {
         variable *v = &m->variables[i];
-        if (v->space == SPACE_SHARED) continue;
+        if (v->space == SPACE_SHARED || lies_placed(d, v)) continue;
         if (!claim_range(d, v->bytes, &v->address)) return false;
         memset(d->bytes + (v->address - DEVICE_BASE), 0, v->bytes);
         bits_set(d->initialised, v->address - DEVICE_BASE, v->bytes);
@@ -133,7 +144,7 @@ static bool symbol_value(const module *m, const ptx_item *item, uint64_t *value)
 static bool initialise(module *m, const ptx_variable *from)
 {
     const variable *v = find_variable(m, from->name);
-    if (v->space == SPACE_SHARED) return true;
+    if (v->space == SPACE_SHARED || v->kept) return true;
     uint8_t *to = m->device->bytes + (v->address - DEVICE_BASE);
     for (uint32_t i = 0; i < from->items; i++) {
         uint64_t value = from->item[i].number;
@@ -263,7 +274,8 @@ static void release_globals(module *m)
 {
     for (uint32_t i = 0; i < m->variable_count; i++) {
         const variable *v = &m->variables[i];
-        if (v->space != SPACE_SHARED && v->address) release_range(m->device, v->address);
+        if (v->space != SPACE_SHARED && v->address && !v->placed)
+            release_range(m->device, v->address);
     }
 }
 
@@ -333,6 +345,7 @@ device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *nu
     m->text = memcpy(take(bytes + 1, 1), ptx, bytes);
     m->text_bytes = bytes;
     device_status status = build(m, p);
+    forget_placements(d);
     ptx_free(p);
     if (status == DEVICE_OK)
         enter(d, m, number);

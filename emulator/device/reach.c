@@ -63,6 +63,11 @@ static void describe_miss(device *d, uint64_t address, char *text, size_t room)
     uint64_t base = 0, size = 0;
     if (address < 4096) {
         snprintf(text, room, "at address %llu: a null pointer", at);
+    } else if (offset < DEVICE_OWN_BYTES && offset - d->heap.first >= d->options.range_bytes) {
+        snprintf(text, room,
+                 "at 0x%llx, which is memory of another device: copy it with "
+                 "cudaMemcpyPeer first, for devices here are no peers",
+                 at);
     } else if (offset >= DEVICE_BYTES) {
         snprintf(text, room, "at 0x%llx, which is not device memory: a host pointer, or none", at);
     } else if (freed_find(d, offset, &base, &size)) {
@@ -126,6 +131,8 @@ static uint8_t *reach_global_lane(warp *w, const op *o, uint64_t address, uint32
 {
     device *d = w->block->device;
     uint64_t offset = address - DEVICE_BASE;
+    if (d->admissions && offset >= DEVICE_BYTES && is_admitted(d, address, bytes))
+        return (uint8_t *)(uintptr_t)address;
     if (offset >= DEVICE_BYTES || !owned_all(d->owned, offset, bytes)) {
         report_global(w, o, address, bytes, lane, how);
         return NULL;

@@ -1,7 +1,7 @@
 /*
- * context.c: the one device, opened when first needed, and the lock around it. A fault (an illegal
- * address, an assert, ...) is sticky: from then on every call that would touch the device reports
- * it, until the process ends, as on a GPU.
+ * context.c: the devices, each opened when first needed, and the lock around them. A fault (an
+ * illegal address, an assert, ...) is sticky: from then on every call that would touch that device
+ * reports it, until the process ends, as on a GPU.
  */
 #include "runtime.h"
 
@@ -11,23 +11,43 @@
 
 struct runtime runtime;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local int current;   /* the device that this thread has chosen */
+static _Thread_local bool callback; /* a stream's callback runs on this thread */
+
+static struct context *here(void)
+{
+    return &runtime.context[runtime.ordinal];
+}
 
 static cudaError_t open_device(void)
 {
-    device_options options = options_read();
+    device_options options = options_read(runtime.ordinal);
 
     guard_install();
-    runtime.device = device_open(&options);
+    options.host_memory = guard_host_memory();
+    runtime.device = here()->device = device_open(&options);
     runtime.owner = getpid();
-    if (runtime.device) count_opened();
-    if (runtime.device) return cudaSuccess;
-    fputs("softgpu: the device cannot be opened: out of memory?\n", stderr);
-    return cudaErrorInitializationError;
+    if (!runtime.device) {
+        fputs("softgpu: the device cannot be opened: out of memory?\n", stderr);
+        return cudaErrorInitializationError;
+    }
+    count_opened();
+    shared_show_all(runtime.device);
+    pinned_show_all(runtime.device);
+    return cudaSuccess;
+}
+
+/** What is said of "the device" under the lock is said of the one that the thread has chosen. */
+void runtime_look_at(int ordinal)
+{
+    runtime.ordinal = ordinal;
+    runtime.device = here()->device;
 }
 
 void runtime_lock(void)
 {
     pthread_mutex_lock(&lock);
+    runtime_look_at(current);
 }
 
 bool runtime_try_lock(void)
@@ -43,7 +63,8 @@ void runtime_unlock(void)
 cudaError_t runtime_enter(void)
 {
     runtime_lock();
-    if (runtime.sticky) return runtime.sticky;
+    if (callback) return cudaErrorNotPermitted;
+    if (here()->sticky) return here()->sticky;
     if (!runtime.device) return open_device();
     return runtime.owner == getpid() ? cudaSuccess : cudaErrorInitializationError;
 }
@@ -54,30 +75,83 @@ cudaError_t runtime_leave(cudaError_t error)
     return error_keep(error);
 }
 
+cudaError_t runtime_fault(cudaError_t error)
+{
+    return here()->sticky = error;
+}
+
+void runtime_call_back(void (*function)(void *), void *data)
+{
+    runtime_unlock();
+    callback = true;
+    function(data);
+    callback = false;
+    runtime_lock();
+}
+
+int device_current(void)
+{
+    return current;
+}
+
+void device_choose(int ordinal)
+{
+    current = ordinal;
+}
+
+int device_of(const void *pointer)
+{
+    uint64_t offset = address_of(pointer) - DEVICE_BASE;
+
+    if (offset >= DEVICE_OWN_BYTES) return -1;
+    int ordinal = (int)(offset / option_device_range());
+    return ordinal < option_devices() ? ordinal : -1;
+}
+
+device *device_at(const void *pointer)
+{
+    int ordinal = device_of(pointer);
+
+    return ordinal < 0 ? NULL : runtime.context[ordinal].device;
+}
+
+static void close_device(void)
+{
+    modules_forget();
+    count_closing();
+    device_close(runtime.device);
+    runtime.device = here()->device = NULL;
+    for (int i = 0; i < option_devices(); i++)
+        if (runtime.context[i].device) return;
+    shared_forget_all();
+    modules_forget_shared();
+}
+
 /** After a fault this succeeds but mends nothing, as on a GPU. */
 cudaError_t cudaDeviceReset(void)
 {
     runtime_lock();
-    if (runtime.device && !runtime.sticky && runtime.owner == getpid()) {
-        managed_forget_all();
-        modules_forget();
-        count_closing();
-        device_close(runtime.device);
-        runtime.device = NULL;
-    }
+    if (runtime.device && !here()->sticky && runtime.owner == getpid()) close_device();
     runtime_unlock();
     return cudaSuccess;
 }
 
+/** Everything is done; only what is captured never will be. */
 cudaError_t cudaDeviceSynchronize(void)
 {
-    return runtime_leave(runtime_enter());
+    cudaError_t error = runtime_enter_unless_capturing();
+
+    if (!error) error = capture_check_device();
+    return runtime_leave(error);
 }
 
 cudaError_t cudaInitDevice(int ordinal, unsigned int device_flags, unsigned int flags)
 {
     (void)device_flags;
     (void)flags;
-    if (ordinal != 0) return error_keep(cudaErrorInvalidDevice);
-    return runtime_leave(runtime_enter());
+    if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
+    runtime_lock();
+    runtime_look_at(ordinal);
+    cudaError_t error = runtime.device ? cudaSuccess : open_device();
+    return runtime_leave(error);
 }

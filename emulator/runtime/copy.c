@@ -1,234 +1,283 @@
 /*
- * copy.c: cudaMemcpy and cudaMemset in all their forms.
+ * copy.c: cudaMemcpy in all its forms.
  *
- * Every form is a box of rows: a plain copy has one row, a 2-D copy one layer. The side that the
- * copy's kind calls "device" must be device memory; where the other side lies is seen from its
- * address, as CUDA does with unified addressing.
+ * Every form is a box of rows, as cudaMemcpy3D describes it: a plain copy has one row, a 2-D copy
+ * one layer. The side that the copy's kind calls "device" must be memory that a device knows; where
+ * the other side lies is seen from its address, as CUDA does with unified addressing.
  */
 #include "runtime.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/** One side of a copy: where its rows lie. Steps are in bytes. */
-struct side {
-    unsigned char *start;
-    size_t row_step, layer_step;
-};
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-struct box {
-    size_t width, height, depth; /* bytes, rows, layers */
-};
+static bool on_device(const void *pointer)
+{
+    return is_device_address(pointer) || is_shared_address(pointer) || pinned_contains(pointer);
+}
 
 static bool names_device(const void *to, const void *from, enum cudaMemcpyKind kind)
 {
     switch (kind) {
     case cudaMemcpyHostToHost: return true;
-    case cudaMemcpyHostToDevice: return is_device_address(to);
-    case cudaMemcpyDeviceToHost: return is_device_address(from);
-    case cudaMemcpyDeviceToDevice: return is_device_address(to) && is_device_address(from);
+    case cudaMemcpyHostToDevice: return on_device(to);
+    case cudaMemcpyDeviceToHost: return on_device(from);
+    case cudaMemcpyDeviceToDevice: return on_device(to) && on_device(from);
     case cudaMemcpyDefault: return true;
     }
     return false;
 }
 
-static cudaError_t check_kind(const void *to, const void *from, enum cudaMemcpyKind kind)
+static size_t bytes_of(const struct cudaMemcpy3DParms *p)
 {
-    if (kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
-    if (!to || !from || !names_device(to, from, kind)) return cudaErrorInvalidValue;
+    return p->extent.width * p->extent.height * p->extent.depth;
+}
+
+/** Arrays are what textures read: the device has none. */
+cudaError_t copy_check(const struct cudaMemcpy3DParms *p)
+{
+    size_t width = p->extent.width;
+    bool rows = p->extent.height * p->extent.depth > 1;
+
+    if (p->srcArray || p->dstArray) return cudaErrorNotSupported;
+    if (!bytes_of(p)) return cudaSuccess;
+    if (p->kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (rows && (p->dstPtr.pitch < width || p->srcPtr.pitch < width))
+        return cudaErrorInvalidPitchValue;
+    if (!p->dstPtr.ptr || !p->srcPtr.ptr || !names_device(p->dstPtr.ptr, p->srcPtr.ptr, p->kind))
+        return cudaErrorInvalidValue;
     return cudaSuccess;
 }
 
-/** Move bytes in whatever direction the two addresses say. */
-static device_status move(void *to, const void *from, size_t bytes)
+/* ---- one row --------------------------------------------------------------------------------- */
+
+/** From one device to another, through the host. */
+static cudaError_t move_across(device *target, device_address to, device *source,
+                               device_address from, size_t bytes)
 {
-    bool to_device = is_device_address(to), from_device = is_device_address(from);
+    enum { CHUNK = 1 << 20 };
     device_status status = DEVICE_OK;
+    void *chunk = malloc(CHUNK);
 
-    if (from_device) managed_push(address_of(from), bytes);
-    if (to_device) managed_push(address_of(to), bytes);
-    if (to_device && from_device)
-        status = device_copy(runtime.device, address_of(to), address_of(from), bytes);
-    else if (to_device)
-        status = device_write(runtime.device, address_of(to), from, bytes);
-    else if (from_device)
-        status = device_read(runtime.device, to, address_of(from), bytes);
-    else
-        memmove(to, from, bytes);
-    if (to_device) managed_pull(address_of(to), bytes);
-    return status;
+    if (!chunk) return cudaErrorMemoryAllocation;
+    for (size_t done = 0; done < bytes && !status; done += CHUNK) {
+        size_t now = bytes - done < CHUNK ? bytes - done : CHUNK;
+        status = device_read(source, chunk, from + done, now);
+        if (!status) status = device_write(target, to + done, chunk, now);
+    }
+    free(chunk);
+    return error_from_device(status);
 }
 
-cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+/** May the host touch the range? Its own memory is its own business. */
+static bool host_may(const void *pointer, size_t bytes)
 {
-    if (!bytes) return cudaSuccess;
-    cudaError_t error = check_kind(to, from, kind);
-    return error ? error : error_from_device(move(to, from, bytes));
+    return !is_shared_address(pointer) || shared_holds(pointer, bytes);
 }
 
-static cudaError_t copy_box(struct side to, struct side from, struct box box,
-                            enum cudaMemcpyKind kind)
+/** Move bytes in whatever direction the two addresses say. */
+static cudaError_t move(void *to, const void *from, size_t bytes)
+{
+    device *target = device_at(to), *source = device_at(from);
+    bool to_device = is_device_address(to), from_device = is_device_address(from);
+
+    if (to_device ? !target : !host_may(to, bytes)) return cudaErrorInvalidValue;
+    if (from_device ? !source : !host_may(from, bytes)) return cudaErrorInvalidValue;
+    if (to_device && from_device && target != source)
+        return move_across(target, address_of(to), source, address_of(from), bytes);
+    if (to_device && from_device)
+        return error_from_device(device_copy(target, address_of(to), address_of(from), bytes));
+    if (to_device) return error_from_device(device_write(target, address_of(to), from, bytes));
+    if (from_device) return error_from_device(device_read(source, to, address_of(from), bytes));
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+/* ---- a box ----------------------------------------------------------------------------------- */
+
+static unsigned char *row_of(const struct cudaPitchedPtr *p, const struct cudaPos *at, size_t layer,
+                             size_t row)
+{
+    size_t layer_step = p->pitch * p->ysize;
+
+    return (unsigned char *)p->ptr + (at->z + layer) * layer_step + (at->y + row) * p->pitch +
+           at->x;
+}
+
+cudaError_t copy_run(const struct cudaMemcpy3DParms *p)
 {
     cudaError_t error = cudaSuccess;
 
-    for (size_t layer = 0; layer < box.depth; layer++)
-        for (size_t row = 0; row < box.height && !error; row++)
-            error = copy_bytes(to.start + layer * to.layer_step + row * to.row_step,
-                               from.start + layer * from.layer_step + row * from.row_step,
-                               box.width, kind);
+    if (!p->extent.width) return cudaSuccess;
+    for (size_t layer = 0; layer < p->extent.depth; layer++)
+        for (size_t row = 0; row < p->extent.height && !error; row++)
+            error = move(row_of(&p->dstPtr, &p->dstPos, layer, row),
+                         row_of(&p->srcPtr, &p->srcPos, layer, row), p->extent.width);
+    if (!error) count_copy(p->dstPtr.ptr, p->srcPtr.ptr, bytes_of(p));
     return error;
 }
 
-static struct side side_at(const void *start, size_t row_step, size_t layer_step)
+cudaError_t copy_submit(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool waits)
 {
-    return (struct side){(unsigned char *)start, row_step, layer_step};
-}
+    struct work work = {.type = cudaGraphNodeTypeMemcpy};
+    cudaError_t error = waits ? runtime_enter_unless_capturing() : runtime_enter();
 
-static cudaError_t copy(struct side to, struct side from, struct box box, enum cudaMemcpyKind kind,
-                        cudaStream_t stream)
-{
-    cudaError_t error = runtime_enter();
-
+    work.copy = *p;
+    work.ordinal = runtime.ordinal;
     if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
-    if (!error && box.height * box.depth > 1 &&
-        (to.row_step < box.width || from.row_step < box.width))
-        error = cudaErrorInvalidPitchValue;
-    if (!error) error = copy_box(to, from, box, kind);
-    if (!error) count_copy(to.start, from.start, box.width * box.height * box.depth);
+    if (!error) error = copy_check(p);
+    if (!error && bytes_of(p)) error = stream_submit(stream, &work);
     return runtime_leave(error);
 }
 
-static cudaError_t copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream)
+/* ---- the API --------------------------------------------------------------------------------- */
+
+static struct cudaPitchedPtr pitched(const void *pointer, size_t pitch, size_t height)
 {
-    return copy(side_at(to, 0, 0), side_at(from, 0, 0), (struct box){bytes, 1, 1}, kind, stream);
+    return (struct cudaPitchedPtr){(void *)pointer, pitch, pitch, height};
+}
+
+struct cudaMemcpy3DParms copy_row(void *to, const void *from, size_t bytes,
+                                  enum cudaMemcpyKind kind)
+{
+    return (struct cudaMemcpy3DParms){.srcPtr = pitched(from, bytes, 1),
+                                      .dstPtr = pitched(to, bytes, 1),
+                                      .extent = {bytes, 1, 1},
+                                      .kind = kind};
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return copy_row(to, from, bytes, kind, 0);
+    struct cudaMemcpy3DParms p = copy_row(to, from, bytes, kind);
+
+    return copy_submit(&p, 0, true);
 }
 PER_THREAD_MEMORY(cudaMemcpy);
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return copy_row(to, from, bytes, kind, stream);
+    struct cudaMemcpy3DParms p = copy_row(to, from, bytes, kind);
+
+    return copy_submit(&p, stream, false);
 }
 PER_THREAD_STREAM(cudaMemcpyAsync);
 
-cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+static cudaError_t copy_plane(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream, bool waits)
 {
-    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, 0);
+    struct cudaMemcpy3DParms p = {.srcPtr = pitched(from, from_pitch, height),
+                                  .dstPtr = pitched(to, to_pitch, height),
+                                  .extent = {width, height, 1},
+                                  .kind = kind};
+
+    if (to_pitch < width || from_pitch < width) return error_keep(cudaErrorInvalidPitchValue);
+    return copy_submit(&p, stream, waits);
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                size_t bytes, cudaStream_t stream)
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    if (to_device || from_device) return error_keep(cudaErrorInvalidDevice);
-    return copy_row(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+    return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, 0, true);
 }
+PER_THREAD_MEMORY(cudaMemcpy2D);
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream)
 {
-    if (to_pitch < width || from_pitch < width) return error_keep(cudaErrorInvalidPitchValue);
-    return copy(side_at(to, to_pitch, 0), side_at(from, from_pitch, 0),
-                (struct box){width, height, 1}, kind, stream);
+    return copy_plane(to, to_pitch, from, from_pitch, width, height, kind, stream, false);
 }
 PER_THREAD_STREAM(cudaMemcpy2DAsync);
 
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                         size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, 0);
-}
-PER_THREAD_MEMORY(cudaMemcpy2D);
-
-static struct side pitched_side(struct cudaPitchedPtr p, struct cudaPos at)
-{
-    size_t layer_step = p.pitch * p.ysize;
-
-    return side_at((unsigned char *)p.ptr + at.z * layer_step + at.y * p.pitch + at.x, p.pitch,
-                   layer_step);
-}
-
-/** Pitched pointers only: the device has no CUDA arrays. */
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
-{
-    if (!p) return error_keep(cudaErrorInvalidValue);
-    if (p->srcArray || p->dstArray) return error_keep(cudaErrorNotSupported);
-    return copy(pitched_side(p->dstPtr, p->dstPos), pitched_side(p->srcPtr, p->srcPos),
-                (struct box){p->extent.width, p->extent.height, p->extent.depth}, p->kind, stream);
-}
-PER_THREAD_STREAM(cudaMemcpy3DAsync);
-
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
-    return cudaMemcpy3DAsync(p, 0);
+    return p ? copy_submit(p, 0, true) : error_keep(cudaErrorInvalidValue);
 }
 PER_THREAD_MEMORY(cudaMemcpy3D);
 
-static cudaError_t fill_row(unsigned char *to, int value, size_t bytes)
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
-    if (!bytes) return cudaSuccess;
-    if (!is_device_address(to)) return cudaErrorInvalidValue;
-    managed_push(address_of(to), bytes);
-    device_status status = device_fill(runtime.device, address_of(to), (uint8_t)value, 1, bytes);
-    managed_pull(address_of(to), bytes);
-    return error_from_device(status);
+    return p ? copy_submit(p, stream, false) : error_keep(cudaErrorInvalidValue);
+}
+PER_THREAD_STREAM(cudaMemcpy3DAsync);
+
+/* ---- between devices ------------------------------------------------------------------------- */
+
+/** Where memory lies is seen from its address; the program must say the same. */
+static bool is_on(const void *pointer, int ordinal)
+{
+    return !is_device_address(pointer) || device_of(pointer) == ordinal;
 }
 
-static cudaError_t fill(struct side to, int value, struct box box, cudaStream_t stream)
+static cudaError_t check_peers(const void *to, int to_device, const void *from, int from_device)
 {
-    cudaError_t error = runtime_enter();
-
-    if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
-    if (!error && box.height * box.depth > 1 && to.row_step < box.width)
-        error = cudaErrorInvalidValue;
-    for (size_t layer = 0; layer < box.depth; layer++)
-        for (size_t row = 0; row < box.height && !error; row++)
-            error =
-                fill_row(to.start + layer * to.layer_step + row * to.row_step, value, box.width);
-    if (!error) count_fill(box.width * box.height * box.depth);
-    return runtime_leave(error);
+    if (!device_exists(to_device) || !device_exists(from_device)) return cudaErrorInvalidDevice;
+    return is_on(to, to_device) && is_on(from, from_device) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+static cudaError_t copy_peer(void *to, int to_device, const void *from, int from_device,
+                             size_t bytes, cudaStream_t stream, bool waits)
 {
-    return fill(side_at(to, 0, 0), value, (struct box){bytes, 1, 1}, stream);
-}
-PER_THREAD_STREAM(cudaMemsetAsync);
+    struct cudaMemcpy3DParms p = copy_row(to, from, bytes, cudaMemcpyDeviceToDevice);
+    cudaError_t error = check_peers(to, to_device, from, from_device);
 
-cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-    return cudaMemsetAsync(to, value, bytes, 0);
+    return error ? error_keep(error) : copy_submit(&p, stream, waits);
 }
-PER_THREAD_MEMORY(cudaMemset);
 
-cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream)
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-    return fill(side_at(to, pitch, 0), value, (struct box){width, height, 1}, stream);
+    return copy_peer(to, to_device, from, from_device, bytes, 0, true);
 }
-PER_THREAD_STREAM(cudaMemset2DAsync);
 
-cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t stream)
 {
-    return cudaMemset2DAsync(to, pitch, value, width, height, 0);
+    return copy_peer(to, to_device, from, from_device, bytes, stream, false);
 }
-PER_THREAD_MEMORY(cudaMemset2D);
 
-cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
-                              cudaStream_t stream)
+static cudaError_t copy_peer_box(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
+                                 bool waits)
 {
-    return fill(pitched_side(to, (struct cudaPos){0, 0, 0}), value,
-                (struct box){extent.width, extent.height, extent.depth}, stream);
+    if (!p) return error_keep(cudaErrorInvalidValue);
+    struct cudaMemcpy3DParms box = {.srcArray = p->srcArray,
+                                    .srcPos = p->srcPos,
+                                    .srcPtr = p->srcPtr,
+                                    .dstArray = p->dstArray,
+                                    .dstPos = p->dstPos,
+                                    .dstPtr = p->dstPtr,
+                                    .extent = p->extent,
+                                    .kind = cudaMemcpyDeviceToDevice};
+    cudaError_t error = check_peers(p->dstPtr.ptr, p->dstDevice, p->srcPtr.ptr, p->srcDevice);
+    return error ? error_keep(error) : copy_submit(&box, stream, waits);
 }
-PER_THREAD_STREAM(cudaMemset3DAsync);
 
-cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
 {
-    return cudaMemset3DAsync(to, value, extent, 0);
+    return copy_peer_box(p, 0, true);
 }
-PER_THREAD_MEMORY(cudaMemset3D);
+PER_THREAD_MEMORY(cudaMemcpy3DPeer);
+
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    return copy_peer_box(p, stream, false);
+}
+PER_THREAD_STREAM(cudaMemcpy3DPeerAsync);
+
+/** Many copies in one call: they run one after the other, up to the first that fails. */
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes,
+                                 size_t count, struct cudaMemcpyAttributes *attributes,
+                                 size_t *attribute_indices, size_t attribute_count,
+                                 cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    (void)attributes, (void)attribute_indices, (void)attribute_count;
+    if (!to || !from || !bytes || !count || !stream) return error_keep(cudaErrorInvalidValue);
+    for (size_t i = 0; i < count && !error; i++)
+        error = cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDefault, stream);
+    return error;
+}
+PER_THREAD_STREAM(cudaMemcpyBatchAsync);

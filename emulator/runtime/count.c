@@ -25,12 +25,15 @@ static void add(device_counts *to, const device_counts *from, uint64_t times)
 
 static device_counts so_far(void)
 {
-    device_counts now = {0};
+    device_counts sum = transfers, now;
 
-    if (runtime.device) device_count_total(runtime.device, &now);
-    add(&now, &kept, 1);
-    add(&now, &transfers, 1);
-    return now;
+    add(&sum, &kept, 1);
+    for (int i = 0; i < option_devices(); i++) {
+        if (!runtime.context[i].device) continue;
+        device_count_total(runtime.context[i].device, &now);
+        add(&sum, &now, 1);
+    }
+    return sum;
 }
 
 void count_opened(void)
@@ -52,9 +55,15 @@ static void count_transfer(device_transfers *kind, size_t bytes)
     kind->bytes += bytes;
 }
 
+/** Managed memory is the device's, wherever its bytes are. */
+static bool on_device(const void *pointer)
+{
+    return is_device_address(pointer) || shared_kind_of(pointer) == SHARED_MANAGED;
+}
+
 void count_copy(const void *to, const void *from, size_t bytes)
 {
-    bool to_device = is_device_address(to), from_device = is_device_address(from);
+    bool to_device = on_device(to), from_device = on_device(from);
 
     if (!counting || !bytes) return;
     if (to_device && from_device)
@@ -70,11 +79,17 @@ void count_fill(size_t bytes)
     if (counting && bytes) count_transfer(&transfers.fills, bytes);
 }
 
+static void count_on_all(int on)
+{
+    for (int i = 0; i < option_devices(); i++)
+        if (runtime.context[i].device) device_count(runtime.context[i].device, on);
+}
+
 void softgpu_count_start(void)
 {
     runtime_lock();
     counting = true;
-    if (runtime.device) device_count(runtime.device, 1);
+    count_on_all(1);
     start = so_far();
     runtime_unlock();
 }
@@ -85,6 +100,6 @@ void softgpu_count_stop(device_counts *counts)
     *counts = so_far();
     add(counts, &start, (uint64_t)-1);
     counting = false;
-    if (runtime.device) device_count(runtime.device, 0);
+    count_on_all(0);
     runtime_unlock();
 }

@@ -57,7 +57,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
                                             int value, int ordinal)
 {
-    if (ordinal != 0) return error_keep(cudaErrorInvalidDevice);
+    if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
     return cudaFuncSetAttribute(kernel, attribute, value);
 }
 

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static uint64_t allocation_bytes(device_address address)
     uint64_t bytes = 0;
 
     if (!runtime_try_lock()) return 0;
-    if (!runtime.device || device_find(runtime.device, address, &base, &bytes)) bytes = 0;
+    device *device = device_at(pointer_to(address));
+    if (!device || device_find(device, address, &base, &bytes)) bytes = 0;
     runtime_unlock();
     return bytes;
 }
@@ -58,14 +60,35 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
         signal(signal_number, SIG_DFL);
 }
 
+static int host_memory; /* what the last part of the range shows, to the devices as well */
+
+/** The file has no name and goes with the process. Only the pages that are used take memory. */
+static void map_host_memory(void)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+    int file = memfd_create("softgpu", MFD_CLOEXEC);
+    bool sized = file >= 0 && ftruncate(file, (off_t)DEVICE_HOST_BYTES) == 0;
+    void *at = pointer_to(DEVICE_BASE + DEVICE_OWN_BYTES);
+
+    if (sized && mmap(at, DEVICE_HOST_BYTES, PROT_NONE, flags, file, 0) != MAP_FAILED)
+        host_memory = file;
+}
+
 static void reserve(void)
 {
-    mmap(pointer_to(DEVICE_BASE), DEVICE_BYTES, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+
+    if (mmap(pointer_to(DEVICE_BASE), DEVICE_BYTES, PROT_NONE, flags, -1, 0) != MAP_FAILED)
+        map_host_memory();
+}
+
+int guard_host_memory(void)
+{
+    return host_memory;
 }
 
 /** Without the reservation (a tight address space limit) the range is unmapped and faults as well;
- *  only managed memory then fails. */
+ *  only managed and pinned memory then fail. */
 void guard_install(void)
 {
     static bool installed;
@@ -80,18 +103,24 @@ void guard_install(void)
     sigaction(SIGSEGV, &action, &previous);
 }
 
-bool guard_open(device_address address, size_t bytes)
+static size_t whole_pages(size_t bytes)
 {
-    device_address start = address & ~(device_address)(PAGE - 1);
-
-    return mprotect(pointer_to(start), address + bytes - start, PROT_READ | PROT_WRITE) == 0;
+    return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/** Only whole pages: the edges may belong to a neighbour. */
+bool guard_open(device_address address, size_t bytes)
+{
+    int access = PROT_READ | PROT_WRITE;
+
+    return host_memory && mprotect(pointer_to(address), whole_pages(bytes), access) == 0;
+}
+
+/** The pages go back to the system, and are zero when they are used again. */
 void guard_close(device_address address, size_t bytes)
 {
-    device_address start = (address + PAGE - 1) & ~(device_address)(PAGE - 1);
-    device_address end = (address + bytes) & ~(device_address)(PAGE - 1);
+    off_t offset = (off_t)(address - DEVICE_BASE - DEVICE_OWN_BYTES);
 
-    if (start < end) mprotect(pointer_to(start), end - start, PROT_NONE);
+    fallocate(host_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+              (off_t)whole_pages(bytes));
+    mprotect(pointer_to(address), whole_pages(bytes), PROT_NONE);
 }

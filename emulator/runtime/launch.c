@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NESTED_CONFIGURATIONS = 32, MAX_PARAM_BYTES = 32 << 10 };
+enum { MAX_NESTED_CONFIGURATIONS = 32 };
 
 struct configuration {
     dim3 grid, block;
@@ -48,52 +48,75 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     return cudaSuccess;
 }
 
+/* ---- checks ---------------------------------------------------------------------------------- */
+
 static bool within(unsigned value, unsigned limit)
 {
     return value >= 1 && value <= limit;
 }
 
-static cudaError_t check_shape(const struct kernel *kernel, const struct configuration *c)
+static cudaError_t check_shape(const struct launch_work *w)
 {
-    dim3 grid = c->grid, block = c->block;
+    dim3 grid = w->grid, block = w->block;
     bool grid_fits =
         within(grid.x, MAX_GRID_X) && within(grid.y, MAX_GRID_YZ) && within(grid.z, MAX_GRID_YZ);
     bool block_fits = within(block.x, MAX_BLOCK_THREADS) && within(block.y, MAX_BLOCK_THREADS) &&
                       within(block.z, MAX_BLOCK_Z) &&
-                      block.x * block.y * block.z <= kernel->facts.max_threads;
+                      block.x * block.y * block.z <= w->kernel->facts.max_threads;
 
     return grid_fits && block_fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-static cudaError_t check(const struct kernel *kernel, const struct configuration *c)
-{
-    cudaError_t error = check_shape(kernel, c);
-
-    if (error) return error;
-    if (c->shared > dynamic_shared_limit(kernel)) return cudaErrorInvalidValue;
-    return stream_is_valid(c->stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-}
-
 /** All blocks of a cooperative grid must be resident at once. */
-static cudaError_t check_cooperative(const struct kernel *kernel, const struct configuration *c)
+static cudaError_t check_cooperative(const struct launch_work *w)
 {
-    unsigned threads = c->block.x * c->block.y * c->block.z;
-    uint64_t blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
-    int resident = blocks_per_multiprocessor(kernel, (int)threads, c->shared);
+    unsigned threads = w->block.x * w->block.y * w->block.z;
+    uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
+    int resident = blocks_per_multiprocessor(w->kernel, (int)threads, w->shared);
 
     return blocks <= (uint64_t)resident * MULTIPROCESSORS ? cudaSuccess
                                                           : cudaErrorCooperativeLaunchTooLarge;
 }
 
+static cudaError_t check(const struct launch_work *w)
+{
+    cudaError_t error = check_shape(w);
+
+    if (error) return error;
+    if (w->shared > dynamic_shared_limit(w->kernel)) return cudaErrorInvalidValue;
+    return w->cooperative ? check_cooperative(w) : cudaSuccess;
+}
+
 /** Lay the arguments out as the kernel wants them. */
 static cudaError_t pack(const device_function_facts *facts, void **args, unsigned char *params)
 {
-    if (facts->param_bytes > MAX_PARAM_BYTES) return cudaErrorInvalidValue;
+    if (facts->param_bytes > LAUNCH_PARAMS) return cudaErrorInvalidValue;
     if (facts->param_count && !args) return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < facts->param_count; i++)
         memcpy(params + facts->param_offset[i], args[i], facts->param_size[i]);
     return cudaSuccess;
 }
+
+cudaError_t launch_make(struct work *work, const struct cudaKernelNodeParams *p, bool cooperative,
+                        unsigned char *params)
+{
+    struct kernel *kernel;
+    cudaError_t error = kernel_find(p->func, &kernel);
+
+    if (error) return error;
+    work->type = cudaGraphNodeTypeKernel;
+    work->ordinal = runtime.ordinal;
+    work->launch = (struct launch_work){.kernel = kernel,
+                                        .grid = p->gridDim,
+                                        .block = p->blockDim,
+                                        .shared = p->sharedMemBytes,
+                                        .cooperative = cooperative,
+                                        .params = params};
+    error = check(&work->launch);
+    return error ? error : pack(&kernel->facts, p->kernelParams, params);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void explain(device_status status)
 {
@@ -101,40 +124,36 @@ static void explain(device_status status)
         fprintf(stderr, "softgpu: %s\n", device_error(runtime.device));
 }
 
-static cudaError_t run(const struct kernel *kernel, const struct configuration *c, void **args,
-                       bool cooperative)
+cudaError_t launch_run(const struct launch_work *w)
 {
-    unsigned char params[MAX_PARAM_BYTES];
-    cudaError_t error = pack(&kernel->facts, args, params);
-
-    if (error) return error;
-    managed_push_all();
     device_launch_request request = {
-        .function = kernel->id,
-        .grid = {c->grid.x, c->grid.y, c->grid.z},
-        .block = {c->block.x, c->block.y, c->block.z},
-        .dynamic_shared_bytes = (uint32_t)c->shared,
-        .params = params,
-        .param_bytes = kernel->facts.param_bytes,
-        .cooperative = cooperative,
+        .function = w->kernel->id[runtime.ordinal],
+        .grid = {w->grid.x, w->grid.y, w->grid.z},
+        .block = {w->block.x, w->block.y, w->block.z},
+        .dynamic_shared_bytes = (uint32_t)w->shared,
+        .params = w->params,
+        .param_bytes = w->kernel->facts.param_bytes,
+        .cooperative = w->cooperative,
     };
     device_status status = device_launch(runtime.device, &request);
     explain(status);
-    runtime.sticky = error_sticky(status, report_launch());
-    managed_pull_all();
-    return runtime.sticky ? runtime.sticky : error_from_device(status);
+    cudaError_t fault = error_sticky(status, report_launch());
+    return fault ? runtime_fault(fault) : error_from_device(status);
 }
 
 static cudaError_t launch(const void *function, struct configuration c, void **args,
                           bool cooperative)
 {
-    struct kernel *kernel;
+    unsigned char params[LAUNCH_PARAMS];
+    struct cudaKernelNodeParams p = {
+        .func = (void *)function, .gridDim = c.grid, .blockDim = c.block, .kernelParams = args};
+    struct work work;
     cudaError_t error = runtime_enter();
 
-    if (!error) error = kernel_find(function, &kernel);
-    if (!error) error = check(kernel, &c);
-    if (!error && cooperative) error = check_cooperative(kernel, &c);
-    if (!error) error = run(kernel, &c, args, cooperative);
+    p.sharedMemBytes = c.shared <= SHARED_PER_SM ? (unsigned)c.shared : SHARED_PER_SM + 1;
+    if (!error) error = launch_make(&work, &p, cooperative, params);
+    if (!error && !stream_is_here(c.stream)) error = cudaErrorInvalidResourceHandle;
+    if (!error) error = stream_submit(c.stream, &work);
     return runtime_leave(error);
 }
 

@@ -1,184 +1,64 @@
 /*
- * managed.c: managed memory: one address, valid on both sides. Host and device each keep the bytes;
- * what the host wrote goes to the device before a launch or copy reads it, and what the device
- * wrote comes back afterwards. As everything runs in order, neither side can see the other late.
- *
- * The host's copy lies at the device's address, in pages that guard.c opens. A page may be shared
- * with a neighbouring cudaMalloc, which the host can then touch unnoticed.
- *
- * Mapped pinned memory (cudaHostAllocMapped) is the same thing under another name.
+ * managed.c: managed memory: one address, valid on both sides (shared.c). Where its pages lie is
+ * nobody's concern here, so advice and prefetching are heard, checked and ignored.
  */
 #include "runtime.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-struct managed {
-    struct managed *next;
-    device_address address;
-    size_t bytes;
-    bool pinned_host; /* the program calls it host memory */
-    bool adopted;     /* a __managed__ variable, which nobody frees */
-};
-
-static struct managed *all;
-
-static struct managed *remember(device_address address, size_t bytes)
-{
-    struct managed *managed = calloc(1, sizeof *managed);
-
-    if (!managed) return NULL;
-    if (!guard_open(address, bytes)) {
-        free(managed);
-        return NULL;
-    }
-    managed->next = all;
-    managed->address = address;
-    managed->bytes = bytes;
-    return all = managed;
-}
-
-cudaError_t managed_alloc(void **pointer, size_t bytes, bool pinned_host)
-{
-    cudaError_t error = memory_alloc(pointer, bytes);
-
-    if (error || !bytes) return error;
-    struct managed *managed = remember(address_of(*pointer), bytes);
-    if (!managed) {
-        device_free(runtime.device, address_of(*pointer));
-        return cudaErrorMemoryAllocation;
-    }
-    managed->pinned_host = pinned_host;
-    memset(*pointer, 0, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t managed_adopt(device_address address, size_t bytes)
-{
-    struct managed *managed = remember(address, bytes);
-
-    if (!managed) return cudaErrorMemoryAllocation;
-    managed->adopted = true;
-    return error_from_device(device_read(runtime.device, pointer_to(address), address, bytes));
-}
-
-/** The part of [address, address + bytes) that `managed` covers. @return its length, maybe 0. */
-static size_t overlap(const struct managed *managed, device_address *address, size_t bytes)
-{
-    device_address end = managed->address + managed->bytes;
-    device_address wanted = *address + bytes;
-    device_address first_end = wanted < end ? wanted : end;
-
-    if (*address < managed->address) *address = managed->address;
-    return *address < first_end ? first_end - *address : 0;
-}
-
-void managed_push(device_address address, size_t bytes)
-{
-    for (struct managed *m = all; m; m = m->next) {
-        device_address at = address;
-        size_t length = overlap(m, &at, bytes);
-        if (length) device_write(runtime.device, at, pointer_to(at), length);
-    }
-}
-
-void managed_pull(device_address address, size_t bytes)
-{
-    for (struct managed *m = all; m; m = m->next) {
-        device_address at = address;
-        size_t length = overlap(m, &at, bytes);
-        if (length) device_read(runtime.device, pointer_to(at), at, length);
-    }
-}
-
-void managed_push_all(void)
-{
-    managed_push(DEVICE_BASE, DEVICE_BYTES);
-}
-
-void managed_pull_all(void)
-{
-    managed_pull(DEVICE_BASE, DEVICE_BYTES);
-}
-
-static struct managed *around(const void *pointer)
-{
-    for (struct managed *m = all; m; m = m->next)
-        if (address_of(pointer) - m->address < m->bytes) return m;
-    return NULL;
-}
-
-enum managed_kind managed_kind_of(const void *pointer)
-{
-    const struct managed *managed = around(pointer);
-
-    if (!managed) return MANAGED_NOT;
-    return managed->pinned_host ? MANAGED_PINNED_HOST : MANAGED_MEMORY;
-}
-
-static void drop(struct managed **at)
-{
-    struct managed *managed = *at;
-
-    *at = managed->next;
-    guard_close(managed->address, managed->bytes);
-    free(managed);
-}
-
-bool managed_forget(void *pointer)
-{
-    for (struct managed **at = &all; *at; at = &(*at)->next) {
-        if ((*at)->address != address_of(pointer) || (*at)->adopted) continue;
-        drop(at);
-        return true;
-    }
-    return false;
-}
-
-void managed_forget_all(void)
-{
-    while (all) drop(&all);
-}
-
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
 {
-    if (!pointer || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+    if (!pointer || !bytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
-    if (!error) error = managed_alloc(pointer, bytes, false);
+    cudaError_t error = runtime_enter_unless_capturing();
+    if (!error) error = shared_alloc(pointer, bytes, SHARED_MANAGED, flags);
     return runtime_leave(error);
 }
 
-static cudaError_t check_managed(const void *pointer)
+static bool is_managed(const void *pointer, size_t bytes)
+{
+    enum shared_kind kind = shared_kind_of(pointer);
+
+    return (kind == SHARED_MANAGED || kind == SHARED_VARIABLE) && shared_holds(pointer, bytes);
+}
+
+static cudaError_t check_managed(const void *pointer, size_t bytes)
 {
     cudaError_t error = runtime_enter();
 
-    if (!error && managed_kind_of(pointer) == MANAGED_NOT) error = cudaErrorInvalidValue;
+    if (!error && !is_managed(pointer, bytes)) error = cudaErrorInvalidValue;
     return runtime_leave(error);
 }
 
-/** Where pages lie is nobody's concern here: advice and prefetching are heard and ignored. */
+static bool is_place(struct cudaMemLocation location)
+{
+    return location.type != cudaMemLocationTypeDevice || device_exists(location.id);
+}
+
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location)
 {
-    (void)bytes, (void)advice, (void)location;
-    return check_managed(pointer);
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return error_keep(cudaErrorInvalidValue);
+    if (!is_place(location)) return error_keep(cudaErrorInvalidDevice);
+    return check_managed(pointer, bytes);
 }
 
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
                                  unsigned int flags, cudaStream_t stream)
 {
-    (void)bytes, (void)location, (void)flags;
+    if (flags) return error_keep(cudaErrorInvalidValue);
+    if (!is_place(location)) return error_keep(cudaErrorInvalidDevice);
     if (!stream_is_valid(stream)) return error_keep(cudaErrorInvalidResourceHandle);
-    return check_managed(pointer);
+    return check_managed(pointer, bytes);
 }
 PER_THREAD_STREAM(cudaMemPrefetchAsync);
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes,
                                      unsigned int flags)
 {
-    (void)bytes, (void)flags;
+    unsigned known = cudaMemAttachGlobal | cudaMemAttachHost | cudaMemAttachSingle;
+
+    if (flags & ~known) return error_keep(cudaErrorInvalidValue);
     if (!stream_is_valid(stream)) return error_keep(cudaErrorInvalidResourceHandle);
-    return check_managed(pointer);
+    return check_managed(pointer, bytes);
 }
 PER_THREAD_STREAM(cudaStreamAttachMemAsync);

@@ -16,28 +16,27 @@ cudaError_t memory_alloc(void **pointer, size_t bytes)
     return error_from_device(status);
 }
 
-/** A null pointer is legal; anything but the start of a live allocation is not. */
+/** A null pointer is legal; anything but the start of a live allocation is not. It may be of
+ *  another device than the current one. */
 cudaError_t memory_free(void *pointer)
 {
-    enum managed_kind kind = managed_kind_of(pointer);
-
-    if (!pointer) return cudaSuccess;
-    if (kind == MANAGED_PINNED_HOST) return cudaErrorInvalidValue;
-    if (kind == MANAGED_MEMORY && !managed_forget(pointer)) return cudaErrorInvalidValue;
-    return error_from_device(device_free(runtime.device, address_of(pointer)));
+    if (!pointer || shared_free(pointer, SHARED_MANAGED)) return cudaSuccess;
+    device *device = device_at(pointer);
+    if (!device) return cudaErrorInvalidValue;
+    return error_from_device(device_free(device, address_of(pointer)));
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
     if (!pointer) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
+    cudaError_t error = runtime_enter_unless_capturing();
     if (!error) error = memory_alloc(pointer, bytes);
     return runtime_leave(error);
 }
 
 cudaError_t cudaFree(void *pointer)
 {
-    cudaError_t error = runtime_enter();
+    cudaError_t error = runtime_enter_unless_capturing();
 
     if (!error) error = memory_free(pointer);
     return runtime_leave(error);
@@ -65,17 +64,53 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent exten
                            extent.height * extent.depth);
 }
 
+/** In a capture it becomes a node, and the memory the graph's. */
+static cudaError_t alloc_captured(void **pointer, size_t bytes, struct capture *capture,
+                                  cudaStream_t stream)
+{
+    struct work work;
+    cudaError_t error = graph_memory_work(&work, bytes);
+
+    if (error) return capture_spoil(capture, error);
+    *pointer = work.memory->pointer;
+    error = capture_add(capture, stream, &work);
+    if (error) graph_memory_undo(&work);
+    return error;
+}
+
+static cudaError_t alloc_on(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    if (!stream_is_valid(stream)) return cudaErrorInvalidResourceHandle;
+    struct capture *capture = capture_of(stream);
+    return capture ? alloc_captured(pointer, bytes, capture, stream) : memory_alloc(pointer, bytes);
+}
+
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
-    if (!stream_is_valid(stream)) return error_keep(cudaErrorInvalidResourceHandle);
-    return cudaMalloc(pointer, bytes);
+    if (!pointer) return error_keep(cudaErrorInvalidValue);
+    cudaError_t error = runtime_enter();
+    if (!error) error = alloc_on(pointer, bytes, stream);
+    return runtime_leave(error);
 }
 PER_THREAD_STREAM(cudaMallocAsync);
 
+static cudaError_t free_on(void *pointer, cudaStream_t stream)
+{
+    struct work work;
+
+    if (!stream_is_valid(stream)) return cudaErrorInvalidResourceHandle;
+    struct capture *capture = capture_of(stream);
+    if (!capture) return memory_free(pointer);
+    cudaError_t error = graph_memory_end(&work, capture_graph(capture), pointer);
+    return error ? capture_spoil(capture, error) : capture_add(capture, stream, &work);
+}
+
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    if (!stream_is_valid(stream)) return error_keep(cudaErrorInvalidResourceHandle);
-    return cudaFree(pointer);
+    cudaError_t error = runtime_enter();
+
+    if (!error) error = free_on(pointer, stream);
+    return runtime_leave(error);
 }
 PER_THREAD_STREAM(cudaFreeAsync);
 
@@ -90,11 +125,11 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return runtime_leave(error);
 }
 
+/** What the host shares always counts as written: nobody sees the host write. */
 void softgpu_forget(void *pointer, size_t bytes)
 {
-    cudaError_t error = runtime_enter();
-
-    if (!error)
-        error = error_from_device(device_forget(runtime.device, address_of(pointer), bytes));
-    runtime_leave(error);
+    runtime_lock();
+    device *device = device_at(pointer);
+    if (device) device_forget(device, address_of(pointer), bytes);
+    runtime_unlock();
 }

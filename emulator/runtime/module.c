@@ -11,9 +11,9 @@
 struct module {
     struct module *next;
     const void *wrapper; /* the fat binary */
-    bool loaded;
     cudaError_t refused; /* why it cannot be loaded; reported each time, explained once */
-    uint32_t id;
+    bool loaded[MAX_DEVICES];
+    uint32_t id[MAX_DEVICES];
 };
 
 static struct module *modules;
@@ -101,18 +101,25 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
     variable->managed = host;
 }
 
-/** Point the program's managed variables at their storage, which the host may touch. */
-static cudaError_t adopt_managed(struct module *module)
+/** Give a managed variable its storage, which host and all devices share. */
+static cudaError_t place(struct variable *v)
+{
+    bool first = !v->placed;
+    cudaError_t error = cudaSuccess;
+
+    if (first) error = shared_alloc(v->managed, v->bytes, SHARED_VARIABLE, 0);
+    if (error) return error;
+    v->placed = true;
+    device_place(runtime.device, v->name, address_of(*v->managed), first);
+    return cudaSuccess;
+}
+
+static cudaError_t place_managed(const struct module *module)
 {
     cudaError_t error = cudaSuccess;
-    device_address address;
 
-    for (struct variable *v = variables; v && !error; v = v->next) {
-        if (v->module != module || !v->managed) continue;
-        error = variable_address(v, &address);
-        if (!error) error = managed_adopt(address, v->bytes);
-        if (!error) *v->managed = pointer_to(address);
-    }
+    for (struct variable *v = variables; v && !error; v = v->next)
+        if (v->module == module && v->managed) error = place(v);
     return error;
 }
 
@@ -125,14 +132,17 @@ static cudaError_t refuse(struct module *module, cudaError_t error, const char *
 static cudaError_t load(struct module *module)
 {
     size_t bytes;
+    int here = runtime.ordinal;
 
-    if (module->loaded || module->refused) return module->refused;
+    if (module->loaded[here] || module->refused) return module->refused;
     const char *ptx = fatbin_ptx(module->wrapper, &bytes);
     if (!ptx) return refuse(module, cudaErrorNoKernelImageForDevice, "it holds no readable PTX");
-    device_status status = device_load(runtime.device, ptx, bytes, &module->id);
+    cudaError_t error = place_managed(module);
+    if (error) return error;
+    device_status status = device_load(runtime.device, ptx, bytes, &module->id[here]);
     if (status) return refuse(module, error_from_device(status), device_error(runtime.device));
-    module->loaded = true;
-    return adopt_managed(module);
+    module->loaded[here] = true;
+    return cudaSuccess;
 }
 
 /** Called before host code touches a managed variable of the module. */
@@ -179,12 +189,20 @@ static void forget_module(struct module *module)
     free(module);
 }
 
+static void unload(const struct module *module)
+{
+    for (int i = 0; i < option_devices(); i++) {
+        device *device = runtime.context[i].device;
+        if (device && module->loaded[i]) device_unload(device, module->id[i]);
+    }
+}
+
 void __cudaUnregisterFatBinary(void **handle)
 {
     struct module *module = (struct module *)handle;
 
     runtime_lock();
-    if (module->loaded) device_unload(runtime.device, module->id);
+    unload(module);
     forget_kernels(module);
     forget_variables(module);
     forget_module(module);
@@ -193,8 +211,13 @@ void __cudaUnregisterFatBinary(void **handle)
 
 void modules_forget(void)
 {
-    for (struct module *m = modules; m; m = m->next) m->loaded = false;
-    for (struct kernel *k = kernels; k; k = k->next) k->found = false;
+    for (struct module *m = modules; m; m = m->next) m->loaded[runtime.ordinal] = false;
+    for (struct kernel *k = kernels; k; k = k->next) k->found[runtime.ordinal] = false;
+}
+
+void modules_forget_shared(void)
+{
+    for (struct variable *v = variables; v; v = v->next) v->placed = false;
 }
 
 /** A kernel goes by its host stub or by the cudaKernel_t that __cudaGetKernel gave out. */
@@ -208,15 +231,17 @@ static struct kernel *kernel_named(const void *name)
 cudaError_t kernel_find(const void *name, struct kernel **found)
 {
     struct kernel *kernel = *found = kernel_named(name);
+    int here = runtime.ordinal;
 
     if (!name) return cudaErrorInvalidDeviceFunction;
     if (!kernel) return cudaErrorInvalidResourceHandle;
     cudaError_t error = load(kernel->module);
-    if (error || kernel->found) return error;
+    if (error || kernel->found[here]) return error;
+    uint32_t *id = &kernel->id[here];
     device_status status =
-        device_function(runtime.device, kernel->module->id, kernel->name, &kernel->id);
-    if (!status) status = device_function_info(runtime.device, kernel->id, &kernel->facts);
-    kernel->found = !status;
+        device_function(runtime.device, kernel->module->id[here], kernel->name, id);
+    if (!status) status = device_function_info(runtime.device, *id, &kernel->facts);
+    kernel->found[here] = !status;
     return error_from_device(status);
 }
 
@@ -240,8 +265,8 @@ cudaError_t variable_find(const void *symbol, struct variable **found)
 cudaError_t variable_address(const struct variable *variable, device_address *address)
 {
     uint64_t bytes;
-    device_status status =
-        device_symbol(runtime.device, variable->module->id, variable->name, address, &bytes);
+    device_status status = device_symbol(runtime.device, variable->module->id[runtime.ordinal],
+                                         variable->name, address, &bytes);
 
     return status ? cudaErrorInvalidSymbol : cudaSuccess;
 }

@@ -5,7 +5,8 @@
  *   SOFTGPU_BUDGET=N        instructions that one warp may execute in one launch before the launch
  *                           counts as an endless loop
  *   SOFTGPU_CHECKS=off|on   races and uninitialised reads; default on
- *   SOFTGPU_MEMORY=N[KMG]   device memory in bytes; default 8G
+ *   SOFTGPU_MEMORY=N[KMG]   memory of each device in bytes; default 8G
+ *   SOFTGPU_DEVICES=N       how many devices there are, 1 to 8; default 1
  */
 #include "runtime.h"
 
@@ -29,12 +30,32 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return otherwise;
 }
 
-uint64_t option_memory_bytes(void)
+int option_devices(void)
 {
-    return number("SOFTGPU_MEMORY", UINT64_C(8) << 30);
+    static int devices;
+
+    if (devices) return devices;
+    uint64_t wanted = number("SOFTGPU_DEVICES", 1);
+    return devices = wanted < 1 ? 1 : wanted > MAX_DEVICES ? MAX_DEVICES : (int)wanted;
 }
 
-device_options options_read(void)
+uint64_t option_device_range(void)
+{
+    uint64_t unit = 1 << 20;
+
+    return DEVICE_OWN_BYTES / (uint64_t)option_devices() / unit * unit;
+}
+
+/** No more than there are addresses. */
+uint64_t option_memory_bytes(void)
+{
+    uint64_t most = option_device_range() - (1 << 20);
+    uint64_t wanted = number("SOFTGPU_MEMORY", UINT64_C(8) << 30);
+
+    return wanted < most ? wanted : most;
+}
+
+device_options options_read(int ordinal)
 {
     const char *checks = getenv("SOFTGPU_CHECKS");
 
@@ -43,5 +64,7 @@ device_options options_read(void)
         .budget = number("SOFTGPU_BUDGET", 0),
         .threads = (uint32_t)number("SOFTGPU_THREADS", 0),
         .checks = checks && !strcmp(checks, "off") ? DEVICE_CHECK_NONE : 0,
+        .first_byte = (uint64_t)ordinal * option_device_range(),
+        .range_bytes = option_device_range(),
     };
 }

@@ -1,69 +1,42 @@
 /*
- * pinned.c: page-locked host memory. Here any host memory copies at the same speed, so it is plain
- * memory and a note of where it lies, for those who ask. Kernels cannot touch it, except when it
- * was allocated with cudaHostAllocMapped; then it is managed memory.
+ * pinned.c: page-locked host memory. Here any host memory copies at the same speed; what counts is
+ * that kernels can touch it: what cudaMallocHost gives lies in shared.c's memory, and what the
+ * program registers is admitted at its own address.
  */
 #include "runtime.h"
 
 #include <stdlib.h>
 
-struct pinned {
-    struct pinned *next;
+/* Memory of the program's own that it has registered. */
+struct registered {
+    struct registered *next;
     void *start;
     size_t bytes;
     unsigned flags;
-    bool registered; /* the program's own memory, only pinned by us */
 };
 
-static struct pinned *all;
+static struct registered *all;
 
-static struct pinned *around(const void *pointer)
+static struct registered *around(const void *pointer)
 {
-    for (struct pinned *p = all; p; p = p->next)
+    for (struct registered *p = all; p; p = p->next)
         if ((uintptr_t)pointer - (uintptr_t)p->start < p->bytes) return p;
     return NULL;
 }
 
 bool pinned_contains(const void *pointer)
 {
-    return around(pointer) != NULL;
+    return around(pointer) || shared_kind_of(pointer) == SHARED_PINNED;
 }
 
-static cudaError_t remember(void *start, size_t bytes, unsigned flags, bool registered)
+static void show(device *device, const struct registered *p)
 {
-    struct pinned *pinned = malloc(sizeof *pinned);
-
-    if (!pinned) return cudaErrorMemoryAllocation;
-    *pinned = (struct pinned){all, start, bytes, flags, registered};
-    all = pinned;
-    return cudaSuccess;
+    if (device) device_admit(device, address_of(p->start), p->bytes);
 }
 
-/** @return whether a note that starts at `start` was found and thrown away. */
-static bool forget(const void *start, bool registered)
+void pinned_show_all(device *device)
 {
-    for (struct pinned **at = &all; *at; at = &(*at)->next) {
-        struct pinned *pinned = *at;
-        if (pinned->start != start || pinned->registered != registered) continue;
-        *at = pinned->next;
-        free(pinned);
-        return true;
-    }
-    return false;
-}
-
-static cudaError_t allocate(void **pointer, size_t bytes, unsigned flags)
-{
-    *pointer = NULL;
-    if (!bytes) return cudaSuccess;
-    if (flags & cudaHostAllocMapped) return managed_alloc(pointer, bytes, true);
-    void *memory = malloc(bytes);
-    if (!memory || remember(memory, bytes, flags, false)) {
-        free(memory);
-        return cudaErrorMemoryAllocation;
-    }
-    *pointer = memory;
-    return cudaSuccess;
+    for (const struct registered *p = all; p; p = p->next) show(device, p);
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
@@ -71,8 +44,9 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
     unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
 
     if (!pointer || (flags & ~known)) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
-    if (!error) error = allocate(pointer, bytes, flags);
+    cudaError_t error = runtime_enter_unless_capturing();
+    if (!error) *pointer = NULL;
+    if (!error && bytes) error = shared_alloc(pointer, bytes, SHARED_PINNED, flags);
     return runtime_leave(error);
 }
 
@@ -81,63 +55,84 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes)
     return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
 }
 
-static cudaError_t release(void *pointer)
+cudaError_t cudaFreeHost(void *pointer)
 {
-    if (!pointer) return cudaSuccess;
-    if (managed_kind_of(pointer) == MANAGED_PINNED_HOST && managed_forget(pointer))
-        return error_from_device(device_free(runtime.device, address_of(pointer)));
-    if (!forget(pointer, false)) return cudaErrorInvalidValue;
-    free(pointer);
+    cudaError_t error = runtime_enter_unless_capturing();
+
+    if (!error && pointer && !shared_free(pointer, SHARED_PINNED)) error = cudaErrorInvalidValue;
+    return runtime_leave(error);
+}
+
+static cudaError_t remember(void *start, size_t bytes, unsigned flags)
+{
+    struct registered *p = malloc(sizeof *p);
+
+    if (!p) return cudaErrorMemoryAllocation;
+    *p = (struct registered){all, start, bytes, flags};
+    all = p;
+    for (int i = 0; i < option_devices(); i++) show(runtime.context[i].device, p);
     return cudaSuccess;
 }
 
-cudaError_t cudaFreeHost(void *pointer)
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
 {
-    cudaError_t error = runtime_enter();
+    unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
 
-    if (!error) error = release(pointer);
+    if (!pointer || !bytes || is_device_address(pointer)) return error_keep(cudaErrorInvalidValue);
+    if (flags & cudaHostRegisterIoMemory) return error_keep(cudaErrorNotSupported);
+    if (flags & ~known) return error_keep(cudaErrorInvalidValue);
+    cudaError_t error = runtime_enter_unless_capturing();
+    if (!error && pinned_contains(pointer)) error = cudaErrorHostMemoryAlreadyRegistered;
+    if (!error) error = remember(pointer, bytes, flags);
     return runtime_leave(error);
 }
 
-/** cudaHostRegisterMapped cannot be honoured: the device does not see the host's memory. */
-cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
+/** @return whether memory that was registered from `start` on was found and let go. */
+static bool forget(const void *start)
 {
-    if (!pointer || !bytes || is_device_address(pointer)) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
-    if (!error && (flags & cudaHostRegisterMapped)) error = cudaErrorNotSupported;
-    if (!error && around(pointer)) error = cudaErrorHostMemoryAlreadyRegistered;
-    if (!error) error = remember(pointer, bytes, flags, true);
-    return runtime_leave(error);
+    for (struct registered **at = &all; *at; at = &(*at)->next) {
+        struct registered *p = *at;
+        if (p->start != start) continue;
+        for (int i = 0; i < option_devices(); i++) {
+            device *device = runtime.context[i].device;
+            if (device) device_dismiss(device, address_of(start));
+        }
+        *at = p->next;
+        free(p);
+        return true;
+    }
+    return false;
 }
 
 cudaError_t cudaHostUnregister(void *pointer)
 {
-    cudaError_t error = runtime_enter();
+    cudaError_t error = pointer ? runtime_enter_unless_capturing() : cudaErrorInvalidValue;
 
-    if (!error && !forget(pointer, true)) error = cudaErrorHostMemoryNotRegistered;
+    if (!pointer) return error_keep(error);
+    if (!error && !forget(pointer)) error = cudaErrorHostMemoryNotRegistered;
     return runtime_leave(error);
 }
 
-/** @return cudaErrorNotSupported for pinned memory that was not allocated as mapped. */
+/** With unified addressing both sides use the same address. */
 cudaError_t cudaHostGetDevicePointer(void **device_pointer, void *host_pointer, unsigned int flags)
 {
-    if (!device_pointer || flags) return error_keep(cudaErrorInvalidValue);
+    if (!device_pointer || !host_pointer || flags) return error_keep(cudaErrorInvalidValue);
     cudaError_t error = runtime_enter();
-    if (!error && managed_kind_of(host_pointer) != MANAGED_PINNED_HOST)
-        error = around(host_pointer) ? cudaErrorNotSupported : cudaErrorInvalidValue;
+    if (!error && !pinned_contains(host_pointer)) error = cudaErrorInvalidValue;
     if (!error) *device_pointer = host_pointer;
     return runtime_leave(error);
 }
 
+/** Memory that was registered has flags of its own, which cudaHostAlloc's do not resemble. */
 cudaError_t cudaHostGetFlags(unsigned int *flags, void *pointer)
 {
     if (!flags) return error_keep(cudaErrorInvalidValue);
     cudaError_t error = runtime_enter();
-    const struct pinned *pinned = around(pointer);
-    if (!error && managed_kind_of(pointer) == MANAGED_PINNED_HOST)
-        *flags = cudaHostAllocMapped;
-    else if (!error && pinned)
-        *flags = pinned->flags;
+    const struct registered *p = around(pointer);
+    if (!error && shared_kind_of(pointer) == SHARED_PINNED)
+        *flags = shared_flags(pointer) | cudaHostAllocMapped;
+    else if (!error && p)
+        *flags = p->flags | cudaHostRegisterMapped;
     else if (!error)
         error = cudaErrorInvalidValue;
     return runtime_leave(error);

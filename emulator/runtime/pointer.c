@@ -9,18 +9,33 @@ static bool is_allocated(const void *pointer)
 {
     device_address base;
     uint64_t bytes;
+    device *device = device_at(pointer);
 
-    return runtime.device && is_device_address(pointer) &&
-           !device_find(runtime.device, address_of(pointer), &base, &bytes);
+    return device && !device_find(device, address_of(pointer), &base, &bytes);
 }
 
 static enum cudaMemoryType type_of(const void *pointer)
 {
-    enum managed_kind kind = managed_kind_of(pointer);
+    enum shared_kind kind = shared_kind_of(pointer);
 
-    if (kind == MANAGED_MEMORY) return cudaMemoryTypeManaged;
-    if (kind == MANAGED_PINNED_HOST || pinned_contains(pointer)) return cudaMemoryTypeHost;
+    if (kind == SHARED_MANAGED || kind == SHARED_VARIABLE) return cudaMemoryTypeManaged;
+    if (pinned_contains(pointer)) return cudaMemoryTypeHost;
     return is_allocated(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+}
+
+static struct cudaPointerAttributes attributes_of(const void *pointer)
+{
+    enum cudaMemoryType type = type_of(pointer);
+    bool known = type != cudaMemoryTypeUnregistered, plain = type == cudaMemoryTypeDevice;
+
+    return (struct cudaPointerAttributes){
+        .type = type,
+        .device = !known  ? NO_DEVICE
+                  : plain ? device_of(pointer)
+                          : device_current(),
+        .devicePointer = known ? (void *)pointer : NULL,
+        .hostPointer = plain ? NULL : (void *)pointer,
+    };
 }
 
 /** Legal after a fault, as on a GPU. */
@@ -28,16 +43,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 {
     if (!attributes) return error_keep(cudaErrorInvalidValue);
     runtime_lock();
-    enum cudaMemoryType type = type_of(pointer);
-    bool on_device = is_device_address(pointer) && type != cudaMemoryTypeUnregistered;
-    bool on_host = type != cudaMemoryTypeDevice;
+    *attributes = attributes_of(pointer);
     runtime_unlock();
-
-    *attributes = (struct cudaPointerAttributes){
-        .type = type,
-        .device = type == cudaMemoryTypeUnregistered ? NO_DEVICE : 0,
-        .devicePointer = on_device ? (void *)pointer : NULL,
-        .hostPointer = on_host ? (void *)pointer : NULL,
-    };
     return cudaSuccess;
 }

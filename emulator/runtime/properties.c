@@ -59,13 +59,15 @@ static const struct cudaDeviceProp claims = {
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int ordinal)
 {
     if (!properties) return error_keep(cudaErrorInvalidValue);
-    if (ordinal != 0) return error_keep(cudaErrorInvalidDevice);
+    if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
     *properties = claims;
     properties->totalGlobalMem = option_memory_bytes();
+    properties->pciBusID = ordinal;
+    properties->uuid.bytes[15] = (char)ordinal;
     return cudaSuccess;
 }
 
-/** There is one device, so it is the best match. */
+/** All are alike, so the first is the best match. */
 cudaError_t cudaChooseDevice(int *ordinal, const struct cudaDeviceProp *wanted)
 {
     if (!ordinal || !wanted) return error_keep(cudaErrorInvalidValue);
@@ -125,7 +127,7 @@ static int attribute_value(enum cudaDeviceAttr attribute)
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int ordinal)
 {
-    if (ordinal != 0) return error_keep(cudaErrorInvalidDevice);
+    if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
     if (!value || attribute < 1 || attribute >= cudaDevAttrMax)
         return error_keep(cudaErrorInvalidValue);
     *value = attribute_value(attribute);
@@ -144,20 +146,27 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaDriverGetVersion(version);
 }
 
-static const char bus_id[] = "0000:00:00.0";
+enum { BUS_ID_BYTES = sizeof "0000:00:00.0" };
 
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int ordinal)
 {
-    if (ordinal != 0) return error_keep(cudaErrorInvalidDevice);
-    if (!text || size < (int)sizeof bus_id) return error_keep(cudaErrorInvalidValue);
-    memcpy(text, bus_id, sizeof bus_id);
+    if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
+    if (!text || size < BUS_ID_BYTES) return error_keep(cudaErrorInvalidValue);
+    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)ordinal);
     return cudaSuccess;
 }
 
+/** "bus:device" and "bus:device.function" are legal short forms. */
 cudaError_t cudaDeviceGetByPCIBusId(int *ordinal, const char *text)
 {
+    unsigned domain = 0, bus, rest;
+
     if (!ordinal || !text) return error_keep(cudaErrorInvalidValue);
-    if (strcmp(text, bus_id) != 0) return error_keep(cudaErrorInvalidDevice);
-    *ordinal = 0;
+    if (sscanf(text, "%x:%x:%x", &domain, &bus, &rest) != 3) {
+        domain = 0;
+        if (sscanf(text, "%x:%x", &bus, &rest) != 2) return error_keep(cudaErrorInvalidValue);
+    }
+    if (domain || rest || !device_exists((int)bus)) return error_keep(cudaErrorInvalidDevice);
+    *ordinal = (int)bus;
     return cudaSuccess;
 }

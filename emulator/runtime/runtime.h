@@ -29,11 +29,17 @@
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))
 #define PER_THREAD_MEMORY(name) extern __typeof__(name) name##_ptds __attribute__((alias(#name)))
 
-/* context.c: the one device, its lock, and the fault that ends it. */
+enum { MAX_DEVICES = 8 };
+
+/* context.c: the devices, the lock around them, and the faults that end them. */
 extern struct runtime {
-    device *device;     /* NULL until the first call that needs it */
-    cudaError_t sticky; /* the fault that every later call reports, or cudaSuccess */
-    pid_t owner;        /* the process that opened the device; a child cannot use it */
+    device *device; /* of the thread that holds the lock; NULL until it is needed */
+    int ordinal;    /* its number */
+    pid_t owner;    /* the process that opened the devices; a child cannot use them */
+    struct context {
+        device *device;
+        cudaError_t sticky; /* the fault that every later call reports, or cudaSuccess */
+    } context[MAX_DEVICES];
 } runtime;
 cudaError_t runtime_enter(void);
 cudaError_t runtime_leave(cudaError_t);
@@ -41,10 +47,29 @@ void runtime_lock(void);
 /** Take the lock only if it is free: for the signal handler. */
 bool runtime_try_lock(void);
 void runtime_unlock(void);
+/** Make another device the current one, under the lock. */
+void runtime_look_at(int ordinal);
+/** The current device has failed for good. @return the error */
+cudaError_t runtime_fault(cudaError_t);
+/** Run a callback of the program's without the lock; it may not use CUDA. */
+void runtime_call_back(void (*function)(void *), void *data);
+/** The device of this thread. */
+int device_current(void);
+void device_choose(int ordinal);
+/** The device in whose memory an address lies, -1: none. */
+int device_of(const void *pointer);
+/** The same; NULL when it is not open either. */
+device *device_at(const void *pointer);
+
+/* choice.c: which device a thread uses. */
+bool device_exists(int ordinal);
 
 /* options.c: the environment. */
+int option_devices(void);
+/** Addresses of each device, in bytes. */
+uint64_t option_device_range(void);
 uint64_t option_memory_bytes(void);
-device_options options_read(void);
+device_options options_read(int ordinal);
 
 /* error.c: the last error of a thread, and what a device status means to CUDA. */
 cudaError_t error_keep(cudaError_t);
@@ -54,18 +79,17 @@ cudaError_t error_sticky(device_status, bool assertion);
 
 /* fatbin.c: the PTX inside a fat binary. */
 const char *fatbin_ptx(const void *wrapper, size_t *bytes);
-const char *fatbin_find(const unsigned char *data, size_t room, size_t *bytes);
 
 /* module.c: what the program registered: modules, kernels, variables. */
 struct module;
 struct kernel {
     struct kernel *next;
     struct module *module;
-    const void *host;  /* address of the host stub: what the program calls the kernel */
-    const char *name;  /* mangled */
-    bool found;        /* id and facts hold */
-    uint32_t id;       /* the device's number for it */
-    int dynamic_limit; /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: the default */
+    const void *host;         /* address of the host stub: what the program calls the kernel */
+    const char *name;         /* mangled */
+    bool found[MAX_DEVICES];  /* id and facts hold */
+    uint32_t id[MAX_DEVICES]; /* the device's number for it */
+    int dynamic_limit;        /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: the default */
     device_function_facts facts;
 };
 struct variable {
@@ -75,13 +99,16 @@ struct variable {
     const char *name;
     size_t bytes;
     void **managed; /* of a __managed__ variable: where the host keeps its address */
+    bool placed;    /* it has storage, which *managed points to */
 };
 /** The kernel that a host stub or a cudaKernel_t names, known to the device. */
 cudaError_t kernel_find(const void *name, struct kernel **);
 cudaError_t variable_find(const void *symbol, struct variable **);
 cudaError_t variable_address(const struct variable *, device_address *);
-/** The device was closed: nothing is loaded any more. */
+/** The current device was closed: nothing is loaded there any more. */
 void modules_forget(void);
+/** All are closed: managed variables have no storage. */
+void modules_forget_shared(void);
 
 /* report.c: findings to stderr or the hook, printf output to stdout. */
 /** @return whether one of the findings was a failed assert. */
@@ -96,12 +123,45 @@ static inline void *pointer_to(device_address address)
 {
     return (void *)(uintptr_t)address;
 }
+/** Is it an address that only devices use? */
 static inline bool is_device_address(const void *pointer)
 {
-    return address_of(pointer) - DEVICE_BASE < DEVICE_BYTES;
+    return address_of(pointer) - DEVICE_BASE < DEVICE_OWN_BYTES;
+}
+/** Is it one that a device and the host may share? */
+static inline bool is_shared_address(const void *pointer)
+{
+    return address_of(pointer) - DEVICE_BASE - DEVICE_OWN_BYTES < DEVICE_HOST_BYTES;
 }
 cudaError_t memory_alloc(void **pointer, size_t bytes);
 cudaError_t memory_free(void *pointer);
+
+/* shared.c: memory with the same address on both sides. */
+enum shared_kind { SHARED_NOT, SHARED_MANAGED, SHARED_PINNED, SHARED_VARIABLE };
+/** Zeroed. */
+cudaError_t shared_alloc(void **pointer, size_t bytes, enum shared_kind, unsigned flags);
+/** @return false when no allocation of that kind starts there. */
+bool shared_free(const void *pointer, enum shared_kind);
+enum shared_kind shared_kind_of(const void *pointer);
+/** Are all those bytes in one allocation? */
+bool shared_holds(const void *pointer, size_t bytes);
+/** Of the allocation around the pointer. */
+unsigned shared_flags(const void *pointer);
+/** Tell a device that was just opened. */
+void shared_show_all(device *);
+void shared_forget_all(void);
+
+/* pinned.c: page-locked host memory. */
+bool pinned_contains(const void *pointer);
+void pinned_show_all(device *);
+
+/* guard.c: the device's addresses are not the host's. */
+void guard_install(void);
+/** What the devices are to map: a file descriptor, 0: none. */
+int guard_host_memory(void);
+/** Let the host touch the pages of a shared range, or stop it and throw them away. */
+bool guard_open(device_address, size_t bytes);
+void guard_close(device_address, size_t bytes);
 
 /* count.c: what launches and copies cost. */
 /** The device was just opened; it will be closed. */
@@ -111,35 +171,7 @@ void count_closing(void);
 void count_copy(const void *to, const void *from, size_t bytes);
 void count_fill(size_t bytes);
 
-/* copy.c: between host and device, in any direction; ranges may be managed. */
-cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpyKind);
-
-/* managed.c: memory with the same address on both sides, moved when the other side needs it. */
-cudaError_t managed_alloc(void **pointer, size_t bytes, bool pinned_host);
-/** Show the host what an existing device range holds (a __managed__ variable). */
-cudaError_t managed_adopt(device_address, size_t bytes);
-/** Before the device reads a range: send what the host wrote. */
-void managed_push(device_address, size_t bytes);
-/** After the device wrote a range: show it to the host. */
-void managed_pull(device_address, size_t bytes);
-void managed_push_all(void);
-void managed_pull_all(void);
-enum managed_kind { MANAGED_NOT, MANAGED_MEMORY, MANAGED_PINNED_HOST };
-enum managed_kind managed_kind_of(const void *pointer);
-/** @return false when `pointer` is not the start of a managed allocation. */
-bool managed_forget(void *pointer);
-void managed_forget_all(void);
-
-/* pinned.c: page-locked host memory. */
-bool pinned_contains(const void *pointer);
-
-/* guard.c: the device's addresses are not the host's. */
-void guard_install(void);
-/** Let the host touch the pages of a device range, or stop it. */
-bool guard_open(device_address, size_t bytes);
-void guard_close(device_address, size_t bytes);
-
-/* handle.c: streams, events and pools that are alive. */
+/* handle.c: streams, events, graphs and pools that are alive. */
 struct handle {
     struct handle *next;
 };
@@ -147,8 +179,169 @@ void handle_add(struct handle **list, struct handle *);
 bool handle_remove(struct handle **list, const void *handle);
 bool handle_lives(struct handle *const *list, const void *handle);
 
+/* work.c: what a stream is asked to do, at once or as a node of a graph. */
+struct launch_work {
+    struct kernel *kernel;
+    dim3 grid, block;
+    size_t shared;
+    bool cooperative;
+    unsigned char *params; /* laid out as kernel->facts says */
+    void **args;           /* where each begins; only in a node */
+};
+struct fill_work {
+    struct cudaMemsetParams plane;
+    size_t depth, layer_step; /* planes, and bytes from one to the next */
+};
+struct graph_memory {
+    void *pointer;
+    size_t bytes;
+    unsigned references; /* nodes */
+    bool ends;           /* a node frees it, so it goes with the last of them */
+};
+struct work {
+    enum cudaGraphNodeType type;
+    int ordinal; /* the device that was current */
+    union {
+        struct launch_work launch;
+        struct cudaMemcpy3DParms copy;
+        struct fill_work fill;
+        struct cudaHostNodeParams host;
+        cudaEvent_t event;
+        cudaGraph_t child;
+        struct graph_memory *memory;
+    };
+};
+cudaError_t work_run(const struct work *);
+/** A copy that owns what it points to, or cudaErrorMemoryAllocation. */
+cudaError_t work_copy(struct work *to, const struct work *from);
+void work_drop(struct work *);
+
+/* launch.c */
+cudaError_t launch_run(const struct launch_work *);
+/** From what a program says of a kernel node; `params` has room for LAUNCH_PARAMS. */
+enum { LAUNCH_PARAMS = 32 << 10 };
+cudaError_t launch_make(struct work *, const struct cudaKernelNodeParams *, bool cooperative,
+                        unsigned char *params);
+
+/* copy.c: between host and device, in any direction. */
+cudaError_t copy_run(const struct cudaMemcpy3DParms *);
+cudaError_t copy_check(const struct cudaMemcpy3DParms *);
+cudaError_t fill_run(const struct fill_work *);
+cudaError_t fill_check(const struct fill_work *);
+/** One row. */
+struct cudaMemcpy3DParms copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind);
+/** For a call of the API that copies; `waits`: until it is done. */
+cudaError_t copy_submit(const struct cudaMemcpy3DParms *, cudaStream_t, bool waits);
+
+/* symbol.c */
+/** Where part of a variable lies on the current device. */
+cudaError_t symbol_locate(const void *symbol, size_t offset, size_t bytes, void **address);
+
+/* event.c */
+struct CUevent_st {
+    struct handle handle;
+    unsigned flags;
+    int ordinal;
+    bool recorded;
+    double milliseconds;
+    unsigned long long capture; /* 0, or the capture in which it was last recorded, */
+    cudaGraphNode_t *nodes;     /* and after which nodes */
+    size_t node_count;
+};
+bool event_lives(cudaEvent_t);
+void event_note(cudaEvent_t);
+
 /* stream.c */
+struct CUstream_st {
+    struct handle handle;
+    unsigned flags;
+    int priority;
+    int ordinal;
+    unsigned long long id;
+    unsigned long long capture; /* 0, or the capture that it takes part in, */
+    cudaGraphNode_t *frontier;  /* and what its next work comes after */
+    size_t frontier_count;
+    struct cudaAccessPolicyWindow window;
+    enum cudaSynchronizationPolicy policy;
+};
+/** NULL: no such stream. */
+cudaStream_t stream_find(cudaStream_t);
 bool stream_is_valid(cudaStream_t);
+bool stream_is_legacy(cudaStream_t);
+/** Is it a stream of the current device? */
+bool stream_is_here(cudaStream_t);
+/** Do it, or note it in the graph that the stream captures. */
+cudaError_t stream_submit(cudaStream_t, const struct work *);
+
+/* capture.c: streams that note their work in a graph. */
+/** For calls that a capture cannot bear: may fail, and spoils the capture. */
+cudaError_t runtime_enter_unless_capturing(void);
+/** Is anybody capturing? */
+bool capture_any(void);
+/** The stream's work goes into a graph: NULL or that capture, spoilt or not. */
+struct capture *capture_of(cudaStream_t);
+cudaError_t capture_add(struct capture *, cudaStream_t, const struct work *);
+cudaError_t capture_spoil(struct capture *, cudaError_t);
+cudaGraph_t capture_graph(const struct capture *);
+/** Waiting for the device is waiting for captured work: an error. */
+cudaError_t capture_check_device(void);
+/** What the legacy stream does would wait for a stream that captures: an error. */
+cudaError_t capture_check_legacy(void);
+cudaError_t capture_record(struct capture *, cudaStream_t, cudaEvent_t);
+cudaError_t capture_wait(cudaStream_t, cudaEvent_t);
+
+/* graph.c: nodes and what they come after. */
+struct CUgraphNode_st {
+    cudaGraph_t graph;
+    struct work work;
+    cudaGraphNode_t *before; /* what it comes after */
+    size_t before_count;
+    const struct CUgraphNode_st *origin; /* of a copy: the node that it was made from */
+    bool disabled;                       /* in a graph that can run: left out */
+    size_t mark;
+};
+struct CUgraph_st {
+    struct handle handle;
+    bool owned; /* by a node, or by a graph that can run */
+    cudaGraphNode_t *nodes;
+    size_t count;
+    struct keepsake *keepsakes;
+};
+bool graph_lives(cudaGraph_t);
+bool node_lives(cudaGraphNode_t);
+cudaGraph_t graph_new(void);
+void graph_free(cudaGraph_t);
+cudaGraph_t graph_clone(cudaGraph_t);
+cudaError_t graph_add(cudaGraph_t, const cudaGraphNode_t *before, size_t count, const struct work *,
+                      cudaGraphNode_t *);
+/** Is `node` in the list? */
+bool node_is_in(const struct CUgraphNode_st *node, const cudaGraphNode_t *list, size_t count);
+/** Add nodes to a list, each once. @return false when there is no memory. */
+bool nodes_join(cudaGraphNode_t **list, size_t *count, const cudaGraphNode_t *more,
+                size_t more_count);
+/** All nodes in an order in which they can run, or NULL: they wait for each other. */
+cudaGraphNode_t *graph_order(cudaGraph_t);
+/** The copy of a node in a graph or in the graphs of its nodes. */
+cudaGraphNode_t graph_find_copy(cudaGraph_t, const struct CUgraphNode_st *origin);
+
+/* node.c: what a node does. */
+/** Give a node other work of the same kind. */
+cudaError_t node_set(cudaGraphNode_t, const struct work *);
+
+/* graph_exec.c: graphs that can run. */
+/** Its copy of a node, or NULL. */
+cudaGraphNode_t exec_node(cudaGraphExec_t, const struct CUgraphNode_st *origin);
+/** Take over what the nodes of another graph do, which must be like the old one. */
+cudaError_t graph_update(cudaGraph_t old, cudaGraph_t new, cudaGraphExecUpdateResultInfo *);
+
+/* graph_memory.c: memory that belongs to graphs. */
+cudaError_t graph_memory_work(struct work *, size_t bytes);
+void graph_memory_undo(struct work *);
+cudaError_t graph_memory_end(struct work *, cudaGraph_t, const void *pointer);
+
+/* keepsake.c: objects of the program's that live as long as a graph. */
+bool keepsakes_copy(struct keepsake **to, const struct keepsake *from);
+void keepsakes_release(struct keepsake **);
 
 /* properties.c: what the device claims to be: compute capability 8.0, small. */
 enum {

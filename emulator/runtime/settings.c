@@ -1,34 +1,8 @@
 /*
- * settings.c: which device is current, and the knobs of a device. There is one device, number 0;
- * most knobs have nothing to turn here, so they are checked, remembered and otherwise ignored.
+ * settings.c: the knobs of a device. Most have nothing to turn here, so they are checked,
+ * remembered and otherwise ignored.
  */
 #include "runtime.h"
-
-cudaError_t cudaGetDeviceCount(int *count)
-{
-    if (!count) return error_keep(cudaErrorInvalidValue);
-    *count = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDevice(int *ordinal)
-{
-    if (!ordinal) return error_keep(cudaErrorInvalidValue);
-    *ordinal = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int ordinal)
-{
-    return error_keep(ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaSetValidDevices(int *ordinals, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (ordinals[i] != 0) return error_keep(cudaErrorInvalidDevice);
-    return cudaSuccess;
-}
 
 static unsigned device_flags = cudaDeviceMapHost;
 
@@ -106,26 +80,6 @@ cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     return cudaSuccess;
-}
-
-/** A device is no peer of itself, and there is no other. */
-cudaError_t cudaDeviceCanAccessPeer(int *can, int ordinal, int peer)
-{
-    if (!can) return error_keep(cudaErrorInvalidValue);
-    if (ordinal != 0 || peer != 0) return error_keep(cudaErrorInvalidDevice);
-    *can = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
-{
-    (void)flags;
-    return error_keep(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaDeviceDisablePeerAccess(int peer)
-{
-    return error_keep(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaProfilerStart(void);

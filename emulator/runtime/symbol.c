@@ -17,61 +17,73 @@ static cudaError_t locate(const void *symbol, size_t offset, size_t bytes, devic
     return error;
 }
 
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
-                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t symbol_locate(const void *symbol, size_t offset, size_t bytes, void **pointer)
 {
     device_address address = 0;
     cudaError_t error = runtime_enter();
 
-    if (!error && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost))
-        error = cudaErrorInvalidMemcpyDirection;
-    if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = locate(symbol, offset, bytes, &address);
-    if (!error) error = copy_bytes(pointer_to(address), from, bytes, kind);
-    if (!error) count_copy(pointer_to(address), from, bytes);
+    if (!error) *pointer = pointer_to(address);
     return runtime_leave(error);
+}
+
+static cudaError_t copy_to(const void *symbol, const void *from, size_t bytes, size_t offset,
+                           enum cudaMemcpyKind kind, cudaStream_t stream, bool waits)
+{
+    void *to = NULL;
+    bool wrong = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost;
+    cudaError_t error = wrong ? error_keep(cudaErrorInvalidMemcpyDirection)
+                              : symbol_locate(symbol, offset, bytes, &to);
+
+    if (error) return error;
+    struct cudaMemcpy3DParms p = copy_row(to, from, bytes, kind);
+    return copy_submit(&p, stream, waits);
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_to(symbol, from, bytes, offset, kind, stream, false);
 }
 PER_THREAD_STREAM(cudaMemcpyToSymbolAsync);
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, 0);
+    return copy_to(symbol, from, bytes, offset, kind, 0, true);
 }
 PER_THREAD_MEMORY(cudaMemcpyToSymbol);
+
+static cudaError_t copy_from(void *to, const void *symbol, size_t bytes, size_t offset,
+                             enum cudaMemcpyKind kind, cudaStream_t stream, bool waits)
+{
+    void *from = NULL;
+    bool wrong = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
+    cudaError_t error = wrong ? error_keep(cudaErrorInvalidMemcpyDirection)
+                              : symbol_locate(symbol, offset, bytes, &from);
+
+    if (error) return error;
+    struct cudaMemcpy3DParms p = copy_row(to, from, bytes, kind);
+    return copy_submit(&p, stream, waits);
+}
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    device_address address = 0;
-    cudaError_t error = runtime_enter();
-
-    if (!error && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost))
-        error = cudaErrorInvalidMemcpyDirection;
-    if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
-    if (!error) error = locate(symbol, offset, bytes, &address);
-    if (!error) error = copy_bytes(to, pointer_to(address), bytes, kind);
-    if (!error) count_copy(to, pointer_to(address), bytes);
-    return runtime_leave(error);
+    return copy_from(to, symbol, bytes, offset, kind, stream, false);
 }
 PER_THREAD_STREAM(cudaMemcpyFromSymbolAsync);
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind)
 {
-    return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, 0);
+    return copy_from(to, symbol, bytes, offset, kind, 0, true);
 }
 PER_THREAD_MEMORY(cudaMemcpyFromSymbol);
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
-    device_address address = 0;
-
-    if (!pointer) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
-    if (!error) error = locate(symbol, 0, 0, &address);
-    if (!error) *pointer = pointer_to(address);
-    return runtime_leave(error);
+    return pointer ? symbol_locate(symbol, 0, 0, pointer) : error_keep(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
