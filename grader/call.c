@@ -213,13 +213,23 @@ static void take_back(const unsigned char *shared, argument *a)
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
+/* What ends a launch fails the case. After anything else the outputs are judged all the same, and
+ * the first finding of the case is kept for its checks. */
+static void take_findings(const char *function, const wire_reply *reply)
+{
+    const char *more = reply->finding_count > 1 ? " (and more)" : "";
+    if (reply->finding_count == 0) return;
+    if (reply->status != WIRE_OK) fail("%s: %s%s", function, reply->findings[0].line, more);
+    if (now.finding) return;
+    if (asprintf(&now.finding, "%s: %s%s", function, reply->findings[0].line, more) < 0) {
+        now.finding = NULL;
+    }
+}
+
 static void check_reply(const char *function, const wire_reply *reply)
 {
     if (reply->sticky || reply->status == WIRE_CRASHED) context_drop_worker();
-    if (reply->finding_count > 0) {
-        fail("%s: %s%s", function, reply->findings[0].line,
-             reply->finding_count > 1 ? " (and more)" : "");
-    }
+    take_findings(function, reply);
     switch (reply->status) {
     case WIRE_OK: return;
     case WIRE_NO_FUNCTION: fail("the file does not define %s", function);

@@ -60,7 +60,7 @@ static void collect(run *r)
 
 static json_t *entry_without_verdict(const exercise *e, place where, status s, const char *why)
 {
-    exercise_result result = {.exercise = e, .status = s, .prerequisites = ""};
+    exercise_result result = {.exercise = e, .place = where, .status = s, .prerequisites = ""};
     list_speeds(&result, where);
     result.reason = strdup(why);
     result.warnings = strdup("");

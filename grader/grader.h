@@ -169,6 +169,7 @@ typedef struct case_result {
     const char *name;
     status status;
     char *message; /* of a failure, or a note; "" */
+    char *finding; /* the first that softgpu had in a call that went well; "" */
     unsigned long long seed;
     double seconds;
 } case_result;
@@ -195,6 +196,7 @@ typedef struct context {
     double deadline;
     random_state random;
     char *message;  /* of the expectation that failed, or NULL */
+    char *finding;  /* of softgpu, in a call that went well, or NULL; the first of the case */
     char *note;     /* what a passing case has to say, or NULL */
     char *output;   /* printed by the last call */
     double seconds; /* of the last call */
@@ -223,6 +225,7 @@ void run_speed(const speed_test *, const char *baseline_library, const device_fa
 
 typedef struct exercise_result {
     const exercise *exercise;
+    place place;
     status status;
     char *reason;              /* one line or the compiler's words; "" */
     char *warnings;            /* the compiler's, of a build that worked; "" */
@@ -235,6 +238,11 @@ typedef struct exercise_result {
 
 /** Fill in status, points and max_points from the verdicts. */
 void score(exercise_result *);
+/** The part of the exercise's points that a run without findings is worth; 0 where nothing looks.
+ */
+double checks_points(const exercise *, place);
+/** FAILED: a case that had findings; NOT_RUN: not all cases passed; SKIPPED: nothing looks here. */
+status checks_status(const exercise_result *);
 
 typedef struct grading {
     const options *options;

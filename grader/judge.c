@@ -18,19 +18,32 @@ static int count_speeds(const exercise *e)
     return count;
 }
 
+static bool give(char **reason, const case_result *c, const char *text)
+{
+    free(*reason);
+    if (asprintf(reason, "%s: %s", c->name, text) < 0) *reason = strdup("");
+    return true;
+}
+
+/* The first case that failed, else the first that softgpu found something in. */
+static void give_reason(exercise_result *r)
+{
+    for (int i = 0; i < r->case_count; i++) {
+        const case_result *c = &r->cases[i];
+        if (c->status == FAILED && give(&r->reason, c, c->message)) return;
+    }
+    for (int i = 0; i < r->case_count; i++) {
+        const case_result *c = &r->cases[i];
+        if (*c->finding && give(&r->reason, c, c->finding)) return;
+    }
+}
+
 static void judge_cases(exercise_result *r)
 {
     r->case_count = count_cases(r->exercise);
     r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases);
     run_cases(r->cases);
-    for (int i = 0; i < r->case_count; i++) {
-        if (r->cases[i].status != FAILED) continue;
-        free(r->reason);
-        if (asprintf(&r->reason, "%s: %s", r->cases[i].name, r->cases[i].message) < 0) {
-            r->reason = strdup("");
-        }
-        return;
-    }
+    give_reason(r);
 }
 
 void list_speeds(exercise_result *r, place where)
@@ -62,7 +75,8 @@ static void judge_speed(exercise_result *r, const build *baseline, const device_
 exercise_result judge(const options *o, const build *b, const build *baseline,
                       const device_facts *device)
 {
-    exercise_result r = {.exercise = b->exercise, .status = FAILED, .prerequisites = ""};
+    exercise_result r = {
+        .exercise = b->exercise, .place = b->place, .status = FAILED, .prerequisites = ""};
     now = (context){.options = o, .exercise = b->exercise, .place = b->place};
     r.reason = strdup(b->ok ? "" : b->log);
     r.warnings = strdup(b->ok ? b->log : "");
@@ -81,7 +95,10 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
 
 void exercise_result_free(exercise_result *r)
 {
-    for (int i = 0; i < r->case_count; i++) free(r->cases[i].message);
+    for (int i = 0; i < r->case_count; i++) {
+        free(r->cases[i].message);
+        free(r->cases[i].finding);
+    }
     for (int i = 0; i < r->speed_count; i++) free(r->speeds[i].message);
     free(r->cases);
     free(r->speeds);

@@ -76,6 +76,13 @@ static void print_indented(const char *text)
     }
 }
 
+static void print_again(json_t *entry, json_t *one)
+{
+    printf("        again: make check EX=%lld CASE='%s' SEED=%lld\n",
+           json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
+           json_integer_value(json_object_get(one, "seed")));
+}
+
 static void print_failed_cases(json_t *entry)
 {
     size_t i;
@@ -86,11 +93,27 @@ static void print_failed_cases(json_t *entry)
         if (strcmp(string_of(one, "status"), "failed") != 0) continue;
         if (shown++ >= 3) continue;
         printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
-        printf("        again: make check EX=%lld CASE='%s' SEED=%lld\n",
-               json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
-               json_integer_value(json_object_get(one, "seed")));
+        if (*string_of(one, "finding")) printf("        %s\n", string_of(one, "finding"));
+        print_again(entry, one);
     }
     if (shown > 3) printf("      and %d more cases\n", shown - 3);
+}
+
+/* What softgpu found in cases that passed otherwise. */
+static void print_checks(json_t *entry)
+{
+    size_t i;
+    json_t *one;
+    int shown = 0;
+    json_array_foreach(json_object_get(entry, "cases"), i, one)
+    {
+        if (!*string_of(one, "finding") || strcmp(string_of(one, "status"), "passed")) continue;
+        if (shown++ >= 3) continue;
+        printf("      %schecks%s, in %s: %s\n", RED, PLAIN, string_of(one, "name"),
+               string_of(one, "finding"));
+        print_again(entry, one);
+    }
+    if (shown > 3) printf("      checks: and in %d more cases\n", shown - 3);
 }
 
 static void print_notes(json_t *entry)
@@ -139,6 +162,7 @@ void report_exercise(json_t *entry)
         print_indented(string_of(entry, "warnings"));
     }
     print_failed_cases(entry);
+    print_checks(entry);
     print_notes(entry);
     print_speeds(entry);
     fflush(stdout);
@@ -158,6 +182,12 @@ static void speed_column(char column[64], json_t *entry)
     }
 }
 
+static const char *checks_column(json_t *entry)
+{
+    const char *verdict = string_of(json_object_get(entry, "checks"), "verdict");
+    return *verdict && strncmp(verdict, "skipped", 7) != 0 ? verdict : "-";
+}
+
 static void table_row(json_t *entry)
 {
     char speed[64], correctness[64], points[32];
@@ -172,17 +202,19 @@ static void table_row(json_t *entry)
     }
     snprintf(points, sizeof points, "%.1f / %.1f", real_of(entry, "points"),
              real_of(entry, "max_points"));
-    printf("  %-4lld %-22s %s%-20s%s %-26s %13s\n",
+    printf("  %-4lld %-22s %s%-20s%s %-8s %-26s %13s\n",
            json_integer_value(json_object_get(entry, "id")), string_of(entry, "name"),
-           status_colour(status), correctness, PLAIN, speed, points);
+           status_colour(status), correctness, PLAIN, checks_column(entry), speed, points);
 }
 
 void report_table(const grading *g)
 {
     size_t i;
     json_t *entry;
-    printf("\n  %-27s %-20s %-26s %13s\n", "exercise", "correctness", "speed", "points");
+    printf("\n  %-27s %-20s %-8s %-26s %13s\n", "exercise", "correctness", "checks", "speed",
+           "points");
     json_array_foreach(g->exercises, i, entry) table_row(entry);
-    printf("  %-27s %-20s %-26s %6.1f / %.1f\n", "total", "", "", g->points, g->max_points);
+    printf("  %-27s %-20s %-8s %-26s %6.1f / %.1f\n", "total", "", "", "", g->points,
+           g->max_points);
     printf("\n  on %s, %.0f s; details in %s\n", g->device.name, g->seconds, g->options->results);
 }

@@ -30,29 +30,38 @@ static json_t *number(double x, double unit)
 
 static json_t *case_entry(const case_result *c)
 {
-    return json_pack("{s:o, s:s, s:o, s:I, s:o}", "name", text(c->name), "status",
-                     status_name(c->status), "message", text(c->message), "seed",
-                     (json_int_t)c->seed, "seconds", number(c->seconds, 1e-4));
+    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:o}", "name", text(c->name), "status",
+                     status_name(c->status), "message", text(c->message), "finding",
+                     text(c->finding), "seed", (json_int_t)c->seed, "seconds",
+                     number(c->seconds, 1e-4));
 }
 
-static const char *verdict(const speed_result *s)
+/* @param elsewhere not NULL: what would be needed to judge it */
+static const char *verdict(status s, const char *elsewhere)
 {
-    switch (s->status) {
-    case PASSED: return "passed";
-    case SKIPPED: return s->test->where & now.place ? "skipped" : "skipped: needs a GPU";
-    case NOT_RUN: return "not_run";
-    default: return "failed";
-    }
+    return s == SKIPPED && elsewhere ? elsewhere : status_name(s);
 }
 
-static json_t *speed_entry(const speed_result *s)
+static json_t *checks_entry(const exercise_result *r)
 {
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:s, s:o}", "metric", s->test->metric,
-        "function", s->test->function, "ratio", number(s->ratio, 1e-3), "low", number(s->low, 1e-3),
-        "high", number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
-        s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
-        json_real(s->baseline_seconds), "verdict", verdict(s), "message", text(s->message));
+    const status s = checks_status(r);
+    const double points = checks_points(r->exercise, r->place);
+    const char *elsewhere = r->place == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
+    if (r->place == ON_HOST) return json_null();
+    return json_pack("{s:s, s:o, s:o}", "verdict", verdict(s, elsewhere), "points",
+                     number(s == PASSED ? points : 0.0, 1e-2), "max_points", number(points, 1e-2));
+}
+
+static json_t *speed_entry(const speed_result *s, place where)
+{
+    const char *elsewhere = s->test->where & where ? NULL : "skipped: needs a GPU";
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:s, s:o}", "metric",
+                     s->test->metric, "function", s->test->function, "ratio",
+                     number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
+                     number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
+                     s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
+                     json_real(s->baseline_seconds), "verdict", verdict(s->status, elsewhere),
+                     "message", text(s->message));
 }
 
 /* The test that decides: the one furthest below its threshold. */
@@ -74,16 +83,16 @@ json_t *results_exercise(const exercise_result *r)
         if (c->status != SKIPPED) json_array_append_new(cases, case_entry(c));
     }
     for (int i = 0; i < r->speed_count; i++) {
-        json_array_append_new(speeds, speed_entry(&r->speeds[i]));
+        json_array_append_new(speeds, speed_entry(&r->speeds[i], r->place));
     }
     json_t *speed = json_null();
     if (r->speed_count > 0) speed = json_deep_copy(json_array_get(speeds, weakest_speed(r)));
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "id",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
                      r->exercise->id, "name", r->exercise->name, "file", r->exercise->file,
                      "status", status_name(r->status), "points", number(r->points, 1e-2),
                      "max_points", number(r->max_points, 1e-2), "reason", text(r->reason),
                      "prerequisites", r->prerequisites, "warnings", text(r->warnings), "cases",
-                     cases, "speed", speed, "speeds", speeds);
+                     cases, "checks", checks_entry(r), "speed", speed, "speeds", speeds);
 }
 
 static void make_folders(const char *path)

@@ -134,12 +134,21 @@ static void run_under_check(int index)
     inputs_free();
 }
 
+/* @return the text, which is the caller's from now on */
+static char *take(char **text, const char *otherwise)
+{
+    char *taken = *text ? *text : strdup(otherwise);
+    *text = NULL;
+    return taken;
+}
+
 static void run_case(int index)
 {
     const grading_case *c = &now.exercise->cases[index];
     case_result *result = &current_results[index];
     *result = (case_result){.name = c->name, .status = FAILED};
     if (!runs_here(c) || !wanted(c) || now.dead) {
+        result->finding = strdup("");
         result->status = now.dead && runs_here(c) ? NOT_RUN : SKIPPED;
         result->message =
             strdup(now.dead && runs_here(c) ? "not run after an earlier deadline" : "");
@@ -149,12 +158,11 @@ static void run_case(int index)
     const double began = seconds_now();
     run_under_check(index);
     result->seconds = seconds_now() - began;
+    result->finding = take(&now.finding, "");
     if (result->status == PASSED) {
-        result->message = now.note ? now.note : strdup("");
-        now.note = NULL;
+        result->message = take(&now.note, "");
     } else {
-        result->message = now.message ? now.message : strdup("the case ended without a verdict");
-        now.message = NULL;
+        result->message = take(&now.message, "the case ended without a verdict");
     }
 }
 

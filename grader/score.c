@@ -1,9 +1,15 @@
 /*
- * score.c: from verdicts to points; a pure function. Correctness gates: all cases or nothing. Speed
- * is proportional below its threshold and nothing beyond ten times too slow. What this place cannot
- * judge counts in neither points nor max_points.
+ * score.c: from verdicts to points; a pure function. Correctness gates: all cases or nothing. On
+ * softgpu a part of its points, the checks, is for a run in which it found nothing: no access out
+ * of bounds, no race, no read of what was never written. Speed is proportional below its threshold
+ * and nothing beyond ten times too slow. What this place cannot judge counts in neither points nor
+ * max_points.
  */
 #include "grader.h"
+
+#include <math.h>
+
+#define CHECKS_SHARE 0.2 /* of the points for correctness */
 
 static bool all_passed(const exercise_result *r)
 {
@@ -13,6 +19,26 @@ static bool all_passed(const exercise_result *r)
         passed += r->cases[i].status == PASSED;
     }
     return passed > 0;
+}
+
+static bool any_finding(const exercise_result *r)
+{
+    for (int i = 0; i < r->case_count; i++) {
+        if (r->cases[i].finding && *r->cases[i].finding) return true;
+    }
+    return false;
+}
+
+double checks_points(const exercise *e, place where)
+{
+    return where == ON_SOFTGPU ? fmax(1.0, round(CHECKS_SHARE * e->points)) : 0.0;
+}
+
+status checks_status(const exercise_result *r)
+{
+    if (r->place != ON_SOFTGPU || r->status == SKIPPED) return SKIPPED;
+    if (any_finding(r)) return FAILED;
+    return all_passed(r) ? PASSED : NOT_RUN;
 }
 
 static double speed_credit(const speed_result *s)
@@ -35,8 +61,10 @@ void score(exercise_result *r)
     if (r->status == SKIPPED) return;
     r->max_points = r->exercise->points + (judged ? r->exercise->speed_points : 0.0);
     if (r->status != PASSED && r->status != FAILED) return;
-    r->status = all_passed(r) ? PASSED : FAILED;
-    if (r->status == FAILED) return;
+    const bool right = all_passed(r), clean = checks_status(r) != FAILED;
+    r->status = right && clean ? PASSED : FAILED;
+    if (!right) return;
     r->points = r->exercise->points;
-    if (judged) r->points += r->exercise->speed_points * credit / judged;
+    if (!clean) r->points -= checks_points(r->exercise, r->place);
+    if (clean && judged) r->points += r->exercise->speed_points * credit / judged;
 }

@@ -23,6 +23,67 @@ static exercise_result scored(status a, status b, status speed, double ratio)
     return r;
 }
 
+static exercise_result with_finding(place where, status b)
+{
+    exercise_result r = scored(PASSED, b, NOT_RUN, 0);
+    r.place = where;
+    r.status = PASSED;
+    cases[0].finding = "a race";
+    score(&r);
+    return r;
+}
+
+START_TEST(a_finding_costs_the_checks)
+{
+    exercise_result r = with_finding(ON_SOFTGPU, PASSED);
+    ck_assert_int_eq(checks_status(&r), FAILED);
+    ck_assert_int_eq(r.status, FAILED);
+    ck_assert_double_eq(r.points, 8);
+    ck_assert_double_eq(r.max_points, 15);
+}
+END_TEST
+
+START_TEST(checks_are_gated_by_correctness)
+{
+    exercise_result r = with_finding(ON_SOFTGPU, FAILED);
+    ck_assert_double_eq(r.points, 0);
+    cases[0].finding = "";
+    ck_assert_int_eq(checks_status(&r), NOT_RUN);
+}
+END_TEST
+
+START_TEST(no_finding_passes_the_checks)
+{
+    exercise_result r = scored(PASSED, PASSED, SKIPPED, 0);
+    r.place = ON_SOFTGPU;
+    score(&r);
+    ck_assert_int_eq(checks_status(&r), PASSED);
+    ck_assert_int_eq(r.status, PASSED);
+    ck_assert_double_eq(r.points, 10);
+    ck_assert_double_eq(r.max_points, 10);
+}
+END_TEST
+
+START_TEST(checks_need_softgpu)
+{
+    exercise_result r = scored(PASSED, PASSED, SKIPPED, 0);
+    r.place = ON_GPU;
+    ck_assert_int_eq(checks_status(&r), SKIPPED);
+    ck_assert_double_eq(checks_points(&both, ON_GPU), 0);
+    ck_assert_double_eq(checks_points(&both, ON_HOST), 0);
+}
+END_TEST
+
+START_TEST(checks_are_a_fifth_at_least_1)
+{
+    const struct {
+        double points, checks;
+    } rows[] = {{1, 1}, {5, 1}, {10, 2}, {15, 3}, {17, 3}, {18, 4}, {30, 6}};
+    const exercise e = {.points = rows[_i].points};
+    ck_assert_double_eq(checks_points(&e, ON_SOFTGPU), rows[_i].checks);
+}
+END_TEST
+
 START_TEST(correctness_gates)
 {
     exercise_result r = scored(PASSED, FAILED, NOT_RUN, 0);
@@ -82,6 +143,11 @@ Suite *suite_score(void)
 {
     Suite *suite = suite_create("score");
     TCase *tcase = tcase_create("score");
+    tcase_add_test(tcase, a_finding_costs_the_checks);
+    tcase_add_test(tcase, checks_are_gated_by_correctness);
+    tcase_add_test(tcase, no_finding_passes_the_checks);
+    tcase_add_test(tcase, checks_need_softgpu);
+    tcase_add_loop_test(tcase, checks_are_a_fifth_at_least_1, 0, 7);
     tcase_add_test(tcase, correctness_gates);
     tcase_add_test(tcase, no_case_is_no_pass);
     tcase_add_test(tcase, speed_is_proportional);
