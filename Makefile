@@ -74,9 +74,9 @@ $(WORKERS:%=$(BUILD)/worker_%):
 	$(CC) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 FLAGS_course         := -fPIC
-FLAGS_grader         := -Igrader $(PHASES:%=-I%)
-FLAGS_worker_cpu     := -Igrader -Igrader/worker
-FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem '$(CUDA_INCLUDE)' -Iemulator
+FLAGS_grader         := -Igrader -Iemulator $(PHASES:%=-I%)
+FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
+FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem '$(CUDA_INCLUDE)'
 FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE)'
 
 # Objects lie in $(BUILD)/obj/KIND/, compiled with FLAGS_KIND.

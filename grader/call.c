@@ -276,6 +276,7 @@ static wire_reply perform(const char *function, wire_return returns, int number,
                       .count = (uint32_t)count,
                       .relocate = now.relocate,
                       .timed = now.timed,
+                      .counted = now.counted,
                       .repeats = 1};
     wire_reply reply = {0}, fetched = {0};
     snprintf(call.function, sizeof call.function, "%s", function);
@@ -295,6 +296,7 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     exchange_or_fail(&call, WIRE_RUN, &reply, now.deadline);
     const double wall = seconds_now() - began;
     now.output = (char *)worker_output(now.worker);
+    now.counts = reply.counts;
     check_reply(function, &reply);
     take_time(function, &reply, wall, call.repeats);
     exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);

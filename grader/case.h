@@ -56,6 +56,25 @@ typedef struct speed_test {
     double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
 } speed_test;
 
+/** How a count is held against what is wanted. */
+typedef enum bound { AT_LEAST, AT_MOST, EXACTLY } bound;
+
+/** Counts what one call of a function costs on softgpu, where its time means nothing. With a
+ *  baseline, the number is how many times less than the baseline the function needs; without one it
+ *  is the count itself, over `ideal` if there is one. */
+typedef struct traffic_test {
+    const char *metric;   /**< what the number is, e.g. "sectors a request, 128 x 96 x 64" */
+    const char *function; /**< the student's */
+    const char *baseline; /**< a function of the exercise's baseline file, or NULL */
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE counted call, judge */
+    long shape[SHAPE_MAX];
+    double (*count)(const device_counts *); /**< one of those below */
+    double ideal;                           /**< the least that the call could do with; 0: as 1 */
+    bound bound;
+    double wanted; /**< full points from here on */
+} traffic_test;
+
 typedef struct exercise {
     int id;                      /**< e.g. 206 */
     const char *name;            /**< e.g. "matmul_naive" */
@@ -64,9 +83,10 @@ typedef struct exercise {
     int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
     bool own_prerequisites;      /**< phase 5: link the student's own where they passed */
     const char *baseline_file;   /**< e.g. "grader/baselines/206_uncoalesced.cu", or NULL */
-    double points, speed_points; /**< for correctness, for speed */
+    double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
     const grading_case *cases;   /**< ends with a row whose name is NULL */
     const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
+    const traffic_test *traffic; /**< likewise */
 } exercise;
 
 /** Define an exercise and enter it into the catalog: its address goes into a section of the program
@@ -138,6 +158,26 @@ void call_returning_handle(int number, const char *function, argument *arguments
 const char *call_output(void);
 /** Seconds that the last call took. */
 double call_seconds(void);
+
+/* ---- what is counted of a call, for traffic tests ---------------------------------------------
+ */
+
+/** In sectors of global memory, each counted as its 32 bytes, and in copies and fills. */
+double moved_bytes(const device_counts *);
+/** That the threads stored to global memory, whatever sectors those lie in, and copies and fills.
+ */
+double stored_bytes(const device_counts *);
+/** Sectors of global memory a request, where a request of more than 4 bytes a thread counts as
+ *  several: 4 when neighbours take neighbours, 32 when each lane takes a sector of its own. */
+double sectors_per_request(const device_counts *);
+/** Wavefronts of shared memory beyond those that are needed, a request. */
+double conflicts_per_request(const device_counts *);
+/** Atomic operations on global memory, of single threads, a block. */
+double atomics_per_block(const device_counts *);
+/** The length of what a warp executes, on average. */
+double instructions_per_warp(const device_counts *);
+/** Copies between host and device. */
+double host_copies(const device_counts *);
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

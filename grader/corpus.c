@@ -7,8 +7,14 @@
  *     // WRONG: case | text | race      (a GPU shows it only to compute-sanitizer)
  *     // WRONG: case | text | softgpu   (a GPU does not show it)
  *
- * and must fail in that case with that text. Each file of grader/corpus/right begins with
- * "// RIGHT: what is different" and must pass all cases. A file's name begins with its exercise.
+ * and must fail in that case with that text, or with that finding of softgpu. Each file of
+ * grader/corpus/right begins with "// RIGHT: what is different" and must pass all cases and, on
+ * softgpu, all traffic tests. Each file of grader/corpus/slow begins with
+ *
+ *     // SLOW: metric | text            (metric: of a traffic test, or its beginning)
+ *
+ * and must pass all cases and, on softgpu, fail that traffic test with that text. A file's name
+ * begins with its exercise.
  */
 #include "grader.h"
 
@@ -21,9 +27,10 @@
 
 typedef struct entry {
     build build;
-    char *file; /* relative to the root of the course */
-    char case_name[128], text[256], condition[32];
-    bool wrong;
+    char *file;                               /* relative to the root of the course */
+    char name[128], text[256], condition[32]; /* name: of the case, or the metric */
+    enum { WRONG, RIGHT, SLOW } kind;
+    const build *baseline;
 } entry;
 
 static void trim(char *s)
@@ -40,6 +47,10 @@ static void take_field(char *to, size_t bytes, char **rest)
     trim(to);
 }
 
+static const char *const folders[] = {"grader/corpus/wrong", "grader/corpus/right",
+                                      "grader/corpus/slow"};
+static const char *const marks[] = {"// WRONG:", "// RIGHT:", "// SLOW:"};
+
 /* The first line of a file: what is wrong with it. @return false when it does not say */
 static bool read_claim(entry *e, const char *root)
 {
@@ -48,14 +59,14 @@ static bool read_claim(entry *e, const char *root)
     FILE *file = fopen(path, "r");
     if (file && !fgets(line, sizeof line, file)) line[0] = '\0';
     if (file) fclose(file);
-    const char *mark = e->wrong ? "// WRONG:" : "// RIGHT:";
+    const char *mark = marks[e->kind];
     if (strncmp(line, mark, strlen(mark)) != 0) return false;
     char *rest = line + strlen(mark);
-    if (!e->wrong) return true;
-    take_field(e->case_name, sizeof e->case_name, &rest);
+    if (e->kind == RIGHT) return true;
+    take_field(e->name, sizeof e->name, &rest);
     take_field(e->text, sizeof e->text, &rest);
     take_field(e->condition, sizeof e->condition, &rest);
-    return e->case_name[0] && e->text[0];
+    return e->name[0] && e->text[0];
 }
 
 static int by_file(const void *a, const void *b)
@@ -63,19 +74,19 @@ static int by_file(const void *a, const void *b)
     return strcmp((*(entry *const *)a)->file, (*(entry *const *)b)->file);
 }
 
-static int collect(const options *o, entry *entries[], const char *folder, bool wrong, int *bad)
+static int collect(const options *o, entry *entries[], int kind, int *bad)
 {
     char path[PATH_MAX];
     int count = 0;
-    snprintf(path, sizeof path, "%s/%s", o->root, folder);
+    snprintf(path, sizeof path, "%s/%s", o->root, folders[kind]);
     DIR *list = opendir(path);
     for (struct dirent *d; list && (d = readdir(list));) {
         const exercise *exercise = catalog_find(atoi(d->d_name));
         if (d->d_name[0] == '.' || (exercise && !options_want(o, exercise))) continue;
         if (!exercise && o->exercises) continue;
         entry *e = calloc(1, sizeof *e);
-        e->wrong = wrong;
-        if (asprintf(&e->file, "%s/%s", folder, d->d_name) < 0) abort();
+        e->kind = kind;
+        if (asprintf(&e->file, "%s/%s", folders[kind], d->d_name) < 0) abort();
         if (!exercise || !read_claim(e, o->root) || count >= ENTRIES_MAX) {
             printf("  FAIL %s: its first line or its name says nothing\n", e->file);
             ++*bad;
@@ -110,24 +121,60 @@ static bool failed_as_claimed(const entry *e, const exercise_result *r)
     if (r->status != FAILED) return false;
     for (int i = 0; i < r->case_count; i++) {
         const case_result *c = &r->cases[i];
-        if (strncmp(c->name, e->case_name, strlen(e->case_name)) != 0) continue;
+        if (strncmp(c->name, e->name, strlen(e->name)) != 0) continue;
         if (c->status == FAILED && says(c->message, e->text)) return true;
         if (says(c->finding, e->text)) return true;
     }
     return false;
 }
 
+static bool counted_as_claimed(const entry *e, const exercise_result *r)
+{
+    if (r->status != PASSED) return false;
+    if (r->place != ON_SOFTGPU) return true;
+    for (int i = 0; i < r->traffic_count; i++) {
+        const traffic_result *t = &r->traffics[i];
+        if (t->status != FAILED || strncmp(t->test->metric, e->name, strlen(e->name))) continue;
+        if (says(t->message, e->text)) return true;
+    }
+    return false;
+}
+
+static bool right_in_all(const exercise_result *r)
+{
+    for (int i = 0; i < r->traffic_count; i++) {
+        if (r->traffics[i].status == FAILED) return false;
+    }
+    return r->status == PASSED;
+}
+
+static bool as_claimed(const entry *e, const exercise_result *r)
+{
+    switch (e->kind) {
+    case WRONG: return failed_as_claimed(e, r);
+    case SLOW: return counted_as_claimed(e, r);
+    default: return right_in_all(r);
+    }
+}
+
+static void show_disagreement(const entry *e, const exercise_result *r)
+{
+    printf("  FAIL %s: %s, %s\n", e->file, status_name(r->status), r->reason);
+    for (int i = 0; i < r->traffic_count; i++) {
+        const traffic_result *t = &r->traffics[i];
+        if (t->message) printf("       %s: %s\n", t->test->metric, t->message);
+    }
+    if (e->kind != RIGHT) printf("       wanted: %s fails with \"%s\"\n", e->name, e->text);
+}
+
 /* @return true when the grader says what the file's first line says */
 static bool check_entry(const options *o, const entry *e, const device_facts *device)
 {
     options one = *o; /* of a wrong submission, only the case that must fail */
-    if (e->wrong) one.case_start = e->case_name;
-    exercise_result r = judge(&one, &e->build, NULL, device);
-    const bool agrees = e->wrong ? failed_as_claimed(e, &r) : r.status == PASSED;
-    if (!agrees) {
-        printf("  FAIL %s: %s, %s\n", e->file, status_name(r.status), r.reason);
-        if (e->wrong) printf("       wanted: case %s fails with \"%s\"\n", e->case_name, e->text);
-    }
+    if (e->kind == WRONG) one.case_start = e->name;
+    exercise_result r = judge(&one, &e->build, e->baseline, device);
+    const bool agrees = as_claimed(e, &r);
+    if (!agrees) show_disagreement(e, &r);
     exercise_result_free(&r);
     return agrees;
 }
@@ -143,17 +190,21 @@ static bool judged_here(const options *o, const entry *e)
 
 int corpus(const options *o)
 {
-    static entry *entries[2 * ENTRIES_MAX];
-    static build *builds[2 * ENTRIES_MAX];
-    int passed = 0, failed = 0, skipped = 0;
-    int count = collect(o, entries, "grader/corpus/wrong", true, &failed);
-    count += collect(o, entries + count, "grader/corpus/right", false, &failed);
+    static entry *entries[3 * ENTRIES_MAX];
+    static build *builds[3 * ENTRIES_MAX];
+    int passed = 0, failed = 0, skipped = 0, count = 0;
+    for (int kind = WRONG; kind <= SLOW; kind++) {
+        count += collect(o, entries + count, kind, &failed);
+    }
     library_set *libraries = library_set_create(o);
     const device_facts device = device_facts_read(o);
     int building = 0;
     for (int i = 0; i < count; i++) {
         if (!judged_here(o, entries[i])) continue;
         library_set_needs(libraries, &entries[i]->build);
+        if (entries[i]->build.place == ON_SOFTGPU && entries[i]->kind != WRONG) {
+            entries[i]->baseline = library_set_baseline(libraries, entries[i]->build.exercise);
+        }
         builds[building++] = &entries[i]->build;
     }
     report_progress("building %d submissions", building);

@@ -61,7 +61,7 @@ static void collect(run *r)
 static json_t *entry_without_verdict(const exercise *e, place where, status s, const char *why)
 {
     exercise_result result = {.exercise = e, .place = where, .status = s, .prerequisites = ""};
-    list_speeds(&result, where);
+    list_tests(&result);
     result.reason = strdup(why);
     result.warnings = strdup("");
     score(&result);

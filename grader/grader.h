@@ -14,7 +14,9 @@
  *   reference.c  what should have, in double
  *   run.c        the cases of one exercise as a Check suite
  *   speed.c      the timed pairs of one exercise
- *   judge.c      one exercise: cases, speed, points
+ *   counts.c     what softgpu's counters of a call come to
+ *   traffic.c    the counted calls of one exercise
+ *   judge.c      one exercise: cases, speed or traffic, points
  *   libraries.c  the reference solutions and baselines that exercises are linked and timed with
  *   grade.c      a whole submission (cache.c remembers unchanged exercises)
  *   device.c     what machine this is
@@ -183,23 +185,31 @@ typedef struct speed_result {
     char *message;
 } speed_result;
 
+typedef struct traffic_result {
+    const traffic_test *test;
+    status status;  /* as of speed_result */
+    double counted; /* NAN: there is no number, and message says why */
+    char *message;  /* of a test that failed: what was counted and what was wanted; or NULL */
+} traffic_result;
+
 /** The one exercise that is being judged now: what case functions reach through case.h. */
 typedef struct context {
     const options *options;
     const exercise *exercise;
     place place;
-    const char *library;                 /* of the student */
-    worker *worker, *student, *baseline; /* worker: the one that calls go to */
+    const char *library; /* of the student */
+    worker *worker;      /* that calls go to */
     const grading_case *grading_case;
-    bool relocate, timed, against_guard;
+    bool relocate, timed, counted, against_guard;
     bool dead; /* a deadline passed: no more cases */
     double deadline;
     random_state random;
-    char *message;  /* of the expectation that failed, or NULL */
-    char *finding;  /* of softgpu, in a call that went well, or NULL; the first of the case */
-    char *note;     /* what a passing case has to say, or NULL */
-    char *output;   /* printed by the last call */
-    double seconds; /* of the last call */
+    char *message;        /* of the expectation that failed, or NULL */
+    char *finding;        /* of softgpu, in a call that went well, or NULL; the first of the case */
+    char *note;           /* what a passing case has to say, or NULL */
+    char *output;         /* printed by the last call */
+    double seconds;       /* of the last call */
+    device_counts counts; /* of the last call, if it was counted */
     struct allocation *allocations;
 } context;
 
@@ -208,7 +218,12 @@ extern context now;
 /** Judge the cases of one exercise, each into results[]. */
 void run_cases(case_result results[]);
 /** Run one function of a case under now, catching its failure. @return the message, or NULL. */
-char *run_guarded(void (*function)(const long *), const long *shape);
+char *run_guarded(void (*run)(const char *, const long *), const char *function, const long *shape);
+/** The same in the worker *where, which is started with that library when there is none. */
+char *run_in(worker **where, const char *library, void (*run)(const char *, const long *),
+             const char *function, const long *shape);
+/** The seed of the command line, or a new one that nobody knows. */
+unsigned long long secret_seed(void);
 /** The worker that calls go to, started when there is none. Fails the case when it cannot. */
 void context_need_worker(void);
 void context_drop_worker(void);
@@ -220,6 +235,15 @@ void inputs_free(void);
 void run_speed(const speed_test *, const char *baseline_library, const device_facts *,
                speed_result *);
 
+/* ---- traffic.c ------------------------------------------------------------------------------- */
+
+/** Count one function. @param baseline_library as above, or NULL where the test has no baseline */
+void run_traffic(const traffic_test *, const char *baseline_library, traffic_result *);
+/** What the counts come to, and whether that is what the test wants. */
+double traffic_number(const traffic_test *, const device_counts *, const device_counts *baseline);
+bool traffic_meets(const traffic_test *, double number);
+const char *bound_name(bound);
+
 /* ---- score.c, judge.c, libraries.c, grade.c ---------------------------------------------------
  */
 
@@ -230,9 +254,10 @@ typedef struct exercise_result {
     char *reason;              /* one line or the compiler's words; "" */
     char *warnings;            /* the compiler's, of a build that worked; "" */
     const char *prerequisites; /* "reference" or "own", "" where there are none */
-    int case_count, speed_count;
+    int case_count, speed_count, traffic_count;
     case_result *cases;
     speed_result *speeds;
+    traffic_result *traffics;
     double points, max_points;
 } exercise_result;
 
@@ -253,11 +278,12 @@ typedef struct grading {
     bool complete;     /* all points that count were reached */
 } grading;
 
-/** Judge one exercise whose library is built: cases, then speed, then points. */
+/** Judge one exercise whose library is built: cases, then speed or traffic, then points. */
 exercise_result judge(const options *, const build *, const build *baseline, const device_facts *);
 void exercise_result_free(exercise_result *);
-/** Enter the exercise's timings, not run, or skipped where this place cannot judge them. */
-void list_speeds(exercise_result *, place);
+/** Enter the exercise's timings and counts, not run, or skipped where its place cannot judge them.
+ */
+void list_tests(exercise_result *);
 /** Builds of the reference solutions that an exercise calls, and of its baseline; made on demand
  *  and kept. */
 typedef struct library_set library_set;

@@ -1,4 +1,4 @@
-/* judge.c: one exercise whose library is built: its cases, then its speed, then its points. */
+/* judge.c: one exercise whose library is built: its cases, its speed or traffic, its points. */
 #include "grader.h"
 
 #include <stdlib.h>
@@ -15,6 +15,13 @@ static int count_speeds(const exercise *e)
 {
     int count = 0;
     while (e->speed && e->speed[count].metric) count++;
+    return count;
+}
+
+static int count_traffic(const exercise *e)
+{
+    int count = 0;
+    while (e->traffic && e->traffic[count].metric) count++;
     return count;
 }
 
@@ -46,29 +53,70 @@ static void judge_cases(exercise_result *r)
     give_reason(r);
 }
 
-void list_speeds(exercise_result *r, place where)
+static void list_speeds(exercise_result *r)
 {
     r->speed_count = count_speeds(r->exercise);
     r->speeds = calloc((size_t)r->speed_count + 1, sizeof *r->speeds);
     for (int i = 0; i < r->speed_count; i++) {
         r->speeds[i].test = &r->exercise->speed[i];
-        r->speeds[i].status = r->speeds[i].test->where & where ? NOT_RUN : SKIPPED;
+        r->speeds[i].status = r->speeds[i].test->where & r->place ? NOT_RUN : SKIPPED;
     }
 }
 
-static void judge_speed(exercise_result *r, const build *baseline, const device_facts *device)
+static void list_traffic(exercise_result *r)
 {
-    list_speeds(r, now.place);
+    r->traffic_count = count_traffic(r->exercise);
+    r->traffics = calloc((size_t)r->traffic_count + 1, sizeof *r->traffics);
+    for (int i = 0; i < r->traffic_count; i++) {
+        r->traffics[i].test = &r->exercise->traffic[i];
+        r->traffics[i].status = r->place == ON_SOFTGPU ? NOT_RUN : SKIPPED;
+    }
+}
+
+void list_tests(exercise_result *r)
+{
+    list_speeds(r);
+    list_traffic(r);
+}
+
+/* Neither is judged of a single case, or of a submission that runs under a checker. */
+static void skip_tests(exercise_result *r)
+{
+    for (int i = 0; i < r->speed_count; i++) r->speeds[i].status = SKIPPED;
+    for (int i = 0; i < r->traffic_count; i++) r->traffics[i].status = SKIPPED;
+}
+
+static char *no_baseline(const build *baseline)
+{
+    char *message = NULL;
+    if (asprintf(&message, "the baseline did not build: %s", baseline ? baseline->log : "") < 0) {
+        return NULL;
+    }
+    return message;
+}
+
+static void judge_speeds(exercise_result *r, const build *baseline, const device_facts *device)
+{
     for (int i = 0; i < r->speed_count; i++) {
         speed_result *s = &r->speeds[i];
-        if (now.options->case_name || now.options->slow > 0) s->status = SKIPPED;
-        if (s->status == SKIPPED || r->status != PASSED) continue;
-        if (baseline && baseline->ok) {
+        if (s->status == SKIPPED) continue;
+        if (baseline && baseline->ok)
             run_speed(s->test, baseline->library, device, s);
-        } else if (asprintf(&s->message, "the baseline did not build: %s",
-                            baseline ? baseline->log : "") < 0) {
-            s->message = NULL;
-        }
+        else
+            s->message = no_baseline(baseline);
+    }
+}
+
+static void judge_traffic(exercise_result *r, const build *baseline)
+{
+    for (int i = 0; i < r->traffic_count; i++) {
+        traffic_result *t = &r->traffics[i];
+        const bool ready = baseline && baseline->ok;
+        if (t->status == SKIPPED) continue;
+        if (ready || !t->test->baseline)
+            run_traffic(t->test, ready ? baseline->library : NULL, t);
+        else
+            t->message = no_baseline(baseline);
     }
 }
 
@@ -87,7 +135,12 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     } else {
         r.status = BUILD_FAILED;
     }
-    judge_speed(&r, baseline, device);
+    list_tests(&r);
+    if (o->case_name || o->slow > 0) skip_tests(&r);
+    if (r.status == PASSED) {
+        judge_speeds(&r, baseline, device);
+        judge_traffic(&r, baseline);
+    }
     context_drop_worker();
     score(&r);
     return r;
@@ -100,8 +153,10 @@ void exercise_result_free(exercise_result *r)
         free(r->cases[i].finding);
     }
     for (int i = 0; i < r->speed_count; i++) free(r->speeds[i].message);
+    for (int i = 0; i < r->traffic_count; i++) free(r->traffics[i].message);
     free(r->cases);
     free(r->speeds);
+    free(r->traffics);
     free(r->reason);
     free(r->warnings);
 }

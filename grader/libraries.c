@@ -67,6 +67,9 @@ const build *library_set_baseline(library_set *set, const exercise *e)
     for (const speed_test *s = e->speed; s && s->metric; s++) {
         if (s->where & where) return e->baseline_file ? find_or_add(set, e, true) : NULL;
     }
+    for (const traffic_test *t = e->traffic; t && t->metric && where == ON_SOFTGPU; t++) {
+        if (t->baseline) return find_or_add(set, e, true);
+    }
     return NULL;
 }
 

@@ -15,7 +15,7 @@ static double real_of(json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static void print_speeds(json_t *speeds)
+static void print_speeds(json_t *speeds, json_t *traffic)
 {
     size_t i;
     json_t *one;
@@ -26,7 +26,23 @@ static void print_speeds(json_t *speeds)
         printf("%s%.2f %s", any ? "<br>" : "", real_of(one, "ratio"), string_of(one, "metric"));
         any = true;
     }
+    json_array_foreach(traffic, i, one)
+    {
+        if (strncmp(string_of(one, "verdict"), "skipped", 7) == 0) continue;
+        printf("%straffic: %.2f (%s %.2f) %s", any ? "<br>" : "", real_of(one, "counted"),
+               string_of(one, "bound"), real_of(one, "wanted"), string_of(one, "metric"));
+        any = true;
+    }
     if (!any) printf("–");
+}
+
+/* Cases, and where softgpu looked, whether it found something. */
+static void print_correctness(json_t *entry)
+{
+    const char *checks = string_of(json_object_get(entry, "checks"), "verdict");
+    printf("%s, %zu cases", string_of(entry, "status"),
+           json_array_size(json_object_get(entry, "cases")));
+    if (*checks && strncmp(checks, "skipped", 7) != 0) printf(", checks %s", checks);
 }
 
 int markdown(const options *o)
@@ -42,13 +58,15 @@ int markdown(const options *o)
     printf("Measured on %s (driver for CUDA %s, runtime %s), commit %s, %s:\n\n",
            string_of(device, "name"), string_of(device, "driver"), string_of(device, "runtime"),
            string_of(root, "commit"), string_of(root, "started"));
-    printf("| Exercise | Correctness | Speed | Points |\n|---|---|---|---|\n");
+    printf("| Exercise | Correctness | %s | Points |\n|---|---|---|---|\n",
+           strcmp(string_of(root, "backend"), "cpu") == 0 ? "Speed or traffic" : "Speed");
     json_array_foreach(json_object_get(root, "exercises"), i, entry)
     {
-        printf("| %lld %s | %s, %zu cases | ", json_integer_value(json_object_get(entry, "id")),
-               string_of(entry, "name"), string_of(entry, "status"),
-               json_array_size(json_object_get(entry, "cases")));
-        print_speeds(json_object_get(entry, "speeds"));
+        printf("| %lld %s | ", json_integer_value(json_object_get(entry, "id")),
+               string_of(entry, "name"));
+        print_correctness(entry);
+        printf(" | ");
+        print_speeds(json_object_get(entry, "speeds"), json_object_get(entry, "traffic"));
         printf(" | %.1f / %.1f |\n", real_of(entry, "points"), real_of(entry, "max_points"));
     }
     printf("| **total** | | | **%.1f / %.1f** |\n", real_of(root, "points"),

@@ -16,6 +16,7 @@
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H
 
+#include "device/counts.h"
 #include <stdint.h>
 
 #define WIRE_CONTROL_FD 3 /* the socket, in the worker */
@@ -74,6 +75,7 @@ typedef struct wire_call {
     uint32_t count;
     uint32_t relocate; /* allocate at other addresses than the call before */
     uint32_t timed;    /* flush caches first */
+    uint32_t counted;  /* softgpu only: count what the call costs */
     uint32_t repeats;  /* calls between the two clock readings; 1 unless a call is very short */
     uint64_t memory_bytes;
     char function[64];
@@ -97,7 +99,8 @@ typedef struct wire_finding {
 typedef struct wire_reply {
     uint32_t status;
     uint32_t sticky;
-    double seconds; /* of the call, by the worker's events or clock; the grader checks it */
+    double seconds;       /* of the call, by the worker's events or clock; the grader checks it */
+    device_counts counts; /* of a counted call */
     union {
         int64_t i;
         double f;

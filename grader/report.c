@@ -146,6 +146,18 @@ static void print_speeds(json_t *entry)
     }
 }
 
+static void print_traffic(json_t *entry)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(entry, "traffic"), i, one)
+    {
+        if (strcmp(string_of(one, "verdict"), "failed") != 0) continue;
+        printf("      %straffic%s: %s: %s\n", RED, PLAIN, string_of(one, "metric"),
+               string_of(one, "message"));
+    }
+}
+
 void report_exercise(json_t *entry)
 {
     const char *status = string_of(entry, "status");
@@ -165,13 +177,30 @@ void report_exercise(json_t *entry)
     print_checks(entry);
     print_notes(entry);
     print_speeds(entry);
+    print_traffic(entry);
     fflush(stdout);
+}
+
+/* @return false when there are no counts here */
+static bool traffic_column(char column[64], json_t *entry)
+{
+    size_t i, passed = 0, judged = 0;
+    json_t *one;
+    json_array_foreach(json_object_get(entry, "traffic"), i, one)
+    {
+        const char *verdict = string_of(one, "verdict");
+        passed += strcmp(verdict, "passed") == 0;
+        judged += strcmp(verdict, "passed") == 0 || strcmp(verdict, "failed") == 0;
+    }
+    if (judged > 0) snprintf(column, 64, "traffic: %zu of %zu passed", passed, judged);
+    return judged > 0;
 }
 
 static void speed_column(char column[64], json_t *entry)
 {
     json_t *speed = json_object_get(entry, "speed");
     const char *verdict = string_of(speed, "verdict");
+    if (traffic_column(column, entry)) return;
     if (!json_is_object(speed)) {
         snprintf(column, 64, "-");
     } else if (real_of(speed, "ratio") > 0) {
@@ -211,8 +240,8 @@ void report_table(const grading *g)
 {
     size_t i;
     json_t *entry;
-    printf("\n  %-27s %-20s %-8s %-26s %13s\n", "exercise", "correctness", "checks", "speed",
-           "points");
+    printf("\n  %-27s %-20s %-8s %-26s %13s\n", "exercise", "correctness", "checks",
+           "speed or traffic", "points");
     json_array_foreach(g->exercises, i, entry) table_row(entry);
     printf("  %-27s %-20s %-8s %-26s %6.1f / %.1f\n", "total", "", "", "", g->points,
            g->max_points);

@@ -25,6 +25,7 @@ static json_t *text(const char *s)
 
 static json_t *number(double x, double unit)
 {
+    if (isnan(x)) return json_null();
     return json_real(round(x / unit) * unit);
 }
 
@@ -64,6 +65,15 @@ static json_t *speed_entry(const speed_result *s, place where)
                      "message", text(s->message));
 }
 
+static json_t *traffic_entry(const traffic_result *t, place where)
+{
+    const char *elsewhere = where == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o}", "metric", t->test->metric, "function",
+                     t->test->function, "counted", number(t->counted, 1e-3), "bound",
+                     bound_name(t->test->bound), "wanted", number(t->test->wanted, 1e-3), "verdict",
+                     verdict(t->status, elsewhere), "message", text(t->message));
+}
+
 /* The test that decides: the one furthest below its threshold. */
 static int weakest_speed(const exercise_result *r)
 {
@@ -77,7 +87,7 @@ static int weakest_speed(const exercise_result *r)
 
 json_t *results_exercise(const exercise_result *r)
 {
-    json_t *cases = json_array(), *speeds = json_array();
+    json_t *cases = json_array(), *speeds = json_array(), *traffic = json_array();
     for (int i = 0; i < r->case_count; i++) {
         const case_result *c = &r->cases[i];
         if (c->status != SKIPPED) json_array_append_new(cases, case_entry(c));
@@ -85,14 +95,18 @@ json_t *results_exercise(const exercise_result *r)
     for (int i = 0; i < r->speed_count; i++) {
         json_array_append_new(speeds, speed_entry(&r->speeds[i], r->place));
     }
+    for (int i = 0; i < r->traffic_count; i++) {
+        json_array_append_new(traffic, traffic_entry(&r->traffics[i], r->place));
+    }
     json_t *speed = json_null();
     if (r->speed_count > 0) speed = json_deep_copy(json_array_get(speeds, weakest_speed(r)));
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
                      r->exercise->id, "name", r->exercise->name, "file", r->exercise->file,
                      "status", status_name(r->status), "points", number(r->points, 1e-2),
                      "max_points", number(r->max_points, 1e-2), "reason", text(r->reason),
                      "prerequisites", r->prerequisites, "warnings", text(r->warnings), "cases",
-                     cases, "checks", checks_entry(r), "speed", speed, "speeds", speeds);
+                     cases, "checks", checks_entry(r), "speed", speed, "speeds", speeds, "traffic",
+                     traffic);
 }
 
 static void make_folders(const char *path)

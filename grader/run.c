@@ -65,8 +65,7 @@ void context_drop_worker(void)
     now.output = NULL;
 }
 
-/* The seed of a case: given, or secret and different for every case. */
-static unsigned long long seed_of_case(void)
+unsigned long long secret_seed(void)
 {
     static random_state seeds;
     static bool seeded;
@@ -103,7 +102,7 @@ START_TEST(one_case)
     now.deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
     if (now.place == ON_SOFTGPU && c->seconds <= 0) now.deadline *= SOFTGPU_SLOWNESS;
     if (now.options->slow > 0) now.deadline *= now.options->slow;
-    result->seed = seed_of_case();
+    result->seed = secret_seed();
     run_trials(c, result->seed);
     result->status = PASSED;
 }
@@ -174,18 +173,20 @@ void run_cases(case_result results[])
 
 /* ---- anything else that may fail an expectation ---------------------------------------------- */
 
-static void (*guarded)(const long *);
+static void (*guarded)(const char *, const long *);
+static const char *guarded_function;
 static const long *guarded_shape;
 
 START_TEST(one_guarded)
 {
-    guarded(guarded_shape);
+    guarded(guarded_function, guarded_shape);
 }
 END_TEST
 
-char *run_guarded(void (*function)(const long *), const long *shape)
+char *run_guarded(void (*run)(const char *, const long *), const char *function, const long *shape)
 {
-    guarded = function;
+    guarded = run;
+    guarded_function = function;
     guarded_shape = shape;
     free(now.message);
     now.message = NULL;
@@ -200,5 +201,20 @@ char *run_guarded(void (*function)(const long *), const long *shape)
     inputs_free();
     char *message = now.message;
     now.message = NULL;
+    return message;
+}
+
+char *run_in(worker **where, const char *library, void (*run)(const char *, const long *),
+             const char *function, const long *shape)
+{
+    worker *own = now.worker;
+    const char *own_library = now.library;
+    now.worker = *where;
+    now.library = library;
+    char *message = run_guarded(run, function, shape);
+    worker *after = now.worker; /* it may have been started, or lost */
+    now.library = own_library;
+    now.worker = own;
+    *where = after; /* last, for it may be now.worker itself */
     return message;
 }

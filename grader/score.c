@@ -1,9 +1,9 @@
 /*
  * score.c: from verdicts to points; a pure function. Correctness gates: all cases or nothing. On
- * softgpu a part of its points, the checks, is for a run in which it found nothing: no access out
- * of bounds, no race, no read of what was never written. Speed is proportional below its threshold
- * and nothing beyond ten times too slow. What this place cannot judge counts in neither points nor
- * max_points.
+ * softgpu a part of its points, the checks, is for a run in which it found nothing: no race, no
+ * read of what was never written. Speed, and traffic where it stands for speed, is proportional
+ * below its threshold and nothing beyond ten times too slow. What this place cannot judge counts in
+ * neither points nor max_points.
  */
 #include "grader.h"
 
@@ -48,15 +48,37 @@ static double speed_credit(const speed_result *s)
     return share >= 1.0 ? 1.0 : share < 0.1 ? 0.0 : share;
 }
 
-void score(exercise_result *r)
+static double traffic_credit(const traffic_result *t)
+{
+    const double wanted = t->test->wanted;
+    if (t->status == PASSED) return 1.0;
+    if (t->status == NOT_RUN || t->test->bound == EXACTLY) return 0.0;
+    const double share = t->test->bound == AT_LEAST ? t->counted / wanted : wanted / t->counted;
+    return share >= 0.1 && share < 1.0 ? share : 0.0;
+}
+
+/* @return the sum of what the timings, or the counts, earned, each between 0 and 1 */
+static double add_up(const exercise_result *r, int *judged)
 {
     double credit = 0.0;
-    int judged = 0;
+    *judged = 0;
     for (int i = 0; i < r->speed_count; i++) {
         if (r->speeds[i].status == SKIPPED) continue;
         credit += speed_credit(&r->speeds[i]);
-        judged++;
+        ++*judged;
     }
+    for (int i = 0; i < r->traffic_count; i++) {
+        if (r->traffics[i].status == SKIPPED) continue;
+        credit += traffic_credit(&r->traffics[i]);
+        ++*judged;
+    }
+    return credit;
+}
+
+void score(exercise_result *r)
+{
+    int judged;
+    const double credit = add_up(r, &judged);
     r->points = r->max_points = 0.0;
     if (r->status == SKIPPED) return;
     r->max_points = r->exercise->points + (judged ? r->exercise->speed_points : 0.0);

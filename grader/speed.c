@@ -17,6 +17,7 @@
 typedef struct timing {
     double student[MAX_PAIRS], baseline[MAX_PAIRS], ratio[MAX_PAIRS];
     int pairs;
+    worker *worker; /* of the baseline */
 } timing;
 
 static const speed_test *current;
@@ -40,35 +41,19 @@ static double median(const double *values, int count)
     return quantile(values, count, count / 2);
 }
 
-static void call_student(const long *shape)
-{
-    current->run(current->function, shape);
-}
-
-static void call_baseline(const long *shape)
-{
-    current->run(current->baseline, shape);
-}
-
 /* One timed call in the given worker. @return seconds, or -1 with *message set */
-static double time_call(worker **where, const char *library, void (*call)(const long *),
-                        char **message)
+static double time_call(worker **where, const char *library, const char *function, char **message)
 {
-    const char *student_library = now.library;
-    now.worker = *where;
-    now.library = library;
-    *message = run_guarded(call, current->shape);
-    *where = now.worker; /* it may have been started, or lost */
-    now.library = student_library;
+    *message = run_in(where, library, current->run, function, current->shape);
     return *message ? -1.0 : now.seconds;
 }
 
 static char *add_pair(timing *t, const char *baseline_library, bool keep)
 {
     char *message = NULL;
-    double student = time_call(&now.student, now.library, call_student, &message);
+    double student = time_call(&now.worker, now.library, current->function, &message);
     if (message) return message;
-    double baseline = time_call(&now.baseline, baseline_library, call_baseline, &message);
+    double baseline = time_call(&t->worker, baseline_library, current->baseline, &message);
     if (message || !keep) return message;
     const double work = current->work > 0 ? current->work / current->baseline_work : 1.0;
     t->student[t->pairs] = student;
@@ -138,11 +123,8 @@ void run_speed(const speed_test *test, const char *baseline_library, const devic
     now.relocate = false;
     now.against_guard = false;
     now.deadline = 60.0;
-    now.student = now.worker;
     result->message = measure(&t, baseline_library);
-    worker_stop(now.baseline);
-    now.worker = now.student;
-    now.baseline = now.student = NULL;
+    worker_stop(t.worker);
     now.timed = false;
 
     result->pairs = t.pairs;

@@ -64,7 +64,8 @@ elif [ -n "$GPU" ]; then
     echo "  CUDA exercises run on the GPU (sm_$GPU_ARCH), with measured speed; BACKEND=cpu takes the"
     echo "  software GPU instead, which sees out-of-bounds accesses, races and uninitialised reads."
 else
-    echo "  CUDA exercises run on the software GPU: correctness is judged, speed is not."
+    echo "  CUDA exercises run on the software GPU: correctness is judged, and instead of"
+    echo "  speed what they move in memory."
 fi
 [ -n "${mnist:-}" ] || echo "  501 trains on digits that the course draws; make data fetches MNIST."
 exit 0

@@ -110,6 +110,25 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, of those that must be, 2^16 floats",
+     .function = "vector_add",
+     .run = run_timed,
+     .shape = {1 << 16},
+     .count = moved_bytes,
+     .ideal = 12.0 * (1 << 16),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "sectors a request, 2^16 floats",
+     .function = "vector_add",
+     .run = run_timed,
+     .shape = {1 << 16},
+     .count = sectors_per_request,
+     .bound = AT_MOST,
+     .wanted = 4.5},
+    {0},
+};
+
 EXERCISE(203) = {
     .id = 203,
     .name = "vector_add",
@@ -120,4 +139,5 @@ EXERCISE(203) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

@@ -18,6 +18,25 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "sectors a request, 128 x 96 x 64",
+     .function = "matmul_naive",
+     .run = matmul_timed,
+     .shape = {128, 96, 64},
+     .count = sectors_per_request,
+     .bound = AT_MOST,
+     .wanted = 4.5},
+    {.metric = "bytes moved, times fewer than the uncoalesced kernel, 128 x 96 x 64",
+     .function = "matmul_naive",
+     .baseline = "baseline_matmul_uncoalesced",
+     .run = matmul_timed,
+     .shape = {128, 96, 64},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 4.0},
+    {0},
+};
+
 EXERCISE(206) = {
     .id = 206,
     .name = "matmul_naive",
@@ -28,4 +47,5 @@ EXERCISE(206) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

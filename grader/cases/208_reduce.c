@@ -184,6 +184,40 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "reduce_sum: bytes moved, of those that must be, 2^20 floats",
+     .function = "reduce_sum",
+     .run = timed_sum,
+     .shape = {1L << 20},
+     .count = moved_bytes,
+     .ideal = 4.0 * (1L << 20),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "reduce_sum: atomics a block, 2^20 floats",
+     .function = "reduce_sum",
+     .run = timed_sum,
+     .shape = {1L << 20},
+     .count = atomics_per_block,
+     .bound = AT_MOST,
+     .wanted = 1.0},
+    {.metric = "reduce_sum: copies between host and device",
+     .function = "reduce_sum",
+     .run = timed_sum,
+     .shape = {1L << 20},
+     .count = host_copies,
+     .bound = EXACTLY,
+     .wanted = 0.0},
+    {.metric = "row_sum: bytes moved, times fewer than one thread a row, 1024 x 512",
+     .function = "row_sum",
+     .baseline = "baseline_row_sum_thread_per_row",
+     .run = check_rows,
+     .shape = {1024, 512},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 6.0},
+    {0},
+};
+
 EXERCISE(208) = {
     .id = 208,
     .name = "reduce",
@@ -194,4 +228,5 @@ EXERCISE(208) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

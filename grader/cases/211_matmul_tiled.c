@@ -27,6 +27,25 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, times fewer than the kernel without tiles, 128 x 128 x 128",
+     .function = "matmul_tiled",
+     .baseline = "baseline_matmul_naive",
+     .run = matmul_timed,
+     .shape = {128, 128, 128},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 8.0},
+    {.metric = "bank conflicts a request, 128 x 128 x 128",
+     .function = "matmul_tiled",
+     .run = matmul_timed,
+     .shape = {128, 128, 128},
+     .count = conflicts_per_request,
+     .bound = AT_MOST,
+     .wanted = 0.1},
+    {0},
+};
+
 EXERCISE(211) = {
     .id = 211,
     .name = "matmul_tiled",
@@ -37,4 +56,5 @@ EXERCISE(211) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

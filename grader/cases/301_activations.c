@@ -234,6 +234,26 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "relu_forward: bytes moved, of those that must be, 2^16 floats",
+     .function = "relu_forward",
+     .run = timed_relu,
+     .shape = {1L << 16},
+     .count = moved_bytes,
+     .ideal = 8.0 * (1L << 16),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "gelu_backward: bytes moved, of those that must be, 2^16 floats",
+     .function = "gelu_backward",
+     .run = timed_gelu_backward,
+     .shape = {1L << 16},
+     .count = moved_bytes,
+     .ideal = 12.0 * (1L << 16),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {0},
+};
+
 EXERCISE(301) = {
     .id = 301,
     .name = "activations",
@@ -245,4 +265,5 @@ EXERCISE(301) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

@@ -114,6 +114,27 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bias_backward: bytes moved, of those that must be, 4096 x 256",
+     .function = "bias_backward",
+     .run = timed_backward,
+     .shape = {4096, 256},
+     .count = moved_bytes,
+     .ideal = 4.0 * (4096 * 256 + 256),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric =
+         "bias_backward: instructions a warp, times fewer than one thread a column, 4096 x 256",
+     .function = "bias_backward",
+     .baseline = "baseline_bias_backward",
+     .run = timed_backward,
+     .shape = {4096, 256},
+     .count = instructions_per_warp,
+     .bound = AT_LEAST,
+     .wanted = 5.0},
+    {0},
+};
+
 EXERCISE(302) = {
     .id = 302,
     .name = "bias",
@@ -124,4 +145,5 @@ EXERCISE(302) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

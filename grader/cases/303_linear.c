@@ -228,6 +228,25 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, times fewer than linear_forward without tiles, batch 128, 128 to 128",
+     .function = "linear_forward",
+     .baseline = "baseline_linear_forward",
+     .run = run_timed,
+     .shape = {128, 128, 128},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 20.0},
+    {.metric = "bank conflicts a request, batch 128, 128 to 128",
+     .function = "linear_forward",
+     .run = run_timed,
+     .shape = {128, 128, 128},
+     .count = conflicts_per_request,
+     .bound = AT_MOST,
+     .wanted = 0.1},
+    {0},
+};
+
 EXERCISE(303) = {
     .id = 303,
     .name = "linear",
@@ -239,4 +258,5 @@ EXERCISE(303) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

@@ -189,6 +189,18 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, times fewer than a thread per row, 256 rows of 512",
+     .function = "softmax_forward",
+     .baseline = "baseline_softmax_forward",
+     .run = run_timed,
+     .shape = {256, 512},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 6.0},
+    {0},
+};
+
 EXERCISE(304) = {
     .id = 304,
     .name = "softmax",
@@ -199,4 +211,5 @@ EXERCISE(304) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

@@ -190,11 +190,10 @@ static void run_nan_in_ignored_row(const long *shape)
     expect_loss_and_gradient(&b, counted(&b));
 }
 
-static void run_timed(const char *function, const long *shape)
+static void call_and_sample(const char *function, const batch *of)
 {
-    const batch b = random_batch(shape, 4.0f);
+    const batch b = *of;
     const int *some = random_i32(SAMPLED_ROWS, 0, (int)b.rows);
-    ignore_some(&b, 10);
     call(function, &b);
     batch sample = {.rows = SAMPLED_ROWS, .classes = b.classes, .ignore = b.ignore};
     sample.logits = rows_of(b.logits, b.classes, some, SAMPLED_ROWS);
@@ -203,6 +202,20 @@ static void run_timed(const char *function, const long *shape)
     sample.labels = i32_array(SAMPLED_ROWS);
     for (int r = 0; r < SAMPLED_ROWS; r++) sample.labels[r] = b.labels[some[r]];
     expect_loss_and_gradient(&sample, counted(&b));
+}
+
+static void run_timed(const char *function, const long *shape)
+{
+    const batch b = random_batch(shape, 4.0f);
+    ignore_some(&b, 10);
+    call_and_sample(function, &b);
+}
+
+/* No ignored rows: what they cost depends on how many there are. */
+static void run_counted(const char *function, const long *shape)
+{
+    const batch b = random_batch(shape, 4.0f);
+    call_and_sample(function, &b);
 }
 
 static const grading_case cases[] = {
@@ -247,6 +260,18 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, times fewer than separate kernels, 256 rows of 512 classes",
+     .function = "softmax_cross_entropy",
+     .baseline = "baseline_softmax_cross_entropy",
+     .run = run_counted,
+     .shape = {256, 512},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 1.3},
+    {0},
+};
+
 EXERCISE(305) = {
     .id = 305,
     .name = "cross_entropy",
@@ -257,4 +282,5 @@ EXERCISE(305) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

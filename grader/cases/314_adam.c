@@ -210,6 +210,18 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, of those that must be, 2^16 parameters",
+     .function = "adam_update",
+     .run = run_timed,
+     .shape = {1 << 16},
+     .count = moved_bytes,
+     .ideal = (double)BYTES_MOVED * (1 << 16),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {0},
+};
+
 EXERCISE(314) = {
     .id = 314,
     .name = "adam",
@@ -220,4 +232,5 @@ EXERCISE(314) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

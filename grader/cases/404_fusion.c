@@ -154,6 +154,25 @@ static const speed_test speed[] = {
     {0},
 };
 
+static const traffic_test traffic[] = {
+    {.metric = "bytes stored, of those that must be, batch 256, 64 to 256",
+     .function = "linear_forward_fused",
+     .run = run_timed,
+     .shape = {256, 64, 256},
+     .count = stored_bytes,
+     .ideal = 4.0 * 256 * 256,
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "bank conflicts a request, batch 256, 64 to 256",
+     .function = "linear_forward_fused",
+     .run = run_timed,
+     .shape = {256, 64, 256},
+     .count = conflicts_per_request,
+     .bound = AT_MOST,
+     .wanted = 0.1},
+    {0},
+};
+
 EXERCISE(404) = {
     .id = 404,
     .name = "fusion",
@@ -164,4 +183,5 @@ EXERCISE(404) = {
     .speed_points = 5,
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

@@ -8,6 +8,7 @@ int main(void)
     srunner_add_suite(runner, suite_process());
     srunner_add_suite(runner, suite_options());
     srunner_add_suite(runner, suite_score());
+    srunner_add_suite(runner, suite_traffic());
     srunner_add_suite(runner, suite_catalog());
     srunner_add_suite(runner, suite_submission());
     srunner_add_suite(runner, suite_idx());

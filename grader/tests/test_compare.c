@@ -14,8 +14,9 @@ static double want[MANY];
 static size_t count;
 static double tolerance;
 
-static void compare(const long *shape)
+static void compare(const char *function, const long *shape)
 {
+    (void)function;
     (void)shape;
     expect_close((layout){"x", 1, count}, got, want, NULL, tolerance);
 }
@@ -25,7 +26,7 @@ static char *compare_message(size_t n, double bound)
     now.exercise = &nothing;
     count = n;
     tolerance = bound;
-    return run_guarded(compare, NULL);
+    return run_guarded(compare, NULL, NULL);
 }
 
 static void expect_accepted(size_t n, double bound)
@@ -102,8 +103,9 @@ START_TEST(one_bad_element_of_many_is_found)
 }
 END_TEST
 
-static void compare_norm(const long *shape)
+static void compare_norm(const char *function, const long *shape)
 {
+    (void)function;
     (void)shape;
     expect_norm_close((layout){"x", 1, count}, got, want, tolerance);
 }
@@ -113,15 +115,16 @@ START_TEST(norm_refuses_nan)
     got[0] = NAN, want[0] = 1.0;
     now.exercise = &nothing;
     count = 1, tolerance = 1e30;
-    ck_assert_ptr_nonnull(run_guarded(compare_norm, NULL));
+    ck_assert_ptr_nonnull(run_guarded(compare_norm, NULL, NULL));
 }
 END_TEST
 
 /* One dropped term, or TF32 inputs, must not pass where honest fp32 does (grading rules). */
 static float *mm_a, *mm_b, *mm_c;
 
-static void compare_matmul(const long *shape)
+static void compare_matmul(const char *function, const long *shape)
 {
+    (void)function;
     expect_matmul(mm_c, mm_a, mm_b, shape[0], shape[1], shape[2]);
 }
 
@@ -153,7 +156,7 @@ static char *matmul_message(long k, bool tf32, long dropped)
         }
     }
     now.exercise = &nothing;
-    return run_guarded(compare_matmul, shape);
+    return run_guarded(compare_matmul, NULL, shape);
 }
 
 START_TEST(matmul_bound_accepts_fp32_only)

@@ -11,6 +11,7 @@ Suite *suite_process(void);    /* test_process.c */
 Suite *suite_options(void);    /* test_options.c */
 Suite *suite_score(void);      /* test_score.c */
 Suite *suite_submission(void); /* test_submission.c */
+Suite *suite_traffic(void);    /* test_traffic.c */
 Suite *suite_catalog(void);    /* test_catalog.c */
 Suite *suite_idx(void);        /* test_idx.c */
 Suite *suite_digits(void);     /* test_digits.c */

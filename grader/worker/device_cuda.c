@@ -125,6 +125,27 @@ double device_clock_stop(void)
     return milliseconds * 1e-3;
 }
 
+#ifdef WITH_SOFTGPU
+void device_count_start(void)
+{
+    softgpu_count_start();
+}
+
+void device_count_stop(device_counts *counts)
+{
+    softgpu_count_stop(counts);
+}
+#else
+void device_count_start(void)
+{
+}
+
+void device_count_stop(device_counts *counts)
+{
+    (void)counts;
+}
+#endif
+
 int device_take_error(bool *sticky)
 {
     cudaError_t error = cudaGetLastError();

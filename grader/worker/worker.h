@@ -40,6 +40,9 @@ void device_flush_caches(void);
 void device_clock_start(void);
 /** Wait for the whole device, then stop. @return seconds since device_clock_start */
 double device_clock_stop(void);
+/** Count what the device does from here on; softgpu only. */
+void device_count_start(void);
+void device_count_stop(device_counts *);
 /** The first error of the device since the last call of this; *sticky when it stays. */
 int device_take_error(bool *sticky);
 const char *device_error_text(int error);

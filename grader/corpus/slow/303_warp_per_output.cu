@@ -1,4 +1,5 @@
-// RIGHT: no tiles, a warp per output and shuffles, strides in a struct, bias in the product
+// SLOW: bytes moved, times fewer than linear_forward | counted 3.89
+// No tiles, a warp per output and shuffles, strides in a struct, bias in the product.
 #include "layers.h"
 
 /** A matrix in memory: element (i, j) is data[i * row + j * col]. Its transpose swaps the two. */
