@@ -64,31 +64,35 @@ static void drop_meeting(pattern *p)
     }
 }
 
-static void count_global(warp *w, tally *t, pattern *p)
+static void count_global(warp *w, tally *t, pattern *p, pattern_kind kind)
 {
     uint64_t sector[LANES];
     if (w->block->launch->grid) drop_meeting(p);
     if (!p->mask) return;
     uint32_t n = pattern_sectors(p, sector);
-    add_request(t, p, n);
+    add_request(t, p, kind == PATTERN_ATOMIC ? pattern_atomic_sectors(p) : n);
     tally_touch(w->block->device->counter, sector, n);
 }
 
+/* A GPU asks for local memory word by word. */
 static void count_local(tally *t, const pattern *p)
 {
-    if (p->mask) add_request(t, p, pattern_local_sectors(p));
+    if (!p->mask) return;
+    add_request(t, p, pattern_local_sectors(p));
+    if (p->bytes > 4) t->requests += p->bytes / 4 - 1;
 }
 
-static void count_shared(tally *t, const pattern *p, bool atomic)
+static void count_shared(tally *t, const pattern *p, pattern_kind kind)
 {
     if (!p->mask) return;
-    add_request(t, p, atomic ? pattern_atomic_wavefronts(p) : pattern_wavefronts(p));
-    t->least += pattern_least(p);
+    pattern_passes n = pattern_banks(p, kind);
+    add_request(t, p, n.wavefronts);
+    t->least += n.least;
 }
 
-static bool is_atomic(const op *o)
+static pattern_kind kind_of(const op *o)
 {
-    return o->variant;
+    return (pattern_kind)o->variant;
 }
 
 const op *run_count_global(warp *w, const op *o)
@@ -96,7 +100,7 @@ const op *run_count_global(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_global(w, executed(w, o, mask), &p);
+    count_global(w, executed(w, o, mask), &p, kind_of(o));
     return o + 1;
 }
 
@@ -105,7 +109,7 @@ const op *run_count_shared(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_shared(executed(w, o, mask), &p, is_atomic(o));
+    count_shared(executed(w, o, mask), &p, kind_of(o));
     return o + 1;
 }
 
@@ -132,32 +136,27 @@ const op *run_count_generic(warp *w, const op *o)
         in[where] |= 1u << i;
     }
     p.mask = in[SPACE_GLOBAL];
-    count_global(w, t + GENERIC_GLOBAL, &p);
+    count_global(w, t + GENERIC_GLOBAL, &p, kind_of(o));
     p.mask = in[SPACE_LOCAL];
     count_local(t + GENERIC_LOCAL, &p);
     p.mask = in[SPACE_SHARED];
-    count_shared(t + GENERIC_SHARED, &p, is_atomic(o));
+    count_shared(t + GENERIC_SHARED, &p, kind_of(o));
     return o + 1;
 }
 
-/* cp.async: a load of global memory, and at the next site a store to shared memory. Lanes that read
- * nothing (their bytes become zero) ask global memory for nothing. */
+/* cp.async: a load of global memory. Lanes that read nothing (their bytes become zero) ask for
+ * nothing; what is written to shared memory no GPU counts as a store. */
 const op *run_count_async(warp *w, const op *o)
 {
-    pattern to, from;
-    const uint64_t *source = row(w, o->b), *extra = row(w, o->e);
+    pattern p = {.bytes = o->size};
+    const uint64_t *from = row(w, o->b), *extra = row(w, o->e);
     const uint32_t *bytes = row(w, o->c);
-    uint32_t mask = active(w, o);
-    tally *t = executed(w, o, mask);
-    read_addresses(w, o, mask, &to);
-    from.bytes = to.bytes;
-    from.mask = 0;
     for (uint32_t i = 0; i < LANES; i++) {
-        from.address[i] = source[i] + extra[i];
-        from.mask |= (uint32_t)(bytes[i] != 0) << i;
+        p.address[i] = from[i] + extra[i];
+        p.mask |= (uint32_t)(bytes[i] != 0) << i;
     }
-    from.mask &= mask;
-    count_global(w, t, &from);
-    count_shared(t + 1, &to, false);
+    uint32_t mask = active(w, o);
+    p.mask &= mask;
+    count_global(w, executed(w, o, mask), &p, PATTERN_LOAD);
     return o + 1;
 }

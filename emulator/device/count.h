@@ -62,8 +62,13 @@ struct counted {
     tally *tally;
 };
 
+enum { MOST_LAUNCHES = 10000 }; /* that are kept one by one */
+
 struct counter {
     bool on;
+    device_counts before; /* of the kernel that runs: before the launch */
+    device_counted_launch *launches;
+    uint32_t launch_count, launch_room;
     counted **kernels; /* in the order of their first launches */
     uint32_t kernel_count;
     char **files; /* distinct names */

@@ -10,7 +10,8 @@
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   run      device_launch
  *   report   device_take_finding, device_take_output, device_error
- *   count    device_count, device_count_total, device_count_kernel, device_count_site
+ *   count    device_count, device_count_total, device_count_kernel, device_count_site,
+ *            device_count_launch
  *
  * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
  * side. No callback, no shared global. So the two sides can live in two processes joined by a pipe,
@@ -185,6 +186,14 @@ typedef struct device_site {
     device_counts counts;
 } device_site;
 
+/** One launch of a counted kernel. */
+typedef struct device_counted_launch {
+    uint32_t kernel; /**< as in device_count_kernel */
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    device_counts counts;
+} device_counted_launch;
+
 /** Count the launches from here on, or stop; what was counted so far stays. Costs speed. */
 void device_count(device *, int on);
 /** Sums over all counted launches; copies are for who asks for them to count. */
@@ -195,5 +204,8 @@ int device_count_kernel(device *, uint32_t kernel, char name[128], device_counts
 /** The statement of that number of the kernel of that number, in the order of the program; some
  *  were never executed. @return 0 when there is none. */
 int device_count_site(device *, uint32_t kernel, uint32_t number, device_site *);
+/** The counted launch of that number; only the first 10000 are kept. @return 0 when there is none.
+ */
+int device_count_launch(device *, uint32_t number, device_counted_launch *);
 
 #endif

@@ -32,19 +32,27 @@ static bool rises_by(const pattern *p, uint64_t step)
 typedef struct set {
     uint64_t used;
     uint64_t slot[2 * PATTERN_LANES];
+    uint8_t times[2 * PATTERN_LANES]; /* that it was inserted, or what the caller keeps there */
 } set;
 
-/* @return whether it is new. */
-static bool insert(set *s, uint64_t value)
+/* @return where the number stands; if it is new, its `times` is 0. */
+static uint32_t place(set *s, uint64_t value)
 {
     uint32_t i = (uint32_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 58);
     while (s->used >> i & 1) {
-        if (s->slot[i] == value) return false;
+        if (s->slot[i] == value) return i;
         i = (i + 1) % (2 * PATTERN_LANES);
     }
     s->used |= UINT64_C(1) << i;
     s->slot[i] = value;
-    return true;
+    s->times[i] = 0;
+    return i;
+}
+
+/* @return whether it is new. */
+static bool insert(set *s, uint64_t value)
+{
+    return s->times[place(s, value)]++ == 0;
 }
 
 /* ---- global memory --------------------------------------------------------------------------- */
@@ -65,12 +73,31 @@ uint32_t pattern_sectors(const pattern *p, uint64_t sector[PATTERN_LANES])
     uint64_t before = UINT64_MAX;
     bool aligned = p->address[0] % p->bytes == 0; /* so that no element crosses a sector */
     if (is_full(p) && aligned && rises_by(p, p->bytes)) return span_sectors(p, sector);
+    if (is_full(p) && rises_by(p, 0)) {
+        sector[0] = p->address[0] / SECTOR_BYTES;
+        return 1;
+    }
     for (uint32_t m = p->mask; m; m &= m - 1) {
         uint64_t s = p->address[__builtin_ctz(m)] / SECTOR_BYTES;
         if (s != before && insert(&seen, s)) sector[n++] = s;
         before = s;
     }
     return n;
+}
+
+/* A sector is visited as often as the most wanted of its elements. */
+uint32_t pattern_atomic_sectors(const pattern *p)
+{
+    set elements = {.used = 0}, sectors = {.used = 0};
+    uint32_t visits = 0;
+    for (uint32_t m = p->mask; m; m &= m - 1) {
+        uint64_t address = p->address[__builtin_ctz(m)];
+        uint8_t times = ++elements.times[place(&elements, address)];
+        uint8_t *most = &sectors.times[place(&sectors, address / SECTOR_BYTES)];
+        visits += times > *most;
+        if (times > *most) *most = times;
+    }
+    return visits;
 }
 
 /* ---- local memory ---------------------------------------------------------------------------- */
@@ -127,37 +154,40 @@ static uint32_t group_lanes(const pattern *p)
     return p->bytes <= WORD ? PATTERN_LANES : PATTERN_LANES * WORD / p->bytes;
 }
 
+static bool agrees_with(const pattern *p, uint32_t apart)
+{
+    for (uint32_t m = p->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m), other = lane ^ apart;
+        bool same = p->address[lane] == p->address[other];
+        if (p->mask >> other & 1 && !same) return false;
+    }
+    return true;
+}
+
+/* Two groups are loaded as one when every lane wants the same as its neighbour, or every lane the
+ * same as the next but one, as far as these are active. */
+static bool loads_double(const pattern *p)
+{
+    return p->bytes > WORD && (agrees_with(p, 1) || agrees_with(p, 2));
+}
+
 static uint32_t group_mask(uint32_t lanes)
 {
     return lanes == PATTERN_LANES ? UINT32_MAX : (1u << lanes) - 1;
 }
 
-uint32_t pattern_wavefronts(const pattern *p)
+pattern_passes pattern_banks(const pattern *p, pattern_kind kind)
 {
-    uint32_t lanes = group_lanes(p), n = 0;
-    if (is_full(p) && (rises_by(p, p->bytes) && p->address[0] % p->bytes == 0)) {
-        return PATTERN_LANES / lanes;
+    uint32_t lanes = group_lanes(p);
+    pattern_passes n = {0, 0};
+    if (is_full(p) && rises_by(p, p->bytes) && p->address[0] % p->bytes == 0) {
+        return (pattern_passes){PATTERN_LANES / lanes, PATTERN_LANES / lanes};
     }
+    if (kind == PATTERN_LOAD && loads_double(p)) lanes *= 2;
     for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
-        n += passes(p, p->mask & group_mask(lanes) << first, false);
-    }
-    return n;
-}
-
-uint32_t pattern_least(const pattern *p)
-{
-    uint32_t lanes = group_lanes(p), n = 0;
-    for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
-        n += (p->mask & group_mask(lanes) << first) != 0;
-    }
-    return n;
-}
-
-uint32_t pattern_atomic_wavefronts(const pattern *p)
-{
-    uint32_t lanes = group_lanes(p), n = 0;
-    for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
-        n += passes(p, p->mask & group_mask(lanes) << first, true);
+        uint32_t mask = p->mask & group_mask(lanes) << first;
+        n.wavefronts += passes(p, mask, kind == PATTERN_ATOMIC);
+        n.least += mask != 0;
     }
     return n;
 }

@@ -4,10 +4,11 @@
  *
  * Interface
  *   pattern_sectors          global memory: the distinct sectors of 32 bytes
+ *   pattern_atomic_sectors   ... of an atomic, where lanes that update one element take turns
  *   pattern_local_sectors    the same for local memory, which a GPU lays out word by word
- *   pattern_wavefronts       shared memory: passes over its 32 banks
- *   pattern_least            ... that the width of the access needs without any conflict
- *   pattern_atomic_wavefronts
+ *   pattern_banks            shared memory: passes over its 32 banks
+ *
+ * The rules are those of an H200, found with and checked against tests/counters.
  */
 #ifndef SOFTGPU_DEVICE_PATTERN_H
 #define SOFTGPU_DEVICE_PATTERN_H
@@ -25,10 +26,15 @@ typedef struct pattern {
 
 /** @param sector their numbers (address / 32), in no order. @return how many */
 uint32_t pattern_sectors(const pattern *, uint64_t sector[PATTERN_LANES]);
+uint32_t pattern_atomic_sectors(const pattern *);
 uint32_t pattern_local_sectors(const pattern *);
-uint32_t pattern_wavefronts(const pattern *);
-uint32_t pattern_least(const pattern *);
-/** Lanes that update the same word take turns. */
-uint32_t pattern_atomic_wavefronts(const pattern *);
+
+typedef enum pattern_kind { PATTERN_LOAD, PATTERN_STORE, PATTERN_ATOMIC } pattern_kind;
+
+typedef struct pattern_passes {
+    uint32_t wavefronts;
+    uint32_t least; /**< what they would be without bank conflicts */
+} pattern_passes;
+pattern_passes pattern_banks(const pattern *, pattern_kind);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "count.h"
 #include "decode.h"
+#include "pattern.h"
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
@@ -136,12 +137,15 @@ static uint32_t find_access(const decoder *d, uint32_t first)
 static draft draft_like(const draft *x)
 {
     uint16_t addresses = 1u << FIELD_A | 1u << FIELD_GUARD;
-    if (x->op.run == run_copy_async) addresses |= 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E;
+    if (x->op.run == run_copy_async)
+        addresses = 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E | 1u << FIELD_GUARD;
     draft y = *x;
     y.reads &= addresses;
     y.writes = 0;
+    y.op.variant = x->op.run == run_atomic ? PATTERN_ATOMIC
+                   : x->op.is_load         ? PATTERN_LOAD
+                                           : PATTERN_STORE;
     y.op.is_load = false;
-    y.op.variant = x->op.run == run_atomic;
     return y;
 }
 
@@ -151,7 +155,6 @@ static draft count_access(decoder *d, const draft *x)
     if (x->op.run == run_copy_async) {
         y.op.run = run_count_async;
         y.op.site = add_site(d, TRAFFIC_GLOBAL_LOAD, true);
-        add_site(d, TRAFFIC_SHARED_STORE, false);
         return y;
     }
     access how = access_of(d, x);
@@ -159,7 +162,7 @@ static draft count_access(decoder *d, const draft *x)
     y.op.site = add_site(d, how.traffic, true);
     if (how.run != run_count_generic) return y;
     int kind = (int)how.traffic - TRAFFIC_GLOBAL_LOAD;
-    add_site(d, y.op.variant ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind, false);
+    add_site(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind, false);
     add_site(d, TRAFFIC_SHARED_LOAD + kind, false);
     return y;
 }

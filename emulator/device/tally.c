@@ -2,7 +2,8 @@
  * tally.c: from the tallies of host threads to the counts of kernels and source lines.
  *
  * Interface
- *   device_count, device_count_total, device_count_kernel, device_count_site
+ *   device_count, device_count_total, device_count_kernel, device_count_site,
+ *   device_count_launch
  *   tally_begin, tally_prepare, tally_touch, tally_fold, tally_end, tally_close
  */
 #include <stdio.h>
@@ -83,37 +84,18 @@ static counted *new_counted(counter *c, const function *f)
     return k;
 }
 
-static counted *counted_of(counter *c, const function *f)
+static uint32_t number_of(counter *c, const function *f)
 {
     for (uint32_t i = 0; i < c->kernel_count; i++) {
-        counted *k = c->kernels[i];
-        if (k->function == f && k->version == f->module->version) return k;
+        const counted *k = c->kernels[i];
+        if (k->function == f && k->version == f->module->version) return i;
     }
     c->kernels = retake(c->kernels, (c->kernel_count + 1) * sizeof(counted *));
-    return c->kernels[c->kernel_count++] = new_counted(c, f);
+    c->kernels[c->kernel_count] = new_counted(c, f);
+    return c->kernel_count++;
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
-
-void tally_begin(launch *l)
-{
-    counter *c = l->device->counter;
-    if (!c || !c->on || !module_make_twins(l->function->module)) return;
-    const uint32_t *size = l->request->block;
-    uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
-    l->function = l->function->twin;
-    l->budget *= 2; /* half of a twin's operations count */
-    counted *k = l->counted = counted_of(c, l->function);
-    k->launches++;
-    k->blocks += l->blocks;
-    k->threads += l->blocks * threads;
-    k->warps += l->blocks * ((threads + LANES - 1) / LANES);
-}
-
-void tally_end(launch *l)
-{
-    if (l->counted) l->counted->footprint += SECTOR_BYTES * take_touched(l->device->counter);
-}
+/* ---- host threads ---------------------------------------------------------------------------- */
 
 void tally_prepare(block *b)
 {
@@ -195,6 +177,62 @@ static void add_kernel(device_counts *c, const counted *k)
     for (uint32_t i = 0; i < k->sites; i++) add_site(c, &k->site[i], &k->tally[i]);
 }
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void subtract(device_counts *from, const device_counts *what)
+{
+    uint64_t *f = (uint64_t *)from;
+    const uint64_t *w = (const uint64_t *)what;
+    for (size_t i = 0; i < sizeof *from / sizeof *f; i++) f[i] -= w[i];
+}
+
+static void add_shape(counted *k, const launch *l)
+{
+    const uint32_t *size = l->request->block;
+    uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
+    k->launches++;
+    k->blocks += l->blocks;
+    k->threads += l->blocks * threads;
+    k->warps += l->blocks * ((threads + LANES - 1) / LANES);
+}
+
+void tally_begin(launch *l)
+{
+    counter *c = l->device->counter;
+    if (!c || !c->on || !module_make_twins(l->function->module)) return;
+    l->function = l->function->twin;
+    l->budget *= 2; /* half of a twin's operations count */
+    uint32_t number = number_of(c, l->function); /* may move the list */
+    counted *k = l->counted = c->kernels[number];
+    c->before = (device_counts){0};
+    add_kernel(&c->before, k);
+    add_shape(k, l);
+}
+
+static void keep_launch(counter *c, const launch *l)
+{
+    if (c->launch_count == MOST_LAUNCHES) return;
+    if (c->launch_count == c->launch_room) {
+        c->launch_room = 2 * c->launch_room + 16;
+        c->launches = retake(c->launches, c->launch_room * sizeof *c->launches);
+    }
+    device_counted_launch *to = &c->launches[c->launch_count++];
+    const device_launch_request *r = l->request;
+    *to = (device_counted_launch){.kernel = number_of(c, l->function),
+                                  .dynamic_shared_bytes = r->dynamic_shared_bytes};
+    memcpy(to->grid, r->grid, sizeof to->grid);
+    memcpy(to->block, r->block, sizeof to->block);
+    add_kernel(&to->counts, l->counted);
+    subtract(&to->counts, &c->before);
+}
+
+void tally_end(launch *l)
+{
+    if (!l->counted) return;
+    l->counted->footprint += SECTOR_BYTES * take_touched(l->device->counter);
+    keep_launch(l->device->counter, l);
+}
+
 /* ---- device.h -------------------------------------------------------------------------------- */
 
 void device_count(device *d, int on)
@@ -236,6 +274,13 @@ int device_count_site(device *d, uint32_t kernel, uint32_t number, device_site *
     return 1;
 }
 
+int device_count_launch(device *d, uint32_t number, device_counted_launch *launch)
+{
+    if (!d->counter || number >= d->counter->launch_count) return 0;
+    *launch = d->counter->launches[number];
+    return 1;
+}
+
 void tally_close(device *d)
 {
     counter *c = d->counter;
@@ -251,6 +296,7 @@ void tally_close(device *d)
     for (uint32_t i = 0; i < c->file_count; i++) free(c->files[i]);
     munmap(c->touched, MAP_BYTES);
     munmap(c->touched_any, MAP_BYTES / MAP_STEP);
+    free(c->launches);
     free(c->kernels);
     free(c->files);
     free(c);

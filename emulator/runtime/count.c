@@ -1,5 +1,5 @@
 /*
- * count.c: what a program's launches and copies cost, for softgpu.h.
+ * count.c: what a program's launches and copies cost, for softgpu.h and profile.c.
  *
  * The device counts launches, and only ever adds; so the cost of a stretch of the program is a
  * difference. What a device had counted when it was closed is kept.
@@ -8,14 +8,14 @@
 
 #include "../softgpu.h"
 
-static bool counting;
+static bool asked;              /* between softgpu_count_start and softgpu_count_stop */
 static device_counts transfers; /* copies and fills; all else is 0 */
 static device_counts kept;      /* of devices that were closed */
 static device_counts start;
 
 enum { NUMBERS = sizeof(device_counts) / sizeof(uint64_t) };
 
-static void add(device_counts *to, const device_counts *from, uint64_t times)
+static void add_times(device_counts *to, const device_counts *from, uint64_t times)
 {
     uint64_t *t = (uint64_t *)to;
     const uint64_t *f = (const uint64_t *)from;
@@ -23,22 +23,32 @@ static void add(device_counts *to, const device_counts *from, uint64_t times)
     for (int i = 0; i < NUMBERS; i++) t[i] += times * f[i];
 }
 
-static device_counts so_far(void)
+void count_add(device_counts *to, const device_counts *from)
+{
+    add_times(to, from, 1);
+}
+
+device_counts count_so_far(void)
 {
     device_counts sum = transfers, now;
 
-    add(&sum, &kept, 1);
+    count_add(&sum, &kept);
     for (int i = 0; i < option_devices(); i++) {
         if (!runtime.context[i].device) continue;
         device_count_total(runtime.context[i].device, &now);
-        add(&sum, &now, 1);
+        count_add(&sum, &now);
     }
     return sum;
 }
 
+static bool counting(void)
+{
+    return asked || profile_wanted();
+}
+
 void count_opened(void)
 {
-    if (counting) device_count(runtime.device, 1);
+    if (counting()) device_count(runtime.device, 1);
 }
 
 void count_closing(void)
@@ -46,7 +56,8 @@ void count_closing(void)
     device_counts now;
 
     device_count_total(runtime.device, &now);
-    add(&kept, &now, 1);
+    count_add(&kept, &now);
+    profile_collect();
 }
 
 static void count_transfer(device_transfers *kind, size_t bytes)
@@ -65,7 +76,7 @@ void count_copy(const void *to, const void *from, size_t bytes)
 {
     bool to_device = on_device(to), from_device = on_device(from);
 
-    if (!counting || !bytes) return;
+    if (!bytes || !counting()) return;
     if (to_device && from_device)
         count_transfer(&transfers.on_device, bytes);
     else if (to_device)
@@ -76,7 +87,7 @@ void count_copy(const void *to, const void *from, size_t bytes)
 
 void count_fill(size_t bytes)
 {
-    if (counting && bytes) count_transfer(&transfers.fills, bytes);
+    if (bytes && counting()) count_transfer(&transfers.fills, bytes);
 }
 
 static void count_on_all(int on)
@@ -88,18 +99,18 @@ static void count_on_all(int on)
 void softgpu_count_start(void)
 {
     runtime_lock();
-    counting = true;
+    asked = true;
     count_on_all(1);
-    start = so_far();
+    start = count_so_far();
     runtime_unlock();
 }
 
 void softgpu_count_stop(device_counts *counts)
 {
     runtime_lock();
-    *counts = so_far();
-    add(counts, &start, (uint64_t)-1);
-    counting = false;
-    count_on_all(0);
+    *counts = count_so_far();
+    add_times(counts, &start, (uint64_t)-1);
+    asked = false;
+    count_on_all(counting());
     runtime_unlock();
 }

@@ -170,6 +170,14 @@ void count_closing(void);
 /** A copy or a fill that the program asked for is done. */
 void count_copy(const void *to, const void *from, size_t bytes);
 void count_fill(size_t bytes);
+void count_add(device_counts *to, const device_counts *from);
+/** Since the program began, as far as somebody asked for it. */
+device_counts count_so_far(void);
+
+/* profile.c: SOFTGPU_PROFILE. */
+bool profile_wanted(void);
+/** Take the counts of the device, which will be closed. */
+void profile_collect(void);
 
 /* handle.c: streams, events, graphs and pools that are alive. */
 struct handle {

@@ -37,7 +37,7 @@ struct labelled {
     int argument;
 };
 
-static labelled launches[1024];
+static labelled launches[2048];
 static int launch_count;
 
 static bool add_launch(const char *label, void (*run)(int), int argument = 0)
@@ -49,12 +49,17 @@ static bool add_launch(const char *label, void (*run)(int), int argument = 0)
     return true;
 }
 
-#define LAUNCH_AT(label, line) LAUNCH_NAMED(label, line)
-#define LAUNCH_NAMED(label, line)                                                                  \
-    static void launch_##line(int);                                                                \
-    static bool added_##line = add_launch(label, launch_##line);                                   \
-    static void launch_##line(int)
-#define LAUNCH(label) LAUNCH_AT(label, __LINE__)
+#define LAUNCH_AT(label, number) LAUNCH_NAMED(label, number)
+#define LAUNCH_NAMED(label, number)                                                                \
+    static void launch_##number(int);                                                              \
+    static bool added_##number = add_launch(label, launch_##number);                               \
+    static void launch_##number(int)
+#define LAUNCH(label) LAUNCH_AT(label, __COUNTER__)
+
+__device__ static int thread()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
 
 static void must(cudaError_t error, const char *what)
 {
