@@ -2,7 +2,7 @@
  * access.c: what a load or store of a warp touches, and whether it may.
  *
  * Interface
- *   run_load, run_store, with variants for what is known beforehand; run_copy_async
+ *   run_load, run_store, with variants for what is known beforehand
  *
  * An access is cut into runs: neighbouring lanes whose addresses rise by the size of the element,
  * or stay equal. A coalesced access is one run, so is a broadcast; a warp that covers two rows of
@@ -301,27 +301,4 @@ const op *run_store_global(warp *w, const op *o)
 const op *run_store_shared(warp *w, const op *o)
 {
     return store(w, o, SPACE_SHARED, true);
-}
-
-/* ---- asynchronous copies --------------------------------------------------------------------- */
-
-/* o->a, o->b: addresses; o->c: bytes to read, the rest is zero; o->e: displacement of the source.
- */
-const op *run_copy_async(warp *w, const op *o)
-{
-    const uint64_t *from = row(w, o->b), *extra = row(w, o->e);
-    const uint32_t *count = row(w, o->c);
-    for (uint32_t m = active(w, o); m; m &= m - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(m), bytes = count[i] < o->size ? count[i] : o->size;
-        uint64_t to = o->narrow ? ((uint32_t *)row(w, o->a))[i] : ((uint64_t *)row(w, o->a))[i];
-        _Alignas(16) uint8_t value[16] = {0};
-        uint8_t *source = bytes == 0 ? value
-                                     : reach_lane(w, o, SPACE_GENERIC, from[i] + extra[i], bytes, i,
-                                                  ACCESS_LOAD, NULL);
-        if (source && bytes) memcpy(value, source, bytes);
-        uint8_t *target = reach_lane(w, o, SPACE_SHARED, to + (uint64_t)o->offset, o->size, i,
-                                     ACCESS_STORE, value);
-        if (target) memcpy(target, value, o->size);
-    }
-    return o + 1;
 }

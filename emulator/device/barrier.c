@@ -162,9 +162,9 @@ static void let_go(block *b, uint32_t number)
     b->arrived[number] = 0;
 }
 
-/* After a barrier of all, what came before is ordered before what follows. One of a part of the
- * block orders that part; to tell by which is beyond the shadow, so it is taken for a fence. */
-static void order_accesses(block *b, bool all)
+/* A barrier of a part of the block orders that part; to tell by which is beyond the shadow, so it is
+ * taken for a fence. */
+void order_accesses(block *b, bool all)
 {
     uint32_t tick = shadow_tick(b);
     if (all) b->epoch_tick = tick;

@@ -48,7 +48,10 @@ block *block_open(device *d)
 void block_close(block *b)
 {
     if (!b) return;
-    for (uint32_t k = 0; k < MAX_WARPS; k++) free(b->warps[k].paths);
+    for (uint32_t k = 0; k < MAX_WARPS; k++) {
+        free(b->warps[k].paths);
+        free(b->warps[k].flights.list);
+    }
     munmap(b->rows, (BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
     if (b->frames) munmap(b->frames, b->frame_capacity);
     if (b->locals) munmap(b->locals, b->local_capacity);
@@ -145,6 +148,8 @@ void block_start(block *b, uint64_t number)
     for (uint32_t i = 0; i < 3; i++) fill_row(b->rows, i, b->index[i]);
     b->live = b->threads;
     memset(b->arrived, 0, sizeof b->arrived);
+    b->polls = 0;
+    flights_start(b);
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
         warp_start(&b->warps[k], b->launch->function, rest >= LANES ? ~0u : (1u << rest) - 1);

@@ -80,6 +80,7 @@ static const struct {
     {"prefetch", decode_nothing},  {"prefetchu", decode_nothing},
     {"nanosleep", decode_nothing}, {"pmevent", decode_nothing},
     {"discard", decode_nothing},   {"applypriority", decode_nothing},
+    {"mbarrier", decode_mbarrier}, {"createpolicy", decode_policy},
     {"wmma", decode_wmma},         {"mma", decode_mma},
     {"ldmatrix", decode_ldmatrix}, {"movmatrix", decode_movmatrix},
 };

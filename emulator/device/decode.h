@@ -120,15 +120,21 @@ int type_size(const char *type);
 /** Width of the registers that hold values of `bytes`. */
 uint8_t register_width(int bytes);
 
+/** The state space that the opcode names. */
+space space_named(const decoder *);
+/** The address operand goes to field A, its displacement to op.offset. */
+bool set_address(decoder *, draft *, const ptx_operand *memory);
+
 /* Each decodes one statement; false when it is beyond the device. */
 typedef bool decode_special(decoder *);
 decode_special decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry,
     decode_slct, decode_prmt; /* decode_value.c */
 decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep,
-    decode_copy_async, decode_call; /* decode_memory.c */
+    decode_call; /* decode_memory.c */
 decode_special decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier,
     decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
     decode_active_mask, decode_trap, decode_nothing;                       /* decode_control.c */
+decode_special decode_copy_async, decode_mbarrier, decode_policy;          /* decode_async.c */
 decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
 
 void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */

@@ -2,14 +2,14 @@
  * decode_memory.c: statements that touch memory, and calls, whose parameters are a kind of memory.
  *
  * Interface
- *   decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep, decode_copy_async,
- *   decode_call
+ *   decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep, decode_call
+ *   space_named, set_address            for decode_async.c
  */
 #include <stdlib.h>
 
 #include "decode.h"
 
-static space space_named(const decoder *d)
+space space_named(const decoder *d)
 {
     static const struct {
         const char *name;
@@ -24,8 +24,7 @@ static space space_named(const decoder *d)
     return SPACE_GENERIC;
 }
 
-/* The address operand goes to field A, its displacement to op.offset. */
-static bool set_address(decoder *d, draft *x, const ptx_operand *memory)
+bool set_address(decoder *d, draft *x, const ptx_operand *memory)
 {
     if (memory->kind != PTX_MEMORY) return false;
     const ptx_operand *base = &memory->item[0];
@@ -223,35 +222,6 @@ bool decode_atomic(decoder *d)
     else
         x.op.c = x.op.b, x.reads |= (uint16_t)((x.reads >> FIELD_B & 1) << FIELD_C);
     if (returns) set_write(d, &x, FIELD_D, &s->operand[0], width, false);
-    push(d, &x);
-    return true;
-}
-
-/* cp.async.ca.shared.global [to], [from], 16 {, bytes to read}: copies at once, so that the groups
- * and waits that follow have nothing to do. */
-bool decode_copy_async(decoder *d)
-{
-    const ptx_statement *s = d->now;
-    if (has_part(d, "commit_group") || has_part(d, "wait_group") || has_part(d, "wait_all")) {
-        return decode_nothing(d);
-    }
-    if (d->parts < 2 || strcmp(d->part[1], "async") || has_part(d, "bulk")) return false;
-    if (has_part(d, "mbarrier") || s->operands < 3 || s->operand[2].kind != PTX_NUMBER)
-        return false;
-    if (s->operand[0].kind != PTX_MEMORY || s->operand[1].kind != PTX_MEMORY) return false;
-    draft x = start(d, run_copy_async);
-    x.op.size = (uint8_t)s->operand[2].number;
-    x.op.count = 1;
-    const ptx_operand *to = &s->operand[0].item[0], *from = &s->operand[1].item[0];
-    x.op.narrow = width_of(d, to, 8) == 4;
-    set_read(d, &x, FIELD_A, to, x.op.narrow ? 4 : 8);
-    set_read(d, &x, FIELD_B, from, 8);
-    if (s->operands > 3)
-        set_read(d, &x, FIELD_C, &s->operand[3], 4);
-    else
-        set_constant(d, &x, FIELD_C, x.op.size, 4);
-    x.op.offset = (int64_t)s->operand[0].number;
-    set_constant(d, &x, FIELD_E, s->operand[1].number, 8);
     push(d, &x);
     return true;
 }

@@ -281,6 +281,23 @@ typedef struct path {
     uint32_t local;     /**< offset of the frame in local memory */
 } path;
 
+/** An asynchronous copy under way: what it will write, when somebody waits for it. */
+typedef struct flight {
+    const op *op;
+    uint32_t to;      /**< offset in shared memory */
+    uint32_t group;   /**< how many groups its lane had committed before */
+    uint32_t barrier; /**< offset of the mbarrier that waits for it; NO_BARRIER: none */
+    uint8_t lane, bytes;
+    uint8_t value[16];
+} flight;
+enum { NO_BARRIER = -1 };
+
+typedef struct flights {
+    flight *list;
+    uint32_t count, capacity;
+    uint32_t group[LANES]; /**< groups that each lane has committed */
+} flights;
+
 struct warp {
     uint8_t *bank[BANKS];
     uint32_t mask;  /**< active lanes of the path that runs */
@@ -296,6 +313,7 @@ struct warp {
     int32_t slice;                /**< backward jumps left before others get their turn */
     uint8_t *frames, *frames_end; /**< memory for register frames */
     uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
+    flights flights;
     block *block;
 };
 
@@ -314,6 +332,7 @@ struct block {
     uint32_t threads, warp_count;
     uint32_t live;                  /**< threads that have not exited */
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
+    uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
     uint8_t *rows, *warp_rows; /**< BANK_BLOCK; BANK_WARP of every warp */
     uint8_t *shared;
@@ -335,7 +354,7 @@ struct block {
     atomic_int seat;                     /**< cooperative: a `seat` of grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     bool waits;          /**< cooperative: has found others missing in this turn */
-    tally *tallies;                      /**< by site of the module, while launches are counted */
+    tally *tallies;      /**< by site of the module, while launches are counted */
     size_t tally_capacity;
 };
 
@@ -506,6 +525,9 @@ typedef enum barrier_kind {
 handler run_barrier, run_warp_sync, run_fence;
 /** Let go whoever waits for a barrier that is complete. @return whether somebody was. */
 bool barrier_release(block *);
+/** What came before is ordered before what follows: for all threads of the block, or for some,
+ *  nobody knows which. */
+void order_accesses(block *, bool all);
 /** Report threads that wait for ever. */
 void barrier_deadlock(block *);
 
@@ -530,7 +552,7 @@ typedef struct mover {
 } mover;
 const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
 handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
-handler run_store, run_store_global, run_store_shared, run_copy_async;
+handler run_store, run_store_global, run_store_shared;
 /* reach.c */
 space space_of_address(uint64_t generic);
 /** Where a space begins among generic addresses; 0 for global memory. */
@@ -588,6 +610,26 @@ typedef enum vote_kind {
     VOTE_UNIFORM,
 } vote_kind;
 handler run_shuffle, run_vote, run_match, run_redux, run_active_mask;
+
+/* async.c: copies to shared memory that take effect when they are waited for */
+handler run_copy_async, run_copy_commit, run_copy_wait;
+/** Forget what is under way: a new block starts. */
+void flights_start(block *);
+/** All earlier copies of a lane will be waited for at that mbarrier. */
+void flights_assign(warp *, uint32_t lane, uint32_t barrier);
+/** Whatever that mbarrier waits for takes effect. */
+void flights_land(block *, uint32_t barrier);
+
+/* mbarrier.c: barriers that are objects in shared memory */
+typedef enum mbarrier_kind {
+    MBARRIER_ARRIVE,
+    MBARRIER_DROP,
+    MBARRIER_COPIES, /**< arrive when the lane's copies are there */
+    MBARRIER_TEST,
+    MBARRIER_PARITY,
+    MBARRIER_INVAL,
+} mbarrier_kind;
+handler run_mbarrier_init, run_mbarrier, run_mbarrier_count;
 
 /* matrix.c: wmma and mma; fragment.c: wmma's loads and stores, ldmatrix */
 handler run_multiply, run_fragment_load, run_fragment_store, run_ldmatrix, run_movmatrix;

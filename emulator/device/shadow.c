@@ -120,7 +120,7 @@ static void forget(cells *c, uint32_t count, uint32_t first_tick)
 {
     for (uint32_t i = 0; i < count; i++) {
         c->read[i] = 0;
-        if (c->written[i] >= SPLIT) continue;
+        if (c->written[i] >= FLYING) continue;
         c->written[i] = tick_of(c->written[i]) >= first_tick ? 1 << TICK_SHIFT : 0;
     }
 }
@@ -269,6 +269,8 @@ static void look(warp *w, const op *o, const cells *c, uint32_t i, uint32_t me, 
     uint32_t written = c->written[i], read = c->read[i];
     if (written == UNOWNED) {
         found->unowned = true;
+    } else if (written == FLYING) {
+        *found = (conflict){.cell = FLYING, .line = c->written_line[i]};
     } else if (how != ACCESS_STORE && tick_of(written) < b->first_tick) {
         found->unwritten = true;
     } else if (!may_meet(o, written, me) && !ordered(w, written, me)) {
@@ -397,6 +399,19 @@ static void report_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes,
     launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
+static void report_flying(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
+                          const conflict *c)
+{
+    char me[48];
+    uint32_t line = 0;
+    module_file(w->block->launch->function->module, c->line, &line);
+    report(w, o, FINDING_RACE, lane, offset,
+           "thread%s %s what the asynchronous copy at line %u is still bringing: a race, because "
+           "nobody has waited for that copy",
+           thread_name(w->block, w->index * LANES + lane, me),
+           how == ACCESS_LOAD ? "reads" : "overwrites", line);
+}
+
 static void report_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
                         const conflict *c)
 {
@@ -445,7 +460,9 @@ bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_
         report(w, o, FINDING_UNINITIALISED, lane, offset,
                "reads %u bytes of shared memory that nothing in this block has written", bytes);
     }
-    if (found.cell && b->launch->check_races && !unchanged(w, offset, bytes, value)) {
+    if (found.cell == FLYING) {
+        if (b->launch->check_races) report_flying(w, o, offset, lane, how, &found);
+    } else if (found.cell && b->launch->check_races && !unchanged(w, offset, bytes, value)) {
         report_race(w, o, offset, lane, how, &found);
     }
     visit(w, o, offset, bytes, me, how, &found, true);

@@ -17,6 +17,7 @@
 #define WARP    UINT32_C(0x3e0)
 #define UNOWNED UINT32_C(0xffffffff) /* write cells only */
 #define SPLIT   UINT32_C(0xfffffffe)
+#define FLYING  UINT32_C(0xfffffffd) /* write cells only: an asynchronous copy is under way */
 
 enum { TICK_SHIFT = 12 };
 
