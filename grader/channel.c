@@ -56,7 +56,6 @@ static void become_worker(const char *program, const char *library, const char *
     dup2(moved[3], WIRE_MEMORY_FD);
     for (int fd = WIRE_MEMORY_FD + 1; fd < 256; fd++) close(fd);
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 256u << 20);
     if (chdir(directory) != 0) _exit(127);
     execl(program, program, library, (char *)NULL);
     _exit(127);

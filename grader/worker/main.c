@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define FILE_LIMIT (256u << 20) /* bytes of a file that the library may write */
 
 static void *library;
 static void *handles[WIRE_HANDLES];
@@ -152,15 +155,18 @@ static void fetch(wire_reply *reply)
     free_buffers();
 }
 
+/* The device comes first, which may need a large file (softgpu keeps host memory in one); nothing
+ * that the library does can make another. */
 static void start(const char *path)
 {
     wire_reply reply = {.status = WIRE_OK};
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        set_text(&reply, WIRE_NO_LIBRARY, dlerror());
+    int error = device_start();
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_LIMIT, FILE_LIMIT});
+    if (error) {
+        set_cuda_error(&reply, "starting the device", error);
     } else {
-        int error = device_start();
-        if (error) set_cuda_error(&reply, "starting the device", error);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!library) set_text(&reply, WIRE_NO_LIBRARY, dlerror());
     }
     send_reply(&reply);
 }
