@@ -318,6 +318,7 @@ bool decode_call(decoder *d)
             add_callee(d->to, c->callee);
         else
             x.op.run = syscall_find(target->name);
+        if (!x.op.run) x.op.run = libm_find(target->name, c);
     }
     if (!x.op.run) return false;
     push(d, &x);

@@ -662,6 +662,9 @@ void tally_prepare(block *);
 void tally_fold(block *);
 void tally_close(device *);
 
+/* libm.c: functions of which the host's libm knows the answer */
+handler *libm_find(const char *name, const call *);
+
 /* finding.c */
 void report(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
             const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -1,0 +1,167 @@
+# clang.sh: the front end that needs nothing of NVIDIA's: clang and the headers in include/. Part of
+# cucc.
+#
+# A .cu file is compiled twice, as by nvcc: for the device to PTX, then for the host, with the PTX
+# wrapped as a fat binary inside. The first pass finds the errors, the second shows the warnings.
+# shellcheck shell=bash disable=SC2154
+
+find_clang() {
+    local candidate version
+    for candidate in "${CUCC_CLANG:-}" clang++ clang++-{19,18,17,16,15,14}; do
+        candidate=$(command -v "$candidate") || continue
+        version=$("$candidate" -dumpversion)
+        if [ "${version%%.*}" -ge 14 ]; then
+            echo "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# Without a toolkit clang must be told which one to imitate: how kernels are launched, which PTX.
+cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_80
+    -Xclang -target-sdk-version=11.5 -Wno-unknown-cuda-version)
+# Math functions must stay calls (-fmath-errno): there is no libdevice to make instructions of them.
+device_options=(--cuda-device-only -S -O3 -gline-tables-only -fmath-errno -w
+    -Xclang -target-feature -Xclang +ptx75)
+
+# What the arguments of the command become.
+sources=() others=() common=() output='' mode=link standard=-std=gnu++17 language=''
+
+wants_value() { # COUNT OPTION
+    [ "$1" -gt 1 ] || fail "$2 wants a value"
+}
+
+read_options() {
+    local words
+    while [ $# -gt 0 ]; do
+        case $1 in
+        -o | --output-file) wants_value $# "$1"; output=$2; shift ;;
+        --output-file=*) output=${1#*=} ;;
+        -c | --compile) mode=object ;;
+        -ptx | --ptx) mode=ptx ;;
+        -E | --preprocess | -M | -MM) mode=text common+=("${1/--preprocess/-E}") ;;
+        -Xcompiler | --compiler-options)
+            wants_value $# "$1"
+            IFS=, read -ra words <<<"$2"
+            common+=("${words[@]}")
+            shift
+            ;;
+        -Xcompiler=* | --compiler-options=*)
+            IFS=, read -ra words <<<"${1#*=}"
+            common+=("${words[@]}")
+            ;;
+        -Xlinker | --linker-options) wants_value $# "$1"; others+=(-Xlinker "$2"); shift ;;
+        -Xlinker=* | --linker-options=*) others+=(-Xlinker "${1#*=}") ;;
+        -x) wants_value $# "$1"; language=${2/#cu*/cu}; shift ;;
+        -std | --std) wants_value $# "$1"; standard=-std=$2; shift ;;
+        --std=* | -std=*) standard=-std=${1#*=} ;;
+        -Werror | --Werror) # nvcc's takes kinds of warnings, clang's takes none
+            common+=(-Werror)
+            case ${2:-} in all-warnings | cross-execution-space-call | reorder | default-stream-launch) shift ;; esac
+            ;;
+        -fmad=false | --fmad=false) common+=(-ffp-contract=off) ;;
+        -ccbin | --compiler-bindir | --threads | -t | -diag-suppress | --diag-suppress | -diag-error | \
+            --expt-relaxed-constexpr=* | -res-usage=*) wants_value $# "$1"; shift ;;
+        -lineinfo | --generate-line-info | -use_fast_math | --use_fast_math | --extended-lambda | \
+            -extended-lambda | --expt-extended-lambda | -expt-extended-lambda | -res-usage | \
+            --resource-usage | --expt-relaxed-constexpr | -expt-relaxed-constexpr | -fmad=true | \
+            --fmad=true | -ccbin=* | --compiler-bindir=* | --threads=* | -diag-suppress=* | \
+            --diag-suppress=* | --no-compress | --forward-unknown-to-host-compiler) ;;
+        -I | -D | -U | -include | -isystem | -MF | -MT | -MQ)
+            wants_value $# "$1"
+            common+=("$1" "$2")
+            shift
+            ;;
+        --include-path=*) common+=("-I${1#*=}") ;;
+        -L | -l) wants_value $# "$1"; others+=("$1$2"); shift ;;
+        -L* | -l* | -Wl,* | -shared | -static* | *.o | *.a | *.so | *.so.*) others+=("$1") ;;
+        --shared) others+=(-shared) ;;
+        -*) common+=("$1") ;;
+        *) sources+=("$1") ;;
+        esac
+        shift
+    done
+    [ ${#sources[@]} -gt 0 ] || [ ${#others[@]} -gt 0 ] || fail "no input files"
+}
+
+run() {
+    show "$@"
+    "$@"
+}
+
+# A number as BYTES bytes, the lowest first.
+little_endian() { # VALUE BYTES
+    local i
+    for ((i = 0; i < $2; i++)); do printf "\\x$(printf %02x $(($1 >> 8 * i & 255)))"; done
+}
+
+# The container in which nvcc puts PTX: a header, one entry's header, the text (runtime/fatbin.c).
+wrap() { # PTX FATBIN
+    local bytes
+    bytes=$(stat -c %s "$1")
+    {
+        little_endian 0xba55ed50 4 && little_endian 1 2 && little_endian 16 2
+        little_endian $((24 + bytes)) 8
+        little_endian 1 2 && little_endian 0x101 2 && little_endian 24 4
+        little_endian "$bytes" 8 && little_endian 0 8
+        cat "$1"
+    } >"$2"
+}
+
+is_cuda() {
+    [[ $language = cu || ($language = '' && $1 = *.cu) ]]
+}
+
+to_ptx() { # SOURCE PTX
+    run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h "$standard" \
+        "${common[@]}" "${device_options[@]}" "$1" -o "$2"
+}
+
+to_object() { # SOURCE OBJECT
+    local fatbin=$scratch/fatbin compiler=$compiler
+    if ! is_cuda "$1"; then
+        case $1 in *.c) compiler="$compiler -x c" ;; esac
+        # shellcheck disable=SC2086
+        run $compiler -isystem "$here/include" "${common[@]}" -c "$1" -o "$2"
+        return
+    fi
+    to_ptx "$1" "$scratch/ptx" && wrap "$scratch/ptx" "$fatbin" &&
+        run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h \
+            "$standard" "${common[@]}" --cuda-host-only -Xclang -fcuda-include-gpubinary \
+            -Xclang "$fatbin" -c "$1" -o "$2"
+}
+
+# The name of what is made of a source when there is no -o.
+default_name() { # SOURCE SUFFIX
+    local base=${1##*/}
+    echo "${output:-${base%.*}$2}"
+}
+
+link_all() {
+    local objects=() source object
+    for source in "${sources[@]}"; do
+        object=$scratch/${#objects[@]}.o
+        to_object "$source" "$object" || exit
+        objects+=("$object")
+    done
+    run "$compiler" "${objects[@]}" "${others[@]}" "${link_options[@]}" -o "${output:-a.out}"
+}
+
+compile_with_clang() {
+    local source
+    read_options "${options[@]}"
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    for source in "${sources[@]}"; do
+        case $mode in
+        object) to_object "$source" "$(default_name "$source" .o)" || exit ;;
+        ptx) to_ptx "$source" "$(default_name "$source" .ptx)" || exit ;;
+        text)
+            run "$compiler" "${cuda_options[@]}" --cuda-host-only -isystem "$here/include" -include \
+                cuda_runtime.h "$standard" "${common[@]}" "$source" ${output:+-o "$output"} || exit
+            ;;
+        esac
+    done
+    [ $mode != link ] || link_all
+}

@@ -1,0 +1,22 @@
+# nvcc.sh: the front end that is NVIDIA's own compiler. Part of cucc.
+# shellcheck shell=bash disable=SC2154
+
+find_nvcc() {
+    local candidate
+    for candidate in "${CUCC_NVCC:-}" "${NVCC:-}" "$(command -v nvcc || true)" \
+        /usr/local/cuda/bin/nvcc "$root/build/cuda/bin/nvcc"; do
+        if [ -x "$candidate" ]; then
+            echo "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# Options that nvcc does not know go to the host compiler.
+compile_with_nvcc() {
+    local command=("$compiler" --threads 2 -gencode "arch=compute_80,code=compute_80" --no-compress
+        -lineinfo -cudart none --forward-unknown-to-host-compiler "${options[@]}" "${link_options[@]}")
+    show "${command[@]}"
+    exec "${command[@]}"
+}

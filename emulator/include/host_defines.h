@@ -1,0 +1,32 @@
+/*
+ * host_defines.h: CUDA's own words as clang spells them, and two words for these headers:
+ * SOFTGPU_DEVICE and SOFTGPU_BOTH open a small function that runs on the device, or on both sides.
+ * Such functions are always inlined and carry no line numbers, so that what they do counts for the
+ * line that calls them.
+ */
+#ifndef SOFTGPU_HOST_DEFINES_H
+#define SOFTGPU_HOST_DEFINES_H
+
+#ifdef __CUDA__
+#define __global__             __attribute__((global))
+#define __device__             __attribute__((device))
+#define __host__               __attribute__((host))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __grid_constant__
+#define SOFTGPU_DEVICE static __inline__ __attribute__((device, always_inline, nodebug))
+#define SOFTGPU_BOTH   static __inline__ __attribute__((host, device, always_inline, nodebug))
+#else
+#define __host__
+#define __device__
+#define SOFTGPU_BOTH static __inline__
+#endif
+
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(n)    __attribute__((aligned(n)))
+#ifndef __noinline__
+#define __noinline__ __attribute__((noinline))
+#endif
+
+#endif
