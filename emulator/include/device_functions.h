@@ -97,17 +97,16 @@ REDUCE(int, add, "add.s32") REDUCE(int, min, "min.s32") REDUCE(int, max, "max.s3
 REDUCE(unsigned, and, "and.b32") REDUCE(unsigned, or, "or.b32") REDUCE(unsigned, xor, "xor.b32")
 #undef REDUCE
 
-/* ---- shuffles: words as they are, everything larger word by word ------------------------------- */
+/* ---- shuffles, word by word -------------------------------------------------------------------- */
 
 /* `edge`: 0x1f, the last lane of a segment; an upward shuffle stops at the first, 0. */
 #define SHUFFLE(name, op, edge)                                                                    \
     template <class T>                                                                             \
     SOFTGPU_DEVICE T __shfl##name##_sync(unsigned mask, T value, int lane, int width = warpSize)   \
     {                                                                                              \
-        static_assert(sizeof(T) % 4 == 0, "whole words only");                                     \
-        unsigned word[sizeof(T) / 4], limits = (unsigned)(warpSize - width) << 8 | edge;           \
+        unsigned word[(sizeof(T) + 3) / 4] = {0}, limits = (unsigned)(warpSize - width) << 8 | edge; \
         __builtin_memcpy(word, &value, sizeof value);                                              \
-        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                               \
+        for (unsigned i = 0; i < sizeof word / 4; i++)                                             \
             asm volatile("shfl.sync." op ".b32 %0, %1, %2, %3, %4;"                                \
                          : "=r"(word[i]) : "r"(word[i]), "r"(lane), "r"(limits), "r"(mask)         \
                          : "memory");                                                              \

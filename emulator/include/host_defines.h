@@ -1,6 +1,7 @@
 /*
- * host_defines.h: CUDA's own words as clang spells them, and two words for these headers:
- * SOFTGPU_DEVICE and SOFTGPU_BOTH open a small function that runs on the device, or on both sides.
+ * host_defines.h: CUDA's own words as clang spells them, and the words with which these
+ * headers open a small function of the device (SOFTGPU_DEVICE), of both sides (SOFTGPU_BOTH), and a
+ * member of a class (SOFTGPU_MEMBER).
  * Such functions are always inlined and carry no line numbers, so that what they do counts for the
  * line that calls them.
  */
@@ -17,10 +18,12 @@
 #define __grid_constant__
 #define SOFTGPU_DEVICE static __inline__ __attribute__((device, always_inline, nodebug))
 #define SOFTGPU_BOTH   static __inline__ __attribute__((host, device, always_inline, nodebug))
+#define SOFTGPU_MEMBER __attribute__((host, device, always_inline, nodebug))
 #else
 #define __host__
 #define __device__
 #define SOFTGPU_BOTH static __inline__
+#define SOFTGPU_MEMBER
 #endif
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
