@@ -1,18 +1,16 @@
 # emulator.mk: build and test softgpu. Part of the course's Makefile; also works by itself:
 #
-#     make -f emulator/emulator.mk [CUDA_INCLUDE=DIR] [emulator-test]
+#     make -f emulator/emulator.mk [emulator-test]
 #
-# CUDA_INCLUDE is the folder of cuda_runtime_api.h.
+# The library is built with the headers of emulator/include; no toolkit is needed.
 
 EMULATOR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 BUILD ?= build
-NVCC ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
-CUDA_INCLUDE ?= $(abspath $(dir $(realpath $(NVCC)))../include)
 
 FUZZ_CC ?= clang
 
 EMULATOR_CFLAGS := -std=gnu11 -O3 -march=native -ffp-contract=off -fPIC -pthread -Wall -Wextra \
-	-fno-semantic-interposition -isystem $(CUDA_INCLUDE)
+	-fno-semantic-interposition -isystem $(EMULATOR)/include
 EMULATOR_SOURCES := $(wildcard $(EMULATOR)/device/*.c $(EMULATOR)/runtime/*.c)
 EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
 EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
@@ -42,10 +40,10 @@ $(BUILD)/test_device: $(EMULATOR)/tests/test_device.c \
 
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
-	@NVCC=$(NVCC) CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
+	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
-FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(CUDA_INCLUDE) \
+FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
 FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(filter $(EMULATOR)/device/%.c,$(EMULATOR_SOURCES)))
 

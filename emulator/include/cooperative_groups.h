@@ -10,11 +10,14 @@
 #ifdef __CUDA__
 #define SOFTGPU_METHOD __attribute__((device, always_inline, nodebug))
 
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
-/* ---- the grid --------------------------------------------------------------------------------- */
+/* ---- the grid ---------------------------------------------------------------------------------
+ */
 
-namespace details {
+namespace details
+{
 /** What a cooperative launch gives its blocks to meet at; null in any other launch. */
 SOFTGPU_DEVICE unsigned *grid_workspace()
 {
@@ -39,7 +42,8 @@ SOFTGPU_DEVICE unsigned lane()
 }
 } // namespace details
 
-class grid_group {
+class grid_group
+{
   public:
     typedef unsigned arrival_token;
 
@@ -118,9 +122,11 @@ SOFTGPU_DEVICE grid_group this_grid()
     return grid_group();
 }
 
-/* ---- the block -------------------------------------------------------------------------------- */
+/* ---- the block --------------------------------------------------------------------------------
+ */
 
-class thread_block {
+class thread_block
+{
   public:
     SOFTGPU_METHOD static void sync()
     {
@@ -161,12 +167,13 @@ SOFTGPU_DEVICE thread_block this_thread_block()
     return thread_block();
 }
 
-/* ---- groups inside a warp --------------------------------------------------------------------- */
+/* ---- groups inside a warp ---------------------------------------------------------------------
+ */
 
 /** What tiles and coalesced threads share: lanes of one warp that vote and shuffle. Self gives
  *  mask(), size(), thread_rank() and lane_of(rank), the lane that has this rank. */
-template <class Self>
-class warp_group {
+template <class Self> class warp_group
+{
     SOFTGPU_METHOD const Self &self() const
     {
         return static_cast<const Self &>(*this);
@@ -193,30 +200,25 @@ class warp_group {
     {
         return self().pack(__ballot_sync(self().mask(), predicate));
     }
-    template <class T>
-    SOFTGPU_METHOD unsigned match_any(T value) const
+    template <class T> SOFTGPU_METHOD unsigned match_any(T value) const
     {
         return self().pack(__match_any_sync(self().mask(), value));
     }
-    template <class T>
-    SOFTGPU_METHOD unsigned match_all(T value, int &all) const
+    template <class T> SOFTGPU_METHOD unsigned match_all(T value, int &all) const
     {
         return self().pack(__match_all_sync(self().mask(), value, &all));
     }
-    template <class T>
-    SOFTGPU_METHOD T shfl(T value, int rank) const
+    template <class T> SOFTGPU_METHOD T shfl(T value, int rank) const
     {
         return __shfl_sync(self().mask(), value, self().lane_of((unsigned)rank % self().size()));
     }
-    template <class T>
-    SOFTGPU_METHOD T shfl_up(T value, unsigned delta) const
+    template <class T> SOFTGPU_METHOD T shfl_up(T value, unsigned delta) const
     {
         unsigned rank = self().thread_rank();
         return __shfl_sync(self().mask(), value,
                            self().lane_of(rank < delta ? rank : rank - delta));
     }
-    template <class T>
-    SOFTGPU_METHOD T shfl_down(T value, unsigned delta) const
+    template <class T> SOFTGPU_METHOD T shfl_down(T value, unsigned delta) const
     {
         unsigned rank = self().thread_rank();
         return __shfl_sync(self().mask(), value,
@@ -225,13 +227,13 @@ class warp_group {
 };
 
 template <unsigned Size, class Parent = void>
-class thread_block_tile : public warp_group<thread_block_tile<Size, Parent>> {
+class thread_block_tile : public warp_group<thread_block_tile<Size, Parent>>
+{
     static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1 to 32 threads");
 
   public:
     thread_block_tile() = default;
-    template <class Other>
-    SOFTGPU_METHOD thread_block_tile(const thread_block_tile<Size, Other> &)
+    template <class Other> SOFTGPU_METHOD thread_block_tile(const thread_block_tile<Size, Other> &)
     {
     }
 
@@ -265,29 +267,26 @@ class thread_block_tile : public warp_group<thread_block_tile<Size, Parent>> {
     }
 
     /* the shuffles of the warp itself: one instruction */
-    template <class T>
-    SOFTGPU_METHOD T shfl(T value, int rank) const
+    template <class T> SOFTGPU_METHOD T shfl(T value, int rank) const
     {
         return __shfl_sync(mask(), value, rank, Size);
     }
-    template <class T>
-    SOFTGPU_METHOD T shfl_up(T value, unsigned delta) const
+    template <class T> SOFTGPU_METHOD T shfl_up(T value, unsigned delta) const
     {
         return __shfl_up_sync(mask(), value, delta, Size);
     }
-    template <class T>
-    SOFTGPU_METHOD T shfl_down(T value, unsigned delta) const
+    template <class T> SOFTGPU_METHOD T shfl_down(T value, unsigned delta) const
     {
         return __shfl_down_sync(mask(), value, delta, Size);
     }
-    template <class T>
-    SOFTGPU_METHOD T shfl_xor(T value, unsigned lanes) const
+    template <class T> SOFTGPU_METHOD T shfl_xor(T value, unsigned lanes) const
     {
         return __shfl_xor_sync(mask(), value, lanes, Size);
     }
 };
 
-class coalesced_group : public warp_group<coalesced_group> {
+class coalesced_group : public warp_group<coalesced_group>
+{
     unsigned lanes;
 
   public:
@@ -335,7 +334,8 @@ SOFTGPU_DEVICE coalesced_group coalesced_threads()
     return coalesced_group(__activemask());
 }
 
-/* ---- making smaller groups -------------------------------------------------------------------- */
+/* ---- making smaller groups --------------------------------------------------------------------
+ */
 
 template <unsigned Size, class Parent>
 SOFTGPU_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &)
@@ -356,18 +356,15 @@ SOFTGPU_DEVICE coalesced_group binary_partition(const Group &group, bool side)
     return coalesced_group(side ? yes : group.mask() & ~yes);
 }
 
-template <class Group>
-SOFTGPU_DEVICE void sync(const Group &group)
+template <class Group> SOFTGPU_DEVICE void sync(const Group &group)
 {
     group.sync();
 }
-template <class Group>
-SOFTGPU_DEVICE unsigned thread_rank(const Group &group)
+template <class Group> SOFTGPU_DEVICE unsigned thread_rank(const Group &group)
 {
     return (unsigned)group.thread_rank();
 }
-template <class Group>
-SOFTGPU_DEVICE unsigned group_size(const Group &group)
+template <class Group> SOFTGPU_DEVICE unsigned group_size(const Group &group)
 {
     return (unsigned)group.size();
 }

@@ -1,6 +1,6 @@
 /*
- * cuda_bf16.h: __nv_bfloat16 and __nv_bfloat162, the upper halves of floats. What compute capability
- * 8.0 has is their fma; sums and products are made of it.
+ * cuda_bf16.h: __nv_bfloat16 and __nv_bfloat162, the upper halves of floats. What compute
+ * capability 8.0 has is their fma; sums and products are made of it.
  */
 #ifndef SOFTGPU_CUDA_BF16_H
 #define SOFTGPU_CUDA_BF16_H

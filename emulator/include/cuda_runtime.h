@@ -1,7 +1,8 @@
 /*
- * cuda_runtime.h: CUDA C++ for clang without NVIDIA's toolkit: the runtime's functions, what kernels
- * may call, and the templates that take typed pointers and kernels. cucc includes it first, as nvcc
- * does its own. The order matters: the device's overloads before the libraries they overload.
+ * cuda_runtime.h: CUDA C++ for clang without NVIDIA's toolkit: the runtime's functions, what
+ * kernels may call, and the templates that take typed pointers and kernels. cucc includes it first,
+ * as nvcc does its own. The order matters: the device's overloads before the libraries they
+ * overload.
  */
 #ifndef SOFTGPU_CUDA_RUNTIME_H
 #define SOFTGPU_CUDA_RUNTIME_H
@@ -34,8 +35,7 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 
 #ifdef __cplusplus
 
-template <class T>
-static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
+template <class T> static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
 {
     return cudaMalloc((void **)pointer, bytes);
 }
@@ -85,9 +85,9 @@ static inline cudaError_t cudaMallocFromPoolAsync(T **pointer, size_t bytes, cud
 
 /* A symbol is the variable itself; the runtime knows it by the address of its host shadow. */
 template <class T>
-static inline cudaError_t
-cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                   enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+                                             size_t offset = 0,
+                                             enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
     return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
 }
@@ -99,9 +99,9 @@ cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t 
     return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
 }
 template <class T>
-static inline cudaError_t
-cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes,
+                                               size_t offset = 0,
+                                               enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
     return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
 }
@@ -113,13 +113,11 @@ cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset
 {
     return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
 }
-template <class T>
-static inline cudaError_t cudaGetSymbolAddress(void **address, const T &symbol)
+template <class T> static inline cudaError_t cudaGetSymbolAddress(void **address, const T &symbol)
 {
     return cudaGetSymbolAddress(address, (const void *)&symbol);
 }
-template <class T>
-static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)
+template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)
 {
     return cudaGetSymbolSize(bytes, (const void *)&symbol);
 }
@@ -167,8 +165,7 @@ static inline cudaError_t cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache c
 {
     return cudaFuncSetCacheConfig((const void *)kernel, config);
 }
-template <class T>
-static inline cudaError_t cudaFuncGetName(const char **name, T *kernel)
+template <class T> static inline cudaError_t cudaFuncGetName(const char **name, T *kernel)
 {
     return cudaFuncGetName(name, (const void *)kernel);
 }
@@ -178,15 +175,16 @@ static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, T *kerne
     return cudaGetFuncBySymbol(function, (const void *)kernel);
 }
 template <class T>
-static inline cudaError_t
-cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int threads, size_t shared)
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel,
+                                                                        int threads, size_t shared)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, threads,
                                                          shared);
 }
 template <class T>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *blocks, T *kernel, int threads, size_t shared, unsigned flags)
+static inline cudaError_t
+cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T *kernel, int threads,
+                                                       size_t shared, unsigned flags)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel,
                                                                   threads, shared, flags);
@@ -209,8 +207,7 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *gr
     int device, processors, blocks, best = 0;
     cudaError_t error = cudaFuncGetAttributes(&attributes, (const void *)kernel);
     if (!error) error = cudaGetDevice(&device);
-    if (!error)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error) return error;
     int most = attributes.maxThreadsPerBlock;
     for (int n = limit > 0 && limit < most ? limit : most; n > 0; n = (n - 1) / 32 * 32) {
@@ -230,6 +227,16 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
 {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [=](int) { return shared; }, limit);
+}
+
+/** Of one number; vectors' descriptions are not made. */
+template <class T> static inline cudaChannelFormatDesc cudaCreateChannelDesc()
+{
+    static_assert(__is_arithmetic(T), "softgpu describes numbers only");
+    cudaChannelFormatKind kind = T(0.5) != 0    ? cudaChannelFormatKindFloat
+                                 : T(-1) < T(0) ? cudaChannelFormatKindSigned
+                                                : cudaChannelFormatKindUnsigned;
+    return cudaCreateChannelDesc(8 * sizeof(T), 0, 0, 0, kind);
 }
 
 template <class T>

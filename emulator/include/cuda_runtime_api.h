@@ -302,6 +302,12 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t, struct cudaGraphNodeParams *
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t, cudaGraphNode_t,
                                        struct cudaGraphNodeParams *);
 
+/* arrays: only so that a program that has them compiles, and can be told that softgpu has not */
+cudaError_t cudaMallocArray(cudaArray_t *, const struct cudaChannelFormatDesc *, size_t,
+                            size_t DEFAULT(0), unsigned DEFAULT(0));
+cudaError_t cudaFreeArray(cudaArray_t);
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int, int, int, int, enum cudaChannelFormatKind);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 /*
  * device_functions.h: what threads of a kernel do with each other: barriers, fences, warp votes and
- * shuffles; and loads with a cache hint, clocks, the trap. Inline PTX, which every clang takes alike.
+ * shuffles; and loads with a cache hint, clocks, the trap. Inline PTX, which every clang takes
+ * alike.
  */
 #ifndef SOFTGPU_DEVICE_FUNCTIONS_H
 #define SOFTGPU_DEVICE_FUNCTIONS_H
@@ -167,15 +168,16 @@ SOFTGPU_DEVICE void __brkpt() { asm volatile("brkpt;"); }
     }
 ADDRESS(Global, global) ADDRESS(Shared, shared) ADDRESS(Local, local) ADDRESS(Constant, const)
 #undef ADDRESS
-/* clang-format on */
+    /* clang-format on */
 
-extern "C" {
-__device__ int vprintf(const char *, const char *);
-__device__ int printf(const char *, ...);
-__device__ void *malloc(size_t);
-__device__ void free(void *);
-__device__ __attribute__((noreturn)) void __assert_fail(const char *, const char *, unsigned,
-                                                        const char *);
+    extern "C"
+{
+    __device__ int vprintf(const char *, const char *);
+    __device__ int printf(const char *, ...);
+    __device__ void *malloc(size_t);
+    __device__ void free(void *);
+    __device__ __attribute__((noreturn)) void __assert_fail(const char *, const char *, unsigned,
+                                                            const char *);
 }
 
 #endif

@@ -21,8 +21,7 @@
         COMPONENT(x, special)                                                                      \
         COMPONENT(y, special)                                                                      \
         COMPONENT(z, special)                                                                      \
-        template <class T>                                                                         \
-        __attribute__((device, always_inline, nodebug)) operator T() const                         \
+        template <class T> __attribute__((device, always_inline, nodebug)) operator T() const      \
         {                                                                                          \
             return T{get_x(), get_y(), get_z()};                                                   \
         }                                                                                          \

@@ -4,8 +4,8 @@
  *
  * The C names (sinf, sin) are one function for both sides, so that a template can take one as its
  * argument: the C library's declarations are read as __host__ __device__, and when clang compiles
- * for the device, a body stands before them. The overload sin(float) is the device's own; it must be
- * known before <cmath> declares the host's.
+ * for the device, a body stands before them. The overload sin(float) is the device's own; it must
+ * be known before <cmath> declares the host's.
  */
 #ifndef SOFTGPU_MATH_FUNCTIONS_H
 #define SOFTGPU_MATH_FUNCTIONS_H
@@ -287,17 +287,58 @@ MIXED(long long, unsigned long long, unsigned long long) MIXED(float, double, do
 #undef ASM1
 #undef ASM2
 #undef ASM3
-/* clang-format on */
+    /* clang-format on */
 
-namespace std {
-using ::acos; using ::acosh; using ::asin; using ::asinh; using ::atan; using ::atan2; using ::atanh;
-using ::cbrt; using ::ceil; using ::copysign; using ::cos; using ::cosh; using ::erf; using ::erfc;
-using ::exp; using ::exp2; using ::expm1; using ::fabs; using ::fdim; using ::floor; using ::fma;
-using ::fmax; using ::fmin; using ::fmod; using ::hypot; 
-using ::ldexp; using ::lgamma; using ::log; using ::log10; using ::log1p; using ::log2; using ::logb;
-using ::lrint; using ::lround; using ::nearbyint; using ::nextafter; using ::pow; using ::remainder;
-using ::rint; using ::round; using ::sin; using ::sinh; using ::sqrt; using ::tan;
-using ::tanh; using ::tgamma; using ::trunc; using ::abs;
+    namespace std
+{
+    using ::abs;
+    using ::acos;
+    using ::acosh;
+    using ::asin;
+    using ::asinh;
+    using ::atan;
+    using ::atan2;
+    using ::atanh;
+    using ::cbrt;
+    using ::ceil;
+    using ::copysign;
+    using ::cos;
+    using ::cosh;
+    using ::erf;
+    using ::erfc;
+    using ::exp;
+    using ::exp2;
+    using ::expm1;
+    using ::fabs;
+    using ::fdim;
+    using ::floor;
+    using ::fma;
+    using ::fmax;
+    using ::fmin;
+    using ::fmod;
+    using ::hypot;
+    using ::ldexp;
+    using ::lgamma;
+    using ::log;
+    using ::log10;
+    using ::log1p;
+    using ::log2;
+    using ::logb;
+    using ::lrint;
+    using ::lround;
+    using ::nearbyint;
+    using ::nextafter;
+    using ::pow;
+    using ::remainder;
+    using ::rint;
+    using ::round;
+    using ::sin;
+    using ::sinh;
+    using ::sqrt;
+    using ::tan;
+    using ::tanh;
+    using ::tgamma;
+    using ::trunc;
 } // namespace std
 
 #endif

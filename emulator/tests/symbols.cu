@@ -1,4 +1,5 @@
 /* symbols.cu: variables that live on the device. */
+// NEEDS: nvcc
 #include "check.h"
 
 __constant__ float weights[8];

@@ -8,9 +8,11 @@
 #include "../cuda_pipeline.h"
 
 #ifdef __CUDA__
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
-/* In the widest pieces that addresses and size allow; what is less than 4 bytes is copied at once. */
+/* In the widest pieces that addresses and size allow; what is less than 4 bytes is copied at once.
+ */
 template <class Group, class T>
 SOFTGPU_DEVICE void memcpy_async(const Group &group, T *to, const T *from, size_t bytes)
 {
@@ -27,14 +29,12 @@ SOFTGPU_DEVICE void memcpy_async(const Group &group, T *to, const T *from, size_
     __pipeline_commit();
 }
 
-template <class Group>
-SOFTGPU_DEVICE void wait(const Group &group)
+template <class Group> SOFTGPU_DEVICE void wait(const Group &group)
 {
     __pipeline_wait_prior(0);
     group.sync();
 }
-template <unsigned Count, class Group>
-SOFTGPU_DEVICE void wait_prior(const Group &group)
+template <unsigned Count, class Group> SOFTGPU_DEVICE void wait_prior(const Group &group)
 {
     __pipeline_wait_prior(Count);
     group.sync();

@@ -7,11 +7,11 @@
 #include "../cooperative_groups.h"
 
 #ifdef __CUDA__
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
 #define OPERATION(name, value)                                                                     \
-    template <class T>                                                                             \
-    struct name {                                                                                  \
+    template <class T> struct name {                                                               \
         SOFTGPU_METHOD T operator()(T a, T b) const                                                \
         {                                                                                          \
             return value;                                                                          \

@@ -1,5 +1,6 @@
 /*
- * cooperative_groups/scan.h: for each thread, what the threads before it (and itself) have together.
+ * cooperative_groups/scan.h: for each thread, what the threads before it (and itself) have
+ * together.
  */
 #ifndef SOFTGPU_COOPERATIVE_GROUPS_SCAN_H
 #define SOFTGPU_COOPERATIVE_GROUPS_SCAN_H
@@ -7,7 +8,8 @@
 #include "reduce.h"
 
 #ifdef __CUDA__
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
 template <class Group, class T, class Operation = plus<T>>
 SOFTGPU_DEVICE T inclusive_scan(const Group &group, T value, Operation operation = Operation())
