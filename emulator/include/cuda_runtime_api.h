@@ -45,6 +45,10 @@ cudaError_t cudaDeviceEnablePeerAccess(int, unsigned);
 cudaError_t cudaDeviceDisablePeerAccess(int);
 cudaError_t cudaDriverGetVersion(int *);
 cudaError_t cudaRuntimeGetVersion(int *);
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned *, const enum cudaAtomicOperation *,
+                                               unsigned, int, int);
+cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned *, const enum cudaAtomicOperation *,
+                                                unsigned, int);
 
 /* errors */
 cudaError_t cudaGetLastError(void);
@@ -91,6 +95,8 @@ cudaError_t cudaMemRangeGetAttribute(void *, size_t, enum cudaMemRangeAttribute,
 cudaError_t cudaMemRangeGetAttributes(void **, size_t *, enum cudaMemRangeAttribute *, size_t,
                                       const void *, size_t);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *, const void *);
+cudaError_t cudaMemcpyBatchAsync(void *const *, const void *const *, const size_t *, size_t,
+                                 struct cudaMemcpyAttributes *, size_t *, size_t, cudaStream_t);
 
 /* memory pools */
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *, int);
@@ -174,6 +180,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *, const void *, const cuda
 cudaError_t cudaOccupancyMaxActiveClusters(int *, const void *, const cudaLaunchConfig_t *);
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *, const void *);
 cudaError_t cudaGetKernel(cudaKernel_t *, const void *);
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t, enum cudaFuncAttribute, int, int);
 
 /* graphs */
 cudaError_t cudaStreamBeginCapture(cudaStream_t, enum cudaStreamCaptureMode);
@@ -301,6 +308,12 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t, struct cudaGraphNodeParams *);
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t, cudaGraphNode_t,
                                        struct cudaGraphNodeParams *);
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t, cudaUserObject_t, unsigned DEFAULT(1));
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t, cudaUserObject_t, unsigned DEFAULT(1),
+                                      unsigned DEFAULT(0));
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *, void *, cudaHostFn_t, unsigned, unsigned);
+cudaError_t cudaUserObjectRelease(cudaUserObject_t, unsigned DEFAULT(1));
+cudaError_t cudaUserObjectRetain(cudaUserObject_t, unsigned DEFAULT(1));
 
 /* arrays: only so that a program that has them compiles, and can be told that softgpu has not */
 cudaError_t cudaMallocArray(cudaArray_t *, const struct cudaChannelFormatDesc *, size_t,

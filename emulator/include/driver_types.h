@@ -300,6 +300,20 @@ enum cudaMemcpySrcAccessOrder {
     cudaMemcpySrcAccessOrderDuringApiCall = 0x2, cudaMemcpySrcAccessOrderAny = 0x3,
     cudaMemcpySrcAccessOrderMax = 0x7FFFFFFF,
 };
+enum cudaAtomicOperation {
+    cudaAtomicOperationIntegerAdd = 0, cudaAtomicOperationIntegerMin = 1,
+    cudaAtomicOperationIntegerMax = 2, cudaAtomicOperationIntegerIncrement = 3,
+    cudaAtomicOperationIntegerDecrement = 4, cudaAtomicOperationAnd = 5, cudaAtomicOperationOr = 6,
+    cudaAtomicOperationXOR = 7, cudaAtomicOperationExchange = 8, cudaAtomicOperationCAS = 9,
+    cudaAtomicOperationFloatAdd = 10, cudaAtomicOperationFloatMin = 11,
+    cudaAtomicOperationFloatMax = 12,
+};
+enum cudaAtomicOperationCapability {
+    cudaAtomicCapabilitySigned = 1u<<0, cudaAtomicCapabilityUnsigned = 1u<<1,
+    cudaAtomicCapabilityReduction = 1u<<2, cudaAtomicCapabilityScalar32 = 1u<<3,
+    cudaAtomicCapabilityScalar64 = 1u<<4, cudaAtomicCapabilityScalar128 = 1u<<5,
+    cudaAtomicCapabilityVector32x4 = 1u<<6,
+};
 enum cudaDeviceP2PAttr {
     cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported = 2,
     cudaDevP2PAttrNativeAtomicSupported = 3, cudaDevP2PAttrCudaArrayAccessSupported = 4,
