@@ -151,7 +151,9 @@ static bool reach_scattered_shared(warp *w, const op *o, uint32_t mask, uint8_t 
         uint64_t address = address_at(w, o, o->narrow, i);
         if (address >= room || bytes > room - address || address & (bytes - 1)) return false;
         uint32_t word = (uint32_t)address / 4;
-        if (address == last)
+        if (shadow_quiet_word(w->block, word))
+            ; /* so are the other words of an element */
+        else if (address == last)
             shadow_note_more(w->block, word, bytes / 4); /* as its neighbour's */
         else if (!shadow_may_load_element(w, o, word, bytes / 4, i))
             return false;
@@ -209,7 +211,7 @@ INLINE const op *load(warp *w, const op *o, space where, bool narrow)
     const mover *move = o->extra;
     uint32_t mask = active(w, o), n;
     run runs[2];
-    if (mask == 0) return o + 1;
+    if (mask == 0) return go_on(w, o + 1);
     n = cut(w, o, mask, narrow, runs);
     if (n == 0) load_scattered(w, o, mask);
     for (uint32_t i = 0; i < n; i++) {
@@ -221,7 +223,7 @@ INLINE const op *load(warp *w, const op *o, space where, bool narrow)
             move->run(component(w, o, k, r->lane), from + k * o->size, step, r->lanes);
         }
     }
-    return o + 1;
+    return go_on(w, o + 1);
 }
 
 const op *run_load(warp *w, const op *o)
@@ -241,7 +243,7 @@ const op *run_load_shared(warp *w, const op *o)
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-static void store_lanes(warp *w, const op *o, uint32_t mask)
+void store_lanes(warp *w, const op *o, uint32_t mask)
 {
     const mover *move = o->extra;
     uint32_t bytes = (uint32_t)o->size * o->count;
@@ -273,7 +275,7 @@ INLINE const op *store(warp *w, const op *o, space where, bool narrow)
     const mover *move = o->extra;
     uint32_t mask = active(w, o), n;
     run runs[2];
-    if (mask == 0) return o + 1;
+    if (mask == 0) return go_on(w, o + 1);
     n = cut(w, o, mask, narrow, runs);
     if (n == 0) store_scattered(w, o, mask);
     for (uint32_t i = 0; i < n; i++) {
@@ -285,7 +287,7 @@ INLINE const op *store(warp *w, const op *o, space where, bool narrow)
             move->run(component(w, o, k, r->lane), to + k * o->size, step, r->lanes);
         }
     }
-    return o + 1;
+    return go_on(w, o + 1);
 }
 
 const op *run_store(warp *w, const op *o)

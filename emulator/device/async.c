@@ -20,6 +20,7 @@
 /* What the shadow says of the last write of these bytes, whole words. */
 static void set_written(block *b, uint32_t offset, uint32_t bytes, uint32_t cell, uint32_t line)
 {
+    shadow_wake(b, offset / 4, (offset + bytes - 1) / 4);
     for (uint32_t word = offset / 4; word < (offset + bytes) / 4; word++) {
         bool split = b->words.written[word] == SPLIT;
         cells *c = split ? &b->bytes : &b->words;

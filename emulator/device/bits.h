@@ -39,6 +39,12 @@ static inline bool bits_all(const uint64_t *map, uint64_t first, uint64_t count)
     return true;
 }
 
+static __attribute__((noinline, unused)) bool bits_all_apart(const uint64_t *map, uint64_t first,
+                                                             uint64_t count)
+{
+    return bits_all(map, first, count);
+}
+
 /** The four bits of an aligned word. */
 static inline bool bits_word(const uint64_t *map, uint64_t first)
 {
@@ -48,7 +54,7 @@ static inline bool bits_word(const uint64_t *map, uint64_t first)
 /** The bits of 16 or 32 aligned words: most often they fill bytes of the map. */
 static inline bool bits_all_words(const uint64_t *map, uint64_t first, uint32_t words)
 {
-    if (first % 8) return bits_all(map, first, 4 * (uint64_t)words);
+    if (first % 8) return bits_all_apart(map, first, 4 * (uint64_t)words);
     uint64_t low, high;
     memcpy(&low, (const uint8_t *)map + first / 8, 8);
     memcpy(&high, (const uint8_t *)map + first / 8 + (words == 32 ? 8 : 0), 8);

@@ -233,6 +233,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     }
     append_end(&d);
     mark_shapes(&d);
+    fuse_loads(&d);
     assign_slots(&d);
     bool done = flow_finish(&d);
     arena_free(d.arena);

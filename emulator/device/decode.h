@@ -138,7 +138,8 @@ decode_special decode_copy_async, decode_mbarrier, decode_policy;          /* de
 decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
 
 void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */
-void mark_shapes(decoder *);               /* words.c */
+void mark_shapes(decoder *);               /* shapes.c */
+void fuse_loads(decoder *);                /* fused.c */
 void assign_slots(decoder *);              /* slots.c */
 bool flow_finish(decoder *);               /* flow.c */
 

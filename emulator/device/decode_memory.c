@@ -162,6 +162,7 @@ static handler *fitting_handler(const op *o, bool load)
     if (shared && o->strength != STRENGTH_PLAIN) return load ? run_load : run_store;
     bool word = o->size == 4 && o->count == 1 && o->width == 4;
     if (!global && !shared) return load ? run_load : run_store;
+    if (!load && word && shared) return run_store_shared_word;
     if (!load) return global ? run_store_global : run_store_shared;
     if (word) return global ? run_load_global_word : run_load_shared_word;
     return global ? run_load_global : run_load_shared;

@@ -42,6 +42,7 @@ enum {
     MAX_SUMS = 256, /* elements of a matrix product, and of one of its factors */
     MAX_FACTORS = 4096,
     SHAPES = 8,            /* shapes of addresses that a warp notes */
+    PAGE_WORDS = 16,       /* words of shared memory that are known to be quiet together */
     SHARED_RED_ZONE = 128, /* unowned bytes behind each shared variable */
     CALL_STACK = 1 << 16,  /* bytes of local memory, a thread, for the frames of called functions */
     CALL_ROWS = 1 << 21,   /* bytes of registers, a warp, for the frames of called functions */
@@ -298,6 +299,11 @@ typedef struct flights {
     uint32_t group[LANES]; /**< groups that each lane has committed */
 } flights;
 
+/** How the addresses of a full warp lie, see words.c: in each half of it they rise by a step. */
+typedef struct word_shape {
+    uint32_t kind, step[2]; /**< bytes */
+} word_shape;
+
 struct warp {
     uint8_t *bank[BANKS];
     uint32_t mask;  /**< active lanes of the path that runs */
@@ -305,14 +311,14 @@ struct warp {
     int current;    /**< the path that runs */
     path *paths;
     int path_count, path_capacity;
-    uint8_t shapes[SHAPES + 1];   /**< by op.shape, see words.c; nobody relies on the last one */
-    uint32_t index;               /**< in the block */
-    uint32_t synced;              /**< tick of its last warp-wide synchronisation */
-    uint32_t fenced;              /**< tick of its last memory fence */
-    int64_t budget;               /**< operations left */
-    int32_t slice;                /**< backward jumps left before others get their turn */
-    uint8_t *frames, *frames_end; /**< memory for register frames */
-    uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
+    word_shape shapes[SHAPES + 1]; /**< by op.shape; nobody relies on the last one */
+    uint32_t index;                /**< in the block */
+    uint32_t synced;               /**< tick of its last warp-wide synchronisation */
+    uint32_t fenced;               /**< tick of its last memory fence */
+    int64_t budget;                /**< operations left */
+    int32_t slice;                 /**< backward jumps left before others get their turn */
+    uint8_t *frames, *frames_end;  /**< memory for register frames */
+    uint8_t *local;                /**< lane l's local memory starts at l * block->local_stride */
     flights flights;
     block *block;
 };
@@ -345,6 +351,7 @@ struct block {
     uint32_t crowded;           /**< read cells from here on need no further note */
     uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
+    uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */
     uint8_t *frames;                    /**< registers of all warps */
@@ -552,6 +559,11 @@ typedef struct mover {
 } mover;
 const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
 handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
+handler run_store_shared_word;
+/** Find out how the addresses of a full warp lie. */
+void note_shape(warp *, const op *);
+/** Lane by lane, with reports. */
+void store_lanes(warp *, const op *, uint32_t mask);
 handler run_store, run_store_global, run_store_shared;
 /* reach.c */
 space space_of_address(uint64_t generic);
@@ -689,6 +701,13 @@ static inline uint32_t active(const warp *w, const op *o)
     if (__builtin_expect(o->guard == 0, 1)) return w->mask;
     uint32_t guard = *(const uint32_t *)row(w, o->guard);
     return w->mask & (o->guard_negated ? ~guard : guard);
+}
+
+/** From one handler to the next: what it returns is returned. The compiler makes it a jump, which
+ *  costs less than a return to the loop in path.c; branches do return there. */
+static inline const op *go_on(warp *w, const op *o)
+{
+    return o->run(w, o);
 }
 
 static inline bool is_all(uint32_t mask)

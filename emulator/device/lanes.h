@@ -47,7 +47,7 @@ typedef unsigned __int128 u128;
     } else {                                                                                       \
         EACH_LANE d[i] = mask >> i & 1 ? (D)(value) : d[i];                                        \
     }                                                                                              \
-    return o + 1;
+    return go_on(w, o + 1);
 
 #define DEFINE_1(name, D, A, value)                                                                \
     static inline D name##_of(A x)                                                                 \
@@ -123,7 +123,7 @@ static inline const op *finish_compare(warp *w, const op *o, uint32_t yes)
     }
     if (o->d) write_mask(w, o->d, mask, yes);
     if (o->v[0]) write_mask(w, o->v[0], mask, no);
-    return o + 1;
+    return go_on(w, o + 1);
 }
 
 #define DEFINE_COMPARE(name, A, value)                                                             \
@@ -155,7 +155,7 @@ static inline const op *finish_compare(warp *w, const op *o, uint32_t yes)
     {                                                                                              \
         uint32_t x = *(const uint32_t *)row(w, o->a), y = *(const uint32_t *)row(w, o->b);         \
         write_mask(w, o->d, active(w, o), value);                                                  \
-        return o + 1;                                                                              \
+        return go_on(w, o + 1);                                                                    \
     }
 
 /* o->e is the carry in, o->v[0] the carry out (0: none). */
@@ -174,7 +174,7 @@ static inline const op *finish_compare(warp *w, const op *o, uint32_t yes)
             if (mask >> i & 1) d[i] = sum;                                                         \
         }                                                                                          \
         if (o->v[0]) write_mask(w, o->v[0], mask, out);                                            \
-        return o + 1;                                                                              \
+        return go_on(w, o + 1);                                                                    \
     }
 
 #define UNARY(name, text, D, A, value)               DEFINE_1(name, D, A, value)

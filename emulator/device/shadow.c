@@ -64,6 +64,7 @@ void shadow_close(block *b)
 {
     free_cells(&b->words);
     free_cells(&b->bytes);
+    free(b->quiet);
     free(b->shared);
 }
 
@@ -76,7 +77,14 @@ static void reserve(block *b, uint32_t bytes)
     if (!b->shared) abort();
     memset(b->shared, 0, b->shared_capacity);
     resize(&b->words, b->shared_capacity / 4);
+    free(b->quiet);
+    b->quiet = take(b->shared_capacity / 4 / PAGE_WORDS + 1, sizeof *b->quiet);
     resize(&b->bytes, b->shared_capacity);
+}
+
+static void forget_quiet(block *b)
+{
+    memset(b->quiet, 0, b->shared_capacity / 4 / PAGE_WORDS * sizeof *b->quiet);
 }
 
 static void own(block *b, uint32_t offset, uint32_t bytes)
@@ -110,6 +118,7 @@ void shadow_prepare(block *b)
             own(b, (uint32_t)v->address, (uint32_t)v->bytes);
     }
     own(b, m->shared_bytes, dynamic);
+    forget_quiet(b);
     b->tick = 1;
 }
 
@@ -129,6 +138,7 @@ static void rewind_ticks(block *b)
 {
     forget(&b->words, b->shared_capacity / 4, b->first_tick);
     forget(&b->bytes, b->shared_capacity, b->first_tick);
+    forget_quiet(b);
     b->first_tick = 1;
     b->tick = b->epoch_tick = 2;
     b->fenced = 2;
@@ -196,6 +206,7 @@ bool shadow_load(warp *w, const op *o, const run *r)
     const block *b = w->block;
     if (r->bytes < 4 || o->strength != STRENGTH_PLAIN) return false;
     uint32_t first = (uint32_t)r->address / 4, count = words_of(r), me = stamp(w, r->lane);
+    if (shadow_quiet(b, first, first + count - 1)) return true;
     const uint32_t *written = b->words.written + first;
     bool shared = r->step == 0 && r->lanes > 1, bad = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -225,6 +236,7 @@ bool shadow_store(warp *w, const op *o, const run *r)
     if (bad) return false;
     for (uint32_t i = 0; i < count; i++) written[i] = me + lane_of_word(r, i);
     for (uint32_t i = 0; i < count; i++) line[i] = o->line;
+    shadow_wake(b, first, first + count - 1);
     return true;
 }
 
@@ -321,6 +333,7 @@ static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_
         if (!whole) split_word(b, word);
         bool parts = b->words.written[word] == SPLIT;
         cells *c = parts ? &b->bytes : &b->words;
+        if (marking && how != ACCESS_LOAD) shadow_wake(b, word, word);
         if (marking)
             mark(w, o, c, parts ? at : word, me, how);
         else

@@ -35,6 +35,23 @@ static inline bool shadow_idle(const block *b, uint32_t first, uint32_t count)
     return most < b->span && least >= b->crowded;
 }
 
+/** All pages from that of one word to that of another are idle. Asked once in an epoch: what is
+ * idle stays so until somebody writes there. */
+static inline bool shadow_quiet(const block *b, uint32_t first, uint32_t last)
+{
+    for (uint32_t page = first / PAGE_WORDS; page <= last / PAGE_WORDS; page++) {
+        if (b->quiet[page] == b->epoch_tick) continue;
+        if (!shadow_idle(b, page * PAGE_WORDS, PAGE_WORDS)) return false;
+        b->quiet[page] = b->epoch_tick;
+    }
+    return true;
+}
+
+static inline bool shadow_quiet_word(const block *b, uint32_t word)
+{
+    return b->quiet[word / PAGE_WORDS] == b->epoch_tick;
+}
+
 /** Nothing touched these words since the last barrier. */
 static inline bool shadow_untouched(const block *b, uint32_t first, uint32_t count)
 {
@@ -48,6 +65,12 @@ static inline bool shadow_untouched(const block *b, uint32_t first, uint32_t cou
     return last < b->recent;
 }
 
+/** Words are being written. */
+static inline void shadow_wake(const block *b, uint32_t first, uint32_t last)
+{
+    for (uint32_t page = first / PAGE_WORDS; page <= last / PAGE_WORDS; page++) b->quiet[page] = 0;
+}
+
 static inline void shadow_note_write(warp *w, const op *o, uint32_t first, uint32_t count,
                                      uint32_t lane)
 {
@@ -55,6 +78,7 @@ static inline void shadow_note_write(warp *w, const op *o, uint32_t first, uint3
     uint32_t me = w->block->tick << TICK_SHIFT | w->index * LANES | lane;
     for (uint32_t i = 0; i < count; i++) c->written[first + i] = me + i;
     for (uint32_t i = 0; i < count; i++) c->written_line[first + i] = o->line;
+    shadow_wake(w->block, first, first + count - 1);
 }
 
 /** The read cell that `cell` becomes when `me` reads now. */
@@ -73,11 +97,11 @@ static inline bool shadow_may_load_word(warp *w, const op *o, uint32_t word, uin
 {
     const block *b = w->block;
     if (b->words.written[word] - b->oldest >= b->span) return false;
-    uint32_t cell = b->words.read[word];
+    uint32_t cell = b->words.read[word], epoch = b->epoch_tick << TICK_SHIFT;
     if (cell >= b->crowded) return true;
-    uint32_t me = b->tick << TICK_SHIFT | w->index * LANES | lane;
-    cell = shadow_read_cell(cell, me, b->epoch_tick << TICK_SHIFT, w->synced << TICK_SHIFT);
-    b->words.read[word] = lanes > 1 ? cell | MANY : cell;
+    uint32_t me = b->tick << TICK_SHIFT | w->index * LANES | lane | (lanes > 1 ? MANY : 0);
+    if ((cell & ~CROWD) >= epoch) me |= shadow_read_cell(cell, me, epoch, w->synced << TICK_SHIFT);
+    b->words.read[word] = me;
     b->words.read_line[word] = o->line;
     return true;
 }
@@ -86,9 +110,22 @@ static inline bool shadow_may_load_word(warp *w, const op *o, uint32_t word, uin
 static inline bool shadow_may_load_words(warp *w, const op *o, uint32_t word, uint32_t lane,
                                          uint32_t lanes)
 {
-    if (shadow_idle(w->block, word, lanes)) return true;
+    if (shadow_quiet(w->block, word, word + lanes - 1)) return true;
     run r = {4 * (uint64_t)word, lane, lanes, 4, 4};
     return shadow_load(w, o, &r);
+}
+
+/** Words that are `step` of them apart. */
+static inline bool shadow_may_load_spread(warp *w, const op *o, uint32_t word, uint32_t step,
+                                          uint32_t lane, uint32_t lanes)
+{
+    if (step < PAGE_WORDS / 2 && shadow_quiet(w->block, word, word + step * (lanes - 1)))
+        return true;
+    bool may = true;
+    for (uint32_t i = 0; i < lanes && may; i++, word += step) {
+        may = shadow_quiet_word(w->block, word) || shadow_may_load_word(w, o, word, lane + i, 1);
+    }
+    return may;
 }
 
 /** The element of one lane, wherever those of the others are. */
@@ -106,6 +143,16 @@ static inline bool shadow_may_load_element(warp *w, const op *o, uint32_t word, 
 static inline void shadow_note_more(const block *b, uint32_t word, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) b->words.read[word + k] |= MANY;
+}
+
+/** One word that one lane writes. */
+static inline bool shadow_may_store_word(const warp *w, uint32_t word, uint32_t lane)
+{
+    const block *b = w->block;
+    uint32_t written = b->words.written[word], read = b->words.read[word];
+    uint32_t me = w->index * LANES | lane;
+    if (written >= b->recent && ((written ^ me) & (ATOMIC | THREAD))) return false;
+    return (read & b->read_mask) < b->recent || !((read ^ me) & (CROWD | MANY | THREAD));
 }
 
 static inline bool shadow_may_store(warp *w, const op *o, const run *r)
