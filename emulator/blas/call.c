@@ -7,10 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What is computed here and now cannot become a node of a graph. */
+static bool is_capturing(cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    return cudaStreamIsCapturing(stream, &status) || status != cudaStreamCaptureStatusNone;
+}
+
 struct call call_begin(cublasHandle_t handle, const char *name)
 {
     struct call c = {.handle = handle, .name = name};
-    if (!handle_is_valid(handle)) c.status = CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!handle_is_valid(handle)) {
+        c.status = CUBLAS_STATUS_NOT_INITIALIZED;
+    } else if (is_capturing(handle->stream)) {
+        fprintf(stderr, "softgpu: %s: cuBLAS cannot be captured into a graph here\n", name);
+        c.status = CUBLAS_STATUS_NOT_SUPPORTED;
+    }
     return c;
 }
 

@@ -313,3 +313,19 @@ CASE(host_operand)
     float one = 1, x[4] = {}, *y = to_device(std::vector<float>(4, 1));
     CHECK(cublasSaxpy(handle, 4, &one, x, 1, y, 1) == CUBLAS_STATUS_EXECUTION_FAILED);
 }
+
+// STDERR in_a_capture: cublasSaxpy: cuBLAS cannot be captured into a graph here
+CASE(in_a_capture)
+{
+    cublasHandle_t handle = new_handle();
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    float one = 1, *x = to_device(std::vector<float>(4, 1)),
+          *y = to_device(std::vector<float>(4, 1));
+    OK(cudaStreamCreate(&stream));
+    BLAS(cublasSetStream(handle, stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cublasSaxpy(handle, 4, &one, x, 1, y, 1) == CUBLAS_STATUS_NOT_SUPPORTED);
+    OK(cudaStreamEndCapture(stream, &graph));
+    CHECK(to_host(y, 4)[0] == 1);
+}
