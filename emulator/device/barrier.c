@@ -153,6 +153,18 @@ static void report_apart(block *b, const waiting *s)
               thread_of(s->first_warp, s->first), 0, text);
 }
 
+/* Legal since Volta, and yet a trap for whoever adds a line that all threads are needed for. */
+static void report_returned(block *b, const waiting *s)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "%u of the block's %u threads returned before this barrier: let them skip the work "
+             "instead, so that all reach every __syncthreads()",
+             b->threads - b->live, b->threads);
+    report_at(b, s->first->function, s->first->pc->line, FINDING_EARLY_RETURN,
+              thread_of(s->first_warp, s->first), 0, text);
+}
+
 static void let_go(block *b, uint32_t number)
 {
     for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
@@ -182,7 +194,9 @@ bool barrier_release(block *b)
         uint32_t number = (uint32_t)__builtin_ctz(used);
         waiting s = count_waiting(b, number);
         if (s.threads < s.wanted) continue;
-        if (s.apart && !s.first->pc->narrow) report_apart(b, &s);
+        if (s.apart && !s.first->pc->narrow && b->launch->check_barriers) report_apart(b, &s);
+        if (b->live < b->threads && s.wanted == b->live && b->launch->check_returns)
+            report_returned(b, &s);
         if (s.first->pc->variant >= BARRIER_POPC) reduce(b, number);
         let_go(b, number);
         order_accesses(b, s.threads >= b->live);
@@ -208,27 +222,51 @@ static uint32_t find_missing(block *b, uint32_t number)
     return UINT32_MAX;
 }
 
+/* The path on which a thread waits at a barrier, or NULL. */
+static const path *waiting_path(block *b, uint32_t thread)
+{
+    for (walk k = {.block = b}; next_waiting(&k, ANY_BARRIER);) {
+        if (k.warp->index == thread / LANES && k.path->mask >> thread % LANES & 1) return k.path;
+    }
+    return NULL;
+}
+
+/* Why a barrier stays incomplete. */
+static device_finding_kind explain(block *b, const warp *w, const path *p, char *text, size_t room)
+{
+    waiting s = count_waiting(b, p->barrier);
+    uint32_t missing = find_missing(b, p->barrier), line = 0;
+    char name[48], other[48];
+    thread_name(b, thread_of(w, p), name);
+    if (missing == UINT32_MAX) {
+        snprintf(text, room,
+                 "thread%s waits for ever: %u threads wait at barrier %u, which wants %u", name,
+                 s.threads, p->barrier, s.wanted);
+        return FINDING_DEADLOCK;
+    }
+    thread_name(b, missing, other);
+    const path *q = waiting_path(b, missing);
+    if (q) {
+        module_file(q->function->module, q->pc->line, &line);
+        snprintf(text, room,
+                 "thread%s waits at barrier %u for thread%s, which waits at barrier %u, at line %u",
+                 name, p->barrier, other, q->barrier, line);
+        return FINDING_DEADLOCK;
+    }
+    snprintf(text, room,
+             "thread%s waits at a barrier that thread%s does not reach: %u of %u threads "
+             "are there; __syncthreads() must be reached by all threads of a block or by none",
+             name, other, s.threads, s.wanted);
+    return FINDING_DIVERGENT_BARRIER;
+}
+
 void barrier_deadlock(block *b)
 {
     walk stuck = {.block = b};
     if (!next_waiting(&stuck, ANY_BARRIER)) return;
-    const warp *w = stuck.warp;
     const path *p = stuck.path;
-    waiting s = count_waiting(b, p->barrier);
-    uint32_t missing = find_missing(b, p->barrier);
-    char text[512], name[48], other[48];
-    thread_name(b, thread_of(w, p), name);
-    if (missing == UINT32_MAX) {
-        snprintf(text, sizeof text,
-                 "thread%s waits for ever: %u threads wait at barrier %u, which wants %u", name,
-                 s.threads, p->barrier, s.wanted);
-    } else {
-        snprintf(text, sizeof text,
-                 "thread%s waits at a barrier that thread%s does not reach: %u of %u threads "
-                 "are there; __syncthreads() must be reached by all threads of a block or by none",
-                 name, thread_name(b, missing, other), s.threads, s.wanted);
-    }
-    device_finding_kind kind = missing == UINT32_MAX ? FINDING_DEADLOCK : FINDING_DIVERGENT_BARRIER;
-    report_at(b, p->function, p->pc->line, kind, thread_of(w, p), 0, text);
+    char text[512];
+    device_finding_kind kind = explain(b, stuck.warp, p, text, sizeof text);
+    report_at(b, p->function, p->pc->line, kind, thread_of(stuck.warp, p), 0, text);
     launch_stop(b->launch, DEVICE_DEADLOCK);
 }

@@ -187,6 +187,7 @@ function *decode_header(module *m, const ptx_function *from)
     function *f = take(1, sizeof *f);
     f->name = strdup(from->name);
     plain_name(f->name, f->plain_name, sizeof f->plain_name);
+    memcpy(f->facts.name, f->plain_name, sizeof f->facts.name);
     f->module = m;
     f->kernel = from->kernel;
     f->shared_used = take(m->variable_count + 1, 1);

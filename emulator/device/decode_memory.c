@@ -131,6 +131,7 @@ static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *
     if (bytes < 1 || bytes > 8) return false;
     *x = start(d, run);
     x->op.size = (uint8_t)bytes;
+    x->op.variant = (uint8_t)last_part(d)[0];
     x->op.count = has_part(d, "v4") ? 4 : has_part(d, "v2") ? 2 : 1;
     x->op.space = space_named(d);
     x->op.strength = run == run_atomic ? STRENGTH_ATOMIC : strength_of(d);

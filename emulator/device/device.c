@@ -53,7 +53,7 @@ static void fill_options(device_options *o, const device_options *given)
     if (!o->memory_bytes) o->memory_bytes = default_memory;
     if (!o->budget) o->budget = default_budget;
     if (!o->threads) o->threads = cores();
-    if (!o->checks) o->checks = DEVICE_CHECK_UNINITIALISED | DEVICE_CHECK_RACES;
+    if (!o->checks) o->checks = ~(uint32_t)(DEVICE_CHECK_RETURNS | DEVICE_CHECK_NONE);
     if (o->checks & DEVICE_CHECK_NONE) o->checks = 0;
     if (!o->range_bytes) o->range_bytes = DEVICE_OWN_BYTES;
 }
@@ -167,7 +167,7 @@ bool release_range(device *d, device_address address)
 
 device_status device_free(device *d, device_address address)
 {
-    if (!module_owns(d, address) && release_range(d, address)) return DEVICE_OK;
+    if (!module_owner(d, address) && release_range(d, address)) return DEVICE_OK;
     return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
                 (unsigned long long)address);
 }
@@ -181,6 +181,19 @@ bool freed_find(const device *d, uint64_t offset, uint64_t *base, uint64_t *byte
         return true;
     }
     return false;
+}
+
+bool freed_below(const device *d, uint64_t offset, uint64_t *base, uint64_t *bytes)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < sizeof d->freed / sizeof *d->freed; i++) {
+        uint64_t end = d->freed[i].offset + d->freed[i].bytes;
+        if (end > offset || end <= last) continue;
+        last = end;
+        *base = d->freed[i].offset;
+        *bytes = d->freed[i].bytes;
+    }
+    return last > 0;
 }
 
 device_status device_find(device *d, device_address address, device_address *base, uint64_t *bytes)

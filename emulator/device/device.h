@@ -53,7 +53,8 @@ typedef enum device_status {
     DEVICE_BAD_LAUNCH,      /* grid, block or shared memory outside the limits */
     DEVICE_ILLEGAL_ADDRESS, /* the kernel touched memory out of bounds (a finding says where) */
     DEVICE_MISALIGNED,      /* the kernel touched memory off its natural alignment */
-    DEVICE_TRAP,            /* trap or a failed assert */
+    DEVICE_TRAP,            /* trap, or a stack that ran out */
+    DEVICE_ASSERT,          /* a failed assert */
     DEVICE_DEADLOCK,        /* live threads wait at barriers that cannot complete */
     DEVICE_TIMEOUT,         /* the instruction budget is spent: an endless loop */
     DEVICE_UNSUPPORTED,     /* an opcode that the device lacks: device_error() names op and line */
@@ -64,7 +65,7 @@ typedef struct device_options {
     uint64_t memory_bytes; /**< what cudaMalloc may hand out in all; default 8 GiB */
     uint64_t budget;       /**< warp instructions that one warp may execute in one launch */
     uint32_t threads;      /**< host threads that run blocks; default: the cores of the machine */
-    uint32_t checks;       /**< bit set of device_check; 0 means all, DEVICE_CHECK_NONE none */
+    uint32_t checks;       /**< bit set of device_check; 0: whatever is wrong; or ..._NONE */
     uint64_t first_byte, range_bytes; /**< its part of the range of addresses; default: all of
                                          DEVICE_OWN_BYTES. Both multiples of 1 MiB */
     int host_memory; /**< file descriptor of the DEVICE_HOST_BYTES shared with the host, or 0 */
@@ -73,11 +74,15 @@ typedef struct device_options {
 typedef enum device_check {
     DEVICE_CHECK_UNINITIALISED = 1, /* reads of memory nothing has written */
     DEVICE_CHECK_RACES = 2,         /* unordered shared-memory accesses */
+    DEVICE_CHECK_LANES = 4,         /* warp operations with lanes that do not take part */
+    DEVICE_CHECK_BARRIERS = 8,      /* barriers that a block waits at in different places */
+    DEVICE_CHECK_RETURNS = 16,      /* threads that return before a barrier: legal, so off in 0 */
     DEVICE_CHECK_NONE = 1u << 31,
 } device_check;
 
 /** What the compiler said of a kernel, and how its parameters lie in the parameter block. */
 typedef struct device_function_facts {
+    char name[128]; /**< as in the source, not mangled */
     uint32_t param_count;
     uint32_t param_bytes; /**< size of the parameter block */
     uint32_t param_offset[256], param_size[256];
@@ -108,7 +113,25 @@ typedef enum device_finding_kind {
     FINDING_ENDLESS_LOOP,
     FINDING_TRAP,
     FINDING_UNSUPPORTED,
+    FINDING_ASSERT,
+    FINDING_FREED,            /* memory that was freed is used */
+    FINDING_BAD_FREE,         /* what a kernel frees is no allocation, or no longer */
+    FINDING_MISSING_SYNCWARP, /* a race between the lanes of one warp, and no others */
+    FINDING_INACTIVE_LANE,    /* a warp operation with a lane that does not take part */
+    FINDING_EARLY_RETURN,     /* threads returned before a barrier of the others */
+    FINDING_KINDS,
 } device_finding_kind;
+
+/** Where an address lies, seen from an allocation. */
+typedef enum device_relation {
+    RELATION_NONE, /* nothing is near; or it is no matter of allocations */
+    RELATION_INSIDE,
+    RELATION_BEFORE,
+    RELATION_PAST,
+    RELATION_FREED, /* inside, before it was freed */
+    RELATION_NULL,  /* a null pointer, or near one */
+    RELATION_ALIEN, /* no address of the device: a host pointer, say */
+} device_relation;
 
 /** One defect of a kernel, seen while it ran. The same defect at the same line is reported once a
  *  launch, with a count. */
@@ -118,9 +141,16 @@ typedef struct device_finding {
     char kernel[128]; /**< name as in the source, not mangled */
     char file[256];   /**< as the compiler recorded it; "" without -lineinfo */
     uint32_t line;
+    char
+        inlined_file[256]; /**< where the function that holds the line was inlined; "" if nowhere */
+    uint32_t inlined_line;
     uint32_t block[3], thread[3]; /**< of the first thread that did it */
-    device_address address;
-    char text[512]; /**< one sentence: what happened, to which memory, and the cause */
+    device_address address;       /**< of shared and local memory an offset */
+    device_relation relation;     /**< of the first byte that is wrong */
+    device_address base;          /**< the allocation concerned; 0: none of device_alloc's */
+    uint64_t bytes;
+    char text[512]; /**< one sentence: what happened, to which memory, and the cause; if there is
+                         a base, it ends with the words for that allocation */
 } device_finding;
 
 /** @return a device, or NULL when its address range cannot be reserved. */

@@ -2,10 +2,11 @@
  * finding.c: the list of defects seen.
  *
  * Interface
- *   report, report_at, thread_name
+ *   report, report_near, report_at, thread_name, finding_is_fatal
  *
  * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
- * thread is wrong in thousands.
+ * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
+ * what it lacks is a barrier of the block.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,55 +44,118 @@ static bool same_place(const finding_entry *e, const function *f, uint32_t line)
     return e->finding.line == number && !strcmp(e->finding.file, file);
 }
 
+static bool is_race(device_finding_kind kind)
+{
+    return kind == FINDING_RACE || kind == FINDING_MISSING_SYNCWARP;
+}
+
+bool finding_is_fatal(device_finding_kind kind)
+{
+    return !is_race(kind) && kind != FINDING_UNINITIALISED && kind != FINDING_INACTIVE_LANE &&
+           kind != FINDING_EARLY_RETURN;
+}
+
 static finding_entry *find_entry(device *d, const launch *l, device_finding_kind kind,
                                  const function *f, uint32_t line)
 {
     for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
         finding_entry *e = &d->findings[i];
-        if (e->finding.kind != kind || e->function->module != f->module) continue;
+        bool same = e->finding.kind == kind || (is_race(e->finding.kind) && is_race(kind));
+        if (!same || e->function->module != f->module) continue;
         if (e->line == line || same_place(e, f, line)) return e;
     }
     return NULL;
 }
 
-static void add_entry(block *b, const function *f, uint32_t line, device_finding_kind kind,
-                      uint32_t thread, uint64_t address, const char *text)
+/* What is seen, and by whom. */
+typedef struct sighting {
+    block *block;
+    const function *function;
+    uint32_t line;
+    device_finding_kind kind;
+    uint32_t thread;
+    uint64_t address;
+    neighbour near;
+    const char *text;
+} sighting;
+
+static void fill(device_finding *n, const sighting *s)
 {
-    device *d = b->device;
+    const module *m = s->function->module;
+    *n = (device_finding){
+        .kind = s->kind,
+        .count = 1,
+        .address = s->address,
+        .relation = s->near.relation,
+        .base = s->near.base,
+        .bytes = s->near.bytes,
+    };
+    snprintf(n->kernel, sizeof n->kernel, "%s", s->block->launch->function->plain_name);
+    snprintf(n->file, sizeof n->file, "%s", module_file(m, s->line, &n->line));
+    snprintf(n->inlined_file, sizeof n->inlined_file, "%s",
+             module_outer_file(m, s->line, &n->inlined_line));
+    snprintf(n->text, sizeof n->text, "%s", s->text);
+    memcpy(n->block, s->block->index, sizeof n->block);
+    place_thread(s->block, s->thread, n->thread);
+}
+
+static void add_entry(device *d, const sighting *s)
+{
     d->findings = retake(d->findings, (d->finding_count + 1) * sizeof *d->findings);
     finding_entry *e = &d->findings[d->finding_count++];
-    *e = (finding_entry){.function = f, .line = line};
-    device_finding *n = &e->finding;
-    *n = (device_finding){.kind = kind, .count = 1, .address = address};
-    snprintf(n->kernel, sizeof n->kernel, "%s", b->launch->function->plain_name);
-    snprintf(n->file, sizeof n->file, "%s", module_file(f->module, line, &n->line));
-    snprintf(n->text, sizeof n->text, "%s", text);
-    memcpy(n->block, b->index, sizeof n->block);
-    place_thread(b, thread, n->thread);
+    *e = (finding_entry){.function = s->function, .line = s->line};
+    fill(&e->finding, s);
+}
+
+static void count_entry(finding_entry *e, const sighting *s)
+{
+    uint32_t count = e->finding.count + 1;
+    if (s->kind == FINDING_RACE && e->finding.kind != s->kind) fill(&e->finding, s);
+    e->finding.count = count;
+}
+
+static void note(const sighting *s)
+{
+    device *d = s->block->device;
+    const launch *l = s->block->launch;
+    pthread_mutex_lock(&d->reports);
+    finding_entry *e = find_entry(d, l, s->kind, s->function, s->line);
+    if (e)
+        count_entry(e, s);
+    else if (d->finding_count - l->first_finding < MOST_FINDINGS)
+        add_entry(d, s);
+    pthread_mutex_unlock(&d->reports);
 }
 
 void report_at(block *b, const function *f, uint32_t line, device_finding_kind kind,
                uint32_t thread, uint64_t address, const char *text)
 {
-    device *d = b->device;
-    pthread_mutex_lock(&d->reports);
-    finding_entry *e = find_entry(d, b->launch, kind, f, line);
-    if (e)
-        e->finding.count++;
-    else if (d->finding_count - b->launch->first_finding < MOST_FINDINGS) {
-        add_entry(b, f, line, kind, thread, address, text);
-    }
-    pthread_mutex_unlock(&d->reports);
+    note(&(sighting){b, f, line, kind, thread, address, {0}, text});
+}
+
+static void report_list(warp *w, const op *o, device_finding_kind kind, uint32_t lane,
+                        uint64_t address, neighbour near, const char *format, va_list list)
+{
+    char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    const function *f = w->paths[w->current].function;
+    note(&(sighting){w->block, f, o->line, kind, w->index * LANES + lane, address, near, text});
+}
+
+void report_near(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint64_t address,
+                 const neighbour *near, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list(w, o, kind, lane, address, *near, format, list);
+    va_end(list);
 }
 
 void report(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint64_t address,
             const char *format, ...)
 {
-    char text[512];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    report_list(w, o, kind, lane, address, (neighbour){0}, format, list);
     va_end(list);
-    const function *f = w->paths[w->current].function;
-    report_at(w->block, f, o->line, kind, w->index * LANES + lane, address, text);
 }

@@ -7,15 +7,15 @@
  *
  * A treap of extents, free and used, ordered by address; each node knows the largest free extent
  * below it, so that all operations take O(log n). Between allocations lies at least RED_ZONE
- * unowned space. Memory is sought from the last allocation on, so that what was freed stays unused
- * for long, and a late access to it is seen.
+ * unowned space. Memory is sought from the last allocation on, up to QUARANTINE beyond what is in
+ * use, so that what was freed stays unused for long, and a late access to it is seen.
  */
 #include <stdlib.h>
 
 #include "arena.h"
 #include "internal.h"
 
-enum { GRAIN = 256, RED_ZONE = 1024 };
+enum { GRAIN = 256, RED_ZONE = 1024, QUARANTINE = 1 << 28 };
 
 struct extent {
     uint64_t offset, span; /* span: bytes up to the next extent */
@@ -121,24 +121,6 @@ static const extent *find_room(const extent *e, uint64_t from, uint64_t span)
     return find_room(e->right, from, span);
 }
 
-bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
-{
-    if (bytes > h->limit - h->used) return false;
-    uint64_t span = ((bytes + GRAIN - 1) & ~(uint64_t)(GRAIN - 1)) + RED_ZONE;
-    const extent *room = find_room(h->root, h->cursor, span);
-    if (!room) room = find_room(h->root, 0, span);
-    if (!room) return false;
-    extent from = cut_out(h, room->offset);
-    insert(h, from.offset, span, true, bytes);
-    if (from.span > span) insert(h, from.offset + span, from.span - span, false, 0);
-    h->used += bytes;
-    h->cursor = from.offset + span;
-    if (h->cursor - h->first > 2 * h->limit)
-        h->cursor = h->first; /* what was touched costs page tables */
-    *offset = from.offset;
-    return true;
-}
-
 /* The last extent at or below `offset`. */
 static const extent *floor_of(const extent *e, uint64_t offset)
 {
@@ -148,6 +130,35 @@ static const extent *floor_of(const extent *e, uint64_t offset)
         e = e->offset <= offset ? e->right : e->left;
     }
     return best;
+}
+
+/* What was freed before the cursor shall not be part of the free extent that begins there. */
+static void split_at_cursor(heap *h)
+{
+    const extent *e = floor_of(h->root, h->cursor);
+    if (!e || e->used || e->offset == h->cursor || e->offset + e->span <= h->cursor) return;
+    extent whole = cut_out(h, e->offset);
+    insert(h, whole.offset, h->cursor - whole.offset, false, 0);
+    insert(h, h->cursor, whole.offset + whole.span - h->cursor, false, 0);
+}
+
+bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
+{
+    if (bytes > h->limit - h->used) return false;
+    uint64_t span = ((bytes + GRAIN - 1) & ~(uint64_t)(GRAIN - 1)) + RED_ZONE;
+    split_at_cursor(h);
+    const extent *room = find_room(h->root, h->cursor, span);
+    if (!room) room = find_room(h->root, 0, span);
+    if (!room) return false;
+    extent from = cut_out(h, room->offset);
+    insert(h, from.offset, span, true, bytes);
+    if (from.span > span) insert(h, from.offset + span, from.span - span, false, 0);
+    h->used += bytes;
+    h->cursor = from.offset + span;
+    if (h->cursor - h->first > h->used + QUARANTINE)
+        h->cursor = h->first; /* what was touched costs memory */
+    *offset = from.offset;
+    return true;
 }
 
 static const extent *ceiling_of(const extent *e, uint64_t offset)

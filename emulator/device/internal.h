@@ -121,7 +121,7 @@ struct op {
     uint8_t used;      /**< load: bit set of the components that something reads */
     uint8_t shape;     /**< load of words: where the warp notes how the addresses lie */
     bool shape_known;  /**< an earlier load has noted it */
-    uint8_t variant;   /**< meaning depends on the handler */
+    uint8_t variant;   /**< meaning depends on the handler; memory: 'f', 's', 'u', 'b', the type */
     uint32_t line;     /**< index into the module's places */
     uint32_t site;     /**< counting operation: index into the module's sites */
     int64_t offset;    /**< memory: displacement; otherwise the handler's own immediate */
@@ -186,6 +186,7 @@ typedef struct jump_table {
 /** A source position. `file` indexes the module's files. */
 typedef struct place {
     uint32_t file, line;
+    uint32_t outer; /**< the place of the call that was inlined here; 0: none */
 } place;
 
 /** A row of BANK_CONSTANTS. */
@@ -385,7 +386,7 @@ struct launch {
     atomic_uint_fast64_t next;
     atomic_int status; /**< the first failure */
     atomic_bool stop;  /**< blocks end as soon as they notice */
-    bool check_races, check_uninitialised;
+    bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
     grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
@@ -468,6 +469,8 @@ const placement *find_placement(const device *, const char *name);
 void forget_placements(device *);
 /** A range freed not long ago that holds `offset`. */
 bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+/** The one that ended last before `offset`. */
+bool freed_below(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 
 /* heap.c: which ranges of device memory are allocated; offsets from DEVICE_BASE */
 void heap_init(heap *, uint64_t limit, uint64_t first, uint64_t range);
@@ -488,9 +491,11 @@ bool module_make_twins(module *);
 /** Zeroed memory that lives as long as the module. */
 void *module_keep(module *, size_t bytes);
 const char *module_file(const module *, uint32_t line, uint32_t *number);
+/** The same for the place where that line was inlined; "" when it was not. */
+const char *module_outer_file(const module *, uint32_t line, uint32_t *number);
 void module_free(module *);
-/** Is there a module's variable at that address? */
-bool module_owns(const device *, device_address);
+/** The module's variable at that address, or NULL. */
+const variable *module_owner(const device *, device_address);
 
 /* pool.c, launch.c */
 pool *pool_open(device *, uint32_t threads);
@@ -678,12 +683,32 @@ void tally_close(device *);
 handler *libm_find(const char *name, const call *);
 
 /* finding.c */
+/** What a finding says of an allocation; see device_finding. */
+typedef struct neighbour {
+    device_relation relation;
+    device_address base;
+    uint64_t bytes;
+} neighbour;
 void report(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
             const char *format, ...) __attribute__((format(printf, 6, 7)));
+void report_near(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
+                 const neighbour *, const char *format, ...) __attribute__((format(printf, 7, 8)));
 void report_at(block *, const function *, uint32_t line, device_finding_kind, uint32_t thread,
                uint64_t address, const char *text);
+/** Is it more than a warning: does it, or should it, end the launch? */
+bool finding_is_fatal(device_finding_kind);
 /** " 33" or " (1,2,0)" */
 const char *thread_name(const block *, uint32_t thread, char text[48]);
+
+/* miss.c: the words of a finding for the memory concerned */
+const char *access_verb(access_kind);
+/** "3 floats past the end of a 400-byte buffer", with the allocation it speaks of. Wants
+ * device->allocations. */
+neighbour describe_miss(device *, const op *, uint64_t address, char *text, size_t room);
+/** "3 floats", "1 byte", "2 elements of 4 bytes" */
+void describe_distance(const op *, uint64_t bytes, char *text, size_t room);
+/** "a 400-byte buffer", or "the 40-byte variable table" */
+neighbour describe_buffer(const device *, uint64_t base, uint64_t bytes, char *text, size_t room);
 
 /* name.c */
 void plain_name(const char *mangled, char *text, size_t room);

@@ -209,7 +209,7 @@ static const char *why_failed(const device *d, const launch *l)
 {
     for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
         const device_finding *f = &d->findings[i].finding;
-        if (f->kind != FINDING_RACE && f->kind != FINDING_UNINITIALISED) return f->text;
+        if (finding_is_fatal(f->kind)) return f->text;
     }
     return "";
 }
@@ -237,6 +237,9 @@ device_status device_launch(device *d, const device_launch_request *r)
         .blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2],
         .check_races = checks & DEVICE_CHECK_RACES,
         .check_uninitialised = checks & DEVICE_CHECK_UNINITIALISED,
+        .check_lanes = checks & DEVICE_CHECK_LANES,
+        .check_barriers = checks & DEVICE_CHECK_BARRIERS,
+        .check_returns = checks & DEVICE_CHECK_RETURNS,
         .budget = (int64_t)d->options.budget,
         .first_finding = d->finding_count,
     };

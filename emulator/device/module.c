@@ -4,7 +4,7 @@
  *
  * Interface
  *   device_load, device_unload, device_function, device_function_info, device_symbol
- *   module_file, module_free
+ *   module_file, module_outer_file, module_owner, module_free
  */
 #include <stdlib.h>
 
@@ -34,16 +34,21 @@ static const char *file_named(const ptx_module *p, uint32_t number)
 }
 
 /* The innermost place outside the toolkit, following what was inlined where. */
+static int users_place(const ptx_module *p, int at)
+{
+    while (p->place[at].outer >= 0 && is_toolkit(file_named(p, p->place[at].file)))
+        at = p->place[at].outer;
+    return at;
+}
+
 static void resolve_places(module *m, const ptx_module *p)
 {
     m->place_count = p->places;
     m->places = take(p->places, sizeof *m->places);
     for (uint32_t i = 0; i < p->places; i++) {
-        int at = (int)i;
-        while (p->place[at].outer >= 0 && is_toolkit(file_named(p, p->place[at].file))) {
-            at = p->place[at].outer;
-        }
-        m->places[i] = (place){p->place[at].file, p->place[at].line};
+        int at = users_place(p, (int)i), outer = p->place[at].outer;
+        m->places[i] = (place){p->place[at].file, p->place[at].line, 0};
+        if (outer >= 0) m->places[i].outer = (uint32_t)users_place(p, outer);
     }
     for (uint32_t i = 0; i < p->files; i++) {
         if (p->file[i].number >= 1 << 16) continue;
@@ -62,6 +67,12 @@ const char *module_file(const module *m, uint32_t line, uint32_t *number)
     const place *at = &m->places[line];
     *number = at->line;
     return at->file < m->file_count && m->files[at->file] ? m->files[at->file] : "";
+}
+
+const char *module_outer_file(const module *m, uint32_t line, uint32_t *number)
+{
+    if (line >= m->place_count || !m->places[line].outer) return "";
+    return module_file(m, m->places[line].outer, number);
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
@@ -155,16 +166,16 @@ static bool initialise(module *m, const ptx_variable *from)
     return true;
 }
 
-bool module_owns(const device *d, device_address address)
+const variable *module_owner(const device *d, device_address address)
 {
     for (uint32_t i = 0; i < d->module_count; i++) {
         const module *m = d->modules[i];
         for (uint32_t k = 0; m && k < m->variable_count; k++) {
             const variable *v = &m->variables[k];
-            if (v->space != SPACE_SHARED && v->address == address) return true;
+            if (v->space != SPACE_SHARED && v->address == address) return v;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */

@@ -47,46 +47,6 @@ uint8_t *reach_params(const warp *w, const run *r)
 
 /* ---- one lane, with a report when it must not ------------------------------------------------ */
 
-static const char *verb(access_kind how)
-{
-    return how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "writes" : "updates";
-}
-
-static bool near(uint64_t distance)
-{
-    return distance < 1 << 20;
-}
-
-static void describe_miss(device *d, uint64_t address, char *text, size_t room)
-{
-    unsigned long long offset = address - DEVICE_BASE, at = address;
-    uint64_t base = 0, size = 0;
-    if (address < 4096) {
-        snprintf(text, room, "at address %llu: a null pointer", at);
-    } else if (offset < DEVICE_OWN_BYTES && offset - d->heap.first >= d->options.range_bytes) {
-        snprintf(text, room,
-                 "at 0x%llx, which is memory of another device: copy it with "
-                 "cudaMemcpyPeer first, for devices here are no peers",
-                 at);
-    } else if (offset >= DEVICE_BYTES) {
-        snprintf(text, room, "at 0x%llx, which is not device memory: a host pointer, or none", at);
-    } else if (freed_find(d, offset, &base, &size)) {
-        snprintf(text, room, "%llu bytes into a %llu-byte allocation that has been freed",
-                 offset - (unsigned long long)base, (unsigned long long)size);
-    } else if (heap_below(&d->heap, offset, &base, &size) && offset == base + size) {
-        snprintf(text, room, "just past the end of a %llu-byte allocation",
-                 (unsigned long long)size);
-    } else if (heap_below(&d->heap, offset, &base, &size) && near(offset - base - size)) {
-        snprintf(text, room, "%llu bytes past the end of a %llu-byte allocation",
-                 offset - (unsigned long long)(base + size), (unsigned long long)size);
-    } else if (heap_above(&d->heap, offset, &base, &size) && near(base - offset)) {
-        snprintf(text, room, "%llu bytes before the start of a %llu-byte allocation",
-                 (unsigned long long)base - offset, (unsigned long long)size);
-    } else {
-        snprintf(text, room, "at 0x%llx, which belongs to no allocation", at);
-    }
-}
-
 /* An access may begin inside and end outside: what counts is the first byte that is outside. */
 static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
                           access_kind how)
@@ -96,9 +56,12 @@ static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes
     uint64_t miss = address;
     while (miss - DEVICE_BASE < DEVICE_BYTES && owned_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
     pthread_mutex_lock(&d->allocations);
-    describe_miss(d, miss, where, sizeof where);
+    neighbour n = describe_miss(d, o, miss, where, sizeof where);
     pthread_mutex_unlock(&d->allocations);
-    report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes, %s", verb(how), bytes, where);
+    bool freed = n.relation == RELATION_FREED;
+    report_near(w, o, freed ? FINDING_FREED : FINDING_OUT_OF_BOUNDS, lane, address, &n,
+                "%s %u bytes%s, %s", access_verb(how), bytes, freed ? " that were freed" : "",
+                where);
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
@@ -106,8 +69,23 @@ static void report_other(warp *w, const op *o, uint64_t address, uint32_t bytes,
                          access_kind how, const char *what)
 {
     report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes outside its %s memory",
-           verb(how), bytes, what);
+           access_verb(how), bytes, what);
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+static void report_unwritten(warp *w, const op *o, uint64_t offset, uint64_t into, uint32_t bytes,
+                             uint32_t lane)
+{
+    device *d = w->block->device;
+    char buffer[192];
+    uint64_t base = 0, size = 0;
+    pthread_mutex_lock(&d->allocations);
+    heap_find(&d->heap, offset, &base, &size);
+    neighbour n = describe_buffer(d, base, size, buffer, sizeof buffer);
+    pthread_mutex_unlock(&d->allocations);
+    report_near(w, o, FINDING_UNINITIALISED, lane, DEVICE_BASE + offset, &n,
+                "reads %u bytes that nothing has written, at byte %llu of %s", bytes,
+                (unsigned long long)(offset + into - base), buffer);
 }
 
 /* Uninitialised is a component none of whose bytes was ever written: structures have padding. */
@@ -117,11 +95,7 @@ static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t by
     for (uint32_t i = 0; i < parts; i++) {
         if (o->is_load && !(o->used >> i & 1)) continue;
         if (bits_any(w->block->device->initialised, offset + i * each, each)) continue;
-        uint64_t base = 0, size = 0;
-        heap_find(&w->block->device->heap, offset, &base, &size);
-        report(w, o, FINDING_UNINITIALISED, lane, DEVICE_BASE + offset,
-               "reads %u bytes that nothing has written, at byte %llu of a %llu-byte allocation",
-               each, (unsigned long long)(offset + i * each - base), (unsigned long long)size);
+        report_unwritten(w, o, offset, (uint64_t)i * each, each, lane);
         return;
     }
 }
@@ -144,14 +118,31 @@ static uint8_t *reach_global_lane(warp *w, const op *o, uint64_t address, uint32
     return d->bytes + offset;
 }
 
+static void report_misaligned(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                              access_kind how)
+{
+    device *d = w->block->device;
+    char buffer[192], where[224] = "";
+    uint64_t base, size;
+    neighbour n = {0};
+    pthread_mutex_lock(&d->allocations);
+    if (heap_find(&d->heap, address - DEVICE_BASE, &base, &size)) {
+        n = describe_buffer(d, base, size, buffer, sizeof buffer);
+        snprintf(where, sizeof where, ", at byte %llu of %s",
+                 (unsigned long long)(address - DEVICE_BASE - base), buffer);
+    }
+    pthread_mutex_unlock(&d->allocations);
+    report_near(w, o, FINDING_MISALIGNED, lane, address, &n,
+                "%s %u bytes at an address that is no multiple of %u%s", access_verb(how), bytes,
+                bytes, where);
+    launch_fail(w->block->launch, DEVICE_MISALIGNED);
+}
+
 uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_t bytes,
                     uint32_t lane, access_kind how, const void *value)
 {
     if (address & (bytes - 1)) {
-        report(w, o, FINDING_MISALIGNED, lane, address,
-               "%s %u bytes at address 0x%llx, which is no multiple of %u", verb(how), bytes,
-               (unsigned long long)address, bytes);
-        launch_fail(w->block->launch, DEVICE_MISALIGNED);
+        report_misaligned(w, o, address, bytes, lane, how);
         return NULL;
     }
     if (where == SPACE_GENERIC) {

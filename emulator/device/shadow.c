@@ -367,12 +367,7 @@ static const variable *variable_near(const function *kernel, uint32_t offset)
     return best && distance(best, offset) < SHARED_RED_ZONE * 8 ? best : NULL;
 }
 
-static const char *verb(access_kind how)
-{
-    return how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "writes" : "updates";
-}
-
-static void describe_miss(const block *b, uint32_t offset, char *text, size_t room)
+static void describe_shared(const block *b, const op *o, uint32_t offset, char *text, size_t room)
 {
     const function *kernel = b->launch->function;
     const variable *v = variable_near(kernel, offset);
@@ -385,17 +380,16 @@ static void describe_miss(const block *b, uint32_t offset, char *text, size_t ro
     }
     bool dynamic = !v && size && offset + SHARED_RED_ZONE * 8 > start;
     const char *array = dynamic ? "dynamic shared memory" : "shared array ";
+    bool before = offset < start;
+    char distance[64] = "just";
+    if (offset != start + size)
+        describe_distance(o, before ? start - offset : offset - start - size, distance, 64);
     if (!v && !dynamic) {
         snprintf(text, room, "at offset %d, outside the shared memory of the block",
                  (int32_t)offset);
-    } else if (offset < start) {
-        snprintf(text, room, "%u bytes before the start of the %u-byte %s%s", start - offset, size,
-                 array, name);
-    } else if (offset == start + size) {
-        snprintf(text, room, "just past the end of the %u-byte %s%s", size, array, name);
     } else {
-        snprintf(text, room, "%u bytes past the end of the %u-byte %s%s", offset - start - size,
-                 size, array, name);
+        snprintf(text, room, "%s %s of the %u-byte %s%s", distance,
+                 before ? "before the start" : "past the end", size, array, name);
     }
 }
 
@@ -407,8 +401,9 @@ static void report_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes,
     char where[256];
     uint32_t miss = offset;
     while (miss < b->shared_bytes && miss < offset + bytes && owned(b, miss)) miss++;
-    describe_miss(b, miss, where, sizeof where);
-    report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", verb(how), bytes, where);
+    describe_shared(b, o, miss, where, sizeof where);
+    report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", access_verb(how), bytes,
+           where);
     launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
@@ -439,14 +434,15 @@ static void report_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
     const char *does = how == ACCESS_LOAD    ? "reads"
                        : how == ACCESS_STORE ? "overwrites"
                                              : "updates";
-    const char *advice = warp_only && o->strength == STRENGTH_VOLATILE
-                             ? ": volatile does not order the lanes of a warp"
-                             : "";
-    report(w, o, FINDING_RACE, lane, offset,
+    const char *advice = !warp_only                         ? ""
+                         : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
+                                                              "of a warp"
+                                                            : ": the lanes of a warp need not run "
+                                                              "in step";
+    report(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, lane, offset,
            "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
            several ? "other threads" : "thread", several ? "" : other, c->wrote ? "wrote" : "read",
-           line, warp_only ? "__syncthreads() (or __syncwarp(): same warp)" : "__syncthreads()",
-           advice);
+           line, warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", advice);
 }
 
 static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void *value)

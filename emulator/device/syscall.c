@@ -187,9 +187,9 @@ static const op *run_assertfail(warp *w, const op *o)
     peek_text(w, lane, argument(w, c, 0, lane, 2), message, sizeof message);
     peek_text(w, lane, argument(w, c, 1, lane, 2), file, sizeof file);
     peek_text(w, lane, argument(w, c, 3, lane, 2), where, sizeof where);
-    report(w, o, FINDING_TRAP, lane, 0, "assertion '%s' failed at %s:%u in %s", message, file,
+    report(w, o, FINDING_ASSERT, lane, 0, "assertion '%s' failed at %s:%u in %s", message, file,
            (uint32_t)argument(w, c, 2, lane, 1), where);
-    return path_halt(w, o, DEVICE_TRAP);
+    return path_halt(w, o, DEVICE_ASSERT);
 }
 
 /* ---- malloc and free: device memory like any other ------------------------------------------- */
@@ -211,6 +211,23 @@ static const op *run_malloc(warp *w, const op *o)
     return o + 1;
 }
 
+static void report_bad_free(warp *w, const op *o, uint32_t lane, device_address address)
+{
+    device *d = w->block->device;
+    char buffer[192] = "";
+    neighbour n = {0};
+    uint64_t base, bytes;
+    if (freed_find(d, address - DEVICE_BASE, &base, &bytes)) {
+        n = describe_buffer(d, base, bytes, buffer, sizeof buffer);
+        n.relation = RELATION_FREED;
+        report_near(w, o, FINDING_BAD_FREE, lane, address, &n, "frees again %s", buffer);
+    } else {
+        report(w, o, FINDING_BAD_FREE, lane, address,
+               "frees 0x%llx, which is the start of no allocation", (unsigned long long)address);
+    }
+    launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
 static const op *run_free(warp *w, const op *o)
 {
     const call *c = o->extra;
@@ -219,12 +236,8 @@ static const op *run_free(warp *w, const op *o)
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         device_address address = argument(w, c, 0, lane, 2);
         pthread_mutex_lock(&d->allocations);
-        bool freed = address == 0 || device_free(d, address) == DEVICE_OK;
+        if (address && device_free(d, address) != DEVICE_OK) report_bad_free(w, o, lane, address);
         pthread_mutex_unlock(&d->allocations);
-        if (freed) continue;
-        report(w, o, FINDING_OUT_OF_BOUNDS, lane, address,
-               "frees 0x%llx, which is the start of no allocation", (unsigned long long)address);
-        launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
     }
     return o + 1;
 }

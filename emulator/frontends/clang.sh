@@ -123,12 +123,12 @@ to_object() { # SOURCE OBJECT
     if ! is_cuda "$1"; then
         case $1 in *.c) compiler="$compiler -x c" ;; esac
         # shellcheck disable=SC2086
-        run $compiler -isystem "$here/include" "${common[@]}" -c "$1" -o "$2"
+        run $compiler -isystem "$here/include" -gline-tables-only "${common[@]}" -c "$1" -o "$2"
         return
     fi
     to_ptx "$1" "$scratch/ptx" && wrap "$scratch/ptx" "$fatbin" &&
         run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h \
-            "$standard" "${common[@]}" --cuda-host-only -Xclang -fcuda-include-gpubinary \
+            "$standard" -gline-tables-only "${common[@]}" --cuda-host-only -Xclang -fcuda-include-gpubinary \
             -Xclang "$fatbin" -c "$1" -o "$2"
 }
 

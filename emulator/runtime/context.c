@@ -125,6 +125,7 @@ static void close_device(void)
         if (runtime.context[i].device) return;
     shared_forget_all();
     modules_forget_shared();
+    allocations_forget();
 }
 
 /** After a fault this succeeds but mends nothing, as on a GPU. */

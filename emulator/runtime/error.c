@@ -3,12 +3,50 @@
  */
 #include "runtime.h"
 
+#include <stdio.h>
+
 static _Thread_local cudaError_t last_error;
+
+/* ---- a failed launch that nobody asks about -------------------------------------------------- */
+
+static _Thread_local struct {
+    cudaError_t error; /* cudaSuccess: nothing to ask */
+    char kernel[128];
+    struct trace launched;
+} unasked;
+
+void error_expect_question(cudaError_t error, const char *kernel)
+{
+    if (check_level(CHECK_ERRORS) == CHECK_OFF) return;
+    unasked.error = error;
+    snprintf(unasked.kernel, sizeof unasked.kernel, "%s", kernel);
+    unasked.launched = trace_here();
+}
+
+void error_report_unasked(void)
+{
+    char place[600], line[1200];
+
+    if (!unasked.error) return;
+    trace_place(&unasked.launched, unasked.kernel, place, sizeof place);
+    snprintf(line, sizeof line,
+             "unchecked error: the launch failed with %s (%s) and the program did not ask: call "
+             "cudaGetLastError() after a launch:%s%s kernel %s",
+             cudaGetErrorName(unasked.error), cudaGetErrorString(unasked.error),
+             *place ? place + 3 : "", *place ? "," : "", unasked.kernel);
+    unasked.error = cudaSuccess;
+    report_line(CHECK_ERRORS, line);
+}
+
+/* ---- the last error -------------------------------------------------------------------------- */
 
 /** Remember a failure for cudaGetLastError. @return the error itself. */
 cudaError_t error_keep(cudaError_t error)
 {
-    if (error) last_error = error;
+    if (error) {
+        last_error = error;
+        unasked.error = cudaSuccess; /* it is told now */
+    }
     return error;
 }
 
@@ -24,6 +62,7 @@ cudaError_t error_from_device(device_status status)
     case DEVICE_ILLEGAL_ADDRESS: return cudaErrorIllegalAddress;
     case DEVICE_MISALIGNED: return cudaErrorMisalignedAddress;
     case DEVICE_TRAP: return cudaErrorLaunchFailure;
+    case DEVICE_ASSERT: return cudaErrorAssert;
     case DEVICE_DEADLOCK: return cudaErrorLaunchFailure;
     case DEVICE_TIMEOUT: return cudaErrorLaunchTimeout;
     case DEVICE_UNSUPPORTED: return cudaErrorNotSupported;
@@ -31,11 +70,9 @@ cudaError_t error_from_device(device_status status)
     return cudaErrorUnknown;
 }
 
-cudaError_t error_sticky(device_status status, bool assertion)
+cudaError_t error_sticky(device_status status)
 {
-    if (status < DEVICE_ILLEGAL_ADDRESS) return cudaSuccess;
-    if (status == DEVICE_TRAP && assertion) return cudaErrorAssert;
-    return error_from_device(status);
+    return status < DEVICE_ILLEGAL_ADDRESS ? cudaSuccess : error_from_device(status);
 }
 
 cudaError_t cudaGetLastError(void)
@@ -43,11 +80,13 @@ cudaError_t cudaGetLastError(void)
     cudaError_t error = last_error;
 
     last_error = cudaSuccess;
+    unasked.error = cudaSuccess;
     return error;
 }
 
 cudaError_t cudaPeekAtLastError(void)
 {
+    unasked.error = cudaSuccess;
     return last_error;
 }
 

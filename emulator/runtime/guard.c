@@ -13,37 +13,63 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
 
 static struct sigaction previous;
 
-/** @return bytes of the allocation around `address`, 0 when there is none or nobody can say now. */
-static uint64_t allocation_bytes(device_address address)
+/** ", byte 12 of a 400-byte buffer allocated at x.cu:8", or "" when nobody can say now. */
+static void describe_buffer(device_address address, char *text, size_t size)
 {
     device_address base;
-    uint64_t bytes = 0;
+    uint64_t bytes;
+    char made[700];
 
-    if (!runtime_try_lock()) return 0;
+    if (!runtime_try_lock()) return;
     device *device = device_at(pointer_to(address));
-    if (!device || device_find(device, address, &base, &bytes)) bytes = 0;
+    if (device && !device_find(device, address, &base, &bytes)) {
+        allocation_describe(base, bytes, made, sizeof made);
+        snprintf(text, size, ", byte %llu of a %llu-byte buffer%s",
+                 (unsigned long long)(address - base), (unsigned long long)bytes, made);
+    }
     runtime_unlock();
-    return bytes;
 }
 
-static void complain(device_address address)
+/** The line that faulted: unlike a return address, `pc` is not behind the instruction. */
+static void describe_line(const void *pc, char *text, size_t size)
 {
-    char line[256];
-    uint64_t bytes = allocation_bytes(address);
-    int length = bytes ? snprintf(line, sizeof line,
-                                  "softgpu: host code touched device pointer 0x%llx "
-                                  "(cudaMalloc'd %llu bytes): copy it with cudaMemcpy first\n",
-                                  (unsigned long long)address, (unsigned long long)bytes)
-                       : snprintf(line, sizeof line,
-                                  "softgpu: host code touched address 0x%llx, which belongs to "
-                                  "the device but is not allocated\n",
-                                  (unsigned long long)address);
+    struct trace here = trace_here();
+
+    for (int i = 0; i < TRACE_FRAMES; i++)
+        if (here.frame[i] == pc) here.frame[i] = (char *)here.frame[i] + 1;
+    trace_place(&here, NULL, text, size);
+}
+
+static const void *program_counter(const ucontext_t *context)
+{
+#if defined __x86_64__
+    return (const void *)context->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    return (const void *)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return NULL;
+#endif
+}
+
+static void complain(device_address address, const void *pc)
+{
+    char line[2000], buffer[800] = "", place[600];
+
+    describe_buffer(address, buffer, sizeof buffer);
+    describe_line(pc, place, sizeof place);
+    int length =
+        snprintf(line, sizeof line,
+                 "softgpu: device pointer on the host: host code touches 0x%llx%s: copy "
+                 "the data with cudaMemcpy first%s%s\n",
+                 (unsigned long long)address, buffer, *place ? ":" : "", *place ? place + 3 : "");
 
     if (write(STDERR_FILENO, line, (size_t)length) < 0) return;
 }
@@ -51,7 +77,8 @@ static void complain(device_address address)
 /** When the previous handling is the default, restoring it and returning repeats the fault. */
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
-    if (is_device_address(info->si_addr)) complain(address_of(info->si_addr));
+    if (is_device_address(info->si_addr))
+        complain(address_of(info->si_addr), program_counter(context));
     if (previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(signal_number, info, context);
     else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)

@@ -8,7 +8,6 @@
  */
 #include "runtime.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MAX_NESTED_CONFIGURATIONS = 32 };
@@ -21,6 +20,7 @@ struct configuration {
 
 static _Thread_local struct configuration configurations[MAX_NESTED_CONFIGURATIONS];
 static _Thread_local unsigned depth;
+static _Thread_local bool from_stub; /* of <<<>>>, which gives no error back */
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream);
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
@@ -45,6 +45,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     *block = top->block;
     *shared = top->shared;
     *(cudaStream_t *)stream = top->stream;
+    from_stub = true;
     return cudaSuccess;
 }
 
@@ -118,12 +119,6 @@ cudaError_t launch_make(struct work *work, const struct cudaKernelNodeParams *p,
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static void explain(device_status status)
-{
-    if (status == DEVICE_UNSUPPORTED)
-        fprintf(stderr, "softgpu: %s\n", device_error(runtime.device));
-}
-
 cudaError_t launch_run(const struct launch_work *w)
 {
     device_launch_request request = {
@@ -136,9 +131,14 @@ cudaError_t launch_run(const struct launch_work *w)
         .cooperative = w->cooperative,
     };
     device_status status = device_launch(runtime.device, &request);
-    explain(status);
-    cudaError_t fault = error_sticky(status, report_launch());
+    cudaError_t fault = error_sticky(status);
+    if (report_launch() && !fault) fault = cudaErrorLaunchFailure;
     return fault ? runtime_fault(fault) : error_from_device(status);
+}
+
+static const char *name_of(const struct work *work)
+{
+    return work->launch.kernel ? work->launch.kernel->facts.name : "?";
 }
 
 static cudaError_t launch(const void *function, struct configuration c, void **args,
@@ -147,14 +147,19 @@ static cudaError_t launch(const void *function, struct configuration c, void **a
     unsigned char params[LAUNCH_PARAMS];
     struct cudaKernelNodeParams p = {
         .func = (void *)function, .gridDim = c.grid, .blockDim = c.block, .kernelParams = args};
-    struct work work;
-    cudaError_t error = runtime_enter();
+    struct work work = {0};
+    bool is_silent = from_stub;
 
+    from_stub = false;
+    error_report_unasked();
+    cudaError_t error = runtime_enter(), before = error;
     p.sharedMemBytes = c.shared <= SHARED_PER_SM ? (unsigned)c.shared : SHARED_PER_SM + 1;
     if (!error) error = launch_make(&work, &p, cooperative, params);
     if (!error && !stream_is_here(c.stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = stream_submit(c.stream, &work);
-    return runtime_leave(error);
+    runtime_leave(error);
+    if (error && !before && is_silent) error_expect_question(error, name_of(&work));
+    return error;
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,

@@ -4,14 +4,13 @@
  *   SOFTGPU_THREADS=N       host threads that run blocks; default: one a core
  *   SOFTGPU_BUDGET=N        instructions that one warp may execute in one launch before the launch
  *                           counts as an endless loop
- *   SOFTGPU_CHECKS=off|on   races and uninitialised reads; default on
+ *   SOFTGPU_CHECKS=...      what to look for: checks.c
  *   SOFTGPU_MEMORY=N[KMG]   memory of each device in bytes; default 8G
  *   SOFTGPU_DEVICES=N       how many devices there are, 1 to 8; default 1
  */
 #include "runtime.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /** @return the number in variable `name`, or `otherwise` when unset or not a number. */
 static uint64_t number(const char *name, uint64_t otherwise)
@@ -57,14 +56,12 @@ uint64_t option_memory_bytes(void)
 
 device_options options_read(int ordinal)
 {
-    const char *checks = getenv("SOFTGPU_CHECKS");
-
     return (device_options){
         .memory_bytes = option_memory_bytes(),
         .budget = number("SOFTGPU_BUDGET", 0),
         .threads = (uint32_t)number("SOFTGPU_THREADS", 0),
-        .checks = checks && !strcmp(checks, "off") ? DEVICE_CHECK_NONE : 0,
         .first_byte = (uint64_t)ordinal * option_device_range(),
         .range_bytes = option_device_range(),
+        .checks = checks_for_device(),
     };
 }

@@ -71,11 +71,33 @@ uint64_t option_device_range(void);
 uint64_t option_memory_bytes(void);
 device_options options_read(int ordinal);
 
+/* checks.c: SOFTGPU_CHECKS: what to look for, and how serious it is. */
+enum check_level { CHECK_OFF, CHECK_WARN, CHECK_FATAL };
+enum check {
+    CHECK_FAULTS, /* what ends a launch on a GPU as well */
+    CHECK_UNINITIALISED,
+    CHECK_RACES,
+    CHECK_BARRIERS,
+    CHECK_LANES,
+    CHECK_FREES,
+    CHECK_ERRORS,
+    CHECK_LEAKS,
+    CHECK_LINT,
+    CHECKS,
+};
+enum check_level check_level(enum check);
+/** As a bit set of device_check. */
+uint32_t checks_for_device(void);
+
 /* error.c: the last error of a thread, and what a device status means to CUDA. */
 cudaError_t error_keep(cudaError_t);
 cudaError_t error_from_device(device_status);
 /** The error that a failed launch leaves for good; cudaSuccess when the device survives it. */
-cudaError_t error_sticky(device_status, bool assertion);
+cudaError_t error_sticky(device_status);
+/** A launch from <<<>>>, which returns nothing, failed: from now on the program should ask. */
+void error_expect_question(cudaError_t, const char *kernel);
+/** Say so if the program has not asked since. */
+void error_report_unasked(void);
 
 /* fatbin.c: the PTX inside a fat binary. */
 const char *fatbin_ptx(const void *wrapper, size_t *bytes);
@@ -110,9 +132,40 @@ void modules_forget(void);
 /** All are closed: managed variables have no storage. */
 void modules_forget_shared(void);
 
+/* trace.c: where in the program something was called. */
+enum { TRACE_FRAMES = 8 };
+struct trace {
+    void *frame[TRACE_FRAMES]; /* return addresses outside this library, innermost first */
+};
+struct trace trace_here(void);
+/** " at x.cu:12", " in f(int)" or "". Frames of the kernel `stub` do not count; it may be NULL. */
+void trace_place(const struct trace *, const char *stub, char *text, size_t size);
+
+/* allocations.c: where the program made its allocations, and where it freed them. */
+struct allocation {
+    struct allocation *next, *freed_after;
+    device_address base; /* or a host address, of pinned memory */
+    size_t bytes;
+    bool is_freed, pinned_host;
+    char name[64]; /* what a tool calls it */
+    struct trace made, freed;
+};
+void allocation_add(device_address base, size_t bytes, bool pinned_host);
+void allocation_freed(device_address base);
+/** The newest allocation that starts or started there, or NULL. */
+struct allocation *allocation_find(device_address base);
+/** " allocated at x.cu:12, freed at x.cu:15", as far as known, for an allocation of that size. */
+void allocation_describe(device_address base, uint64_t bytes, char *text, size_t size);
+void allocations_report_leaks(void);
+void allocations_forget(void);
+
 /* report.c: findings to stderr or the hook, printf output to stdout. */
-/** @return whether one of the findings was a failed assert. */
+/** @return whether a finding makes the launch fail that would not have failed otherwise. */
 bool report_launch(void);
+/** A finding that is no kernel's: one line. */
+void report_line(enum check, const char *line);
+/** The file as the reader would name it: from the working directory, if it lies below. */
+const char *shorten(const char *file);
 
 /* memory.c: device memory. */
 static inline device_address address_of(const void *pointer)
@@ -135,6 +188,8 @@ static inline bool is_shared_address(const void *pointer)
 }
 cudaError_t memory_alloc(void **pointer, size_t bytes);
 cudaError_t memory_free(void *pointer);
+/** Say what is wrong with freeing this. @return cudaErrorInvalidValue */
+cudaError_t memory_bad_free(const void *pointer);
 
 /* shared.c: memory with the same address on both sides. */
 enum shared_kind { SHARED_NOT, SHARED_MANAGED, SHARED_PINNED, SHARED_VARIABLE };

@@ -66,6 +66,7 @@ cudaError_t shared_alloc(void **pointer, size_t bytes, enum shared_kind kind, un
     *shared = (struct shared){*at, address, bytes, kind, flags};
     *at = shared;
     show_to_all(shared);
+    if (kind != SHARED_VARIABLE) allocation_add(address, bytes, kind == SHARED_PINNED);
     *pointer = pointer_to(address);
     return cudaSuccess;
 }
@@ -79,6 +80,7 @@ static void drop(struct shared **at)
         if (device) device_unshare(device, shared->address);
     }
     guard_close(shared->address, shared->bytes);
+    allocation_freed(shared->address);
     *at = shared->next;
     free(shared);
 }

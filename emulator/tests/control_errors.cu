@@ -115,7 +115,7 @@ CASE(trap)
 
 __global__ void assert_small(int n)
 {
-    assert((int)threadIdx.x < n); // FINDING failed_assert: trap
+    assert((int)threadIdx.x < n); // FINDING failed_assert: assert
 }
 
 CASE(failed_assert)

@@ -67,10 +67,10 @@ CASE(bad_frees)
 {
     int host = 0;
     char *p = device_array<char>(100);
-    FAILS(cudaFree(p + 4), cudaErrorInvalidValue);
-    FAILS(cudaFree(&host), cudaErrorInvalidValue);
+    FAILS(cudaFree(p + 4), cudaErrorInvalidValue); // FINDING bad_frees: bad-free
+    FAILS(cudaFree(&host), cudaErrorInvalidValue); // FINDING bad_frees: bad-free
     OK(cudaFree(p));
-    FAILS(cudaFree(p), cudaErrorInvalidValue);
+    FAILS(cudaFree(p), cudaErrorInvalidValue); // FINDING bad_frees: double-free
     OK(cudaFree(nullptr));
     FAILS(cudaFreeHost(&host), cudaErrorInvalidValue);
     OK(cudaFreeHost(nullptr));
@@ -96,7 +96,7 @@ CASE(names)
 
 CASE(last_error_is_the_last)
 {
-    FAILS(cudaFree((void *)123), cudaErrorInvalidValue);
+    FAILS(cudaFree((void *)123), cudaErrorInvalidValue); // FINDING last_error_is_the_last: bad-free
     FAILS(cudaSetDevice(9), cudaErrorInvalidDevice);
     OK(cudaDeviceSynchronize());
     FAILS(cudaPeekAtLastError(), cudaErrorInvalidDevice);

@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 // EXIT read_device_pointer: 139
-// STDERR read_device_pointer: (cudaMalloc'd 400 bytes): copy it with cudaMemcpy first
 CASE(read_device_pointer)
 {
     volatile float *p = device_array<float>(100);
-    CHECK(p[3] == 0.0f);
+    CHECK(p[3] == 0.0f); // FINDING read_device_pointer: device-pointer-on-the-host
 }
 
 static void own_handler(int)
@@ -18,12 +17,11 @@ static void own_handler(int)
 }
 
 // EXIT earlier_handler_is_called: 7
-// STDERR earlier_handler_is_called: (cudaMalloc'd 400 bytes): copy it with cudaMemcpy first
 CASE(earlier_handler_is_called)
 {
     signal(SIGSEGV, own_handler);
     volatile float *p = device_array<float>(100);
-    p[3] = 1;
+    p[3] = 1; // FINDING earlier_handler_is_called: device-pointer-on-the-host
 }
 
 // EXIT later_handler_stays: 7

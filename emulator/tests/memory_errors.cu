@@ -73,7 +73,7 @@ CASE(vector_load_of_all)
 
 __global__ void dereference(int *out, const int *p)
 {
-    *out = *p; // FINDING null_pointer: out-of-bounds
+    *out = *p; // FINDING null_pointer: null-pointer
 }
 
 CASE(null_pointer)
@@ -84,7 +84,7 @@ CASE(null_pointer)
 
 __global__ void read_host(int *out, const int *p)
 {
-    out[threadIdx.x] = p[threadIdx.x]; // FINDING host_pointer_in_kernel: out-of-bounds
+    out[threadIdx.x] = p[threadIdx.x]; // FINDING host_pointer_in_kernel: host-pointer
 }
 
 CASE(host_pointer_in_kernel)
@@ -96,7 +96,7 @@ CASE(host_pointer_in_kernel)
 
 __global__ void read_freed(int *out, const int *p)
 {
-    out[threadIdx.x] = p[threadIdx.x]; // FINDING use_after_free: out-of-bounds
+    out[threadIdx.x] = p[threadIdx.x]; // FINDING use_after_free: use-after-free
 }
 
 CASE(use_after_free)
@@ -256,7 +256,7 @@ __global__ void copy_one(int *to, const int *from)
 // ENV fault_is_sticky: SOFTGPU_THREADS=1
 __global__ void write_null(int *p)
 {
-    *p = 1; // FINDING fault_is_sticky: out-of-bounds
+    *p = 1; // FINDING fault_is_sticky: null-pointer
 }
 
 CASE(fault_is_sticky)

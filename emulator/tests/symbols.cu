@@ -67,7 +67,7 @@ CASE(address_and_size)
     SYNC();
     OK(cudaMemcpyFromSymbol(&first, table, sizeof first));
     CHECK(first == -0.5f);
-    FAILS(cudaFree(p), cudaErrorInvalidValue);
+    FAILS(cudaFree(p), cudaErrorInvalidValue); // FINDING address_and_size: bad-free
 }
 
 CASE(wrong_symbols)
