@@ -29,7 +29,7 @@ void describe_distance(const op *o, uint64_t bytes, char *text, size_t room)
 {
     const char *type = type_name(o);
     unsigned long long count = bytes;
-    if (bytes % o->size)
+    if (o->size == 0 || bytes % o->size)
         type = "byte";
     else
         count = bytes / o->size;
