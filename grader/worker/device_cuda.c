@@ -23,21 +23,33 @@ static wire_finding kept[WIRE_FINDINGS];
 static unsigned finding_count;
 
 #ifdef WITH_SOFTGPU
-/* The student knows the file, not the folder that it was compiled in: x/y/206_a.cu:13 ->
- * 206_a.cu:13. */
-static void copy_without_folder(char *to, size_t bytes, const char *line)
+/* Where the name of a file begins that ends at `end`, and where its folder does. */
+static const char *find_name(const char *line, const char *end, const char **folder)
 {
-    const char *end = strstr(line, ".cu:"), *word = end, *name;
-    while (word && word > line && word[-1] != ' ') word--;
-    for (name = end; name && name > word && name[-1] != '/';) name--;
-    snprintf(to, bytes, "%.*s%s", (int)(end ? word - line : 0), line, end ? name : line);
+    const char *name = end;
+    for (*folder = end; *folder > line && (*folder)[-1] != ' ';) --*folder;
+    while (name > *folder && name[-1] != '/') name--;
+    return name;
+}
+
+/* The student knows the files, not the folders that they were compiled in: x/y/206_a.cu:13 ->
+ * 206_a.cu:13. */
+static void copy_without_folders(char *to, size_t bytes, const char *line)
+{
+    size_t used = 0;
+    for (const char *end, *folder; used < bytes && (end = strstr(line, ".cu:")); line = end + 4) {
+        const char *name = find_name(line, end, &folder);
+        used += (size_t)snprintf(to + used, bytes - used, "%.*s%.*s", (int)(folder - line), line,
+                                 (int)(end + 4 - name), name);
+    }
+    if (used < bytes) snprintf(to + used, bytes - used, "%s", line);
 }
 
 static void keep_finding(const char *line, void *context)
 {
     (void)context;
     if (finding_count < WIRE_FINDINGS) {
-        copy_without_folder(kept[finding_count].line, sizeof kept->line, line);
+        copy_without_folders(kept[finding_count].line, sizeof kept->line, line);
     }
     finding_count++;
 }
@@ -54,32 +66,61 @@ int device_start(void)
     return error;
 }
 
+/* softgpu sees for itself what goes past an end: there the canaries stay at home, but for what
+ * keeps the data from being aligned. */
+static void choose_part(worker_buffer *buffer, const wire_argument *argument)
+{
+    buffer->skipped = 0;
+    buffer->device_bytes = buffer->image_bytes;
+#ifdef WITH_SOFTGPU
+    if (argument->bytes == 0) return; /* which must have an address nevertheless */
+    buffer->skipped = argument->before & ~(size_t)255;
+    buffer->device_bytes = argument->before - buffer->skipped + argument->bytes;
+#else
+    (void)argument;
+#endif
+}
+
+static void tell_softgpu(const worker_buffer *buffer, const wire_argument *argument)
+{
+#ifdef WITH_SOFTGPU
+    char name[64];
+    snprintf(name, sizeof name, "the argument %s", argument->name);
+    softgpu_name(buffer->base + buffer->skipped, name);
+    if (argument->forget) softgpu_forget(buffer->base + argument->before, argument->bytes);
+#else
+    (void)buffer;
+    (void)argument;
+#endif
+}
+
 int device_buffer_create(worker_buffer *buffer, const wire_argument *argument,
                          const unsigned char *image)
 {
-    void *base = NULL;
+    void *memory = NULL;
     buffer->image_bytes = argument->before + argument->bytes + argument->after;
-    cudaError_t error = cudaMalloc(&base, buffer->image_bytes);
+    choose_part(buffer, argument);
+    cudaError_t error = cudaMalloc(&memory, buffer->device_bytes);
     if (error) return error;
-    buffer->base = base;
-    if (buffer->image_bytes > 0) {
-        error = cudaMemcpy(base, image, buffer->image_bytes, cudaMemcpyHostToDevice);
+    buffer->base = (unsigned char *)memory - buffer->skipped;
+    if (buffer->device_bytes > 0) {
+        error = cudaMemcpy(memory, image + buffer->skipped, buffer->device_bytes,
+                           cudaMemcpyHostToDevice);
     }
-#ifdef WITH_SOFTGPU
-    if (argument->forget) softgpu_forget(buffer->base + argument->before, argument->bytes);
-#endif
+    tell_softgpu(buffer, argument);
     return error;
 }
 
 int device_buffer_read(unsigned char *image, const worker_buffer *buffer)
 {
-    if (buffer->image_bytes == 0) return cudaSuccess;
-    return cudaMemcpy(image, buffer->base, buffer->image_bytes, cudaMemcpyDeviceToHost);
+    if (buffer->device_bytes == 0) return cudaSuccess;
+    return cudaMemcpy(image + buffer->skipped, buffer->base + buffer->skipped, buffer->device_bytes,
+                      cudaMemcpyDeviceToHost);
 }
 
 void device_buffer_free(worker_buffer *buffer)
 {
-    if (buffer->base) cudaFree(buffer->base);
+    if (buffer->base) cudaFree(buffer->base + buffer->skipped);
 }
 
 void *device_stream(void)

@@ -22,6 +22,7 @@ typedef struct worker_buffer {
     unsigned char *base;
     void *mapping; /* host only: what munmap takes */
     size_t mapping_bytes, image_bytes;
+    size_t skipped, device_bytes; /* device only: the part of the image that lies there */
 } worker_buffer;
 
 /* memory.c */
