@@ -72,7 +72,7 @@ CASE(bad_frees)
     OK(cudaFree(p));
     FAILS(cudaFree(p), cudaErrorInvalidValue); // FINDING bad_frees: double-free
     OK(cudaFree(nullptr));
-    FAILS(cudaFreeHost(&host), cudaErrorInvalidValue);
+    FAILS(cudaFreeHost(&host), cudaErrorInvalidValue); // FINDING bad_frees: bad-free
     OK(cudaFreeHost(nullptr));
 }
 

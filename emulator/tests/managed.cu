@@ -78,7 +78,7 @@ CASE(pinned_host_memory)
     OK(cudaMallocHost(&host, 64));
     host[15] = 1;
     OK(cudaFreeHost(host));
-    FAILS(cudaFreeHost(host), cudaErrorInvalidValue);
+    FAILS(cudaFreeHost(host), cudaErrorInvalidValue); // FINDING pinned_host_memory: double-free
     OK(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
     FAILS(cudaHostRegister(own, sizeof own, 0), cudaErrorHostMemoryAlreadyRegistered);
     OK(cudaHostUnregister(own));
