@@ -200,8 +200,11 @@ typedef struct layout {
  */
 void expect_close(layout, const float *got, const double *want, const double *scale,
                   double tolerance);
-/** ||got - want|| <= tolerance * ||want||, NaN-aware. */
-void expect_norm_close(layout, const float *got, const double *want, double tolerance);
+/** ||got - want|| <= tolerance * ||want||, NaN-aware.
+ * @param scale as above, of sums of `terms` terms: few sums that happen to cancel are not held
+ * against their small norm, but against the usual one; NULL, 0: no sums */
+void expect_norm_close(layout, const float *got, const double *want, const double *scale,
+                       long terms, double tolerance);
 void expect_equal_i32(layout, const int *got, const int *want);
 /** |got - want| <= tolerance * max(1, |want|). */
 void expect_near(const char *what, double got, double want, double tolerance);

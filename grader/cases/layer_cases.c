@@ -33,7 +33,7 @@ void expect_product(const char *name, const float *c, const float *a, const floa
     const layout l = {name, (size_t)m, (size_t)n};
     reference_matmul(want, scale, a, b, m, n, k);
     expect_close(l, c, want, scale, FP32_SUM_TOLERANCE);
-    expect_norm_close(l, c, want, FP32_NORM_TOLERANCE);
+    expect_norm_close(l, c, want, scale, k, FP32_NORM_TOLERANCE);
 }
 
 /* The bias is one more weight, whose input is 1: y = [x 1] * [w bias]^T is a plain product. */

@@ -208,7 +208,7 @@ void mlp_expect_params(const reference_mlp *reference, const char *when)
         snprintf(name, sizeof name, "%s %s", parts[part].name, when);
         layout l = {name, parts[part].rows, parts[part].cols};
         expect_norm_close(l, params + parts[part].begin, reference->params + parts[part].begin,
-                          MLP_TOLERANCE);
+                          NULL, 0, MLP_TOLERANCE);
     }
 }
 

@@ -107,7 +107,7 @@ static void compare_norm(const char *function, const long *shape)
 {
     (void)function;
     (void)shape;
-    expect_norm_close((layout){"x", 1, count}, got, want, tolerance);
+    expect_norm_close((layout){"x", 1, count}, got, want, NULL, 0, tolerance);
 }
 
 START_TEST(norm_refuses_nan)
@@ -127,6 +127,22 @@ static void compare_matmul(const char *function, const long *shape)
     (void)function;
     expect_matmul(mm_c, mm_a, mm_b, shape[0], shape[1], shape[2]);
 }
+
+/* One element whose terms cancel to a thousandth of their usual sum. */
+START_TEST(cancelled_sums_are_held_against_usual_ones)
+{
+    static float a[1000], b[1000], c[1];
+    const long shape[] = {1, 1, 1000};
+    for (int i = 0; i < 1000; i++) a[i] = 1.0f, b[i] = i % 2 ? 0.7f : -0.7f;
+    b[0] += 0.02f;
+    mm_a = a, mm_b = b, mm_c = c;
+    now.exercise = &nothing;
+    c[0] = b[0] + 0.7f + 4e-6f; /* rounding of a sum that is 22 where its terms do not cancel */
+    ck_assert_ptr_null(run_guarded(compare_matmul, NULL, shape));
+    c[0] += 1e-3f;
+    ck_assert_ptr_nonnull(run_guarded(compare_matmul, NULL, shape));
+}
+END_TEST
 
 static float rounded_to_tf32(float x)
 {
@@ -180,6 +196,7 @@ Suite *suite_compare(void)
     tcase_add_test(tcase, infinities_must_be_equal);
     tcase_add_test(tcase, zeros_of_both_signs_are_equal);
     tcase_add_test(tcase, one_bad_element_of_many_is_found);
+    tcase_add_test(tcase, cancelled_sums_are_held_against_usual_ones);
     tcase_add_test(tcase, norm_refuses_nan);
     tcase_add_loop_test(tcase, matmul_bound_accepts_fp32_only, 0, 3);
     suite_add_tcase(suite, tcase);
