@@ -14,12 +14,13 @@ static inline s128 clamp_to(s128 x, s128 least, s128 most)
     return x < least ? least : x > most ? most : x;
 }
 
-static inline u16 half_bits_toward_zero(f32 x)
+/* A negative half becomes 0; a NaN has no sign here. */
+static inline u16 not_negative(u16 x)
 {
-    u16 nearest = half_bits(x);
-    bool grew = __builtin_fabsf(half_value(nearest)) > __builtin_fabsf(x);
-    return (u16)(nearest - (grew && x == x));
+    return (u16)(x & 0x8000 ? 0 : x);
 }
+
+#define PACKED(high, low) ((u32)(u16)(high) << 16 | (u16)(low))
 
 #include "convert.def"
 

@@ -60,29 +60,51 @@ static const struct {
     const char *base;
     decode_special *decode;
 } special_statements[] = {
-    {"mov", decode_move},          {"setp", decode_setp},
-    {"set", decode_set},           {"testp", decode_plain},
-    {"cvt", decode_cvt},           {"slct", decode_slct},
-    {"addc", decode_carry},        {"subc", decode_carry},
-    {"madc", decode_carry},        {"prmt", decode_prmt},
-    {"ld", decode_load},           {"ldu", decode_load},
-    {"st", decode_store},          {"atom", decode_atomic},
-    {"red", decode_atomic},        {"cvta", decode_cvta},
-    {"isspacep", decode_isspacep}, {"cp", decode_copy_async},
-    {"call", decode_call},         {"bra", decode_branch},
-    {"brx", decode_jump_table},    {"ret", decode_return},
-    {"exit", decode_exit},         {"bar", decode_barrier},
-    {"barrier", decode_barrier},   {"membar", decode_fence},
-    {"fence", decode_fence},       {"shfl", decode_shuffle},
-    {"vote", decode_vote},         {"match", decode_match},
-    {"redux", decode_redux},       {"activemask", decode_active_mask},
-    {"trap", decode_trap},         {"brkpt", decode_nothing},
-    {"prefetch", decode_nothing},  {"prefetchu", decode_nothing},
-    {"nanosleep", decode_nothing}, {"pmevent", decode_nothing},
-    {"discard", decode_nothing},   {"applypriority", decode_nothing},
-    {"mbarrier", decode_mbarrier}, {"createpolicy", decode_policy},
-    {"wmma", decode_wmma},         {"mma", decode_mma},
-    {"ldmatrix", decode_ldmatrix}, {"movmatrix", decode_movmatrix},
+    {"mov", decode_move},
+    {"setp", decode_setp},
+    {"set", decode_set},
+    {"testp", decode_plain},
+    {"cvt", decode_cvt},
+    {"slct", decode_slct},
+    {"addc", decode_carry},
+    {"subc", decode_carry},
+    {"madc", decode_carry},
+    {"ld", decode_load},
+    {"ldu", decode_load},
+    {"st", decode_store},
+    {"atom", decode_atomic},
+    {"red", decode_atomic},
+    {"cvta", decode_cvta},
+    {"isspacep", decode_isspacep},
+    {"cp", decode_copy_async},
+    {"call", decode_call},
+    {"bra", decode_branch},
+    {"brx", decode_jump_table},
+    {"ret", decode_return},
+    {"exit", decode_exit},
+    {"bar", decode_barrier},
+    {"barrier", decode_barrier},
+    {"membar", decode_fence},
+    {"fence", decode_fence},
+    {"shfl", decode_shuffle},
+    {"vote", decode_vote},
+    {"match", decode_match},
+    {"redux", decode_redux},
+    {"activemask", decode_active_mask},
+    {"trap", decode_trap},
+    {"brkpt", decode_nothing},
+    {"prefetch", decode_nothing},
+    {"prefetchu", decode_nothing},
+    {"nanosleep", decode_nothing},
+    {"pmevent", decode_nothing},
+    {"discard", decode_nothing},
+    {"applypriority", decode_nothing},
+    {"mbarrier", decode_mbarrier},
+    {"createpolicy", decode_policy},
+    {"wmma", decode_wmma},
+    {"mma", decode_mma},
+    {"ldmatrix", decode_ldmatrix},
+    {"movmatrix", decode_movmatrix},
 };
 
 static decode_special *find_decoder(const decoder *d)
@@ -95,15 +117,15 @@ static decode_special *find_decoder(const decoder *d)
     return decode_plain;
 }
 
-/* "wmma.load.a.sync", or "call.uni expf" */
+/* "mma.sp.sync", "call.uni expf" or "mov.u32 %pm0" */
 static char *describe_statement(const ptx_statement *s)
 {
     char text[256];
-    const char *callee = "";
-    for (uint32_t i = 0; i < s->operands && !strncmp(s->opcode, "call", 4); i++) {
-        if (s->operand[i].kind == PTX_SYMBOL) callee = s->operand[i].name;
+    const char *name = "";
+    for (uint32_t i = 0; i < s->operands; i++) {
+        if (s->operand[i].kind == PTX_SYMBOL) name = s->operand[i].name;
     }
-    snprintf(text, sizeof text, "%s%s%s", s->opcode, *callee ? " " : "", callee);
+    snprintf(text, sizeof text, "%s%s%s", s->opcode, *name ? " " : "", name);
     return strdup(text);
 }
 

@@ -128,7 +128,7 @@ bool set_address(decoder *, draft *, const ptx_operand *memory);
 /* Each decodes one statement; false when it is beyond the device. */
 typedef bool decode_special(decoder *);
 decode_special decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry,
-    decode_slct, decode_prmt; /* decode_value.c */
+    decode_slct; /* decode_value.c */
 decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep,
     decode_call; /* decode_memory.c */
 decode_special decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier,

@@ -2,8 +2,7 @@
  * decode_value.c: statements that compute: a rule of the opcode tables, found by name.
  *
  * Interface
- *   decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry, decode_slct,
- *   decode_prmt
+ *   decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry, decode_slct
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +23,24 @@ static bool drop_part(decoder *d, const char *part)
     return false;
 }
 
+static const char *result_type(const decoder *d)
+{
+    bool converts = !strcmp(d->part[0], "cvt") && d->parts > 2;
+    return d->part[d->parts - (converts ? 2 : 1)];
+}
+
 /* The rule for d->name; failing that, for the name without rounding and saturation, which are then
  * done around it. */
 static const rule *find_rule(decoder *d)
 {
     const rule *r = rule_find(d->name);
-    if (r) return r;
+    const char *type = result_type(d);
+    bool wide = !strcmp(type, "f32") || !strcmp(type, "f64"), narrow = strstr(type, "f16");
+    if (r || !(wide || narrow)) return r;
+    if (narrow) {
+        d->saturate = drop_part(d, "sat");
+        return rule_find(d->name);
+    }
     if (drop_part(d, "rm")) d->rounding = 1;
     if (drop_part(d, "rp")) d->rounding = 2;
     if (drop_part(d, "rz")) d->rounding = 3;
@@ -39,9 +50,13 @@ static const rule *find_rule(decoder *d)
     return rule_find(d->name);
 }
 
-static void push_saturation(decoder *d, uint32_t reg)
+static bool push_saturation(decoder *d, uint32_t reg)
 {
-    push_rule(d, d->width[reg] == 8 ? "saturate.f64" : "saturate.f32", reg, reg);
+    char name[32];
+    snprintf(name, sizeof name, "saturate.%s", result_type(d));
+    const rule *r = rule_find(name);
+    if (r && d->width[reg] == r->width[0]) push_rule(d, name, reg, reg);
+    return r && d->width[reg] == r->width[0];
 }
 
 static bool push_by_rule(decoder *d, const rule *r, const ptx_operand *to, const ptx_operand *from,
@@ -61,8 +76,7 @@ static bool push_by_rule(decoder *d, const rule *r, const ptx_operand *to, const
     }
     set_write(d, &x, FIELD_D, to, r->width[0], is_signed);
     push(d, &x);
-    if (d->saturate && to->kind == PTX_REGISTER) push_saturation(d, to->reg);
-    return true;
+    return !d->saturate || to->kind != PTX_REGISTER || push_saturation(d, to->reg);
 }
 
 bool decode_plain(decoder *d)
@@ -270,7 +284,7 @@ bool decode_slct(decoder *d)
            push_select(d, &s->operand[0], (uint8_t)bytes, &s->operand[1], &s->operand[2], p);
 }
 
-/* ---- cvt, carries, prmt ---------------------------------------------------------------------- */
+/* ---- cvt, carries ---------------------------------------------------------------------------- */
 
 bool decode_cvt(decoder *d)
 {
@@ -319,10 +333,4 @@ bool decode_carry(decoder *d)
     set_write(d, &x, FIELD_D, &s->operand[0], r->width[0], false);
     push(d, &x);
     return true;
-}
-
-bool decode_prmt(decoder *d)
-{
-    if (d->parts != 2) return false; /* prmt.b32.f4e and its kin */
-    return decode_plain(d);
 }

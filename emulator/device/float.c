@@ -77,6 +77,12 @@ static inline u16 half_relu(u16 x)
     return x & 0x8000 ? 0 : x; /* NaN has no sign */
 }
 
+/* Between 0 and 1; NaN becomes 0. */
+static inline u16 half_saturated(u16 x)
+{
+    return x > 0x7c00 ? 0 : x > 0x3c00 ? 0x3c00 : x;
+}
+
 #define PAIR3(f)                                                                                   \
     (f((u16)x, (u16)y, (u16)z) | (u32)f((u16)(x >> 16), (u16)(y >> 16), (u16)(z >> 16)) << 16)
 

@@ -4,9 +4,11 @@
  * Interface
  *   half_value, half_bits      IEEE binary16
  *   brain_value, brain_bits    bfloat16
+ *   half_bits_directed, brain_bits_directed
  *   float_to_odd               a double on its way to one of them
  *
- * Rounds to nearest, ties to even. Free of branches, so that loops over lanes become vector code.
+ * Rounds to nearest, ties to even, where nothing else is said. Free of branches, so that loops over
+ * lanes become vector code.
  */
 #ifndef SOFTGPU_DEVICE_HALF_H
 #define SOFTGPU_DEVICE_HALF_H
@@ -47,6 +49,23 @@ static inline uint16_t half_bits(float x)
     uint32_t half = rest < 113u << 23 ? denormal : normal >> 13;
     half = rest >= 0x477ff000 ? 0x7c00 : half;
     return (uint16_t)(rest > 0x7f800000 ? 0x7fff : half | sign);
+}
+
+/* Rounded toward zero, or away from it: never to nearest. A NaN has no neighbours. */
+static inline uint16_t half_bits_directed(float x, bool away)
+{
+    uint16_t nearest = half_bits(x);
+    float back = half_value(nearest);
+    bool above = __builtin_fabsf(back) > __builtin_fabsf(x);
+    bool below = __builtin_fabsf(back) < __builtin_fabsf(x);
+    return (uint16_t)(nearest + (below && away) - (above && !away));
+}
+
+static inline uint16_t brain_bits_directed(float x, bool away)
+{
+    uint32_t bits = float_bits(x);
+    bool inexact = (bits & 0xffff) != 0;
+    return (uint16_t)(x != x ? 0x7fff : (bits >> 16) + (inexact && away));
 }
 
 /* The last bit is set if anything was lost, so that rounding once more is right. */

@@ -46,6 +46,11 @@ static inline u32 highest_bit(u32 x)
     return x ? 31 - (u32)__builtin_clz(x) : ~0u;
 }
 
+static inline u32 clear_above(u32 x)
+{
+    return x ? (u32)__builtin_clz(x) : ~0u;
+}
+
 static inline u32 highest_bit64(u64 x)
 {
     return x ? 63 - (u32)__builtin_clzll(x) : ~0u;
@@ -107,6 +112,66 @@ static inline u32 permute_bytes(u32 a, u32 b, u32 selector)
     return result;
 }
 
+/* prmt in its other modes: byte k of the result is which byte of the eight? */
+enum { PERMUTE_F4E, PERMUTE_B4E, PERMUTE_RC8, PERMUTE_ECL, PERMUTE_ECR, PERMUTE_RC16 };
+
+static inline u32 permute_by_mode(u32 a, u32 b, u32 c, int mode)
+{
+    u32 n = c & 3, selector = 0;
+    for (u32 k = 0; k < 4; k++) {
+        const u32 picks[] = {k + n,         (n - k) & 7,   n,
+                             k > n ? k : n, k < n ? k : n, k % 2 + 2 * (n % 2)};
+        selector |= picks[mode] << 4 * k;
+    }
+    return permute_bytes(a, b, selector);
+}
+
+/* The position of the |which|-th set bit at or above `from`, or below it; -1: there is none. */
+static inline u32 find_nth_set(u32 mask, u32 from, s32 which)
+{
+    s32 step = which < 0 ? -1 : 1;
+    if (which == 0) return from < 32 && mask >> from & 1 ? from : ~0u;
+    for (u32 at = from; at < 32; at += (u32)step) {
+        if (!(mask >> at & 1)) continue;
+        which -= step;
+        if (which == 0) return at;
+    }
+    return ~0u;
+}
+
+static inline u32 bits_below(u32 count)
+{
+    return (u32)low_bits(count);
+}
+
+static inline u32 lesser_of(u32 x, u32 y)
+{
+    return x < y ? x : y;
+}
+
+static inline u32 extend(u32 x, u32 bits, bool is_signed)
+{
+    bool negative = is_signed && bits && bits <= 32 && x >> (bits - 1) & 1;
+    return (x & bits_below(bits)) | (negative ? ~bits_below(bits) : 0);
+}
+
+/* The sum of the differences of bytes, or of halves. */
+static inline u32 absolute_differences(u32 x, u32 y, u32 width, bool is_signed, bool sum)
+{
+    u32 result = 0, mask = bits_below(width), flip = is_signed ? 1u << (width - 1) : 0;
+    for (u32 at = 0; at < 32; at += width) {
+        u32 a = (x >> at & mask) ^ flip, b = (y >> at & mask) ^ flip;
+        u32 difference = a > b ? a - b : b - a;
+        result += sum ? difference : difference << at;
+    }
+    return result;
+}
+
+static inline s64 signed48(u32 x, u32 y)
+{
+    return (s64)(s32)signed24(x) * (s32)signed24(y);
+}
+
 static inline u32 dot4(u32 x, u32 y, bool x_signed, bool y_signed)
 {
     u32 sum = 0;
@@ -142,6 +207,11 @@ static inline u32 high_s32(u32 x, u32 y)
 static inline u64 high_u64(u64 x, u64 y)
 {
     return (u64)((u128)x * y >> 64);
+}
+
+static inline u64 high_s64(u64 x, u64 y)
+{
+    return (u64)((s128)(s64)x * (s64)y >> 64);
 }
 
 #include "integer.def"

@@ -245,6 +245,7 @@ static const op *run_free(warp *w, const op *o)
 handler *syscall_find(const char *name)
 {
     if (!strcmp(name, "malloc")) return run_malloc;
+    if (!strcmp(name, "__cuda_syscall_aligned_malloc")) return run_malloc; /* to 256 bytes */
     if (!strcmp(name, "free")) return run_free;
     if (!strcmp(name, "vprintf")) return run_vprintf;
     if (!strcmp(name, "__assertfail") || !strcmp(name, "__assert_fail")) return run_assertfail;
