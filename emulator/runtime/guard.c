@@ -77,7 +77,7 @@ static void complain(device_address address, const void *pc)
 /** When the previous handling is the default, restoring it and returning repeats the fault. */
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
-    if (is_device_address(info->si_addr))
+    if (is_device_address(info->si_addr) || is_shared_address(info->si_addr))
         complain(address_of(info->si_addr), program_counter(context));
     if (previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(signal_number, info, context);
