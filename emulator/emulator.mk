@@ -41,6 +41,7 @@ $(BUILD)/test_device: $(EMULATOR)/tests/test_device.c \
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
+	@$(EMULATOR)/tests/api_complete $<
 
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \

@@ -23,7 +23,6 @@ cudaError_t cudaGetDevice(int *ordinal)
     return cudaSuccess;
 }
 
-/** Initialises the device, as CUDA does since 12.0. */
 cudaError_t cudaSetDevice(int ordinal)
 {
     if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);

@@ -19,6 +19,13 @@ static struct context *here(void)
     return &runtime.context[runtime.ordinal];
 }
 
+static bool is_child; /* of the process that opened the devices: its threads are not here */
+
+static void note_child(void)
+{
+    is_child = true;
+}
+
 static cudaError_t open_device(void)
 {
     device_options options = options_read(runtime.ordinal);
@@ -26,6 +33,7 @@ static cudaError_t open_device(void)
     guard_install();
     options.host_memory = guard_host_memory();
     runtime.device = here()->device = device_open(&options);
+    if (!runtime.owner) pthread_atfork(NULL, NULL, note_child);
     runtime.owner = getpid();
     if (!runtime.device) {
         fputs("softgpu: the device cannot be opened: out of memory?\n", stderr);
@@ -65,8 +73,8 @@ cudaError_t runtime_enter(void)
     runtime_lock();
     if (callback) return cudaErrorNotPermitted;
     if (here()->sticky) return here()->sticky;
-    if (!runtime.device) return open_device();
-    return runtime.owner == getpid() ? cudaSuccess : cudaErrorInitializationError;
+    if (is_child) return cudaErrorInitializationError;
+    return runtime.device ? cudaSuccess : open_device();
 }
 
 cudaError_t runtime_leave(cudaError_t error)
@@ -82,11 +90,14 @@ cudaError_t runtime_fault(cudaError_t error)
 
 void runtime_call_back(void (*function)(void *), void *data)
 {
+    int ordinal = runtime.ordinal;
+
     runtime_unlock();
     callback = true;
     function(data);
     callback = false;
     runtime_lock();
+    runtime_look_at(ordinal);
 }
 
 int device_current(void)
@@ -132,7 +143,7 @@ static void close_device(void)
 cudaError_t cudaDeviceReset(void)
 {
     runtime_lock();
-    if (runtime.device && !here()->sticky && runtime.owner == getpid()) close_device();
+    if (runtime.device && !here()->sticky && !is_child) close_device();
     runtime_unlock();
     return cudaSuccess;
 }

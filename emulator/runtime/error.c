@@ -35,7 +35,9 @@ void error_report_unasked(void)
              cudaGetErrorName(unasked.error), cudaGetErrorString(unasked.error),
              *place ? place + 3 : "", *place ? "," : "", unasked.kernel);
     unasked.error = cudaSuccess;
+    runtime_lock();
     report_line(CHECK_ERRORS, line);
+    runtime_unlock();
 }
 
 /* ---- the last error -------------------------------------------------------------------------- */

@@ -51,7 +51,10 @@ static const struct cudaDeviceProp claims = {
     .sharedMemPerBlockOptin = SHARED_OPT_IN,
     .maxBlocksPerMultiProcessor = MAX_SM_BLOCKS,
     .reservedSharedMemPerBlock = SHARED_RESERVED,
+    .concurrentManagedAccess = 1,
+    .canUseHostPointerForRegisteredMem = 1,
     .hostRegisterSupported = 1,
+    .hostRegisterReadOnlySupported = 1,
     .memoryPoolsSupported = 1,
     .hostNumaId = -1,
 };
@@ -119,7 +122,10 @@ static int attribute_value(enum cudaDeviceAttr attribute)
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrManagedMemory:
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrHostRegisterReadOnlySupported:
     case cudaDevAttrMemoryPoolsSupported: return 1;
     default: return 0;
     }
@@ -130,7 +136,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
     if (!value || attribute < 1 || attribute >= cudaDevAttrMax)
         return error_keep(cudaErrorInvalidValue);
-    *value = attribute_value(attribute);
+    *value = attribute == cudaDevAttrPciBusId ? ordinal : attribute_value(attribute);
     return cudaSuccess;
 }
 

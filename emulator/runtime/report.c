@@ -93,10 +93,15 @@ static void report_repeated(void)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
+static void call_hook(void *line)
+{
+    hook(line, hook_context);
+}
+
 static void deliver(const char *line)
 {
     if (hook)
-        hook(line, hook_context);
+        runtime_call_back(call_hook, (void *)line);
     else
         fprintf(stderr, "softgpu: %s\n", line);
 }
@@ -203,8 +208,11 @@ static void at_exit(int status, void *argument)
     (void)argument;
     error_report_unasked();
     report_repeated();
-    if (runtime.device && runtime.owner == getpid() && check_level(CHECK_LEAKS) != CHECK_OFF)
+    if (runtime.owner == getpid() && check_level(CHECK_LEAKS) != CHECK_OFF) {
+        runtime_lock();
         allocations_report_leaks();
+        runtime_unlock();
+    }
     if (!fatal_seen || status) return;
     fflush(NULL);
     _exit(EXIT_FAILURE);

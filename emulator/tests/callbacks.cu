@@ -1,4 +1,5 @@
 /* callbacks.cu: functions of the program's that a stream calls. */
+#include "../softgpu.h"
 #include "check.h"
 
 #include <atomic>
@@ -132,4 +133,27 @@ CASE(captured)
           cudaErrorStreamCaptureUnsupported);
     FAILS(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
     cudaGetLastError();
+}
+
+__global__ void misaligned(char *p)
+{
+    *(int *)(p + 1) = 1;
+}
+
+static void use_cuda_in_hook(const char *line, void *lines)
+{
+    void *p;
+    *(int *)lines += strstr(line, "no multiple of 4") != nullptr;
+    CHECK(cudaMalloc(&p, 16) == cudaErrorNotPermitted);
+}
+
+/* A tool's hook is called without the lock as well. */
+CASE(hook)
+{
+    int lines = 0;
+    char *p = device_array<char>(16);
+    softgpu_on_finding(use_cuda_in_hook, &lines);
+    misaligned<<<1, 1>>>(p);
+    FAILS(cudaDeviceSynchronize(), cudaErrorMisalignedAddress);
+    CHECK(lines == 1);
 }

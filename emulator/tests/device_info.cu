@@ -84,3 +84,58 @@ CASE(occupancy)
     FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 0, 0),
           cudaErrorInvalidValue);
 }
+
+/* Both ways of asking give the same answer. */
+CASE(attributes_agree_with_properties)
+{
+    cudaDeviceProp p;
+    OK(cudaGetDeviceProperties(&p, 0));
+    const struct {
+        cudaDeviceAttr attribute;
+        size_t value;
+    } rows[] = {
+        {cudaDevAttrMaxThreadsPerBlock, (size_t)p.maxThreadsPerBlock},
+        {cudaDevAttrMaxBlockDimX, (size_t)p.maxThreadsDim[0]},
+        {cudaDevAttrMaxBlockDimZ, (size_t)p.maxThreadsDim[2]},
+        {cudaDevAttrMaxGridDimX, (size_t)p.maxGridSize[0]},
+        {cudaDevAttrMaxGridDimY, (size_t)p.maxGridSize[1]},
+        {cudaDevAttrMaxSharedMemoryPerBlock, p.sharedMemPerBlock},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, p.sharedMemPerMultiprocessor},
+        {cudaDevAttrTotalConstantMemory, p.totalConstMem},
+        {cudaDevAttrWarpSize, (size_t)p.warpSize},
+        {cudaDevAttrMaxRegistersPerBlock, (size_t)p.regsPerBlock},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, (size_t)p.regsPerMultiprocessor},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, (size_t)p.maxBlocksPerMultiProcessor},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, (size_t)p.maxThreadsPerMultiProcessor},
+        {cudaDevAttrReservedSharedMemoryPerBlock, p.reservedSharedMemPerBlock},
+        {cudaDevAttrL2CacheSize, (size_t)p.l2CacheSize},
+        {cudaDevAttrGlobalMemoryBusWidth, (size_t)p.memoryBusWidth},
+        {cudaDevAttrComputeCapabilityMajor, (size_t)p.major},
+        {cudaDevAttrComputeCapabilityMinor, (size_t)p.minor},
+        {cudaDevAttrAsyncEngineCount, (size_t)p.asyncEngineCount},
+        {cudaDevAttrCanMapHostMemory, (size_t)p.canMapHostMemory},
+        {cudaDevAttrConcurrentKernels, (size_t)p.concurrentKernels},
+        {cudaDevAttrUnifiedAddressing, (size_t)p.unifiedAddressing},
+        {cudaDevAttrManagedMemory, (size_t)p.managedMemory},
+        {cudaDevAttrConcurrentManagedAccess, (size_t)p.concurrentManagedAccess},
+        {cudaDevAttrPageableMemoryAccess, (size_t)p.pageableMemoryAccess},
+        {cudaDevAttrCooperativeLaunch, (size_t)p.cooperativeLaunch},
+        {cudaDevAttrClusterLaunch, (size_t)p.clusterLaunch},
+        {cudaDevAttrHostRegisterSupported, (size_t)p.hostRegisterSupported},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, (size_t)p.canUseHostPointerForRegisteredMem},
+        {cudaDevAttrMemoryPoolsSupported, (size_t)p.memoryPoolsSupported},
+        {cudaDevAttrStreamPrioritiesSupported, (size_t)p.streamPrioritiesSupported},
+        {cudaDevAttrIsMultiGpuBoard, (size_t)p.isMultiGpuBoard},
+        {cudaDevAttrPciBusId, (size_t)p.pciBusID},
+        {cudaDevAttrIntegrated, (size_t)p.integrated},
+        {cudaDevAttrEccEnabled, (size_t)p.ECCEnabled},
+        {cudaDevAttrMaxPitch, p.memPitch},
+        {cudaDevAttrTextureAlignment, p.textureAlignment},
+    };
+    for (const auto &row : rows) {
+        int value = -1;
+        OK(cudaDeviceGetAttribute(&value, row.attribute, 0));
+        if ((size_t)value != row.value) printf("attribute %d: %d\n", row.attribute, value);
+        CHECK((size_t)value == row.value);
+    }
+}
