@@ -22,12 +22,10 @@ __global__ void add(int *p, int by)
 }
 
 __device__ int variable = 5;
-__managed__ int managed_variable = 6;
 
 __global__ void use_variables(int *out)
 {
     out[0] = variable++;
-    out[1] = managed_variable++;
 }
 
 static int *on_device(int ordinal, int value)
@@ -227,7 +225,6 @@ CASE(variables_apart)
     SYNC();
     OK(cudaMemcpyFromSymbol(&value, variable, 4));
     CHECK(to_host(a, 1)[0] == 6 && to_host(b, 1)[0] == 5 && value == 6 && at_zero != at_one);
-    CHECK(to_host(a, 2)[1] == 7 && to_host(b, 2)[1] == 8 && managed_variable == 9);
 }
 
 CASE(host_memory_for_all)
