@@ -34,6 +34,7 @@ static void set_written(block *b, uint32_t offset, uint32_t bytes, uint32_t cell
 static void take_off(warp *w, const op *o, uint32_t to, uint32_t lane, const uint8_t value[16])
 {
     flights *f = &w->flights;
+    w->block->copied = true;
     if (f->count == f->capacity) {
         f->capacity = f->capacity ? 2 * f->capacity : 4 * LANES;
         f->list = retake(f->list, f->capacity * sizeof *f->list);
@@ -98,6 +99,8 @@ static void forget(block *b, const flight *x)
 /* A block may end, or stop, with flights that nobody waited for. */
 void flights_start(block *b)
 {
+    if (!b->copied) return;
+    b->copied = false;
     for (uint32_t k = 0; k < MAX_WARPS; k++) {
         flights *f = &b->warps[k].flights;
         for (uint32_t i = 0; i < f->count; i++) forget(b, &f->list[i]);
@@ -143,6 +146,7 @@ const op *run_copy_async(warp *w, const op *o)
 
 const op *run_copy_commit(warp *w, const op *o)
 {
+    w->block->copied = true;
     for (uint32_t m = active(w, o); m; m &= m - 1) w->flights.group[__builtin_ctz(m)]++;
     return o + 1;
 }

@@ -59,17 +59,23 @@ static const void *program_counter(const ucontext_t *context)
 #endif
 }
 
+/* With the address, the buffer, and the line of the program. */
+static const char foreign[] = "softgpu: device pointer on the host: host code touches 0x%llx%s: "
+                              "copy the data with cudaMemcpy "
+                              "first%s%s\n";
+static const char no_allocation[] =
+    "softgpu: out of bounds: host code touches 0x%llx, where there is no pinned or managed memory: "
+    "past its end, or after it was freed%s%s%s\n";
+
 static void complain(device_address address, const void *pc)
 {
     char line[2000], buffer[800] = "", place[600];
+    const char *what = is_shared_address(pointer_to(address)) ? no_allocation : foreign;
 
     describe_buffer(address, buffer, sizeof buffer);
     describe_line(pc, place, sizeof place);
-    int length =
-        snprintf(line, sizeof line,
-                 "softgpu: device pointer on the host: host code touches 0x%llx%s: copy "
-                 "the data with cudaMemcpy first%s%s\n",
-                 (unsigned long long)address, buffer, *place ? ":" : "", *place ? place + 3 : "");
+    int length = snprintf(line, sizeof line, what, (unsigned long long)address, buffer,
+                          *place ? ":" : "", *place ? place + 3 : "");
 
     if (write(STDERR_FILENO, line, (size_t)length) < 0) return;
 }

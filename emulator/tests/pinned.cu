@@ -25,7 +25,7 @@ CASE(any_pinned_memory)
     }
 }
 
-// STDERR past_the_end: past the end of a 400-byte allocation
+// STDERR past_the_end: past the end of a 400-byte buffer
 CASE(past_the_end)
 {
     int *host;
@@ -37,10 +37,9 @@ CASE(past_the_end)
 
 __global__ void late(int *p)
 {
-    *p = 1; // FINDING after_free: out-of-bounds
+    *p = 1; // FINDING after_free: use-after-free
 }
 
-// STDERR after_free: that has been freed
 CASE(after_free)
 {
     int *host;
@@ -74,10 +73,9 @@ CASE(registered)
 
 __global__ void unregistered_add(int *p)
 {
-    p[threadIdx.x] += 1; // FINDING unregistered: out-of-bounds
+    p[threadIdx.x] += 1; // FINDING unregistered: host-pointer
 }
 
-// STDERR unregistered: which is not device memory: a host pointer
 CASE(unregistered)
 {
     std::vector<int> own(100, 1);
@@ -118,16 +116,16 @@ CASE(copies_and_fills)
     CHECK(pinned[15] == 0 && managed[0] == 0x01010101 && managed[1] == 3);
     FAILS(cudaMemcpy(pinned, plain, 65, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
     FAILS(cudaMemset(managed, 0, 65), cudaErrorInvalidValue);
-    FAILS(cudaFree(pinned), cudaErrorInvalidValue);
-    FAILS(cudaFreeHost(managed), cudaErrorInvalidValue);
+    FAILS(cudaFree(pinned), cudaErrorInvalidValue);      // FINDING copies_and_fills: bad-free
+    FAILS(cudaFreeHost(managed), cudaErrorInvalidValue); // FINDING copies_and_fills: bad-free
     OK(cudaFree(managed));
-    FAILS(cudaFree(managed), cudaErrorInvalidValue);
+    FAILS(cudaFree(managed), cudaErrorInvalidValue); // FINDING copies_and_fills: double-free
     cudaGetLastError();
 }
 
 /* Freed host memory is gone for the host as well. */
 // EXIT host_after_free: 139
-// STDERR host_after_free: not allocated
+// STDERR host_after_free: out of bounds: host code touches
 CASE(host_after_free)
 {
     volatile int *host;
