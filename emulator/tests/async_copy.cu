@@ -344,7 +344,7 @@ __global__ void beyond(const float *in, int to)
     __pipeline_wait_prior(0);
 }
 
-// STDERR source_too_short: reads 4 bytes, just past the end of a 124-byte allocation
+// STDERR source_too_short: reads 4 bytes, just past the end of a 124-byte buffer
 CASE(source_too_short)
 {
     beyond<<<1, 32>>>(to_device(numbers(31)), 0);
