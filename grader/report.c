@@ -152,9 +152,16 @@ static void print_traffic(json_t *entry)
     json_t *one;
     json_array_foreach(json_object_get(entry, "traffic"), i, one)
     {
-        if (strcmp(string_of(one, "verdict"), "failed") != 0) continue;
-        printf("      %straffic%s: %s: %s\n", RED, PLAIN, string_of(one, "metric"),
-               string_of(one, "message"));
+        const char *message = string_of(one, "message"), *verdict = string_of(one, "verdict");
+        if (strcmp(verdict, "passed") != 0 && strcmp(verdict, "failed") != 0) continue;
+        printf("      %straffic%s: %s: ", *message ? RED : "", *message ? PLAIN : "",
+               string_of(one, "metric"));
+        if (*message) {
+            printf("%s\n", message);
+        } else {
+            printf("counted %.2f, wanted %s %.2f\n", real_of(one, "counted"),
+                   string_of(one, "bound"), real_of(one, "wanted"));
+        }
     }
 }
 
