@@ -116,9 +116,17 @@ static access access_of(const decoder *d, const draft *x)
 
 static bool is_access(const draft *x)
 {
-    static handler *const handlers[] = {
-        run_load,  run_load_global,  run_load_shared,  run_load_global_word, run_load_shared_word,
-        run_store, run_store_global, run_store_shared, run_atomic,           run_copy_async};
+    static handler *const handlers[] = {run_load,
+                                        run_load_global,
+                                        run_load_shared,
+                                        run_load_global_word,
+                                        run_load_shared_word,
+                                        run_store,
+                                        run_store_global,
+                                        run_store_shared,
+                                        run_store_shared_word,
+                                        run_atomic,
+                                        run_copy_async};
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
         if (x->op.run == handlers[i]) return true;
     }

@@ -1,4 +1,4 @@
-// WRONG: backward_without_grad_x | a null pointer / an illegal memory access
+// WRONG: backward_without_grad_x | null pointer / an illegal memory access
 /* The first layer of a network wants no grad_x; this one writes it all the same, at NULL. */
 #include "layers.h"
 

@@ -1,4 +1,4 @@
-// WRONG: without_pre_17x33x65 | a null pointer / an illegal memory access
+// WRONG: without_pre_17x33x65 | null pointer / an illegal memory access
 /* pre may be NULL, and is written all the same. */
 #include "optimization.h"
 
