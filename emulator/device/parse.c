@@ -57,8 +57,9 @@ static void parse_instruction(parser *p)
     }
     s.opcode = lex_word(p);
     while (!lex_accept(p, ";")) {
-        if (s.operands == MAX_OPERANDS) lex_fail(p, "too many operands");
-        s.operand[s.operands++] = parse_operand(p);
+        ptx_operand operand = parse_operand(p);
+        if (s.operands < MAX_OPERANDS)
+            s.operand[s.operands++] = operand; /* else beyond us anyway */
         if (!lex_is(p, ";")) lex_expect(p, ",");
     }
     *new_statement(p) = s;

@@ -141,6 +141,7 @@ static ptx_operand parse_memory(parser *p)
     else
         o.item[0] = parse_name(p);
     parse_displacement(p, &o);
+    if (lex_accept(p, ",")) return parse_list(p, "]"); /* [texture, {x, y}]: no address */
     lex_expect(p, "]");
     return o;
 }

@@ -1,4 +1,5 @@
 /* cooperative_algorithms.cu: what cooperative groups compute together, in groups of every kind. */
+// NEEDS: nvcc
 #include "check.h"
 
 #include <cooperative_groups.h>

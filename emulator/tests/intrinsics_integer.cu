@@ -1,4 +1,5 @@
 /* intrinsics_integer.cu: integer instructions against plain definitions of them on the host. */
+// NEEDS: nvcc
 #include "check.h"
 
 #include <functional>

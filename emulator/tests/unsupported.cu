@@ -1,0 +1,108 @@
+/* unsupported.cu: what softgpu lacks is refused by name and line, kernel by kernel: the others of
+ * the same file run. */
+// NEEDS: nvcc
+#include "check.h"
+
+__global__ void fine(int *out)
+{
+    *out = 1;
+}
+
+// STDERR a_texture: uses tex.2d.v4.f32.f32
+__global__ void texture(cudaTextureObject_t t, float *out)
+{
+    *out = tex2D<float>(t, 1.0f, 2.0f); // FINDING a_texture: unsupported
+}
+
+// STDERR a_surface: uses suld.b.2d
+__global__ void surface(cudaSurfaceObject_t s, float *out)
+{
+    surf2Dread(out, s, 4, 2); // FINDING a_surface: unsupported
+}
+
+// STDERR bulk_copies: uses cp.async.bulk.shared
+#define BULK                                                                                       \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%0];"
+__global__ void bulk(float *in)
+{
+    asm volatile(BULK ::"r"(0), "l"(in)); // FINDING bulk_copies: unsupported
+}
+
+// STDERR warp_groups: uses wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+#define WARP_GROUP                                                                                 \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%0,%0,%0}, %1, %1, 1, 1, 1, 0, 0;"
+__global__ void warp_group(float *out)
+{
+    asm volatile(WARP_GROUP : "+f"(*out) : "l"(0ull)); // FINDING warp_groups: unsupported
+}
+
+// STDERR clusters: uses barrier.cluster.arrive
+__global__ void cluster()
+{
+    asm volatile("barrier.cluster.arrive.aligned;"); // FINDING clusters: unsupported
+}
+
+// STDERR sparse_matrices: uses mma.sp.sync.aligned
+#define SPARSE                                                                                     \
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%0,%0,%0}, {%1,%1}, {%1,%1}, "       \
+    "{%0,%0,%0,%0}, %1, 0x0;"
+__global__ void sparse(float *out)
+{
+    asm volatile(SPARSE : "+f"(*out) : "r"(0)); // FINDING sparse_matrices: unsupported
+}
+
+// STDERR a_special_register: uses mov.u32 %pm3
+__global__ void counter(unsigned *out)
+{
+    asm volatile("mov.u32 %0, %%pm3;" : "=r"(*out)); // FINDING a_special_register: unsupported
+}
+
+CASE(a_texture)
+{
+    texture<<<1, 32>>>(0, device_array<float>(1));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(a_surface)
+{
+    surface<<<1, 32>>>(0, device_array<float>(1));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(bulk_copies)
+{
+    bulk<<<1, 32>>>(device_array<float>(4));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(warp_groups)
+{
+    warp_group<<<1, 128>>>(device_array<float>(1));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(clusters)
+{
+    cluster<<<1, 32>>>();
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(sparse_matrices)
+{
+    sparse<<<1, 32>>>(device_array<float>(1));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(a_special_register)
+{
+    counter<<<1, 1>>>(device_array<unsigned>(1));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(the_others_run)
+{
+    int *out = device_array<int>(1);
+    fine<<<1, 1>>>(out);
+    SYNC();
+    CHECK(to_host(out, 1)[0] == 1);
+}
