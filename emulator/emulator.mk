@@ -32,7 +32,7 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c \
+$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_counts.c \
                       $(filter $(BUILD)/emulator/device/%,$(EMULATOR_OBJECTS))
 	@echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
