@@ -16,14 +16,26 @@ static bool is_full(const pattern *p)
     return p->mask == UINT32_MAX;
 }
 
-/* Does a full warp touch elements that follow each other, or (step 0) one element? */
-static bool rises_by(const pattern *p, uint64_t step)
+/** What half a warp touches when its elements follow each other, or are one: whole bytes. */
+typedef struct stretch {
+    uint64_t first, last;
+} stretch;
+
+enum { HALF = PATTERN_LANES / 2 };
+
+static bool is_stretch(const uint64_t *address, uint64_t bytes, stretch *s)
 {
-    uint64_t off = 0;
-    for (uint64_t i = 0; i < PATTERN_LANES; i++) {
-        off |= p->address[i] ^ (p->address[0] + i * step);
-    }
+    uint64_t step = address[1] - address[0], off = 0;
+    if ((step != 0 && step != bytes) || address[0] % bytes) return false;
+    for (uint64_t i = 0; i < HALF; i++) off |= address[i] ^ (address[0] + i * step);
+    *s = (stretch){address[0], address[0] + (HALF - 1) * step + bytes - 1};
     return off == 0;
+}
+
+static bool are_stretches(const pattern *p, stretch s[2])
+{
+    return is_full(p) && is_stretch(p->address, p->bytes, &s[0]) &&
+           is_stretch(p->address + HALF, p->bytes, &s[1]);
 }
 
 /* ---- sets of numbers ------------------------------------------------------------------------- */
@@ -57,26 +69,26 @@ static bool insert(set *s, uint64_t value)
 
 /* ---- global memory --------------------------------------------------------------------------- */
 
-static uint32_t span_sectors(const pattern *p, uint64_t sector[PATTERN_LANES])
+static uint32_t stretch_sectors(const stretch s[2], uint64_t sector[PATTERN_LANES])
 {
-    uint64_t first = p->address[0] / SECTOR_BYTES;
-    uint64_t last = (p->address[PATTERN_LANES - 1] + p->bytes - 1) / SECTOR_BYTES;
-    uint32_t n = (uint32_t)(last - first) + 1;
-    for (uint32_t i = 0; i < n; i++) sector[i] = first + i;
+    uint64_t first = s[0].first / SECTOR_BYTES, last = s[0].last / SECTOR_BYTES;
+    uint64_t first_too = s[1].first / SECTOR_BYTES, last_too = s[1].last / SECTOR_BYTES;
+    uint32_t n = 0;
+    for (uint64_t i = first; i <= last; i++) sector[n++] = i;
+    for (uint64_t i = first_too; i <= last_too; i++) {
+        if (i < first || i > last) sector[n++] = i;
+    }
     return n;
 }
 
 uint32_t pattern_sectors(const pattern *p, uint64_t sector[PATTERN_LANES])
 {
-    set seen = {.used = 0};
+    stretch halves[2];
+    set seen;
     uint32_t n = 0;
     uint64_t before = UINT64_MAX;
-    bool aligned = p->address[0] % p->bytes == 0; /* so that no element crosses a sector */
-    if (is_full(p) && aligned && rises_by(p, p->bytes)) return span_sectors(p, sector);
-    if (is_full(p) && rises_by(p, 0)) {
-        sector[0] = p->address[0] / SECTOR_BYTES;
-        return 1;
-    }
+    if (are_stretches(p, halves)) return stretch_sectors(halves, sector);
+    seen.used = 0;
     for (uint32_t m = p->mask; m; m &= m - 1) {
         uint64_t s = p->address[__builtin_ctz(m)] / SECTOR_BYTES;
         if (s != before && insert(&seen, s)) sector[n++] = s;
@@ -88,8 +100,9 @@ uint32_t pattern_sectors(const pattern *p, uint64_t sector[PATTERN_LANES])
 /* A sector is visited as often as the most wanted of its elements. */
 uint32_t pattern_atomic_sectors(const pattern *p)
 {
-    set elements = {.used = 0}, sectors = {.used = 0};
+    set elements, sectors;
     uint32_t visits = 0;
+    elements.used = sectors.used = 0;
     for (uint32_t m = p->mask; m; m &= m - 1) {
         uint64_t address = p->address[__builtin_ctz(m)];
         uint8_t times = ++elements.times[place(&elements, address)];
@@ -105,7 +118,8 @@ uint32_t pattern_atomic_sectors(const pattern *p)
 /* Word w of lane l lies beside word w of lane l + 1: eight lanes share a sector. */
 uint32_t pattern_local_sectors(const pattern *p)
 {
-    set seen = {.used = 0};
+    set seen;
+    seen.used = 0;
     uint32_t words = p->bytes > WORD ? p->bytes / WORD : 1, n = 0;
     for (uint32_t m = p->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -176,13 +190,38 @@ static uint32_t group_mask(uint32_t lanes)
     return lanes == PATTERN_LANES ? UINT32_MAX : (1u << lanes) - 1;
 }
 
+/* Two stretches of at most 16 words: do they want different words of one bank? */
+static bool stretches_conflict(const stretch s[2])
+{
+    int64_t a = (int64_t)(s[0].first / WORD), b = (int64_t)(s[1].first / WORD), apart = b - a;
+    int64_t words = (int64_t)(s[0].last / WORD) - a + 1;
+    int64_t words_too = (int64_t)(s[1].last / WORD) - b + 1;
+    if (apart > -words_too && apart < words) return false; /* where they overlap, they agree */
+    int64_t banks = apart & (BANKS_OF_SHARED - 1);
+    return banks < words || banks + words_too > BANKS_OF_SHARED;
+}
+
+/* The commonest requests. @return false: none of them */
+static bool common_banks(const pattern *p, pattern_kind kind, pattern_passes *n)
+{
+    stretch s[2];
+    if (kind == PATTERN_ATOMIC || !are_stretches(p, s)) return false;
+    if (p->bytes <= WORD) {
+        *n = (pattern_passes){1 + stretches_conflict(s), 1};
+        return true;
+    }
+    uint32_t groups = PATTERN_LANES / group_lanes(p);
+    *n = (pattern_passes){groups, groups};
+    return s[1].first == s[0].last + 1 && s[0].last - s[0].first == HALF * p->bytes - 1 &&
+           s[1].last - s[1].first == HALF * p->bytes - 1;
+}
+
 pattern_passes pattern_banks(const pattern *p, pattern_kind kind)
 {
     uint32_t lanes = group_lanes(p);
     pattern_passes n = {0, 0};
-    if (is_full(p) && rises_by(p, p->bytes) && p->address[0] % p->bytes == 0) {
-        return (pattern_passes){PATTERN_LANES / lanes, PATTERN_LANES / lanes};
-    }
+    if (common_banks(p, kind, &n)) return n;
+    n = (pattern_passes){0, 0};
     if (kind == PATTERN_LOAD && loads_double(p)) lanes *= 2;
     for (uint32_t first = 0; first < PATTERN_LANES; first += lanes) {
         uint32_t mask = p->mask & group_mask(lanes) << first;
