@@ -6,6 +6,12 @@
  * want it. A wavefront is one pass over the 32 banks of shared memory: a request without conflicts
  * takes one (of 8-byte elements two, of 16-byte elements four), and each conflict one more.
  *
+ * What is less obvious, as an H200 counts it: an atomic visits a sector once for each lane that
+ * wants the most wanted of its elements; lanes that update one word of shared memory take turns;
+ * local memory is asked for word by word, so that an 8-byte element is two requests; wide loads of
+ * shared memory need half the wavefronts when every lane wants what its neighbour wants, or the
+ * next but one; cp.async counts as a load of global memory, and not as a store to shared memory.
+ *
  * All numbers are sums over blocks and launches, so they do not depend on the order in which blocks
  * run: the same program gives the same counts every time.
  */
