@@ -40,6 +40,7 @@ $(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_cou
 
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
+	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/counters/compare $(BUILD)/emulator/tests
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 	@$(EMULATOR)/tests/api_complete $<
 

@@ -255,6 +255,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
         if (d.count) add_fall_through(&d);
     }
     append_end(&d);
+    if (counted) settle_counts(&d);
     mark_shapes(&d);
     fuse_loads(&d);
     assign_slots(&d);

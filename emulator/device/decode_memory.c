@@ -130,6 +130,7 @@ static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *
     int bytes = type_size(last_part(d));
     if (bytes < 1 || bytes > 8) return false;
     *x = start(d, run);
+    x->accesses = true;
     x->op.size = (uint8_t)bytes;
     x->op.variant = (uint8_t)last_part(d)[0];
     x->op.count = has_part(d, "v4") ? 4 : has_part(d, "v2") ? 2 : 1;

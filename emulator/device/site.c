@@ -2,7 +2,7 @@
  * site.c: what a statement of PTX is, to who counts; and the counting operation before it.
  *
  * Interface
- *   add_count
+ *   add_count, settle_counts
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,29 +114,10 @@ static access access_of(const decoder *d, const draft *x)
     return (access){run_count, TRAFFIC_NONE};
 }
 
-static bool is_access(const draft *x)
-{
-    static handler *const handlers[] = {run_load,
-                                        run_load_global,
-                                        run_load_shared,
-                                        run_load_global_word,
-                                        run_load_shared_word,
-                                        run_store,
-                                        run_store_global,
-                                        run_store_shared,
-                                        run_store_shared_word,
-                                        run_atomic,
-                                        run_copy_async};
-    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
-        if (x->op.run == handlers[i]) return true;
-    }
-    return false;
-}
-
 static uint32_t find_access(const decoder *d, uint32_t first)
 {
     for (uint32_t i = first; i < d->count; i++) {
-        if (is_access(&d->drafts[i])) return i;
+        if (d->drafts[i].accesses) return i;
     }
     return d->count;
 }
@@ -144,17 +125,27 @@ static uint32_t find_access(const decoder *d, uint32_t first)
 /* The same operands, but for those that hold values. */
 static draft draft_like(const draft *x)
 {
+    draft y = *x;
     uint16_t addresses = 1u << FIELD_A | 1u << FIELD_GUARD;
     if (x->op.run == run_copy_async)
         addresses = 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E | 1u << FIELD_GUARD;
-    draft y = *x;
     y.reads &= addresses;
     y.writes = 0;
+    y.accesses = false;
+    y.op.is_load = false;
     y.op.variant = x->op.run == run_atomic ? PATTERN_ATOMIC
                    : x->op.is_load         ? PATTERN_LOAD
                                            : PATTERN_STORE;
-    y.op.is_load = false;
     return y;
+}
+
+/* atom.shared.add.u32 r, [p], 1: a GPU counts the lanes of each word at once, if nobody reads r. */
+static bool adds_one(const decoder *d, const draft *x)
+{
+    bool word = !strcmp(last_part(d), "u32") || !strcmp(last_part(d), "s32");
+    const ptx_operand *value = &d->now->operand[d->now->operands - 1];
+    return x->op.run == run_atomic && x->op.space == SPACE_SHARED && has_part(d, "add") && word &&
+           value->kind == PTX_NUMBER && value->number == 1;
 }
 
 static draft count_access(decoder *d, const draft *x)
@@ -166,6 +157,7 @@ static draft count_access(decoder *d, const draft *x)
         return y;
     }
     access how = access_of(d, x);
+    y.op.used = adds_one(d, x);
     y.op.run = how.run;
     y.op.site = add_site(d, how.traffic, true);
     if (how.run != run_count_generic) return y;
@@ -173,6 +165,29 @@ static draft count_access(decoder *d, const draft *x)
     add_site(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind, false);
     add_site(d, TRAFFIC_SHARED_LOAD + kind, false);
     return y;
+}
+
+static bool is_read(const decoder *d, operand reg)
+{
+    for (uint32_t i = 0; i < d->count; i++) {
+        const draft *x = &d->drafts[i];
+        for (int f = FIELD_D; f < FIELDS; f++) {
+            if (x->reads >> f & 1 && (&x->op.d)[f] == reg) return true;
+        }
+    }
+    return false;
+}
+
+/* When all statements are known: an atomic follows its counting operation. */
+void settle_counts(decoder *d)
+{
+    for (uint32_t i = 0; i + 1 < d->count; i++) {
+        draft *x = &d->drafts[i];
+        const draft *atomic = x + 1;
+        if (x->op.run != run_count_shared || !x->op.used) continue;
+        bool read = atomic->writes >> FIELD_D & 1 && is_read(d, atomic->op.d);
+        if (!read) x->op.variant = PATTERN_STORE;
+    }
 }
 
 static draft count_other(decoder *d)
