@@ -4,6 +4,7 @@
 #   SUBMISSION=DIR         the folder that holds phase1_cpu ... (default: this one)
 #   EX="206 211" PHASE=2   only these exercises, only this phase
 #   BACKEND=cpu|cuda       the software GPU or a real one (default: what the machine has)
+#   CUCC_FRONTEND=nvcc|clang  what compiles for the software GPU (default: nvcc where there is one)
 #   CASE=NAME SEED=N       one case again, with the same numbers
 #   FRESH=1                grade again what has not changed
 #   STRICT=1               fail unless all points are reached
@@ -46,7 +47,7 @@ COURSE_O   := $(call objects,course,$(COURSE_C))
 GRADER_O   := $(call objects,grader,$(GRADER_C))
 TESTS_O    := $(call objects,grader,$(TESTS_C))
 
-WORKERS    := cpu $(if $(and $(NVCC),$(wildcard emulator/emulator.mk)),softgpu) $(if $(CUDA_LIB),cuda)
+WORKERS    := cpu $(if $(CUCC_FRONTEND),softgpu) $(if $(CUDA_LIB),cuda)
 PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%)
 
 -include emulator/emulator.mk
@@ -76,7 +77,7 @@ $(WORKERS:%=$(BUILD)/worker_%):
 FLAGS_course         := -fPIC
 FLAGS_grader         := -Igrader -Iemulator $(PHASES:%=-I%)
 FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
-FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem '$(CUDA_INCLUDE)'
+FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include
 FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE)'
 
 # Objects lie in $(BUILD)/obj/KIND/, compiled with FLAGS_KIND.
@@ -108,7 +109,10 @@ SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
              $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu) \
              $(wildcard emulator/tests/*.cu bench/*.cu)
-COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(filter %.c,$(COMPILED))))
+# clang compiles all but what needs the toolkit's own headers.
+FOR_CLANG  := $(if $(NVCC),,$(shell grep -L '^// NEEDS: nvcc' emulator/tests/*.cu))
+COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(if $(CUCC_FRONTEND), \
+                  $(filter-out emulator/%,$(COMPILED)) $(FOR_CLANG),$(filter %.c,$(COMPILED)))))
 
 $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
 	mkdir -p $(@D)
@@ -117,15 +121,16 @@ $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
 # Corpus and emulator tests may be as careless as a student. Their own tests compile their host code.
 careless   = $(filter grader/corpus/% emulator/%,$<)
 NVCC_FLAGS = $(if $(careless),-w -fatbin,-c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings)
+TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(TWO_GPUS) $(NVCC_FLAGS),emulator/cucc $(NVCC_FLAGS:-fatbin=-c))
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
 	$(CC) $(ALL_CFLAGS) -O3 -march=native -Werror $(PHASES:%=-I%) -c $< -o $@
 
 $(BUILD)/compiled/%.cu.o: %.cu
-	mkdir -p $(@D) && echo 'nvcc $<'
-	$(NVCC) -ccbin $(CXX) -O3 $(NVCC_FLAGS) -MMD -MP -Icommon $(PHASES:%=-I%) \
-	    -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 $< -o $@
+	mkdir -p $(@D) && echo '$(if $(NVCC),nvcc,cucc) $<'
+	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) $< -o $@
 
 # --- what can be asked for --------------------------------------------------------------------
 

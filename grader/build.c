@@ -157,18 +157,23 @@ static bool source_is_sane(build *b, const char *path)
     return false;
 }
 
-/* What both compilers say of themselves: a new compiler builds anew. */
-static const char *toolchain(void)
+/* What the compilers say of themselves: a new compiler builds anew. */
+static const char *toolchain(const options *o)
 {
-    static char text[2048];
+    static char text[4096], cucc_path[PATH_MAX];
     if (text[0]) return text;
+    snprintf(cucc_path, sizeof cucc_path, "%s/emulator/cucc", o->root);
     const char *const cc[] = {tool("CC", "cc"), "--version", NULL};
     const char *const nvcc[] = {tool("NVCC", "nvcc"), "--version", NULL};
+    const char *const cucc[] = {cucc_path, "--version", NULL};
     process_result a = process_run(cc, NULL, 10.0, 512);
     process_result b = process_run(nvcc, NULL, 10.0, 512);
-    snprintf(text, sizeof text, "%s\n%s\n%s", a.output, b.output, tool("GPU_ARCH", ""));
+    process_result c = process_run(cucc, NULL, 10.0, 1024);
+    snprintf(text, sizeof text, "%s\n%s\n%s\n%s", a.output, b.output, c.output,
+             tool("GPU_ARCH", ""));
     free(a.output);
     free(b.output);
+    free(c.output);
     return text;
 }
 
@@ -176,7 +181,7 @@ static void set_key(const options *o, build *b, const char *path)
 {
     char header[PATH_MAX], digits[32];
     hash *h = hash_begin();
-    hash_text(h, toolchain());
+    hash_text(h, toolchain(o));
     hash_text(h, o->root);
     hash_text(h, base_name(b->file));
     snprintf(digits, sizeof digits, "%d %d", b->place, b->baseline);

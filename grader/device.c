@@ -63,7 +63,7 @@ const char *place_needs(const options *o, place where)
 {
     const char *nvcc = getenv("NVCC");
     if (where == ON_HOST) return NULL;
+    if (where == ON_SOFTGPU) return have(o, "worker_softgpu") ? NULL : "nvcc or clang";
     if (!nvcc || !*nvcc) return "nvcc";
-    if (where == ON_SOFTGPU) return have(o, "worker_softgpu") ? NULL : "softgpu";
     return have(o, "worker_cuda") ? NULL : "the CUDA runtime";
 }

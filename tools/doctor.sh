@@ -1,7 +1,9 @@
 #!/bin/sh
 # doctor.sh BUILD: what this machine has and lacks, and what follows. Changes nothing, never fails.
 cd "$(dirname "$0")/.." || exit 0
+asked=${CUCC_FRONTEND:-}
 eval "$(tools/setup.sh --look "$1")"
+CUCC_FRONTEND=${asked:-$CUCC_FRONTEND}
 
 row() { # LABEL TEXT...
     label=$1
@@ -37,6 +39,7 @@ if [ -n "$NVCC" ]; then
 else
     row nvcc none
 fi
+tool "CUDA by clang" "$CUCC_CLANG"
 if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader 2>/dev/null |
         while read -r line; do row GPU "$line"; done
@@ -58,14 +61,18 @@ echo
 echo "So"
 if [ -n "$missing" ]; then
     echo "  nothing can be built before the missing packages are there: make setup installs them."
-elif [ -z "$NVCC" ]; then
-    echo "  phase 1 is graded, CUDA exercises are skipped: they need nvcc (make setup tries again)."
+elif [ -z "$CUCC_FRONTEND" ]; then
+    echo "  phase 1 is graded, CUDA exercises are skipped: they need nvcc or clang (make setup tries"
+    echo "  again)."
 elif [ -n "$GPU" ]; then
     echo "  CUDA exercises run on the GPU (sm_$GPU_ARCH), with measured speed; BACKEND=cpu takes the"
     echo "  software GPU instead, which sees out-of-bounds accesses, races and uninitialised reads."
 else
     echo "  CUDA exercises run on the software GPU: correctness is judged, and instead of"
     echo "  speed what they move in memory."
+fi
+if [ -n "$CUCC_FRONTEND" ]; then
+    echo "  For the software GPU $CUCC_FRONTEND compiles them; CUCC_FRONTEND=nvcc|clang chooses."
 fi
 [ -n "${mnist:-}" ] || echo "  501 trains on digits that the course draws; make data fetches MNIST."
 exit 0

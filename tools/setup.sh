@@ -1,16 +1,17 @@
 #!/bin/sh
 # setup.sh: find what the course needs, install what is missing, write config.mk.
 #
-#   setup.sh [BUILD]                the set-up; config.mk and nvcc's wheels go to BUILD
+#   setup.sh [BUILD]                the set-up; config.mk (and nvcc's wheels) go to BUILD
 #   setup.sh --look [BUILD]         install and write nothing, print what is there as NAME='value'
 #   setup.sh --need COMMAND PACKAGE see to it that one more command is there
 #
 # Nothing is believed that was not tried: a library is there when a program that uses it compiles
-# and links, nvcc when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile
+# and links, nvcc or clang when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile
 # runs this whenever config.mk is missing, or something that it names is gone or newer.
 #
-# Installs by apt-get, as root or through a passwordless sudo; nvcc, if there is none, as NVIDIA's
-# wheels from PyPI into BUILD/cuda. NO_INSTALL=1 forbids both.
+# Installs by apt-get, as root or through a passwordless sudo. Where there is no nvcc, clang compiles
+# for the software GPU, with the course's own headers. A GPU wants nvcc: it comes as NVIDIA's wheels
+# from PyPI into BUILD/cuda, as it does with NVCC_WHEELS=1. NO_INSTALL=1 forbids all of that.
 # Exit status: 2 when something that the course cannot do without is missing.
 set -eu
 
@@ -116,6 +117,32 @@ works_nvcc() {
         -cudart none -c "$scratch/kernel.cu" -o "$scratch/kernel.o" >"$scratch/nvcc.log" 2>&1
 }
 
+# works_clang CLANG: does it do the same, through cucc, with the course's headers?
+works_clang() {
+    echo '__global__ void f(float *x) { *x = sinf(*x); }
+          void g(float *x) { f<<<1, 1>>>(x); }' >"$scratch/kernel.cu"
+    CUCC_FRONTEND=clang CUCC_CLANG="$1" "$root/emulator/cucc" -c "$scratch/kernel.cu" \
+        -o "$scratch/kernel.o" >"$scratch/clang.log" 2>&1
+}
+
+find_clang() {
+    for clang in ${CUCC_CLANG:-} clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14; do
+        if command -v "$clang" >/dev/null && works_clang "$(command -v "$clang")"; then
+            command -v "$clang"
+            return
+        fi
+    done
+}
+
+install_clang() {
+    if [ -n "${NO_INSTALL:-}" ]; then
+        say "neither nvcc nor clang, and NO_INSTALL forbids installing"
+    elif ! can_install || ! install_packages clang; then
+        say "neither nvcc nor clang++ 14 or newer. Install it, then make setup:" \
+            "  apt-get install clang"
+    fi
+}
+
 nvcc_places() {
     for nvcc in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
         /usr/local/cuda/bin/nvcc "$build/cuda/bin/nvcc"; do
@@ -210,15 +237,21 @@ need_libraries() {
     # shellcheck disable=SC2086
     if [ -n "$missing" ] && can_install && install_packages $missing; then look; fi
     [ -n "$missing" ] || return 0
-    has_pip || [ -n "$(nvcc_places)" ] || missing="$missing python3-pip"
     say "missing. Install and try again:   apt-get install $missing"
     exit 2
 }
 
-# Sets NVCC and what follows from it; empty where there is none.
+nvidia_devices() {
+    find /dev -maxdepth 1 -name 'nvidia[0-9]*' -o -maxdepth 1 -name dxg | sort | tr '\n' ' '
+}
+
+# Sets CUCC_CLANG, CUCC_FRONTEND, NVCC and what follows from it; empty where there is none.
 look_for_cuda() {
     CUDA_INCLUDE='' CUDA_LIB='' GPU='' GPU_ARCH='' BACKEND=cpu
+    CUCC_CLANG=$(find_clang)
     NVCC=$(find_nvcc)
+    CUCC_FRONTEND=${NVCC:+nvcc}
+    CUCC_FRONTEND=${CUCC_FRONTEND:-${CUCC_CLANG:+clang}}
     [ -n "$NVCC" ] || return 0
     CUDA_INCLUDE=$(find_cuda_include)
     look_for_gpu
@@ -228,21 +261,22 @@ look_for_cuda() {
 # config.mk depends on what was found, so that it is made anew when one of them goes or changes.
 print_config() {
     for header in check ffi jansson zlib openssl/evp; do echo "#include <$header.h>"; done >"$scratch/all.c"
-    found="$CC $CXX $NVCC${CUDA_INCLUDE:+ $CUDA_INCLUDE/cuda_runtime_api.h} $("$CC" -M \
+    found="$CC $CXX $CUCC_CLANG $NVCC${CUDA_INCLUDE:+ $CUDA_INCLUDE/cuda_runtime_api.h} $("$CC" -M \
         "$scratch/all.c" | tr ' ' '\n' | grep -E '/(check|ffi|jansson|zlib|openssl/evp)\.h$' | tr '\n' ' ')"
 
     echo "# Written by tools/setup.sh. \`make setup\` writes it again."
-    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH; do
+    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH CUCC_CLANG; do
         eval "echo \"export $name := \$$name\""
     done
+    echo "export CUCC_FRONTEND ?= $CUCC_FRONTEND"
     echo "export BACKEND ?= $BACKEND"
     echo "CHECK_LIBS := $CHECK_LIBS"
-    echo "NVIDIA_DEVICES := $(find /dev -maxdepth 1 -name 'nvidia[0-9]*' -o -maxdepth 1 -name dxg |
-        sort | tr '\n' ' ')"
+    echo "NVIDIA_DEVICES := $(nvidia_devices)"
     echo "\$(BUILD)/config.mk: $found"
     for file in $found; do echo "$file:"; done
 }
 
+root=$(realpath "$(dirname "$0")/..")
 candidates_cc="${CC:-} gcc clang cc"
 candidates_cxx="${CXX:-} g++ clang++ c++"
 
@@ -254,7 +288,7 @@ case ${1:-} in
     build=$(realpath -m "${2:-build}")
     look
     look_for_cuda
-    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH BACKEND missing; do
+    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH CUCC_CLANG CUCC_FRONTEND BACKEND missing; do
         eval "echo \"$name='\$$name'\""
     done
     ;;
@@ -263,11 +297,15 @@ case ${1:-} in
     mkdir -p "$build"
     need_libraries
     look_for_cuda
-    if [ -z "$NVCC" ]; then
+    if [ -z "$NVCC" ] && [ -n "$(nvidia_devices)${NVCC_WHEELS:-}" ]; then
         install_nvcc
         look_for_cuda
     fi
-    [ -n "$NVCC" ] || say "no nvcc: CUDA exercises will be skipped"
+    if [ -z "$CUCC_FRONTEND" ]; then
+        install_clang
+        look_for_cuda
+    fi
+    [ -n "$CUCC_FRONTEND" ] || say "no compiler for CUDA: CUDA exercises will be skipped"
     print_config >"$scratch/config.mk"
     mv "$scratch/config.mk" "$build/config.mk"
     ;;

@@ -22,6 +22,8 @@ find_clang() {
 cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_80
     -Xclang -target-sdk-version=11.5 -Wno-unknown-cuda-version)
 # Math functions must stay calls (-fmath-errno): there is no libdevice to make instructions of them.
+# Host compilers never see kernels, so nobody is used to hear there of signs compared.
+quiet_options=(-Wno-sign-compare)
 device_options=(--cuda-device-only -S -O3 -gline-tables-only -fmath-errno -w
     -Xclang -target-feature -Xclang +ptx75)
 
@@ -128,7 +130,8 @@ to_object() { # SOURCE OBJECT
     fi
     to_ptx "$1" "$scratch/ptx" && wrap "$scratch/ptx" "$fatbin" &&
         run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h \
-            "$standard" -gline-tables-only "${common[@]}" --cuda-host-only -Xclang -fcuda-include-gpubinary \
+            "$standard" -gline-tables-only "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
+            -Xclang -fcuda-include-gpubinary \
             -Xclang "$fatbin" -c "$1" -o "$2"
 }
 
