@@ -334,6 +334,19 @@ SOFTGPU_DEVICE coalesced_group coalesced_threads()
     return coalesced_group(__activemask());
 }
 
+/** One thread of the group calls f; invoke_one_broadcast gives its result to all. */
+template <class Group, class F> SOFTGPU_DEVICE void invoke_one(const Group &group, F &&f)
+{
+    if (group.thread_rank() == 0) f();
+}
+template <class Group, class F>
+SOFTGPU_DEVICE auto invoke_one_broadcast(const Group &group, F &&f) -> decltype(f())
+{
+    decltype(f()) result{};
+    if (group.thread_rank() == 0) result = f();
+    return group.shfl(result, 0);
+}
+
 /* ---- making smaller groups --------------------------------------------------------------------
  */
 

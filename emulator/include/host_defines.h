@@ -16,6 +16,8 @@
 #define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__
+#define __managed__                                                                                \
+    static_assert(false, "clang has no __managed__ variables: cudaMallocManaged, or nvcc");
 #define SOFTGPU_DEVICE static __inline__ __attribute__((device, always_inline, nodebug))
 #define SOFTGPU_BOTH   static __inline__ __attribute__((host, device, always_inline, nodebug))
 #define SOFTGPU_MEMBER __attribute__((host, device, always_inline, nodebug))

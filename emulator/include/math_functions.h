@@ -111,6 +111,7 @@ SOFTGPU_DEVICE float round(float x) { return roundf(x); }
 #define __tanhf softgpu_unused_tanhf
 #pragma clang force_cuda_host_device begin
 #include <math.h>
+#include <string.h>
 #pragma clang force_cuda_host_device end
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #undef __sinf

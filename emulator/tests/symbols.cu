@@ -1,5 +1,4 @@
 /* symbols.cu: variables that live on the device. */
-// NEEDS: nvcc
 #include "check.h"
 
 __constant__ float weights[8];
@@ -7,7 +6,6 @@ __constant__ int ready[4] = {1, 2, 3, 4};
 __device__ int counter;
 __device__ float table[16] = {0.5f, 1.5f};
 static __device__ double hidden = 2.5;
-__managed__ int shared_number = 5;
 
 __global__ void use(float *out)
 {
@@ -77,18 +75,4 @@ CASE(wrong_symbols)
     FAILS(cudaMemcpyToSymbol(counter, &host, 8), cudaErrorInvalidValue);
     FAILS(cudaMemcpyToSymbol(counter, &host, 4, 0, cudaMemcpyDeviceToHost),
           cudaErrorInvalidMemcpyDirection);
-}
-
-__global__ void increment_managed()
-{
-    shared_number += 10;
-}
-
-CASE(managed_variable)
-{
-    CHECK(shared_number == 5);
-    shared_number = 7;
-    increment_managed<<<1, 1>>>();
-    SYNC();
-    CHECK(shared_number == 17);
 }
