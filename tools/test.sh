@@ -65,6 +65,12 @@ solutions_earn_all() {
         grade "$logs/points.json" --submission solutions --strict --exercise "$cuda_exercises"
 }
 
+# The same through clang, where nvcc is what the other parts use.
+solutions_earn_all_with_clang() {
+    [ -z "${CUCC_CLANG:-}" ] || [ "$CUCC_FRONTEND" = clang ] ||
+        CUCC_FRONTEND=clang solutions_earn_all
+}
+
 skeletons_score_nothing() {
     grade "$logs/skeletons.json" --submission "$COURSE_BUILD/skeletons" &&
         grep -q '"status": *"not_started"' "$logs/skeletons.json" &&
@@ -84,10 +90,12 @@ begun_skeletons_score_nothing() {
 part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
 part 'device of softgpu'               "$COURSE_BUILD/test_device"
 part 'softgpu'                           build emulator-test
+part "softgpu's headers are CUDA's"      emulator/tests/abi
 part 'skeletons follow from solutions'   tools/skeletons.sh --check
 part 'compiles without warnings'         build compiled
 part 'solutions are right'               solutions_are_right
 part 'solutions earn all on softgpu'     solutions_earn_all
+part 'the same, compiled by clang'       solutions_earn_all_with_clang
 part 'skeletons score nothing'           skeletons_score_nothing
 part 'begun skeletons score nothing'     begun_skeletons_score_nothing
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus

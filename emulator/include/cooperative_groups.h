@@ -128,6 +128,18 @@ SOFTGPU_DEVICE grid_group this_grid()
 class thread_block
 {
   public:
+    struct arrival_token {
+    };
+
+    /* The whole barrier stands where it is waited for. */
+    SOFTGPU_METHOD static arrival_token barrier_arrive()
+    {
+        return arrival_token();
+    }
+    SOFTGPU_METHOD static void barrier_wait(arrival_token &&)
+    {
+        __syncthreads();
+    }
     SOFTGPU_METHOD static void sync()
     {
         __syncthreads();
