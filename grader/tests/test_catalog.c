@@ -106,6 +106,41 @@ START_TEST(prerequisites_come_earlier)
 }
 END_TEST
 
+static bool timed_on_a_gpu(const exercise *e)
+{
+    for (const speed_test *s = e->speed; s && s->metric; s++) {
+        if (s->where & ON_GPU) return true;
+    }
+    return false;
+}
+
+static bool defines(const exercise *e, const char *function)
+{
+    for (int i = 0; e->functions[i]; i++) {
+        if (strcmp(e->functions[i], function) == 0) return true;
+    }
+    return false;
+}
+
+/* Who has no GPU can earn the same points, and a wasteful submission shows that it is not for
+ * nothing. */
+START_TEST(what_is_timed_on_a_gpu_is_counted_on_softgpu)
+{
+    for (const exercise *const *at = catalog(); *at; at++) {
+        const exercise *e = *at;
+        const traffic_test *t = e->traffic;
+        if (!timed_on_a_gpu(e)) continue;
+        ck_assert_msg(t && t->metric, "%d has no traffic tests", e->id);
+        ck_assert_msg(count_corpus("slow", e->id) >= 1, "%d has no slow submission", e->id);
+        for (; t->metric; t++) {
+            ck_assert_msg(t->run && t->count, "%d: %s", e->id, t->metric);
+            ck_assert_msg(defines(e, t->function), "%d: %s", e->id, t->metric);
+            ck_assert_msg(!t->baseline || e->baseline_file, "%d: %s", e->id, t->metric);
+        }
+    }
+}
+END_TEST
+
 Suite *suite_catalog(void)
 {
     Suite *suite = suite_create("catalog");
@@ -115,6 +150,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, each_has_wrong_submissions);
     tcase_add_test(tcase, numbers_and_names_are_unique);
     tcase_add_test(tcase, prerequisites_come_earlier);
+    tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);
     suite_add_tcase(suite, tcase);
     return suite;
 }
