@@ -33,14 +33,18 @@ typedef struct shape {
     uint32_t m, n, k;
 } shape;
 
+static bool is_side(uint32_t n, uint32_t most)
+{
+    return n >= 4 && n <= most && (n & (n - 1)) == 0;
+}
+
 /* The part "m16n8k16" of the opcode. */
 static bool find_shape(const decoder *d, shape *s)
 {
     for (uint32_t i = 1; i < d->parts; i++) {
         if (sscanf(d->part[i], "m%un%uk%u", &s->m, &s->n, &s->k) != 3) continue;
-        bool fine = s->m % 8 == 0 && s->n % 8 == 0 && s->m && s->n && s->k;
-        return fine && s->m <= 32 && s->n <= 32 && s->k <= 256 && s->m * s->n <= MAX_SUMS &&
-               s->m * s->k <= MAX_FACTORS && s->n * s->k <= MAX_FACTORS;
+        return is_side(s->m, 32) && is_side(s->n, 32) && is_side(s->k, 256) &&
+               s->m * s->n <= MAX_SUMS && s->m * s->k <= MAX_FACTORS && s->n * s->k <= MAX_FACTORS;
     }
     return false;
 }
@@ -113,11 +117,22 @@ static draft start_matrix(decoder *d, handler *run, matrix **m)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
+/* Halves and wider ones add up as floats, smaller ones as integers. */
+static bool add_up(int factor, int sum)
+{
+    element_kind kind = elements[sum].kind;
+    bool real = kind == ELEMENT_F16 || kind == ELEMENT_F32 || kind == ELEMENT_F64;
+    return elements[factor].bits >= 16 ? real : kind == ELEMENT_S32;
+}
+
 /* d, a, b, c; `type` of each in this order. */
 static bool push_product(decoder *d, const shape *s, const int type[4])
 {
     const ptx_operand *o = d->now->operand;
-    if (d->now->operands != 4) return false;
+    if (d->now->operands != 4 || s->m % 8 || s->n % 8) return false;
+    for (int i = 1; i < 3; i++) {
+        if (!add_up(type[i], type[0]) || !add_up(type[i], type[3])) return false;
+    }
     matrix *m;
     draft x = start_matrix(d, run_multiply, &m);
     m->d = describe(type[0], s->m, s->n, true);
@@ -189,7 +204,8 @@ static bool decode_fragment_access(decoder *d, const shape *s, bool load)
            : role == 'b' ? describe(type[0], s->n, s->k, false)
                          : describe(type[0], s->m, s->n, true);
     m->across = role == 'b' ? !column : column;
-    if (m->across && m->d.bits < 8) return false;
+    if ((m->across || !load) && m->d.bits < 8) return false;
+    if (m->d.outer % 8) return false;
     if (!set_matrix_address(d, &x, &now->operand[!!load])) return false;
     if (!set_fragment(d, &x, m, &m->d, &now->operand[!load], load)) return false;
     if (now->operands > 2)
