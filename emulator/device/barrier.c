@@ -47,6 +47,7 @@ const op *run_fence(warp *w, const op *o)
 {
     atomic_thread_fence(memory_order_seq_cst);
     w->fenced = w->block->fenced = shadow_tick(w->block);
+    if (w->block->launch->watched) global_shadow_fence(w->block);
     return o + 1;
 }
 

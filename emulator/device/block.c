@@ -57,6 +57,7 @@ void block_close(block *b)
     if (b->locals) munmap(b->locals, b->local_capacity);
     shadow_close(b);
     free(b->tallies);
+    free(b->tracker);
     free(b);
 }
 
@@ -156,6 +157,7 @@ void block_start(block *b, uint64_t number)
         b->warps[k].budget = b->launch->budget;
     }
     shadow_start(b);
+    if (b->launch->watched) global_shadow_start(b, (uint32_t)number);
 }
 
 bool block_turn(block *b)

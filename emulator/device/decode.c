@@ -256,7 +256,9 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     }
     append_end(&d);
     if (counted) settle_counts(&d);
+    mark_guesses(&d);
     mark_shapes(&d);
+    mark_origins(&d);
     fuse_loads(&d);
     assign_slots(&d);
     bool done = flow_finish(&d);

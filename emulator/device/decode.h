@@ -54,8 +54,9 @@ typedef struct draft {
     int target;        /**< branch: the draft it goes to, -1 before flow.c finds the label */
     const char *label; /**< leader: its name; branch: its target's */
     const ptx_label_list *list;
-    bool leader;   /**< a place where lanes may meet */
-    bool accesses; /**< memory, at the address and of the size that its fields say */
+    bool leader;     /**< a place where lanes may meet */
+    bool accesses;   /**< memory, at the address and of the size that its fields say */
+    uint64_t origin; /**< of its address: see provenance.c; 0: none in global memory */
 } draft;
 
 /** A place of a draft that holds the number of a register. */
@@ -140,6 +141,8 @@ decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* de
 
 void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */
 void settle_counts(decoder *);             /* site.c */
+void mark_guesses(decoder *);              /* guess.c */
+void mark_origins(decoder *);              /* provenance.c */
 void mark_shapes(decoder *);               /* shapes.c */
 void fuse_loads(decoder *);                /* fused.c */
 void assign_slots(decoder *);              /* slots.c */

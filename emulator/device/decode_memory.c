@@ -125,10 +125,17 @@ static strength strength_of(const decoder *d)
     return has_part(d, "volatile") ? STRENGTH_VOLATILE : STRENGTH_PLAIN;
 }
 
+/* An access that releases is a fence and the access. */
+static bool releases(const decoder *d)
+{
+    return has_part(d, "release") || has_part(d, "acq_rel") || has_part(d, "sc");
+}
+
 static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *memory)
 {
     int bytes = type_size(last_part(d));
     if (bytes < 1 || bytes > 8) return false;
+    if (releases(d)) decode_fence(d);
     *x = start(d, run);
     x->accesses = true;
     x->op.size = (uint8_t)bytes;

@@ -93,6 +93,7 @@ void device_close(device *d)
     if (!d) return;
     pool_close(d->pool);
     tally_close(d);
+    global_shadow_close(d);
     for (uint32_t i = 0; i < d->module_count; i++) module_free(d->modules[i]);
     heap_destroy(&d->heap);
     if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);
@@ -138,7 +139,7 @@ device_status device_alloc(device *d, uint64_t bytes, device_address *address)
 }
 
 /* Zero a range; whole pages go back to the system instead. */
-static void clear(uint8_t *memory, uint64_t first, uint64_t bytes)
+void clear_range(uint8_t *memory, uint64_t first, uint64_t bytes)
 {
     uint64_t page = 4096, end = first + bytes;
     uint64_t low = (first + page - 1) & ~(page - 1), high = end & ~(page - 1);
@@ -159,8 +160,9 @@ bool release_range(device *d, device_address address)
     uint64_t offset = address - DEVICE_BASE, bytes;
     if (!heap_release(&d->heap, offset, &bytes)) return false;
     own(d, offset, bytes, false);
-    clear((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
-    clear(d->bytes, offset, bytes);
+    clear_range((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
+    clear_range(d->bytes, offset, bytes);
+    global_shadow_forget(d, offset, bytes);
     note_freed(d, offset, bytes);
     return true;
 }
@@ -300,7 +302,8 @@ device_status device_unshare(device *d, device_address address)
     if (offset < DEVICE_OWN_BYTES || !heap_displace(&d->heap, offset, &bytes))
         return fail(d, DEVICE_BAD_ADDRESS, "nothing is shared there");
     own(d, offset, bytes, false);
-    clear((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
+    clear_range((uint8_t *)d->initialised, offset / 8, (bytes + 7) / 8);
+    global_shadow_forget(d, offset, bytes);
     note_freed(d, offset, bytes);
     return DEVICE_OK;
 }

@@ -73,7 +73,7 @@ typedef struct device_options {
 
 typedef enum device_check {
     DEVICE_CHECK_UNINITIALISED = 1, /* reads of memory nothing has written */
-    DEVICE_CHECK_RACES = 2,         /* unordered shared-memory accesses */
+    DEVICE_CHECK_RACES = 2,         /* unordered accesses, to shared or global memory */
     DEVICE_CHECK_LANES = 4,         /* warp operations with lanes that do not take part */
     DEVICE_CHECK_BARRIERS = 8,      /* barriers that a block waits at in different places */
     DEVICE_CHECK_RETURNS = 16,      /* threads that return before a barrier: legal, so off in 0 */

@@ -229,6 +229,7 @@ static void lay_out(graph *g, const bool *kept, const int *meet)
         const draft *from = &d->drafts[i];
         op *o = &f->code[position[i]];
         *o = from->op;
+        if (from->origin) watch_add(f, o, from->origin);
         if (from->target >= 0) o->target = &f->code[position[from->target]];
         if (from->list) o->extra = build_table(g, from->list, position);
         bool parts = o->run == run_branch || o->run == run_jump_table;

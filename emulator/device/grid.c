@@ -38,8 +38,10 @@ void grid_close(grid *g)
 /* ---- meeting --------------------------------------------------------------------------------- */
 
 /* Every block has arrived and none has gone on: what was before is ordered before what follows. */
-static void complete(grid *g)
+static void complete(launch *l)
 {
+    grid *g = l->grid;
+    global_shadow_grid_sync(l);
     g->phase++;
     g->arrived = 0;
     g->absent = g->ended;
@@ -50,7 +52,7 @@ static void arrive(block *b)
     grid *g = b->launch->grid;
     pthread_mutex_lock(&g->lock);
     b->grid_phase = g->phase + 1;
-    if (++g->arrived == b->launch->blocks) complete(g);
+    if (++g->arrived == b->launch->blocks) complete(b->launch);
     pthread_mutex_unlock(&g->lock);
 }
 

@@ -79,10 +79,12 @@ typedef struct block block;
 typedef struct launch launch;
 typedef struct module module;
 typedef struct function function;
-typedef struct site site;       /* count.h */
-typedef struct tally tally;     /* count.h */
-typedef struct counter counter; /* count.h */
-typedef struct counted counted; /* count.h */
+typedef struct site site;                   /* count.h */
+typedef struct tally tally;                 /* count.h */
+typedef struct counter counter;             /* count.h */
+typedef struct counted counted;             /* count.h */
+typedef struct tracker tracker;             /* global_shadow.c */
+typedef struct global_shadow global_shadow; /* global_shadow.c */
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -181,6 +183,19 @@ typedef struct jump_table {
     const op *target[];
 } jump_table;
 
+/** Where an address may come from: bit i, the 8 bytes at 8 * i of the kernel's parameters. */
+#define ORIGIN_PARAMS   62                  /* bits */
+#define ORIGIN_VARIABLE (UINT64_C(1) << 62) /* a variable of the module */
+#define ORIGIN_UNKNOWN  (UINT64_C(1) << 63)
+
+/** An operation that may access global memory; op.inner is its own handler. */
+typedef struct watch {
+    op *op;
+    handler *run; /**< of the operation when it is not watched, maybe fused with others */
+    uint64_t origin;
+    uint32_t reports; /**< races named in this launch */
+} watch;
+
 /* ---- modules --------------------------------------------------------------------------------- */
 
 /** A source position. `file` indexes the module's files. */
@@ -219,8 +234,10 @@ struct function {
     uint32_t result_offset, result_words;
     uint32_t call_params; /**< offset in the frame of the parameters of its calls */
     uint32_t local_bytes;
-    bool calls;             /**< calls device functions */
-    bool asks_grid;         /**< asks whether the launch is cooperative */
+    bool calls;     /**< calls device functions */
+    bool asks_grid; /**< asks whether the launch is cooperative */
+    watch *watches;
+    uint32_t watch_count;
     bool *shared_used;      /**< by variable of the module; callees not included */
     char *unsupported_text; /**< the first opcode that the device lacks, or NULL */
     uint32_t unsupported_line;
@@ -355,6 +372,8 @@ struct block {
     uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */
+    uint32_t rewound;                   /**< ticks passed before ticks last started anew */
+    tracker *tracker;                   /**< races in global memory; NULL: never watched */
     uint8_t *frames;                    /**< registers of all warps */
     size_t frame_bytes, frame_capacity; /**< a warp's share */
     uint8_t *locals;
@@ -388,6 +407,7 @@ struct launch {
     atomic_int status; /**< the first failure */
     atomic_bool stop;  /**< blocks end as soon as they notice */
     bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
+    bool watched; /**< some accesses to global memory are */
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
     grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
@@ -450,8 +470,9 @@ struct device {
         uint64_t offset, bytes;
     } freed[64]; /**< the last ranges freed, for diagnostics */
     uint32_t freed_count;
-    uint64_t versions; /**< modules loaded so far */
-    counter *counter;  /**< NULL: nobody has counted yet */
+    uint64_t versions;            /**< modules loaded so far */
+    counter *counter;             /**< NULL: nobody has counted yet */
+    global_shadow *global_shadow; /**< NULL: no launch has needed it */
     char error[512];
 };
 
@@ -472,6 +493,9 @@ void forget_placements(device *);
 bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 /** The one that ended last before `offset`. */
 bool freed_below(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+
+/** Zero a range; whole pages go back to the system instead. */
+void clear_range(uint8_t *memory, uint64_t first, uint64_t bytes);
 
 /* heap.c: which ranges of device memory are allocated; offsets from DEVICE_BASE */
 void heap_init(heap *, uint64_t limit, uint64_t first, uint64_t range);
@@ -613,6 +637,29 @@ bool shadow_store(warp *, const op *, const run *);
 /** False: there is no such memory (reported). */
 bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
                  const void *value);
+
+/* watch.c: which accesses to global memory must be watched */
+void watch_add(function *, op *, uint64_t origin);
+/** Choose for this launch; sets l->watched. */
+void watch_prepare(launch *);
+/** Count a report of `o`. @return false when it has been reported often enough. */
+bool watch_may_report(launch *, const op *);
+handler run_watched;
+
+/* global_shadow.c: races in global memory. Only for launches with l->watched, but for the last two.
+ */
+bool global_shadow_open(launch *);
+void global_shadow_start(block *, uint32_t number);
+/** The block's accesses so far come before what others do after they have seen a later strong
+ *  access of this block. */
+void global_shadow_fence(block *);
+/** All blocks of the grid have met: what happened comes before what follows. Between the last
+ *  arrival and the first block that goes on. */
+void global_shadow_grid_sync(launch *);
+/** Look for races of an access that is about to happen, and note it. */
+void global_shadow_access(warp *, const op *, uint32_t mask);
+void global_shadow_forget(device *, uint64_t offset, uint64_t bytes);
+void global_shadow_close(device *);
 
 /* collective.c */
 typedef enum shuffle_kind {

@@ -251,6 +251,7 @@ device_status device_launch(device *d, const device_launch_request *r)
     if (r->cooperative) l.grid = &meeting;
     if (l.grid) grid_open(l.grid);
     tally_begin(&l);
+    watch_prepare(&l);
     pool_run(d->pool, &l);
     tally_end(&l);
     if (l.grid) grid_close(l.grid);

@@ -271,6 +271,7 @@ static void free_function(function *f)
     free(f->code);
     free(f->callee);
     free(f->shared_used);
+    free(f->watches);
     free(f->unsupported_text);
     free(f);
 }

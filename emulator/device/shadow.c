@@ -139,6 +139,7 @@ static void rewind_ticks(block *b)
     forget(&b->words, b->shared_capacity / 4, b->first_tick);
     forget(&b->bytes, b->shared_capacity, b->first_tick);
     forget_quiet(b);
+    b->rewound += b->tick;
     b->first_tick = 1;
     b->tick = b->epoch_tick = 2;
     b->fenced = 2;

@@ -1,0 +1,116 @@
+/*
+ * global_order.c: what comes before what, of accesses to global memory in one launch.
+ *
+ * Interface
+ *   order_of, races_with_write, races_with_read, add_reader     for global_shadow.c
+ *
+ * In one block: the rules of shadow.c, by ticks. Of two blocks: what a block did before a fence
+ * comes before what another one does after a strong (atomic or volatile) access later than that
+ * fence: it may have seen the flag that the first one set behind its fence. Which flag, and whether
+ * it did see it, is not asked: better to miss a race than to accuse a program that has none.
+ */
+#include "global_shadow.h"
+
+static bool both_strong(const op *o, const event *e)
+{
+    return e->strength != STRENGTH_PLAIN && o->strength != STRENGTH_PLAIN;
+}
+
+static order order_of_blocks(const block *b, const op *o, const event *e)
+{
+    const tracker *t = b->tracker;
+    if (both_strong(o, e) || e->epoch == 0) return ORDER_BEFORE;
+    if (e->strength != STRENGTH_PLAIN && t->strong) return ORDER_BEFORE;
+    uint32_t released =
+        __atomic_load_n(&b->device->global_shadow->released[e->epoch], __ATOMIC_ACQUIRE);
+    return released && released <= t->acquired ? ORDER_BEFORE : ORDER_NONE;
+}
+
+/* Volatile accesses do not order the lanes of a warp. */
+static order order_in_warp(const warp *w, const op *o, const event *e, int32_t tick)
+{
+    if (tick < (int32_t)w->synced) return ORDER_BEFORE;
+    bool atomic = o->strength == STRENGTH_ATOMIC || e->strength == STRENGTH_ATOMIC;
+    return atomic && both_strong(o, e) ? ORDER_BEFORE : ORDER_SAME_LANE;
+}
+
+order order_of(const warp *w, const op *o, const event *e)
+{
+    const block *b = w->block;
+    if (e->block != b->tracker->number) return order_of_blocks(b, o, e);
+    int32_t tick = (int32_t)(e->tick - b->rewound);
+    if (tick < (int32_t)b->epoch_tick || tick < (int32_t)b->warps[e->warp].fenced)
+        return ORDER_BEFORE;
+    if (e->warp == w->index) return order_in_warp(w, o, e, tick);
+    return both_strong(o, e) ? ORDER_BEFORE : ORDER_NONE;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static bool overlap(uint32_t a, uint32_t b)
+{
+    static const uint8_t bytes[8] = {15, 3, 12, 1, 2, 4, 8, 0};
+    return bytes[a >> PART_SHIFT & 7] & bytes[b >> PART_SHIFT & 7];
+}
+
+static bool same_part(uint32_t a, uint32_t b)
+{
+    return ((a ^ b) >> PART_SHIFT & 7) == 0;
+}
+
+static bool stale(const touch *t, uint32_t cell)
+{
+    return cell >> EVENT_SHIFT < load_relaxed(&t->warp->block->device->global_shadow->floor);
+}
+
+static bool apart(const touch *t, uint32_t cell, order o)
+{
+    return o == ORDER_NONE || (o == ORDER_SAME_LANE && cell_lane(cell) != t->lane);
+}
+
+bool races_with_write(const touch *t, uint32_t cell)
+{
+    if (stale(t, cell) || !overlap(cell, t->me)) return false;
+    const event *e = cell_event(t->warp->block->device->global_shadow, cell);
+    return apart(t, cell, order_of(t->warp, t->op, e));
+}
+
+/* The readers that the cell only counts: where order is not known, fences are taken for it. */
+static bool others_apart(const touch *t, const event *e, uint32_t cell, order o)
+{
+    const block *b = t->warp->block;
+    bool here = e->block == b->tracker->number;
+    int32_t tick = (int32_t)(e->tick - b->rewound);
+    switch (cell & SPREAD) {
+    case SPREAD_WARP: return o != ORDER_BEFORE;
+    case SPREAD_BLOCK: return here && tick >= (int32_t)b->epoch_tick && b->fenced < b->epoch_tick;
+    case SPREAD_GRID: return !b->tracker->strong;
+    default: return false;
+    }
+}
+
+bool races_with_read(const touch *t, uint32_t cell)
+{
+    if (stale(t, cell) || !overlap(cell, t->me)) return false;
+    const event *e = cell_event(t->warp->block->device->global_shadow, cell);
+    order o = order_of(t->warp, t->op, e);
+    return apart(t, cell, o) || (!both_strong(t->op, e) && others_apart(t, e, cell, o));
+}
+
+static uint32_t spread_to(uint32_t cell, spread to)
+{
+    return (cell & SPREAD) < to ? (cell & ~SPREAD) | to : cell;
+}
+
+/* The first of several readers stays: should one of the others write, this is who read before. */
+uint32_t add_reader(const touch *t, uint32_t cell)
+{
+    if (stale(t, cell) || !same_part(cell, t->me)) return t->me;
+    const warp *w = t->warp;
+    const event *e = cell_event(w->block->device->global_shadow, cell);
+    if ((cell & SPREAD) == SPREAD_GRID) return cell;
+    if (order_of(w, t->op, e) == ORDER_BEFORE) return t->me;
+    if (e->block != w->block->tracker->number) return spread_to(cell, SPREAD_GRID);
+    if (e->warp != w->index) return spread_to(cell, SPREAD_BLOCK);
+    return cell_lane(cell) == t->lane ? cell : spread_to(cell, SPREAD_WARP);
+}

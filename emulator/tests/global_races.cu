@@ -1,0 +1,235 @@
+/* global_races.cu: accesses to global memory within one launch that nothing orders. One host thread
+ * runs the blocks in order, so the later one of two accesses is always the same. */
+#include "check.h"
+
+__global__ void shift(int *p, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i + 1 < n) p[i] = p[i + 1]; // FINDING in_place_shift: race
+}
+
+CASE(in_place_shift)
+{
+    std::vector<int> numbers(256);
+    for (int i = 0; i < 256; i++) numbers[i] = i;
+    shift<<<4, 64>>>(to_device(numbers), 256);
+    SYNC();
+}
+
+__global__ void read_neighbour_block(int *out, int *p)
+{
+    if (threadIdx.x == 0) p[blockIdx.x] = blockIdx.x + 1;
+    __syncthreads();
+    if (blockIdx.x > 0)
+        out[blockIdx.x] = p[blockIdx.x - 1]; // FINDING barrier_orders_one_block: race
+}
+
+// STDERR barrier_orders_one_block: thread (0,0,0) of block (1,0,0) reads what thread (0,0,0) of
+// block (0,0,0) wrote at global_races.cu:21, and nothing orders them
+CASE(barrier_orders_one_block)
+{
+    read_neighbour_block<<<8, 32>>>(device_array<int>(8), device_array<int>(8));
+    SYNC();
+}
+
+__global__ void lost_updates(int *sum, const int *in)
+{
+    *sum += in[blockIdx.x * blockDim.x + threadIdx.x]; // FINDING sum_without_atomics: race
+}
+
+CASE(sum_without_atomics)
+{
+    lost_updates<<<2, 64>>>(to_device(std::vector<int>(1)), to_device(std::vector<int>(128, 3)));
+    SYNC();
+}
+
+__global__ void last_writer(int *p)
+{
+    *p = threadIdx.x; // FINDING writers_in_a_warp: race
+}
+
+CASE(writers_in_a_warp)
+{
+    last_writer<<<1, 32>>>(device_array<int>(1));
+    SYNC();
+}
+
+__global__ void one_writer_a_block(int *p)
+{
+    if (threadIdx.x == 0) *p = blockIdx.x; // FINDING writers_in_blocks: race
+}
+
+CASE(writers_in_blocks)
+{
+    one_writer_a_block<<<3, 32>>>(device_array<int>(1));
+    SYNC();
+}
+
+__global__ void reverse_in_place(int *p, int n)
+{
+    int i = threadIdx.x;
+    int x = p[n - 1 - i]; // FINDING reverse_without_barrier: race
+    p[i] = x;             // MAYBE reverse_without_barrier: race
+}
+
+CASE(reverse_without_barrier)
+{
+    std::vector<int> numbers(128);
+    for (int i = 0; i < 128; i++) numbers[i] = i;
+    reverse_in_place<<<1, 128>>>(to_device(numbers), 128);
+    SYNC();
+}
+
+__global__ void scan_in_place(int *p)
+{
+    int i = threadIdx.x;
+    for (int d = 1; d < 32; d *= 2)
+        if (i >= d) p[i] += p[i - d]; // FINDING warp_scan_without_sync: missing-syncwarp
+}
+
+CASE(warp_scan_without_sync)
+{
+    scan_in_place<<<1, 32>>>(to_device(std::vector<int>(32, 1)));
+    SYNC();
+}
+
+__global__ void read_too_early(int *out, int *sum)
+{
+    if (threadIdx.x == 0 && blockIdx.x == 1) *out = *sum; // FINDING plain_read_of_a_counter: race
+    atomicAdd(sum, 1);                                    // MAYBE plain_read_of_a_counter: race
+}
+
+CASE(plain_read_of_a_counter)
+{
+    read_too_early<<<4, 64>>>(device_array<int>(1), to_device(std::vector<int>(1)));
+    SYNC();
+}
+
+__global__ void reset_and_count(int *count)
+{
+    if (threadIdx.x == 0 && blockIdx.x == 1) *count = 0; // FINDING reset_in_the_same_kernel: race
+    atomicAdd(count, 1);                                 // MAYBE reset_in_the_same_kernel: race
+}
+
+// ENV reset_in_the_same_kernel: SOFTGPU_THREADS=1
+CASE(reset_in_the_same_kernel)
+{
+    reset_and_count<<<3, 32>>>(to_device(std::vector<int>(1, 5)));
+    SYNC();
+}
+
+/* The last block reads what the others wrote, but nobody fenced. */
+__global__ void sum_without_fence(int *out, int *partial, unsigned *done)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = blockIdx.x + 1;
+        last = atomicAdd(done, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    if (threadIdx.x < gridDim.x)
+        atomicAdd(out, partial[threadIdx.x]); // FINDING last_block_without_fence: race
+}
+
+CASE(last_block_without_fence)
+{
+    sum_without_fence<<<4, 32>>>(to_device(std::vector<int>(1)), device_array<int>(4),
+                                 to_device(std::vector<unsigned>(1)));
+    SYNC();
+}
+
+/* Halo: a block reads two elements that its neighbours write. */
+__global__ void smooth_in_place(float *p, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = p[i];
+    if (i > 0) sum += p[i - 1];     // FINDING stencil_in_place: race
+    if (i + 1 < n) sum += p[i + 1]; // MAYBE stencil_in_place: race
+    __syncthreads();
+    p[i] = sum / 3; // FINDING stencil_in_place: race
+}
+
+// ENV stencil_in_place: SOFTGPU_THREADS=1
+CASE(stencil_in_place)
+{
+    std::vector<float> numbers(192);
+    for (int i = 0; i < 192; i++) numbers[i] = (float)(i * i);
+    smooth_in_place<<<3, 64>>>(to_device(numbers), 192);
+    SYNC();
+}
+
+__global__ void many_readers(int *out, int *p)
+{
+    if (blockIdx.x == 2 && threadIdx.x == 0) *p = 9; // FINDING writer_after_many_readers: race
+    out[blockIdx.x * blockDim.x + threadIdx.x] = *p; // MAYBE writer_after_many_readers: race
+}
+
+// ENV writer_after_many_readers: SOFTGPU_THREADS=1
+CASE(writer_after_many_readers)
+{
+    many_readers<<<4, 32>>>(device_array<int>(128), to_device(std::vector<int>(1, 3)));
+    SYNC();
+}
+
+struct pair {
+    double a, b;
+};
+
+__global__ void swap_pairs(pair *p, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    pair x = p[n - 1 - i]; // FINDING wide_elements: race
+    p[i] = x;
+}
+
+// ENV wide_elements: SOFTGPU_THREADS=1
+CASE(wide_elements)
+{
+    std::vector<pair> pairs(128);
+    for (int i = 0; i < 128; i++) pairs[i] = {1.0 * i, 2.0 * i};
+    swap_pairs<<<2, 64>>>(to_device(pairs), 128);
+    SYNC();
+}
+
+__device__ int total;
+
+__global__ void add_to_variable(const int *in)
+{
+    total += in[threadIdx.x]; // FINDING race_in_a_variable: race
+}
+
+CASE(race_in_a_variable)
+{
+    add_to_variable<<<2, 32>>>(to_device(std::vector<int>(32, 1)));
+    SYNC();
+}
+
+/* Pointers that come from memory have no known origin. */
+struct list {
+    int *to, *from;
+};
+
+__global__ void through_pointers(list *l)
+{
+    l->to[blockIdx.x] = l->from[1 - (int)blockIdx.x] + 1; // FINDING pointers_in_memory: race
+}
+
+CASE(pointers_in_memory)
+{
+    int *numbers = to_device(std::vector<int>(2));
+    through_pointers<<<2, 1>>>(to_device(std::vector<list>(1, list{numbers, numbers})));
+    SYNC();
+}
+
+__global__ void bytes_of_others(unsigned char *p, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    p[i * 4] = (unsigned char)(p[(i + 64) % n * 4] + 1); // FINDING bytes: race
+}
+
+CASE(bytes)
+{
+    bytes_of_others<<<2, 64>>>(to_device(std::vector<unsigned char>(512)), 128);
+    SYNC();
+}
