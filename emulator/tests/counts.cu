@@ -162,9 +162,9 @@ __global__ void add_all(const int *from, int *sum, int *last)
 
 CASE(atomics)
 {
-    int *p = to_device(std::vector<int>(128, 1));
+    int *p = to_device(std::vector<int>(128, 1)), *q = to_device(std::vector<int>(128, 1));
     softgpu_count_start();
-    add_all<<<1, 32>>>(p, p, p + 32);
+    add_all<<<1, 32>>>(p, q, p + 32);
     SYNC();
     softgpu_count_stop(&counts);
     CHECK(counts.global_atomic.requests == 2);
