@@ -164,6 +164,7 @@ bool block_turn(block *b)
 {
     bool more = false;
     for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[k]);
+    b->spent = more;
     if (more || b->launch->stop) return more;
     if (b->live && barrier_release(b)) return true;
     if (b->live) barrier_deadlock(b);

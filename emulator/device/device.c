@@ -7,6 +7,7 @@
  * Device memory is one reserved range that the system fills with pages on first use; so are its
  * maps (bits.h), whose cost is an eighth of the memory touched.
  */
+#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,12 +63,15 @@ enum { SLACK = 1 << 16 }; /* behind the range, for accesses that start inside it
 enum { GRAIN = 256 };     /* allocations begin at multiples of it */
 #define OWNED_BYTES (DEVICE_BYTES / GRAIN * 2 + SLACK)
 
+/* A second mapping of the same pages: that is what mremap makes of a shared one of "0 bytes". */
 static bool show_host_memory(device *d)
 {
     if (!d->options.host_memory) return true;
-    void *there = mmap(d->bytes + DEVICE_OWN_BYTES, DEVICE_HOST_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED | MAP_NORESERVE, d->options.host_memory, 0);
-    return there != MAP_FAILED;
+    void *here = (void *)(uintptr_t)d->options.host_memory;
+    void *there = mremap(here, 0, DEVICE_HOST_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+                         d->bytes + DEVICE_OWN_BYTES);
+    if (there == MAP_FAILED) return false;
+    return mprotect(there, DEVICE_HOST_BYTES, PROT_READ | PROT_WRITE) == 0;
 }
 
 device *device_open(const device_options *options)

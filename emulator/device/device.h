@@ -68,7 +68,7 @@ typedef struct device_options {
     uint32_t checks;       /**< bit set of device_check; 0: whatever is wrong; or ..._NONE */
     uint64_t first_byte, range_bytes; /**< its part of the range of addresses; default: all of
                                          DEVICE_OWN_BYTES. Both multiples of 1 MiB */
-    int host_memory; /**< file descriptor of the DEVICE_HOST_BYTES shared with the host, or 0 */
+    uint64_t host_memory; /**< where this process maps the DEVICE_HOST_BYTES to share; 0: none */
 } device_options;
 
 typedef enum device_check {

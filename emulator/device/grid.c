@@ -113,7 +113,8 @@ static bool take_turn(block *b, launch *l, uint64_t number)
     if (!atomic_compare_exchange_strong(&b->seat, &was, SEAT_TAKEN)) return false;
     if (was == SEAT_NEW) begin(b, l, number);
     b->waits = false;
-    bool more = block_turn(b);
+    bool more = true;
+    for (b->spent = false; more && !b->spent && !l->stop;) more = block_turn(b);
     if (!more) leave(b);
     if (!more && l->counted) tally_fold(b);
     b->seat = more ? SEAT_FREE : SEAT_ENDED;

@@ -381,6 +381,7 @@ struct block {
     atomic_int seat;                     /**< cooperative: a `seat` of grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     bool copied;         /**< asynchronously, since it began */
+    bool spent;          /**< a warp has used up its turn */
     bool waits;          /**< cooperative: has found others missing in this turn */
     tally *tallies;      /**< by site of the module, while launches are counted */
     size_t tally_capacity;

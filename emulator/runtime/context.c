@@ -31,7 +31,7 @@ static cudaError_t open_device(void)
     device_options options = options_read(runtime.ordinal);
 
     guard_install();
-    options.host_memory = guard_host_memory();
+    if (guard_has_host_memory()) options.host_memory = DEVICE_BASE + DEVICE_OWN_BYTES;
     runtime.device = here()->device = device_open(&options);
     if (!runtime.owner) pthread_atfork(NULL, NULL, note_child);
     runtime.owner = getpid();

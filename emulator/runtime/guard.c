@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,18 +92,15 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
         signal(signal_number, SIG_DFL);
 }
 
-static int host_memory; /* what the last part of the range shows, to the devices as well */
+static bool has_host_memory; /* what the last part of the range shows, to the devices as well */
 
-/** The file has no name and goes with the process. Only the pages that are used take memory. */
+/** Only the pages that are used take memory. */
 static void map_host_memory(void)
 {
-    int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
-    int file = memfd_create("softgpu", MFD_CLOEXEC);
-    bool sized = file >= 0 && ftruncate(file, (off_t)DEVICE_HOST_BYTES) == 0;
+    int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
     void *at = pointer_to(DEVICE_BASE + DEVICE_OWN_BYTES);
 
-    if (sized && mmap(at, DEVICE_HOST_BYTES, PROT_NONE, flags, file, 0) != MAP_FAILED)
-        host_memory = file;
+    has_host_memory = mmap(at, DEVICE_HOST_BYTES, PROT_NONE, flags, -1, 0) != MAP_FAILED;
 }
 
 static void reserve(void)
@@ -115,9 +111,9 @@ static void reserve(void)
         map_host_memory();
 }
 
-int guard_host_memory(void)
+bool guard_has_host_memory(void)
 {
-    return host_memory;
+    return has_host_memory;
 }
 
 /** Without the reservation (a tight address space limit) the range is unmapped and faults as well;
@@ -145,15 +141,12 @@ bool guard_open(device_address address, size_t bytes)
 {
     int access = PROT_READ | PROT_WRITE;
 
-    return host_memory && mprotect(pointer_to(address), whole_pages(bytes), access) == 0;
+    return has_host_memory && mprotect(pointer_to(address), whole_pages(bytes), access) == 0;
 }
 
 /** The pages go back to the system, and are zero when they are used again. */
 void guard_close(device_address address, size_t bytes)
 {
-    off_t offset = (off_t)(address - DEVICE_BASE - DEVICE_OWN_BYTES);
-
-    fallocate(host_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
-              (off_t)whole_pages(bytes));
+    madvise(pointer_to(address), whole_pages(bytes), MADV_REMOVE);
     mprotect(pointer_to(address), whole_pages(bytes), PROT_NONE);
 }

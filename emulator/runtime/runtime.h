@@ -212,8 +212,8 @@ void pinned_show_all(device *);
 
 /* guard.c: the device's addresses are not the host's. */
 void guard_install(void);
-/** What the devices are to map: a file descriptor, 0: none. */
-int guard_host_memory(void);
+/** Is there memory to share with the devices? */
+bool guard_has_host_memory(void);
 /** Let the host touch the pages of a shared range, or stop it and throw them away. */
 bool guard_open(device_address, size_t bytes);
 void guard_close(device_address, size_t bytes);
