@@ -9,16 +9,48 @@ BUILD ?= build
 
 FUZZ_CC ?= clang
 
-EMULATOR_CFLAGS := -std=gnu11 -O3 -march=native -ffp-contract=off -fPIC -pthread -Wall -Wextra \
+EMULATOR_CFLAGS := -std=gnu11 -O3 -ffp-contract=off -fPIC -pthread -Wall -Wextra \
 	-fno-semantic-interposition -isystem $(EMULATOR)/include
-EMULATOR_SOURCES := $(wildcard $(EMULATOR)/device/*.c $(EMULATOR)/runtime/*.c)
+EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*.c)
 EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
 EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
 
-$(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(EMULATOR_EXPORTS)
+# The device is compiled for several kinds of x86-64 processors; simd/simd.c chooses. The functions
+# that device.h declares get the kind as a prefix, all others become local.
+SIMD_KINDS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),plain avx2 avx512)
+SIMD_FLAGS_plain := -O2
+SIMD_FLAGS_avx2 := -march=x86-64-v3
+SIMD_FLAGS_avx512 := -march=x86-64-v4
+DEVICE_SOURCES := $(wildcard $(EMULATOR)/device/*.c)
+device_objects = $(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/$1/%.o)
+ALL_DEVICE_OBJECTS := $(foreach kind,$(SIMD_KINDS),$(call device_objects,$(kind)))
+DEVICE_OBJECTS := $(if $(SIMD_KINDS),$(SIMD_KINDS:%=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/simd.o,\
+	$(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/only.o)
+
+$(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(EMULATOR_EXPORTS)
 	@echo 'link $@'
 	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
-		-o $@ $(EMULATOR_OBJECTS) -lm
+		-o $@ $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) -lm
+
+define simd_rules
+$(BUILD)/emulator/$1/%.o: $(EMULATOR)/%.c
+	@mkdir -p $$(@D) && echo 'cc   $$< ($1)'
+	@$$(CC) $$(EMULATOR_CFLAGS) $(SIMD_FLAGS_$1) -MMD -MP -c -o $$@ $$<
+
+$(BUILD)/emulator/$1.o: $(call device_objects,$1)
+	@echo 'link $$@'
+	@$$(LD) -r -o $$@ $$^
+	@nm -g --defined-only $$@ | sed -n 's/.* \(device_[a-z0-9_]*\)$$$$/\1 $1_\1/p' >$$@.names
+	@objcopy --redefine-syms=$$@.names $$@
+	@objcopy -w --keep-global-symbol='$1_device_*' $$@
+endef
+$(foreach kind,$(SIMD_KINDS),$(eval $(call simd_rules,$(kind))))
+
+$(BUILD)/emulator/simd.inc: $(BUILD)/emulator/plain.o
+	@sed 's/\(.*\) .*/FUNCTION(\1)/' $<.names >$@
+
+$(BUILD)/emulator/simd/simd.o: $(BUILD)/emulator/simd.inc
+$(BUILD)/emulator/simd/%.o: EMULATOR_CFLAGS += -I$(EMULATOR) -I$(BUILD)/emulator
 
 # cuBLAS: a library over the public runtime API, so it sees nothing of softgpu's inside.
 EMULATOR_BLAS_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/emulator/%.o,$(wildcard $(EMULATOR)/blas/*.c))
@@ -32,8 +64,7 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_counts.c \
-                      $(filter $(BUILD)/emulator/device/%,$(EMULATOR_OBJECTS))
+$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_counts.c $(DEVICE_OBJECTS)
 	@echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
@@ -47,7 +78,7 @@ emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
-FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(filter $(EMULATOR)/device/%.c,$(EMULATOR_SOURCES)))
+FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(DEVICE_SOURCES))
 
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/fuzz/fuzz_ptx.o $(FUZZ_OBJECTS)
 	@echo 'link $@'
@@ -62,4 +93,4 @@ $(BUILD)/fuzz/%.o: $(EMULATOR)/%.c
 	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(FUZZ_OBJECTS:.o=.d)
--include $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)
+-include $(ALL_DEVICE_OBJECTS:.o=.d) $(DEVICE_OBJECTS:.o=.d) $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)

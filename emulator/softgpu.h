@@ -25,6 +25,9 @@ void softgpu_name(const void *device_pointer, const char *name);
 /** Count a range of device memory as uninitialised again; its bytes stay as they are. */
 void softgpu_forget(void *device_pointer, size_t bytes);
 
+/** What the device was compiled for: "plain", "avx2" or "avx512". */
+const char *softgpu_simd(void);
+
 /** Count what launches and copies cost from here on, from zero. Costs speed. */
 void softgpu_count_start(void);
 /** Stop counting. @param counts sums over everything since softgpu_count_start */

@@ -18,6 +18,13 @@ struct gemm {
 
 /* ---- the product ----------------------------------------------------------------------------- */
 
+/* Compiled for what processors have today and for any other; the loader chooses. */
+#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#define WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define WIDE
+#endif
+
 /* What op(X) is made of: columns of X, or its rows. @return op(x) [rows x columns] */
 #define DEFINE_PRODUCT(name, T)                                                                    \
     static void transpose_##name(T *restrict y, const T *restrict x, int64_t rows,                 \
@@ -26,8 +33,8 @@ struct gemm {
         for (int64_t j = 0; j < columns; j++)                                                      \
             for (int64_t i = 0; i < rows; i++) y[i + j * rows] = x[j + i * columns];               \
     }                                                                                              \
-    static void add_columns_##name(T *restrict c, const T *restrict a, const T *restrict b,        \
-                                   int64_t m, int64_t k)                                           \
+    WIDE static void add_columns_##name(T *restrict c, const T *restrict a, const T *restrict b,   \
+                                        int64_t m, int64_t k)                                      \
     {                                                                                              \
         int64_t p = 0;                                                                             \
         for (; p + 4 <= k; p += 4) {                                                               \
