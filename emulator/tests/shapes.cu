@@ -297,7 +297,7 @@ __global__ void two_lanes_one_word(int *out, const int *at, const int *value)
 {
     __shared__ int s[64];
     int t = threadIdx.x;
-    s[at[t]] = value[t]; // FINDING two_values_for_one_word: race
+    s[at[t]] = value[t]; // FINDING two_values_for_one_word: missing-syncwarp
     __syncthreads();
     out[t] = s[at[t]];
 }
