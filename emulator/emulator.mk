@@ -16,7 +16,8 @@ EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
 EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
 
 # The device is compiled for several kinds of x86-64 processors; simd/simd.c chooses. The functions
-# that device.h declares get the kind as a prefix, all others become local.
+# that device.h declares get the kind as a prefix, all others become local. Once and quickly:
+# make SIMD_KINDS= SIMD_FLAGS=-march=native
 SIMD_KINDS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),plain avx2 avx512)
 SIMD_FLAGS_plain := -O2
 SIMD_FLAGS_avx2 := -march=x86-64-v3
@@ -26,6 +27,10 @@ device_objects = $(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/$1/%.o)
 ALL_DEVICE_OBJECTS := $(foreach kind,$(SIMD_KINDS),$(call device_objects,$(kind)))
 DEVICE_OBJECTS := $(if $(SIMD_KINDS),$(SIMD_KINDS:%=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/simd.o,\
 	$(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/only.o)
+
+# test_counts.c looks inside the device, at this file.
+PATTERN_OBJECT := $(if $(SIMD_KINDS),$(BUILD)/emulator/plain/device/pattern.o)
+$(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(EMULATOR_EXPORTS)
 	@echo 'link $@'
@@ -64,7 +69,7 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_counts.c $(DEVICE_OBJECTS)
+$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_counts.c $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
 	@echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
