@@ -80,6 +80,11 @@ emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 	@$(EMULATOR)/tests/api_complete $<
 
+.PHONY: bench-softgpu
+bench-softgpu: $(BUILD)/libsoftgpu.so ## softgpu's speed: kernels, launches, start, memory
+	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/cucc -O3 -march=native $(EMULATOR)/../bench/softgpu.cu -o $(BUILD)/bench_softgpu
+	@$(BUILD)/bench_softgpu
+
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
