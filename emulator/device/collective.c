@@ -22,9 +22,37 @@ static uint32_t all_members(const warp *w, operand r, uint32_t mask)
     return all;
 }
 
+/* A GPU waits for ever for lanes that the mask names and that never come; and a lane that the mask
+ * leaves out must not call at all. */
+static void check_members(warp *w, const op *o, operand members, uint32_t mask)
+{
+    uint32_t missing = path_missing(w, all_members(w, members, mask)), left_out = 0;
+    char name[48], other[48];
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        left_out |= (~members_of(w, members, i) >> i & 1) << i;
+    }
+    if (!missing && !left_out) return;
+    uint32_t lane = (uint32_t)__builtin_ctz(missing ? mask : left_out);
+    uint32_t named = members_of(w, members, lane), thread = w->index * LANES;
+    thread_name(w->block, thread + lane, name);
+    if (left_out) {
+        report(w, o, FINDING_INACTIVE_LANE, lane, 0,
+               "thread%s (lane %u) takes part with the mask 0x%x, which leaves out its own lane",
+               name, lane, named);
+        return;
+    }
+    thread_name(w->block, thread + (uint32_t)__builtin_ctz(missing), other);
+    report(w, o, FINDING_INACTIVE_LANE, lane, 0,
+           "thread%s waits with the mask 0x%x for thread%s, which does not come: the mask must "
+           "name the lanes that take part, and no others",
+           name, named, other);
+}
+
 static bool gather(warp *w, const op *o, operand members, uint32_t mask)
 {
     if (!path_gather(w, o, all_members(w, members, mask))) return false;
+    if (w->block->launch->check_lanes) check_members(w, o, members, active(w, o));
     w->synced = shadow_tick(w->block);
     return true;
 }
@@ -65,9 +93,11 @@ const op *run_shuffle(warp *w, const op *o)
     mask = active(w, o);
     const uint32_t *a = row(w, o->a), *b = row(w, o->b), *c = row(w, o->c);
     uint32_t *d = row(w, o->d), result[LANES], in_range = 0;
+    uint8_t source[LANES];
     for (uint32_t i = 0; i < LANES; i++) {
         bool valid = false;
-        result[i] = a[source_lane(o->variant, i, b[i], c[i], &valid)];
+        source[i] = (uint8_t)source_lane(o->variant, i, b[i], c[i], &valid);
+        result[i] = a[source[i]];
         in_range |= (uint32_t)valid << i;
     }
     for (uint32_t i = 0; i < LANES; i++) d[i] = mask >> i & 1 ? result[i] : d[i];
@@ -75,7 +105,9 @@ const op *run_shuffle(warp *w, const op *o)
         uint32_t *p = row(w, o->v[0]);
         *p = (*p & ~mask) | (in_range & mask);
     }
-    return o + 1;
+    bool all_defined = is_all(mask) && !w->undefined_count;
+    return all_defined || !w->block->launch->check_lanes ? o + 1
+                                                         : undefined_read(w, o, mask, source);
 }
 
 /* ---- votes ----------------------------------------------------------------------------------- */

@@ -322,6 +322,15 @@ typedef struct word_shape {
     uint32_t kind, step[2]; /**< bytes */
 } word_shape;
 
+/** A row of which some lanes hold what no lane gave. See undefined.c. */
+typedef struct undefined {
+    operand row;
+    uint32_t lanes;
+    const op *shuffle;    /**< where it came from, and the first lane that read, */
+    uint8_t lane, source; /**< and what lane it read from */
+} undefined;
+enum { MOST_UNDEFINED = 16 };
+
 struct warp {
     uint8_t *bank[BANKS];
     uint32_t mask;  /**< active lanes of the path that runs */
@@ -338,6 +347,9 @@ struct warp {
     uint8_t *frames, *frames_end;  /**< memory for register frames */
     uint8_t *local;                /**< lane l's local memory starts at l * block->local_stride */
     flights flights;
+    uint32_t undefined_count;
+    const uint8_t *undefined_frame; /**< whose rows they are */
+    undefined undefined[MOST_UNDEFINED];
     block *block;
 };
 
@@ -549,6 +561,11 @@ bool warp_run(warp *);
 handler run_branch, run_join, run_exit, run_call, run_return, run_jump_table;
 /** Are all lanes of `members` here? If not, the path waits for them at `o`: return NULL. */
 bool path_gather(warp *, const op *o, uint32_t members);
+/** Live lanes that are named in `members`, and for which nobody can wait any longer: they neither
+ * run here nor wait for others of the warp. */
+uint32_t path_missing(const warp *, uint32_t members);
+/** Leave the path, which goes on at `o` with the next turn. @return NULL, for the handler */
+const op *path_pause(warp *, const op *o);
 /** The launch ends with a failure, at `o`. @return NULL, for the handler to return. */
 const op *path_halt(warp *, const op *o, device_status);
 
@@ -707,6 +724,10 @@ typedef struct spot {
 spot fragment_spot(const fragment *, uint32_t lane, uint32_t index);
 /** Wait for all lanes of the warp. @return false: the path waits. */
 bool whole_warp(warp *, const op *);
+
+/* undefined.c: what shuffles read from lanes that do not take part */
+const op *undefined_read(warp *, const op *, uint32_t mask, const uint8_t source[LANES]);
+const op *undefined_step(warp *, const op *);
 
 /* various.c, float.c */
 handler run_pack, run_unpack, run_clock, run_local_address, run_is_space, run_param_load,

@@ -2,7 +2,7 @@
  * path.c: the lanes of a warp that run together, how they part, meet, call and end.
  *
  * Interface
- *   warp_start, warp_run, path_gather
+ *   warp_start, warp_run, path_gather, path_missing, path_pause, path_halt
  *   run_branch, run_join, run_jump_table, run_call, run_return, run_exit
  *
  * A warp starts as one path. A branch that parts its lanes turns the path into a meeting point,
@@ -46,6 +46,7 @@ void warp_start(warp *w, const function *f, uint32_t mask)
     w->alive = mask;
     w->path_count = 0;
     w->synced = w->fenced = 0;
+    w->undefined_count = 0;
     int i = new_path(w);
     w->current = i;
     w->paths[i] = (path){.state = PATH_READY,
@@ -108,6 +109,11 @@ static const op *leave_at(warp *w, const op *pc)
     p->pc = pc;
     p->mask = w->mask;
     return NULL;
+}
+
+const op *path_pause(warp *w, const op *o)
+{
+    return leave_at(w, o);
 }
 
 const op *path_halt(warp *w, const op *o, device_status status)
@@ -333,6 +339,17 @@ static void absorb(warp *w, path *p, path *other)
     if (other->parent >= 0) w->paths[other->parent].children--;
 }
 
+uint32_t path_missing(const warp *w, uint32_t members)
+{
+    uint32_t missing = members & w->alive & ~w->mask;
+    for (int i = 0; i < w->path_count; i++) {
+        const path *p = &w->paths[i];
+        bool waits = p->state == PATH_GATHERING || (p->state == PATH_READY && p->gathered);
+        if (waits) missing &= ~p->mask;
+    }
+    return missing;
+}
+
 bool path_gather(warp *w, const op *o, uint32_t members)
 {
     path *p = current(w);
@@ -388,6 +405,7 @@ static void run_path(warp *w, int index)
     w->mask = p->mask;
     w->bank[BANK_REGISTERS] = p->registers;
     const op *o = p->pc;
+    while (o && w->undefined_count) o = undefined_step(w, o);
     while (o) o = o->run(w, o);
 }
 
