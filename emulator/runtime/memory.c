@@ -31,8 +31,8 @@ static void describe_pointer(const void *pointer, char *text, size_t size)
 
     snprintf(text, size, "the start of no allocation");
     if (a && !a->is_freed) {
-        snprintf(text, size, a->pinned_host ? "host memory, for cudaFreeHost"
-                                            : "device memory, for cudaFree");
+        snprintf(text, size,
+                 a->pinned_host ? "host memory, for cudaFreeHost" : "device memory, for cudaFree");
     } else if (device && !device_find(device, address_of(pointer), &base, &bytes)) {
         allocation_describe(base, bytes, made, sizeof made);
         snprintf(text, size, "%llu bytes into a %llu-byte buffer%s",

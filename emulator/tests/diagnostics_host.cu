@@ -1,6 +1,7 @@
 /* diagnostics_host.cu: mistakes of the host's side, how serious the checks are, and what they must not
  * say of programs that are right. */
 #include "check.h"
+/* clang-format off: what is announced stands on the line that it speaks of */
 
 #include <cassert>
 
