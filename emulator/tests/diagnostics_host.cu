@@ -1,7 +1,8 @@
-/* diagnostics_host.cu: mistakes of the host's side, how serious the checks are, and what they must not
- * say of programs that are right. */
+/* diagnostics_host.cu: mistakes of the host's side, how serious the checks are, and what they must
+ * not say of programs that are right. */
 #include "check.h"
-/* clang-format off: what is announced stands on the line that it speaks of */
+/* What is announced stands on the very line, however long. */
+// clang-format off
 
 #include <cassert>
 

@@ -1,7 +1,8 @@
-/* diagnostics_memory.cu: what a finding says of memory: by how much, beside what, allocated and freed
- * where; and neighbours of each mistake that are right, of which nothing is said. */
+/* diagnostics_memory.cu: what a finding says of memory: by how much, beside what, allocated and
+ * freed where; and neighbours of each mistake that are right, of which nothing is said. */
 #include "check.h"
-/* clang-format off: what is announced stands on the line that it speaks of */
+/* What is announced stands on the very line, however long. */
+// clang-format off
 
 
 

@@ -1,7 +1,9 @@
-/* diagnostics_warp.cu: the lanes of a warp among each other: races that only they have, shuffles and
- * votes with lanes that do not take part, barriers that not all reach; and right look-alikes. */
+/* diagnostics_warp.cu: the lanes of a warp among each other: races that only they have, shuffles
+ * and votes with lanes that do not take part, barriers that not all reach; and right look-alikes.
+ */
 #include "check.h"
-/* clang-format off: what is announced stands on the line that it speaks of */
+/* What is announced stands on the very line, however long. */
+// clang-format off
 
 #define ALL 0xffffffffu
 
