@@ -99,8 +99,8 @@ static bool is_one_of(handler *run, handler *const *list, size_t count)
     }
     return false;
 }
-#define IS(o, ...)                                                                                 \
-    is_one_of((o)->run, (handler *const[]){__VA_ARGS__},                                           \
+#define IS(run, ...)                                                                               \
+    is_one_of((run), (handler *const[]){__VA_ARGS__},                                              \
               sizeof((handler *const[]){__VA_ARGS__}) / sizeof(handler *))
 
 static void hand_on(warp *w, const op *o, uint32_t mask)
@@ -136,11 +136,13 @@ static const op *stop(warp *w, const op *o)
     return NULL;
 }
 
-/* Handlers of values go on to the next one by themselves; here it is not the real one. */
+/* Handlers of values go on to the next one by themselves; here it is not the real one. An access
+ * runs its own handler, not one for it and what follows. */
 static const op *run_alone(warp *w, const op *o)
 {
     op alone[2] = {*o, {.run = stop}};
-    if (o->is_load && o->inner) alone->run = o->inner; /* not fused with what follows */
+    if (o->inner && o->run != run_rounded) alone->run = o->inner;
+    if (o->run == run_watched && active(w, o)) global_shadow_access(w, o, active(w, o));
     alone->run(w, alone);
     return o + 1;
 }
@@ -157,16 +159,17 @@ static const op *step_access(warp *w, const op *o, uint32_t mask)
 const op *undefined_step(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
+    handler *own = o->run == run_watched ? o->inner : o->run;
     if (w->undefined_frame != w->bank[BANK_REGISTERS]) w->undefined_count = 0;
     if (rule_runs(o->run) || o->run == run_rounded) {
         hand_on(w, o, mask);
         return run_alone(w, o);
     }
-    if (o->is_load || IS(o, run_store, run_store_global, run_store_shared, run_store_shared_word))
+    if (o->is_load || IS(own, run_store, run_store_global, run_store_shared, run_store_shared_word))
         return step_access(w, o, mask);
-    if (IS(o, run_branch))
+    if (IS(own, run_branch))
         check_use(w, o, o->guard, w->mask);
-    else if (!IS(o, run_shuffle, run_join, run_exit, run_barrier, run_warp_sync, run_fence,
+    else if (!IS(own, run_shuffle, run_join, run_exit, run_barrier, run_warp_sync, run_fence,
                  run_count, run_count_branch))
         w->undefined_count = 0;
     return o->run(w, o);
