@@ -142,14 +142,22 @@ device_status device_alloc(device *d, uint64_t bytes, device_address *address)
                 (unsigned long long)d->heap.limit);
 }
 
+/* To write zeros to memory that was never touched would have the system clear a huge page first. */
+static void clear_part(uint8_t *memory, uint64_t bytes)
+{
+    uint8_t any = 0;
+    for (uint64_t i = 0; i < bytes; i++) any |= memory[i];
+    if (any) memset(memory, 0, bytes);
+}
+
 /* Zero a range; whole pages go back to the system instead. */
 void clear_range(uint8_t *memory, uint64_t first, uint64_t bytes)
 {
     uint64_t page = 4096, end = first + bytes;
     uint64_t low = (first + page - 1) & ~(page - 1), high = end & ~(page - 1);
     if (low >= high || madvise(memory + low, high - low, MADV_DONTNEED)) low = high = end;
-    memset(memory + first, 0, low - first);
-    memset(memory + high, 0, end - high);
+    clear_part(memory + first, low - first);
+    clear_part(memory + high, end - high);
 }
 
 static void note_freed(device *d, uint64_t offset, uint64_t bytes)
