@@ -23,51 +23,68 @@ static bool is_swap(const draft *x)
     return false;
 }
 
-/* The move of a constant that alone writes a register, or NULL. */
-static const draft *move_to(const decoder *d, uint32_t reg)
+/* What alone writes a register, if it is a move or adds a constant, as conversions between address
+ * spaces do; or NULL. */
+static const draft *source_of(const decoder *d, uint32_t reg)
 {
     const draft *only = NULL;
     for (uint32_t i = 0; i < d->count; i++) {
         const draft *x = &d->drafts[i];
         if (!(x->writes >> FIELD_D & 1) || x->op.d != reg) continue;
-        if (only) return NULL;
+        if (only || x->op.guard) return NULL;
         only = x;
     }
-    bool moves = only && (only->op.run == rule_find("mov.b32")->run ||
-                          only->op.run == rule_find("mov.b64")->run);
-    return moves && !(only->reads >> FIELD_A & 1) ? only : NULL;
+    if (!only) return NULL;
+    handler *run = only->op.run;
+    if (run == rule_find("mov.b32")->run || run == rule_find("mov.b64")->run) return only;
+    bool adds = run == rule_find("add.u64")->run && !(only->reads >> FIELD_B & 1);
+    return adds && only->op.b >> 30 == BANK_CONSTANTS ? only : NULL;
 }
 
+static uint64_t constant_value(const decoder *d, operand r, uint32_t bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, d->module->constants + (r & 0x3fffffff), bytes);
+    return value;
+}
+
+/** A generic address: a register, 0 for none, and a sum of constants. */
 typedef struct address {
-    bool constant;
-    uint64_t base; /* a register, or the address of a variable */
+    bool known;
+    uint32_t reg;
+    uint64_t sum;
 } address;
 
-static address address_of(const decoder *d, const draft *x)
+enum { MOST_STEPS = 8 }; /* moves and sums in a row */
+
+static address address_of(const decoder *d, const draft *access)
 {
-    address a = {.base = x->op.a};
-    uint32_t bytes = 8;
-    operand from = x->op.a;
-    if (x->reads >> FIELD_A & 1) {
-        const draft *move = move_to(d, x->op.a);
-        if (!move) return a;
-        from = move->op.a;
-        bytes = d->width[x->op.a];
+    address a = {.sum = window_of(access->op.space) + (uint64_t)access->op.offset};
+    const draft *x = access;
+    uint32_t bytes = access->op.narrow ? 4 : 8;
+    for (int i = 0; i < MOST_STEPS && x->reads >> FIELD_A & 1; i++) {
+        a.reg = x->op.a;
+        bytes = d->width[a.reg];
+        const draft *next = source_of(d, a.reg);
+        a.known = !next;
+        if (!next) return a;
+        if (next->op.run == rule_find("add.u64")->run) a.sum += constant_value(d, next->op.b, 8);
+        x = next;
     }
-    if (from >> 30 != BANK_CONSTANTS) return a;
-    a = (address){.constant = true};
-    memcpy(&a.base, d->module->constants + (from & 0x3fffffff), bytes);
+    if (x->reads >> FIELD_A & 1 || x->op.a >> 30 != BANK_CONSTANTS) return a;
+    a.sum += constant_value(d, x->op.a, x == access ? 8 : bytes);
+    a.reg = 0;
+    a.known = true;
     return a;
 }
 
 static bool is_guess_of(const decoder *d, const draft *load, const draft *swap)
 {
     bool like = load->op.is_load && load->op.strength == STRENGTH_PLAIN &&
-                load->op.space == swap->op.space && load->op.size == swap->op.size &&
-                load->op.offset == swap->op.offset;
+                load->op.space != SPACE_PARAM && load->op.size == swap->op.size;
     if (!like) return false;
     address a = address_of(d, load), b = address_of(d, swap);
-    return a.constant == b.constant && a.base == b.base;
+    return a.known && b.known && a.reg == b.reg && a.sum == b.sum;
 }
 
 void mark_guesses(decoder *d)

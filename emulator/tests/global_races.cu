@@ -179,8 +179,7 @@ struct pair {
 __global__ void swap_pairs(pair *p, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    pair x = p[n - 1 - i]; // FINDING wide_elements: race
-    p[i] = x;
+    p[i] = p[n - 1 - i]; // FINDING wide_elements: race
 }
 
 // ENV wide_elements: SOFTGPU_THREADS=1
