@@ -260,56 +260,64 @@ static const cells8 lanes_by_1 = {0, 32, 64, 96, 128, 160, 192, 224},
                     lanes_by_2 = {0, 0, 32, 32, 64, 64, 96, 96},
                     lanes_by_4 = {0, 0, 0, 0, 32, 32, 32, 32};
 
-INLINE cells8 load_cells(const uint32_t *cells)
+INLINE void load_cells(cells8 *x, const uint32_t *cells)
 {
-    return *(const volatile cells8 *)cells;
+    *x = *(const volatile cells8 *)cells;
 }
 
-INLINE bool any(cells8 x)
+INLINE bool any(const cells8 *x)
 {
     uint32_t bits = 0;
-    for (int i = 0; i < 8; i++) bits |= x[i];
+    for (int i = 0; i < 8; i++) bits |= (*x)[i];
     return bits != 0;
 }
 
 /* What cells must be added to the cell of lane 0: `each` words a lane, eight words from `i` on. */
-INLINE cells8 lanes_from(uint32_t i, uint32_t each)
+INLINE void lanes_from(cells8 *x, uint32_t i, uint32_t each)
 {
-    cells8 first = each == 1 ? lanes_by_1 : each == 2 ? lanes_by_2 : lanes_by_4;
-    return first + (i / each << LANE_SHIFT);
+    *x = each == 1 ? lanes_by_1 : each == 2 ? lanes_by_2 : lanes_by_4;
+    *x += i / each << LANE_SHIFT;
 }
 
 INLINE bool all_older(const uint32_t *cells, uint32_t floor, uint32_t each)
 {
-    cells8 newer = {0};
-    for (uint32_t i = 0; i < LANES * each; i += 8)
-        newer |= (cells8)(load_cells(cells + i) >= floor);
-    return !any(newer);
+    cells8 newer = {0}, x;
+    for (uint32_t i = 0; i < LANES * each; i += 8) {
+        load_cells(&x, cells + i);
+        newer |= (cells8)(x >= floor);
+    }
+    return !any(&newer);
 }
 
 /* Each cell of the same event, its lane's? */
 INLINE bool all_of(const uint32_t *cells, uint32_t first, uint32_t each)
 {
-    cells8 off = {0};
-    for (uint32_t i = 0; i < LANES * each; i += 8)
-        off |= load_cells(cells + i) ^ (first + lanes_from(i, each));
-    return !any(off);
+    cells8 off = {0}, x, lanes;
+    for (uint32_t i = 0; i < LANES * each; i += 8) {
+        load_cells(&x, cells + i);
+        lanes_from(&lanes, i, each);
+        off |= x ^ (first + lanes);
+    }
+    return !any(&off);
 }
 
 INLINE bool all_crowded(const uint32_t *cells, uint32_t floor, uint32_t each)
 {
-    cells8 off = {0};
+    cells8 off = {0}, x;
     for (uint32_t i = 0; i < LANES * each; i += 8) {
-        cells8 x = load_cells(cells + i);
+        load_cells(&x, cells + i);
         off |= (cells8)(x < floor) | ((x & (7 << PART_SHIFT | SPREAD)) ^ SPREAD_GRID);
     }
-    return !any(off);
+    return !any(&off);
 }
 
 INLINE void set_cells(uint32_t *cells, uint32_t first, uint32_t each)
 {
-    for (uint32_t i = 0; i < LANES * each; i += 8)
-        *(volatile cells8 *)(cells + i) = first + lanes_from(i, each);
+    cells8 lanes;
+    for (uint32_t i = 0; i < LANES * each; i += 8) {
+        lanes_from(&lanes, i, each);
+        *(volatile cells8 *)(cells + i) = first + lanes;
+    }
 }
 
 /* Nothing in this launch, or one event that comes before, each lane's own. */
