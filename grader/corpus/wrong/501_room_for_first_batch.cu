@@ -1,4 +1,4 @@
-// WRONG: last_partial_batch | past the end / wrote outside / should be
+// WRONG: last_partial_batch | past the end / wrote outside / should be / nothing orders them
 /* The buffers fit the first batch, and a larger one that comes later does not fit. */
 #include "basics.h"
 #include "layers.h"
