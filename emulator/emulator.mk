@@ -85,6 +85,18 @@ bench-softgpu: $(BUILD)/libsoftgpu.so ## softgpu's speed: kernels, launches, sta
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/cucc -O3 -march=native $(EMULATOR)/../bench/softgpu.cu -o $(BUILD)/bench_softgpu
 	@$(BUILD)/bench_softgpu
 
+# The fuzzers' inputs as a test.
+$(BUILD)/replay_ptx: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_ptx.o $(call device_objects,plain)
+$(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/fatbin.o
+$(BUILD)/replay_%:
+	@echo 'link $@'
+	@$(CC) -pthread -o $@ $^ -lm
+
+.PHONY: fuzz-replay
+fuzz-replay: $(BUILD)/replay_ptx $(BUILD)/replay_fatbin
+	@$(BUILD)/replay_ptx $(EMULATOR)/fuzz/ptx/*
+	@$(BUILD)/replay_fatbin $(EMULATOR)/fuzz/fatbin/*
+
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
@@ -102,5 +114,5 @@ $(BUILD)/fuzz/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'fuzz $<'
 	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(FUZZ_OBJECTS:.o=.d)
+-include $(FUZZ_OBJECTS:.o=.d) $(wildcard $(BUILD)/emulator/fuzz/*.d)
 -include $(ALL_DEVICE_OBJECTS:.o=.d) $(DEVICE_OBJECTS:.o=.d) $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)

@@ -91,6 +91,7 @@ part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
 part 'device of softgpu'               "$COURSE_BUILD/test_device"
 part 'softgpu'                           build emulator-test
 part "softgpu's headers are CUDA's"      emulator/tests/abi
+part 'what fuzzers began with'          build fuzz-replay
 part 'skeletons follow from solutions'   tools/skeletons.sh --check
 part 'compiles without warnings'         build compiled
 part 'solutions are right'               solutions_are_right

@@ -101,6 +101,8 @@ void error_report_unasked(void);
 
 /* fatbin.c: the PTX inside a fat binary. */
 const char *fatbin_ptx(const void *wrapper, size_t *bytes);
+/** The same for bytes that end after `room`: what the fuzzer calls. */
+const char *fatbin_find(const unsigned char *data, size_t room, size_t *bytes);
 
 /* module.c: what the program registered: modules, kernels, variables. */
 struct module;
