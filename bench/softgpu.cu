@@ -281,7 +281,7 @@ static void print_costs(const char *self, bool tsv)
     double empty =
         best_of(5, [&] { check(system("true") ? cudaErrorUnknown : cudaSuccess); }) * 1e3;
     double times = ask(self, "", "memory", 0, 0);
-    const char *format = tsv ? "%s\t%.3g\n" : "%-44s %10.3g\n";
+    const char *format = tsv ? "%s\t%.3g\t\t\t\n" : "%-44s %10.3g\n";
     printf(format, "a launch, microseconds", ask(self, "", "launch", 0, 0));
     printf(format, "start of a program, milliseconds", start);
     printf(format, "of which the shell takes", empty);
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *simd = softgpu_simd ? softgpu_simd() : "none: a real GPU";
-    printf(tsv ? "processor\t%s\ndevice\t%s\nn\t%d\n" : "%s, device for %s, n = %d\n",
+    printf(tsv ? "# %s, softgpu's %s device, all checks on, n = %d\n" : "%s, %s device, n = %d\n",
            processor().c_str(), simd, n);
     print_products(argv[0], n, tsv);
     print_costs(argv[0], tsv);

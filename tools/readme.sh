@@ -1,5 +1,6 @@
 #!/bin/sh
-# readme.sh: put what was measured into README.md, between the two markers of each table:
+# readme.sh: put what was measured into README.md and docs/softgpu.md, between the two markers of
+# each table:
 #   <!-- grades: FILE -->  ...  <!-- end -->    a results.json, as the grader's own table
 #   <!-- tsv: FILE -->     ...  <!-- end -->    a TSV file; its # lines become the caption
 set -eu
@@ -13,16 +14,21 @@ tsv_table() {
 
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
-inside=
-while IFS= read -r line; do
-    case $line in
-    '<!-- end -->') inside= ;;
-    esac
-    [ -n "$inside" ] || printf '%s\n' "$line"
-    file=${line#*: } file=${file% -->}
-    case $line in
-    '<!-- grades: '*) inside=1; "$COURSE_BUILD/grader" markdown --results "$file" ;;
-    '<!-- tsv: '*) inside=1; tsv_table "$file" ;;
-    esac
-done <README.md >"$new"
-cat "$new" >README.md
+fill() { # DOCUMENT
+    inside=
+    while IFS= read -r line; do
+        case $line in
+        '<!-- end -->') inside= ;;
+        esac
+        [ -n "$inside" ] || printf '%s\n' "$line"
+        file=${line#*: } file=${file% -->}
+        case $line in
+        '<!-- grades: '*) inside=1; "$COURSE_BUILD/grader" markdown --results "$file" ;;
+        '<!-- tsv: '*) inside=1; tsv_table "$file" ;;
+        esac
+    done <"$1" >"$new"
+    cat "$new" >"$1"
+}
+
+fill README.md
+fill docs/softgpu.md
