@@ -108,18 +108,16 @@ SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
              $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu) \
-             $(wildcard emulator/tests/*.cu bench/*.cu)
-# clang compiles all but what needs the toolkit's own headers.
-FOR_CLANG  := $(if $(NVCC),,$(shell grep -L '^// NEEDS: nvcc' emulator/tests/*.cu))
-COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC),$(COMPILED),$(if $(CUCC_FRONTEND), \
-                  $(filter-out emulator/%,$(COMPILED)) $(FOR_CLANG),$(filter %.c,$(COMPILED)))))
+             $(wildcard bench/*.cu)
+COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
+                  $(filter %.c,$(COMPILED))))
 
 $(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
 	mkdir -p $(@D)
 	awk -f tools/skeleton.awk $< >$@
 
-# Corpus and emulator tests may be as careless as a student. Their own tests compile their host code.
-careless   = $(filter grader/corpus/% emulator/%,$<)
+# The corpus may be as careless as a student. Its own test compiles its host code.
+careless   = $(filter grader/corpus/%,$<)
 NVCC_FLAGS = $(if $(careless),-w -fatbin,-c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings)
 TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
 NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(TWO_GPUS) $(NVCC_FLAGS),emulator/cucc $(NVCC_FLAGS:-fatbin=-c))
