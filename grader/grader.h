@@ -25,7 +25,7 @@
  *   report.c     results -> the table on the terminal
  *   corpus.c     the grader graded: wrong and right submissions with known verdicts
  *   hint.c       the next hint of an exercise's page
- *   markdown.c   results.json as a table for a document
+ *   views/       results.json in the formats of others (views.h is their index)
  */
 #ifndef GRADER_GRADER_H
 #define GRADER_GRADER_H
@@ -50,7 +50,12 @@ typedef struct options {
     bool seed_given;
     int phase; /* 0: all */
     bool fresh, strict, own;
-    double slow; /* 0, or: run under a checker, deadlines this much longer, no timing */
+    /* of grader report */
+    const char *format;     /* of views/views.c */
+    const char *output;     /* file, or NULL: standard output */
+    const char *history;    /* file with one grading a line, or NULL */
+    const char *visibility; /* of Gradescope's tests, or NULL */
+    double slow;            /* 0, or: run under a checker, deadlines this much longer, no timing */
     backend backend;
     const char *root, *build; /* of the course; the build folder */
 } options;
@@ -306,7 +311,8 @@ int build_only(const options *);
 json_t *cache_load(const options *, const char *key);
 void cache_store(const options *, const char *key, json_t *entry);
 
-/* ---- results.c, report.c, corpus.c, hint.c, markdown.c ----------------------------------------
+/* ---- results.c, report.c, corpus.c, hint.c, views/views.c
+ * ----------------------------------------
  */
 
 json_t *results_exercise(const exercise_result *);
@@ -314,6 +320,8 @@ json_t *results_exercise(const exercise_result *);
 bool results_write(const grading *);
 /** Write a results.json that says why there are none. */
 void results_write_failure(const options *, const char *why);
+/** Make the folders above a file. */
+void make_folders_of(const char *path);
 /** One line while an exercise is at work; overwritten on a terminal, left out elsewhere. */
 void report_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** What an exercise failed of, with the compiler's or the case's words. */
@@ -322,6 +330,6 @@ void report_table(const grading *);
 
 int corpus(const options *);
 int hint(const options *);
-int markdown(const options *);
+int report(const options *);
 
 #endif

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     if (strcmp(o.command, "build") == 0) return build_only(&o);
     if (strcmp(o.command, "hint") == 0) return hint(&o);
     if (strcmp(o.command, "corpus") == 0) return corpus(&o);
-    if (strcmp(o.command, "markdown") == 0) return markdown(&o);
+    if (strcmp(o.command, "report") == 0) return report(&o);
     fprintf(stderr, "grader: unknown command \"%s\"\n", o.command);
     return 2;
 }

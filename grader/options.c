@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|hint|corpus|markdown [EXERCISE] [options]\n"
+    "usage: grader grade|build|hint|corpus|report [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -17,7 +17,11 @@ static const char usage[] =
     "  --fresh            also what has not changed\n"
     "  --strict           exit status 1 unless all points were reached\n"
     "  --slow N           under a checker: deadlines N times as long, no timing\n"
-    "  --own              link exercises with the submission's own earlier ones\n";
+    "  --own              link exercises with the submission's own earlier ones\n"
+    "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
+    "  --output FILE      where the report goes (default standard output)\n"
+    "  --history FILE     earlier gradings, one a line, for html\n"
+    "  --visibility V     who sees Gradescope's tests when\n";
 
 static const struct option names[] = {{"submission", required_argument, NULL, 'd'},
                                       {"backend", required_argument, NULL, 'b'},
@@ -30,6 +34,10 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"strict", no_argument, NULL, 't'},
                                       {"own", no_argument, NULL, 'o'},
                                       {"slow", required_argument, NULL, 'l'},
+                                      {"format", required_argument, NULL, 'F'},
+                                      {"output", required_argument, NULL, 'O'},
+                                      {"history", required_argument, NULL, 'H'},
+                                      {"visibility", required_argument, NULL, 'V'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -64,6 +72,10 @@ static bool set_option(options *o, int letter)
     case 'c': o->case_name = optarg; return true;
     case 's': o->seed_given = true; return set_number(&o->seed, "--seed", optarg);
     case 'r': o->results = optarg; return true;
+    case 'F': o->format = optarg; return true;
+    case 'O': o->output = optarg; return true;
+    case 'H': o->history = optarg; return true;
+    case 'V': o->visibility = optarg; return true;
     case 'l':
         if (!set_number(&number, "--slow", optarg)) return false;
         o->slow = (double)number;

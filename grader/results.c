@@ -109,7 +109,7 @@ json_t *results_exercise(const exercise_result *r)
                      traffic);
 }
 
-static void make_folders(const char *path)
+void make_folders_of(const char *path)
 {
     char folder[PATH_MAX];
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -121,7 +121,7 @@ static void make_folders(const char *path)
 static bool write_json(const char *path, json_t *root)
 {
     char unfinished[PATH_MAX];
-    make_folders(path);
+    make_folders_of(path);
     snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
     bool whole =
         json_dump_file(root, unfinished, JSON_INDENT(1)) == 0 && rename(unfinished, path) == 0;

@@ -23,7 +23,7 @@ fill() { # DOCUMENT
         [ -n "$inside" ] || printf '%s\n' "$line"
         file=${line#*: } file=${file% -->}
         case $line in
-        '<!-- grades: '*) inside=1; "$COURSE_BUILD/grader" markdown --results "$file" ;;
+        '<!-- grades: '*) inside=1; "$COURSE_BUILD/grader" report --format markdown --results "$file" ;;
         '<!-- tsv: '*) inside=1; tsv_table "$file" ;;
         esac
     done <"$1" >"$new"

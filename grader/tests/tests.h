@@ -16,5 +16,6 @@ Suite *suite_catalog(void);    /* test_catalog.c */
 Suite *suite_idx(void);        /* test_idx.c */
 Suite *suite_digits(void);     /* test_digits.c */
 Suite *suite_random(void);     /* test_random.c */
+Suite *suite_views(void);      /* test_views.c */
 
 #endif

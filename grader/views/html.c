@@ -1,0 +1,175 @@
+/*
+ * html.c: one page that needs nothing but itself. Charts are pictures inside it; a policy in its
+ * head forbids it to load anything, whatever results.json says. Made for the width of a phone
+ * first.
+ */
+#include "views.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" "
+    "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<title>Course results</title>\n<style>\n"
+    ":root { color-scheme: light dark; --line: #8886; --good: #2a7f62; --bad: #b3261e }\n"
+    "@media (prefers-color-scheme: dark) { :root { --good: #6fcfa8; --bad: #ff8f85 } }\n"
+    "* { box-sizing: border-box }\n"
+    "body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem "
+    "}\n"
+    "h1 { font-size: 1.5rem; margin: 0 } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem }\n"
+    ".total { font-size: 2.4rem; font-weight: 700; line-height: 1.2 }\n"
+    ".facts { opacity: .75; overflow-wrap: anywhere }\n"
+    ".charts { display: flex; flex-wrap: wrap; gap: 1rem }\n"
+    "figure { margin: 0; flex: 1 1 20rem; max-width: 30rem }\n"
+    "figcaption { font-size: .9rem; padding: .2rem 0 }\n"
+    "figure img { width: 100%; height: auto; display: block; border-radius: .4rem }\n"
+    "details { border-top: 1px solid var(--line) }\n"
+    "summary { display: flex; flex-wrap: wrap; gap: 0 .75rem; padding: .6rem 0; cursor: pointer }\n"
+    "summary .name { font-weight: 600; flex: 1 1 12rem }\n"
+    "summary .points { font-variant-numeric: tabular-nums }\n"
+    ".outcome { flex: 1 1 100%; font-size: .9rem } .passed { color: var(--good) }\n"
+    ".failed, .build_failed { color: var(--bad) }\n"
+    "ul { margin: 0 0 1rem; padding-left: 1.2rem } li { margin: .4rem 0; overflow-wrap: anywhere "
+    "}\n"
+    "pre, code { font: .85rem/1.45 ui-monospace, monospace; white-space: pre-wrap; "
+    "overflow-wrap: anywhere }\n"
+    "pre { margin: .2rem 0 }\n"
+    "</style>\n</head>\n<body>\n";
+
+/* ---- charts ---------------------------------------------------------------------------------- */
+
+static void put_chart(FILE *to, char *picture, const char *words)
+{
+    if (!picture) return;
+    const size_t length = strlen(picture);
+    unsigned char *text = malloc(4 * ((length + 2) / 3) + 1);
+    if (text) {
+        EVP_EncodeBlock(text, (const unsigned char *)picture, (int)length);
+        fprintf(to,
+                "<figure><figcaption>%s</figcaption><img alt=\"%s\" "
+                "src=\"data:image/svg+xml;base64,%s\"></figure>\n",
+                words, words, text);
+    }
+    free(text);
+    free(picture);
+}
+
+static void put_charts(FILE *to, const options *o, const json_t *results)
+{
+    if (json_array_size(json_object_get(results, "exercises")) == 0) return;
+    if (!chart_can_draw()) {
+        fputs("<p class=\"facts\">No charts: they need gnuplot.</p>\n", to);
+        return;
+    }
+    fputs("<div class=\"charts\">\n", to);
+    put_chart(to, chart_points(results), "Points, of those that an exercise has");
+    put_chart(to, chart_speed(results),
+              "Speed, as a multiple of the threshold, with 95 % intervals");
+    put_chart(to, chart_traffic(results),
+              "Traffic: how many times better than its bound a count is");
+    put_chart(to, chart_history(o->history), "Points of each grading so far");
+    fputs("</div>\n", to);
+}
+
+/* ---- exercises ------------------------------------------------------------------------------- */
+
+typedef struct list {
+    FILE *to;
+    const json_t *exercise;
+} list;
+
+/* Cases that passed and have nothing to say are counted, not listed. */
+static void put_verdict(const verdict *v, void *context)
+{
+    const list *l = context;
+    char again[512];
+    const bool quiet = is_passed(v) && !*v->words;
+    if (quiet || (!is_failed(v) && strcmp(v->part, "case") == 0 && !*v->words)) return;
+    fprintf(l->to, "<li><span class=\"%s\">%s</span> ",
+            is_passed(v)   ? "passed"
+            : is_failed(v) ? "failed"
+                           : "other",
+            v->part);
+    put_xml(l->to, v->name);
+    if (!is_passed(v) && !is_failed(v)) {
+        fputs(": ", l->to);
+        put_xml(l->to, v->status);
+    }
+    if (*v->words) fputs("<pre>", l->to);
+    put_xml(l->to, v->words);
+    if (*v->words) fputs("</pre>", l->to);
+    repeat_command(l->exercise, v, again, sizeof again);
+    if (is_failed(v) && *again) {
+        fputs("again: <code>", l->to);
+        put_xml(l->to, again);
+        fputs("</code>", l->to);
+    }
+    fputs("</li>\n", l->to);
+}
+
+static void put_exercise(FILE *to, const json_t *exercise)
+{
+    char outcome[160];
+    list l = {to, exercise};
+    const char *status = string_of(exercise, "status"); /* one of the schema's */
+    print_outcome(exercise, outcome, sizeof outcome);
+    fprintf(to, "<details><summary><span class=\"name\">%lld ",
+            json_integer_value(json_object_get(exercise, "id")));
+    put_xml(to, string_of(exercise, "name"));
+    fprintf(to,
+            "</span><span class=\"points\">%.1f / %.1f</span><span class=\"outcome %s\">%s</span>"
+            "</summary>\n<p class=\"facts\">",
+            real_of(exercise, "points"), real_of(exercise, "max_points"), status, outcome);
+    put_xml(to, string_of(exercise, "file"));
+    fputs("</p>\n<ul>\n", to);
+    each_verdict(exercise, put_verdict, &l);
+    fputs("</ul>\n", to);
+    if (*string_of(exercise, "warnings")) {
+        fputs("<p>Warnings of the compiler:</p><pre>", to);
+        put_xml(to, string_of(exercise, "warnings"));
+        fputs("</pre>\n", to);
+    }
+    fputs("</details>\n", to);
+}
+
+static void put_fact(FILE *to, const char *before, const char *fact)
+{
+    if (!*fact) return;
+    fputs(before, to);
+    put_xml(to, fact);
+}
+
+static void put_top(FILE *to, const json_t *results)
+{
+    const json_t *device = json_object_get(results, "device");
+    fputs("<h1>Course results</h1>\n", to);
+    if (*string_of(results, "error")) {
+        fputs("<p class=\"failed\">Grading could not be done: ", to);
+        put_xml(to, string_of(results, "error"));
+        fputs("</p>\n", to);
+    }
+    fprintf(to, "<p class=\"total\">%.1f of %.1f points</p>\n<p class=\"facts\">",
+            real_of(results, "points"), real_of(results, "max_points"));
+    put_fact(to, "submission ", string_of(results, "submission"));
+    put_fact(to, ", on ", string_of(device, "name"));
+    put_fact(to, ", ", string_of(results, "started"));
+    put_fact(to, ", course at ", string_of(results, "commit"));
+    fputs("</p>\n", to);
+}
+
+bool html_view(const options *o, const json_t *results, FILE *to)
+{
+    size_t i;
+    json_t *one;
+    fputs(head, to);
+    put_top(to, results);
+    put_charts(to, o, results);
+    fputs("<h2>Exercises</h2>\n", to);
+    json_array_foreach(json_object_get(results, "exercises"), i, one) put_exercise(to, one);
+    fputs("</body>\n</html>\n", to);
+    return true;
+}

@@ -1,0 +1,101 @@
+/*
+ * views.c: `grader report --format F --results FILE [--output FILE]`. The output is written whole
+ * or not at all; without --output it goes to standard output.
+ */
+#include "views.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const view views[] = {
+    {"junit", junit_view},       {"gradescope", gradescope_view},
+    {"github", github_view},     {"summary", summary_view},
+    {"csv", csv_view},           {"html", html_view},
+    {"markdown", markdown_view},
+};
+
+const view *view_find(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof views / sizeof *views; i++) {
+        if (strcmp(views[i].name, name) == 0) return &views[i];
+    }
+    return NULL;
+}
+
+const char *string_of(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "";
+}
+
+double real_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static json_t *load(const char *path)
+{
+    char why[256];
+    json_error_t error;
+    json_t *results = json_load_file(path, 0, &error);
+    if (!results) {
+        fprintf(stderr, "grader: %s, line %d: %s\n", path, error.line, error.text);
+    } else if (!results_are_valid(results, why)) {
+        fprintf(stderr, "grader: %s is no results.json: %s\n", path, why);
+        json_decref(results);
+        return NULL;
+    }
+    return results;
+}
+
+/* To memory first, so that a view that fails leaves what is there. */
+static char *render(const options *o, const view *v, const json_t *results, size_t *size)
+{
+    char *text = NULL;
+    FILE *memory = open_memstream(&text, size);
+    if (!memory) return NULL;
+    const bool done = v->write(o, results, memory);
+    if (fclose(memory) == 0 && done) return text;
+    free(text);
+    return NULL;
+}
+
+static bool write_whole(const char *path, const char *text, size_t size)
+{
+    char unfinished[PATH_MAX];
+    if (!path) return fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
+    make_folders_of(path);
+    snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
+    FILE *file = fopen(unfinished, "w");
+    bool whole = file && fwrite(text, 1, size, file) == size;
+    if (file && fclose(file) != 0) whole = false;
+    if (whole && rename(unfinished, path) == 0) return true;
+    fprintf(stderr, "grader: cannot write %s: %s\n", path, strerror(errno));
+    unlink(unfinished);
+    return false;
+}
+
+static void name_formats(const char *asked)
+{
+    fprintf(stderr, "grader: there is no format \"%s\"; there are", asked ? asked : "");
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) fprintf(stderr, " %s", views[i].name);
+    fprintf(stderr, "\n");
+}
+
+int report(const options *o)
+{
+    const view *v = view_find(o->format);
+    if (!v) {
+        name_formats(o->format);
+        return 2;
+    }
+    size_t size = 0;
+    json_t *results = load(o->results);
+    char *text = results ? render(o, v, results, &size) : NULL;
+    const bool done = text && write_whole(o->output, text, size);
+    free(text);
+    json_decref(results);
+    return done ? 0 : 2;
+}
