@@ -10,6 +10,7 @@
 #   STRICT=1               fail unless all points are reached
 #   OWN=1                  link exercises with your own earlier ones, whatever their verdict
 #   RESULTS=FILE           where the results go (default: results/results.json)
+#   FORMAT=html OUTPUT=FILE  of a report; HISTORY=FILE adds earlier gradings to the page
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -21,7 +22,7 @@ RESULTS    ?= results/results.json
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor data skeletons docs format clean
+WITHOUT_SETUP := help setup doctor gradescope data skeletons docs format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif
@@ -132,7 +133,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist bench report \
+.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist bench report gradescope readme \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -192,7 +193,14 @@ bench: all ## the ladder of matrix products, as TSV and SVG in results/
 	    gnuplot -e "table='results/matmul.tsv'; picture='results/matmul.svg'" bench/matmul.gp; \
 	fi
 
-report: all ## the measured tables of README.md, from docs/results
+report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown, to OUTPUT=FILE
+	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
+	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
+
+gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
+	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
+
+readme: all ## the measured tables of README.md, from docs/results
 	tools/readme.sh
 
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
