@@ -53,7 +53,7 @@ typedef struct options {
     /* of grader report */
     const char *format;     /* of views/views.c */
     const char *output;     /* file, or NULL: standard output */
-    const char *history;    /* file with one grading a line, or NULL */
+    const char *history;    /* file with one verdict a line, or NULL */
     const char *visibility; /* of Gradescope's tests, or NULL */
     double slow;            /* 0, or: run under a checker, deadlines this much longer, no timing */
     backend backend;

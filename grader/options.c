@@ -20,7 +20,7 @@ static const char usage[] =
     "  --own              link exercises with the submission's own earlier ones\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
     "  --output FILE      where the report goes (default standard output)\n"
-    "  --history FILE     earlier gradings, one a line, for html\n"
+    "  --history FILE     earlier verdicts, one a line, for html\n"
     "  --visibility V     who sees Gradescope's tests when\n";
 
 static const struct option names[] = {{"submission", required_argument, NULL, 'd'},

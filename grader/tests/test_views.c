@@ -404,22 +404,33 @@ START_TEST(page_needs_nothing_else)
 }
 END_TEST
 
-START_TEST(history_passes_over_what_is_no_grading)
+#define VERDICT(time, who, points)                                                                 \
+    "{\"time\": \"" time "\", \"submission\": \"" who                                              \
+    "\", \"entry\": {\"id\": 103, \"points\": " points ", \"max_points\": 10}}\n"
+
+/* The picture of a history, or NULL. */
+static char *picture_of(const char *lines)
 {
     char path[] = "/tmp/history.XXXXXX";
-    static const char lines[] =
-        "{\"points\": 1, \"max_points\": 9}\n"
-        "{\"points\": 3, \"max_points\": 9}\nno JSON\n{\"points\": 4, \"max";
-    if (!chart_can_draw()) return;
     const int file = mkstemp(path);
-    ck_assert_int_eq(write(file, lines, sizeof lines - 1), (ssize_t)sizeof lines - 1);
+    ck_assert_int_eq(write(file, lines, strlen(lines)), (ssize_t)strlen(lines));
     close(file);
-    char *picture = chart_history(path);
+    char *picture = chart_history(path, "/no/such/submission");
+    unlink(path);
+    return picture;
+}
+
+START_TEST(history_passes_over_what_is_not_its_own)
+{
+    if (!chart_can_draw()) return;
+    char *picture = picture_of(VERDICT("1", "/no/such/submission", "3") "no JSON\n" VERDICT(
+        "2", "/no/such/submission", "7") "{\"time\": \"3");
     ck_assert_ptr_nonnull(picture);
     ck_assert_ptr_eq(strstr(picture, "<svg"), picture);
     free(picture);
-    unlink(path);
-    ck_assert_ptr_null(chart_history(path));
+    ck_assert_ptr_null(
+        picture_of(VERDICT("1", "/no/such/submission", "3") VERDICT("2", "/another", "3")));
+    ck_assert_ptr_null(chart_history("/no/such/file", "."));
 }
 END_TEST
 
@@ -443,7 +454,7 @@ Suite *suite_views(void)
     tcase_add_test(tcase, summary_is_a_table_and_the_failures);
     tcase_add_test(tcase, gradebook_has_a_column_an_exercise);
     tcase_add_test(tcase, page_needs_nothing_else);
-    tcase_add_test(tcase, history_passes_over_what_is_no_grading);
+    tcase_add_test(tcase, history_passes_over_what_is_not_its_own);
     suite_add_tcase(suite, tcase);
     return suite;
 }

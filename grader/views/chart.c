@@ -105,7 +105,7 @@ static void begin(FILE *to, const rows *all, int height)
 
 static int height_of(const rows *all)
 {
-    return 70 + 24 * all->count;
+    return 90 + 24 * all->count;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -235,44 +235,80 @@ char *chart_traffic(const json_t *results)
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* A line that is no grading (cut short by a crash, or of another kind) is passed over. */
-static int read_history(const char *path, FILE *to)
+/* What each exercise has reached so far. */
+typedef struct standing {
+    int count;
+    struct {
+        json_int_t id;
+        double points, max_points;
+    } at[ROWS];
+} standing;
+
+static void update(standing *s, const json_t *entry)
+{
+    int i = 0;
+    const json_int_t id = json_integer_value(json_object_get(entry, "id"));
+    while (i < s->count && s->at[i].id != id) i++;
+    if (i == ROWS) return;
+    if (i == s->count) s->count++;
+    s->at[i].id = id;
+    s->at[i].points = real_of(entry, "points");
+    s->at[i].max_points = real_of(entry, "max_points");
+}
+
+static void put_standing(FILE *to, int number, const standing *s)
+{
+    double points = 0.0, max_points = 0.0;
+    for (int i = 0; number > 0 && i < s->count; i++) {
+        points += s->at[i].points;
+        max_points += s->at[i].max_points;
+    }
+    if (number > 0) fprintf(to, "%d %.6g %.6g\n", number, points, max_points);
+}
+
+/* The exercises of one grading carry the same time. A line that is none of this submission's (cut
+ * short by a crash, or another's) is passed over. @return the number of gradings */
+static int read_history(const char *path, const char *submission, FILE *to)
 {
     int count = 0;
-    char *line = NULL;
     size_t size = 0;
+    standing s = {0};
+    char *line = NULL, time[40] = "", whole[PATH_MAX];
     FILE *from = fopen(path, "r");
     if (!from) return 0;
+    if (!realpath(submission, whole)) snprintf(whole, sizeof whole, "%s", submission);
     while (getline(&line, &size, from) > 0) {
-        json_t *one = json_loads(line, 0, NULL);
-        if (json_is_number(json_object_get(one, "points")) && real_of(one, "max_points") > 0) {
-            fprintf(to, "%d %.6g %.6g\n", ++count, real_of(one, "points"),
-                    real_of(one, "max_points"));
+        json_t *record = json_loads(line, 0, NULL), *entry = json_object_get(record, "entry");
+        if (entry && strcmp(string_of(record, "submission"), whole) == 0) {
+            if (strcmp(time, string_of(record, "time")) != 0) put_standing(to, count++, &s);
+            snprintf(time, sizeof time, "%s", string_of(record, "time"));
+            update(&s, entry);
         }
-        json_decref(one);
+        json_decref(record);
     }
+    put_standing(to, count, &s);
     free(line);
     fclose(from);
     return count;
 }
 
-char *chart_history(const char *file)
+char *chart_history(const char *file, const char *submission)
 {
     size_t size;
     char *script = NULL;
     if (!file) return NULL;
     FILE *to = open_memstream(&script, &size);
     fprintf(to,
-            "set terminal svg noenhanced size %d,260 dynamic font 'sans-serif,14' "
-            "background '#ffffff'\n",
+            "set terminal svg noenhanced size %d,260 dynamic font 'sans-serif,14' background "
+            "'#ffffff'\n",
             WIDTH);
     fputs("set border 3 lc '#888888'\nset tics nomirror scale 0.5 textcolor '#222222'\nunset key\n"
           "set grid lc '#dddddd' lt 1\nset xlabel 'grading'\nset ylabel 'points'\n"
-          "set yrange [0:*]\nset xtics 1\n$data << EOD\n",
+          "set yrange [0:*]\n$data << EOD\n",
           to);
-    const int count = read_history(file, to);
+    const int count = read_history(file, submission, to);
     fprintf(to, "EOD\nset xtics %d\nset xrange [0.5:%d.5]\n", 1 + count / 8, count);
-    fputs("plot $data using 1:3 with steps lc '#b9c4d0' lw 2, "
+    fputs("plot $data using 1:3 with lines lc '#b9c4d0' lw 2, "
           "$data using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc '#2a7f62'\n",
           to);
     fclose(to);

@@ -37,7 +37,7 @@ static const char head[] =
     "}\n"
     "pre, code { font: .85rem/1.45 ui-monospace, monospace; white-space: pre-wrap; "
     "overflow-wrap: anywhere }\n"
-    "pre { margin: .2rem 0 }\n"
+    "pre { margin: .2rem 0 } pre.log { white-space: pre; overflow-x: auto }\n"
     "</style>\n</head>\n<body>\n";
 
 /* ---- charts ---------------------------------------------------------------------------------- */
@@ -71,7 +71,8 @@ static void put_charts(FILE *to, const options *o, const json_t *results)
               "Speed, as a multiple of the threshold, with 95 % intervals");
     put_chart(to, chart_traffic(results),
               "Traffic: how many times better than its bound a count is");
-    put_chart(to, chart_history(o->history), "Points of each grading so far");
+    put_chart(to, chart_history(o->history, string_of(results, "submission")),
+              "Points of each grading so far");
     fputs("</div>\n", to);
 }
 
@@ -87,6 +88,7 @@ static void put_verdict(const verdict *v, void *context)
 {
     const list *l = context;
     char again[512];
+    const bool log = strcmp(v->part, "build") == 0; /* its columns mean something */
     const bool quiet = is_passed(v) && !*v->words;
     if (quiet || (!is_failed(v) && strcmp(v->part, "case") == 0 && !*v->words)) return;
     fprintf(l->to, "<li><span class=\"%s\">%s</span> ",
@@ -99,7 +101,7 @@ static void put_verdict(const verdict *v, void *context)
         fputs(": ", l->to);
         put_xml(l->to, v->status);
     }
-    if (*v->words) fputs("<pre>", l->to);
+    if (*v->words) fputs(log ? "<pre class=\"log\">" : "<pre>", l->to);
     put_xml(l->to, v->words);
     if (*v->words) fputs("</pre>", l->to);
     repeat_command(l->exercise, v, again, sizeof again);
@@ -129,7 +131,7 @@ static void put_exercise(FILE *to, const json_t *exercise)
     each_verdict(exercise, put_verdict, &l);
     fputs("</ul>\n", to);
     if (*string_of(exercise, "warnings")) {
-        fputs("<p>Warnings of the compiler:</p><pre>", to);
+        fputs("<p>Warnings of the compiler:</p><pre class=\"log\">", to);
         put_xml(to, string_of(exercise, "warnings"));
         fputs("</pre>\n", to);
     }

@@ -92,7 +92,8 @@ void put_command(FILE *, const char *text, bool property);
 char *chart_points(const json_t *results);
 char *chart_speed(const json_t *results);
 char *chart_traffic(const json_t *results);
-char *chart_history(const char *file);
+/** @param file NULL, or lines with one verdict each; only those of the submission count */
+char *chart_history(const char *file, const char *submission);
 /** Is there a gnuplot? */
 bool chart_can_draw(void);
 
