@@ -194,6 +194,7 @@ bench: all ## the ladder of matrix products, as TSV and SVG in results/
 	fi
 
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown, to OUTPUT=FILE
+	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
 	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
 

@@ -50,6 +50,21 @@ check 'a file cut short is refused' refused "$scratch/cut.json" html
 echo '{"schema": 1}' >"$scratch/other.json"
 check 'another JSON is refused' refused "$scratch/other.json" junit
 
+# --- JUnit --------------------------------------------------------------------------------------
+
+keeps_schema() { # RESULTS
+    "$COURSE_BUILD/grader" report --format junit --results "$1" --output "$scratch/junit.xml" &&
+        xmllint --noout --schema grader/tests/views/junit.xsd "$scratch/junit.xml"
+}
+
+if tools/setup.sh --need xmllint libxml2-utils; then
+    for results in $stored docs/results/*/results.json; do
+        check "JUnit's schema, $results" keeps_schema "$results"
+    done
+else
+    echo "skipped: JUnit's schema, which needs xmllint"
+fi
+
 # --- Gradescope ---------------------------------------------------------------------------------
 
 zip_has_all() {
@@ -120,7 +135,7 @@ page_loads_nothing() {
 }
 
 browser=$(find_browser)
-if [ -n "$browser" ] && command -v gnuplot >/dev/null; then
+if [ -n "$browser" ] && tools/setup.sh --need gnuplot gnuplot-nox; then
     verdict='{"time":"%d","submission":"'$COURSE_ROOT'","entry":{"id":103,"points":%d,"max_points":10}}\n'
     # shellcheck disable=SC2059
     printf "$verdict" 1 3 2 7 3 5 4 10 >"$scratch/history"
