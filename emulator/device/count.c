@@ -8,9 +8,8 @@
  * They look at registers and never write.
  */
 #include "count.h"
-#include "pattern.h"
 
-static tally *executed(warp *w, const op *o, uint32_t mask)
+tally *count_executed(warp *w, const op *o, uint32_t mask)
 {
     tally *t = &w->block->tallies[o->site];
     t->executed++;
@@ -20,31 +19,35 @@ static tally *executed(warp *w, const op *o, uint32_t mask)
 
 const op *run_count(warp *w, const op *o)
 {
-    executed(w, o, active(w, o));
+    count_executed(w, o, active(w, o));
     return o + 1;
 }
 
 const op *run_count_branch(warp *w, const op *o)
 {
-    executed(w, o, w->mask);
+    count_executed(w, o, w->mask);
     return o + 1;
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* Of all lanes: those that are not active do no harm. */
-static void read_addresses(const warp *w, const op *o, uint32_t mask, pattern *p)
+void count_addresses(const warp *w, const op *o, uint64_t address[LANES])
 {
     const void *a = row(w, o->a);
-    p->mask = mask;
-    p->bytes = (uint32_t)o->size * o->count;
     if (o->narrow) {
         const uint32_t *narrow = a;
-        for (int i = 0; i < LANES; i++) p->address[i] = narrow[i] + (uint32_t)o->offset;
+        for (int i = 0; i < LANES; i++) address[i] = narrow[i] + (uint32_t)o->offset;
     } else {
         const uint64_t *wide = a;
-        for (int i = 0; i < LANES; i++) p->address[i] = wide[i] + (uint64_t)o->offset;
+        for (int i = 0; i < LANES; i++) address[i] = wide[i] + (uint64_t)o->offset;
     }
+}
+
+static void read_addresses(const warp *w, const op *o, uint32_t mask, pattern *p)
+{
+    p->mask = mask;
+    p->bytes = (uint32_t)o->size * o->count;
+    count_addresses(w, o, p->address);
 }
 
 static void add_request(tally *t, const pattern *p, uint32_t units)
@@ -82,7 +85,7 @@ static void count_local(tally *t, const pattern *p)
     if (p->bytes > 4) t->requests += p->bytes / 4 - 1;
 }
 
-static void count_shared(tally *t, const pattern *p, pattern_kind kind)
+void count_shared(tally *t, const pattern *p, pattern_kind kind)
 {
     if (!p->mask) return;
     pattern_passes n = pattern_banks(p, kind);
@@ -100,7 +103,7 @@ const op *run_count_global(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_global(w, executed(w, o, mask), &p, kind_of(o));
+    count_global(w, count_executed(w, o, mask), &p, kind_of(o));
     return o + 1;
 }
 
@@ -109,7 +112,7 @@ const op *run_count_shared(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_shared(executed(w, o, mask), &p, kind_of(o));
+    count_shared(count_executed(w, o, mask), &p, kind_of(o));
     return o + 1;
 }
 
@@ -118,30 +121,44 @@ const op *run_count_local(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_local(executed(w, o, mask), &p);
+    count_local(count_executed(w, o, mask), &p);
     return o + 1;
 }
 
 /* Lanes may go to different spaces: each gets a request of its own. */
+static void count_generic(warp *w, tally *t, pattern *p, pattern_kind kind)
+{
+    uint32_t in[SPACE_PARAM + 1] = {0};
+    for (uint32_t m = p->mask; m; m &= m - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(m);
+        space where = space_of_address(p->address[i]);
+        p->address[i] -= window_of(where);
+        in[where] |= 1u << i;
+    }
+    p->mask = in[SPACE_GLOBAL];
+    count_global(w, t + GENERIC_GLOBAL, p, kind);
+    p->mask = in[SPACE_LOCAL];
+    count_local(t + GENERIC_LOCAL, p);
+    p->mask = in[SPACE_SHARED];
+    count_shared(t + GENERIC_SHARED, p, kind);
+}
+
 const op *run_count_generic(warp *w, const op *o)
 {
     pattern p;
-    uint32_t mask = active(w, o), in[SPACE_PARAM + 1] = {0};
-    tally *t = executed(w, o, mask);
+    uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(m);
-        space where = space_of_address(p.address[i]);
-        p.address[i] -= window_of(where);
-        in[where] |= 1u << i;
-    }
-    p.mask = in[SPACE_GLOBAL];
-    count_global(w, t + GENERIC_GLOBAL, &p, kind_of(o));
-    p.mask = in[SPACE_LOCAL];
-    count_local(t + GENERIC_LOCAL, &p);
-    p.mask = in[SPACE_SHARED];
-    count_shared(t + GENERIC_SHARED, &p, kind_of(o));
+    count_generic(w, count_executed(w, o, mask), &p, kind_of(o));
     return o + 1;
+}
+
+void count_request(warp *w, const op *o, tally *t, pattern *p)
+{
+    switch (o->space) {
+    case SPACE_GLOBAL: count_global(w, t, p, kind_of(o)); return;
+    case SPACE_SHARED: count_shared(t, p, kind_of(o)); return;
+    default: count_generic(w, t, p, kind_of(o)); return;
+    }
 }
 
 /* cp.async: a load of global memory. Lanes that read nothing (their bytes become zero) ask for
@@ -157,6 +174,6 @@ const op *run_count_async(warp *w, const op *o)
     }
     uint32_t mask = active(w, o);
     p.mask &= mask;
-    count_global(w, executed(w, o, mask), &p, PATTERN_LOAD);
+    count_global(w, count_executed(w, o, mask), &p, PATTERN_LOAD);
     return o + 1;
 }

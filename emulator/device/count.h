@@ -3,6 +3,7 @@
  *
  * Interface
  *   site, tally, counted, counter       shared by site.c, count.c and tally.c
+ *   count_...                           what count_matrix.c needs of count.c
  *
  * A site is one statement of a function's PTX. The twin of a function (module_make_twins) has a
  * counting operation before each statement, which adds to the site's tally; each host thread has
@@ -13,6 +14,7 @@
 #define SOFTGPU_DEVICE_COUNT_H
 
 #include "internal.h"
+#include "pattern.h"
 
 /** What a site's accesses are. */
 typedef enum traffic {
@@ -76,6 +78,14 @@ struct counter {
     uint64_t *touched;    /* a bit a sector of device memory: of the launch that runs */
     uint8_t *touched_any; /* for each MAP_STEP bytes of `touched`: is a bit set? */
 };
+
+/** The statement that the counting operation belongs to. @return its tally */
+tally *count_executed(warp *, const op *, uint32_t mask);
+/** Of all lanes: those that are not active do no harm. */
+void count_addresses(const warp *, const op *, uint64_t address[LANES]);
+/** One request, to the space that o->space says. */
+void count_request(warp *, const op *o, tally *, pattern *);
+void count_shared(tally *, const pattern *, pattern_kind);
 
 /** Put sectors (counted from DEVICE_BASE) on the map of what the launch touched. */
 void tally_touch(counter *, const uint64_t *sector, uint32_t count);

@@ -10,7 +10,8 @@
  * wants the most wanted of its elements; lanes that update one word of shared memory take turns;
  * local memory is asked for word by word, so that an 8-byte element is two requests; wide loads of
  * shared memory need half the wavefronts when every lane wants what its neighbour wants, or the
- * next but one; cp.async counts as a load of global memory, and not as a store to shared memory.
+ * next but one; cp.async counts as a load of global memory, and not as a store to shared memory;
+ * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
  * All numbers are sums over blocks and launches, so they do not depend on the order in which blocks
  * run: the same program gives the same counts every time.

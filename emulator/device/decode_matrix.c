@@ -204,6 +204,7 @@ static bool decode_fragment_access(decoder *d, const shape *s, bool load)
            : role == 'b' ? describe(type[0], s->n, s->k, false)
                          : describe(type[0], s->m, s->n, true);
     m->across = role == 'b' ? !column : column;
+    m->sum = role == 'c' || role == 'd';
     if ((m->across || !load) && m->d.bits < 8) return false;
     if (m->d.outer % 8) return false;
     if (!set_matrix_address(d, &x, &now->operand[!!load])) return false;

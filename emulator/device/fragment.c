@@ -3,6 +3,7 @@
  *
  * Interface
  *   run_fragment_load, run_fragment_store     wmma.load, wmma.store
+ *   fragment_lines                            where these find a matrix
  *   run_ldmatrix, run_movmatrix               8 x 8 matrices of 16-bit elements
  *
  * A line of the matrix, a row or a column, is accessed in pieces of up to 16 bytes, as the lanes
@@ -22,14 +23,8 @@ static uint64_t address_at(const warp *w, const op *o, uint32_t lane)
 
 /* ---- lines in memory ------------------------------------------------------------------------- */
 
-/* Where a matrix lies: the first one's lane speaks for all. */
-typedef struct lines {
-    uint64_t base, stride; /* bytes */
-    uint32_t count, bytes; /* of a line */
-    uint32_t length;       /* elements of a line */
-} lines;
-
-static lines find_lines(const warp *w, const op *o, const matrix *m)
+/* The first lane speaks for all. */
+lines fragment_lines(const warp *w, const op *o, const matrix *m)
 {
     const fragment *f = &m->d;
     uint32_t lane = (uint32_t)__builtin_ctz(active(w, o));
@@ -111,7 +106,7 @@ const op *run_fragment_load(warp *w, const op *o)
     uint8_t image[MAX_IMAGE + sizeof(uint64_t)] = {0};
     if (active(w, o) == 0) return o + 1;
     if (!whole_warp(w, o)) return NULL;
-    lines l = find_lines(w, o, m);
+    lines l = fragment_lines(w, o, m);
     move_lines(w, o, &l, image, ACCESS_LOAD);
     each_register(w, m, &l, image, active(w, o), take_register);
     return o + 1;
@@ -123,7 +118,7 @@ const op *run_fragment_store(warp *w, const op *o)
     uint8_t image[MAX_IMAGE] = {0};
     if (active(w, o) == 0) return o + 1;
     if (!whole_warp(w, o)) return NULL;
-    lines l = find_lines(w, o, m);
+    lines l = fragment_lines(w, o, m);
     each_register(w, m, &l, image, (uint32_t)ALL_LANES, give_register);
     move_lines(w, o, &l, image, ACCESS_STORE);
     return o + 1;

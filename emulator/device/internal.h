@@ -175,6 +175,7 @@ typedef struct matrix {
     bool saturate;
     bool exclusive_or;  /**< one-bit elements: count a ^ b instead of a & b */
     bool across;        /**< loads and stores: a line in memory runs along outer */
+    bool sum;           /**< loads and stores: it is C or D */
     operand row[LANES]; /**< registers of d, a, b, c */
 } matrix;
 
@@ -722,6 +723,13 @@ typedef struct spot {
 /** Which element a lane holds as its `index`-th one; those after it in its register are next to it
  *  along inner. */
 spot fragment_spot(const fragment *, uint32_t lane, uint32_t index);
+/** Where a matrix lies in memory: `count` rows, or columns. */
+typedef struct lines {
+    uint64_t base, stride; /**< bytes */
+    uint32_t count;
+    uint32_t length, bytes; /**< of a line: elements, bytes */
+} lines;
+lines fragment_lines(const warp *, const op *, const matrix *);
 /** Wait for all lanes of the warp. @return false: the path waits. */
 bool whole_warp(warp *, const op *);
 
@@ -739,6 +747,8 @@ handler *syscall_find(const char *name);
 /* count.c */
 handler run_count, run_count_branch, run_count_global, run_count_shared, run_count_local,
     run_count_generic, run_count_async;
+/* count_matrix.c */
+handler run_count_fragment, run_count_ldmatrix;
 
 /* tally.c */
 /** Before and after a launch: what `l->counted` is for. */

@@ -9,7 +9,6 @@
 
 #include "count.h"
 #include "decode.h"
-#include "pattern.h"
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
@@ -99,8 +98,15 @@ typedef struct access {
     traffic traffic;
 } access;
 
+static bool moves_fragment(const draft *x)
+{
+    return x->op.run == run_fragment_load || x->op.run == run_fragment_store;
+}
+
 static access access_of(const decoder *d, const draft *x)
 {
+    if (x->op.run == run_copy_async) return (access){run_count_async, TRAFFIC_GLOBAL_LOAD};
+    if (x->op.run == run_ldmatrix) return (access){run_count_ldmatrix, TRAFFIC_SHARED_LOAD};
     bool atomic = x->op.run == run_atomic;
     int kind = atomic ? 2 : x->op.is_load ? 0 : 1; /* in the order of `traffic` */
     switch (x->op.space) {
@@ -117,7 +123,8 @@ static access access_of(const decoder *d, const draft *x)
 static uint32_t find_access(const decoder *d, uint32_t first)
 {
     for (uint32_t i = first; i < d->count; i++) {
-        if (d->drafts[i].accesses) return i;
+        const draft *x = &d->drafts[i];
+        if (x->accesses || x->op.run == run_ldmatrix || moves_fragment(x)) return i;
     }
     return d->count;
 }
@@ -129,8 +136,10 @@ static draft draft_like(const draft *x)
     uint16_t addresses = 1u << FIELD_A | 1u << FIELD_GUARD;
     if (x->op.run == run_copy_async)
         addresses = 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E | 1u << FIELD_GUARD;
+    if (moves_fragment(x)) addresses |= 1u << FIELD_B; /* the stride */
     y.reads &= addresses;
     y.writes = 0;
+    y.more_reads = y.more_writes = 0;
     y.accesses = false;
     y.op.is_load = false;
     y.op.variant = x->op.run == run_atomic ? PATTERN_ATOMIC
@@ -151,16 +160,12 @@ static bool adds_one(const decoder *d, const draft *x)
 static draft count_access(decoder *d, const draft *x)
 {
     draft y = draft_like(x);
-    if (x->op.run == run_copy_async) {
-        y.op.run = run_count_async;
-        y.op.site = add_site(d, TRAFFIC_GLOBAL_LOAD, true);
-        return y;
-    }
     access how = access_of(d, x);
+    bool generic = how.run == run_count_generic;
     y.op.used = adds_one(d, x);
-    y.op.run = how.run;
+    y.op.run = moves_fragment(x) ? run_count_fragment : how.run;
     y.op.site = add_site(d, how.traffic, true);
-    if (how.run != run_count_generic) return y;
+    if (!generic) return y;
     int kind = (int)how.traffic - TRAFFIC_GLOBAL_LOAD;
     add_site(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind, false);
     add_site(d, TRAFFIC_SHARED_LOAD + kind, false);

@@ -201,7 +201,7 @@ void tally_begin(launch *l)
     counter *c = l->device->counter;
     if (!c || !c->on || !module_make_twins(l->function->module)) return;
     l->function = l->function->twin;
-    l->budget *= 2; /* half of a twin's operations count */
+    l->budget *= 2;                              /* half of a twin's operations count */
     uint32_t number = number_of(c, l->function); /* may move the list */
     counted *k = l->counted = c->kernels[number];
     c->before = (device_counts){0};

@@ -3,6 +3,7 @@
  * device.h. Part of build/test_device.
  */
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,7 +133,8 @@ static void close_device(void)
 #define HEAD                                                                                       \
     ".version 9.0\n.target sm_80\n.address_size 64\n"                                              \
     ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n"   \
-    ".reg .pred %q<3>;\n.shared .align 4 .b8 s[4096]; .local .align 4 .b8 mine[64];\n"             \
+    ".reg .f64 %d<3>; .reg .pred %q<3>;\n.shared .align 16 .b8 s[4096]; .local .align 4 .b8 "      \
+    "mine[64];\n"                                                                                  \
     "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;\n"                    \
     "add.s64 %rd1, %rd1, %rd2;\n"
 #define TAIL "ret;\n}\n"
@@ -272,6 +274,94 @@ START_TEST(counting_can_pause)
 }
 END_TEST
 
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+#define R4 "{%r1, %r2, %r3, %r4}"
+#define R8 "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}"
+#define F8 "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}"
+
+/* 1024 bytes of p for each warp; in shared memory: a generic address, and an address a lane. */
+#define APART                                                                                      \
+    "ld.param.u64 %rd1, [p]; mov.u32 %r2, %ctaid.x; shr.u32 %r3, %r1, 5; shl.b32 %r2, %r2, 1;\n"   \
+    "add.u32 %r2, %r2, %r3; mul.wide.u32 %rd2, %r2, 1024; add.s64 %rd1, %rd1, %rd2;\n"
+#define GENERIC               "mov.u32 %r2, s; cvt.u64.u32 %rd3, %r2; cvta.shared.u64 %rd4, %rd3;\n"
+#define EVERY(bytes)          "mov.u32 %r2, %laneid; mul.lo.u32 %r2, %r2, " #bytes ";\n"
+
+#define LOAD(what, to, from)  "wmma.load." what " " to ", " from ";\n"
+#define STORE(what, to, from) "wmma.store." what " " to ", " from ";\n"
+
+/** What one warp asks for; of global memory, `units` are sectors, of shared memory wavefronts. */
+static const struct {
+    const char *text;
+    enum { FROM_GLOBAL, TO_GLOBAL, FROM_SHARED } where;
+    uint64_t requests, units, conflicts;
+} moves[] = {
+    /* Of 8 lines 16 bytes each; the stride is 128 bytes. */
+    {LOAD("a.sync.aligned.row.m16n16k16.global.f16", R8, "[%rd1], 64"), FROM_GLOBAL, 4, 4 * 8, 0},
+    {LOAD("a.sync.aligned.col.m16n16k16.global.f16", R8, "[%rd1], 64"), FROM_GLOBAL, 4, 4 * 8, 0},
+    {LOAD("b.sync.aligned.row.m32n8k16.global.f16", R8, "[%rd1], 64"), FROM_GLOBAL, 2, 2 * 8, 0},
+    {LOAD("a.sync.aligned.row.m16n16k16.f16", R8, "[%rd1], 64"), FROM_GLOBAL, 4, 4 * 8, 0},
+    /* 8 lines of 16 bytes, one right behind the other; and 4 lines, 8 bytes of each. */
+    {LOAD("a.sync.aligned.row.m16n16k16.global.s8", "{%r1, %r2}", "[%rd1], 16"), FROM_GLOBAL, 2,
+     2 * 4, 0},
+    {LOAD("a.sync.aligned.col.m16n16k16.global.s8", "{%r1, %r2}", "[%rd1], 64"), FROM_GLOBAL, 8,
+     8 * 4, 0},
+    /* 8 lines of 32 bytes, half of each; 4 lines of 64 bytes, half of each. */
+    {LOAD("a.sync.aligned.row.m16n16k8.global.tf32", R4, "[%rd1], 8"), FROM_GLOBAL, 4, 4 * 8, 0},
+    {LOAD("a.sync.aligned.col.m16n16k8.global.tf32", R4, "[%rd1], 16"), FROM_GLOBAL, 4, 4 * 4, 0},
+    /* All of 8 lines of 64 bytes; 4 of them at a time. */
+    {LOAD("c.sync.aligned.row.m8n8k4.global.f64", "{%d1, %d2}", "[%rd1], 8"), FROM_GLOBAL, 1, 16,
+     0},
+    {LOAD("c.sync.aligned.col.m8n8k4.global.f64", "{%d1, %d2}", "[%rd1], 8"), FROM_GLOBAL, 2, 2 * 8,
+     0},
+    /* 8 lines, 32 bytes of each; 4 lines, 32 bytes of each. */
+    {LOAD("c.sync.aligned.row.m16n16k16.global.f32", F8, "[%rd1], 32"), FROM_GLOBAL, 4, 4 * 8, 0},
+    {LOAD("c.sync.aligned.col.m16n16k16.global.f32", F8, "[%rd1], 32"), FROM_GLOBAL, 8, 8 * 4, 0},
+    {LOAD("c.sync.aligned.row.m32n8k16.global.f32", F8, "[%rd1], 8"), FROM_GLOBAL, 4, 4 * 8, 0},
+    {LOAD("c.sync.aligned.row.m8n32k16.global.f32", F8, "[%rd1], 32"), FROM_GLOBAL, 8, 8 * 4, 0},
+    {LOAD("c.sync.aligned.col.m8n32k16.global.f32", F8, "[%rd1], 8"), FROM_GLOBAL, 4, 4 * 8, 0},
+    {APART STORE("d.sync.aligned.row.m16n16k16.global.f32", "[%rd1]", F8 ", 16"), TO_GLOBAL, 4,
+     4 * 8, 0},
+    {APART STORE("d.sync.aligned.col.m16n16k16.global.f32", "[%rd1]", F8 ", 16"), TO_GLOBAL, 8,
+     8 * 4, 0},
+    {APART STORE("d.sync.aligned.col.m16n16k16.global.f16", "[%rd1]", R4 ", 16"), TO_GLOBAL, 4,
+     4 * 8, 0},
+    /* Tiles of 8 x 16 bytes: lines 8 words apart conflict in twos, 12 words apart not at all. */
+    {LOAD("a.sync.aligned.row.m16n16k16.shared.f16", R8, "[s], 16"), FROM_SHARED, 1, 4 * 2, 4},
+    {LOAD("a.sync.aligned.col.m16n16k16.shared.f16", R8, "[s], 24"), FROM_SHARED, 1, 4, 0},
+    {LOAD("b.sync.aligned.col.m8n32k16.shared.f16", R8, "[s], 24"), FROM_SHARED, 2, 2 * 4, 0},
+    {LOAD("a.sync.aligned.row.m32n8k16.shared.s8", R4, "[s], 16"), FROM_SHARED, 2, 2 * 2, 0},
+    /* Word by word, of 8 lines that are 8 words apart. */
+    {GENERIC LOAD("a.sync.aligned.row.m16n16k16.f16", R8, "[%rd4], 16"), FROM_SHARED, 4, 4 * 2, 4},
+    /* Of lines 0, 4, 8 and 12, 16 words apart, 2 words each. */
+    {LOAD("a.sync.aligned.col.m16n16k16.shared.s8", "{%r1, %r2}", "[s], 16"), FROM_SHARED, 8, 8 * 2,
+     8},
+    /* Each half of the warp: of 4 lines, 16 words apart, 8 words each. */
+    {LOAD("c.sync.aligned.row.m16n16k16.shared.f32", F8, "[s], 16"), FROM_SHARED, 4, 4 * 2 * 2,
+     4 * 2},
+    {EVERY(16) "ldmatrix.sync.aligned.m8n8.x4.shared.b16 " R4 ", [%r2];\n", FROM_SHARED, 1, 4, 0},
+    {EVERY(32) "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n", FROM_SHARED, 1, 2, 1},
+    {EVERY(128) "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r1, %r2}, [%r2];\n", FROM_SHARED,
+     1, 2 * 8, 2 * 7},
+};
+
+START_TEST(matrices_are_moved_as_by_machine_code)
+{
+    device_counts c = count(moves[_i].text);
+    bool load = moves[_i].where == FROM_GLOBAL, store = moves[_i].where == TO_GLOBAL;
+    bool shared = moves[_i].where == FROM_SHARED;
+    uint64_t requests = 4 * moves[_i].requests, units = 4 * moves[_i].units;
+    ck_assert_uint_eq(c.global_load.requests, load ? requests : 0);
+    ck_assert_uint_eq(c.global_load.sectors, load ? units : 0);
+    ck_assert_uint_eq(c.global_store.requests, store ? requests : 0);
+    ck_assert_uint_eq(c.global_store.sectors, store ? units : 0);
+    ck_assert_uint_eq(c.shared_load.requests, shared ? requests : 0);
+    ck_assert_uint_eq(c.shared_load.wavefronts, shared ? units : 0);
+    ck_assert_uint_eq(c.shared_load.conflicts, 4 * moves[_i].conflicts);
+    ck_assert_uint_eq(c.shared_store.requests, 0);
+}
+END_TEST
+
 Suite *counts_suite(void)
 {
     Suite *suite = suite_create("counts");
@@ -289,6 +379,8 @@ Suite *counts_suite(void)
     tcase_add_test(kernels, generic_addresses_are_told_apart);
     tcase_add_test(kernels, sites_and_launches_add_up);
     tcase_add_test(kernels, counting_can_pause);
+    tcase_add_loop_test(kernels, matrices_are_moved_as_by_machine_code, 0,
+                        sizeof moves / sizeof *moves);
     tcase_add_checked_fixture(kernels, open_device, close_device);
     tcase_set_timeout(kernels, 60);
     suite_add_tcase(suite, patterns);
