@@ -348,6 +348,8 @@ START_TEST(summary_is_a_table_and_the_failures)
 {
     char *text = stored_view("summary");
     ck_assert_ptr_nonnull(strstr(text, "| 203 vector_add | failed"));
+    ck_assert_ptr_nonnull(strstr(text, "| 209 =evil,\"&lt;x&gt;'<br> | failed, 1 cases |"));
+    ck_assert_ptr_nonnull(strstr(text, "traffic: not counted (exactly 0.00) copies"));
     ck_assert_ptr_nonnull(strstr(text, "### 211 matmul\\_tiled"));
     ck_assert_ptr_nonnull(strstr(text, "make check EX=203"));
     ck_assert_int_eq(count_of(text, "<script"), 0);

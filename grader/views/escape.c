@@ -94,6 +94,13 @@ void put_markdown(FILE *to, const char *text)
     put(to, text, markdown);
 }
 
+void put_cell(FILE *to, const char *text)
+{
+    static const escape cell[] = {{'<', "&lt;"}, {'>', "&gt;"},  {'&', "&amp;"}, {'|', "\\|"},
+                                  {'`', "\\`"},  {'\n', "<br>"}, {'\r', " "},    {0, NULL}};
+    put(to, text, cell);
+}
+
 void put_command(FILE *to, const char *text, bool property)
 {
     static const escape command[] = {{'%', "%25"}, {'\r', "%0D"}, {'\n', "%0A"}, {0, NULL}};

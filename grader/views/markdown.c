@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+static void put_count(FILE *to, const json_t *one)
+{
+    if (json_is_number(json_object_get(one, "counted"))) {
+        fprintf(to, "%.2f (", real_of(one, "counted"));
+    } else {
+        fputs("not counted (", to);
+    }
+    put_cell(to, string_of(one, "bound"));
+    fprintf(to, " %.2f) ", real_of(one, "wanted"));
+}
+
 static void put_numbers(FILE *to, json_t *speeds, json_t *traffic)
 {
     size_t i;
@@ -11,16 +22,17 @@ static void put_numbers(FILE *to, json_t *speeds, json_t *traffic)
     json_array_foreach(speeds, i, one)
     {
         if (real_of(one, "ratio") <= 0) continue;
-        fprintf(to, "%s%.2f %s", any ? "<br>" : "", real_of(one, "ratio"),
-                string_of(one, "metric"));
+        fprintf(to, "%s%.2f ", any ? "<br>" : "", real_of(one, "ratio"));
+        put_cell(to, string_of(one, "metric"));
         any = true;
     }
     json_array_foreach(traffic, i, one)
     {
         const char *verdict = string_of(one, "verdict");
         if (strcmp(verdict, "passed") != 0 && strcmp(verdict, "failed") != 0) continue;
-        fprintf(to, "%straffic: %.2f (%s %.2f) %s", any ? "<br>" : "", real_of(one, "counted"),
-                string_of(one, "bound"), real_of(one, "wanted"), string_of(one, "metric"));
+        fputs(any ? "<br>traffic: " : "traffic: ", to);
+        put_count(to, one);
+        put_cell(to, string_of(one, "metric"));
         any = true;
     }
     if (!any) fprintf(to, "–");
@@ -32,7 +44,15 @@ static void put_correctness(FILE *to, json_t *entry)
     const char *checks = string_of(json_object_get(entry, "checks"), "verdict");
     fprintf(to, "%s, %zu cases", string_of(entry, "status"),
             json_array_size(json_object_get(entry, "cases")));
-    if (*checks && strncmp(checks, "skipped", 7) != 0) fprintf(to, ", checks %s", checks);
+    if (!*checks || strncmp(checks, "skipped", 7) == 0) return;
+    fputs(", checks ", to);
+    put_cell(to, checks);
+}
+
+static void put_words(FILE *to, const char *before, const char *words)
+{
+    fputs(before, to);
+    put_cell(to, words);
 }
 
 static void put_caption(FILE *to, const json_t *results)
@@ -41,17 +61,20 @@ static void put_caption(FILE *to, const json_t *results)
     fputs("Measured on ", to);
     put_markdown(to, string_of(device, "name"));
     if (*string_of(device, "driver")) {
-        fprintf(to, " (driver for CUDA %s, runtime %s)", string_of(device, "driver"),
-                string_of(device, "runtime"));
+        put_words(to, " (driver for CUDA ", string_of(device, "driver"));
+        put_words(to, ", runtime ", string_of(device, "runtime"));
+        fputs(")", to);
     }
-    fprintf(to, ", commit %s, %s:\n\n", string_of(results, "commit"),
-            string_of(results, "started"));
+    put_words(to, ", commit ", string_of(results, "commit"));
+    put_words(to, ", ", string_of(results, "started"));
+    fputs(":\n\n", to);
 }
 
 static void put_row(FILE *to, json_t *entry)
 {
-    fprintf(to, "| %lld %s | ", json_integer_value(json_object_get(entry, "id")),
-            string_of(entry, "name"));
+    fprintf(to, "| %lld ", json_integer_value(json_object_get(entry, "id")));
+    put_cell(to, string_of(entry, "name"));
+    fputs(" | ", to);
     put_correctness(to, entry);
     fputs(" | ", to);
     put_numbers(to, json_object_get(entry, "speeds"), json_object_get(entry, "traffic"));

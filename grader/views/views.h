@@ -82,6 +82,9 @@ void put_xml(FILE *, const char *text);
 void put_csv(FILE *, const char *text);
 /** On one line, in a table or elsewhere, without a meaning in Markdown or HTML. */
 void put_markdown(FILE *, const char *text);
+/** A cell of a table in Markdown whose words are the course's own: they stay readable as they are.
+ */
+void put_cell(FILE *, const char *text);
 /** The message of a workflow command of GitHub; in a property : and , are escaped too. */
 void put_command(FILE *, const char *text, bool property);
 
