@@ -1,4 +1,4 @@
-// WRONG: whoami 7 blocks of 33 | out[32][0] is 1, should be 0
+// WRONG: whoami 7 blocks of 33 | out[32][0] is 1, should be 0 / out[33][1] is 1, should be 0
 #include "basics.h"
 #include <stdio.h>
 
