@@ -170,7 +170,8 @@ const op *undefined_step(warp *w, const op *o)
     if (IS(own, run_branch))
         check_use(w, o, o->guard, w->mask);
     else if (!IS(own, run_shuffle, run_join, run_exit, run_barrier, run_warp_sync, run_fence,
-                 run_count, run_count_branch))
+                 run_count, run_count_branch, run_count_global, run_count_shared, run_count_local,
+                 run_count_generic, run_count_async, run_count_fragment, run_count_ldmatrix))
         w->undefined_count = 0;
     return o->run(w, o);
 }

@@ -90,7 +90,7 @@ __global__ void sum_unguarded(float *out, int n)
     if (lane >= n) return;
     unsigned mask = __activemask();
     for (int d = 16; d > 0; d >>= 1)
-        v += __shfl_down_sync(mask, v, d); // FINDING sum_of_20: inactive-lane // FINDING sum_of_16: inactive-lane
+        v += __shfl_down_sync(mask, v, d); // FINDING sum_of_20: inactive-lane // FINDING sum_of_16: inactive-lane // FINDING sum_of_16_counted: inactive-lane
     if (lane == 0) *out = v;
 }
 
@@ -102,6 +102,13 @@ CASE(sum_of_20)
 }
 
 CASE(sum_of_16)
+{
+    sum_unguarded<<<1, 16>>>(device_array<float>(1), 16);
+    SYNC();
+}
+
+// ENV sum_of_16_counted: SOFTGPU_PROFILE=json:/dev/null
+CASE(sum_of_16_counted)
 {
     sum_unguarded<<<1, 16>>>(device_array<float>(1), 16);
     SYNC();
