@@ -191,6 +191,9 @@ static void mark_meets(graph *g, bool *kept, int *meet)
 {
     decoder *d = g->decoder;
     for (uint32_t i = 0; i < d->count; i++) kept[i] = !d->drafts[i].leader;
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (d->drafts[i].op.closes) kept[d->drafts[i].target] = true;
+    }
     for (uint32_t n = 0; n + 1 < g->nodes; n++) {
         uint32_t last = g->node[n].last;
         handler *run = d->drafts[last].op.run;

@@ -70,8 +70,8 @@ EACH_PAIR(DEFINE, shared, SPACE_SHARED)
 static const op *run_fused_global(warp *w, const op *o)
 {
     if (!is_all(w->mask)) return o->inner(w, o);
-    if (!o[0].shape_known) note_shape(w, &o[0]);
-    if (!o[1].shape_known) note_shape(w, &o[1]);
+    know_shape(w, &o[0]);
+    know_shape(w, &o[1]);
     uint32_t x = w->shapes[o[0].shape].kind, y = w->shapes[o[1].shape].kind;
     EACH_PAIR(TRY, global, )
     return o->inner(w, o);
@@ -80,8 +80,8 @@ static const op *run_fused_global(warp *w, const op *o)
 static const op *run_fused_shared(warp *w, const op *o)
 {
     if (!is_all(w->mask)) return o->inner(w, o);
-    if (!o[0].shape_known) note_shape(w, &o[0]);
-    if (!o[1].shape_known) note_shape(w, &o[1]);
+    know_shape(w, &o[0]);
+    know_shape(w, &o[1]);
     uint32_t x = w->shapes[o[0].shape].kind, y = w->shapes[o[1].shape].kind;
     EACH_PAIR(TRY, shared, )
     return o->inner(w, o);

@@ -123,6 +123,8 @@ struct op {
     uint8_t used;      /**< load: bit set of the components that something reads */
     uint8_t shape;     /**< load of words: where the warp notes how the addresses lie */
     bool shape_known;  /**< an earlier load has noted it */
+    bool shape_kept;   /**< the same, if the warp still has the note */
+    bool closes;       /**< branch: back to the start of a loop, notes hold; target: see shapes.c */
     uint8_t variant;   /**< meaning depends on the handler; memory: 'f', 's', 'u', 'b', the type */
     uint32_t line;     /**< index into the module's places */
     uint32_t site;     /**< counting operation: index into the module's sites */
@@ -340,6 +342,7 @@ struct warp {
     path *paths;
     int path_count, path_capacity;
     word_shape shapes[SHAPES + 1]; /**< by op.shape; nobody relies on the last one */
+    uint32_t noted;                /**< bit set of shapes noted since another path ran */
     uint32_t index;                /**< in the block */
     uint32_t synced;               /**< tick of its last warp-wide synchronisation */
     uint32_t fenced;               /**< tick of its last memory fence */
@@ -609,7 +612,7 @@ typedef struct mover {
 const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
 handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
 handler run_store_shared_word;
-/** Find out how the addresses of a full warp lie. */
+/** Find out how the addresses of a full warp lie, and note it. */
 void note_shape(warp *, const op *);
 /** Lane by lane, with reports. */
 void store_lanes(warp *, const op *, uint32_t mask);

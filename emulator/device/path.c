@@ -31,6 +31,7 @@ static path *current(warp *w)
 /* Pointers to paths are stale after this. */
 static int new_path(warp *w)
 {
+    w->noted = 0;
     for (int i = 0; i < w->path_count; i++) {
         if (w->paths[i].state == PATH_FREE) return i;
     }
@@ -151,10 +152,17 @@ static const op *part(warp *w, const op *o, uint32_t taken, const op *target, co
     return NULL;
 }
 
+/* Back to the start of a loop, behind the operation there that would forget the notes. */
+static const op *repeat(warp *w, const op *o)
+{
+    const op *to = jump(w, o, o->target);
+    return to && current(w)->stop != to ? to + 1 : to;
+}
+
 const op *run_branch(warp *w, const op *o)
 {
     uint32_t taken = active(w, o);
-    if (taken == w->mask) return jump(w, o, o->target);
+    if (taken == w->mask) return o->closes ? repeat(w, o) : jump(w, o, o->target);
     if (taken == 0) return o + 1;
     w->budget -= 2;
     if (o->target <= o) w->slice--;
@@ -176,6 +184,7 @@ const op *run_jump_table(warp *w, const op *o)
 
 const op *run_join(warp *w, const op *o)
 {
+    w->noted = 0;
     if (current(w)->stop != o) return o + 1;
     end_path(w, w->current, w->mask);
     return NULL;
@@ -400,6 +409,7 @@ static void out_of_budget(warp *w)
 
 static void run_path(warp *w, int index)
 {
+    if (w->current != index) w->noted = 0;
     w->current = index;
     const path *p = current(w);
     w->mask = p->mask;

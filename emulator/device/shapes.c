@@ -5,8 +5,11 @@
  * Interface
  *   mark_shapes     for decode.c
  *
- * A note holds until the register changes or the path may be left. To add what is equal in all
- * lanes moves a shape: the sum shares the note.
+ * A note holds until the register changes. To add what is equal in all lanes moves a shape: the sum
+ * shares the note, in whatever order the two are used. Where the path may be left, the warp itself
+ * knows which of its notes still hold (warp.noted). So they outlast barriers, and also the way back
+ * to the start of a loop without branches inside, if the register has the same note there: the
+ * branch then skips the operation at the start, which forgets all notes when the loop is entered.
  */
 #include "decode.h"
 
@@ -78,73 +81,290 @@ static bool *uniform_registers(const decoder *d)
 }
 
 /* The registers whose addresses have the shape of a note: up to ALIASES, the others do without. */
-enum { ALIASES = 4 };
+enum { ALIASES = 8 };
 
-typedef struct owners {
+typedef enum state {
+    NOTE_MISSING, /* no load has made it yet */
+    NOTE_KEPT,    /* there, if the warp has it */
+    NOTE_THERE,
+} state;
+
+typedef struct notes {
     uint32_t reg[SHAPES][ALIASES]; /* 0: nobody */
+    state state[SHAPES];
     uint32_t oldest;
-} owners;
+} notes;
 
-static uint32_t find_shape(const owners *o, uint32_t reg)
+static uint32_t find_note(const notes *n, uint32_t reg)
 {
     for (uint32_t i = 0; i < SHAPES; i++) {
         for (uint32_t k = 0; k < ALIASES; k++) {
-            if (o->reg[i][k] == reg) return i;
+            if (n->reg[i][k] == reg) return i;
         }
     }
     return SHAPES;
 }
 
-static void add_owner(owners *o, uint32_t shape, uint32_t reg)
+static bool has_owner(const notes *n, uint32_t shape)
 {
     for (uint32_t k = 0; k < ALIASES; k++) {
-        if (o->reg[shape][k]) continue;
-        o->reg[shape][k] = reg;
+        if (n->reg[shape][k]) return true;
+    }
+    return false;
+}
+
+static void add_owner(notes *n, uint32_t shape, uint32_t reg)
+{
+    for (uint32_t k = 0; k < ALIASES; k++) {
+        if (n->reg[shape][k]) continue;
+        n->reg[shape][k] = reg;
         return;
     }
 }
 
-static void assign_shape(draft *x, owners *o)
+/* The note of a register; a new one takes the place of one without owners, or of the oldest. */
+static uint32_t note_of(notes *n, uint32_t reg)
 {
-    uint32_t i = find_shape(o, x->op.a);
-    x->op.shape_known = i < SHAPES;
-    if (i == SHAPES) {
-        i = o->oldest++ % SHAPES;
-        memset(o->reg[i], 0, sizeof o->reg[i]);
-        add_owner(o, i, x->op.a);
-    }
-    x->op.shape = (uint8_t)i;
+    uint32_t i = find_note(n, reg);
+    if (i < SHAPES) return i;
+    for (i = 0; i < SHAPES && has_owner(n, i); i++)
+        ;
+    if (i == SHAPES) i = n->oldest++ % SHAPES;
+    memset(n->reg[i], 0, sizeof n->reg[i]);
+    n->state[i] = NOTE_MISSING;
+    add_owner(n, i, reg);
+    return i;
 }
 
-/* The note that the result of this operation shares, or SHAPES. */
-static uint32_t moved_shape(const draft *x, const owners *o, const bool *uniform)
+static void assign_shape(draft *x, notes *n)
 {
-    static const char *const names[] = {"add.s32", "add.s64"};
-    bool adds = false;
-    for (int i = 0; i < 2; i++) adds |= x->op.run == rule_find(names[i])->run;
-    if (!adds || x->op.guard) return SHAPES;
+    uint32_t i = note_of(n, x->op.a);
+    x->op.shape = (uint8_t)i;
+    x->op.shape_known = n->state[i] == NOTE_THERE;
+    x->op.shape_kept = n->state[i] == NOTE_KEPT;
+    n->state[i] = NOTE_THERE;
+}
+
+static bool loads_word(const draft *x)
+{
+    return x->op.run == run_load_global_word || x->op.run == run_load_shared_word;
+}
+
+static bool has_plain_address(const draft *x)
+{
+    return x->reads >> FIELD_A & 1 && !x->op.guard;
+}
+
+typedef struct marking {
+    decoder *decoder;
+    const bool *uniform;
+    bool *address; /* registers that hold the address of some load of words */
+    /* In a loop, by register: */
+    uint32_t *root; /* whose value at the start this is, moved; 0: nobody's */
+    bool *steady;   /* a round of the loop only moves it */
+    bool *fresh;    /* written once in a round, and not read before */
+} marking;
+
+static bool adds(const draft *x)
+{
+    return !x->op.guard &&
+           (x->op.run == rule_find("add.s32")->run || x->op.run == rule_find("add.s64")->run);
+}
+
+/* The register to which an addition adds what is equal in all lanes, or 0. */
+static uint32_t moved_register(const marking *m, const draft *x)
+{
+    if (!adds(x)) return 0;
     bool a = x->reads >> FIELD_A & 1, b = x->reads >> FIELD_B & 1;
-    if (a && is_uniform(x, FIELD_B, uniform)) return find_shape(o, x->op.a);
-    if (b && is_uniform(x, FIELD_A, uniform)) return find_shape(o, x->op.b);
-    return SHAPES;
+    if (a && is_uniform(x, FIELD_B, m->uniform)) return x->op.a;
+    return b && is_uniform(x, FIELD_A, m->uniform) ? x->op.b : 0;
+}
+
+static bool drifts(const marking *m, const draft *x, field f)
+{
+    if (!(x->reads >> f & 1)) return false;
+    uint32_t root = m->root[(&x->op.d)[f]];
+    return root && m->steady[root];
+}
+
+/* The note that the result of this operation shares, or SHAPES. A sum of registers that a round of
+ * the loop only moves is the sum of the round before, moved. */
+static uint32_t moved_shape(const marking *m, const draft *x, notes *n)
+{
+    uint32_t from = moved_register(m, x), to = x->op.d;
+    if (from) return m->address[to] ? note_of(n, from) : find_note(n, from);
+    bool again = adds(x) && m->fresh[to] && drifts(m, x, FIELD_A) && drifts(m, x, FIELD_B);
+    return again ? find_note(n, to) : SHAPES;
+}
+
+static void forget_written(draft *x, notes *n)
+{
+    for (uint32_t k = 0; k < SHAPES * ALIASES; k++) {
+        uint32_t *owner = &n->reg[0][0] + k;
+        if (*owner && writes(x, *owner)) *owner = 0;
+    }
+}
+
+static void move_root(const marking *m, draft *x)
+{
+    uint32_t from = moved_register(m, x), root = from ? m->root[from] : 0;
+    use u;
+    for (uint32_t k = 0; next_use(x, &k, &u);) {
+        if (u.writes) m->root[*u.where] = 0;
+    }
+    if (from) m->root[x->op.d] = root;
+}
+
+static void mark_draft(const marking *m, draft *x, notes *n)
+{
+    if (x->op.run == run_join) memset(n->reg, 0, sizeof n->reg);
+    for (uint32_t i = 0; may_leave(&x->op) && i < SHAPES; i++) {
+        if (n->state[i] == NOTE_THERE) n->state[i] = NOTE_KEPT;
+    }
+    if (loads_word(x)) {
+        if (has_plain_address(x))
+            assign_shape(x, n);
+        else
+            x->op.shape = SHAPES;
+    }
+    uint32_t moved = moved_shape(m, x, n);
+    forget_written(x, n);
+    if (moved < SHAPES) add_owner(n, moved, x->op.d);
+    move_root(m, x);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* The branch that closes the loop that starts at this draft, with no other leader inside; or 0. */
+static uint32_t find_end(const decoder *d, uint32_t start)
+{
+    const char *label = d->drafts[start].leader ? d->drafts[start].label : NULL;
+    for (uint32_t i = start + 1; label && i < d->count && !d->drafts[i].leader; i++) {
+        const draft *x = &d->drafts[i];
+        if (x->op.run == run_branch && !strcmp(x->label, label)) return i;
+    }
+    return 0;
+}
+
+static void reset_roots(const marking *m)
+{
+    for (uint32_t r = 0; r <= m->decoder->registers; r++) m->root[r] = r;
+}
+
+/* What a round of the loop does to each register. */
+static void study_loop(const marking *m, uint32_t start, uint32_t end)
+{
+    uint32_t registers = m->decoder->registers;
+    bool *touched = arena_take(m->decoder->arena, registers + 1);
+    memset(touched, 0, registers + 1);
+    memset(m->fresh, 0, registers + 1);
+    reset_roots(m);
+    for (uint32_t i = start; i <= end; i++) {
+        draft *x = &m->decoder->drafts[i];
+        use u;
+        for (uint32_t k = 0; next_use(x, &k, &u);) {
+            if (u.reads && !m->fresh[*u.where]) touched[*u.where] = true;
+        }
+        for (uint32_t k = 0; next_use(x, &k, &u);) {
+            if (!u.writes) continue;
+            m->fresh[*u.where] = !touched[*u.where];
+            touched[*u.where] = true;
+        }
+        move_root(m, x);
+    }
+    for (uint32_t r = 0; r <= registers; r++) m->steady[r] = r && m->root[r] == r;
+}
+
+/* One owner for each note that a load has made: before the first round, owners need not be alike.
+ */
+static void choose_owners(const marking *m, notes *n)
+{
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        uint32_t best = 0;
+        for (uint32_t k = 0; k < ALIASES && n->state[i] != NOTE_MISSING; k++) {
+            uint32_t reg = n->reg[i][k];
+            if (reg && (!best || (m->steady[reg] && !m->steady[best]))) best = reg;
+        }
+        memset(n->reg[i], 0, sizeof n->reg[i]);
+        n->reg[i][0] = best;
+        n->state[i] = NOTE_KEPT;
+    }
+}
+
+/* Drop owners that are not what they were when the round has ended. @return whether there were any.
+ */
+static bool drop_changed(notes *n, const notes *end)
+{
+    bool dropped = false;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        if (!n->reg[i][0]) continue;
+        bool holds = find_note(end, n->reg[i][0]) == i && end->state[i] != NOTE_MISSING;
+        dropped |= !holds;
+        if (!holds) n->reg[i][0] = 0;
+    }
+    return dropped;
+}
+
+static void mark_round(const marking *m, uint32_t start, uint32_t end, notes *n)
+{
+    reset_roots(m);
+    for (uint32_t i = start; i <= end; i++) mark_draft(m, &m->decoder->drafts[i], n);
+}
+
+/* What holds at the end of the loop, whatever round it is, holds at its start. Before the first
+ * round the warp has no notes. */
+static void mark_loop(const marking *m, uint32_t start, uint32_t end)
+{
+    notes at_start = {.oldest = 0}, at_end = at_start;
+    study_loop(m, start, end);
+    mark_round(m, start, end, &at_end);
+    at_start = at_end;
+    choose_owners(m, &at_start);
+    do {
+        at_end = at_start;
+        mark_round(m, start + 1, end, &at_end);
+    } while (drop_changed(&at_start, &at_end));
+    for (uint32_t i = 0; i < SHAPES; i++)
+        m->decoder->drafts[end].op.closes |= has_owner(&at_start, i);
+}
+
+/* Outside of loops nothing drifts. */
+static void leave_loop(const marking *m, notes *n)
+{
+    memset(n->reg, 0, sizeof n->reg);
+    memset(m->fresh, 0, m->decoder->registers + 1);
+}
+
+static marking start_marking(decoder *d)
+{
+    size_t count = d->registers + 1;
+    marking m = {.decoder = d, .uniform = uniform_registers(d)};
+    m.root = arena_take(d->arena, count * sizeof *m.root);
+    m.address = arena_take(d->arena, count);
+    m.steady = arena_take(d->arena, count);
+    m.fresh = arena_take(d->arena, count);
+    memset(m.address, 0, count);
+    memset(m.fresh, 0, count);
+    reset_roots(&m);
+    for (uint32_t i = 0; i < d->count; i++) {
+        const draft *x = &d->drafts[i];
+        if (loads_word(x) && has_plain_address(x)) m.address[x->op.a] = true;
+    }
+    return m;
 }
 
 void mark_shapes(decoder *d)
 {
-    owners o = {.oldest = 0};
-    const bool *uniform = uniform_registers(d);
+    notes n = {.oldest = 0};
+    marking m = start_marking(d);
     for (uint32_t i = 0; i < d->count; i++) {
-        draft *x = &d->drafts[i];
-        bool word = x->op.run == run_load_global_word || x->op.run == run_load_shared_word;
-        bool plain = x->reads >> FIELD_A & 1 && !x->op.guard;
-        if (may_leave(&x->op)) memset(o.reg, 0, sizeof o.reg);
-        if (word && plain) assign_shape(x, &o);
-        if (word && !plain) x->op.shape = SHAPES;
-        uint32_t moved = moved_shape(x, &o, uniform);
-        for (uint32_t k = 0; k < SHAPES * ALIASES; k++) {
-            uint32_t *owner = &o.reg[0][0] + k;
-            if (*owner && writes(x, *owner)) *owner = 0;
+        uint32_t end = find_end(d, i);
+        if (end) {
+            mark_loop(&m, i, end);
+            leave_loop(&m, &n);
+            i = end;
+        } else {
+            mark_draft(&m, &d->drafts[i], &n);
         }
-        if (moved < SHAPES) add_owner(&o, moved, x->op.d);
     }
 }

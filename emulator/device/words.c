@@ -39,6 +39,7 @@ void note_shape(warp *w, const op *o)
 {
     const void *a = row(w, o->a);
     w->shapes[o->shape] = o->space == SPACE_GLOBAL ? shape_of_64(a) : shape_of_32(a);
+    w->noted |= 1u << o->shape;
 }
 
 /* ---- loads ----------------------------------------------------------------------------------- */
@@ -169,7 +170,7 @@ APART const op *load_strided_twice_shared(warp *w, const op *o)
 const op *run_load_global_word(warp *w, const op *o)
 {
     if (!is_all(active(w, o))) return run_load_global(w, o);
-    if (!o->shape_known) note_shape(w, o);
+    know_shape(w, o);
     uint32_t kind = w->shapes[o->shape].kind;
     if (kind == RISING) return load_rising_global(w, o);
     if (kind == SAME) return load_same_global(w, o);
@@ -182,7 +183,7 @@ const op *run_load_global_word(warp *w, const op *o)
 const op *run_load_shared_word(warp *w, const op *o)
 {
     if (!is_all(active(w, o))) return run_load_shared(w, o);
-    if (!o->shape_known) note_shape(w, o);
+    know_shape(w, o);
     uint32_t kind = w->shapes[o->shape].kind;
     if (kind == RISING) return load_rising_shared(w, o);
     if (kind == SAME) return load_same_shared(w, o);

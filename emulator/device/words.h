@@ -64,6 +64,12 @@ INLINE const uint8_t *reach_shared(warp *w, const op *o, uint32_t address, uint3
     return may ? w->block->shared + address : NULL;
 }
 
+INLINE void know_shape(warp *w, const op *o)
+{
+    bool kept = o->shape_kept && w->noted >> o->shape & 1;
+    if (!o->shape_known && !kept) note_shape(w, o);
+}
+
 INLINE const uint8_t *reach(warp *w, const op *o, space where, uint32_t step, uint32_t lane,
                             uint32_t lanes)
 {

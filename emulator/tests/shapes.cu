@@ -129,6 +129,109 @@ CASE(stores)
     }
 }
 
+/* ---- loops in which the shape of an address lasts, or does not ---------------------------------
+ */
+
+/* Every round through three pointers: one that each lane moves by a step of its own, one that all
+ * move alike, and the one that the other two add up to. The second time around the first one starts
+ * elsewhere. Lanes from `idle` on rest in the first. */
+__global__ void walk(int *out, const int *a, const int *step, int n, int idle)
+{
+    __shared__ int s[512];
+    int t = threadIdx.x, sum = 0, at = t;
+    for (int i = t; i < 512; i += blockDim.x) s[i] = a[i];
+    __syncthreads();
+    for (int again = 0; again < 2; again++) {
+        if (t < idle || again) {
+#pragma unroll 1
+            for (int k = 0; k < n; k++) {
+                sum += 3 * s[at] + 5 * a[2 * k + at] + 7 * a[k];
+                at += step[t];
+            }
+            __syncwarp();
+        }
+        at = again * 2 + step[t] * (t % 3);
+#pragma unroll 1
+        for (int k = 0; k < n; k++) {
+            sum += s[at + k] * a[t + k];
+            __syncthreads();
+            sum += s[at + k];
+        }
+    }
+    out[t] = sum;
+}
+
+static int walked(const std::vector<int> &a, int t, int step, int n, bool idle)
+{
+    int sum = 0, at = t;
+    for (int again = 0; again < 2; again++) {
+        for (int k = 0; k < n && (!idle || again); k++, at += step)
+            sum += 3 * a[at] + 5 * a[2 * k + at] + 7 * a[k];
+        at = again * 2 + step * (t % 3);
+        for (int k = 0; k < n; k++) sum += a[at + k] * a[t + k] + a[at + k];
+    }
+    return sum;
+}
+
+static void check_walk(bool alike, int idle)
+{
+    const int threads = 96, n = 9;
+    std::vector<int> a(512), step(threads);
+    for (int i = 0; i < 512; i++) a[i] = i * 37 % 101;
+    for (int t = 0; t < threads; t++) step[t] = alike ? 4 : t * 5 % 7;
+    int *out = device_array<int>(threads);
+    walk<<<1, threads>>>(out, to_device(a), to_device(step), n, idle);
+    SYNC();
+    std::vector<int> got = to_host(out, threads);
+    for (int t = 0; t < threads; t++) CHECK(got[t] == walked(a, t, step[t], n, t >= idle));
+}
+
+CASE(walks_alike)
+{
+    check_walk(true, 96);
+}
+
+CASE(walks_apart)
+{
+    check_walk(false, 96);
+}
+
+CASE(walks_with_idle_lanes)
+{
+    check_walk(true, 40);
+    check_walk(false, 40);
+}
+
+/* Two pointers change places in every round: the shape of one is that of the other. */
+__global__ void swap_pointers(int *out, const int *a, const int *b, int n)
+{
+    const int *p = a + threadIdx.x, *q = b + threadIdx.x * 3;
+    int sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) {
+        sum = sum * 3 + p[k];
+        const int *other = p;
+        p = q;
+        q = other;
+    }
+    out[threadIdx.x] = sum;
+}
+
+CASE(pointers_that_swap)
+{
+    std::vector<int> a(128), b(128);
+    for (int i = 0; i < 128; i++) a[i] = i, b[i] = 1000 - i * i % 97;
+    int *out = device_array<int>(32);
+    swap_pointers<<<1, 32>>>(out, to_device(a), to_device(b), 6);
+    SYNC();
+    std::vector<int> got = to_host(out, 32);
+    for (int t = 0; t < 32; t++) {
+        int want = 0;
+        for (int k = 0; k < 6; k++) want = want * 3 + (k % 2 ? b[3 * t + k] : a[t + k]);
+        CHECK(got[t] == want);
+    }
+}
+
 /* ---- bounds and initialisation --------------------------------------------------------------- */
 
 __global__ void sum_too_far(float *out, const float *a, const float *b, int n)
