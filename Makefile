@@ -17,6 +17,7 @@
 BUILD      ?= build
 SUBMISSION ?= .
 RESULTS    ?= results/results.json
+HISTORY    ?= $(dir $(RESULTS))history.jsonl
 
 .DEFAULT_GOAL := help
 ifndef V
@@ -39,7 +40,7 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
-GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/views/*.c)
+GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/views/*.c grader/loop/*.c)
 WORKER_C   := $(wildcard grader/worker/*.c)
 TESTS_C    := $(wildcard grader/tests/*.c)
 
@@ -133,10 +134,11 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint data mnist bench report gradescope readme \
+.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
+KEEP        = --history "$(HISTORY)"
 GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") \
               $(if $(PHASE),--phase "$$PHASE") $(if $(CASE),--case "$$CASE") \
               $(if $(SEED),--seed "$$SEED") $(if $(FRESH),--fresh) $(if $(STRICT),--strict) \
@@ -156,7 +158,7 @@ doctor: ## what this machine has and lacks, and what follows
 all: $(PROGRAMS) ## build the grader
 
 grade: all ## grade SUBMISSION
-	$(GRADER) grade $(GRADE_FLAGS) --results "$$RESULTS"
+	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) --results "$$RESULTS"
 
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
@@ -166,6 +168,27 @@ phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 
 hint: all ## the next hint: make hint EX=211
 	$(GRADER) hint "$$EX"
+
+watch: all ## grade an exercise whenever its file is saved (EX, PHASE: only these)
+	$(GRADER) watch $(GRADE_FLAGS) $(KEEP) --results "$$COURSE_BUILD/watch.json"
+
+progress: all ## a map of the course: what is done, what is open, how many points
+	$(GRADER) progress $(GRADE_FLAGS) $(KEEP)
+
+next: all ## the next exercise: its page, its file, about how many lines
+	$(GRADER) next $(GRADE_FLAGS) $(KEEP)
+
+reset: ## hand an exercise out again: make reset EX=211 (keeps your file in results/backups)
+	tools/reset.sh "$$EX"
+
+compare: all ## EX against your earlier gradings, the reference and this device, with a plot
+	tools/compare.sh $(KEEP) $(GRADE_FLAGS)
+
+sanitize: all ## look for races, wild accesses and undefined reads in EX, and list them all
+	tools/sanitize_student.sh $(GRADE_FLAGS)
+
+profile: all ## what the kernels of EX do, counted, and which lines cost most
+	tools/profile.sh $(GRADE_FLAGS)
 
 data: ## fetch MNIST into data/mnist
 	tools/data.sh

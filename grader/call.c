@@ -213,6 +213,22 @@ static void take_back(const unsigned char *shared, argument *a)
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
+/* Under a checker all findings of a case are kept, each line once. */
+static void keep_all(const char *function, const wire_reply *reply)
+{
+    for (uint32_t i = 0; i < reply->finding_count && i < WIRE_FINDINGS; i++) {
+        char *line = NULL, *all = NULL;
+        if (asprintf(&line, "%s: %s", function, reply->findings[i].line) < 0) return;
+        const bool known = now.finding && strstr(now.finding, line);
+        if (!known && asprintf(&all, "%s%s%s", now.finding ? now.finding : "",
+                               now.finding ? "\n" : "", line) >= 0) {
+            free(now.finding);
+            now.finding = all;
+        }
+        free(line);
+    }
+}
+
 /* What ends a launch fails the case. After anything else the outputs are judged all the same, and
  * the first finding of the case is kept for its checks. */
 static void take_findings(const char *function, const wire_reply *reply)
@@ -220,6 +236,7 @@ static void take_findings(const char *function, const wire_reply *reply)
     const char *more = reply->finding_count > 1 ? " (and more)" : "";
     if (reply->finding_count == 0) return;
     if (reply->status != WIRE_OK) fail("%s: %s%s", function, reply->findings[0].line, more);
+    if (now.options->slow > 0) keep_all(function, reply);
     if (now.finding) return;
     if (asprintf(&now.finding, "%s: %s%s", function, reply->findings[0].line, more) < 0) {
         now.finding = NULL;

@@ -1,5 +1,5 @@
 /* grade.c: a whole submission: what to build, what to judge, what is remembered. */
-#include "grader.h"
+#include "loop/loop.h"
 
 #include "timer.h"
 #include <stdio.h>
@@ -18,6 +18,7 @@ typedef struct item {
     bool wanted;    /* asked for; else graded only because another builds on it */
     bool buildable; /* neither skipped nor not started */
     bool own;       /* linked with the submission's own prerequisites */
+    bool judged;    /* now, not remembered */
     json_t *entry;  /* of results.json, once judged */
 } item;
 
@@ -139,6 +140,7 @@ static void judge_item(run *r, item *it, const device_facts *device)
     if (remember && !r->options->fresh && it->build.ok) it->entry = cache_load(r->options, key);
     if (it->entry) return;
     report_progress("%d %s", it->exercise->id, it->exercise->name);
+    it->judged = true;
     exercise_result result = judge(r->options, &it->build, it->baseline, device);
     if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
     it->entry = results_exercise(&result);
@@ -165,13 +167,15 @@ static void choose_prerequisites(run *r, item *it)
     }
 }
 
-static void judge_items(run *r, bool on_own_prerequisites, const device_facts *device)
+static void judge_items(run *r, bool on_own_prerequisites, const grading *g)
 {
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (it->exercise->own_prerequisites != on_own_prerequisites) continue;
-        if (it->buildable) judge_item(r, it, device);
-        if (it->wanted) report_exercise(it->entry);
+        if (it->buildable) judge_item(r, it, &g->device);
+        if (!it->wanted) continue;
+        report_exercise(it->entry);
+        history_note(g, it->entry, it->judged);
     }
 }
 
@@ -253,15 +257,16 @@ int grade(const options *o, grading *g)
         return 2;
     }
     run *r = begin(o);
-    judge_items(r, false, &g->device);
+    judge_items(r, false, g);
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (it->exercise->own_prerequisites && it->buildable) choose_prerequisites(r, it);
     }
     build_items(r, true);
-    judge_items(r, true, &g->device);
+    judge_items(r, true, g);
     report_progress("%s", "");
     add_up(r, g);
+    history_note_total(g);
     g->seconds = seconds_now() - began;
     end(r);
     return 0;

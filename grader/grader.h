@@ -26,6 +26,7 @@
  *   corpus.c     the grader graded: wrong and right submissions with known verdicts
  *   hint.c       the next hint of an exercise's page
  *   views/       results.json in the formats of others (views.h is their index)
+ *   loop/        a student's loop: history, progress, comparison, watching (loop.h)
  */
 #ifndef GRADER_GRADER_H
 #define GRADER_GRADER_H
@@ -40,7 +41,7 @@
 typedef enum backend { BACKEND_CPU, BACKEND_CUDA } backend;
 
 typedef struct options {
-    const char *command;    /* grade, build, hint, corpus */
+    const char *command;    /* grade, build, hint, ... */
     const char *submission; /* folder that is graded */
     const char *results;    /* file that is written */
     const char *exercises;  /* "206 211", or NULL for all */
@@ -50,10 +51,10 @@ typedef struct options {
     bool seed_given;
     int phase; /* 0: all */
     bool fresh, strict, own;
+    const char *history; /* file with one verdict a line, or NULL */
     /* of grader report */
     const char *format;     /* of views/views.c */
     const char *output;     /* file, or NULL: standard output */
-    const char *history;    /* file with one verdict a line, or NULL */
     const char *visibility; /* of Gradescope's tests, or NULL */
     double slow;            /* 0, or: run under a checker, deadlines this much longer, no timing */
     backend backend;

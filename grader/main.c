@@ -1,5 +1,5 @@
 /* main.c: the commands of the grader. */
-#include "grader.h"
+#include "loop/loop.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -25,6 +25,23 @@ static int grade_and_report(const options *o)
     return o->strict && !g.complete ? 1 : 0;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(const options *);
+} commands[] = {
+    {"grade", grade_and_report},
+    {"build", build_only},
+    {"hint", hint},
+    {"corpus", corpus},
+    {"report", report},
+    {"progress", progress},
+    {"next", next},
+    {"compare", versus},
+    {"watch", watch},
+    {"findings", findings},
+    {"profile", profile},
+};
+
 int main(int argc, char **argv)
 {
     options o;
@@ -33,11 +50,9 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 1 << 30); /* large arrays come and go: keep their pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     make_folders(&o);
-    if (strcmp(o.command, "grade") == 0) return grade_and_report(&o);
-    if (strcmp(o.command, "build") == 0) return build_only(&o);
-    if (strcmp(o.command, "hint") == 0) return hint(&o);
-    if (strcmp(o.command, "corpus") == 0) return corpus(&o);
-    if (strcmp(o.command, "report") == 0) return report(&o);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(o.command, commands[i].name) == 0) return commands[i].run(&o);
+    }
     fprintf(stderr, "grader: unknown command \"%s\"\n", o.command);
     return 2;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|hint|corpus|report [EXERCISE] [options]\n"
+    "usage: grader grade|build|hint|corpus|report|progress|next|compare|\n"
+    "              watch|findings|profile [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -18,9 +19,9 @@ static const char usage[] =
     "  --strict           exit status 1 unless all points were reached\n"
     "  --slow N           under a checker: deadlines N times as long, no timing\n"
     "  --own              link exercises with the submission's own earlier ones\n"
+    "  --history FILE     verdicts are added here, and looked up (default: none)\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
     "  --output FILE      where the report goes (default standard output)\n"
-    "  --history FILE     earlier verdicts, one a line, for html\n"
     "  --visibility V     who sees Gradescope's tests when\n";
 
 static const struct option names[] = {{"submission", required_argument, NULL, 'd'},

@@ -1,0 +1,128 @@
+/* plot.c: how an exercise's numbers moved from grading to grading, as SVG by gnuplot. */
+#include "loop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MARGIN_MOST 100.0 /* a count of 0 where "at most" is wanted is infinitely good */
+
+double margin_of(const json_t *test)
+{
+    const double threshold = member_real(test, "threshold"), ratio = member_real(test, "ratio");
+    const double wanted = member_real(test, "wanted"), counted = member_real(test, "counted");
+    const char *verdict = member_text(test, "verdict"), *bound = member_text(test, "bound");
+    if (strcmp(verdict, "passed") != 0 && strcmp(verdict, "failed") != 0) return NAN;
+    if (threshold > 0) return ratio > 0 ? ratio / threshold : NAN;
+    if (!json_is_number(json_object_get(test, "counted"))) return NAN;
+    if (counted == wanted) return 1.0;
+    if (!strcmp(bound, "at least")) return wanted > 0 ? fmin(counted / wanted, MARGIN_MOST) : NAN;
+    if (!strcmp(bound, "at most")) return fmin(wanted / counted, MARGIN_MOST);
+    return NAN; /* exactly, and it is not */
+}
+
+bool test_is_shown(const json_t *test)
+{
+    return strncmp(member_text(test, "verdict"), "skipped", 7) != 0;
+}
+
+static void write_margins(FILE *to, const json_t *record, const char *list)
+{
+    size_t i;
+    json_t *test;
+    json_array_foreach(json_object_get(json_object_get(record, "entry"), list), i, test)
+    {
+        const double margin = margin_of(test);
+        if (isnan(margin))
+            fprintf(to, " ?");
+        else
+            fprintf(to, " %.6g", margin);
+    }
+}
+
+/* One line a record: its number, the share of cases that passed, the margins of its tests. */
+static void write_data(FILE *to, const char *name, const json_t *records)
+{
+    fprintf(to, "$%s << EOD\n", name);
+    for (size_t i = 0; i < json_array_size(records); i++) {
+        const json_t *record = json_array_get(records, i);
+        const long cases = member_integer(record, "cases");
+        fprintf(to, "%zu %.4f", i + 1,
+                cases ? (double)member_integer(record, "cases_passed") / (double)cases : 0.0);
+        write_margins(to, record, "speeds");
+        write_margins(to, record, "traffic");
+        fprintf(to, "\n");
+    }
+    fprintf(to, "EOD\n");
+}
+
+static const json_t *test_at(const json_t *record, size_t i)
+{
+    const json_t *entry = json_object_get(record, "entry");
+    const json_t *speeds = json_object_get(entry, "speeds");
+    const size_t timed = json_array_size(speeds);
+    return i < timed ? json_array_get(speeds, i)
+                     : json_array_get(json_object_get(entry, "traffic"), i - timed);
+}
+
+/* The curves of one test: the student's, and level with it the reference's newest. */
+static void write_test(FILE *to, size_t column, char letter, size_t gradings, size_t references)
+{
+    const size_t colour = (size_t)(letter - 'A') + 2;
+    fprintf(to, ", \\\n $own using 1:%zu with linespoints pt 7 ps 0.7 lw 2 lc %zu title '%c'",
+            column, colour, letter);
+    if (references == 0) return;
+    fprintf(to,
+            ", \\\n $reference every ::%zu::%zu using (0.5):%zu:(%zu):(0) with vectors nohead "
+            "dt 2 lc %zu title '%c of the reference'",
+            references - 1, references - 1, column, gradings, colour, letter);
+}
+
+/* Of the last record, which all others are compared with. */
+static void write_curves(FILE *to, const json_t *own, const json_t *reference)
+{
+    const json_t *test, *last = json_array_get(own, json_array_size(own) - 1);
+    char letter = 'A';
+    fprintf(to, "plot $own using 1:2 with linespoints pt 5 ps 0.6 lc 1 title 'cases passed, of "
+                "all'");
+    for (size_t i = 0; (test = test_at(last, i)); i++) {
+        if (!test_is_shown(test)) continue;
+        write_test(to, i + 3, letter++, json_array_size(own), json_array_size(reference));
+    }
+    fprintf(to, "\n");
+}
+
+static bool write_script(const char *path, const exercise *e, const json_t *own,
+                         const json_t *reference, const char *picture)
+{
+    FILE *to = fopen(path, "w");
+    if (!to) return false;
+    fprintf(to, "set terminal svg noenhanced size 720,420 font 'sans,13' background '#ffffff'\n");
+    fprintf(to, "set output '%s'\nset title '%d %s: 1 is what is wanted, more is better'\n",
+            picture, e->id, e->name);
+    fprintf(to, "set datafile missing '?'\nset xlabel 'grading'\nset grid\nset key outside\n");
+    fprintf(to, "set xrange [0.5:%zu.5]\nset xtics %zu\nset yrange [0:*]\n", json_array_size(own),
+            1 + json_array_size(own) / 10);
+    fprintf(to, "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc '#888888'\n");
+    write_data(to, "own", own);
+    if (json_array_size(reference) > 0) write_data(to, "reference", reference);
+    write_curves(to, own, reference);
+    return fclose(to) == 0;
+}
+
+bool plot_history(const exercise *e, const json_t *own, const json_t *reference,
+                  const char *picture)
+{
+    char script[PATH_MAX];
+    if (json_array_size(own) == 0 || strchr(picture, '\'')) return false;
+    snprintf(script, sizeof script, "%s.gp", picture);
+    if (!write_script(script, e, own, reference, picture)) return false;
+    const char *const argv[] = {"gnuplot", script, NULL};
+    process_result r = process_run(argv, NULL, 20.0, 4096);
+    if (r.status != 0 && r.status != 127) fprintf(stderr, "%s", r.output);
+    unlink(script);
+    free(r.output);
+    return r.status == 0;
+}

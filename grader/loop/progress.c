@@ -1,0 +1,268 @@
+/* progress.c: where a student stands: `grader progress` draws the map of the course, `grader next`
+ * says what to do next. Both read the history and the files, and grade nothing. */
+#include "loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum state {
+    UNTOUCHED, /* still as it was handed out */
+    MISSING,   /* there is no such file */
+    BEGUN,     /* worked on, never graded */
+    CHANGED,   /* worked on since it was graded */
+    WRONG,     /* graded: failed, or does not build */
+    SHORT,     /* right, but not all points */
+    DONE
+} state;
+
+/* How an exercise stands. The record is borrowed from the history; NULL: never graded. */
+typedef struct standing {
+    const exercise *exercise;
+    state state;
+    const json_t *record, *entry;
+    double points, max_points;
+} standing;
+
+static const struct {
+    char mark;
+    const char *colour, *words;
+} states[] = {
+    [UNTOUCHED] = {'.', "", "not started"},
+    [MISSING] = {'?', "\033[31m", "the file is gone"},
+    [BEGUN] = {'o', "\033[33m", "begun, not graded yet"},
+    [CHANGED] = {'o', "\033[33m", "changed since it was graded"},
+    [WRONG] = {'x', "\033[31m", "failed"},
+    [SHORT] = {'+', "\033[32m", "right, points to gain"},
+    [DONE] = {'#', "\033[32m", "done"},
+};
+
+static const char *const phase_names[] = {"",       "CPU",          "CUDA basics",
+                                          "Layers", "Optimization", "Full network"};
+
+static const char *colour(const char *code)
+{
+    return isatty(STDOUT_FILENO) ? code : "";
+}
+
+/* ---- how things stand ------------------------------------------------------------------------ */
+
+static const json_t *last_record(const json_t *records, int id)
+{
+    for (size_t i = json_array_size(records); i-- > 0;) {
+        const json_t *record = json_array_get(records, i);
+        if (member_integer(json_object_get(record, "entry"), "id") == id) return record;
+    }
+    return NULL;
+}
+
+static state judge_state(const standing *s, const char *path, const char *hash, const options *o)
+{
+    if (!*hash) return MISSING;
+    if (is_skeleton(o, path)) return UNTOUCHED;
+    if (!s->record) return BEGUN;
+    if (strcmp(member_text(s->record, "sha256"), hash) != 0) return CHANGED;
+    if (strcmp(member_text(s->entry, "status"), "passed") != 0) return WRONG;
+    return s->points >= s->max_points - 1e-6 ? DONE : SHORT;
+}
+
+static standing stand(const options *o, const exercise *e, const json_t *records)
+{
+    char hash[HASH_HEX], path[PATH_MAX];
+    standing s = {.exercise = e, .max_points = e->points + e->speed_points};
+    snprintf(path, sizeof path, "%s/%s", o->submission, e->file);
+    history_file_hash(o->submission, e, hash);
+    s.record = last_record(records, e->id);
+    s.entry = json_object_get(s.record, "entry");
+    if (s.entry) s.points = member_real(s.entry, "points");
+    if (member_real(s.entry, "max_points") > 0) s.max_points = member_real(s.entry, "max_points");
+    s.state = judge_state(&s, path, hash, o);
+    if (s.state == UNTOUCHED || s.state == MISSING) s.points = 0;
+    return s;
+}
+
+/* @return the records that standings borrow from; NULL after a message */
+static json_t *open_history(const options *o)
+{
+    char whole[PATH_MAX];
+    if (!o->history || !realpath(o->submission, whole)) {
+        fprintf(stderr, "grader: there is no %s\n", o->history ? o->submission : "--history FILE");
+        return NULL;
+    }
+    return history_of(o, whole, 0);
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static void print_standing(const standing *s)
+{
+    char words[96];
+    const char *kind = states[s->state].words;
+    snprintf(words, sizeof words, "%s", kind);
+    if (s->state == WRONG && !strcmp(member_text(s->entry, "status"), "build_failed")) {
+        snprintf(words, sizeof words, "does not build");
+    } else if (s->state == WRONG) {
+        snprintf(words, sizeof words, "%s, %ld of %ld cases passed", kind,
+                 member_integer(s->record, "cases_passed"), member_integer(s->record, "cases"));
+    }
+    printf("  %s%c%s %d %-22s %-34s %5.1f / %.1f\n", colour(states[s->state].colour),
+           states[s->state].mark, colour("\033[0m"), s->exercise->id, s->exercise->name, words,
+           s->points, s->max_points);
+}
+
+static void print_phase(int phase, const standing all[], int count)
+{
+    char marks[64] = "";
+    size_t n = 0;
+    double points = 0, max_points = 0;
+    for (int i = 0; i < count; i++) {
+        if (all[i].exercise->id / 100 != phase) continue;
+        if (n + 1 < sizeof marks) marks[n++] = states[all[i].state].mark;
+        points += all[i].points;
+        max_points += all[i].max_points;
+    }
+    if (n == 0) return;
+    marks[n] = '\0';
+    printf("\n  Phase %d: %-17s [%s]%*s %5.1f / %.1f\n", phase, phase < 6 ? phase_names[phase] : "",
+           marks, (int)(34 - n), "", points, max_points);
+    for (int i = 0; i < count; i++) {
+        if (all[i].exercise->id / 100 == phase) print_standing(&all[i]);
+    }
+}
+
+static void print_total(const standing all[], int count)
+{
+    double points = 0, max_points = 0;
+    int done = 0;
+    for (int i = 0; i < count; i++) {
+        points += all[i].points;
+        max_points += all[i].max_points;
+        done += all[i].state == DONE || all[i].state == SHORT;
+    }
+    printf("\n  %d of %d exercises, %.1f of %.1f points. Next: make next\n", done, count, points,
+           max_points);
+    printf("  (# done, + right, x failed, o not graded since it was saved, . not started)\n");
+}
+
+static int stand_all(const options *o, const json_t *records, standing all[], int most)
+{
+    int count = 0;
+    for (const exercise *const *e = catalog(); *e && count < most; e++) {
+        if (options_want(o, *e)) all[count++] = stand(o, *e, records);
+    }
+    return count;
+}
+
+int progress(const options *o)
+{
+    standing all[256];
+    json_t *records = open_history(o);
+    if (!records) return 2;
+    const int count = stand_all(o, records, all, 256);
+    for (int phase = 1; phase < 10; phase++) print_phase(phase, all, count);
+    print_total(all, count);
+    json_decref(records);
+    return 0;
+}
+
+/* ---- what to do next ------------------------------------------------------------------------- */
+
+/* The first that is not right yet; else the first with points to gain; else NULL. */
+static const standing *choose(const standing all[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (all[i].state < SHORT) return &all[i];
+    }
+    for (int i = 0; i < count; i++) {
+        if (all[i].state == SHORT) return &all[i];
+    }
+    return NULL;
+}
+
+/* The title, and the words under "## Line budget". */
+static void print_page(const options *o, const char *page)
+{
+    char path[2 * PATH_MAX], line[1024];
+    bool inside = false;
+    snprintf(path, sizeof path, "%s/%s", o->root, page);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (line[0] == '#') inside = strncmp(line, "## Line budget", 14) == 0;
+        if (line[0] != '#' && inside && line[0] != '\n') printf("  %s", line);
+    }
+    if (file) fclose(file);
+}
+
+static void print_advice(const standing *s)
+{
+    const int id = s->exercise->id;
+    switch (s->state) {
+    case UNTOUCHED: printf("  Fill in the file, then: make grade EX=%d\n", id); break;
+    case MISSING: printf("  The file is gone: make reset EX=%d hands it out again.\n", id); break;
+    case BEGUN:
+    case CHANGED: printf("  You worked on it: make grade EX=%d\n", id); break;
+    case WRONG:
+        printf("  The last grading said: %s\n", member_text(s->entry, "reason"));
+        printf("  A hint: make hint EX=%d\n", id);
+        break;
+    default:
+        printf("  It is right; %.1f points are left: make compare EX=%d, make profile EX=%d\n",
+               s->max_points - s->points, id, id);
+    }
+}
+
+void page_of(const exercise *e, char path[PATH_MAX])
+{
+    const char *name = strrchr(e->file, '/') + 1;
+    snprintf(path, PATH_MAX, "docs/exercises/%.*s.md", (int)strcspn(name, "."), name);
+}
+
+static void print_next(const options *o, const standing *s)
+{
+    char page[PATH_MAX];
+    page_of(s->exercise, page);
+    printf("  %d %s: %s\n\n", s->exercise->id, s->exercise->name, states[s->state].words);
+    printf("  Read    %s\n", page);
+    printf("  Edit    %s/%s\n", strcmp(o->submission, ".") ? o->submission : ".",
+           s->exercise->file);
+    printf("  Worth   %.1f points\n", s->max_points);
+    if (s->exercise->prerequisites[0]) {
+        printf("  Calls   what you wrote (or the course did) in");
+        for (int i = 0; s->exercise->prerequisites[i]; i++) {
+            printf(" %d", s->exercise->prerequisites[i]);
+        }
+        printf("\n");
+    }
+    printf("\n");
+    print_page(o, page);
+    print_advice(s);
+}
+
+int next(const options *o)
+{
+    standing all[256];
+    json_t *records = open_history(o);
+    if (!records) return 2;
+    const int count = stand_all(o, records, all, 256);
+    const standing *s = choose(all, count);
+    if (s) print_next(o, s);
+    if (!s)
+        printf("  All points of %d exercises are yours. make mnist trains your network.\n", count);
+    json_decref(records);
+    return 0;
+}
+
+const exercise *the_exercise(const options *o, const char *command)
+{
+    const exercise *only = NULL;
+    int count = 0;
+    for (const exercise *const *e = catalog(); *e && o->exercises && *o->exercises; e++) {
+        if (!options_want(o, *e)) continue;
+        only = *e;
+        count++;
+    }
+    if (count == 1) return only;
+    fprintf(stderr, "grader: which exercise? e.g. make %s EX=211\n", command);
+    return NULL;
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# profile.sh [FLAG OF grader ...]: what the kernels of an exercise (EX) do. On a GPU with Nsight
+# Compute: how long, how close to the limits, how the threads fill the chip; else softgpu's counters.
+set -u
+case ${EX:-} in
+'' | *[!0-9]*)
+    echo "profile: which exercise? e.g. make profile EX=211" >&2
+    exit 2
+    ;;
+esac
+[ "${BACKEND:-cpu}" = cuda ] || exec "$COURSE_BUILD/grader" profile "$@"
+
+command -v ncu >/dev/null || PATH=$PATH:/usr/local/cuda/bin
+if ! command -v ncu >/dev/null; then
+    echo "profile: needs ncu (Nsight Compute); with softgpu's counters: make profile EX=$EX BACKEND=cpu" >&2
+    exit 2
+fi
+log=$COURSE_BUILD/profile.log
+ncu --target-processes all --log-file "$log" --launch-count "${LAUNCHES:-8}" \
+    --section SpeedOfLight --section MemoryWorkloadAnalysis --section Occupancy --section LaunchStats \
+    "$COURSE_BUILD/grader" grade "$@" --fresh --slow 20 --results "$COURSE_BUILD/profile_results.json" ||
+    { cat "$log"; exit 2; }
+cat "$log"
+echo
+echo "Compute and Memory Throughput say which limit is near; a kernel far from both waits: look at"
+echo "Achieved Occupancy, and at how many blocks there are for how many SMs (Waves Per SM)."

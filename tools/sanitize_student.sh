@@ -1,0 +1,24 @@
+#!/bin/sh
+# sanitize_student.sh [FLAG OF grader ...]: look for what a right result may hide in an exercise (EX).
+# On a GPU by compute-sanitizer's four tools, one after the other; else by softgpu, which looks all
+# the time: here its findings are listed in full, each once. Exit status 1 if there are any.
+set -u
+if [ -z "${EX:-}" ]; then
+    echo "sanitize: which exercise? e.g. make sanitize EX=211" >&2
+    exit 2
+fi
+cd "$COURSE_ROOT" || exit 2
+folder=$COURSE_BUILD/sanitize
+results=$folder/student.json
+mkdir -p "$folder"
+if [ "${BACKEND:-cpu}" = cuda ]; then
+    status=0
+    for tool in memcheck racecheck initcheck synccheck; do
+        echo "== $tool"
+        tools/sanitize.sh "$tool" grade "$@" --fresh --results "$results" || status=1
+    done
+    exit $status
+fi
+"$COURSE_BUILD/grader" grade "$@" --fresh --slow 6 --results "$results" >"$folder/student.log" ||
+    { cat "$folder/student.log"; exit 2; }
+"$COURSE_BUILD/grader" findings --results "$results"
