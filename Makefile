@@ -10,7 +10,8 @@
 #   STRICT=1               fail unless all points are reached
 #   OWN=1                  link exercises with your own earlier ones, whatever their verdict
 #   RESULTS=FILE           where the results go (default: results/results.json)
-#   FORMAT=html OUTPUT=FILE  of a report; HISTORY=FILE adds earlier gradings to the page
+#   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
+#   FORMAT=html OUTPUT=FILE  of a report
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -23,7 +24,7 @@ HISTORY    ?= $(dir $(RESULTS))history.jsonl
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data skeletons docs format clean
+WITHOUT_SETUP := help setup doctor gradescope data skeletons reset docs format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif

@@ -100,6 +100,7 @@ part 'solutions earn all on softgpu'     solutions_earn_all
 part 'the same, compiled by clang'       solutions_earn_all_with_clang
 part 'skeletons score nothing'           skeletons_score_nothing
 part 'begun skeletons score nothing'     begun_skeletons_score_nothing
+part "a student's loop"                tools/test_loop.sh
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus
 
 echo "$passed passed, $failed failed"

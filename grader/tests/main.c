@@ -12,6 +12,7 @@ int main(void)
     srunner_add_suite(runner, suite_catalog());
     srunner_add_suite(runner, suite_submission());
     srunner_add_suite(runner, suite_idx());
+    srunner_add_suite(runner, suite_history());
     srunner_add_suite(runner, suite_digits());
     srunner_add_suite(runner, suite_random());
     srunner_add_suite(runner, suite_views());

@@ -14,6 +14,7 @@ Suite *suite_submission(void); /* test_submission.c */
 Suite *suite_traffic(void);    /* test_traffic.c */
 Suite *suite_catalog(void);    /* test_catalog.c */
 Suite *suite_idx(void);        /* test_idx.c */
+Suite *suite_history(void);    /* test_history.c */
 Suite *suite_digits(void);     /* test_digits.c */
 Suite *suite_random(void);     /* test_random.c */
 Suite *suite_views(void);      /* test_views.c */
