@@ -65,11 +65,13 @@ struct trace trace_here(void)
     int count = backtrace(frames, OWN_FRAMES + TRACE_FRAMES), kept = 0;
     struct trace trace = {{0}};
     Dl_info info;
+    bool seen = false; /* our own frames; a sanitizer's may come before them */
 
     if (!own) own = own_base();
     for (int i = 0; i < count && kept < TRACE_FRAMES; i++) {
         bool ours = !kept && dladdr(frames[i], &info) && (uintptr_t)info.dli_fbase == own;
-        if (!ours) trace.frame[kept++] = frames[i];
+        seen |= ours;
+        if (seen && !ours) trace.frame[kept++] = frames[i];
     }
     return trace;
 }
