@@ -12,6 +12,7 @@
 #   RESULTS=FILE           where the results go (default: results/results.json)
 #   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
+#   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N  of make class: docs/class.md
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -44,11 +45,15 @@ COURSE_C   := $(wildcard common/*.c)
 GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/views/*.c grader/loop/*.c)
 WORKER_C   := $(wildcard grader/worker/*.c)
 TESTS_C    := $(wildcard grader/tests/*.c)
+CLASS_C    := $(wildcard grader/class/*.c)
+CLASS_TESTS_C := $(wildcard grader/tests/class/*.c)
 
 objects     = $(patsubst %.c,$(BUILD)/obj/$(1)/%.o,$(2))
 COURSE_O   := $(call objects,course,$(COURSE_C))
 GRADER_O   := $(call objects,grader,$(GRADER_C))
 TESTS_O    := $(call objects,grader,$(TESTS_C))
+CLASS_O    := $(call objects,grader,$(CLASS_C))
+CLASS_TESTS_O := $(call objects,grader,$(CLASS_TESTS_C))
 
 WORKERS    := cpu $(if $(CUCC_FRONTEND),softgpu) $(if $(CUDA_LIB),cuda)
 PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%)
@@ -66,6 +71,14 @@ $(BUILD)/grader: $(GRADER_O) $(BUILD)/libcourse.so
 $(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
 	echo 'link $@'
 	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
+
+# For instructors: with libarchive, which students need not have.
+CLASS_LIBS := $(ARCHIVE_LIBS) $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
+$(BUILD)/class: $(CLASS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
+$(BUILD)/class_tests: $(CLASS_TESTS_O) $(filter-out %/main.o,$(CLASS_O) $(GRADER_O)) $(BUILD)/libcourse.so
+$(BUILD)/class $(BUILD)/class_tests:
+	echo 'link $@'
+	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)
 
 # One source, three workers: the CPU alone, the software GPU, a real one.
 $(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
@@ -94,7 +107,7 @@ $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call
 -include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
 
 # Objects are made again when their flags may have changed.
-$(COURSE_O) $(GRADER_O) $(TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
+$(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
     $(BUILD)/config.mk
 
 $(BUILD)/config.mk: tools/setup.sh
@@ -135,7 +148,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme \
+.PHONY: help setup doctor all grade check class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -231,7 +244,19 @@ readme: all ## the measured tables of README.md, from docs/results
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	tools/skeletons.sh
 
-test: all $(BUILD)/unit_tests $(BUILD)/test_device $(SKELETONS) ## all tests; the last line counts them
+ifeq ($(ARCHIVE_LIBS),)
+class:
+	tools/setup.sh --archive "$(BUILD)"
+	$(MAKE) class
+else
+class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS: gradebook and page in OUT
+	"$(BUILD)/class" --submissions "$(or $(SUBMISSIONS),$(error make class SUBMISSIONS=DIR))" \
+	    --out "$(or $(OUT),results/class)" $(if $(CLASS),--settings "$(CLASS)") \
+	    $(if $(filter cuda,$(BACKEND)),--jobs 1,$(if $(JOBS),--jobs "$(JOBS)")) -- \
+	    "$(BUILD)/grader" grade --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
+endif
+
+test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class_tests) $(BUILD)/test_device $(SKELETONS) ## all tests; the last line counts them
 	tools/test.sh
 
 compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, for sm_80 and sm_90

@@ -9,10 +9,12 @@
 #include "grader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -363,6 +365,18 @@ static void prepare(const options *o, job *j, build *b)
     }
 }
 
+/* Graders that share a build folder build one after the other, each with all processors: two of
+ * them may want the same library. The kernel lets go of the lock when its holder dies. */
+static int lock_builds(const char *folder)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/lock", folder);
+    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return lock;
+}
+
 void build_all(const options *o, build *builds[], int count)
 {
     char folder[PATH_MAX];
@@ -370,6 +384,7 @@ void build_all(const options *o, build *builds[], int count)
     bool *twin = calloc((size_t)count, sizeof *twin);
     snprintf(folder, sizeof folder, "%s/objects", o->build);
     mkdir(folder, 0777);
+    const int lock = lock_builds(folder);
     for (int i = 0; i < count; i++) {
         prepare(o, &jobs[i], builds[i]);
         twin[i] = !jobs[i].finished && twin_exists(jobs, i);
@@ -385,6 +400,7 @@ void build_all(const options *o, build *builds[], int count)
         }
         if (!builds[i]->log) builds[i]->log = strdup("");
     }
+    if (lock >= 0) close(lock);
     free(twin);
     free(jobs);
 }

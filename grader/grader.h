@@ -27,6 +27,7 @@
  *   hint.c       the next hint of an exercise's page
  *   views/       results.json in the formats of others (views.h is their index)
  *   loop/        a student's loop: history, progress, comparison, watching (loop.h)
+ *   class/       many submissions, a program of its own (class.h is its index)
  */
 #ifndef GRADER_GRADER_H
 #define GRADER_GRADER_H

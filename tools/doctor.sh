@@ -33,6 +33,7 @@ if [ -n "$missing" ]; then
 else
     row libraries "check, libffi, jansson, zlib, libcrypto"
 fi
+[ -n "$ARCHIVE_LIBS" ] || row libarchive "none; only make class needs it"
 if [ -n "$NVCC" ]; then
     row nvcc "$NVCC ($("$NVCC" --version | sed -n 's/.*\(release [0-9.]*\).*/\1/p'))"
     row cudart "${CUDA_LIB:-none}"

@@ -3,6 +3,7 @@
 #
 #   setup.sh [BUILD]                the set-up; config.mk (and nvcc's wheels) go to BUILD
 #   setup.sh --look [BUILD]         install and write nothing, print what is there as NAME='value'
+#   setup.sh --archive [BUILD]      see to it that libarchive is there, which only make class needs
 #   setup.sh --need COMMAND PACKAGE see to it that one more command is there
 #
 # Nothing is believed that was not tried: a library is there when a program that uses it compiles
@@ -87,7 +88,8 @@ find_check_libs() { # Debian's libcheck is static and wants its friends
     done
 }
 
-# Sets CC, CXX, CHECK_LIBS; prints the packages that would bring what is missing.
+# Sets CC, CXX, CHECK_LIBS, ARCHIVE_LIBS (empty where it is not) and missing: the packages that would
+# bring what the course cannot do without.
 look() {
     missing=
     CC=$(first_that_links cc.c $candidates_cc)
@@ -105,6 +107,9 @@ look() {
     has_library zlib.h 'zlibVersion()' -lz || missing="$missing zlib1g-dev"
     has_library openssl/evp.h 'EVP_MD_CTX_free(EVP_MD_CTX_new())' -lcrypto ||
         missing="$missing libssl-dev"
+    ARCHIVE_LIBS=
+    has_library archive.h 'archive_read_free(archive_read_new())' -larchive &&
+        ARCHIVE_LIBS=-larchive
     missing=${missing# }
 }
 
@@ -271,6 +276,7 @@ print_config() {
     echo "export CUCC_FRONTEND ?= $CUCC_FRONTEND"
     echo "export BACKEND ?= $BACKEND"
     echo "CHECK_LIBS := $CHECK_LIBS"
+    echo "ARCHIVE_LIBS := $ARCHIVE_LIBS"
     echo "NVIDIA_DEVICES := $(nvidia_devices)"
     echo "\$(BUILD)/config.mk: $found"
     for file in $found; do echo "$file:"; done
@@ -281,6 +287,16 @@ candidates_cc="${CC:-} gcc clang cc"
 candidates_cxx="${CXX:-} g++ clang++ c++"
 
 case ${1:-} in
+--archive)
+    build=$(realpath -m "${2:-build}")
+    look
+    if [ -z "$ARCHIVE_LIBS" ] && can_install && install_packages libarchive-dev; then look; fi
+    [ -n "$ARCHIVE_LIBS" ] || {
+        say "make class needs libarchive. Install it and try again:   apt-get install libarchive-dev"
+        exit 2
+    }
+    [ ! -e "$build/config.mk" ] || touch -d @0 "$build/config.mk"
+    ;;
 --need)
     need_command "$2" "$3"
     ;;
@@ -288,7 +304,7 @@ case ${1:-} in
     build=$(realpath -m "${2:-build}")
     look
     look_for_cuda
-    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH CUCC_CLANG CUCC_FRONTEND BACKEND missing; do
+    for name in CC CXX NVCC CUDA_INCLUDE CUDA_LIB GPU GPU_ARCH CUCC_CLANG CUCC_FRONTEND BACKEND ARCHIVE_LIBS missing; do
         eval "echo \"$name='\$$name'\""
     done
     ;;

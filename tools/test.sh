@@ -88,6 +88,8 @@ begun_skeletons_score_nothing() {
 }
 
 part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
+[ ! -x "$COURSE_BUILD/class_tests" ] ||
+    part 'grading a class'              "$COURSE_BUILD/class_tests"
 part 'device of softgpu'               "$COURSE_BUILD/test_device"
 part 'softgpu'                           build emulator-test
 part "softgpu's headers are CUDA's"      emulator/tests/abi

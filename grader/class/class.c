@@ -1,0 +1,112 @@
+/*
+ * class.c: a whole class: settings, submissions, results, reports. One run at a time works in a
+ * folder; a run may be killed anywhere, and the next one goes on where it was.
+ */
+#include "class/class.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool make_folder(const char *path)
+{
+    struct stat facts;
+    make_folders_of(path);
+    mkdir(path, 0777);
+    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) return true;
+    fprintf(stderr, "class: cannot make the folder %s\n", path);
+    return false;
+}
+
+static void make_path(char path[PATH_MAX], const class_options *o, const char *name)
+{
+    snprintf(path, PATH_MAX, "%s/%s", o->out, name);
+}
+
+/* @return a descriptor to be closed at the end, or -1 after a message */
+static int take_lock(const class_options *o)
+{
+    char path[PATH_MAX];
+    make_path(path, o, "lock");
+    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
+    fprintf(stderr, "class: %s: %s\n", path,
+            lock >= 0 && errno == EWOULDBLOCK ? "another make class is at work in this folder"
+                                              : strerror(errno));
+    if (lock >= 0) close(lock);
+    return -1;
+}
+
+static bool make_folders(const class_options *o)
+{
+    char work[PATH_MAX], graded[PATH_MAX];
+    make_path(work, o, "work");
+    make_path(graded, o, "graded");
+    return remove_tree(work) && make_folder(work) && make_folder(graded);
+}
+
+typedef void report_writer(FILE *, const submission *, size_t, const settings *);
+
+/* Whole or not at all. */
+static bool write_report(const class_options *o, const char *name, report_writer *write,
+                         const submission *all, size_t count, const settings *s)
+{
+    char path[PATH_MAX], unfinished[PATH_MAX];
+    make_path(path, o, name);
+    make_path(unfinished, o, "unfinished");
+    FILE *file = fopen(unfinished, "w");
+    if (file) write(file, all, count, s);
+    if (file && fclose(file) == 0 && rename(unfinished, path) == 0) return true;
+    fprintf(stderr, "class: cannot write %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static int summary(const class_options *o, const submission *all, size_t count)
+{
+    size_t graded = 0, refused = 0;
+    for (size_t i = 0; i < count; i++) {
+        graded += all[i].results != NULL;
+        refused += *all[i].refused != '\0';
+        if (*all[i].refused) printf("  refused  %-24s %s\n", all[i].student, all[i].refused);
+    }
+    printf("class: %zu graded, %zu refused, %zu not graded; %s/gradebook.csv, %s/index.html\n",
+           graded, refused, count - graded - refused, o->out, o->out);
+    return graded + refused == count ? 0 : 1;
+}
+
+static int grade_class(const class_options *o, const settings *s)
+{
+    size_t count;
+    char work[PATH_MAX];
+    if (!make_folders(o)) return 2;
+    submission *all = collect(o, &count);
+    if (!all) return 2;
+    if (count == 0) fprintf(stderr, "class: neither folder nor archive in %s\n", o->submissions);
+    if (count > 0) grade_submissions(o, all, count);
+    const bool written = count > 0 &&
+                         write_report(o, "gradebook.csv", write_gradebook, all, count, s) &&
+                         write_report(o, "index.html", write_page, all, count, s);
+    const int status = written ? summary(o, all, count) : 2;
+    make_path(work, o, "work");
+    remove_tree(work);
+    for (size_t i = 0; i < count; i++) json_decref(all[i].results);
+    free(all);
+    return status;
+}
+
+int class_run(const class_options *o)
+{
+    settings s = {0};
+    setlocale(LC_CTYPE, "C.UTF-8"); /* names in archives may be of any language */
+    if (o->settings && !settings_read(&s, o->settings)) return 2;
+    const int lock = make_folder(o->out) ? take_lock(o) : -1;
+    const int status = lock >= 0 ? grade_class(o, &s) : 2;
+    if (lock >= 0) close(lock);
+    settings_free(&s);
+    return status;
+}

@@ -1,0 +1,160 @@
+/*
+ * settings.c: class.ini.
+ *
+ *   [weights]
+ *   501 = 2                       ; points of 501 count twice
+ *   [late]
+ *   due = 2026-11-20T23:59:00Z    ; UTC
+ *   per_day = 10                  ; percent of the points for each day begun
+ *   most = 50                     ; percent
+ *   [submitted]
+ *   anna = 2026-11-20T20:00:00Z   ; instead of the time of her files
+ */
+#include "class/class.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *trimmed(char *text)
+{
+    while (isspace((unsigned char)*text)) text++;
+    for (size_t n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]);) text[--n] = '\0';
+    return text;
+}
+
+static bool is_time(const char *text, time_t *seconds)
+{
+    struct tm parts = {0};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    if (!end || *end) return false;
+    *seconds = timegm(&parts);
+    return true;
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    return end != text && !*end && isfinite(value) && value >= 0;
+}
+
+static bool is_percent(const char *text)
+{
+    return is_number(text) && atof(text) <= 100;
+}
+
+static bool is_exercise(const char *text)
+{
+    return catalog_find(atoi(text)) != NULL;
+}
+
+/* @return what is wrong with a setting, or NULL */
+static const char *wrong_setting(const setting *s)
+{
+    time_t ignored;
+    if (strcmp(s->section, "weights") == 0) {
+        if (!is_exercise(s->name)) return "there is no such exercise";
+        return is_number(s->value) ? NULL : "a weight is a number, 0 or more";
+    }
+    if (strcmp(s->section, "submitted") == 0 ||
+        (strcmp(s->section, "late") == 0 && strcmp(s->name, "due") == 0)) {
+        return is_time(s->value, &ignored) ? NULL : "a time looks like 2026-11-20T23:59:00Z";
+    }
+    if (strcmp(s->section, "late") == 0 &&
+        (strcmp(s->name, "per_day") == 0 || strcmp(s->name, "most") == 0)) {
+        return is_percent(s->value) ? NULL : "a percentage is a number from 0 to 100";
+    }
+    return "not a setting: [weights] EXERCISE, [late] due, per_day, most, [submitted] STUDENT";
+}
+
+static const char *add_setting(settings *to, const char *section, char *line)
+{
+    setting s;
+    char *equals = strchr(line, '=');
+    if (!equals) return "neither [section] nor name = value";
+    *equals = '\0';
+    snprintf(s.section, sizeof s.section, "%s", section);
+    snprintf(s.name, sizeof s.name, "%s", trimmed(line));
+    snprintf(s.value, sizeof s.value, "%s", trimmed(equals + 1));
+    const char *wrong = wrong_setting(&s);
+    if (wrong) return wrong;
+    to->all = realloc(to->all, (to->count + 1) * sizeof *to->all);
+    to->all[to->count++] = s;
+    return NULL;
+}
+
+static const char *read_line(settings *to, char section[32], char *line)
+{
+    line[strcspn(line, ";#\n")] = '\0';
+    line = trimmed(line);
+    if (!*line) return NULL;
+    if (*line != '[') return add_setting(to, section, line);
+    snprintf(section, 32, "%.*s", (int)strcspn(line + 1, "]"), line + 1);
+    return NULL;
+}
+
+bool settings_read(settings *s, const char *path)
+{
+    char line[512], section[32] = "";
+    const char *wrong = NULL;
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        fprintf(stderr, "class: cannot read %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    for (int number = 1; !wrong && fgets(line, sizeof line, file); number++) {
+        wrong = read_line(s, section, line);
+        if (wrong) fprintf(stderr, "class: %s:%d: %s\n", path, number, wrong);
+    }
+    fclose(file);
+    return !wrong;
+}
+
+void settings_free(settings *s)
+{
+    free(s->all);
+    *s = (settings){0};
+}
+
+static const char *find(const settings *s, const char *section, const char *name)
+{
+    for (size_t i = s->count; i-- > 0;) { /* the last one counts */
+        if (strcmp(s->all[i].section, section) == 0 && strcmp(s->all[i].name, name) == 0) {
+            return s->all[i].value;
+        }
+    }
+    return NULL;
+}
+
+double settings_weight(const settings *s, long long exercise)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%lld", exercise);
+    const char *value = find(s, "weights", name);
+    return value ? atof(value) : 1.0;
+}
+
+time_t settings_submitted(const settings *s, const char *student, time_t files)
+{
+    const char *value = find(s, "submitted", student);
+    if (value) is_time(value, &files);
+    return files;
+}
+
+int settings_days_late(const settings *s, time_t submitted)
+{
+    time_t due;
+    const char *value = find(s, "late", "due");
+    if (!value || !is_time(value, &due) || submitted <= due) return 0;
+    return (int)((submitted - due + 86399) / 86400);
+}
+
+double settings_late_factor(const settings *s, int days)
+{
+    const char *per_day = find(s, "late", "per_day"), *most = find(s, "late", "most");
+    double percent = per_day ? days * atof(per_day) : 0;
+    return 1 - fmin(percent, most ? atof(most) : 100) / 100;
+}
