@@ -178,8 +178,8 @@ static bool decode_wmma_product(decoder *d, const shape *s)
 
 static bool set_matrix_address(decoder *d, draft *x, const ptx_operand *memory)
 {
-    const ptx_operand *base = &memory->item[0];
     if (memory->kind != PTX_MEMORY) return false;
+    const ptx_operand *base = &memory->item[0];
     x->op.offset = (int64_t)memory->number;
     x->op.narrow = base->kind == PTX_REGISTER && d->width[base->reg] == 4;
     x->op.space = has_part(d, "global")   ? SPACE_GLOBAL
