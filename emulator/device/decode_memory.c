@@ -101,6 +101,7 @@ static bool decode_param_access(decoder *d, const ptx_operand *memory, const ptx
                                 bool load)
 {
     param_row p;
+    if (memory->kind != PTX_MEMORY) return false;
     const ptx_operand *base = &memory->item[0];
     if (base->kind != PTX_SYMBOL || !find_param(d, base, &p)) return false;
     int bytes = type_size(last_part(d));
