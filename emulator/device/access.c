@@ -117,7 +117,7 @@ INLINE uint8_t *reach_run(warp *w, const op *o, run *r, space where, access_kind
     }
     *step = r->step;
     if (where == SPACE_SHARED) return reach_shared(w, o, r, how);
-    if (where == SPACE_LOCAL) return reach_local(w, r, step);
+    if (where == SPACE_LOCAL) return reach_local(w, o, r, how, step);
     if (where == SPACE_PARAM) return reach_params(w, r);
     return reach_global(w, r, how);
 }
@@ -223,6 +223,8 @@ INLINE const op *load(warp *w, const op *o, space where, bool narrow)
             move->run(component(w, o, k, r->lane), from + k * o->size, step, r->lanes);
         }
     }
+    bool local = where != SPACE_GLOBAL && where != SPACE_SHARED;
+    if (local && __builtin_expect(w->unwritten.op == o, 0)) return undefined_load(w, o);
     return go_on(w, o + 1);
 }
 

@@ -2,7 +2,7 @@
  * block.c: one block at a time on one host thread: its memory, its warps, their turns.
  *
  * Interface
- *   block_open, block_close, block_prepare, block_run, block_start, block_turn
+ *   block_open, block_close, block_prepare, block_run, block_start, block_turn, block_grow
  *
  * A block's memory is kept from launch to launch and only ever grows.
  */
@@ -24,7 +24,7 @@ static uint8_t *take_pages(size_t bytes)
     return memory;
 }
 
-static void grow(uint8_t **memory, size_t *capacity, size_t bytes)
+void block_grow(uint8_t **memory, size_t *capacity, size_t bytes)
 {
     if (bytes <= *capacity) return;
     if (*memory) munmap(*memory, *capacity);
@@ -55,6 +55,7 @@ void block_close(block *b)
     munmap(b->rows, (BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
     if (b->frames) munmap(b->frames, b->frame_capacity);
     if (b->locals) munmap(b->locals, b->local_capacity);
+    if (b->written) munmap(b->written, b->written_capacity);
     shadow_close(b);
     free(b->tallies);
     free(b->tracker);
@@ -112,9 +113,9 @@ static void give_memory(block *b)
     bool calls = f->calls;
     b->frame_bytes = (f->register_bytes + (calls ? CALL_ROWS : 0) + 4095) & ~(size_t)4095;
     b->frame_bytes += 5 * ROW_ALIGNMENT; /* so that warps do not fight for the same cache sets */
-    grow(&b->frames, &b->frame_capacity, b->warp_count * b->frame_bytes);
+    block_grow(&b->frames, &b->frame_capacity, b->warp_count * b->frame_bytes);
     b->local_stride = f->local_bytes + (calls ? CALL_STACK : 0) + ROW_ALIGNMENT;
-    grow(&b->locals, &b->local_capacity, (size_t)b->warp_count * LANES * b->local_stride);
+    block_grow(&b->locals, &b->local_capacity, (size_t)b->warp_count * LANES * b->local_stride);
 }
 
 void block_prepare(block *b, launch *l)
@@ -135,6 +136,7 @@ void block_prepare(block *b, launch *l)
         w->frames_end = w->frames + b->frame_bytes;
         w->local = b->locals + (size_t)k * LANES * b->local_stride;
     }
+    local_prepare(b);
     shadow_prepare(b);
 }
 
@@ -154,6 +156,7 @@ void block_start(block *b, uint64_t number)
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
         warp_start(&b->warps[k], b->launch->function, rest >= LANES ? ~0u : (1u << rest) - 1);
+        local_start(&b->warps[k]);
         b->warps[k].budget = b->launch->budget;
     }
     shadow_start(b);

@@ -105,9 +105,8 @@ const op *run_shuffle(warp *w, const op *o)
         uint32_t *p = row(w, o->v[0]);
         *p = (*p & ~mask) | (in_range & mask);
     }
-    bool all_defined = is_all(mask) && !w->undefined_count;
-    return all_defined || !w->block->launch->check_lanes ? o + 1
-                                                         : undefined_read(w, o, mask, source);
+    bool others = !is_all(mask) && w->block->launch->check_lanes;
+    return others || w->undefined_count ? undefined_read(w, o, mask, source) : o + 1;
 }
 
 /* ---- votes ----------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ typedef struct rule {
 
 const rule *rule_find(const char *name);
 /** Is it the handler of an opcode of the tables: each lane of the result from that lane alone? */
-bool rule_runs(handler *);
+const rule *rule_of(handler *);
 
 /** The fields of op that hold operands, in the order of op.d ... op.guard. */
 typedef enum field {

@@ -325,14 +325,25 @@ typedef struct word_shape {
     uint32_t kind, step[2]; /**< bytes */
 } word_shape;
 
-/** A row of which some lanes hold what no lane gave. See undefined.c. */
+/** A row of which some lanes hold what no lane gave, or what nothing has written. See undefined.c.
+ */
 typedef struct undefined {
     operand row;
     uint32_t lanes;
-    const op *shuffle;    /**< where it came from, and the first lane that read, */
-    uint8_t lane, source; /**< and what lane it read from */
+    const op *origin; /**< the shuffle or load where it came from, and the first lane that read, */
+    uint8_t lane, source; /**< and what lane a shuffle read from */
+    bool local;           /**< the origin is a load of local memory, */
+    bool raw, part;       /**< nothing was computed with it yet; other components are defined */
+    uint64_t offset;      /**< in local memory */
 } undefined;
-enum { MOST_UNDEFINED = 16 };
+enum { MOST_UNDEFINED = 32 };
+
+/** What the load that runs found unwritten in local memory, by component. */
+typedef struct unwritten {
+    const op *op; /**< NULL: nothing */
+    uint32_t lanes[4];
+    uint64_t offset; /**< of the first one */
+} unwritten;
 
 struct warp {
     uint8_t *bank[BANKS];
@@ -350,6 +361,9 @@ struct warp {
     int32_t slice;                 /**< backward jumps left before others get their turn */
     uint8_t *frames, *frames_end;  /**< memory for register frames */
     uint8_t *local;                /**< lane l's local memory starts at l * block->local_stride */
+    uint32_t *written;             /**< by offset in it: lanes that wrote there; NULL: no check */
+    unwritten unwritten;
+    bool alone; /**< undefined.c runs a copy of one operation */
     flights flights;
     uint32_t undefined_count;
     const uint8_t *undefined_frame; /**< whose rows they are */
@@ -394,7 +408,10 @@ struct block {
     size_t frame_bytes, frame_capacity; /**< a warp's share */
     uint8_t *locals;
     size_t local_stride, local_capacity; /**< a thread's share of local memory */
-    atomic_int seat;                     /**< cooperative: a `seat` of grid.c */
+    uint8_t *written;                    /**< warp.written of all */
+    size_t written_capacity;
+    uint32_t steps;      /**< operations of this launch that undefined.c followed */
+    atomic_int seat;     /**< cooperative: a `seat` of grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     bool copied;         /**< asynchronously, since it began */
     bool spent;          /**< a warp has used up its turn */
@@ -557,6 +574,8 @@ void block_run(block *, uint64_t number);
 /** The same in pieces: begin; then give every warp a turn, until that returns false. */
 void block_start(block *, uint64_t number);
 bool block_turn(block *);
+/** At least `bytes` of zeroed pages; what they held is lost when they move. */
+void block_grow(uint8_t **memory, size_t *capacity, size_t bytes);
 
 /* path.c */
 void warp_start(warp *, const function *, uint32_t mask);
@@ -622,12 +641,22 @@ space space_of_address(uint64_t generic);
 /** Where a space begins among generic addresses; 0 for global memory. */
 uint64_t window_of(space);
 /** NULL: not as a whole. `step`: bytes from lane to lane in host memory. */
-uint8_t *reach_local(const warp *, const run *, int64_t *step);
+uint8_t *reach_local(warp *, const op *, const run *, access_kind, int64_t *step);
 uint8_t *reach_params(const warp *, const run *);
 /** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write.
  */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
                     access_kind, const void *value);
+
+/* local.c: which bytes of local memory were written */
+void local_prepare(block *);
+void local_start(warp *);
+/** The frame of a function begins at an offset, for some lanes. */
+void local_enter(warp *, const function *, uint32_t offset, uint32_t lanes);
+/** An access happens: a store is remembered, what a load lacks goes to w->unwritten. */
+void local_note(warp *, const op *, const run *, access_kind);
+/** What these lanes have there counts as unwritten again. */
+void local_forget(warp *, uint64_t offset, uint32_t bytes, uint32_t lanes);
 
 /* grid.c: blocks that wait for each other */
 /** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads.
@@ -736,8 +765,9 @@ lines fragment_lines(const warp *, const op *, const matrix *);
 /** Wait for all lanes of the warp. @return false: the path waits. */
 bool whole_warp(warp *, const op *);
 
-/* undefined.c: what shuffles read from lanes that do not take part */
+/* undefined.c: what shuffles read from lanes that do not take part, and loads that nobody wrote */
 const op *undefined_read(warp *, const op *, uint32_t mask, const uint8_t source[LANES]);
+const op *undefined_load(warp *, const op *);
 const op *undefined_step(warp *, const op *);
 
 /* various.c, float.c */

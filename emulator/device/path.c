@@ -273,6 +273,7 @@ static void enter(warp *w, const op *o, const function *f, uint8_t *frame, uint3
     p->function = f;
     p->registers = frame;
     p->local = local;
+    local_enter(w, f, local, mask);
 }
 
 const op *run_call(warp *w, const op *o)

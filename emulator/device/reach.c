@@ -28,11 +28,12 @@ uint64_t window_of(space s)
                               : 0;
 }
 
-uint8_t *reach_local(const warp *w, const run *r, int64_t *step)
+uint8_t *reach_local(warp *w, const op *o, const run *r, access_kind how, int64_t *step)
 {
     uint64_t room = w->block->local_stride - ROW_ALIGNMENT;
     uint64_t span = (r->lanes - 1) * r->step + r->bytes;
     if (r->address >= room || span > room - r->address) return NULL;
+    local_note(w, o, r, how);
     *step = (int64_t)(w->block->local_stride + r->step);
     return w->local + r->lane * w->block->local_stride + r->address;
 }
@@ -161,7 +162,7 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
     }
     int64_t step;
     run r = {.address = address, .lane = lane, .lanes = 1, .bytes = bytes};
-    uint8_t *host = where == SPACE_LOCAL ? reach_local(w, &r, &step) : reach_params(w, &r);
+    uint8_t *host = where == SPACE_LOCAL ? reach_local(w, o, &r, how, &step) : reach_params(w, &r);
     if (!host)
         report_other(w, o, address, bytes, lane, how, where == SPACE_LOCAL ? "local" : "parameter");
     return host;

@@ -2,7 +2,7 @@
  * rules.c: finds the handler of an opcode by name, in one hash table over all opcode tables.
  *
  * Interface
- *   rule_find, rule_runs
+ *   rule_find, rule_of
  */
 #include <pthread.h>
 #include <string.h>
@@ -48,13 +48,13 @@ const rule *rule_find(const char *name)
     return NULL;
 }
 
-bool rule_runs(handler *run)
+const rule *rule_of(handler *run)
 {
     const rule *const tables[] = {integer_rules, float_rules, convert_rules};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (const rule *r = tables[i]; r->name; r++) {
-            if (r->run == run) return true;
+            if (r->run == run) return r;
         }
     }
-    return false;
+    return NULL;
 }

@@ -45,7 +45,7 @@ static bool is_uniform(const draft *x, field f, const bool *uniform)
 static bool makes_uniform(const draft *x, const bool *uniform)
 {
     bool parameter = x->op.is_load && x->op.space == SPACE_PARAM && !(x->reads >> FIELD_A & 1);
-    if (x->op.guard || !(parameter || rule_runs(x->op.run))) return false;
+    if (x->op.guard || !(parameter || rule_of(x->op.run))) return false;
     for (int f = FIELD_A; f <= FIELD_E; f++) {
         if (!is_uniform(x, (field)f, uniform)) return false;
     }
