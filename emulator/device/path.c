@@ -402,8 +402,9 @@ static void release_waiting(warp *w)
 
 static void out_of_budget(warp *w)
 {
-    const path *p = current(w);
-    report(w, p->pc, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
+    const op *o = current(w)->pc;
+    if (o->run == run_join) o++; /* the loop's start has the line of what comes before it */
+    report(w, o, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
            "runs without end: the instruction budget is spent");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }
