@@ -30,10 +30,10 @@
 
 #include "counts.h"
 
-#ifndef DEVICE_BASE /* a sanitizer may want this range for itself */
-#define DEVICE_BASE  UINT64_C(0x500000000000) /* first device address */
+#ifndef DEVICE_BASE                          /* a sanitizer may want this range for itself */
+#define DEVICE_BASE UINT64_C(0x500000000000) /* first device address */
 #endif
-#define DEVICE_BYTES (UINT64_C(1) << 36)      /* size of the device's address range: 64 GiB */
+#define DEVICE_BYTES (UINT64_C(1) << 36) /* size of the device's address range: 64 GiB */
 
 /* Device memory fills the range but for its last part, where the host's own memory appears that
  * kernels may touch: the same address on both sides, the same bytes. Several devices divide the
