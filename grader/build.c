@@ -300,6 +300,8 @@ static void link_library(job *j)
         return;
     }
     if (j->compiled) b->ok = run_step(b, link_command(j->options, b), j->folder, "linking");
+    /* A compiler that was killed says nothing about the source: it is tried again next time. */
+    if (!b->ok && b->log && strstr(b->log, "signal terminated program")) return;
     write_text(j->folder, "log", b->log ? b->log : "");
 }
 
