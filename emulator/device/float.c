@@ -48,6 +48,14 @@ static inline f32 binary_logarithm(f32 x)
     return x == INFINITY || x != x ? x : result;
 }
 
+/* tanh.approx.f32 errs by up to 2^-11 of the result on a GPU. So that nobody takes it for tanhf, 11
+ * bits behind the leading one are all that is kept. */
+static inline f32 quick_tanh(f32 x)
+{
+    f32 y = tanhf(x);
+    return y == y ? bits_float((float_bits(y) + 0x800) & ~0xfffu) : y;
+}
+
 /* x * y + z as f32, its last bit set if anything was lost, so that rounding once more is right. The
  * product is exact in double; what the sum loses is known (Knuth). */
 static inline f32 sum_to_odd(f64 product, f64 z)

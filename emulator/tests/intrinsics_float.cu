@@ -232,3 +232,25 @@ CASE(conversions)
         CHECK(got[k].to_char == clamped<unsigned char>(trunc(f)));
     }
 }
+
+__global__ void quick_tanh(float *out, const float *in)
+{
+    asm("tanh.approx.f32 %0, %1;" : "=f"(out[threadIdx.x]) : "f"(in[threadIdx.x]));
+}
+
+/* As coarse as PTX allows a GPU to be, and no finer: what relies on more fails here too. */
+CASE(tanh_approx)
+{
+    std::vector<float> in = {0.0f, -0.0f, 1e-3f, 0.1f, -0.5f, 0.7f, 1.0f, 3.0f, -20.0f, NAN};
+    float *out = device_array<float>(in.size());
+    double worst = 0.0;
+    quick_tanh<<<1, in.size()>>>(out, to_device(in));
+    SYNC();
+    std::vector<float> got = to_host(out, in.size());
+    for (size_t i = 2; i + 1 < in.size(); i++) {
+        double want = tanh((double)in[i]);
+        worst = fmax(worst, fabs(got[i] / want - 1.0));
+    }
+    CHECK(worst < 0x1p-11 && worst > 0x1p-14);
+    CHECK(same(got[0], 0.0f) && same(got[1], -0.0f) && got[8] == -1.0f && got[9] != got[9]);
+}
