@@ -90,7 +90,7 @@ $(WORKERS:%=$(BUILD)/worker_%):
 	echo 'link $@'
 	$(CC) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
-FLAGS_course         := -fPIC
+FLAGS_course         := -fPIC -fno-semantic-interposition
 FLAGS_grader         := -Igrader -Iemulator $(PHASES:%=-I%)
 FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
 FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include

@@ -2,15 +2,22 @@
 
 #include <math.h>
 
+#define STEP 0x9e3779b97f4a7c15
+
 random_state random_seed(uint64_t seed)
 {
     random_state rng = {seed};
     return rng;
 }
 
+void random_skip(random_state *rng, uint64_t n)
+{
+    rng->counter += n * STEP;
+}
+
 uint64_t random_u64(random_state *rng)
 {
-    uint64_t z = rng->counter += 0x9e3779b97f4a7c15;
+    uint64_t z = rng->counter += STEP;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);

@@ -24,6 +24,8 @@ typedef struct {
 random_state random_seed(uint64_t seed);
 /** @return 64 random bits */
 uint64_t random_u64(random_state *rng);
+/** Go on as if n numbers had been taken. */
+void random_skip(random_state *rng, uint64_t n);
 /** @return one of 0 .. n-1, each equally likely. n > 0 */
 uint64_t random_below(random_state *rng, uint64_t n);
 /** @return uniform in [lo, hi). lo < hi */

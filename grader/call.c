@@ -161,12 +161,10 @@ static void fill_image(unsigned char *image, const argument *a)
     const wire_argument *w = &a->wire;
     memset(image, CANARY, w->before);
     memset(image + w->before + w->bytes, CANARY, w->after);
-    if (a->role != ROLE_OUT) {
-        if (w->bytes) memcpy(image + w->before, a->data, w->bytes);
-        return;
-    }
-    const unsigned poison = (unsigned)w->value.u;
-    for (size_t i = 0; i < w->bytes; i += 4) memcpy(image + w->before + i, &poison, 4);
+    if (a->role == ROLE_OUT)
+        parallel_fill(image + w->before, (unsigned)w->value.u, w->bytes);
+    else
+        parallel_copy(image + w->before, a->data, w->bytes);
 }
 
 static size_t lay_out(wire_call *call, argument *arguments, int count)
@@ -204,10 +202,10 @@ static void take_back(const unsigned char *shared, argument *a)
     check_canaries(image, w);
     if (w->bytes == 0) return;
     if (a->role == ROLE_IN) {
-        expect(memcmp(image + w->before, a->data, w->bytes) == 0,
+        expect(parallel_equal(image + w->before, a->data, w->bytes),
                "changed its input `%s`, which is const", w->name);
     } else {
-        memcpy(a->data, image + w->before, w->bytes);
+        parallel_copy(a->data, image + w->before, w->bytes);
     }
 }
 

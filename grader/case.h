@@ -110,6 +110,17 @@ int *random_i32(size_t count, int low, int high);                     /* low .. 
 random_state *case_random(void);                                      /* for anything else */
 void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at random places */
 
+/* ---- large arrays, on all cores -------------------------------------------------------------- */
+
+/** Does its work for begin <= i < end. May not fail the case: several run at once. */
+typedef void parallel_work(size_t begin, size_t end, void *context);
+typedef bool parallel_test(size_t i, const void *context);
+
+/** The work for 0 .. count-1, cut into parts. */
+void parallel(size_t count, parallel_work *, void *context);
+/** @return the first i below count for which the test is true, or count */
+size_t parallel_find(size_t count, parallel_test *, const void *context);
+
 /* ---- calls into the worker ------------------------------------------------------------------- */
 
 /** One argument of a call: a wire_argument and where its data lives in the grader. */

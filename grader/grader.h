@@ -10,6 +10,7 @@
  *   channel.c    a worker process: start, send, receive, stop
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
  *   inputs.c     what the calls are fed with
+ *   parallel.c   large arrays on all cores
  *   compare.c    what came back against what should have (pattern.c names the mistake)
  *   reference.c  what should have, in double
  *   run.c        the cases of one exercise as a Check suite
@@ -168,6 +169,12 @@ typedef struct mismatch {
 
 /** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */
 const char *pattern_name(const mismatch *);
+
+/* ---- parallel.c ------------------------------------------------------------------------------ */
+
+void parallel_copy(void *to, const void *from, size_t bytes);
+void parallel_fill(void *to, unsigned word, size_t bytes); /* a multiple of 4 */
+bool parallel_equal(const void *a, const void *b, size_t bytes);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 

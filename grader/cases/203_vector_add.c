@@ -6,15 +6,23 @@
 
 #define CANCELLING 3 /* of 257 values: large, so that only exact addition is right */
 
+typedef struct sums {
+    const float *c, *a, *b;
+} sums;
+
+/* One rounding: every right kernel gives the same bits. */
+static bool is_wrong(size_t i, const void *context)
+{
+    const sums *s = context;
+    return !(s->c[i] == s->a[i] + s->b[i]);
+}
+
 static void expect_sums(const float *c, const float *a, const float *b, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float want = a[i] + b[i]; /* one rounding: every right kernel gives these bits */
-        if (!(c[i] == want)) {
-            fail("c[%zu] is %.9g, should be %.9g + %.9g = %.9g (n = %zu)", i, c[i], a[i], b[i],
-                 want, n);
-        }
-    }
+    const size_t i = parallel_find(n, is_wrong, &(sums){c, a, b});
+    if (i == n) return;
+    fail("c[%zu] is %.9g, should be %.9g + %.9g = %.9g (n = %zu)", i, c[i], a[i], b[i], a[i] + b[i],
+         n);
 }
 
 static void run_add(const long *shape)
@@ -60,18 +68,35 @@ static void run_timed(const char *function, const long *shape)
     if (strcmp(function, "vector_add") == 0) expect_sums(c, a, b, n);
 }
 
+#define PERIOD 1000003
+
+typedef struct repeated {
+    float *a;
+    const float *pattern; /* [PERIOD], again and again */
+} repeated;
+
+static void repeat(size_t begin, size_t end, void *context)
+{
+    const repeated *r = context;
+    for (size_t i = begin; i < end; i++) r->a[i] = r->pattern[i % PERIOD];
+}
+
+static bool is_not_doubled(size_t i, const void *context)
+{
+    const repeated *r = context;
+    return !(r->a[i] == 2.0f * r->pattern[i % PERIOD]);
+}
+
 /* Beyond 2^31 elements, with one buffer for all three: a = a + a. */
 static void run_doubling(const long *shape)
 {
-    const size_t n = (size_t)shape[0], period = 1000003;
-    float *a = f32_array(n);
-    const float *pattern = random_f32(period);
-    for (size_t i = 0; i < n; i++) a[i] = pattern[i % period];
-    call_cuda("vector_add", ARGS(inout_f32("a", a, n), same_as(0), same_as(0), u64(n), stream()));
-    for (size_t i = 0; i < n; i++) {
-        const float want = 2.0f * pattern[i % period];
-        if (!(a[i] == want)) fail("c[%zu] is %.9g, should be %.9g (n = %zu)", i, a[i], want, n);
-    }
+    const size_t n = (size_t)shape[0];
+    repeated r = {f32_array(n), random_f32(PERIOD)};
+    parallel(n, repeat, &r);
+    call_cuda("vector_add", ARGS(inout_f32("a", r.a, n), same_as(0), same_as(0), u64(n), stream()));
+    const size_t i = parallel_find(n, is_not_doubled, &r);
+    if (i == n) return;
+    fail("c[%zu] is %.9g, should be %.9g (n = %zu)", i, r.a[i], 2.0f * r.pattern[i % PERIOD], n);
 }
 
 static const grading_case cases[] = {

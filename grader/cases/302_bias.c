@@ -29,9 +29,9 @@ static void sum_columns(const char *function, float *grad_bias, const float *gra
                         size_t cols)
 {
     double *want = f64_array(cols), *absolute = f64_array(cols);
-    for (size_t i = 0; i < rows * cols; i++) {
-        want[i % cols] += grad_y[i];
-        absolute[i % cols] += fabs(grad_y[i]);
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < cols; c++) want[c] += grad_y[r * cols + c];
+        for (size_t c = 0; c < cols; c++) absolute[c] += fabs(grad_y[r * cols + c]);
     }
     call_cuda(function,
               ARGS(out_f32("grad_bias", grad_bias, cols), in_f32("grad_y", grad_y, rows * cols),

@@ -71,8 +71,8 @@ static void prepare(wire_reply *reply)
 {
     crash_watch(&call, buffers);
     if (call.memory_bytes > 0) {
-        shared =
-            mmap(NULL, call.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_MEMORY_FD, 0);
+        shared = mmap(NULL, call.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      WIRE_MEMORY_FD, 0);
         if (shared == MAP_FAILED) {
             shared = NULL;
             set_text(reply, WIRE_NO_MEMORY, "shared memory");
