@@ -62,15 +62,15 @@ PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%)
 
 $(BUILD)/libcourse.so: $(COURSE_O)
 	echo 'link $@'
-	$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ -lz -lm
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^ -lz -lm
 
 $(BUILD)/grader: $(GRADER_O) $(BUILD)/libcourse.so
 	echo 'link $@'
-	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 $(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
 	echo 'link $@'
-	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 # For instructors: with libarchive, which students need not have.
 CLASS_LIBS := $(ARCHIVE_LIBS) $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
@@ -78,7 +78,7 @@ $(BUILD)/class: $(CLASS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse
 $(BUILD)/class_tests: $(CLASS_TESTS_O) $(filter-out %/main.o,$(CLASS_O) $(GRADER_O)) $(BUILD)/libcourse.so
 $(BUILD)/class $(BUILD)/class_tests:
 	echo 'link $@'
-	$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)
 
 # One source, three workers: the CPU alone, the software GPU, a real one.
 $(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
@@ -88,7 +88,7 @@ $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse
 $(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
 $(WORKERS:%=$(BUILD)/worker_%):
 	echo 'link $@'
-	$(CC) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 FLAGS_course         := -fPIC -fno-semantic-interposition
 FLAGS_grader         := -Igrader -Iemulator $(PHASES:%=-I%)
@@ -107,7 +107,7 @@ $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call
 -include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
 
 # Objects are made again when their flags may have changed.
-$(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
+$(FUZZ_O) $(REPLAY_O) $(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
     $(BUILD)/config.mk
 
 $(BUILD)/config.mk: tools/setup.sh
@@ -116,6 +116,8 @@ $(BUILD)/config.mk: tools/setup.sh
 ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg)))
 $(BUILD)/config.mk: FORCE
 endif
+
+include grader/fuzz/fuzz.mk
 
 # --- what is compiled only to see that it compiles, and without a warning ----------------------
 

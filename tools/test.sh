@@ -97,6 +97,7 @@ part 'device of softgpu'               "$COURSE_BUILD/test_device"
 part 'softgpu'                           build emulator-test
 part "softgpu's headers are CUDA's"      emulator/tests/abi
 part 'what fuzzers began with'          build fuzz-replay
+part 'the same, of the grader'          build fuzz-replay-grader
 part 'reports'                           tools/test_views.sh
 part 'skeletons follow from solutions'   tools/skeletons.sh --check
 part 'compiles without warnings'         build compiled
