@@ -125,7 +125,8 @@ comma     := ,
 SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
-             $(wildcard grader/baselines/*.c grader/baselines/*.cu grader/corpus/*/*.cu) \
+             $(wildcard grader/baselines/*.c grader/baselines/*.cu) \
+             $(filter-out grader/corpus/hostile/%,$(wildcard grader/corpus/*/*.cu)) \
              $(wildcard bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
@@ -150,7 +151,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme \
+.PHONY: help setup doctor all grade check class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -236,6 +237,12 @@ report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdo
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
 	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
+
+corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these)
+	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)")
+
+manifest: all ## the list of the corpus and its verdicts, written anew
+	$(GRADER) manifest >grader/corpus/MANIFEST
 
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
 	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"

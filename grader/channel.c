@@ -189,7 +189,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     int sockets[2], pipes[2];
     char program[PATH_MAX], scratch[PATH_MAX];
     worker *w = calloc(1, sizeof *w);
-    w->patient = o->slow > 0;
+    w->patient = o->slow > 1;
     w->output = calloc(1, OUTPUT_KEPT + 1);
     snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
     snprintf(scratch, sizeof scratch, "%s/scratch", o->build);
@@ -206,7 +206,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     close(pipes[1]);
 
     wire_reply hello = {0};
-    exchange outcome = receive(w, &hello, START_DEADLINE);
+    exchange outcome = receive(w, &hello, START_DEADLINE * (o->slow > 0 ? o->slow : 1));
     if (outcome == EXCHANGE_OK && hello.status == WIRE_OK) return w;
     if (outcome == EXCHANGE_OK) {
         snprintf(why, 512, "%s", hello.text);

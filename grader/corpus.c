@@ -1,104 +1,39 @@
 /*
- * corpus.c: the grader graded. Each file of grader/corpus/wrong begins with
- *
- *     // WRONG: case | text             (case: its name or its beginning; text: in the message)
- *     // WRONG: case | one / other     (one of two texts)
- *     // WRONG: case | text | gpu       (only a real GPU shows it)
- *     // WRONG: case | text | race      (a GPU shows it only to compute-sanitizer)
- *     // WRONG: case | text | softgpu   (a GPU does not show it)
- *
- * and must fail in that case with that text, or with that finding of softgpu. Each file of
- * grader/corpus/right begins with "// RIGHT: what is different" and must pass all cases and, on
- * softgpu, all traffic tests. Each file of grader/corpus/slow begins with
- *
- *     // SLOW: metric | text            (metric: of a traffic test, or its beginning)
- *
- * and must pass all cases and, on softgpu, fail that traffic test with that text. A file's name
- * begins with its exercise.
+ * corpus.c: the grader graded. Every submission of grader/corpus must get the verdict that it
+ * claims (claims.c). All are built first, then judged, several at a time, each by a process of its
+ * own: whatever a hostile one does to its grader is seen, and disturbs no other.
  */
 #include "grader.h"
 
-#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#define ENTRIES_MAX 1024
+#define ENTRY_DEADLINE 300 /* seconds for one submission: a grader that hangs is a defect too */
+#define HURRY          0.1 /* deadlines of those that wait for them, of the usual ones */
+#define GPU_JOBS       4   /* at a time on one GPU: its memory has to do for all */
 
 typedef struct entry {
+    const claim *claim;
     build build;
-    char *file;                               /* relative to the root of the course */
-    char name[128], text[256], condition[32]; /* name: of the case, or the metric */
-    enum { WRONG, RIGHT, SLOW } kind;
     const build *baseline;
+    pid_t judge; /* the process that judges it now, or 0 */
+    FILE *words; /* what that process prints */
 } entry;
 
-static void trim(char *s)
-{
-    size_t n = strlen(s);
-    while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) s[--n] = '\0';
-    memmove(s, s + strspn(s, " "), strlen(s + strspn(s, " ")) + 1);
-}
+typedef struct tally {
+    int passed, failed, skipped;
+} tally;
 
-static void take_field(char *to, size_t bytes, char **rest)
-{
-    char *field = strsep(rest, "|");
-    snprintf(to, bytes, "%s", field ? field : "");
-    trim(to);
-}
+/* ---- one submission -------------------------------------------------------------------------- */
 
-static const char *const folders[] = {"grader/corpus/wrong", "grader/corpus/right",
-                                      "grader/corpus/slow"};
-static const char *const marks[] = {"// WRONG:", "// RIGHT:", "// SLOW:"};
-
-/* The first line of a file: what is wrong with it. @return false when it does not say */
-static bool read_claim(entry *e, const char *root)
+static bool begins(const char *text, const char *start)
 {
-    char path[PATH_MAX], line[512] = "";
-    snprintf(path, sizeof path, "%s/%s", root, e->file);
-    FILE *file = fopen(path, "r");
-    if (file && !fgets(line, sizeof line, file)) line[0] = '\0';
-    if (file) fclose(file);
-    const char *mark = marks[e->kind];
-    if (strncmp(line, mark, strlen(mark)) != 0) return false;
-    char *rest = line + strlen(mark);
-    if (e->kind == RIGHT) return true;
-    take_field(e->name, sizeof e->name, &rest);
-    take_field(e->text, sizeof e->text, &rest);
-    take_field(e->condition, sizeof e->condition, &rest);
-    return e->name[0] && e->text[0];
-}
-
-static int by_file(const void *a, const void *b)
-{
-    return strcmp((*(entry *const *)a)->file, (*(entry *const *)b)->file);
-}
-
-static int collect(const options *o, entry *entries[], int kind, int *bad)
-{
-    char path[PATH_MAX];
-    int count = 0;
-    snprintf(path, sizeof path, "%s/%s", o->root, folders[kind]);
-    DIR *list = opendir(path);
-    for (struct dirent *d; list && (d = readdir(list));) {
-        const exercise *exercise = catalog_find(atoi(d->d_name));
-        if (d->d_name[0] == '.' || (exercise && !options_want(o, exercise))) continue;
-        if (!exercise && o->exercises) continue;
-        entry *e = calloc(1, sizeof *e);
-        e->kind = kind;
-        if (asprintf(&e->file, "%s/%s", folders[kind], d->d_name) < 0) abort();
-        if (!exercise || !read_claim(e, o->root) || count >= ENTRIES_MAX) {
-            printf("  FAIL %s: its first line or its name says nothing\n", e->file);
-            ++*bad;
-            continue;
-        }
-        e->build = (build){.exercise = exercise, .root = o->root, .file = e->file};
-        e->build.place = exercise_place(exercise, o->backend);
-        entries[count++] = e;
-    }
-    if (list) closedir(list);
-    qsort(entries, (size_t)count, sizeof *entries, by_file);
-    return count;
+    return strncmp(text, start, strlen(start)) == 0;
 }
 
 /* The text of a claim, or one of several with " / " between them: softgpu and a GPU may say it
@@ -106,7 +41,7 @@ static int collect(const options *o, entry *entries[], int kind, int *bad)
 static bool says(const char *message, const char *claim)
 {
     char one[256];
-    for (const char *at = claim; at; at = strstr(at, " / ")) {
+    for (const char *at = claim; message && at; at = strstr(at, " / ")) {
         at += at == claim ? 0 : 3;
         const char *end = strstr(at, " / ");
         snprintf(one, sizeof one, "%.*s", (int)(end ? end - at : (long)strlen(at)), at);
@@ -116,26 +51,33 @@ static bool says(const char *message, const char *claim)
 }
 
 /* In a case, or in one that passed but for what softgpu found. */
-static bool failed_as_claimed(const entry *e, const exercise_result *r)
+static bool case_failed(const claim *c, const exercise_result *r)
 {
     if (r->status != FAILED) return false;
+    if (c->kind != CLAIM_WRONG && r->points > 0.0) return false;
     for (int i = 0; i < r->case_count; i++) {
-        const case_result *c = &r->cases[i];
-        if (strncmp(c->name, e->name, strlen(e->name)) != 0) continue;
-        if (c->status == FAILED && says(c->message, e->text)) return true;
-        if (says(c->finding, e->text)) return true;
+        const case_result *one = &r->cases[i];
+        if (!begins(one->name, c->name)) continue;
+        if (one->status == FAILED && says(one->message, c->text)) return true;
+        if (says(one->finding, c->text)) return true;
     }
     return false;
 }
 
-static bool counted_as_claimed(const entry *e, const exercise_result *r)
+/* All is right but the one timing or count. */
+static bool metric_failed(const claim *c, const exercise_result *r)
 {
     if (r->status != PASSED) return false;
-    if (r->place != ON_SOFTGPU) return true;
+    if (c->kind == CLAIM_SLOW && r->place != ON_SOFTGPU) return true;
     for (int i = 0; i < r->traffic_count; i++) {
         const traffic_result *t = &r->traffics[i];
-        if (t->status != FAILED || strncmp(t->test->metric, e->name, strlen(e->name))) continue;
-        if (says(t->message, e->text)) return true;
+        if (t->status != FAILED || !begins(t->test->metric, c->name)) continue;
+        if (says(t->message, c->text)) return true;
+    }
+    for (int i = 0; i < r->speed_count; i++) {
+        const speed_result *s = &r->speeds[i];
+        if (s->status != FAILED || !begins(s->test->metric, c->name)) continue;
+        if (says(s->message, c->text)) return true;
     }
     return false;
 }
@@ -148,78 +90,184 @@ static bool right_in_all(const exercise_result *r)
     return r->status == PASSED;
 }
 
-static bool as_claimed(const entry *e, const exercise_result *r)
+static bool as_claimed(const claim *c, const exercise_result *r)
 {
-    switch (e->kind) {
-    case WRONG: return failed_as_claimed(e, r);
-    case SLOW: return counted_as_claimed(e, r);
-    default: return right_in_all(r);
-    }
+    if (c->kind == CLAIM_RIGHT) return right_in_all(r);
+    if (c->part == IN_METRIC) return metric_failed(c, r);
+    if (c->part == IN_CASE) return case_failed(c, r);
+    return r->status == BUILD_FAILED && says(r->reason, c->text);
 }
 
-static void show_disagreement(const entry *e, const exercise_result *r)
+static void show_disagreement(const claim *c, const exercise_result *r)
 {
-    printf("  FAIL %s: %s, %s\n", e->file, status_name(r->status), r->reason);
+    printf("  FAIL %s: %s with %.1f points, %s\n", c->label, status_name(r->status), r->points,
+           r->reason);
     for (int i = 0; i < r->traffic_count; i++) {
         const traffic_result *t = &r->traffics[i];
         if (t->message) printf("       %s: %s\n", t->test->metric, t->message);
     }
-    if (e->kind != RIGHT) printf("       wanted: %s fails with \"%s\"\n", e->name, e->text);
+    for (int i = 0; i < r->speed_count; i++) {
+        const speed_result *s = &r->speeds[i];
+        if (s->message) printf("       %s: %s\n", s->test->metric, s->message);
+    }
+    if (c->kind != CLAIM_RIGHT) printf("       wanted: %s fails with \"%s\"\n", c->name, c->text);
 }
 
-/* @return true when the grader says what the file's first line says */
+/* @return true when the grader says what the claim says */
 static bool check_entry(const options *o, const entry *e, const device_facts *device)
 {
-    options one = *o; /* of a wrong submission, only the case that must fail */
-    if (e->kind == WRONG) one.case_start = e->name;
+    options one = *o;
+    const claim *c = e->claim;
+    if (c->kind == CLAIM_WRONG || c->kind == CLAIM_FAST)
+        one.case_start = c->name; /* others need not fail */
+    if (strstr(c->condition, "hangs")) one.slow = HURRY;
     exercise_result r = judge(&one, &e->build, e->baseline, device);
-    const bool agrees = as_claimed(e, &r);
-    if (!agrees) show_disagreement(e, &r);
+    const bool agrees = as_claimed(c, &r);
+    if (!agrees) show_disagreement(c, &r);
     exercise_result_free(&r);
     return agrees;
 }
 
 static bool judged_here(const options *o, const entry *e)
 {
+    const bool gpu = o->backend == BACKEND_CUDA;
+    const char *when = e->claim->condition;
     if (place_needs(o, e->build.place)) return false;
-    if (strcmp(e->condition, "gpu") == 0) return o->backend == BACKEND_CUDA;
-    if (strcmp(e->condition, "race") == 0) return o->backend == BACKEND_CPU;
-    if (strcmp(e->condition, "softgpu") == 0) return o->backend == BACKEND_CPU;
-    return true;
+    if (gpu && e->claim->kind == CLAIM_HOSTILE) return strstr(when, "on a gpu");
+    if (begins(when, "gpu")) return gpu;
+    return !gpu || !(begins(when, "race") || begins(when, "softgpu"));
+}
+
+/* ---- many at a time -------------------------------------------------------------------------- */
+
+/* A group of its own: a signal that a submission sends to its grader's group reaches no other. */
+static void begin(const options *o, entry *e, const device_facts *device)
+{
+    fflush(stdout);
+    e->words = tmpfile();
+    e->judge = fork();
+    if (e->judge != 0) return;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(ENTRY_DEADLINE);
+    dup2(fileno(e->words), STDOUT_FILENO);
+    const bool agrees = check_entry(o, e, device);
+    fflush(stdout);
+    _exit(agrees ? 0 : 1);
+}
+
+static void show_words(entry *e)
+{
+    rewind(e->words);
+    for (int c; (c = fgetc(e->words)) != EOF;) putchar(c);
+}
+
+/* Wait for any judge to end and count its verdict. */
+static void finish_one(entry entries[], int count, tally *t)
+{
+    int status = 0;
+    const pid_t ended = wait(&status);
+    for (int i = 0; i < count; i++) {
+        entry *e = &entries[i];
+        if (e->judge == 0 || e->judge != ended) continue;
+        const bool agrees = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        report_progress("%s", "");
+        show_words(e);
+        if (WIFSIGNALED(status)) {
+            printf("  FAIL %s: signal %d ended the grader\n", e->claim->label, WTERMSIG(status));
+        }
+        fclose(e->words);
+        e->judge = 0;
+        t->passed += agrees;
+        t->failed += !agrees;
+    }
+}
+
+static int jobs_of(const options *o)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (o->jobs > 0) return o->jobs;
+    if (o->backend == BACKEND_CUDA) return GPU_JOBS;
+    return processors > 0 ? (int)processors : 1;
+}
+
+static void judge_all(const options *o, entry entries[], int count, tally *t)
+{
+    const device_facts device = device_facts_read(o);
+    const int jobs = jobs_of(o);
+    int running = 0;
+    for (int i = 0; i < count; i++) {
+        if (running == jobs) {
+            finish_one(entries, count, t);
+            running--;
+        }
+        report_progress("%d of %d: %s", i + 1, count, entries[i].claim->label);
+        begin(o, &entries[i], &device);
+        running++;
+    }
+    for (; running > 0; running--) finish_one(entries, count, t);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Counts of right and slow ones are held against the baseline, and what a claim itself names. */
+static bool wants_baseline(const entry *e)
+{
+    if (e->claim->part == IN_METRIC) return true;
+    return e->build.place == ON_SOFTGPU && e->claim->kind == CLAIM_RIGHT;
+}
+
+static int take_entries(const options *o, const claim claims[], int count, entry entries[],
+                        tally *t)
+{
+    int taken = 0;
+    for (int i = 0; i < count; i++) {
+        entry *e = &entries[taken];
+        const claim *c = &claims[i];
+        *e = (entry){.claim = c};
+        e->build = (build){.exercise = c->exercise, .root = c->root, .file = c->file};
+        e->build.place = exercise_place(c->exercise, o->backend);
+        if (judged_here(o, e))
+            taken++;
+        else
+            t->skipped++;
+    }
+    return taken;
+}
+
+static void build_entries(library_set *libraries, entry entries[], int count)
+{
+    build **builds = calloc((size_t)count + 1, sizeof *builds);
+    for (int i = 0; i < count; i++) {
+        builds[i] = &entries[i].build;
+        library_set_needs(libraries, builds[i]);
+        if (wants_baseline(&entries[i]) && builds[i]->exercise->baseline_file) {
+            entries[i].baseline = library_set_baseline(libraries, builds[i]->exercise);
+        }
+    }
+    report_progress("building %d submissions", count);
+    library_set_build(libraries, builds, count);
+    free(builds);
 }
 
 int corpus(const options *o)
 {
-    static entry *entries[3 * ENTRIES_MAX];
-    static build *builds[3 * ENTRIES_MAX];
-    int passed = 0, failed = 0, skipped = 0, count = 0;
-    for (int kind = WRONG; kind <= SLOW; kind++) {
-        count += collect(o, entries + count, kind, &failed);
+    tally t = {0};
+    int count;
+    claim *claims = claims_read(o, &count, &t.failed);
+    entry *entries = calloc((size_t)count + 1, sizeof *entries);
+    if (!o->exercises && !o->phase && !manifest_is_current(o, claims, count)) {
+        printf("  FAIL grader/corpus/MANIFEST is not what the files say: make manifest\n");
+        t.failed++;
     }
     library_set *libraries = library_set_create(o);
-    const device_facts device = device_facts_read(o);
-    int building = 0;
-    for (int i = 0; i < count; i++) {
-        if (!judged_here(o, entries[i])) continue;
-        library_set_needs(libraries, &entries[i]->build);
-        if (entries[i]->build.place == ON_SOFTGPU && entries[i]->kind != WRONG) {
-            entries[i]->baseline = library_set_baseline(libraries, entries[i]->build.exercise);
-        }
-        builds[building++] = &entries[i]->build;
-    }
-    report_progress("building %d submissions", building);
-    library_set_build(libraries, builds, building);
-    for (int i = 0; i < count; i++) {
-        if (!judged_here(o, entries[i])) {
-            skipped++;
-            continue;
-        }
-        bool agrees = check_entry(o, entries[i], &device);
-        passed += agrees;
-        failed += !agrees;
-    }
+    count = take_entries(o, claims, count, entries, &t);
+    build_entries(libraries, entries, count);
+    judge_all(o, entries, count, &t);
     report_progress("%s", "");
     library_set_free(libraries);
-    printf("corpus: %d passed, %d failed, %d skipped\n", passed, failed, skipped);
-    return failed ? 1 : 0;
+    free(entries);
+    free(claims);
+    printf("corpus: %d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
+    return t.failed ? 1 : 0;
 }

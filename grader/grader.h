@@ -24,7 +24,8 @@
  *   score.c      verdicts -> points
  *   results.c    verdicts -> results.json
  *   report.c     results -> the table on the terminal
- *   corpus.c     the grader graded: wrong and right submissions with known verdicts
+ *   claims.c     what each submission of the corpus says of itself
+ *   corpus.c     the grader graded: submissions with known verdicts
  *   hint.c       the next hint of an exercise's page
  *   views/       results.json in the formats of others (views.h is their index)
  *   loop/        a student's loop: history, progress, comparison, watching (loop.h)
@@ -58,7 +59,8 @@ typedef struct options {
     const char *format;     /* of views/views.c */
     const char *output;     /* file, or NULL: standard output */
     const char *visibility; /* of Gradescope's tests, or NULL */
-    double slow;            /* 0, or: run under a checker, deadlines this much longer, no timing */
+    double slow;            /* 0, or: deadlines times this, no timing; above 1: under a checker */
+    int jobs;               /* of the corpus at a time; 0: as many as processors */
     backend backend;
     const char *root, *build; /* of the course; the build folder */
 } options;
@@ -320,9 +322,7 @@ int build_only(const options *);
 json_t *cache_load(const options *, const char *key);
 void cache_store(const options *, const char *key, json_t *entry);
 
-/* ---- results.c, report.c, corpus.c, hint.c, views/views.c
- * ----------------------------------------
- */
+/* ---- results.c, report.c --------------------------------------------------------------------- */
 
 json_t *results_exercise(const exercise_result *);
 /** Write results.json whole or not at all. @return false after a message when it cannot. */
@@ -337,7 +337,35 @@ void report_progress(const char *format, ...) __attribute__((format(printf, 1, 2
 void report_exercise(json_t *entry);
 void report_table(const grading *);
 
+/* ---- claims.c, corpus.c ---------------------------------------------------------------------- */
+
+typedef enum claim_kind {
+    CLAIM_WRONG,
+    CLAIM_RIGHT,
+    CLAIM_SLOW,
+    CLAIM_FAST,
+    CLAIM_HOSTILE
+} claim_kind;
+
+typedef struct claim {
+    claim_kind kind;
+    enum { IN_CASE, IN_METRIC, IN_BUILD } part;
+    const exercise *exercise;
+    char *root, *file;                        /* of the submission; the file relative to the root */
+    char label[300];                          /* "wrong/103_accumulate.c" */
+    char name[128], text[256], condition[32]; /* name: of the case, or the metric */
+} claim;
+
+/** What the corpus claims, sorted. @param bad how many files or folders claim nothing; they were
+ *  named on stdout. @return the caller's */
+claim *claims_read(const options *, int *count, int *bad);
+/** Is grader/corpus/MANIFEST what these claims come to? */
+bool manifest_is_current(const options *, const claim *, int count);
+int manifest(const options *);
 int corpus(const options *);
+
+/* ---- hint.c, views/views.c ------------------------------------------------------------------- */
+
 int hint(const options *);
 int report(const options *);
 

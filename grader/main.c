@@ -33,6 +33,7 @@ static const struct {
     {"build", build_only},
     {"hint", hint},
     {"corpus", corpus},
+    {"manifest", manifest},
     {"report", report},
     {"progress", progress},
     {"next", next},

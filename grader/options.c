@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|hint|corpus|report|progress|next|compare|\n"
-    "              watch|findings|profile [EXERCISE] [options]\n"
+    "usage: grader grade|build|hint|corpus|manifest|report|progress|next|\n"
+    "              compare|watch|findings|profile [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -19,6 +19,7 @@ static const char usage[] =
     "  --strict           exit status 1 unless all points were reached\n"
     "  --slow N           under a checker: deadlines N times as long, no timing\n"
     "  --own              link exercises with the submission's own earlier ones\n"
+    "  --jobs N           so many submissions of the corpus at a time (default: processors)\n"
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
     "  --output FILE      where the report goes (default standard output)\n"
@@ -35,6 +36,7 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"strict", no_argument, NULL, 't'},
                                       {"own", no_argument, NULL, 'o'},
                                       {"slow", required_argument, NULL, 'l'},
+                                      {"jobs", required_argument, NULL, 'j'},
                                       {"format", required_argument, NULL, 'F'},
                                       {"output", required_argument, NULL, 'O'},
                                       {"history", required_argument, NULL, 'H'},
@@ -80,6 +82,10 @@ static bool set_option(options *o, int letter)
     case 'l':
         if (!set_number(&number, "--slow", optarg)) return false;
         o->slow = (double)number;
+        return true;
+    case 'j':
+        if (!set_number(&number, "--jobs", optarg)) return false;
+        o->jobs = (int)number;
         return true;
     case 'f': o->fresh = true; return true;
     case 't': o->strict = true; return true;

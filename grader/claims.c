@@ -1,0 +1,204 @@
+/*
+ * claims.c: what each submission of grader/corpus says of itself. Its first line, or that of the
+ * file CLAIM where it is a folder, is one of
+ *
+ *     // WRONG: case | text | condition      must fail in that case with that text, or with that
+ *                                            finding of softgpu
+ *     // RIGHT: what is different            must pass all cases and, on softgpu, all traffic tests
+ *     // SLOW: metric | text                 must pass all cases and, on softgpu, fail that traffic
+ *                                            test with that text
+ *     // FAST: case | text                   quicker than the honest one, and wrong: as above, and
+ *                                            not a point
+ *     // HOSTILE: where | text | condition   must fail there with that text: in a case, in a timing
+ *                                            or count, or in the build; in the last, and in a case,
+ *                                            it gets not a point
+ *
+ * A case or a metric is given by its name or its beginning; "one / other" is one of two texts. The
+ * conditions:
+ *
+ *     gpu        only a real GPU shows it
+ *     race       a GPU shows it only to compute-sanitizer
+ *     softgpu    a GPU does not show it
+ *     hangs      it waits for its deadline: a tenth of the usual one does
+ *     on a gpu   a hostile one that may run on a real GPU; the others never do
+ *
+ * The name of a file or folder begins with its exercise. grader/corpus/MANIFEST has all of this in
+ * one list.
+ */
+#include "grader.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CLAIMS_MAX 2048
+
+static const char *const folders[] = {"wrong", "right", "slow", "fast", "hostile"};
+static const char *const marks[] = {
+    "// WRONG:", "// RIGHT:", "// SLOW:", "// FAST:", "// HOSTILE:"};
+
+static void trim(char *s)
+{
+    size_t n = strlen(s);
+    while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) s[--n] = '\0';
+    memmove(s, s + strspn(s, " "), strlen(s + strspn(s, " ")) + 1);
+}
+
+static void take_field(char *to, size_t bytes, char **rest)
+{
+    char *field = strsep(rest, "|");
+    snprintf(to, bytes, "%s", field ? field : "");
+    trim(to);
+}
+
+static bool begins(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* What the first field names, if the exercise has it. */
+static bool place_claim(claim *c)
+{
+    const exercise *e = c->exercise;
+    c->part = strcmp(c->name, "build") == 0 ? IN_BUILD : IN_CASE;
+    if (c->part == IN_BUILD) return c->kind == CLAIM_HOSTILE;
+    for (const grading_case *g = e->cases; g->name; g++) {
+        if (begins(g->name, c->name)) return c->kind != CLAIM_SLOW;
+    }
+    c->part = IN_METRIC;
+    for (const traffic_test *t = e->traffic; t && t->metric; t++) {
+        if (begins(t->metric, c->name)) return c->kind == CLAIM_SLOW || c->kind == CLAIM_HOSTILE;
+    }
+    for (const speed_test *s = e->speed; s && s->metric; s++) {
+        if (begins(s->metric, c->name)) return c->kind == CLAIM_HOSTILE;
+    }
+    return false;
+}
+
+/* @return false when the line says nothing, or names what there is not */
+static bool read_claim(claim *c, const char *path)
+{
+    char line[512] = "";
+    FILE *file = fopen(path, "r");
+    if (file && !fgets(line, sizeof line, file)) line[0] = '\0';
+    if (file) fclose(file);
+    if (!c->exercise || !begins(line, marks[c->kind])) return false;
+    char *rest = line + strlen(marks[c->kind]);
+    if (c->kind == CLAIM_RIGHT) {
+        take_field(c->text, sizeof c->text, &rest);
+        return *c->text;
+    }
+    take_field(c->name, sizeof c->name, &rest);
+    take_field(c->text, sizeof c->text, &rest);
+    take_field(c->condition, sizeof c->condition, &rest);
+    return *c->name && *c->text && place_claim(c);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* A folder is a whole submission with one exercise; a file is that exercise. */
+static bool open_claim(const options *o, claim *c, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(c->label, sizeof c->label, "%s/%s", folders[c->kind], name);
+    snprintf(path, sizeof path, "%s/grader/corpus/%s", o->root, c->label);
+    if (is_folder(path)) {
+        c->root = strdup(path);
+        c->file = c->exercise ? strdup(c->exercise->file) : NULL;
+        strncat(path, "/CLAIM", sizeof path - strlen(path) - 1);
+    } else {
+        c->root = strdup(o->root);
+        if (asprintf(&c->file, "grader/corpus/%s", c->label) < 0) abort();
+    }
+    return read_claim(c, path);
+}
+
+static int by_label(const void *a, const void *b)
+{
+    return strcmp(((const claim *)a)->label, ((const claim *)b)->label);
+}
+
+static void read_folder(const options *o, claim_kind kind, claim claims[], int *count, int *bad)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/grader/corpus/%s", o->root, folders[kind]);
+    DIR *list = opendir(path);
+    for (struct dirent *d; list && (d = readdir(list));) {
+        claim c = {.kind = kind, .exercise = catalog_find(atoi(d->d_name))};
+        if (d->d_name[0] == '.') continue;
+        if (c.exercise ? !options_want(o, c.exercise) : o->exercises != NULL) continue;
+        if (open_claim(o, &c, d->d_name) && *count < CLAIMS_MAX) {
+            claims[(*count)++] = c;
+            continue;
+        }
+        printf("  FAIL %s: its first line or its name says nothing of the exercise\n", c.label);
+        ++*bad;
+    }
+    if (list) closedir(list);
+}
+
+claim *claims_read(const options *o, int *count, int *bad)
+{
+    claim *claims = calloc(CLAIMS_MAX, sizeof *claims);
+    *count = *bad = 0;
+    for (int kind = CLAIM_WRONG; kind <= CLAIM_HOSTILE; kind++)
+        read_folder(o, kind, claims, count, bad);
+    qsort(claims, (size_t)*count, sizeof *claims, by_label);
+    return claims;
+}
+
+static const char *verdict(const claim *c)
+{
+    if (c->kind == CLAIM_RIGHT) return "passed";
+    if (c->part == IN_BUILD) return "build_failed";
+    return c->part == IN_METRIC ? "passed, not this" : "failed";
+}
+
+/* The list of all claims, one line each. */
+static char *manifest_text(const claim *claims, int count)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    fprintf(out, "# submission | verdict | in | because | when; written by `make manifest`\n");
+    for (int i = 0; i < count; i++) {
+        const claim *c = &claims[i];
+        fprintf(out, "%s | %s | %s | %s%s%s\n", c->label, verdict(c), *c->name ? c->name : "all",
+                c->text, *c->condition ? " | " : "", c->condition);
+    }
+    fclose(out);
+    return text;
+}
+
+int manifest(const options *o)
+{
+    int count, bad;
+    claim *claims = claims_read(o, &count, &bad);
+    char *text = manifest_text(claims, count);
+    fputs(text, stdout);
+    free(text);
+    free(claims);
+    return bad ? 1 : 0;
+}
+
+bool manifest_is_current(const options *o, const claim *claims, int count)
+{
+    char path[PATH_MAX];
+    char *text = manifest_text(claims, count);
+    const size_t bytes = strlen(text);
+    char *kept = calloc(1, bytes + 2);
+    snprintf(path, sizeof path, "%s/grader/corpus/MANIFEST", o->root);
+    FILE *file = fopen(path, "r");
+    const bool same =
+        file && fread(kept, 1, bytes + 1, file) == bytes && memcmp(kept, text, bytes) == 0;
+    if (file) fclose(file);
+    free(kept);
+    free(text);
+    return same;
+}
