@@ -1,0 +1,83 @@
+/*
+ * conv_cases.h: what the convolutions of the course are held against, on the CPU and on the GPU.
+ *
+ * The shape of a convolution is nine numbers, in the order of the contracts: batch, in_channels,
+ * in_h, in_w, out_channels, kernel_h, kernel_w, stride, pad.
+ */
+#ifndef GRADER_CONV_CASES_H
+#define GRADER_CONV_CASES_H
+
+#include "case.h"
+
+typedef struct conv_shape {
+    long batch, in_channels, in_h, in_w, out_channels, kernel_h, kernel_w, stride, pad;
+    long out_h, out_w;             /* what follows */
+    size_t x_size, w_size, y_size; /* elements */
+} conv_shape;
+
+conv_shape conv_shape_of(const long *shape);
+
+/** y and scale, the sums of the absolute terms: [batch x out_channels x out_h x out_w]. The outputs
+ *  of large convolutions are computed on all cores. @param bias or NULL */
+void reference_conv2d(double *y, double *scale, const float *x, const float *w, const float *bias,
+                      const conv_shape *);
+/** y against reference_conv2d, every element and the norm. */
+void expect_conv2d(const float *y, const float *x, const float *w, const float *bias,
+                   const conv_shape *);
+
+/** Makes the call: `y` first, then the arguments that the contract has before x, x, w and bias (or
+ *  NULL), the nine numbers. */
+typedef void conv_caller(argument y, argument x, argument w, argument bias, const conv_shape *);
+
+/** Random images and filters. */
+void conv_random(conv_caller *, const long *shape, bool with_bias);
+/** Images and filters of ones: an output is the number of pixels under its window. */
+void conv_ones(conv_caller *, const long *shape);
+/** Images with a single one in the middle: what comes out is the filter, turned by 180 degrees. */
+void conv_impulse(conv_caller *, const long *shape);
+/** A NaN in x reaches the outputs whose window holds it, and no other. */
+void conv_nan(conv_caller *, const long *shape);
+
+/** The rows of a case table, for runners run_random, run_without_bias, run_ones, run_impulse and
+ *  run_nan. Every name says batch, channels and size of the image, filters and kernel. */
+#define CONV_ROWS                                                                                  \
+    {.name = "2x3x5x7 by 4 of 1x1", .run = run_random, .shape = {2, 3, 5, 7, 4, 1, 1, 1, 0}},      \
+        {.name = "1x4x9x8 by 5 of 1x1, stride 2",                                                  \
+         .run = run_random,                                                                        \
+         .shape = {1, 4, 9, 8, 5, 1, 1, 2, 0}},                                                    \
+        {.name = "2x3x8x11 by 4 of 3x3, pad 1",                                                    \
+         .run = run_random,                                                                        \
+         .shape = {2, 3, 8, 11, 4, 3, 3, 1, 1}},                                                   \
+        {.name = "1x5x9x12 by 3 of 3x3, stride 2, pad 1",                                          \
+         .run = run_random,                                                                        \
+         .shape = {1, 5, 9, 12, 3, 3, 3, 2, 1}},                                                   \
+        {.name = "1x3x23x30 by 4 of 7x7, stride 2, pad 3",                                         \
+         .run = run_random,                                                                        \
+         .shape = {1, 3, 23, 30, 4, 7, 7, 2, 3}},                                                  \
+        {.name = "1x2x9x13 by 3 of 3x5, pad 2",                                                    \
+         .run = run_random,                                                                        \
+         .shape = {1, 2, 9, 13, 3, 3, 5, 1, 2}},                                                   \
+        {.name = "1x2x17x9 by 2 of 5x2, stride 3, pad 1",                                          \
+         .run = run_random,                                                                        \
+         .shape = {1, 2, 17, 9, 2, 5, 2, 3, 1}},                                                   \
+        {.name = "3x17x10x9 by 33 of 3x3, pad 1",                                                  \
+         .run = run_random,                                                                        \
+         .shape = {3, 17, 10, 9, 33, 3, 3, 1, 1}},                                                 \
+        {.name = "1x1x4x4 by 1 of 3x3", .run = run_random, .shape = {1, 1, 4, 4, 1, 3, 3, 1, 0}},  \
+        {.name = "1x2x5x6 by 3 of 5x6", .run = run_random, .shape = {1, 2, 5, 6, 3, 5, 6, 1, 0}},  \
+        {.name = "1x2x1x1 by 2 of 3x3, pad 1",                                                     \
+         .run = run_random,                                                                        \
+         .shape = {1, 2, 1, 1, 2, 3, 3, 1, 1}},                                                    \
+        {.name = "empty batch", .run = run_random, .shape = {0, 3, 5, 7, 4, 3, 3, 1, 1}},          \
+        {.name = "without bias", .run = run_without_bias, .shape = {2, 3, 7, 6, 5, 3, 3, 1, 1}},   \
+        {.name = "ones, 3x3, pad 1", .run = run_ones, .shape = {1, 2, 6, 7, 2, 3, 3, 1, 1}},       \
+        {.name = "ones, 7x7, stride 2, pad 3",                                                     \
+         .run = run_ones,                                                                          \
+         .shape = {1, 1, 12, 15, 1, 7, 7, 2, 3}},                                                  \
+        {.name = "impulse, 3x3", .run = run_impulse, .shape = {1, 1, 5, 5, 2, 3, 3, 1, 1}},        \
+        {.name = "impulse, 3x5", .run = run_impulse, .shape = {1, 2, 7, 9, 3, 3, 5, 1, 2}},        \
+    {                                                                                              \
+        .name = "nan", .run = run_nan, .shape = { 2, 2, 9, 11, 3, 3, 3, 2, 1 }                     \
+    }
+
+#endif
