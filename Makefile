@@ -12,7 +12,7 @@
 #   RESULTS=FILE           where the results go (default: results/results.json)
 #   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
-#   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N  of make class: docs/class.md
+#   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -258,10 +258,12 @@ class:
 	tools/setup.sh --archive "$(BUILD)"
 	$(MAKE) class
 else
+GPUS = $${CUDA_VISIBLE_DEVICES:-$$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -s -d , -)}
 class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS: gradebook and page in OUT
 	"$(BUILD)/class" --submissions "$(or $(SUBMISSIONS),$(error make class SUBMISSIONS=DIR))" \
 	    --out "$(or $(OUT),results/class)" $(if $(CLASS),--settings "$(CLASS)") \
-	    $(if $(filter cuda,$(BACKEND)),--jobs 1,$(if $(JOBS),--jobs "$(JOBS)")) -- \
+	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
+	    $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") -- \
 	    "$(BUILD)/grader" grade --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 

@@ -120,6 +120,8 @@ typedef struct build {
 /** Build all, several at a time. Entries whose `needs` failed are not ok. Unchanged ones are taken
  *  from the build folder. */
 void build_all(const options *, build *builds[], int count);
+/** What the compilers say of themselves. */
+const char *toolchain(const options *);
 /** Is the file exactly a skeleton that was once generated (solutions/skeletons.sha256)? */
 bool is_skeleton(const options *, const char *path);
 

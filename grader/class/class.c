@@ -61,7 +61,20 @@ static bool write_report(const class_options *o, const char *name, report_writer
     make_path(unfinished, o, "unfinished");
     FILE *file = fopen(unfinished, "w");
     if (file) write(file, all, count, s);
-    if (file && fclose(file) == 0 && rename(unfinished, path) == 0) return true;
+    const bool whole = file && !ferror(file);
+    if (file && fclose(file) == 0 && whole && rename(unfinished, path) == 0) return true;
+    fprintf(stderr, "class: cannot write %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+bool write_whole(const class_options *o, const char *name, const char *text)
+{
+    char path[PATH_MAX], unfinished[PATH_MAX];
+    make_path(path, o, name);
+    make_path(unfinished, o, "unfinished");
+    FILE *file = fopen(unfinished, "w");
+    const bool whole = file && fputs(text, file) >= 0;
+    if (file && fclose(file) == 0 && whole && rename(unfinished, path) == 0) return true;
     fprintf(stderr, "class: cannot write %s: %s\n", path, strerror(errno));
     return false;
 }
@@ -73,10 +86,33 @@ static int summary(const class_options *o, const submission *all, size_t count)
         graded += all[i].results != NULL;
         refused += *all[i].refused != '\0';
         if (*all[i].refused) printf("  refused  %-24s %s\n", all[i].student, all[i].refused);
+        if (*all[i].trouble) printf("  trouble  %-24s %s\n", all[i].student, all[i].trouble);
+    }
+    const size_t accidents = unexplained_changes(all, count);
+    if (accidents > 0) {
+        printf("class: %zu verdicts changed though nothing else had: see %s/changed.csv\n",
+               accidents, o->out);
     }
     printf("class: %zu graded, %zu refused, %zu not graded; %s/gradebook.csv, %s/index.html\n",
            graded, refused, count - graded - refused, o->out, o->out);
     return graded + refused == count ? 0 : 1;
+}
+
+static bool write_reports(const class_options *o, const submission *all, size_t count,
+                          const settings *s)
+{
+    return write_report(o, "gradebook.csv", write_gradebook, all, count, s) &&
+           write_report(o, "changed.csv", write_changes, all, count, s) &&
+           write_report(o, "index.html", write_page, all, count, s);
+}
+
+/* What there is of results is reported even when Slurm gave up, or a disk is full. */
+static int grade_all(const class_options *o, const settings *s, submission *all, size_t count)
+{
+    const bool done = grade_submissions(o, s, all, count);
+    const bool noted = history_update(o, all, count) && (!done || generation_end(o));
+    const bool written = write_reports(o, all, count, s);
+    return done && noted && written ? summary(o, all, count) : 2;
 }
 
 static int grade_class(const class_options *o, const settings *s)
@@ -87,25 +123,30 @@ static int grade_class(const class_options *o, const settings *s)
     submission *all = collect(o, &count);
     if (!all) return 2;
     if (count == 0) fprintf(stderr, "class: neither folder nor archive in %s\n", o->submissions);
-    if (count > 0) grade_submissions(o, all, count);
-    const bool written = count > 0 &&
-                         write_report(o, "gradebook.csv", write_gradebook, all, count, s) &&
-                         write_report(o, "index.html", write_page, all, count, s);
-    const int status = written ? summary(o, all, count) : 2;
+    const int status = count > 0 ? grade_all(o, s, all, count) : 2;
+    submissions_free(all, count);
     make_path(work, o, "work");
     remove_tree(work);
-    for (size_t i = 0; i < count; i++) json_decref(all[i].results);
-    free(all);
     return status;
 }
 
-int class_run(const class_options *o)
+/* What an earlier run has given to Slurm is still at work on OUT/work. */
+static int run_alone(class_options *o, const settings *s)
+{
+    if (o->slurm && !slurm_wait(o, s)) return 2;
+    if (!generation_begin(o)) return 2;
+    set_judge(o);
+    return grade_class(o, s);
+}
+
+int class_run(const class_options *given)
 {
     settings s = {0};
+    class_options o = *given;
     setlocale(LC_CTYPE, "C.UTF-8"); /* names in archives may be of any language */
-    if (o->settings && !settings_read(&s, o->settings)) return 2;
-    const int lock = make_folder(o->out) ? take_lock(o) : -1;
-    const int status = lock >= 0 ? grade_class(o, &s) : 2;
+    if (o.settings && !settings_read(&s, o.settings)) return 2;
+    const int lock = make_folder(o.out) ? take_lock(&o) : -1;
+    const int status = lock >= 0 ? run_alone(&o, &s) : 2;
     if (lock >= 0) close(lock);
     settings_free(&s);
     return status;

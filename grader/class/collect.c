@@ -16,6 +16,7 @@
 
 #define DEPTH      3         /* folders between a submission's top and phase1_cpu ... */
 #define FILE_LIMIT (1 << 21) /* bytes; the grader itself says what a source may have */
+#define SKEW       300       /* seconds that clocks may differ */
 
 static const unpack_limits limits = {.entries = 20000, .bytes = 256LL << 20};
 
@@ -28,13 +29,6 @@ static int remove_one(const char *path, const struct stat *facts, int type, stru
 bool remove_tree(const char *path)
 {
     return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT;
-}
-
-const char *graded_path(const class_options *o, const submission *s, const char *ending)
-{
-    static char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/graded/%.32s%s", o->out, s->key, ending);
-    return path;
 }
 
 /* ---- the files that count -------------------------------------------------------------------- */
@@ -79,26 +73,29 @@ static bool find_top(const char *folder, int depth, char top[PATH_MAX])
     return found;
 }
 
-/* @return false, with errno, when `from` is no plain file or cannot be copied */
-static bool copy_plain(const char *from, const char *to, time_t *newest)
+/* @return 0 or errno */
+static int copy_bytes(int in, int out)
 {
-    struct stat facts;
     char block[1 << 16];
-    ssize_t n = 0;
+    for (;;) {
+        const ssize_t n = read(in, block, sizeof block);
+        if (n <= 0) return n == 0 ? 0 : errno;
+        if (write(out, block, (size_t)n) != n) return ENOSPC;
+    }
+}
+
+int copy_plain(const char *from, const char *to, long long most, time_t *newest)
+{
+    struct stat facts = {0};
     const int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (in < 0) return false;
-    const bool plain =
-        fstat(in, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size <= FILE_LIMIT;
+    if (in < 0) return errno == ELOOP || errno == ENXIO ? EINVAL : errno; /* link, socket */
+    const bool plain = fstat(in, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size <= most;
     const int out = plain ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-    if (!plain) errno = EINVAL;
-    bool whole = out >= 0;
-    while (whole && (n = read(in, block, sizeof block)) > 0)
-        whole = write(out, block, (size_t)n) == n;
-    whole = whole && n == 0;
-    if (whole && facts.st_mtime > *newest) *newest = facts.st_mtime;
-    if (out >= 0) close(out);
+    int error = !plain ? EINVAL : out < 0 ? errno : copy_bytes(in, out);
+    if (out >= 0 && close(out) != 0 && !error) error = errno;
     close(in);
-    return whole;
+    if (!error && facts.st_mtime > *newest) *newest = facts.st_mtime;
+    return error;
 }
 
 static bool copy_exercise(const char *top, const char *file, submission *s, time_t *newest)
@@ -111,8 +108,14 @@ static bool copy_exercise(const char *top, const char *file, submission *s, time
     mkdir(to, 0700);
     snprintf(from, sizeof from, "%s/%s", top, file);
     snprintf(to, sizeof to, "%s/%s", s->folder, file);
-    if (copy_plain(from, to, newest) || errno == ENOENT) return true;
-    snprintf(s->refused, sizeof s->refused, "%s is a link, no file, or larger than 2 MiB", file);
+    const int error = copy_plain(from, to, FILE_LIMIT, newest);
+    if (error == 0 || error == ENOENT) return true;
+    if (error == EINVAL) {
+        snprintf(s->refused, sizeof s->refused, "%s is a link, no file, or larger than 2 MiB",
+                 file);
+    } else {
+        snprintf(s->trouble, sizeof s->trouble, "cannot copy %s: %s", file, strerror(error));
+    }
     return false;
 }
 
@@ -123,36 +126,15 @@ static bool copy_exercises(const char *from, submission *s, time_t *newest)
         snprintf(s->refused, sizeof s->refused, "no folder of a phase in it (phase1_cpu, ...)");
         return false;
     }
-    mkdir(s->folder, 0700);
+    if (mkdir(s->folder, 0700) != 0) {
+        snprintf(s->trouble, sizeof s->trouble, "cannot make a folder: %s", strerror(errno));
+        return false;
+    }
     for (const exercise *const *e = catalog(); *e; e++) {
         if (!copy_exercise(top, (*e)->file, s, newest)) return false;
     }
+    nickname_read(top, s);
     return true;
-}
-
-/* Of the files, of the programs that judge them, and of what those are asked for. */
-static void set_key(const class_options *o, submission *s)
-{
-    static const char *const programs[] = {"worker_cpu", "worker_softgpu", "worker_cuda",
-                                           "libsoftgpu.so", "libcourse.so"};
-    char path[PATH_MAX];
-    hash *h = hash_begin();
-    hash_file(h, o->grader[0]);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", o->build, programs[i]);
-        hash_file(h, path);
-    }
-    for (const char *const *word = o->grader + 1; *word; word++) hash_text(h, *word);
-    for (const exercise *const *e = catalog(); *e; e++) {
-        char digits[32];
-        struct stat facts = {.st_size = -1};
-        snprintf(path, sizeof path, "%s/%s", s->folder, (*e)->file);
-        stat(path, &facts);
-        snprintf(digits, sizeof digits, "%d %lld", (*e)->id, (long long)facts.st_size);
-        hash_text(h, digits);
-        hash_file(h, path);
-    }
-    hash_end(h, s->key);
 }
 
 /* ---- one submission -------------------------------------------------------------------------- */
@@ -164,26 +146,42 @@ static void take_folder(const class_options *o, submission *s, const char *from)
 
 static void take_archive(const class_options *o, submission *s, const char *from)
 {
-    char unpacked[PATH_MAX], why[256] = "";
+    char unpacked_to[PATH_MAX], why[256] = "";
     struct stat facts;
     time_t ignored = 0; /* what an archive says of its files is anybody's claim */
-    snprintf(unpacked, sizeof unpacked, "%s/work/unpacked", o->out);
-    mkdir(unpacked, 0700);
+    snprintf(unpacked_to, sizeof unpacked_to, "%s/work/unpacked", o->out);
+    mkdir(unpacked_to, 0700);
     if (stat(from, &facts) == 0) s->submitted = facts.st_mtime;
-    if (!unpack(from, unpacked, limits, why)) {
+    const unpacked end = unpack(from, unpacked_to, limits, why);
+    if (end == REFUSED) {
         snprintf(s->refused, sizeof s->refused, "the archive is refused: %s", why);
-    } else if (copy_exercises(unpacked, s, &ignored)) {
+    } else if (end == NO_ROOM) {
+        snprintf(s->trouble, sizeof s->trouble, "the archive cannot be unpacked: %s", why);
+    } else if (copy_exercises(unpacked_to, s, &ignored)) {
         set_key(o, s);
     }
-    remove_tree(unpacked);
+    remove_tree(unpacked_to);
 }
 
-static bool is_submission(const char *folder, const struct dirent *entry)
+/* Nobody hands in tomorrow: a clock was wrong. */
+static void mend_time(submission *s)
+{
+    const time_t now = time(NULL);
+    if (s->submitted <= now + SKEW) return;
+    snprintf(s->note, sizeof s->note, "its time lies in the future; counted as handed in now");
+    s->submitted = now;
+}
+
+/* OUT may lie in DIR: it is nobody's. */
+static bool is_submission(const class_options *o, const struct dirent *entry)
 {
     char path[PATH_MAX];
-    struct stat facts;
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    struct stat facts, out;
+    snprintf(path, sizeof path, "%s/%s", o->submissions, entry->d_name);
     if (*entry->d_name == '.' || lstat(path, &facts) != 0) return false;
+    if (stat(o->out, &out) == 0 && out.st_ino == facts.st_ino && out.st_dev == facts.st_dev) {
+        return false;
+    }
     return S_ISDIR(facts.st_mode) || (S_ISREG(facts.st_mode) && archive_stem(entry->d_name) > 0);
 }
 
@@ -199,6 +197,7 @@ static void take(const class_options *o, submission *s, size_t index, const char
     } else {
         take_archive(o, s, from);
     }
+    mend_time(s);
 }
 
 /* Nobody is graded twice, and nobody chooses for the student which of two counts. */
@@ -224,7 +223,7 @@ submission *collect(const class_options *o, size_t *count)
     }
     submission *all = calloc((size_t)entries + 1, sizeof *all);
     for (int i = 0; i < entries; i++) {
-        if (is_submission(o->submissions, names[i])) {
+        if (is_submission(o, names[i])) {
             take(o, &all[*count], *count, names[i]->d_name);
             ++*count;
         }
@@ -232,5 +231,16 @@ submission *collect(const class_options *o, size_t *count)
     }
     free(names);
     refuse_twins(all, *count);
+    number_nicknames(all, *count);
     return all;
+}
+
+void submissions_free(submission *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_decref(all[i].files);
+        json_decref(all[i].results);
+        json_decref(all[i].changes);
+    }
+    free(all);
 }

@@ -39,6 +39,13 @@ static bool is_graded(const submission *all, size_t count, int id)
     return false;
 }
 
+static const char *remark_on(const submission *s)
+{
+    if (*s->refused) return s->refused;
+    if (*s->trouble) return s->trouble;
+    return s->failed ? "the grader could not do its work" : s->note;
+}
+
 static void put_row(FILE *to, const submission *s, const settings *settings, const int *ids)
 {
     const mark m = mark_of(s, settings);
@@ -50,7 +57,7 @@ static void put_row(FILE *to, const submission *s, const settings *settings, con
         if (one) fprintf(to, "%.2f", real_of(one, "points"));
     }
     fputc(',', to);
-    put_csv(to, *s->refused ? s->refused : s->failed ? "the grader could not do its work" : "");
+    put_csv(to, remark_on(s));
     fputc('\n', to);
 }
 

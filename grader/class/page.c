@@ -19,6 +19,11 @@ static const char head[] =
     "td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }\n"
     "svg { width: 100%; height: auto } rect { fill: #4a7ab5 } text { font-size: 12px; fill: #222 "
     "}\n"
+    ".wide { overflow-x: auto } tr.alarm td { background: #fde8e8 }\n"
+    ".boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: "
+    "1.5rem }\n"
+    "caption { text-align: left; font-weight: 600 } caption span { display: block; font-weight: "
+    "400; color: #666 }\n"
     "</style></head><body>\n<h1>The class</h1>\n";
 
 /* ---- how the points are spread --------------------------------------------------------------- */
@@ -159,6 +164,8 @@ void write_page(FILE *to, const submission *all, size_t count, const settings *s
     put_distribution(to, all, count, settings);
     put_exercises(to, exercises);
     put_cases(to, cases);
+    put_leaderboards(to, all, count);
+    put_changes(to, all, count);
     fputs("</body></html>\n", to);
     json_decref(exercises);
     json_decref(cases);

@@ -9,6 +9,10 @@
  *   most = 50                     ; percent
  *   [submitted]
  *   anna = 2026-11-20T20:00:00Z   ; instead of the time of her files
+ *   [slurm]                       ; what SCHEDULER=slurm asks for, in sbatch's words
+ *   partition = teaching          ; also account, qos, time, gres, cpus-per-task, mem, constraint
+ *   limit = 20                    ; tasks at once
+ *   poll = 5                      ; seconds between two looks at the queue
  */
 #include "class/class.h"
 
@@ -17,6 +21,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *const slurm_options[] = {"partition", "account",       "qos", "time",       "gres",
+                                     "gpus",      "cpus-per-task", "mem", "constraint", NULL};
 
 static char *trimmed(char *text)
 {
@@ -51,10 +58,26 @@ static bool is_exercise(const char *text)
     return catalog_find(atoi(text)) != NULL;
 }
 
+/* These words reach a script: nothing in them may mean anything to a shell or to sbatch. */
+static const char *wrong_slurm(const setting *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+.,:=/|&[]()*@";
+    if (strcmp(s->name, "limit") == 0 || strcmp(s->name, "poll") == 0) {
+        return atoi(s->value) > 0 ? NULL : "limit and poll are numbers, 1 or more";
+    }
+    for (const char *const *o = slurm_options; *o; o++) {
+        if (strcmp(*o, s->name) != 0) continue;
+        return s->value[strspn(s->value, plain)] ? "a character that sbatch has no use for" : NULL;
+    }
+    return "not an option of [slurm]: docs/class.md lists them";
+}
+
 /* @return what is wrong with a setting, or NULL */
 static const char *wrong_setting(const setting *s)
 {
     time_t ignored;
+    if (strcmp(s->section, "slurm") == 0) return wrong_slurm(s);
     if (strcmp(s->section, "weights") == 0) {
         if (!is_exercise(s->name)) return "there is no such exercise";
         return is_number(s->value) ? NULL : "a weight is a number, 0 or more";
@@ -67,7 +90,8 @@ static const char *wrong_setting(const setting *s)
         (strcmp(s->name, "per_day") == 0 || strcmp(s->name, "most") == 0)) {
         return is_percent(s->value) ? NULL : "a percentage is a number from 0 to 100";
     }
-    return "not a setting: [weights] EXERCISE, [late] due, per_day, most, [submitted] STUDENT";
+    return "not a setting: [weights] EXERCISE, [late] due, per_day, most, [submitted] STUDENT, "
+           "[slurm] OPTION";
 }
 
 static const char *add_setting(settings *to, const char *section, char *line)
@@ -119,7 +143,7 @@ void settings_free(settings *s)
     *s = (settings){0};
 }
 
-static const char *find(const settings *s, const char *section, const char *name)
+const char *settings_find(const settings *s, const char *section, const char *name)
 {
     for (size_t i = s->count; i-- > 0;) { /* the last one counts */
         if (strcmp(s->all[i].section, section) == 0 && strcmp(s->all[i].name, name) == 0) {
@@ -133,13 +157,13 @@ double settings_weight(const settings *s, long long exercise)
 {
     char name[32];
     snprintf(name, sizeof name, "%lld", exercise);
-    const char *value = find(s, "weights", name);
+    const char *value = settings_find(s, "weights", name);
     return value ? atof(value) : 1.0;
 }
 
 time_t settings_submitted(const settings *s, const char *student, time_t files)
 {
-    const char *value = find(s, "submitted", student);
+    const char *value = settings_find(s, "submitted", student);
     if (value) is_time(value, &files);
     return files;
 }
@@ -147,14 +171,15 @@ time_t settings_submitted(const settings *s, const char *student, time_t files)
 int settings_days_late(const settings *s, time_t submitted)
 {
     time_t due;
-    const char *value = find(s, "late", "due");
+    const char *value = settings_find(s, "late", "due");
     if (!value || !is_time(value, &due) || submitted <= due) return 0;
     return (int)((submitted - due + 86399) / 86400);
 }
 
 double settings_late_factor(const settings *s, int days)
 {
-    const char *per_day = find(s, "late", "per_day"), *most = find(s, "late", "most");
+    const char *per_day = settings_find(s, "late", "per_day"),
+               *most = settings_find(s, "late", "most");
     double percent = per_day ? days * atof(per_day) : 0;
     return 1 - fmin(percent, most ? atof(most) : 100) / 100;
 }

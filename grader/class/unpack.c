@@ -28,10 +28,21 @@ size_t archive_stem(const char *name)
     return 0;
 }
 
-static bool refuse(char why[256], const char *what, const char *entry)
+static unpacked refuse(char why[256], const char *what, const char *entry)
 {
     snprintf(why, 256, "%s%s%.160s", what, entry ? ": " : "", entry ? entry : "");
-    return false;
+    return REFUSED;
+}
+
+/* @return NO_ROOM when it is this machine that lacks something */
+static unpacked cannot(char why[256], const char *what, const char *entry)
+{
+    const int error = errno;
+    if (error != ENOSPC && error != EDQUOT && error != EIO && error != EFBIG && error != EROFS) {
+        return refuse(why, what, entry);
+    }
+    refuse(why, what, strerror(error));
+    return NO_ROOM;
 }
 
 /* @return what is wrong with a path, or NULL */
@@ -71,52 +82,57 @@ static bool make_folders_above(char *path, size_t from)
     return true;
 }
 
-static bool copy_data(struct archive *from, int to, long long *left, char why[256])
+static unpacked copy_data(struct archive *from, int to, long long *left, char why[256])
 {
     char block[1 << 16];
     for (;;) {
         const la_ssize_t n = archive_read_data(from, block, sizeof block);
-        if (n == 0) return true;
+        if (n == 0) return UNPACKED;
         if (n < 0) return refuse(why, "damaged", archive_error_string(from));
         if ((*left -= n) < 0) return refuse(why, "too many bytes", NULL);
-        if (write(to, block, (size_t)n) != n) return refuse(why, "cannot write", strerror(errno));
+        const ssize_t written = write(to, block, (size_t)n);
+        if (written == n) continue;
+        if (written >= 0) errno = ENOSPC; /* a part went in */
+        return cannot(why, "cannot write", NULL);
     }
 }
 
 /* Names that a file of the archive has already taken are an error: the first one stays. */
-static bool write_entry(struct archive *from, struct archive_entry *entry, const char *folder,
-                        long long *left, char why[256])
+static unpacked write_entry(struct archive *from, struct archive_entry *entry, const char *folder,
+                            long long *left, char why[256])
 {
     char path[PATH_MAX];
     const char *name = archive_entry_pathname(entry);
     snprintf(path, sizeof path, "%s/%s%s", folder, name,
              archive_entry_filetype(entry) == S_IFDIR ? "/" : "");
     if (!make_folders_above(path, strlen(folder) + 1)) {
-        return refuse(why, "cannot make the folders of", name);
+        return cannot(why, "cannot make the folders of", name);
     }
-    if (archive_entry_filetype(entry) == S_IFDIR) return true;
+    if (archive_entry_filetype(entry) == S_IFDIR) return UNPACKED;
     const int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (to < 0) return refuse(why, errno == EEXIST ? "twice the same file" : "cannot write", name);
-    const bool whole = copy_data(from, to, left, why);
-    return close(to) == 0 && whole;
+    if (to < 0) return cannot(why, errno == EEXIST ? "twice the same file" : "cannot write", name);
+    const unpacked end = copy_data(from, to, left, why);
+    if (close(to) != 0 && end == UNPACKED) return cannot(why, "cannot write", name);
+    return end;
 }
 
-static bool unpack_entries(struct archive *from, const char *folder, unpack_limits limits,
-                           char why[256])
+static unpacked unpack_entries(struct archive *from, const char *folder, unpack_limits limits,
+                               char why[256])
 {
     struct archive_entry *entry;
     for (long entries = 0;; entries++) {
         const int status = archive_read_next_header(from, &entry);
-        if (status == ARCHIVE_EOF) return true;
+        if (status == ARCHIVE_EOF) return UNPACKED;
         if (status < ARCHIVE_WARN) return refuse(why, "damaged", archive_error_string(from));
         if (entries >= limits.entries) return refuse(why, "too many entries", NULL);
         const char *wrong = unsafe_entry(entry);
         if (wrong) return refuse(why, wrong, archive_entry_pathname(entry));
-        if (!write_entry(from, entry, folder, &limits.bytes, why)) return false;
+        const unpacked end = write_entry(from, entry, folder, &limits.bytes, why);
+        if (end != UNPACKED) return end;
     }
 }
 
-bool unpack(const char *archive, const char *folder, unpack_limits limits, char why[256])
+unpacked unpack(const char *archive, const char *folder, unpack_limits limits, char why[256])
 {
     struct archive *from = archive_read_new();
     archive_read_support_format_zip(from);
@@ -125,12 +141,9 @@ bool unpack(const char *archive, const char *folder, unpack_limits limits, char 
     archive_read_support_filter_bzip2(from);
     archive_read_support_filter_xz(from);
     archive_read_support_filter_zstd(from);
-    bool whole = archive_read_open_filename(from, archive, 1 << 16) == ARCHIVE_OK;
-    if (!whole) {
-        refuse(why, "damaged", archive_error_string(from));
-    } else {
-        whole = unpack_entries(from, folder, limits, why);
-    }
+    const unpacked end = archive_read_open_filename(from, archive, 1 << 16) == ARCHIVE_OK
+                             ? unpack_entries(from, folder, limits, why)
+                             : refuse(why, "damaged", archive_error_string(from));
     archive_read_free(from);
-    return whole;
+    return end;
 }

@@ -6,6 +6,10 @@ int main(void)
     SRunner *runner = srunner_create(suite_unpack());
     srunner_add_suite(runner, suite_gradebook());
     srunner_add_suite(runner, suite_resume());
+    srunner_add_suite(runner, suite_changes());
+    srunner_add_suite(runner, suite_key());
+    srunner_add_suite(runner, suite_leaderboard());
+    srunner_add_suite(runner, suite_progress());
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

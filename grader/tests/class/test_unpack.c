@@ -3,8 +3,10 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,7 +95,7 @@ static void refused(bool zip, int index)
     char why[256] = "";
     if (zip && rows[index].tar_only) return;
     write_archive(zip, archive, 2);
-    ck_assert(!unpack(file, into, (unpack_limits){100, 1 << 20}, why));
+    ck_assert_int_eq(unpack(file, into, (unpack_limits){100, 1 << 20}, why), REFUSED);
     ck_assert_msg(strstr(why, rows[index].why) != NULL, "%s: %s", rows[index].path, why);
     ck_assert(!exists("%s/%s", "outside"));
     ck_assert(!exists("%s/into/%s", "link"));
@@ -122,7 +124,7 @@ START_TEST(too_many_entries)
         many[i] = (row){names[i], S_IFREG, NULL, 1, NULL, false};
     }
     write_archive(true, many, 50);
-    ck_assert(!unpack(file, into, (unpack_limits){49, 1 << 20}, why));
+    ck_assert_int_eq(unpack(file, into, (unpack_limits){49, 1 << 20}, why), REFUSED);
     ck_assert_str_eq(why, "too many entries");
 }
 END_TEST
@@ -133,7 +135,7 @@ START_TEST(a_bomb_ends_at_the_limit)
     char why[256] = "", path[PATH_MAX];
     struct stat facts;
     write_archive(false, &bomb, 1);
-    ck_assert(!unpack(file, into, (unpack_limits){100, 1 << 20}, why));
+    ck_assert_int_eq(unpack(file, into, (unpack_limits){100, 1 << 20}, why), REFUSED);
     snprintf(path, sizeof path, "%s/bomb", into);
     ck_assert_int_eq(stat(path, &facts), 0);
     ck_assert_int_le(facts.st_size, 1 << 20);
@@ -147,7 +149,7 @@ START_TEST(good_ones_are_unpacked)
                         {"work/..b", S_IFREG, NULL, 1, NULL, false}};
     char why[256] = "";
     write_archive(_i == 1, good, 3);
-    ck_assert_msg(unpack(file, into, (unpack_limits){3, 70001}, why), "%s", why);
+    ck_assert_msg(unpack(file, into, (unpack_limits){3, 70001}, why) == UNPACKED, "%s", why);
     ck_assert(exists("%s/into/work/%s", "phase1_cpu/a.c"));
     ck_assert(exists("%s/into/work/%s", "..b"));
 }
@@ -159,8 +161,20 @@ START_TEST(damaged_ones_are_refused)
     FILE *to = fopen(file, "w");
     fputs(_i == 0 ? "PK\003\004 and then nothing" : "this is no archive at all", to);
     fclose(to);
-    ck_assert(!unpack(file, into, (unpack_limits){100, 1 << 20}, why));
+    ck_assert_int_eq(unpack(file, into, (unpack_limits){100, 1 << 20}, why), REFUSED);
     ck_assert_msg(strstr(why, "damaged") != NULL, "%s", why);
+}
+END_TEST
+
+/* A disk that is full is no fault of the archive. */
+START_TEST(no_room_is_no_refusal)
+{
+    const row good = {"phase1_cpu/a.c", S_IFREG, NULL, 70000, NULL, false};
+    char why[256] = "";
+    write_archive(false, &good, 1);
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000}), 0);
+    ck_assert_int_eq(unpack(file, into, (unpack_limits){100, 1 << 20}, why), NO_ROOM);
 }
 END_TEST
 
@@ -185,6 +199,7 @@ Suite *suite_unpack(void)
     tcase_add_test(tcase, a_bomb_ends_at_the_limit);
     tcase_add_loop_test(tcase, good_ones_are_unpacked, 0, 2);
     tcase_add_loop_test(tcase, damaged_ones_are_refused, 0, 2);
+    tcase_add_test(tcase, no_room_is_no_refusal);
     tcase_add_test(tcase, endings);
     suite_add_tcase(suite, tcase);
     return suite;

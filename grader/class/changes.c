@@ -1,0 +1,208 @@
+/*
+ * changes.c: verdicts that are not what they were, and why. One that changed although files, grader
+ * and machine are the same is what an instructor must know: one of the two was an accident.
+ */
+#include "class/class.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char noise[] = "nothing else changed";
+
+static void add_tests(char *line, size_t size, const json_t *tests, const char *what)
+{
+    size_t i, passed = 0, judged = 0;
+    json_t *one;
+    json_array_foreach((json_t *)tests, i, one)
+    {
+        const bool good = strcmp(string_of(one, "verdict"), "passed") == 0;
+        passed += good;
+        judged += good || strcmp(string_of(one, "verdict"), "failed") == 0;
+    }
+    const size_t n = strlen(line);
+    if (judged > 0) snprintf(line + n, size - n, ", %s %zu of %zu", what, passed, judged);
+}
+
+/* All that was decided about an exercise, without the numbers that differ each time. */
+static void verdict_text(const json_t *exercise, char line[200])
+{
+    print_outcome(exercise, line, 200);
+    add_tests(line, 200, json_object_get(exercise, "speeds"), "speed");
+    add_tests(line, 200, json_object_get(exercise, "traffic"), "traffic");
+}
+
+static bool same_file(const json_t *a, const json_t *b, int id)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d", id);
+    return strcmp(string_of(json_object_get(a, "files"), name),
+                  string_of(json_object_get(b, "files"), name)) == 0;
+}
+
+/* A network stands on files of other exercises too. */
+static bool same_files(const json_t *a, const json_t *b, int id)
+{
+    const exercise *e = catalog_find(id);
+    bool same = same_file(a, b, id);
+    for (int i = 0; e && e->own_prerequisites && e->prerequisites[i]; i++) {
+        same = same && same_file(a, b, e->prerequisites[i]);
+    }
+    return same;
+}
+
+typedef struct graded {
+    const json_t *line;
+    json_t *results;
+} graded;
+
+static const char *machine_of(const json_t *results)
+{
+    return string_of(json_object_get(results, "device"), "name");
+}
+
+static const char *why(const graded *was, const graded *is, int id)
+{
+    if (!same_files(was->line, is->line, id)) return "new files";
+    if (strcmp(string_of(was->line, "judge"), string_of(is->line, "judge")) != 0) {
+        return "another grader";
+    }
+    if (strcmp(machine_of(was->results), machine_of(is->results)) != 0) return "another machine";
+    return noise;
+}
+
+static const json_t *exercise_of(const json_t *results, json_int_t id)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(results, "exercises"), i, one)
+    {
+        if (json_integer_value(json_object_get(one, "id")) == id) return one;
+    }
+    return NULL;
+}
+
+static void compare(submission *s, const graded *was, const graded *is)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(is->results, "exercises"), i, one)
+    {
+        char before[200], after[200], name[128];
+        const int id = (int)json_integer_value(json_object_get(one, "id"));
+        const json_t *old = exercise_of(was->results, id);
+        if (!old) continue;
+        verdict_text(old, before);
+        verdict_text(one, after);
+        if (strcmp(before, after) == 0) continue;
+        snprintf(name, sizeof name, "%d %s", id, string_of(one, "name"));
+        json_array_append_new(s->changes,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "exercise", name, "was",
+                                        before, "is", after, "why", why(was, is, id), "when",
+                                        string_of(is->line, "time")));
+    }
+}
+
+static json_t *load_graded(const class_options *o, const json_t *line)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/graded/%.32s.json", o->out, string_of(line, "key"));
+    return json_load_file(path, 0, NULL);
+}
+
+void find_changes(const class_options *o, const json_t *history, submission *s)
+{
+    size_t i;
+    json_t *line;
+    graded was = {0};
+    s->changes = json_array();
+    json_array_foreach((json_t *)history, i, line)
+    {
+        if (strcmp(string_of(line, "student"), s->student) != 0) continue;
+        graded is = {line, load_graded(o, line)};
+        if (was.results && is.results) compare(s, &was, &is);
+        json_decref(was.results);
+        was = is;
+    }
+    json_decref(was.results);
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+size_t unexplained_changes(const submission *all, size_t count)
+{
+    size_t found = 0, i;
+    json_t *one;
+    for (size_t s = 0; s < count; s++) {
+        json_array_foreach(all[s].changes, i, one)
+        {
+            found += strcmp(string_of(one, "why"), noise) == 0;
+        }
+    }
+    return found;
+}
+
+void write_changes(FILE *to, const submission *all, size_t count, const settings *ignored)
+{
+    static const char *const columns[] = {"exercise", "was", "is", "why", "when"};
+    size_t i;
+    json_t *one;
+    (void)ignored;
+    fputs("student,exercise,was,is,why,when\n", to);
+    for (size_t s = 0; s < count; s++) {
+        json_array_foreach(all[s].changes, i, one)
+        {
+            put_csv(to, all[s].student);
+            for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+                fputc(',', to);
+                put_csv(to, string_of(one, columns[c]));
+            }
+            fputc('\n', to);
+        }
+    }
+}
+
+/* How often each change happened; nobody's name. */
+static json_t *count_changes(const submission *all, size_t count)
+{
+    size_t i;
+    json_t *one, *rows = json_object();
+    for (size_t s = 0; s < count; s++) {
+        json_array_foreach(all[s].changes, i, one)
+        {
+            char row[640];
+            snprintf(row, sizeof row, "%s\n%s\n%s\n%s", string_of(one, "exercise"),
+                     string_of(one, "was"), string_of(one, "is"), string_of(one, "why"));
+            const json_int_t before = json_integer_value(json_object_get(rows, row));
+            json_object_set_new(rows, row, json_integer(before + 1));
+        }
+    }
+    return rows;
+}
+
+static void put_row(FILE *to, const char *row, json_int_t times)
+{
+    const bool alarming = strcmp(strrchr(row, '\n') + 1, noise) == 0;
+    fprintf(to, "<tr%s>", alarming ? " class=\"alarm\"" : "");
+    for (const char *at = row; at; at = strchr(at, '\n')) {
+        char cell[200];
+        at += *at == '\n';
+        snprintf(cell, sizeof cell, "%.*s", (int)strcspn(at, "\n"), at);
+        fputs("<td>", to);
+        put_xml(to, cell);
+    }
+    fprintf(to, "<td class=\"n\">%lld\n", (long long)times);
+}
+
+void put_changes(FILE *to, const submission *all, size_t count)
+{
+    const char *row;
+    json_t *times, *rows = count_changes(all, count);
+    if (json_object_size(rows) > 0) {
+        fputs("<h2>Verdicts that changed</h2>\n<div class=\"wide\"><table><tr><th>exercise<th>was"
+              "<th>is<th>why<th class=\"n\">times\n",
+              to);
+        json_object_foreach(rows, row, times) put_row(to, row, json_integer_value(times));
+        fputs("</table></div>\n", to);
+    }
+    json_decref(rows);
+}

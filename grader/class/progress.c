@@ -1,0 +1,73 @@
+/*
+ * progress.c: what is done and how long the rest may take. The time left is a range: from how far
+ * apart the times of those that are done lie follows how well they tell the others'.
+ */
+#include "class/class.h"
+
+#include "timer.h"
+#include <math.h>
+#include <unistd.h>
+
+#define ENOUGH 3 /* submissions, before anything is said */
+
+/*
+ * Each of the n left takes m seconds, give or take d; m itself is known from k only. Their sum is
+ * n m, give or take d sqrt(n + n n / k), of which two are taken; at_once of them go at a time, of
+ * which those at work are half done.
+ */
+void time_left(const progress *p, char text[64])
+{
+    const double k = (double)p->done, waiting = (double)(p->all - p->done - p->at_work);
+    const double n = waiting + 0.5 * (double)p->at_work, mean = p->seconds / k;
+    if (p->done < ENOUGH) {
+        snprintf(text, 64, "too early to say how long");
+        return;
+    }
+    const double spread = sqrt(fmax(0, p->squares / k - mean * mean) * k / (k - 1));
+    const double at_once = fmax(1, fmin((double)p->at_once, (double)(p->all - p->done)));
+    const double give = 2 * spread * sqrt(n + n * n / k) / at_once, middle = n * mean / at_once;
+    const double least = fmax(0, middle - give), most = middle + give;
+    const bool short_time = most < 90;
+    const double unit = short_time ? 1 : 60, low = floor(least / unit), high = ceil(most / unit);
+    if (low + 1 >= high) {
+        snprintf(text, 64, "about %.0f %s left", high, short_time ? "s" : "min");
+    } else {
+        snprintf(text, 64, "%.0f to %.0f %s left", low, high, short_time ? "s" : "min");
+    }
+}
+
+static void clear_line(void)
+{
+    if (isatty(STDOUT_FILENO)) printf("\r\033[K");
+}
+
+void progress_done(progress *p, const class_options *o, const submission *s, double seconds)
+{
+    char left[64], verdict[64];
+    p->done++;
+    p->seconds += seconds;
+    p->squares += seconds * seconds;
+    snprintf(verdict, sizeof verdict, "%.1f of %.1f points", real_of(s->results, "points"),
+             real_of(s->results, "max_points"));
+    time_left(p, left);
+    clear_line();
+    printf("  %4zu of %zu  %-24s %s, %.0f s; %s\n", p->done, p->all, s->student,
+           s->failed ? "the grader failed" : verdict, seconds, p->done < p->all ? left : "done");
+    if (s->failed) {
+        printf("         see %s; the next make class tries again\n", graded_path(o, s, ".log"));
+    }
+    fflush(stdout);
+}
+
+void progress_show(progress *p)
+{
+    char left[64];
+    const double now = seconds_now();
+    if (!isatty(STDOUT_FILENO) || now - p->shown < 1) return;
+    p->shown = now;
+    time_left(p, left);
+    clear_line();
+    printf("  %4zu of %zu  %zu at work, for %.0f s; %s", p->done, p->all, p->at_work,
+           now - p->began, left);
+    fflush(stdout);
+}

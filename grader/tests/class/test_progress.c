@@ -1,0 +1,62 @@
+/* test_progress.c: the time left, where it can be worked out by hand, and where nobody knows. */
+#include "tests.h"
+
+static progress after(size_t done, double seconds, double spread, size_t all, size_t at_once)
+{
+    const double k = (double)done;
+    progress p = {.all = all, .done = done, .at_once = at_once, .seconds = k * seconds};
+    p.squares = k * seconds * seconds + (k - 1) * spread * spread;
+    return p;
+}
+
+START_TEST(equal_ones)
+{
+    char text[64];
+    time_left(&(progress){.all = 9}, text);
+    ck_assert_str_eq(text, "too early to say how long");
+    progress p = after(2, 10, 0, 9, 1);
+    time_left(&p, text);
+    ck_assert_str_eq(text, "too early to say how long");
+    p = after(4, 10, 0, 9, 1);
+    time_left(&p, text);
+    ck_assert_str_eq(text, "about 50 s left");
+    p = after(4, 10, 0, 10, 2);
+    time_left(&p, text);
+    ck_assert_str_eq(text, "about 30 s left");
+    p = after(100, 60, 0, 300, 2);
+    time_left(&p, text);
+    ck_assert_str_eq(text, "about 100 min left");
+}
+END_TEST
+
+/* 16 done, 16 left, 10 s each give or take 2: 160 s, give or take 2 x 2 x sqrt(16 + 16). */
+START_TEST(a_range)
+{
+    char text[64];
+    progress p = after(16, 10, 2, 32, 4);
+    time_left(&p, text);
+    ck_assert_str_eq(text, "34 to 46 s left");
+}
+END_TEST
+
+/* Those at work are half done; and no more than are left can be at work. */
+START_TEST(the_last_ones)
+{
+    char text[64];
+    progress p = after(8, 10, 0, 10, 4);
+    p.at_work = 2;
+    time_left(&p, text);
+    ck_assert_str_eq(text, "about 5 s left");
+}
+END_TEST
+
+Suite *suite_progress(void)
+{
+    Suite *suite = suite_create("progress");
+    TCase *tcase = tcase_create("progress");
+    tcase_add_test(tcase, equal_ones);
+    tcase_add_test(tcase, a_range);
+    tcase_add_test(tcase, the_last_ones);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
