@@ -90,6 +90,7 @@ begun_skeletons_score_nothing() {
 part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
 if [ -x "$COURSE_BUILD/class_tests" ]; then
     part 'grading a class'               "$COURSE_BUILD/class_tests"
+    part 'the same through Slurm'        tools/test_slurm.sh
 else
     printf '%-38s %s\n' 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
 fi
