@@ -37,6 +37,7 @@ part() { # NAME COMMAND...
     if [ $status != 0 ] && [ "$bad" = 0 ]; then ok=$((ok > 0 ? ok - 1 : 0)) bad=1; fi
     passed=$((passed + ok)) failed=$((failed + bad))
     echo "$ok passed, $bad failed ($(($(date +%s) - start)) s)"
+    sed -n 's/^skipped/    &/p' "$log"
     [ "$bad" = 0 ] || grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'
 }
 

@@ -25,6 +25,7 @@ clean_up() {
 
 skip() {
     echo "skipped: grading through Slurm, which needs $*"
+    echo '0 passed, 0 failed'
     rm -rf "$scratch"
     exit 0
 }
