@@ -18,117 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SOURCE_LIMIT     (1 << 20) /* bytes */
-#define LOG_LIMIT        (64 << 10)
-#define COMPILE_DEADLINE 120.0 /* seconds */
-#define ARGUMENTS        64
-
-static const char *const headers[] = {"common/cuda_check.h",
-                                      "common/not_implemented.h",
-                                      "common/progress.h",
-                                      "common/random.h",
-                                      "common/timer.h",
-                                      "common/idx.h",
-                                      "common/mnist.h",
-                                      "common/digits.h",
-                                      "phase1_cpu/cpu.h",
-                                      "phase2_cuda_basics/basics.h",
-                                      "phase3_layers/layers.h",
-                                      "phase4_optimization/optimization.h",
-                                      "phase5_full_network/network.h"};
-static const char *const include_folders[] = {
-    "common",        "phase1_cpu",          "phase2_cuda_basics",
-    "phase3_layers", "phase4_optimization", "phase5_full_network"};
-
-/* ---- command lines --------------------------------------------------------------------------- */
-
-typedef struct command {
-    const char *argv[ARGUMENTS + 1];
-    char *owned[ARGUMENTS];
-    int count, owned_count;
-} command;
-
-static void add(command *c, const char *word)
-{
-    if (c->count < ARGUMENTS) c->argv[c->count++] = word;
-}
-
-static void add_format(command *c, const char *format, const char *a, const char *b)
-{
-    char *word = NULL;
-    if (asprintf(&word, format, a, b) < 0) return;
-    c->owned[c->owned_count++] = word;
-    add(c, word);
-}
-
-static void command_free(command *c)
-{
-    for (int i = 0; i < c->owned_count; i++) free(c->owned[i]);
-}
-
-static const char *tool(const char *variable, const char *otherwise)
-{
-    const char *value = getenv(variable);
-    return value && *value ? value : otherwise;
-}
-
-static command compile_command(const options *o, const build *b, const char *source)
-{
-    command c = {0};
-    if (b->place == ON_HOST) {
-        add(&c, tool("CC", "cc"));
-        add(&c, "-std=gnu11");
-        add(&c, "-march=native");
-        add(&c,
-            "-falign-loops=64"); /* else the speed of a loop depends on where it happens to lie */
-        add(&c, "-fPIC");
-        add(&c, "-pthread");
-        add(&c, "-Wall");
-        add(&c, "-Wextra");
-    } else {
-        if (b->place == ON_SOFTGPU) {
-            add_format(&c, "%s/emulator/cucc%s", o->root, "");
-        } else {
-            add(&c, tool("NVCC", "nvcc"));
-            add_format(&c, "-arch=sm_%s%s", tool("GPU_ARCH", "80"), "");
-            add(&c, "-lineinfo");
-        }
-        add(&c, "-Xcompiler");
-        add(&c, "-fPIC,-Wall,-Wextra");
-    }
-    add(&c, "-O3");
-    for (size_t i = 0; i < sizeof include_folders / sizeof *include_folders; i++) {
-        add_format(&c, "-I%s/%s", o->root, include_folders[i]);
-    }
-    add(&c, "-c");
-    add(&c, source);
-    add(&c, "-o");
-    add(&c, "exercise.o");
-    return c;
-}
-
-static command link_command(const options *o, const build *b)
-{
-    command c = {0};
-    add(&c, b->place == ON_HOST ? tool("CC", "cc") : tool("CXX", "c++"));
-    add(&c, "-shared");
-    add(&c, "-o");
-    add(&c, "exercise.so");
-    add(&c, "exercise.o");
-    add(&c, "-Wl,-Bsymbolic");
-    add(&c, "-Wl,-z,defs");
-    add(&c, "-Wl,--version-script=exports.map");
-    for (int i = 0; b->needs[i]; i++) add(&c, b->needs[i]->library);
-    add_format(&c, "%s/libcourse.so%s", o->build, "");
-    if (b->place == ON_SOFTGPU) add_format(&c, "%s/libsoftgpu.so%s", o->build, "");
-    if (b->place == ON_GPU) {
-        add_format(&c, "-L%s%s", tool("CUDA_LIB", "/usr/local/cuda/lib64"), "");
-        add(&c, "-lcudart");
-    }
-    add(&c, "-lm");
-    add(&c, "-pthread");
-    return c;
-}
+#define SOURCE_LIMIT (1 << 20) /* bytes */
+#define LOG_LIMIT    (64 << 10)
 
 /* ---- one build ------------------------------------------------------------------------------- */
 
@@ -159,40 +50,16 @@ static bool source_is_sane(build *b, const char *path)
     return false;
 }
 
-/* A new compiler builds anew. */
-const char *toolchain(const options *o)
-{
-    static char text[4096], cucc_path[PATH_MAX];
-    if (text[0]) return text;
-    snprintf(cucc_path, sizeof cucc_path, "%s/emulator/cucc", o->root);
-    const char *const cc[] = {tool("CC", "cc"), "--version", NULL};
-    const char *const nvcc[] = {tool("NVCC", "nvcc"), "--version", NULL};
-    const char *const cucc[] = {cucc_path, "--version", NULL};
-    process_result a = process_run(cc, NULL, 10.0, 512);
-    process_result b = process_run(nvcc, NULL, 10.0, 512);
-    process_result c = process_run(cucc, NULL, 10.0, 1024);
-    snprintf(text, sizeof text, "%s\n%s\n%s\n%s", a.output, b.output, c.output,
-             tool("GPU_ARCH", ""));
-    free(a.output);
-    free(b.output);
-    free(c.output);
-    return text;
-}
-
 static void set_key(const options *o, build *b, const char *path)
 {
-    char header[PATH_MAX], digits[32];
+    char digits[32];
     hash *h = hash_begin();
-    hash_text(h, toolchain(o));
+    compiler_hash(o, h);
     hash_text(h, o->root);
     hash_text(h, base_name(b->file));
     snprintf(digits, sizeof digits, "%d %d", b->place, b->baseline);
     hash_text(h, digits);
     hash_file(h, path);
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        snprintf(header, sizeof header, "%s/%s", o->root, headers[i]);
-        hash_file(h, header);
-    }
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);
@@ -231,9 +98,9 @@ static bool copy_file(const char *from, const char *to)
     return whole;
 }
 
-static bool run_step(build *b, command c, const char *folder, const char *what)
+/* Keep what a compiler said. @return whether it did its work */
+static bool take_step(build *b, process_result r, const char *what)
 {
-    process_result r = process_run(c.argv, folder, COMPILE_DEADLINE, LOG_LIMIT);
     char *log = NULL;
     if (r.timed_out) {
         set_log(b, "%s took longer than two minutes", what);
@@ -242,7 +109,6 @@ static bool run_step(build *b, command c, const char *folder, const char *what)
         b->log = log;
     }
     free(r.output);
-    command_free(&c);
     return r.status == 0;
 }
 
@@ -273,6 +139,7 @@ typedef struct job {
     const options *options;
     build *build;
     char path[PATH_MAX], folder[PATH_MAX];
+    char work[PATH_MAX]; /* in the folder, while it is built: the source, alone */
     bool compiled, finished;
 } job;
 
@@ -281,14 +148,61 @@ static void compile(job *j)
     build *b = j->build;
     char copy[PATH_MAX];
     mkdir(j->folder, 0777);
-    snprintf(copy, sizeof copy, "%s/%s", j->folder, base_name(b->file));
+    remove_tree(j->work);
+    mkdir(j->work, 0755);
+    snprintf(copy, sizeof copy, "%s/%s", j->work, base_name(b->file));
     if (!copy_file(j->path, copy)) {
         set_log(b, "cannot copy %s into the build folder", b->file);
         return;
     }
-    write_exports(b, j->folder);
+    write_exports(b, j->work);
     j->compiled =
-        run_step(b, compile_command(j->options, b, base_name(b->file)), j->folder, "compiling");
+        take_step(b, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
+}
+
+static void write_needs(FILE *file, const build *b)
+{
+    for (int i = 0; b->needs[i]; i++) {
+        fprintf(file, "%s\n", b->needs[i]->library);
+        write_needs(file, b->needs[i]);
+    }
+}
+
+int build_needs(const char *library, char *needs[LIBRARIES_MAX])
+{
+    char path[PATH_MAX], line[PATH_MAX];
+    int count = 0;
+    snprintf(path, sizeof path, "%.*sneeds", (int)(base_name(library) - library), library);
+    FILE *file = fopen(path, "r");
+    while (file && count < LIBRARIES_MAX && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        needs[count++] = strdup(line);
+    }
+    if (file) fclose(file);
+    return count;
+}
+
+/* The library appears whole or not at all, and is the grader's again. */
+static bool publish(const job *j)
+{
+    char made[PATH_MAX];
+    struct stat facts;
+    snprintf(made, sizeof made, "%s/exercise.so", j->work);
+    return lstat(made, &facts) == 0 && S_ISREG(facts.st_mode) &&
+           lchown(made, geteuid(), getegid()) == 0 && chmod(made, 0755) == 0 &&
+           rename(made, j->build->library) == 0;
+}
+
+static bool link_with_needs(job *j)
+{
+    build *b = j->build;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/needs", j->folder);
+    FILE *file = fopen(path, "w");
+    if (!file) return false;
+    write_needs(file, b);
+    return fclose(file) == 0 && take_step(b, compiler_link(j->options, b, j->work), "linking") &&
+           publish(j);
 }
 
 static void link_library(job *j)
@@ -299,7 +213,8 @@ static void link_library(job *j)
         set_log(b, "it needs %s, which did not build", b->needs[i]->file);
         return;
     }
-    if (j->compiled) b->ok = run_step(b, link_command(j->options, b), j->folder, "linking");
+    if (j->compiled) b->ok = link_with_needs(j);
+    remove_tree(j->work);
     /* A compiler that was killed says nothing about the source: it is tried again next time. */
     if (!b->ok && b->log && strstr(b->log, "signal terminated program")) return;
     write_text(j->folder, "log", b->log ? b->log : "");
@@ -360,6 +275,7 @@ static void prepare(const options *o, job *j, build *b)
     }
     set_key(o, b, j->path);
     snprintf(j->folder, sizeof j->folder, "%s/objects/%.32s", o->build, b->key);
+    snprintf(j->work, sizeof j->work, "%s/work", j->folder);
     snprintf(b->library, sizeof b->library, "%s/objects/%.32s/exercise.so", o->build, b->key);
     if (built_before(b, j->folder)) {
         j->finished = true;

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +24,7 @@
 
 struct worker {
     pid_t process;
+    jail *jail;
     bool patient; /* let it end by itself: a checker around it has a report to write */
     int control, memory, printed;
     unsigned char *mapping;
@@ -35,17 +34,10 @@ struct worker {
     char epitaph[512];
 };
 
-static void limit(int resource, rlim_t value)
+/* In the child: nothing of the grader's stays open, nor a terminal. */
+static void become_worker(const jail *jail, int control, int memory, int printed)
 {
-    setrlimit(resource, &(struct rlimit){value, value});
-}
-
-/* In the child: nothing of the grader's stays open, and the worker cannot fill the machine. */
-static void become_worker(const char *program, const char *library, const char *directory,
-                          int control, int memory, int printed)
-{
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid();
     int null = open("/dev/null", O_RDONLY);
     int moved[] = {fcntl(null, F_DUPFD, 10), fcntl(printed, F_DUPFD, 10),
                    fcntl(control, F_DUPFD, 10), fcntl(memory, F_DUPFD, 10)};
@@ -55,9 +47,7 @@ static void become_worker(const char *program, const char *library, const char *
     dup2(moved[2], WIRE_CONTROL_FD);
     dup2(moved[3], WIRE_MEMORY_FD);
     for (int fd = WIRE_MEMORY_FD + 1; fd < 256; fd++) close(fd);
-    limit(RLIMIT_CORE, 0);
-    if (chdir(directory) != 0) _exit(127);
-    execl(program, program, library, (char *)NULL);
+    jail_enter(jail);
     _exit(127);
 }
 
@@ -68,6 +58,24 @@ static const char *worker_program(place where)
     case ON_SOFTGPU: return "worker_softgpu";
     default: return "worker_cuda";
     }
+}
+
+/* The worker sees its program, the course's libraries, the exercise and what that is linked with.
+ */
+static jail *worker_jail(const options *o, place where, const char *library)
+{
+    static const char *const libraries[] = {"libcourse.so", "libsoftgpu.so"};
+    char program[PATH_MAX], shared[2][PATH_MAX], *needs[LIBRARIES_MAX];
+    const char *read[LIBRARIES_MAX + 5] = {program, library, shared[0], shared[1]};
+    snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
+    for (int i = 0; i < 2; i++) snprintf(shared[i], PATH_MAX, "%s/%s", o->build, libraries[i]);
+    const int count = build_needs(library, needs);
+    for (int i = 0; i < count; i++) read[4 + i] = needs[i];
+    const plan plan = {.read = read, .gpu = where == ON_GPU};
+    const char *const argv[] = {program, library, o->slow > 1 ? "free" : "guarded", NULL};
+    jail *jail = jail_create(&plan, argv);
+    for (int i = 0; i < count; i++) free(needs[i]);
+    return jail;
 }
 
 static void keep_output(worker *w)
@@ -88,14 +96,17 @@ static void keep_output(worker *w)
 static void write_epitaph(worker *w, int status)
 {
     char how[128];
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    const bool hidden = code > 128 && code <= 128 + SIGRTMAX && jail_hides_signals(w->jail);
     if (w->output_ever > OUTPUT_FLOOD) {
         snprintf(how, sizeof how, "it printed more than %u MiB", OUTPUT_FLOOD >> 20);
-    } else if (WIFEXITED(status)) {
+    } else if (WIFEXITED(status) && !hidden) {
         snprintf(how, sizeof how, "the process exited with status %d before the call was over",
-                 WEXITSTATUS(status));
+                 code);
     } else {
-        snprintf(how, sizeof how, "the process was ended by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
+        const int number = hidden ? code - 128 : WTERMSIG(status);
+        snprintf(how, sizeof how, "the process was ended by signal %d (%s)", number,
+                 strsignal(number));
     }
     size_t end = w->output_bytes;
     while (end > 0 && w->output[end - 1] == '\n') end--;
@@ -141,12 +152,22 @@ static exchange receive(worker *w, wire_reply *reply, double deadline)
     }
 }
 
-static void bury(worker *w)
+/* A process that is exiting by itself, and what isolates it, may say with which status. */
+static pid_t await_exit(const worker *w, int *status)
+{
+    pid_t gone = 0;
+    for (int i = 0; i < 100 && gone == 0; i++) {
+        usleep(2000);
+        gone = waitpid(w->process, status, WNOHANG);
+    }
+    return gone;
+}
+
+static void bury(worker *w, exchange outcome)
 {
     int status = 0;
     if (w->process <= 0) return;
-    usleep(2000); /* a process that is exiting by itself may say with which status */
-    pid_t gone = waitpid(w->process, &status, WNOHANG);
+    pid_t gone = outcome == EXCHANGE_DIED ? await_exit(w, &status) : 0;
     kill(-w->process, SIGKILL);
     kill(w->process, SIGKILL);
     if (gone == 0) waitpid(w->process, &status, 0);
@@ -166,7 +187,7 @@ exchange worker_exchange(worker *w, const wire_call *call, wire_reply *reply, do
         outcome = receive(w, reply, deadline);
     }
     if (outcome == EXCHANGE_OK) keep_output(w);
-    if (outcome != EXCHANGE_OK || reply->status == WIRE_CRASHED) bury(w);
+    if (outcome != EXCHANGE_OK || reply->status == WIRE_CRASHED) bury(w, outcome);
     return outcome;
 }
 
@@ -187,12 +208,10 @@ static bool open_channel(worker *w, int sockets[2], int pipes[2])
 worker *worker_start(const options *o, place where, const char *library, char why[512])
 {
     int sockets[2], pipes[2];
-    char program[PATH_MAX], scratch[PATH_MAX];
     worker *w = calloc(1, sizeof *w);
     w->patient = o->slow > 1;
     w->output = calloc(1, OUTPUT_KEPT + 1);
-    snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
-    snprintf(scratch, sizeof scratch, "%s/scratch", o->build);
+    w->jail = worker_jail(o, where, library);
     if (!open_channel(w, sockets, pipes)) {
         snprintf(why, 512, "cannot open a channel to a worker: %s", strerror(errno));
         worker_stop(w);
@@ -200,7 +219,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     }
     w->process = fork();
     if (w->process == 0) {
-        become_worker(program, library, scratch, sockets[1], w->memory, pipes[1]);
+        become_worker(w->jail, sockets[1], w->memory, pipes[1]);
     }
     close(sockets[1]);
     close(pipes[1]);
@@ -211,7 +230,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     if (outcome == EXCHANGE_OK) {
         snprintf(why, 512, "%s", hello.text);
     } else {
-        bury(w);
+        bury(w, outcome);
         snprintf(why, 512, "while it was loaded %s",
                  outcome == EXCHANGE_DEADLINE ? "it did not come to an end" : w->epitaph);
     }
@@ -259,11 +278,12 @@ void worker_stop(worker *w)
 {
     if (!w) return;
     if (w->patient && w->process > 0) wait_for_end(w);
-    bury(w);
+    bury(w, EXCHANGE_OK);
     if (w->mapping) munmap(w->mapping, w->mapping_bytes);
     if (w->control > 0) close(w->control);
     if (w->printed > 0) close(w->printed);
     if (w->memory > 0) close(w->memory);
+    jail_free(w->jail);
     free(w->output);
     free(w);
 }

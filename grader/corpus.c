@@ -254,6 +254,7 @@ int corpus(const options *o)
 {
     tally t = {0};
     int count;
+    if (!sandbox_start(o)) return 2;
     claim *claims = claims_read(o, &count, &t.failed);
     entry *entries = calloc((size_t)count + 1, sizeof *entries);
     if (!o->exercises && !o->phase && !manifest_is_current(o, claims, count)) {

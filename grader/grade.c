@@ -114,6 +114,16 @@ static void build_items(run *r, bool on_own_prerequisites)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
+/* What ran behind fewer layers is graded again behind more. */
+static void hash_layers(hash *h)
+{
+    json_t *layers = sandbox_json();
+    char *text = json_dumps(layers, JSON_SORT_KEYS);
+    hash_text(h, text);
+    free(text);
+    json_decref(layers);
+}
+
 /* Of everything that could change the verdict: both libraries, the programs, the device. */
 static void judge_key(const run *r, const item *it, const device_facts *device, char key[HASH_HEX])
 {
@@ -125,6 +135,7 @@ static void judge_key(const run *r, const item *it, const device_facts *device, 
     hash_text(h, it->baseline ? it->baseline->key : "");
     hash_text(h, it->own ? "own" : "reference");
     hash_text(h, device->name);
+    hash_layers(h);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         snprintf(path, sizeof path, "%s/%s", r->options->build, programs[i]);
         hash_file(h, path);
@@ -246,7 +257,7 @@ int grade(const options *o, grading *g)
 {
     const double began = seconds_now();
     const time_t started = time(NULL);
-    if (!submission_exists(o)) return 2;
+    if (!submission_exists(o) || !sandbox_start(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     read_commit(o, g->commit);
     g->device = device_facts_read(o);
@@ -284,7 +295,7 @@ static int show_build(const item *it)
 int build_only(const options *o)
 {
     int failed = 0;
-    if (!submission_exists(o)) return 2;
+    if (!submission_exists(o) || !sandbox_start(o)) return 2;
     run *r = begin(o);
     build_items(r, true);
     report_progress("%s", "");

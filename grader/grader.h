@@ -6,6 +6,8 @@
  *
  *   options.c    what was asked for
  *   catalog.c    which exercises there are
+ *   sandbox.c    which layers of isolation there are; jail.c starts programs behind them
+ *   compiler.c   the command lines of the compilers, and what these see
  *   build.c      source file -> shared library, many at a time (hash.c, process.c)
  *   channel.c    a worker process: start, send, receive, stop
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
@@ -42,6 +44,8 @@
 /* ---- options.c ------------------------------------------------------------------------------- */
 
 typedef enum backend { BACKEND_CPU, BACKEND_CUDA } backend;
+/** What to do where a layer of isolation is missing: warn, refuse, or want none of them. */
+typedef enum isolation_wish { ISOLATION_BEST, ISOLATION_REQUIRED, ISOLATION_OFF } isolation_wish;
 
 typedef struct options {
     const char *command;    /* grade, build, hint, ... */
@@ -62,6 +66,7 @@ typedef struct options {
     double slow;            /* 0, or: deadlines times this, no timing; above 1: under a checker */
     int jobs;               /* of the corpus at a time; 0: as many as processors */
     backend backend;
+    isolation_wish isolation; /* from the environment: ISOLATION=required, off */
     const char *root, *build; /* of the course; the build folder */
 } options;
 
@@ -101,7 +106,51 @@ typedef struct process_result {
 process_result process_run(const char *const argv[], const char *directory, double deadline,
                            size_t limit);
 
-/* ---- build.c --------------------------------------------------------------------------------- */
+/* ---- sandbox.c, jail.c ------------------------------------------------------------------------
+ */
+
+/** What stands between a submission and the rest of the machine. */
+typedef struct layers {
+    bool namespaces;  /* it sees the files that its plan names, its own processes, no network */
+    bool user;        /* it runs as a user that nobody else is, or in a user namespace */
+    bool limits;      /* on time, memory, files, processes */
+    bool seccomp;     /* of system calls it has those that an exercise can need */
+    bool environment; /* it gets a few variables only */
+} layers;
+
+/** Find out, by trying, which layers there are, and warn once of those that are not.
+ *  @return false after a message when one is missing that ISOLATION=required wants */
+bool sandbox_start(const options *);
+layers sandbox_layers(void); /* none before sandbox_start */
+const options *sandbox_options(void);
+bool sandbox_bounds_folders(void); /* folders in memory can be given a size */
+json_t *sandbox_json(void);        /* of results.json */
+int isolation(const options *);    /* print them */
+
+/** What a program may reach. */
+typedef struct plan {
+    const char *const *read; /* files and folders beside the system's own; NULL ends */
+    const char *write;       /* the folder that it starts in; NULL: an empty one, wiped after */
+    bool gpu;                /* it drives a real one */
+    unsigned cpu_seconds;    /* 0: without limit, here and below */
+    size_t address_bytes, file_bytes;
+} plan;
+
+typedef struct jail jail;
+jail *jail_create(const plan *, const char *const argv[]);
+/** In a new child, with nothing open but what the program shall have. Returns when it failed. */
+void jail_enter(const jail *);
+void jail_free(jail *);
+/** Does its process tell of a signal by exit status 128 + signal? */
+bool jail_hides_signals(const jail *);
+void remove_tree(const char *path);
+/** As process_run, behind all layers there are. */
+process_result jail_run(const plan *, const char *const argv[], double deadline, size_t limit);
+
+/* ---- compiler.c, build.c
+ * --------------------------------------------------------------------------------- */
+
+#define LIBRARIES_MAX 256
 
 typedef struct build {
     const exercise *exercise;
@@ -117,6 +166,15 @@ typedef struct build {
     char library[PATH_MAX];
 } build;
 
+/** Enter in the hash what all builds depend on: compilers and contracts. */
+void compiler_hash(const options *, hash *);
+/** One step, in a folder that holds the source and exports.map, and will hold exercise.o and .so.
+ */
+process_result compiler_compile(const options *, const build *, const char *source,
+                                const char *folder);
+process_result compiler_link(const options *, const build *, const char *folder);
+/** The libraries that one is linked with, whole. @return how many; the caller frees each */
+int build_needs(const char *library, char *needs[LIBRARIES_MAX]);
 /** Build all, several at a time. Entries whose `needs` failed are not ok. Unchanged ones are taken
  *  from the build folder. */
 void build_all(const options *, build *builds[], int count);

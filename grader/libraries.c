@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LIBRARIES_MAX 256
-
 struct library_set {
     const options *options;
     char root[PATH_MAX]; /* of the solutions */

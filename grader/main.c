@@ -41,6 +41,7 @@ static const struct {
     {"watch", watch},
     {"findings", findings},
     {"profile", profile},
+    {"isolation", isolation},
 };
 
 int main(int argc, char **argv)

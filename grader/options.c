@@ -8,7 +8,7 @@
 
 static const char usage[] =
     "usage: grader grade|build|hint|corpus|manifest|report|progress|next|\n"
-    "              compare|watch|findings|profile [EXERCISE] [options]\n"
+    "              compare|watch|findings|profile|isolation [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -117,9 +117,19 @@ static const char *absolute(const char *given, const char *otherwise)
     return whole ? whole : path;
 }
 
+static bool set_isolation(options *o, const char *wish)
+{
+    if (!wish || !*wish || strcmp(wish, "best") == 0) return true;
+    o->isolation = strcmp(wish, "off") == 0 ? ISOLATION_OFF : ISOLATION_REQUIRED;
+    if (o->isolation == ISOLATION_OFF || strcmp(wish, "required") == 0) return true;
+    fprintf(stderr, "grader: ISOLATION is best, required or off, not \"%s\"\n", wish);
+    return false;
+}
+
 bool options_parse(options *o, int argc, char **argv)
 {
     *o = (options){.submission = ".", .results = "results/results.json"};
+    if (!set_isolation(o, getenv("ISOLATION"))) return false;
     o->root = absolute(getenv("COURSE_ROOT"), ".");
     o->build = absolute(getenv("COURSE_BUILD"), "build");
     for (int letter; (letter = getopt_long(argc, argv, "", names, NULL)) != -1;) {

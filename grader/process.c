@@ -1,4 +1,4 @@
-/* process.c: run a program of ours (a compiler) with a deadline and a limit on what it prints. */
+/* process.c: run a program of ours with a deadline and a limit on what it prints. */
 #include "grader.h"
 
 #include "timer.h"
@@ -13,15 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void become(const char *const argv[], const char *directory, int output)
+/* A session of its own: a group to be killed, and no terminal to write to. */
+static void become(const jail *jail, const char *const argv[], const char *directory, int output)
 {
-    setpgid(0, 0);
+    setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    if (directory && chdir(directory) != 0) _exit(127);
-    execvp(argv[0], (char *const *)argv);
+    if (jail) jail_enter(jail);
+    if (!jail && directory && chdir(directory) != 0) _exit(127);
+    if (!jail) execvp(argv[0], (char *const *)argv);
     dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
     _exit(127);
 }
@@ -43,14 +45,14 @@ static bool drain(int from, double deadline, char *output, size_t limit)
     }
 }
 
-process_result process_run(const char *const argv[], const char *directory, double deadline,
-                           size_t limit)
+static process_result run(const jail *jail, const char *const argv[], const char *directory,
+                          double deadline, size_t limit)
 {
     process_result result = {.status = -1, .output = calloc(1, limit + 1)};
     int pipes[2];
     if (!result.output || pipe2(pipes, O_CLOEXEC) != 0) return result;
     pid_t child = fork();
-    if (child == 0) become(argv, directory, pipes[1]);
+    if (child == 0) become(jail, argv, directory, pipes[1]);
     close(pipes[1]);
     if (child > 0) {
         int status = 0;
@@ -61,5 +63,19 @@ process_result process_run(const char *const argv[], const char *directory, doub
         result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     close(pipes[0]);
+    return result;
+}
+
+process_result process_run(const char *const argv[], const char *directory, double deadline,
+                           size_t limit)
+{
+    return run(NULL, argv, directory, deadline, limit);
+}
+
+process_result jail_run(const plan *p, const char *const argv[], double deadline, size_t limit)
+{
+    jail *jail = jail_create(p, argv);
+    process_result result = run(jail, argv, NULL, deadline, limit);
+    jail_free(jail);
     return result;
 }

@@ -1,6 +1,7 @@
 /*
- * main.c: the worker's loop. `worker LIBRARY` loads one exercise and answers the grader until the
- * channel closes. protocol.h has the conversation.
+ * main.c: the worker's loop. `worker LIBRARY guarded` gives up what no exercise needs, loads one
+ * and answers the grader until the channel closes. protocol.h has the conversation. (`worker
+ * LIBRARY free` gives up nothing: a checker around it needs more.)
  */
 #include "worker.h"
 
@@ -10,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#define FILE_LIMIT (256u << 20) /* bytes of a file that the library may write */
+#if defined(WITH_CUDA) && !defined(WITH_SOFTGPU)
+static const bool real_gpu = true;
+#else
+static const bool real_gpu = false;
+#endif
 
 static void *library;
 static void *handles[WIRE_HANDLES];
@@ -155,13 +159,13 @@ static void fetch(wire_reply *reply)
     free_buffers();
 }
 
-/* The device comes first, which may need a large file (softgpu keeps host memory in one); nothing
- * that the library does can make another. */
-static void start(const char *path)
+/* The device comes first: to start it takes calls and memory that a library shall not have. */
+static void start(const char *path, bool guarded)
 {
     wire_reply reply = {.status = WIRE_OK};
+    if (guarded) confine_processes();
     int error = device_start();
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_LIMIT, FILE_LIMIT});
+    if (guarded) confine(real_gpu);
     if (error) {
         set_cuda_error(&reply, "starting the device", error);
     } else {
@@ -175,11 +179,12 @@ int main(int argc, char **argv)
 {
     wire_call next;
     if (argc == 2 && strcmp(argv[1], "--device") == 0) return device_print_facts();
-    if (argc != 2) {
+    if (argc == 3 && strcmp(argv[1], "--probe") == 0) return confine_probe(argv[2]);
+    if (argc != 3) {
         fprintf(stderr, "worker: started by the grader, not by hand\n");
         return 2;
     }
-    start(argv[1]);
+    start(argv[1], strcmp(argv[2], "free") != 0);
     while (read(WIRE_CONTROL_FD, &next, sizeof next) == (ssize_t)sizeof next) {
         wire_reply reply = {.status = WIRE_OK};
         if (next.verb == WIRE_PREPARE) {

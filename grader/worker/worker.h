@@ -8,6 +8,7 @@
  * device_none.c the same interface where there is no CUDA
  * invoke.c      any C function from a name and a typed argument list, through libffi
  * scenarios.c   the functions that WIRE_FUNCTION arguments can name
+ * confine.c     what a worker gives up before it loads a student's library
  * crash.c       a last message when the student's code faults
  */
 #ifndef GRADER_WORKER_H
@@ -52,6 +53,17 @@ unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS]);
 
 /** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
 int device_print_facts(void);
+
+/* confine.c */
+typedef struct confined {
+    bool limits, seccomp;
+} confined;
+/** Before the device is there: no more than so many processes and threads. */
+void confine_processes(void);
+/** After: memory, files, system calls. @param gpu a real one, whose driver wants more of each */
+confined confine(bool gpu);
+/** Print what this process sees, confined. @param secret a file that should not be in sight */
+int confine_probe(const char *secret);
 
 /* invoke.c */
 /** Call `function` and store what it returned. Pointer arguments come from `pointers`. */

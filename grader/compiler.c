@@ -1,0 +1,196 @@
+/*
+ * compiler.c: the command lines of the compilers, and what they see while they work on a student's
+ * file: the contract headers, cucc and what is linked; beside them its folder, where it lies alone.
+ */
+#include "grader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_LIMIT        (64 << 10)
+#define COMPILE_DEADLINE 120.0 /* seconds */
+#define COMPILE_MEMORY                                                                             \
+    ((size_t)4 << 30) /* addresses of one compiler; the largest takes 250 MiB                      \
+                       */
+#define COMPILE_FILE ((size_t)256 << 20)
+#define ARGUMENTS    64
+
+static const char *const headers[] = {"common/cuda_check.h",
+                                      "common/not_implemented.h",
+                                      "common/progress.h",
+                                      "common/random.h",
+                                      "common/timer.h",
+                                      "common/idx.h",
+                                      "common/mnist.h",
+                                      "common/digits.h",
+                                      "phase1_cpu/cpu.h",
+                                      "phase2_cuda_basics/basics.h",
+                                      "phase3_layers/layers.h",
+                                      "phase4_optimization/optimization.h",
+                                      "phase5_full_network/network.h"};
+static const char *const include_folders[] = {
+    "common",        "phase1_cpu",          "phase2_cuda_basics",
+    "phase3_layers", "phase4_optimization", "phase5_full_network"};
+
+/* ---- command lines --------------------------------------------------------------------------- */
+
+typedef struct command {
+    const char *argv[ARGUMENTS + 1];
+    char *owned[ARGUMENTS];
+    int count, owned_count;
+} command;
+
+static void add(command *c, const char *word)
+{
+    if (c->count < ARGUMENTS) c->argv[c->count++] = word;
+}
+
+static void add_format(command *c, const char *format, const char *a, const char *b)
+{
+    char *word = NULL;
+    if (asprintf(&word, format, a, b) < 0) return;
+    c->owned[c->owned_count++] = word;
+    add(c, word);
+}
+
+static void command_free(command *c)
+{
+    for (int i = 0; i < c->owned_count; i++) free(c->owned[i]);
+}
+
+static const char *tool(const char *variable, const char *otherwise)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : otherwise;
+}
+
+static command compile_command(const options *o, const build *b, const char *source)
+{
+    command c = {0};
+    if (b->place == ON_HOST) {
+        add(&c, tool("CC", "cc"));
+        add(&c, "-std=gnu11");
+        add(&c, "-march=native");
+        add(&c,
+            "-falign-loops=64"); /* else the speed of a loop depends on where it happens to lie */
+        add(&c, "-fPIC");
+        add(&c, "-pthread");
+        add(&c, "-Wall");
+        add(&c, "-Wextra");
+    } else {
+        if (b->place == ON_SOFTGPU) {
+            add_format(&c, "%s/emulator/cucc%s", o->root, "");
+        } else {
+            add(&c, tool("NVCC", "nvcc"));
+            add_format(&c, "-arch=sm_%s%s", tool("GPU_ARCH", "80"), "");
+            add(&c, "-lineinfo");
+        }
+        add(&c, "-Xcompiler");
+        add(&c, "-fPIC,-Wall,-Wextra");
+    }
+    add(&c, "-O3");
+    for (size_t i = 0; i < sizeof include_folders / sizeof *include_folders; i++) {
+        add_format(&c, "-I%s/%s", o->root, include_folders[i]);
+    }
+    add(&c, "-c");
+    add(&c, source);
+    add(&c, "-o");
+    add(&c, "exercise.o");
+    return c;
+}
+
+static command link_command(const options *o, const build *b)
+{
+    command c = {0};
+    add(&c, b->place == ON_HOST ? tool("CC", "cc") : tool("CXX", "c++"));
+    add(&c, "-shared");
+    add(&c, "-o");
+    add(&c, "exercise.so");
+    add(&c, "exercise.o");
+    add(&c, "-Wl,-Bsymbolic");
+    add(&c, "-Wl,-z,defs");
+    add(&c, "-Wl,--version-script=exports.map");
+    for (int i = 0; b->needs[i]; i++) add(&c, b->needs[i]->library);
+    add_format(&c, "%s/libcourse.so%s", o->build, "");
+    if (b->place == ON_SOFTGPU) add_format(&c, "%s/libsoftgpu.so%s", o->build, "");
+    if (b->place == ON_GPU) {
+        add_format(&c, "-L%s%s", tool("CUDA_LIB", "/usr/local/cuda/lib64"), "");
+        add(&c, "-lcudart");
+    }
+    add(&c, "-lm");
+    add(&c, "-pthread");
+    return c;
+}
+
+/* ---- what compilers say of themselves ---------------------------------------------------------
+ */
+
+const char *toolchain(const options *o)
+{
+    static char text[4096], cucc_path[PATH_MAX];
+    if (text[0]) return text;
+    snprintf(cucc_path, sizeof cucc_path, "%s/emulator/cucc", o->root);
+    const char *const cc[] = {tool("CC", "cc"), "--version", NULL};
+    const char *const nvcc[] = {tool("NVCC", "nvcc"), "--version", NULL};
+    const char *const cucc[] = {cucc_path, "--version", NULL};
+    process_result a = process_run(cc, NULL, 10.0, 512);
+    process_result b = process_run(nvcc, NULL, 10.0, 512);
+    process_result c = process_run(cucc, NULL, 10.0, 1024);
+    snprintf(text, sizeof text, "%s\n%s\n%s\n%s", a.output, b.output, c.output,
+             tool("GPU_ARCH", ""));
+    free(a.output);
+    free(b.output);
+    free(c.output);
+    return text;
+}
+
+/* A new compiler builds anew, as does a new contract. */
+void compiler_hash(const options *o, hash *h)
+{
+    char header[PATH_MAX];
+    hash_text(h, toolchain(o));
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        snprintf(header, sizeof header, "%s/%s", o->root, headers[i]);
+        hash_file(h, header);
+    }
+}
+
+/* ---- at work --------------------------------------------------------------------------------- */
+
+static process_result run_command(const options *o, command c, const char *folder,
+                                  char *const needs[], int need_count)
+{
+    enum { HEADERS = sizeof headers / sizeof *headers, PATHS = HEADERS + 3 };
+    char paths[PATHS][PATH_MAX];
+    const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
+    for (int i = 0; i < HEADERS; i++) snprintf(paths[i], PATH_MAX, "%s/%s", o->root, headers[i]);
+    snprintf(paths[HEADERS], PATH_MAX, "%s/emulator", o->root);
+    snprintf(paths[HEADERS + 1], PATH_MAX, "%s/libcourse.so", o->build);
+    snprintf(paths[HEADERS + 2], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    for (int i = 0; i < PATHS; i++) read[i] = paths[i];
+    for (int i = 0; i < need_count; i++) read[PATHS + i] = needs[i];
+    const plan plan = {.read = read,
+                       .write = folder,
+                       .cpu_seconds = (unsigned)COMPILE_DEADLINE,
+                       .address_bytes = COMPILE_MEMORY,
+                       .file_bytes = COMPILE_FILE};
+    process_result r = jail_run(&plan, c.argv, COMPILE_DEADLINE, LOG_LIMIT);
+    command_free(&c);
+    return r;
+}
+
+process_result compiler_compile(const options *o, const build *b, const char *source,
+                                const char *folder)
+{
+    return run_command(o, compile_command(o, b, source), folder, NULL, 0);
+}
+
+process_result compiler_link(const options *o, const build *b, const char *folder)
+{
+    char *needs[LIBRARIES_MAX];
+    const int count = build_needs(b->library, needs);
+    process_result r = run_command(o, link_command(o, b), folder, needs, count);
+    for (int i = 0; i < count; i++) free(needs[i]);
+    return r;
+}

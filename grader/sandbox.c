@@ -1,0 +1,138 @@
+/*
+ * sandbox.c: which layers of isolation this machine has. Nothing is believed that was not tried: a
+ * worker without a student's code is started as all others will be, and says what it sees. What
+ * cannot be had is left out, with one warning; ISOLATION=required refuses to grade instead.
+ */
+#include "grader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    const options *options;
+    layers on;
+    bool started, bounds_folders;
+} sandbox;
+
+layers sandbox_layers(void)
+{
+    return sandbox.on;
+}
+
+const options *sandbox_options(void)
+{
+    return sandbox.options;
+}
+
+bool sandbox_bounds_folders(void)
+{
+    return sandbox.bounds_folders;
+}
+
+static bool bubblewrap_knows(const char *option)
+{
+    const char *const argv[] = {"bwrap", "--help", NULL};
+    process_result r = process_run(argv, "/", 5.0, 1 << 14);
+    const bool knows = r.status == 0 && strstr(r.output, option);
+    free(r.output);
+    return knows;
+}
+
+/* Start a worker so, and let it say what it sees. @return whether all that was wanted is so */
+static bool attempt(layers wanted)
+{
+    char worker[PATH_MAX], secret[PATH_MAX], libraries[PATH_MAX];
+    unsigned user = 0, hidden = 0, limits = 0, seccomp = 0;
+    snprintf(worker, sizeof worker, "%s/worker_cpu", sandbox.options->build);
+    snprintf(secret, sizeof secret, "%s/grader/case.h", sandbox.options->root);
+    snprintf(libraries, sizeof libraries, "%s/libcourse.so", sandbox.options->build);
+    const char *const argv[] = {worker, "--probe", secret, NULL};
+    const char *const read[] = {worker, libraries, NULL};
+    const plan plan = {.read = read, .cpu_seconds = 10};
+
+    sandbox.on = wanted;
+    process_result r = jail_run(&plan, argv, 10.0, 4096);
+    const bool answered =
+        r.status == 0 && sscanf(r.output, "user=%u hidden=%u limits=%u seccomp=%u", &user, &hidden,
+                                &limits, &seccomp) == 4;
+    free(r.output);
+    sandbox.on.limits = answered && limits;
+    sandbox.on.seccomp = answered && seccomp;
+    return answered && (!wanted.namespaces || hidden) && (!wanted.user || user != 0);
+}
+
+/* The first of these that works; the limits need nobody's leave. */
+static void find_layers(void)
+{
+    const bool root = geteuid() == 0;
+    const layers rows[] = {{.namespaces = true, .user = true},
+                           {.namespaces = true, .user = false},
+                           {.namespaces = false, .user = true},
+                           {.namespaces = false, .user = false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        layers wanted = rows[i];
+        if (!root && wanted.user != wanted.namespaces) continue; /* it is the namespace's */
+        wanted.limits = wanted.environment = true;
+        if (attempt(wanted)) return;
+    }
+    sandbox.on = (layers){.limits = true, .environment = true};
+}
+
+/* What is missing, as "a, b and c" without the "and"; "" when nothing is. */
+static const char *missing_layers(void)
+{
+    static char text[128];
+    const layers *on = &sandbox.on;
+    snprintf(text, sizeof text, "%s%s%s%s%s", on->namespaces ? "" : ", namespaces",
+             on->user ? "" : ", a user of its own", on->limits ? "" : ", limits",
+             on->seccomp ? "" : ", seccomp", on->environment ? "" : ", an empty environment");
+    return *text ? text + 2 : text;
+}
+
+bool sandbox_start(const options *o)
+{
+    if (sandbox.started) return true;
+    sandbox.options = o;
+    sandbox.started = true;
+    if (o->isolation != ISOLATION_OFF && o->slow <= 1) {
+        sandbox.bounds_folders = bubblewrap_knows("--size");
+        find_layers();
+    }
+    if (!*missing_layers()) return true;
+    if (o->isolation == ISOLATION_REQUIRED) {
+        fprintf(stderr,
+                "grader: ISOLATION=required, but this machine lacks: %s (make doctor says more)\n",
+                missing_layers());
+        results_write_failure(o, "isolation is required, and not all of it is to be had here");
+        return false;
+    }
+    fprintf(stderr, "grader: warning: submissions run without: %s%s\n", missing_layers(),
+            o->slow > 1 ? " (under a checker)" : " (make doctor says more)");
+    return true;
+}
+
+json_t *sandbox_json(void)
+{
+    const layers *on = &sandbox.on;
+    return json_pack("{s:b, s:b, s:b, s:b, s:b}", "namespaces", on->namespaces, "user", on->user,
+                     "limits", on->limits, "seccomp", on->seccomp, "environment", on->environment);
+}
+
+static void row(const char *name, bool on, const char *what)
+{
+    printf("  %-16s %-4s %s\n", name, on ? "yes" : "no", what);
+}
+
+int isolation(const options *o)
+{
+    if (!sandbox_start(o)) return 2;
+    const layers *on = &sandbox.on;
+    row("namespaces", on->namespaces, "own files, processes and network (bubblewrap)");
+    row("user", on->user, "a user id, or user namespace, of its own");
+    row("limits", on->limits, "on time, memory, processes and files");
+    row("seccomp", on->seccomp, "a worker's system calls are filtered");
+    row("environment", on->environment, "of a few variables");
+    return 0;
+}

@@ -1,0 +1,260 @@
+/*
+ * confine.c: what a worker gives up before it loads a student's library: memory, files and
+ * processes without end, and every system call that no exercise needs. The filter is a few
+ * instructions of BPF that the kernel runs for each call; it needs no library.
+ */
+#include "worker.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FILE_LIMIT   (256u << 20)       /* bytes of a file that the library may write */
+#define MEMORY_LIMIT ((size_t)16 << 30) /* addresses beyond those that a worker starts with */
+#define PROCESSES    1024               /* threads too */
+
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+/* They fail with EPERM. Processes are made by clone, which threads need as well: see below. */
+static const int forbidden[] = {
+    SYS_execve,
+    SYS_execveat,
+    SYS_setsid,
+    SYS_setpgid,
+    SYS_unshare,
+    SYS_setns,
+    /* other processes */
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_tkill,
+    SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo,
+    /* mounts */
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_name_to_handle_at,
+    SYS_open_by_handle_at,
+    SYS_quotactl,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_fanotify_init,
+    /* the machine */
+    SYS_kexec_load,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_reboot,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_adjtimex,
+    SYS_clock_adjtime,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_acct,
+    SYS_syslog,
+    SYS_personality,
+    SYS_vhangup,
+    /* what has been the way into kernels */
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+#ifdef SYS_io_uring_setup
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+#endif
+#ifdef SYS_open_tree
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+#endif
+#ifdef SYS_mount_setattr
+    SYS_mount_setattr,
+#endif
+#ifdef SYS_fork
+    SYS_fork,
+    SYS_vfork,
+    SYS_iopl,
+    SYS_ioperm,
+#endif
+};
+
+/* The driver of a real GPU may want these. */
+static const int forbidden_without_gpu[] = {SYS_socket,     SYS_userfaultfd,       SYS_kcmp,
+#ifdef SYS_pidfd_open
+                                            SYS_pidfd_open, SYS_pidfd_send_signal,
+#endif
+#ifdef SYS_pidfd_getfd
+                                            SYS_pidfd_getfd
+#endif
+};
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#define NUMBERS_END  0x40000000u /* from here on the calls of another interface, x32 */
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define NUMBERS_END  0xffffffffu
+#endif
+
+#ifdef ARCHITECTURE
+
+typedef struct filter {
+    struct sock_filter at[512];
+    unsigned short count;
+} filter;
+
+static void add(filter *f, struct sock_filter instruction)
+{
+    f->at[f->count++] = instruction;
+}
+
+static void load(filter *f, size_t offset)
+{
+    add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+/* If the loaded value compares so with `value`, end with `result`. */
+static void end_if(filter *f, unsigned compare, uint32_t value, uint32_t result)
+{
+    add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | compare | BPF_K, value, 0, 1));
+    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result));
+}
+
+/* One call that is allowed if its argument compares so, and fails otherwise. */
+static void allow_only(filter *f, int number, unsigned argument, unsigned compare, uint32_t value)
+{
+    add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 4));
+    load(f, offsetof(struct seccomp_data, args) + 8 * argument);
+    end_if(f, compare, value, SECCOMP_RET_ALLOW);
+    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+}
+
+static void forbid(filter *f, const int *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        end_if(f, BPF_JEQ, (uint32_t)numbers[i], SECCOMP_RET_ERRNO | EPERM);
+    }
+}
+
+static void write_filter(filter *f, bool gpu)
+{
+    load(f, offsetof(struct seccomp_data, arch));
+    add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0));
+    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+    load(f, offsetof(struct seccomp_data, nr));
+    end_if(f, BPF_JGE, NUMBERS_END, SECCOMP_RET_KILL_PROCESS);
+    forbid(f, forbidden, sizeof forbidden / sizeof *forbidden);
+    if (!gpu) forbid(f, forbidden_without_gpu, sizeof forbidden_without_gpu / sizeof(int));
+    /* The arguments of clone3 lie in memory, where no filter looks: glibc then takes clone. */
+    end_if(f, BPF_JEQ, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+    allow_only(f, SYS_clone, 0, BPF_JSET, CLONE_THREAD);
+    allow_only(f, SYS_kill, 0, BPF_JEQ, (uint32_t)getpid());
+    allow_only(f, SYS_tgkill, 0, BPF_JEQ, (uint32_t)getpid());
+    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
+
+/* For all threads that there are, since a driver's may call the student's functions. Without
+ * SPEC_ALLOW some kernels would slow the code down. */
+static bool filter_calls(bool gpu)
+{
+    static filter f;
+    const unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+    f.count = 0;
+    write_filter(&f, gpu);
+    const struct sock_fprog program = {f.count, f.at};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
+#else
+
+static bool filter_calls(bool gpu)
+{
+    (void)gpu;
+    return false;
+}
+
+#endif
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static void set_soft(int resource, rlim_t value)
+{
+    struct rlimit limit;
+    getrlimit(resource, &limit);
+    if (value > limit.rlim_max) value = limit.rlim_max;
+    setrlimit(resource, &(struct rlimit){value, limit.rlim_max});
+}
+
+static bool can_fork(void)
+{
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* Where processes are counted by user, and the user has many elsewhere, there can be no limit. */
+void confine_processes(void)
+{
+    set_soft(RLIMIT_NPROC, PROCESSES);
+    const rlim_t value = can_fork() ? PROCESSES : RLIM_INFINITY;
+    set_soft(RLIMIT_NPROC, value);
+    if (value == PROCESSES) setrlimit(RLIMIT_NPROC, &(struct rlimit){value, value});
+}
+
+static size_t addresses_in_use(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lu", &pages) != 1) pages = 0;
+    if (file) fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* softgpu reserves addresses that it never uses, so the limit counts from what is taken already; a
+ * real GPU's driver goes on to reserve. */
+static bool limit_memory(void)
+{
+    const size_t used = addresses_in_use(), all = used + MEMORY_LIMIT;
+    return used > 0 && setrlimit(RLIMIT_AS, &(struct rlimit){all, all}) == 0;
+}
+
+confined confine(bool gpu)
+{
+    confined done = {.limits = true};
+    if (!gpu) done.limits = limit_memory();
+    done.limits &= setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_LIMIT, FILE_LIMIT}) == 0;
+    done.seccomp = filter_calls(gpu);
+    return done;
+}
+
+int confine_probe(const char *secret)
+{
+    confine_processes();
+    const int hidden = access(secret, R_OK) != 0;
+    const confined done = confine(false);
+    printf("user=%u hidden=%d limits=%d seccomp=%d\n", (unsigned)getuid(), hidden, done.limits,
+           done.seccomp);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
