@@ -13,6 +13,7 @@
 #   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
+#   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
