@@ -14,6 +14,7 @@
 #   FORMAT=html OUTPUT=FILE  of a report
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
 #   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
+#   KEY=FILE               of make grade, class and verify: the instructor's, which signs results
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -152,10 +153,11 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme corpus manifest \
+.PHONY: help setup doctor all grade check verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
+SIGN        = $(if $(KEY),--key "$(KEY)")
 KEEP        = --history "$(HISTORY)"
 GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") \
               $(if $(PHASE),--phase "$$PHASE") $(if $(CASE),--case "$$CASE") \
@@ -176,10 +178,14 @@ doctor: ## what this machine has and lacks, and what follows
 all: $(PROGRAMS) ## build the grader
 
 grade: all ## grade SUBMISSION
-	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) --results "$$RESULTS"
+	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
 
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
+
+verify: all ## are RESULTS what a grader wrote (KEY), of SUBMISSION, by this course? ALLOW_UNSIGNED=1
+	$(GRADER) verify $(SIGN) --results "$$RESULTS" $(if $(ALLOW_UNSIGNED),--allow-unsigned) \
+	    $(if $(filter file,$(origin SUBMISSION)),,--submission "$$SUBMISSION")
 
 phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 	$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
@@ -265,7 +271,7 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 	    --out "$(or $(OUT),results/class)" $(if $(CLASS),--settings "$(CLASS)") \
 	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
 	    $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") -- \
-	    "$(BUILD)/grader" grade --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
+	    "$(BUILD)/grader" grade --backend "$$BACKEND" $(SIGN) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 
 test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(SKELETONS) ## all tests; the last line counts them

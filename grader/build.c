@@ -63,6 +63,9 @@ static void set_key(const options *o, build *b, const char *path)
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);
+    h = hash_begin();
+    hash_file(h, path);
+    hash_end(h, b->source);
 }
 
 static bool write_text(const char *folder, const char *name, const char *text)

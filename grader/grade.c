@@ -178,12 +178,20 @@ static void choose_prerequisites(run *r, item *it)
     }
 }
 
+/* Of what was built, whatever has been saved since. */
+static json_t *hash_of_file(const run *r, const item *it)
+{
+    if (*it->build.source) return json_string(it->build.source);
+    return origin_file_hash(r->options->submission, it->exercise->file);
+}
+
 static void judge_items(run *r, bool on_own_prerequisites, const grading *g)
 {
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (it->exercise->own_prerequisites != on_own_prerequisites) continue;
         if (it->buildable) judge_item(r, it, &g->device);
+        json_object_set_new(it->entry, "sha256", hash_of_file(r, it));
         if (!it->wanted) continue;
         report_exercise(it->entry);
         history_note(g, it->entry, it->judged);
@@ -191,17 +199,6 @@ static void judge_items(run *r, bool on_own_prerequisites, const grading *g)
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
-
-/* Of the course; a copy without git may be told. */
-static void read_commit(const options *o, char commit[64])
-{
-    const char *told = getenv("COURSE_COMMIT");
-    const char *const argv[] = {"git", "-C", o->root, "rev-parse", "--short=12", "HEAD", NULL};
-    process_result r = process_run(argv, NULL, 5.0, 63);
-    snprintf(commit, 64, "%s", told && *told ? told : r.status == 0 ? r.output : "unknown");
-    commit[strcspn(commit, "\n")] = '\0';
-    free(r.output);
-}
 
 static bool submission_exists(const options *o)
 {
@@ -259,7 +256,9 @@ int grade(const options *o, grading *g)
     const time_t started = time(NULL);
     if (!submission_exists(o) || !sandbox_start(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
-    read_commit(o, g->commit);
+    origin_commit(o, g->commit);
+    g->modified = origin_modified(o);
+    g->hashes = origin_hashes(o);
     g->device = device_facts_read(o);
     if (!g->device.name[0]) {
         fprintf(stderr,
@@ -281,6 +280,13 @@ int grade(const options *o, grading *g)
     g->seconds = seconds_now() - began;
     end(r);
     return 0;
+}
+
+void grading_free(grading *g)
+{
+    json_decref(g->exercises);
+    json_decref(g->modified);
+    json_decref(g->hashes);
 }
 
 static int show_build(const item *it)

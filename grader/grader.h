@@ -24,7 +24,10 @@
  *   grade.c      a whole submission (cache.c remembers unchanged exercises)
  *   device.c     what machine this is
  *   score.c      verdicts -> points
+ *   origin.c     commit and hashes of what a verdict was made of
  *   results.c    verdicts -> results.json
+ *   sign.c       the instructor's signature under it
+ *   verify.c     is a results.json what a grader wrote, of this submission and this course?
  *   report.c     results -> the table on the terminal
  *   claims.c     what each submission of the corpus says of itself
  *   corpus.c     the grader graded: submissions with known verdicts
@@ -60,11 +63,13 @@ typedef struct options {
     bool fresh, strict, own;
     const char *history; /* file with one verdict a line, or NULL */
     /* of grader report */
-    const char *format;     /* of views/views.c */
-    const char *output;     /* file, or NULL: standard output */
-    const char *visibility; /* of Gradescope's tests, or NULL */
-    double slow;            /* 0, or: deadlines times this, no timing; above 1: under a checker */
-    int jobs;               /* of the corpus at a time; 0: as many as processors */
+    const char *format;                    /* of views/views.c */
+    const char *output;                    /* file, or NULL: standard output */
+    const char *visibility;                /* of Gradescope's tests, or NULL */
+    const char *key;                       /* file with the instructor's, or NULL */
+    bool submission_given, allow_unsigned; /* of grader verify */
+    double slow; /* 0, or: deadlines times this, no timing; above 1: under a checker */
+    int jobs;    /* of the corpus at a time; 0: as many as processors */
     backend backend;
     isolation_wish isolation; /* from the environment: ISOLATION=required, off */
     const char *root, *build; /* of the course; the build folder */
@@ -90,8 +95,8 @@ place exercise_place(const exercise *, backend);
 typedef struct hash hash;
 hash *hash_begin(void);
 void hash_text(hash *, const char *text);
-bool hash_file(hash *,
-               const char *path); /* false when it cannot be read; it then counts as empty */
+/** @return false when it is no file or cannot be read; it then counts as empty */
+bool hash_file(hash *, const char *path);
 void hash_end(hash *, char hex[HASH_HEX]); /* frees */
 
 /* ---- process.c ------------------------------------------------------------------------------- */
@@ -161,8 +166,9 @@ typedef struct build {
     bool baseline;                 /* exports baseline_*, not the contract's names */
     /* out */
     bool ok;
-    char *log;          /* the compiler's words, "" when it had none */
-    char key[HASH_HEX]; /* of everything that the library is made from */
+    char *log;             /* the compiler's words, "" when it had none */
+    char key[HASH_HEX];    /* of everything that the library is made from */
+    char source[HASH_HEX]; /* SHA-256 of the file; "" when it was not read */
     char library[PATH_MAX];
 } build;
 
@@ -349,6 +355,7 @@ typedef struct grading {
     const options *options;
     device_facts device;
     char commit[64], started[64];
+    json_t *modified, *hashes; /* of the course: origin.c */
     double seconds, points, max_points;
     json_t *exercises; /* what results.json says of each */
     bool complete;     /* all points that count were reached */
@@ -373,8 +380,37 @@ void library_set_build(library_set *, build *more[], int count);
 
 /** Grade all that the options ask for. @return 0, or 2 when grading itself could not be done. */
 int grade(const options *, grading *);
+void grading_free(grading *);
 /** Build what the options ask for and show what the compilers say. @return 0, or 1 if one failed */
 int build_only(const options *);
+
+/* ---- origin.c, sign.c, verify.c -------------------------------------------------------------- */
+
+void origin_commit(const options *, char commit[64]);
+/** Do the course's own files differ from the commit? null: nobody knows. */
+json_t *origin_modified(const options *);
+/** {"cases": SHA-256, ...}; null where this copy of the course has no such files. */
+json_t *origin_hashes(const options *);
+/** SHA-256 of a file of a submission, or null when there is none. */
+json_t *origin_file_hash(const char *submission, const char *file);
+
+typedef struct signing_key {
+    unsigned char *bytes;
+    size_t count;
+    char id[9]; /* the first hexadecimal digits of its SHA-256 */
+} signing_key;
+
+/** Read a key. @return false after a message; key_free in any case. */
+bool key_read(signing_key *, const char *path);
+void key_free(signing_key *);
+/** Add the field "signature". @return false when the results cannot be written down */
+bool results_sign(json_t *results, const signing_key *);
+/** @return what is wrong with the signature, in words, or NULL */
+const char *signature_flaw(const json_t *results, const signing_key *);
+/** What does not follow from the entries, in words, or NULL. */
+const char *points_flaw(const json_t *results, char why[256]);
+/** @return 0 when all that can be checked holds, 1 when something does not, 2 without results. */
+int verify(const options *);
 
 /* ---- cache.c --------------------------------------------------------------------------------- */
 

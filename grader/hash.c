@@ -1,10 +1,13 @@
 /* hash.c: SHA-256 of texts and files, from libcrypto. */
 #include "grader.h"
 
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct hash {
     EVP_MD_CTX *context;
@@ -26,13 +29,17 @@ void hash_text(hash *h, const char *text)
 bool hash_file(hash *h, const char *path)
 {
     char block[1 << 16];
-    FILE *file = fopen(path, "rb");
-    if (!file) return false;
-    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) {
-        EVP_DigestUpdate(h->context, block, n);
+    struct stat facts;
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = -1;
+    if (file < 0) return false;
+    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)) { /* a pipe may have no end */
+        while ((n = read(file, block, sizeof block)) > 0) {
+            EVP_DigestUpdate(h->context, block, (size_t)n);
+        }
     }
-    fclose(file);
-    return true;
+    close(file);
+    return n == 0;
 }
 
 void hash_end(hash *h, char hex[HASH_HEX])

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,14 +16,27 @@ static void make_folders(const options *o)
     mkdir(scratch, 0777);
 }
 
+/* Better said before the grading than after it. Compilers and workers need not know where it is. */
+static bool key_is_usable(const options *o)
+{
+    static const char *const telling[] = {"KEY", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"};
+    signing_key key;
+    if (!o->key) return true;
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) unsetenv(telling[i]);
+    const bool usable = key_read(&key, o->key);
+    key_free(&key);
+    return usable;
+}
+
 static int grade_and_report(const options *o)
 {
     grading g = {.options = o};
-    const int status = grade(o, &g);
-    if (status != 0) return status;
-    if (!results_write(&g)) return 2;
-    report_table(&g);
-    return o->strict && !g.complete ? 1 : 0;
+    if (!key_is_usable(o)) return 2;
+    int status = grade(o, &g);
+    if (status == 0 && !results_write(&g)) status = 2;
+    if (status == 0) report_table(&g);
+    grading_free(&g);
+    return status == 0 && o->strict && !g.complete ? 1 : status;
 }
 
 static const struct {
@@ -42,6 +56,7 @@ static const struct {
     {"findings", findings},
     {"profile", profile},
     {"isolation", isolation},
+    {"verify", verify},
 };
 
 int main(int argc, char **argv)

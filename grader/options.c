@@ -8,7 +8,7 @@
 
 static const char usage[] =
     "usage: grader grade|build|hint|corpus|manifest|report|progress|next|\n"
-    "              compare|watch|findings|profile|isolation [EXERCISE] [options]\n"
+    "              compare|watch|findings|profile|isolation|verify [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -23,6 +23,8 @@ static const char usage[] =
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
     "  --output FILE      where the report goes (default standard output)\n"
+    "  --key FILE         the instructor's: grade signs with it, verify checks\n"
+    "  verify: --allow-unsigned  without a key, do not miss a signature\n"
     "  --visibility V     who sees Gradescope's tests when\n";
 
 static const struct option names[] = {{"submission", required_argument, NULL, 'd'},
@@ -41,6 +43,8 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"output", required_argument, NULL, 'O'},
                                       {"history", required_argument, NULL, 'H'},
                                       {"visibility", required_argument, NULL, 'V'},
+                                      {"key", required_argument, NULL, 'k'},
+                                      {"allow-unsigned", no_argument, NULL, 'u'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -65,7 +69,10 @@ static bool set_option(options *o, int letter)
 {
     unsigned long long number = 0;
     switch (letter) {
-    case 'd': o->submission = optarg; return true;
+    case 'd':
+        o->submission_given = true;
+        o->submission = optarg;
+        return true;
     case 'b': return set_backend(o, optarg);
     case 'e': o->exercises = optarg; return true;
     case 'p':
@@ -79,6 +86,8 @@ static bool set_option(options *o, int letter)
     case 'O': o->output = optarg; return true;
     case 'H': o->history = optarg; return true;
     case 'V': o->visibility = optarg; return true;
+    case 'k': o->key = optarg; return true;
+    case 'u': o->allow_unsigned = true; return true;
     case 'l':
         if (!set_number(&number, "--slow", optarg)) return false;
         o->slow = (double)number;

@@ -130,6 +130,18 @@ static bool write_json(const char *path, json_t *root)
     return whole;
 }
 
+/* The key is read again only now, when no worker is left. */
+static bool sign_and_write(const options *o, json_t *root)
+{
+    signing_key key;
+    bool is_signed = !o->key;
+    if (o->key) {
+        is_signed = key_read(&key, o->key) && results_sign(root, &key);
+        key_free(&key);
+    }
+    return write_json(o->results, root) && is_signed;
+}
+
 bool results_write(const grading *g)
 {
     const options *o = g->options;
@@ -138,17 +150,18 @@ bool results_write(const grading *g)
                                "copy_bytes_per_second", json_real(g->device.copy_bytes_per_second),
                                "flop_per_second", json_real(g->device.flop_per_second));
     json_t *root = json_pack(
-        "{s:i, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:O}", "schema", 1, "commit", g->commit,
-        "backend", o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
+        "{s:i, s:s, s:O, s:O, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:O}", "schema", 1, "commit",
+        g->commit, "modified", g->modified, "hashes", g->hashes, "backend",
+        o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
         text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2),
         "isolation", sandbox_json(), "points", number(g->points, 1e-2), "max_points",
         number(g->max_points, 1e-2), "exercises", g->exercises);
-    return write_json(o->results, root);
+    return sign_and_write(o, root);
 }
 
 void results_write_failure(const options *o, const char *why)
 {
-    write_json(o->results, json_pack("{s:i, s:s, s:o, s:f, s:f, s:[]}", "schema", 1, "backend",
-                                     o->backend == BACKEND_CUDA ? "cuda" : "cpu", "error",
-                                     text(why), "points", 0.0, "max_points", 0.0, "exercises"));
+    sign_and_write(o, json_pack("{s:i, s:s, s:o, s:f, s:f, s:[]}", "schema", 1, "backend",
+                                o->backend == BACKEND_CUDA ? "cuda" : "cpu", "error", text(why),
+                                "points", 0.0, "max_points", 0.0, "exercises"));
 }

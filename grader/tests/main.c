@@ -16,6 +16,8 @@ int main(void)
     srunner_add_suite(runner, suite_digits());
     srunner_add_suite(runner, suite_random());
     srunner_add_suite(runner, suite_views());
+    srunner_add_suite(runner, suite_schema());
+    srunner_add_suite(runner, suite_verify());
     srunner_add_suite(runner, suite_parallel());
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);

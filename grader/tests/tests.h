@@ -18,6 +18,8 @@ Suite *suite_history(void);    /* test_history.c */
 Suite *suite_digits(void);     /* test_digits.c */
 Suite *suite_random(void);     /* test_random.c */
 Suite *suite_views(void);      /* test_views.c */
+Suite *suite_schema(void);     /* test_schema.c */
+Suite *suite_verify(void);     /* test_verify.c */
 Suite *suite_parallel(void);   /* test_parallel.c */
 
 #endif

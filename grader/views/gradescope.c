@@ -123,6 +123,17 @@ static json_t *summary_of(const json_t *results)
                                  string_of(results, "commit"));
 }
 
+/* Gradescope keeps this as it is: what a grade was made of, and by whom. */
+static json_t *origin_of(const json_t *results)
+{
+    static const char *const kept[] = {"commit", "modified", "hashes", "signature"};
+    json_t *origin = json_object();
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        json_object_set(origin, kept[i], json_object_get(results, kept[i]));
+    }
+    return origin;
+}
+
 bool gradescope_view(const options *o, const json_t *results, FILE *to)
 {
     size_t i;
@@ -134,11 +145,11 @@ bool gradescope_view(const options *o, const json_t *results, FILE *to)
     }
     json_array_foreach(json_object_get(results, "exercises"), i, one)
         json_array_append_new(tests, test_of(one, visibility));
-    json_t *root =
-        json_pack("{s:f, s:f, s:o, s:s, s:s, s:s, s:o, s:o}", "score", real_of(results, "points"),
-                  "execution_time", real_of(results, "seconds"), "output", summary_of(results),
-                  "output_format", "text", "visibility", visibility, "stdout_visibility", "hidden",
-                  "tests", tests, "leaderboard", leaderboard(results));
+    json_t *root = json_pack(
+        "{s:f, s:f, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "score", real_of(results, "points"),
+        "execution_time", real_of(results, "seconds"), "output", summary_of(results),
+        "output_format", "text", "visibility", visibility, "stdout_visibility", "hidden", "tests",
+        tests, "leaderboard", leaderboard(results), "extra_data", origin_of(results));
     const bool done = root && json_dumpf(root, to, JSON_INDENT(1)) == 0 && fputc('\n', to) != EOF;
     json_decref(root);
     return done;

@@ -160,6 +160,7 @@ static void put_top(FILE *to, const json_t *results)
     put_fact(to, ", on ", string_of(device, "name"));
     put_fact(to, ", ", string_of(results, "started"));
     put_fact(to, ", course at ", string_of(results, "commit"));
+    put_fact(to, ", signed with key ", string_of(json_object_get(results, "signature"), "key_id"));
     fputs("</p>\n", to);
 }
 

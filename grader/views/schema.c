@@ -7,7 +7,16 @@
 
 #include <string.h>
 
-enum { STRING = 1, NUMBER = 2, INTEGER = 4, ARRAY = 8, OBJECT = 16, NOTHING = 32, ABSENT = 64 };
+enum {
+    STRING = 1,
+    NUMBER = 2,
+    INTEGER = 4,
+    ARRAY = 8,
+    OBJECT = 16,
+    NOTHING = 32,
+    ABSENT = 64,
+    BOOLEAN = 128
+};
 
 typedef struct field {
     const char *name;
@@ -17,6 +26,9 @@ typedef struct field {
 static const field of_results[] = {{"schema", INTEGER},
                                    {"backend", STRING},
                                    {"commit", STRING | ABSENT},
+                                   {"modified", BOOLEAN | NOTHING | ABSENT},
+                                   {"hashes", OBJECT | ABSENT},
+                                   {"signature", OBJECT | ABSENT},
                                    {"device", OBJECT | ABSENT},
                                    {"submission", STRING | ABSENT},
                                    {"started", STRING | ABSENT},
@@ -31,6 +43,7 @@ static const field of_results[] = {{"schema", INTEGER},
 static const field of_exercise[] = {{"id", INTEGER},
                                     {"name", STRING},
                                     {"file", STRING},
+                                    {"sha256", STRING | NOTHING | ABSENT},
                                     {"status", STRING},
                                     {"points", NUMBER},
                                     {"max_points", NUMBER},
@@ -74,6 +87,8 @@ static int type_of(const json_t *value)
     case JSON_ARRAY: return ARRAY;
     case JSON_OBJECT: return OBJECT;
     case JSON_NULL: return NOTHING;
+    case JSON_TRUE:
+    case JSON_FALSE: return BOOLEAN;
     default: return 0;
     }
 }
