@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define SEAL        ",\"crc32\":\"%08lx\"}\n" /* in place of the record's last brace */
-#define SEAL_BYTES  21
+#define SEAL        ",\"crc32\":\"%08lx\"}" /* in place of the record's last brace */
+#define SEAL_BYTES  20
 #define REASON_KEPT 400 /* bytes of a reason; a compiler's may be long */
 
 const char *member_text(const json_t *object, const char *key)
@@ -47,16 +47,18 @@ static char *sealed_line(const json_t *record)
     const size_t bytes = text ? strlen(text) : 0;
     if (bytes > 2 && text[bytes - 1] == '}') {
         text[bytes - 1] = '\0';
-        if (asprintf(&line, "\n%s" SEAL, text, checksum(text, bytes - 1)) < 0) line = NULL;
+        if (asprintf(&line, "\n%s" SEAL "\n", text, checksum(text, bytes - 1)) < 0) line = NULL;
     }
     free(text);
     return line;
 }
 
-/* @return the record of a line (with its newline), or NULL when the line is not whole */
+/* @return the record of a line, or NULL when the line is not whole. Of the last one a crash may have
+ * taken the newline alone. */
 static json_t *unsealed(const char *line, size_t bytes)
 {
     char seal[SEAL_BYTES + 1];
+    if (bytes > 0 && line[bytes - 1] == '\n') bytes--;
     if (bytes <= SEAL_BYTES || memchr(line, '\0', bytes)) return NULL;
     const size_t body = bytes - SEAL_BYTES;
     snprintf(seal, sizeof seal, SEAL, checksum(line, body));

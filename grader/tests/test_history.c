@@ -107,6 +107,20 @@ START_TEST(torn_lines_are_skipped)
 }
 END_TEST
 
+START_TEST(a_lost_newline_loses_no_record)
+{
+    struct stat whole;
+    int skipped;
+    append(1, 1, 30);
+    ck_assert_int_eq(stat(path, &whole), 0);
+    ck_assert_int_eq(truncate(path, whole.st_size - 1), 0);
+    ck_assert_uint_eq(count(&skipped), 1);
+    append(1, 2, 30);
+    ck_assert_uint_eq(count(&skipped), 2);
+    ck_assert_int_eq(skipped, 0);
+}
+END_TEST
+
 START_TEST(altered_and_foreign_lines_are_skipped)
 {
     static const char foreign[] =
@@ -243,6 +257,7 @@ Suite *suite_history(void)
     tcase_add_test(tcase, what_was_written_is_read);
     tcase_add_test(tcase, no_file_is_an_empty_history);
     tcase_add_test(tcase, torn_lines_are_skipped);
+    tcase_add_test(tcase, a_lost_newline_loses_no_record);
     tcase_add_test(tcase, altered_and_foreign_lines_are_skipped);
     tcase_add_test(tcase, what_is_not_written_whole_is_taken_back);
     tcase_add_test(tcase, writers_at_once_lose_nothing);
