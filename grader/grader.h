@@ -148,7 +148,8 @@ void jail_enter(const jail *);
 void jail_free(jail *);
 /** Does its process tell of a signal by exit status 128 + signal? */
 bool jail_hides_signals(const jail *);
-void remove_tree(const char *path);
+/** @return whether it is gone */
+bool remove_tree(const char *path);
 /** As process_run, behind all layers there are. */
 process_result jail_run(const plan *, const char *const argv[], double deadline, size_t limit);
 

@@ -263,12 +263,15 @@ static void give_folder(const char *path, uid_t user)
 static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
 {
     (void)facts, (void)kind, (void)where;
-    return remove(path) != 0 ? 0 : 0; /* what cannot go does not keep the rest */
+    remove(path);
+    return 0; /* what cannot go does not keep the rest */
 }
 
-void remove_tree(const char *path)
+bool remove_tree(const char *path)
 {
+    struct stat facts;
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return lstat(path, &facts) != 0;
 }
 
 /* ---- a jail ---------------------------------------------------------------------------------- */

@@ -115,7 +115,6 @@ typedef struct class_options {
  *  @return NULL after a message when DIR cannot be read; submissions_free() */
 submission *collect(const class_options *, size_t *count);
 void submissions_free(submission *, size_t count);
-bool remove_tree(const char *path);
 /** Copy a plain file of at most `most` bytes, without following a link.
  *  @return 0; ENOENT; EINVAL: a link, no file, or too large; else what this machine lacks */
 int copy_plain(const char *from, const char *to, long long most, time_t *newest);

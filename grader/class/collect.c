@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,17 +18,6 @@
 #define SKEW       300       /* seconds that clocks may differ */
 
 static const unpack_limits limits = {.entries = 20000, .bytes = 256LL << 20};
-
-static int remove_one(const char *path, const struct stat *facts, int type, struct FTW *where)
-{
-    (void)facts, (void)type, (void)where;
-    return remove(path);
-}
-
-bool remove_tree(const char *path)
-{
-    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT;
-}
 
 /* ---- the files that count -------------------------------------------------------------------- */
 
