@@ -13,7 +13,7 @@
 static struct {
     const options *options;
     layers on;
-    bool started, bounds_folders;
+    bool bounds_folders;
 } sandbox;
 
 layers sandbox_layers(void)
@@ -93,9 +93,8 @@ static const char *missing_layers(void)
 
 bool sandbox_start(const options *o)
 {
-    if (sandbox.started) return true;
     sandbox.options = o;
-    sandbox.started = true;
+    sandbox.on = (layers){0};
     if (o->isolation != ISOLATION_OFF && o->slow <= 1) {
         sandbox.bounds_folders = bubblewrap_knows("--size");
         find_layers();

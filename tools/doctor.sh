@@ -46,7 +46,7 @@ if command -v nvidia-smi >/dev/null; then
         while read -r line; do row GPU "$line"; done
 fi
 [ -n "$GPU" ] || row GPU "none that CUDA can use"
-for name in clang-format doxygen compute-sanitizer gnuplot xmllint; do
+for name in bwrap setpriv clang-format doxygen compute-sanitizer gnuplot xmllint; do
     command -v "$name" >/dev/null || row "$name" "none"
 done
 for dir in "${COURSE_DATA:-}" data ../shared/data; do
@@ -57,6 +57,14 @@ for dir in "${COURSE_DATA:-}" data ../shared/data; do
     fi
 done
 [ -n "${mnist:-}" ] || row MNIST "none"
+
+echo
+echo "Submissions are isolated by"
+if [ -x "$1/grader" ]; then
+    COURSE_BUILD=$(realpath "$1") COURSE_ROOT=$PWD ISOLATION='' "$1/grader" isolation 2>/dev/null
+else
+    echo "  what make all finds out: the grader is not built."
+fi
 
 echo
 echo "So"
@@ -72,6 +80,7 @@ else
     echo "  CUDA exercises run on the software GPU: correctness is judged, and instead of"
     echo "  speed what they move in memory."
 fi
+command -v bwrap >/dev/null || echo "  submissions see all files of this machine that are not theirs: apt-get install bubblewrap"
 if [ -n "$CUCC_FRONTEND" ]; then
     echo "  For the software GPU $CUCC_FRONTEND compiles them; CUCC_FRONTEND=nvcc|clang chooses."
 fi

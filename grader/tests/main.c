@@ -19,6 +19,7 @@ int main(void)
     srunner_add_suite(runner, suite_schema());
     srunner_add_suite(runner, suite_verify());
     srunner_add_suite(runner, suite_parallel());
+    srunner_add_suite(runner, suite_sandbox());
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILE_LIMIT   (256u << 20)       /* bytes of a file that the library may write */
+#define FILE_LIMIT   (64u << 20)        /* bytes of a file that the library may write */
 #define MEMORY_LIMIT ((size_t)16 << 30) /* addresses beyond those that a worker starts with */
 #define PROCESSES    1024               /* threads too */
 
