@@ -12,12 +12,16 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
+#ifndef CUDA_CHECK_NAMES
+#define CUDA_CHECK_NAMES 1 /* 0: a library that is handed out names no expressions */
+#endif
+
 #define CUDA_CHECK(call)                                                                           \
     do {                                                                                           \
         cudaError_t cuda_check_error = (call);                                                     \
         if (cuda_check_error != cudaSuccess) {                                                     \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                          \
-                    cudaGetErrorString(cuda_check_error));                                         \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__,                                 \
+                    CUDA_CHECK_NAMES ? #call : "a call", cudaGetErrorString(cuda_check_error));    \
             return cuda_check_error;                                                               \
         }                                                                                          \
     } while (0)

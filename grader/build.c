@@ -59,6 +59,7 @@ static void set_key(const options *o, build *b, const char *path)
     hash_text(h, base_name(b->file));
     snprintf(digits, sizeof digits, "%d %d", b->place, b->baseline);
     hash_text(h, digits);
+    hash_text(h, b->processor ? b->processor : "");
     hash_file(h, path);
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
@@ -88,7 +89,7 @@ static void write_exports(const build *b, const char *folder)
     write_text(folder, "exports.map", strcat(text, "local: *; };\n"));
 }
 
-static bool copy_file(const char *from, const char *to)
+bool copy_file(const char *from, const char *to)
 {
     char block[1 << 14];
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
@@ -266,11 +267,25 @@ static bool twin_exists(const job *jobs, int index)
     return false;
 }
 
+/* What is linked with others into prebuilt/ needs a name of its own. */
+const char *library_name(const build *b, char name[LIBRARY_NAME])
+{
+    if (!b->processor && !b->prebuilt) return "exercise.so";
+    snprintf(name, LIBRARY_NAME, "%d%s.so", b->exercise->id, b->baseline ? "_baseline" : "");
+    return name;
+}
+
 static void prepare(const options *o, job *j, build *b)
 {
+    char name[LIBRARY_NAME];
     j->options = o;
     j->build = b;
     b->ok = false;
+    if (b->prebuilt) {
+        prebuilt_take(o, b);
+        j->finished = true;
+        return;
+    }
     snprintf(j->path, sizeof j->path, "%s/%s", b->root, b->file);
     if (!source_is_sane(b, j->path)) {
         j->finished = true;
@@ -279,7 +294,8 @@ static void prepare(const options *o, job *j, build *b)
     set_key(o, b, j->path);
     snprintf(j->folder, sizeof j->folder, "%s/objects/%.32s", o->build, b->key);
     snprintf(j->work, sizeof j->work, "%s/work", j->folder);
-    snprintf(b->library, sizeof b->library, "%s/objects/%.32s/exercise.so", o->build, b->key);
+    snprintf(b->library, sizeof b->library, "%s/objects/%.32s/%s", o->build, b->key,
+             library_name(b, name));
     if (built_before(b, j->folder)) {
         j->finished = true;
         b->ok = access(b->library, R_OK) == 0;
@@ -336,7 +352,8 @@ bool is_skeleton(const options *o, const char *path)
     hash *h = hash_begin();
     hash_file(h, path);
     hash_end(h, hex);
-    snprintf(manifest, sizeof manifest, "%s/solutions/skeletons.sha256", o->root);
+    snprintf(manifest, sizeof manifest, "%s/%s/skeletons.sha256", o->root,
+             prebuilt_exists(o) ? "skeletons" : "solutions");
     FILE *file = fopen(manifest, "r");
     bool found = false;
     while (file && !found && fgets(line, sizeof line, file)) {

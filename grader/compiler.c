@@ -65,13 +65,30 @@ static const char *tool(const char *variable, const char *otherwise)
     return value && *value ? value : otherwise;
 }
 
+/* For the GPU of this machine, or for all of $GPU_ARCHS and, as PTX, for those to come. */
+static void add_gpus(command *c, const build *b)
+{
+    char archs[256], *rest = archs, *arch, *first = NULL;
+    if (!b->processor) {
+        add_format(c, "-arch=sm_%s%s", tool("GPU_ARCH", "80"), "");
+        add(c, "-lineinfo");
+        return;
+    }
+    snprintf(archs, sizeof archs, "%s", tool("GPU_ARCHS", tool("GPU_ARCH", "80")));
+    while ((arch = strsep(&rest, " "))) {
+        if (!first) first = arch;
+        add_format(c, "-gencode=arch=compute_%s,code=sm_%s", arch, arch);
+    }
+    add_format(c, "-gencode=arch=compute_%s,code=compute_%s", first, first);
+}
+
 static command compile_command(const options *o, const build *b, const char *source)
 {
     command c = {0};
     if (b->place == ON_HOST) {
         add(&c, tool("CC", "cc"));
         add(&c, "-std=gnu11");
-        add(&c, "-march=native");
+        add_format(&c, "-march=%s%s", b->processor ? b->processor : "native", "");
         add(&c,
             "-falign-loops=64"); /* else the speed of a loop depends on where it happens to lie */
         add(&c, "-fPIC");
@@ -81,14 +98,15 @@ static command compile_command(const options *o, const build *b, const char *sou
     } else {
         if (b->place == ON_SOFTGPU) {
             add_format(&c, "%s/emulator/cucc%s", o->root, "");
+            if (b->processor) add(&c, "--no-lines");
         } else {
             add(&c, tool("NVCC", "nvcc"));
-            add_format(&c, "-arch=sm_%s%s", tool("GPU_ARCH", "80"), "");
-            add(&c, "-lineinfo");
+            add_gpus(&c, b);
         }
         add(&c, "-Xcompiler");
         add(&c, "-fPIC,-Wall,-Wextra");
     }
+    if (b->processor) add(&c, "-DCUDA_CHECK_NAMES=0");
     add(&c, "-O3");
     for (size_t i = 0; i < sizeof include_folders / sizeof *include_folders; i++) {
         add_format(&c, "-I%s/%s", o->root, include_folders[i]);
@@ -98,6 +116,21 @@ static command compile_command(const options *o, const build *b, const char *sou
     add(&c, "-o");
     add(&c, "exercise.o");
     return c;
+}
+
+/* By its path; or, to be handed out, by its name, to be found in the same folder. */
+static void add_needed(command *c, const build *b, const char *library)
+{
+    char folder[PATH_MAX];
+    const char *name = strrchr(library, '/') + 1;
+    if (!b->processor) {
+        add(c, library);
+        return;
+    }
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - library), library);
+    add_format(c, "-L%s%s", folder, "");
+    add_format(c, "-l:%s%s", name, "");
+    add(c, "-Wl,-rpath,$ORIGIN");
 }
 
 static command link_command(const options *o, const build *b)
@@ -111,7 +144,8 @@ static command link_command(const options *o, const build *b)
     add(&c, "-Wl,-Bsymbolic");
     add(&c, "-Wl,-z,defs");
     add(&c, "-Wl,--version-script=exports.map");
-    for (int i = 0; b->needs[i]; i++) add(&c, b->needs[i]->library);
+    for (int i = 0; b->needs[i]; i++) add_needed(&c, b, b->needs[i]->library);
+    if (b->processor) add(&c, "-Wl,-s,--build-id=none");
     add_format(&c, "%s/libcourse.so%s", o->build, "");
     if (b->place == ON_SOFTGPU) add_format(&c, "%s/libsoftgpu.so%s", o->build, "");
     if (b->place == ON_GPU) {
@@ -150,6 +184,7 @@ void compiler_hash(const options *o, hash *h)
 {
     char header[PATH_MAX];
     hash_text(h, toolchain(o));
+    hash_text(h, tool("GPU_ARCHS", ""));
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         snprintf(header, sizeof header, "%s/%s", o->root, headers[i]);
         hash_file(h, header);

@@ -261,7 +261,7 @@ int corpus(const options *o)
         printf("  FAIL grader/corpus/MANIFEST is not what the files say: make manifest\n");
         t.failed++;
     }
-    library_set *libraries = library_set_create(o);
+    library_set *libraries = library_set_create(o, NULL);
     count = take_entries(o, claims, count, entries, &t);
     build_entries(libraries, entries, count);
     judge_all(o, entries, count, &t);

@@ -211,11 +211,20 @@ static bool submission_exists(const options *o)
     return false;
 }
 
+static bool libraries_are_whole(const options *o)
+{
+    char why[PREBUILT_WHY];
+    if (prebuilt_check(o, why)) return true;
+    fprintf(stderr, "grader: %s\n", why);
+    results_write_failure(o, why);
+    return false;
+}
+
 static run *begin(const options *o)
 {
     run *r = calloc(1, sizeof *r);
     r->options = o;
-    r->libraries = library_set_create(o);
+    r->libraries = library_set_create(o, NULL);
     collect(r);
     for (int i = 0; i < r->count; i++) sort_out(r, &r->items[i]);
     for (int i = 0; i < r->count; i++) {
@@ -254,7 +263,7 @@ int grade(const options *o, grading *g)
 {
     const double began = seconds_now();
     const time_t started = time(NULL);
-    if (!submission_exists(o) || !sandbox_start(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     origin_commit(o, g->commit);
     g->modified = origin_modified(o);
@@ -301,7 +310,7 @@ static int show_build(const item *it)
 int build_only(const options *o)
 {
     int failed = 0;
-    if (!submission_exists(o) || !sandbox_start(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
     run *r = begin(o);
     build_items(r, true);
     report_progress("%s", "");

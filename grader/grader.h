@@ -21,6 +21,7 @@
  *   traffic.c    the counted calls of one exercise
  *   judge.c      one exercise: cases, speed or traffic, points
  *   libraries.c  the reference solutions and baselines that exercises are linked and timed with
+ *   prebuilt.c   these compiled, for a handout: the course without its solutions
  *   grade.c      a whole submission (cache.c remembers unchanged exercises)
  *   device.c     what machine this is
  *   score.c      verdicts -> points
@@ -165,6 +166,8 @@ typedef struct build {
     place place;
     const struct build *needs[12]; /* libraries to link with, built before; NULL ends */
     bool baseline;                 /* exports baseline_*, not the contract's names */
+    bool prebuilt;                 /* not to be built: it lies in prebuilt/ */
+    const char *processor;         /* to be handed out, for this one; NULL: for this machine */
     /* out */
     bool ok;
     char *log;             /* the compiler's words, "" when it had none */
@@ -187,7 +190,11 @@ int build_needs(const char *library, char *needs[LIBRARIES_MAX]);
 void build_all(const options *, build *builds[], int count);
 /** What the compilers say of themselves. */
 const char *toolchain(const options *);
-/** Is the file exactly a skeleton that was once generated (solutions/skeletons.sha256)? */
+#define LIBRARY_NAME 32
+/** The name of the file that it becomes. */
+const char *library_name(const build *, char name[LIBRARY_NAME]);
+bool copy_file(const char *from, const char *to);
+/** Is the file exactly a skeleton that was once generated (skeletons.sha256)? */
 bool is_skeleton(const options *, const char *path);
 
 /* ---- channel.c ------------------------------------------------------------------------------- */
@@ -371,13 +378,30 @@ void list_tests(exercise_result *);
 /** Builds of the reference solutions that an exercise calls, and of its baseline; made on demand
  *  and kept. */
 typedef struct library_set library_set;
-library_set *library_set_create(const options *);
+/** @param processor NULL; or of libraries that are to be handed out */
+library_set *library_set_create(const options *, const char *processor);
 void library_set_free(library_set *);
+/** Every build of the set; NULL ends the list. */
+build *const *library_set_all(const library_set *);
+/** Have the exercise's reference solution in the set. */
+void library_set_add_reference(library_set *, const exercise *);
 /** Fill in build.needs from the reference solutions. */
 void library_set_needs(library_set *, build *);
 const build *library_set_baseline(library_set *, const exercise *);
 /** Build all of the set that is not built yet, and `more` with it. */
 void library_set_build(library_set *, build *more[], int count);
+
+/* ---- prebuilt.c ------------------------------------------------------------------------------ */
+
+#define PREBUILT_WHY 512
+/** Is this a handout: are there compiled libraries in place of the solutions? */
+bool prebuilt_exists(const options *);
+/** Can they be used here, and are they whole? Holds where there are none. @return false, and why */
+bool prebuilt_check(const options *, char why[PREBUILT_WHY]);
+/** Fill in what build_all() would, from prebuilt/. */
+void prebuilt_take(const options *, build *);
+/** Make the libraries of a handout in the folder --output. @return 0, or 2 after a message */
+int prebuild(const options *);
 
 /** Grade all that the options ask for. @return 0, or 2 when grading itself could not be done. */
 int grade(const options *, grading *);

@@ -1,6 +1,7 @@
 /*
  * libraries.c: what the repository itself brings to a grading: the reference solutions that an
- * exercise calls, so that one mistake is not punished twice, and the frozen baselines.
+ * exercise calls, so that one mistake is not punished twice, and the frozen baselines. They are
+ * built from source, or in a handout taken from prebuilt/.
  */
 #include "grader.h"
 
@@ -10,15 +11,17 @@
 struct library_set {
     const options *options;
     char root[PATH_MAX]; /* of the solutions */
-    build *builds[LIBRARIES_MAX];
+    const char *processor;
+    build *builds[LIBRARIES_MAX + 1];
     bool done[LIBRARIES_MAX];
     int count;
 };
 
-library_set *library_set_create(const options *o)
+library_set *library_set_create(const options *o, const char *processor)
 {
     library_set *set = calloc(1, sizeof *set);
     set->options = o;
+    set->processor = processor;
     snprintf(set->root, sizeof set->root, "%s/solutions", o->root);
     return set;
 }
@@ -45,9 +48,21 @@ static build *find_or_add(library_set *set, const exercise *e, bool baseline)
     b->file = baseline ? e->baseline_file : e->file;
     b->place = exercise_place(e, set->options->backend);
     b->baseline = baseline;
+    b->prebuilt = prebuilt_exists(set->options);
+    b->processor = set->processor;
     if (!baseline) library_set_needs(set, b); /* first, so that it is built first */
     set->builds[set->count++] = b;
     return b;
+}
+
+build *const *library_set_all(const library_set *set)
+{
+    return set->builds;
+}
+
+void library_set_add_reference(library_set *set, const exercise *e)
+{
+    find_or_add(set, e, false);
 }
 
 void library_set_needs(library_set *set, build *b)

@@ -56,6 +56,7 @@ static const struct {
     {"hint", hint},
     {"corpus", corpus},
     {"manifest", manifest},
+    {"prebuild", prebuild},
     {"report", report},
     {"progress", progress},
     {"next", next},

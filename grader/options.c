@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|hint|corpus|manifest|report|progress|next|\n"
-    "              compare|watch|findings|profile|isolation|verify [EXERCISE] [options]\n"
+    "usage: grader grade|build|hint|corpus|manifest|prebuild|report|progress|\n"
+    "              next|compare|watch|findings|profile|isolation|verify [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
@@ -22,7 +22,8 @@ static const char usage[] =
     "  --jobs N           so many submissions of the corpus at a time (default: processors)\n"
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
-    "  --output FILE      where the report goes (default standard output)\n"
+    "  --output FILE      where the report goes (default standard output),\n"
+    "                     or prebuild's libraries\n"
     "  --key FILE         the instructor's: grade signs with it, verify checks\n"
     "  verify: --allow-unsigned  without a key, do not miss a signature\n"
     "  --visibility V     who sees Gradescope's tests when\n";

@@ -24,7 +24,8 @@ cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-
 # Math functions must stay calls (-fmath-errno): there is no libdevice to make instructions of them.
 # Host compilers never see kernels, so nobody is used to hear there of signs compared.
 quiet_options=(-Wno-sign-compare)
-device_options=(--cuda-device-only -S -O3 -gline-tables-only -fmath-errno -w
+debug_options=(-gline-tables-only)
+device_options=(--cuda-device-only -S -O3 -fmath-errno -w
     -Xclang -target-feature -Xclang +ptx75)
 
 # What the arguments of the command become.
@@ -117,7 +118,7 @@ is_cuda() {
 
 to_ptx() { # SOURCE PTX
     run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h "$standard" \
-        "${common[@]}" "${device_options[@]}" "$1" -o "$2"
+        "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "$1" -o "$2"
 }
 
 to_object() { # SOURCE OBJECT
@@ -125,12 +126,12 @@ to_object() { # SOURCE OBJECT
     if ! is_cuda "$1"; then
         case $1 in *.c) compiler="$compiler -x c" ;; esac
         # shellcheck disable=SC2086
-        run $compiler -isystem "$here/include" -gline-tables-only "${common[@]}" -c "$1" -o "$2"
+        run $compiler -isystem "$here/include" "${debug_options[@]}" "${common[@]}" -c "$1" -o "$2"
         return
     fi
     to_ptx "$1" "$scratch/ptx" && wrap "$scratch/ptx" "$fatbin" &&
         run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h \
-            "$standard" -gline-tables-only "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
+            "$standard" "${debug_options[@]}" "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
             -Xclang -fcuda-include-gpubinary \
             -Xclang "$fatbin" -c "$1" -o "$2"
 }
@@ -153,6 +154,7 @@ link_all() {
 
 compile_with_clang() {
     local source
+    [ "$lines" = yes ] || debug_options=()
     read_options "${options[@]}"
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT

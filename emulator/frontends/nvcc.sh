@@ -15,8 +15,10 @@ find_nvcc() {
 
 # Options that nvcc does not know go to the host compiler.
 compile_with_nvcc() {
+    local lineinfo=(-lineinfo -Xcompiler -g)
+    [ "$lines" = yes ] || lineinfo=()
     local command=("$compiler" --threads 2 -gencode "arch=compute_80,code=compute_80" --no-compress
-        -lineinfo -Xcompiler -g -cudart none --forward-unknown-to-host-compiler "${options[@]}"
+        "${lineinfo[@]}" -cudart none --forward-unknown-to-host-compiler "${options[@]}"
         "${link_options[@]}")
     show "${command[@]}"
     exec "${command[@]}"
