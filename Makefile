@@ -12,7 +12,10 @@
 #   RESULTS=FILE           where the results go (default: results/results.json)
 #   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
+# instructor
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
+#   HANDOUT=DIR            of make handout (default: build/handout)
+# end instructor
 #   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
 #   KEY=FILE               of make grade, class and verify: the instructor's, which signs results
 #   NO_INSTALL=1           never install anything
@@ -153,7 +156,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme corpus manifest \
+.PHONY: help setup doctor all grade check verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme handout corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -228,6 +231,7 @@ mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1
 	$(CUDA_CC) $(NETWORK:%="$$SUBMISSION"/%) phase5_full_network/mnist_main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
 	"$(BUILD)/mnist" $(EPOCHS) $(SEED)
 
+# instructor
 bench: all ## the ladder of matrix products, as TSV and SVG in results/
 	mkdir -p results
 	$(CUDA_CC) bench/matmul.cu solutions/phase2_cuda_basics/206_matmul_naive.cu \
@@ -240,11 +244,13 @@ bench: all ## the ladder of matrix products, as TSV and SVG in results/
 	    gnuplot -e "table='results/matmul.tsv'; picture='results/matmul.svg'" bench/matmul.gp; \
 	fi
 
+# end instructor
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
 	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
 
+# instructor
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these)
 	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)")
 
@@ -256,6 +262,9 @@ gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what 
 
 readme: all ## the measured tables of README.md, from docs/results
 	tools/readme.sh
+
+handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
+	HANDOUT="$(or $(HANDOUT),$(BUILD)/handout)"; tools/handout.sh "$$HANDOUT"
 
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	tools/skeletons.sh
@@ -278,6 +287,9 @@ test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class
 	tools/test.sh
 
 compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, for sm_80 and sm_90
+# end instructor
+#handout test:
+#handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
 
 docs: ## the pages of Doxygen, in $(BUILD)/docs
 	tools/setup.sh --need doxygen doxygen

@@ -1,0 +1,82 @@
+#!/bin/sh
+# handout.sh DIR: the course as students get it: what git tracks, without solutions, baselines,
+# corpus and what only instructors need, in DIR and in DIR.tar.gz. What exercises need of the
+# solutions and baselines lies compiled in prebuilt/.
+#
+# Lines between "instructor" and "end instructor" markers, and single lines with one, are cut from
+# documents and rules; "handout" markers uncomment what only students read. HANDOUT_CUDA=no leaves
+# out the libraries for GPUs, which take a minute.
+set -eu
+cd "$(dirname "$0")/.."
+
+die() {
+    echo "handout: $*" >&2
+    exit 2
+}
+
+handout=$1
+build=${COURSE_BUILD:-build}
+[ -d solutions ] || die "this is a handout already: it has no solutions"
+commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || die "this is no clone of the course: git says what belongs to it"
+# What was made here may be made again; a folder that somebody chose may hold somebody's work.
+if [ -e "$handout" ] && [ "$(realpath "$handout")" != "$(realpath -m "$build/handout")" ]; then
+    die "$handout is there already: remove it, or choose another HANDOUT=DIR"
+fi
+if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
+    echo "handout: with what is changed and not committed: $(git diff --name-only HEAD | tr '\n' ' ')" >&2
+    commit=$commit-changed
+fi
+
+new=$handout.new
+rm -rf "$new"
+mkdir -p "$new"
+trap 'rm -rf "$new"' EXIT
+
+is_for_students() { # FILE
+    case $1 in
+    grader/tests/views/junit.xsd) true ;;
+    solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
+    grader/corpus/* | grader/baselines/* | grader/class/* | grader/tests/*) false ;;
+    tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
+    tools/readme.sh | tools/sanitize_corpus.sh) false ;;
+    docs/class.md | docs/handout.md | CONTRIBUTING.md | bench/matmul.* | .ci/*) false ;;
+    esac
+}
+
+for_students() { # the text without what is marked for instructors, with what is marked for students
+    awk '/^(#|<!--) end instructor( -->)?$/ { cut = 0; next }
+         /^(#|<!--) instructor( -->)?$/     { cut = 1 }
+         cut || /<!-- instructor -->/       { next }
+         /^<!-- handout$/                   { unwrap = 1; next }
+         unwrap && /^-->$/                  { unwrap = 0; next }
+         { sub(/^#handout /, ""); print }'
+}
+
+git ls-files | while read -r file; do
+    if ! [ -f "$file" ] || ! is_for_students "$file"; then continue; fi
+    mkdir -p "$new/$(dirname "$file")"
+    cp -p "$file" "$new/$file"
+    case $file in
+    *.md | Makefile | docs/Doxyfile) for_students <"$file" >"$new/$file" ;;
+    esac
+done
+echo "$commit" >"$new/COMMIT"
+tools/skeletons.sh --into "$new"
+tools/skeletons.sh --into "$new/skeletons"
+cp solutions/skeletons.sha256 "$new/skeletons"
+
+backend=cpu
+if [ -n "${NVCC:-}" ] && [ "${HANDOUT_CUDA:-yes}" = yes ]; then
+    backend=cuda
+    GPU_ARCHS=$("$NVCC" --list-gpu-arch | sed -n 's/^compute_\(75\|80\|86\|89\|90\|100\|120\)$/\1/p' | tr '\n' ' ')
+    export GPU_ARCHS="${GPU_ARCHS% }"
+else
+    echo "handout: without nvcc it grades on the software GPU only" >&2
+fi
+"$build/grader" prebuild --backend $backend --output "$(realpath "$new")/prebuilt"
+
+rm -rf "$handout"
+mv "$new" "$handout"
+tar -C "$(dirname "$handout")" --sort=name --owner=0 --group=0 --numeric-owner \
+    -czf "$handout.tar.gz" "$(basename "$handout")"
+echo "$handout and $handout.tar.gz ($(du -k "$handout.tar.gz" | cut -f 1) KiB): the course at $commit, without solutions"
