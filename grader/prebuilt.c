@@ -251,8 +251,10 @@ static void note_toolchain(const options *o, FILE *manifest)
     uname(&here);
     fprintf(manifest, "# machine: %s\n", here.machine);
     note_program(manifest, "cc", cc && *cc ? cc : "cc", "");
-    if (nvcc && *nvcc) note_program(manifest, "nvcc", nvcc, "release");
-    else if (clang && *clang) note_program(manifest, "clang", clang, "version");
+    if (nvcc && *nvcc)
+        note_program(manifest, "nvcc", nvcc, "release");
+    else if (clang && *clang)
+        note_program(manifest, "clang", clang, "version");
     if (o->backend == BACKEND_CUDA) note_runtime(manifest);
 }
 
@@ -261,8 +263,8 @@ int prebuild(const options *o)
     char path[PATH_MAX];
     bool good = true;
     if (!processor_is("x86-64") || !o->output) {
-        fprintf(stderr, "grader: %s\n", o->output ? "handouts are made on x86-64 only"
-                                                  : "prebuild wants --output DIR");
+        fprintf(stderr, "grader: %s\n",
+                o->output ? "handouts are made on x86-64 only" : "prebuild wants --output DIR");
         return 2;
     }
     if (!sandbox_start(o)) return 2;
