@@ -38,7 +38,7 @@ is_for_students() { # FILE
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
     grader/corpus/* | grader/baselines/* | grader/class/* | grader/tests/*) false ;;
     tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
-    tools/readme.sh | tools/sanitize_corpus.sh) false ;;
+    tools/class* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/handout.md | CONTRIBUTING.md | .ci/*) false ;;
     bench/* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions
     esac
@@ -55,8 +55,8 @@ for_students() { # the text without what is marked for instructors, with what is
 
 git ls-files | while read -r file; do
     if ! [ -f "$file" ] || ! is_for_students "$file"; then continue; fi
-    mkdir -p "$new/$(dirname "$file")"
-    cp -p "$file" "$new/$file"
+    mkdir -p "$new/$(dirname "./$file")"
+    cp -p "./$file" "$new/$file"
     case $file in
     *.md | Makefile | docs/Doxyfile) for_students <"$file" >"$new/$file" ;;
     esac
