@@ -122,7 +122,7 @@ ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg))
 $(BUILD)/config.mk: FORCE
 endif
 
-include grader/fuzz/fuzz.mk
+-include grader/fuzz/fuzz.mk
 
 # --- what is compiled only to see that it compiles, and without a warning ----------------------
 

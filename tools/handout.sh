@@ -36,7 +36,7 @@ is_for_students() { # FILE
     case $1 in
     grader/tests/views/junit.xsd) true ;;
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
-    grader/corpus/* | grader/baselines/* | grader/class/* | grader/tests/*) false ;;
+    grader/corpus/* | grader/baselines/* | grader/class/* | grader/fuzz/* | grader/tests/*) false ;;
     tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
     tools/class* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/handout.md | CONTRIBUTING.md | .ci/*) false ;;
