@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
+
 extern "C" const char *softgpu_simd(void) __attribute__((weak));
 
 /* ---- kernels, and the same loops for the host -------------------------------------------------
@@ -275,15 +277,36 @@ static void print_products(const char *self, int n, bool tsv)
     }
 }
 
+/* The setting with which a program has its device in another process; "" without softgpu. */
+static std::string elsewhere()
+{
+    Dl_info library;
+    if (!softgpu_simd || !dladdr((void *)softgpu_simd, &library)) return "";
+    std::string file = library.dli_fname;
+    return "LD_PRELOAD='" + file.substr(0, file.rfind('/')) + "/remote/libsoftgpu.so'";
+}
+
+static double measure_start(const char *self, const char *settings)
+{
+    return best_of(5, [&] { ask(self, settings, "start", 0, 0); }) * 1e3;
+}
+
 static void print_costs(const char *self, bool tsv)
 {
-    double start = best_of(5, [&] { ask(self, "", "start", 0, 0); }) * 1e3;
+    std::string remote = elsewhere();
+    double start = measure_start(self, "");
     double empty =
         best_of(5, [&] { check(system("true") ? cudaErrorUnknown : cudaSuccess); }) * 1e3;
     double times = ask(self, "", "memory", 0, 0);
     const char *format = tsv ? "%s\t%.3g\t\t\t\n" : "%-44s %10.3g\n";
     printf(format, "a launch, microseconds", ask(self, "", "launch", 0, 0));
+    if (!remote.empty())
+        printf(format, "... on a device in another process",
+               ask(self, remote.c_str(), "launch", 0, 0));
     printf(format, "start of a program, milliseconds", start);
+    if (!remote.empty())
+        printf(format, "... and its device in another process",
+               measure_start(self, remote.c_str()));
     printf(format, "of which the shell takes", empty);
     printf(format, "memory of the checks, times the data", times);
 }

@@ -25,6 +25,7 @@ SIMD_FLAGS_avx512 := -march=x86-64-v4
 DEVICE_SOURCES := $(wildcard $(EMULATOR)/device/*.c)
 device_objects = $(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/$1/%.o)
 ALL_DEVICE_OBJECTS := $(foreach kind,$(SIMD_KINDS),$(call device_objects,$(kind)))
+LOCAL_OBJECT := $(BUILD)/emulator/simd/here.o
 DEVICE_OBJECTS := $(if $(SIMD_KINDS),$(SIMD_KINDS:%=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/simd.o,\
 	$(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/only.o)
 
@@ -32,10 +33,24 @@ DEVICE_OBJECTS := $(if $(SIMD_KINDS),$(SIMD_KINDS:%=$(BUILD)/emulator/%.o) $(BUI
 PATTERN_OBJECT := $(if $(SIMD_KINDS),$(BUILD)/emulator/plain/device/pattern.o)
 $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 
-$(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(EMULATOR_EXPORTS)
-	@echo 'link $@'
+# The runtime with the device in the program's own process; the runtime with a client of a device in
+# another, by the same name, so that a program that was linked with one runs with the other; and the
+# program which that other process runs.
+REMOTE_OBJECTS = $(1:%=$(BUILD)/emulator/remote/%.o)
+CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
+SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform watch link) \
+	$(patsubst %,$(BUILD)/emulator/runtime/%.o,checks finding options profile_collect profile_table \
+	profile_source profile_json profile_ratio) $(DEVICE_OBJECTS)
+$(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)
+$(BUILD)/remote/libsoftgpu.so: $(EMULATOR_OBJECTS) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
+$(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_EXPORTS)
+	@mkdir -p $(@D) && echo 'link $@'
 	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
-		-o $@ $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) -lm
+		-o $@ $(filter %.o,$^) -lm -ldl
+
+$(BUILD)/softgpu_device: $(call REMOTE_OBJECTS,main) $(SERVER_OBJECTS)
+	@echo 'link $@'
+	@$(CC) -pthread -o $@ $^ -lm
 
 define simd_rules
 $(BUILD)/emulator/$1/%.o: $(EMULATOR)/%.c
@@ -74,28 +89,42 @@ $(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_cou
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
+$(BUILD)/remote/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_remote.c $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
+	@mkdir -p $(@D) && echo 'link $@'
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
+		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm -ldl
+
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/counters/compare $(BUILD)/emulator/tests
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
 	@$(EMULATOR)/tests/api_complete $<
 
+# Through a device in another process, those that ask most of it; REMOTE_TESTS= runs all.
+REMOTE_TESTS ?= basics.cu devices.cu diagnostics_memory.cu managed.cu memory_errors.cu pinned.cu printf.cu profile.cu
+.PHONY: emulator-test-remote
+emulator-test-remote: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so
+	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/remote/libsoftgpu.so) \
+		$(EMULATOR)/tests/run $(BUILD)/emulator/tests $(REMOTE_TESTS)
+
 .PHONY: bench-softgpu
-bench-softgpu: $(BUILD)/libsoftgpu.so ## softgpu's speed: kernels, launches, start, memory
+bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's speed: kernels, launches, start, memory
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/cucc -O3 -march=native $(EMULATOR)/../bench/softgpu.cu -o $(BUILD)/bench_softgpu
 	@$(BUILD)/bench_softgpu
 
 # The fuzzers' inputs as a test.
 $(BUILD)/replay_ptx: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_ptx.o $(call device_objects,plain)
 $(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/fatbin.o
+$(BUILD)/replay_remote: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_remote.o $(SERVER_OBJECTS)
 $(BUILD)/replay_%:
 	@echo 'link $@'
 	@$(CC) -pthread -o $@ $^ -lm
 
 .PHONY: fuzz-replay
-fuzz-replay: $(BUILD)/replay_ptx $(BUILD)/replay_fatbin
+fuzz-replay: $(BUILD)/replay_ptx $(BUILD)/replay_fatbin $(BUILD)/replay_remote
 	@$(BUILD)/replay_ptx $(EMULATOR)/fuzz/ptx/*
 	@$(BUILD)/replay_fatbin $(EMULATOR)/fuzz/fatbin/*
+	@$(BUILD)/replay_remote $(EMULATOR)/fuzz/remote/*
 
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
@@ -110,9 +139,15 @@ $(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtim
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
 
+$(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/fuzz/fuzz_remote.o $(FUZZ_OBJECTS) \
+		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/watch runtime/finding runtime/profile_ratio)
+	@echo 'link $@'
+	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
+
 $(BUILD)/fuzz/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'fuzz $<'
 	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(FUZZ_OBJECTS:.o=.d) $(wildcard $(BUILD)/emulator/fuzz/*.d)
+-include $(wildcard $(BUILD)/emulator/remote/*.d)
 -include $(ALL_DEVICE_OBJECTS:.o=.d) $(DEVICE_OBJECTS:.o=.d) $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)

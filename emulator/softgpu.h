@@ -25,6 +25,10 @@ void softgpu_name(const void *device_pointer, const char *name);
 /** Count a range of device memory as uninitialised again; its bytes stay as they are. */
 void softgpu_forget(void *device_pointer, size_t bytes);
 
+/** Use the device of a process at the other end of this socket (emulator/remote). To be called
+ *  before anything of CUDA. @return 0: this library has its devices in this very process */
+int softgpu_attach(int socket);
+
 /** What the device was compiled for: "plain", "avx2" or "avx512". */
 const char *softgpu_simd(void);
 

@@ -96,7 +96,9 @@ else
     printf '%-38s %s\n' 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
 fi
 part 'device of softgpu'               "$COURSE_BUILD/test_device"
+part 'a device in another process'      "$COURSE_BUILD/remote/test_device"
 part 'softgpu'                           build emulator-test
+part 'softgpu in another process'        build emulator-test-remote
 part "softgpu's headers are CUDA's"      emulator/tests/abi
 part 'what fuzzers began with'          build fuzz-replay
 part 'the same, of the grader'          build fuzz-replay-grader

@@ -9,13 +9,13 @@
  *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   run      device_launch
- *   report   device_take_finding, device_take_output, device_error
+ *   report   device_take_finding, device_annotate, device_take_output, device_error
  *   count    device_count, device_count_total, device_count_kernel, device_count_site,
  *            device_count_launch
  *
  * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
- * side. No callback, no shared global. So the two sides can live in two processes joined by a pipe,
- * and nothing above this line need change.
+ * side. No callback, no shared global. So the two sides can live in two processes, and nothing
+ * above this line need know: emulator/remote/client.c is this page for a device elsewhere.
  *
  * A device address is a number, never a host pointer: addresses start at DEVICE_BASE, which the
  * runtime keeps unmapped in the host program, so that host code that dereferences one faults.
@@ -60,6 +60,7 @@ typedef enum device_status {
     DEVICE_DEADLOCK,        /* live threads wait at barriers that cannot complete */
     DEVICE_TIMEOUT,         /* the instruction budget is spent: an endless loop */
     DEVICE_UNSUPPORTED,     /* an opcode that the device lacks: device_error() names op and line */
+    DEVICE_LOST,            /* the process of the device is gone */
 } device_status;
 
 /** How a device is made. Zero in a field means its default. */
@@ -183,7 +184,8 @@ device_status device_forget(device *, device_address, uint64_t bytes);
 device_status device_share(device *, device_address, uint64_t bytes);
 device_status device_unshare(device *, device_address);
 /** Let kernels touch memory of this very process, outside the range of device addresses: what a
- *  program registers; and no longer. The only place where the device needs the host's pointers. */
+ *  program registers; and no longer. The only place where the device needs the host's pointers:
+ *  DEVICE_UNSUPPORTED where it is in another process. */
 device_status device_admit(device *, uint64_t host_address, uint64_t bytes);
 device_status device_dismiss(device *, uint64_t host_address);
 /** The next module to be loaded finds its variable `name` in shared memory at that address, and
@@ -205,6 +207,10 @@ device_status device_launch(device *, const device_launch_request *);
 
 /** The next queued finding. @return 0 when there is none. */
 int device_take_finding(device *, device_finding *);
+/** What the runtime knows of the finding that was taken last: that the address is one of host
+ *  memory, where the allocation was made. @return whether somebody else reads findings, from the
+ *  device itself, so that the runtime need not tell them */
+int device_annotate(device *, int is_host, const char *words);
 /** Move queued printf output, at most `bytes`. @return bytes moved. */
 size_t device_take_output(device *, char *to, size_t bytes);
 /** Text of the last failure of this device, "" if none. */

@@ -117,8 +117,10 @@ static bool lay_out_shared(module *m)
 /* A variable that the host shares has its place, and its value if another device loaded it. */
 static bool lies_placed(const device *d, variable *v)
 {
+    uint64_t base, bytes;
     const placement *p = find_placement(d, v->name);
-    if (!p) return false;
+    if (!p || !heap_find(&d->heap, p->address - DEVICE_BASE, &base, &bytes)) return false;
+    if (v->bytes > base + bytes - (p->address - DEVICE_BASE)) return false;
     v->address = p->address;
     v->placed = true;
     v->kept = !p->initialise;

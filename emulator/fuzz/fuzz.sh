@@ -1,6 +1,6 @@
 #!/bin/bash
 # fuzz.sh [SECONDS]: fuzz what reads untrusted bytes, each for SECONDS (default 60), from the inputs
-# in ptx/ and fatbin/. New inputs that reach new code stay in build/fuzz; an input that crashes is
+# in ptx/, fatbin/ and remote/. New inputs that reach new code stay in build/fuzz; an input that crashes is
 # left in build/fuzz too, and the script fails. Wants clang with its sanitizers.
 set -euo pipefail
 
@@ -8,8 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 here=emulator/fuzz
 build=${BUILD:-build}/fuzz
 seconds=${1:-60}
-make -f emulator/emulator.mk "$build/fuzz_ptx" "$build/fuzz_fatbin"
-for kind in ptx fatbin; do
+make -f emulator/emulator.mk "$build/fuzz_ptx" "$build/fuzz_fatbin" "$build/fuzz_remote"
+for kind in ptx fatbin remote; do
     mkdir -p "$build/$kind"
     "$build/fuzz_$kind" -max_total_time="$seconds" -max_len=8000 -timeout=10 -rss_limit_mb=4000 \
         -print_final_stats=1 -artifact_prefix="$build/$kind-" "$build/$kind" "$here/$kind"

@@ -13,21 +13,6 @@ static device_counts transfers; /* copies and fills; all else is 0 */
 static device_counts kept;      /* of devices that were closed */
 static device_counts start;
 
-enum { NUMBERS = sizeof(device_counts) / sizeof(uint64_t) };
-
-static void add_times(device_counts *to, const device_counts *from, uint64_t times)
-{
-    uint64_t *t = (uint64_t *)to;
-    const uint64_t *f = (const uint64_t *)from;
-
-    for (int i = 0; i < NUMBERS; i++) t[i] += times * f[i];
-}
-
-void count_add(device_counts *to, const device_counts *from)
-{
-    add_times(to, from, 1);
-}
-
 device_counts count_so_far(void)
 {
     device_counts sum = transfers, now;
@@ -109,7 +94,7 @@ void softgpu_count_stop(device_counts *counts)
 {
     runtime_lock();
     *counts = count_so_far();
-    add_times(counts, &start, (uint64_t)-1);
+    count_add_times(counts, &start, (uint64_t)-1);
     asked = false;
     count_on_all(counting());
     runtime_unlock();

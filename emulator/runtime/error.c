@@ -68,6 +68,7 @@ cudaError_t error_from_device(device_status status)
     case DEVICE_DEADLOCK: return cudaErrorLaunchFailure;
     case DEVICE_TIMEOUT: return cudaErrorLaunchTimeout;
     case DEVICE_UNSUPPORTED: return cudaErrorNotSupported;
+    case DEVICE_LOST: return cudaErrorDevicesUnavailable;
     }
     return cudaErrorUnknown;
 }

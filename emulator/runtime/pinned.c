@@ -1,7 +1,7 @@
 /*
  * pinned.c: page-locked host memory. Here any host memory copies at the same speed; what counts is
  * that kernels can touch it: what cudaMallocHost gives lies in shared.c's memory, and what the
- * program registers is admitted at its own address.
+ * program registers is admitted at its own address, unless the device is in another process.
  */
 #include "runtime.h"
 
@@ -29,9 +29,10 @@ bool pinned_contains(const void *pointer)
     return around(pointer) || shared_kind_of(pointer) == SHARED_PINNED;
 }
 
-static void show(device *device, const struct registered *p)
+static cudaError_t show(device *device, const struct registered *p)
 {
-    if (device) device_admit(device, address_of(p->start), p->bytes);
+    if (!device) return cudaSuccess;
+    return error_from_device(device_admit(device, address_of(p->start), p->bytes));
 }
 
 void pinned_show_all(device *device)
@@ -66,12 +67,16 @@ cudaError_t cudaFreeHost(void *pointer)
 static cudaError_t remember(void *start, size_t bytes, unsigned flags)
 {
     struct registered *p = malloc(sizeof *p);
+    cudaError_t error = cudaSuccess;
 
     if (!p) return cudaErrorMemoryAllocation;
     *p = (struct registered){all, start, bytes, flags};
-    all = p;
-    for (int i = 0; i < option_devices(); i++) show(runtime.context[i].device, p);
-    return cudaSuccess;
+    for (int i = 0; i < option_devices() && !error; i++) error = show(runtime.context[i].device, p);
+    if (error)
+        free(p);
+    else
+        all = p;
+    return error;
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)

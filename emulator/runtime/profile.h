@@ -4,6 +4,7 @@
  * Interface
  *   profile_table, profile_source      for people: profile_table.c, profile_source.c
  *   profile_json                       for programs: profile_json.c
+ *   profile_add, profile_print         collected and sent out: profile_collect.c
  *
  * Caller's duties: all of it runs at the end of the program, under the runtime's lock.
  */
@@ -29,6 +30,10 @@ struct profile {
     device_counts total; /* copies too */
 };
 
+/** Add what a device has counted. */
+void profile_add(struct profile *, device *);
+/** @param how the value of SOFTGPU_PROFILE */
+void profile_print(const struct profile *, const char *how);
 void profile_table(FILE *, const struct profile *);
 void profile_source(FILE *, const struct profile *);
 void profile_json(FILE *, const struct profile *);

@@ -166,6 +166,12 @@ void allocations_forget(void);
 bool report_launch(void);
 /** A finding that is no kernel's: one line. */
 void report_line(enum check, const char *line);
+
+/* finding.c: a finding as one line. */
+enum check finding_check(const device_finding *);
+const char *finding_name(const device_finding *, bool is_host);
+/** @param is_host the address is one of host memory @param words for the allocation, or "" */
+void finding_line(const device_finding *, bool is_host, const char *words, char *line, size_t size);
 /** The file as the reader would name it: from the working directory, if it lies below. */
 const char *shorten(const char *file);
 
@@ -227,9 +233,13 @@ void count_closing(void);
 /** A copy or a fill that the program asked for is done. */
 void count_copy(const void *to, const void *from, size_t bytes);
 void count_fill(size_t bytes);
-void count_add(device_counts *to, const device_counts *from);
 /** Since the program began, as far as somebody asked for it. */
 device_counts count_so_far(void);
+
+/* profile_ratio.c: arithmetic. */
+void count_add(device_counts *to, const device_counts *from);
+/** Modulo 2^64: minus one time subtracts. */
+void count_add_times(device_counts *to, const device_counts *from, uint64_t times);
 
 /* profile.c: SOFTGPU_PROFILE. */
 bool profile_wanted(void);

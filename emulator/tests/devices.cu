@@ -227,6 +227,7 @@ CASE(variables_apart)
     CHECK(to_host(a, 1)[0] == 6 && to_host(b, 1)[0] == 5 && value == 6 && at_zero != at_one);
 }
 
+// IN-PROCESS host_memory_for_all: memory that the program registers
 CASE(host_memory_for_all)
 {
     int *managed, *pinned, own[32] = {};

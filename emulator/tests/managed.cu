@@ -72,6 +72,7 @@ CASE(mapped_host_memory)
     OK(cudaFreeHost(host));
 }
 
+// IN-PROCESS pinned_host_memory: memory that the program registers
 CASE(pinned_host_memory)
 {
     float *host, own[16];

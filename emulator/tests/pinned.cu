@@ -49,6 +49,7 @@ CASE(after_free)
     FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }
 
+// IN-PROCESS registered: memory that the program registers
 CASE(registered)
 {
     std::vector<int> own(100, 1);
@@ -76,6 +77,7 @@ __global__ void unregistered_add(int *p)
     p[threadIdx.x] += 1; // FINDING unregistered: host-pointer
 }
 
+// IN-PROCESS unregistered: memory that the program registers
 CASE(unregistered)
 {
     std::vector<int> own(100, 1);
@@ -90,6 +92,7 @@ __global__ void count(unsigned *counter)
     atomicAdd(counter, 1);
 }
 
+// IN-PROCESS atomics: memory that the program registers
 CASE(atomics)
 {
     unsigned *pinned, own = 0;

@@ -10,7 +10,7 @@
 #include "../device/device.h"
 #include "../device/pattern.h"
 
-Suite *counts_suite(void);
+Suite *more_suite(void);
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
@@ -362,7 +362,7 @@ START_TEST(matrices_are_moved_as_by_machine_code)
 }
 END_TEST
 
-Suite *counts_suite(void)
+Suite *more_suite(void)
 {
     Suite *suite = suite_create("counts");
     TCase *patterns = tcase_create("patterns"), *kernels = tcase_create("kernels");

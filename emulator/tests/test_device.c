@@ -451,12 +451,12 @@ static Suite *device_suite(void)
     return suite;
 }
 
-Suite *counts_suite(void); /* test_counts.c */
+Suite *more_suite(void); /* test_counts.c, test_remote.c */
 
 int main(void)
 {
     SRunner *runner = srunner_create(device_suite());
-    srunner_add_suite(runner, counts_suite());
+    srunner_add_suite(runner, more_suite());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -1,0 +1,220 @@
+/*
+ * remote.h: a device in a process of its own, and the wire between it and those who use it.
+ *
+ *   client.c    device.h for a program: each function is a message; the other half of
+ *               build/remote/libsoftgpu.so
+ *   start.c     the client's process of the device, if nobody else has started one
+ *   link.c      a link: a page of shared memory for messages, a socket to wake who sleeps
+ *   server.c    one link after the other is listened to
+ *   perform.c   a message, checked and handed to the device
+ *   watch.c     what a supervisor is told
+ *   main.c      the program build/softgpu_device
+ *
+ * Up to two links lead to the process: that of the client, and that of a supervisor, who started
+ * both and trusts only the process. Without a supervisor the client opens devices as it likes. With
+ * one there is one device, made by the process from its own environment; what the client calls
+ * opening and closing it changes nothing. The supervisor allocates, writes and reads there too;
+ * what is its own the client cannot free. It says when the client is listened to, and learns what
+ * happened meanwhile.
+ *
+ * The process makes the memory of its links and of what host and device share, and seals its size:
+ * nobody can take it away. It reads each message once, into memory of its own, and believes
+ * nothing: lengths, numbers and addresses are checked there or by the device.
+ */
+#ifndef SOFTGPU_REMOTE_H
+#define SOFTGPU_REMOTE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../device/device.h"
+
+#define REMOTE_VERSION 1
+#define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
+#define REMOTE_CHUNK   (UINT64_C(1) << 20)  /* of a long copy: stays in the processors' caches */
+#define REMOTE_NAME    4096                 /* the longest name, its end included */
+
+typedef enum remote_verb {
+    REMOTE_OPEN = 1,      /* device_options -> number of the device */
+    REMOTE_CLOSE,         /* */
+    REMOTE_ALLOC,         /* bytes -> address */
+    REMOTE_FREE,          /* address */
+    REMOTE_FIND,          /* address -> base, bytes */
+    REMOTE_MEMORY,        /* -> free, in all */
+    REMOTE_WRITE,         /* address; the bytes */
+    REMOTE_READ,          /* address, bytes -> the bytes */
+    REMOTE_COPY,          /* to, from, bytes */
+    REMOTE_FILL,          /* to, value, count; width in small */
+    REMOTE_FORGET,        /* address, bytes */
+    REMOTE_SHARE,         /* address, bytes */
+    REMOTE_UNSHARE,       /* address */
+    REMOTE_PLACE,         /* address, initialise; a name */
+    REMOTE_LOAD,          /* PTX -> module */
+    REMOTE_UNLOAD,        /* module */
+    REMOTE_FUNCTION,      /* module; a name -> function */
+    REMOTE_FUNCTION_INFO, /* function -> device_function_facts */
+    REMOTE_SYMBOL,        /* module; a name -> address, bytes */
+    REMOTE_LAUNCH,        /* the launch; its parameters -> number of findings; the output */
+    REMOTE_FINDING,       /* -> is there one; device_finding */
+    REMOTE_ANNOTATE,      /* is it a host pointer; words -> does anybody else read findings */
+    REMOTE_ERROR,         /* -> text */
+    REMOTE_COUNT,         /* on */
+    REMOTE_COUNT_TOTAL,   /* -> device_counts */
+    REMOTE_COUNT_KERNEL,  /* kernel -> is there one; remote_kernel */
+    REMOTE_COUNT_SITE,    /* kernel, number -> is there one; device_site */
+    REMOTE_COUNT_LAUNCH,  /* number -> is there one; device_counted_launch */
+    /* of a supervisor only */
+    REMOTE_CALL_IT,    /* address; what findings call the allocation */
+    REMOTE_LISTEN,     /* count: listen to the client, and forget what happened before */
+    REMOTE_LISTEN_OFF, /* -> remote_account */
+    REMOTE_VERBS,
+} remote_verb;
+
+/** What stands in the list above before "->". */
+typedef struct remote_request {
+    uint32_t verb, device;
+    uint64_t word[3];
+    uint64_t payload; /**< bytes in the window */
+    uint32_t small;
+    uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0] */
+} remote_request;
+
+typedef struct remote_reply {
+    int32_t status; /**< a device_status */
+    uint32_t device;
+    uint64_t word[2];
+    uint64_t payload;
+} remote_reply;
+
+typedef struct remote_kernel {
+    char name[128];
+    device_counts counts;
+} remote_kernel;
+
+enum { REMOTE_FINDINGS = 16, REMOTE_LINE = 1024 };
+
+/** What happened while the client was listened to. Copies are those between host and device. */
+typedef struct remote_account {
+    device_counts counts;   /**< of launches only if counted; of copies and fills always */
+    uint32_t launches;      /**< that ran, counted or not */
+    uint32_t round_trips;   /**< copies to the device after one to the host */
+    uint32_t finding_count; /**< the first of them are here */
+    char line[REMOTE_FINDINGS][REMOTE_LINE];
+} remote_account;
+
+/* ---- link.c ---------------------------------------------------------------------------------- */
+
+/** The head of a link's shared memory; the window follows at REMOTE_HEAD. */
+typedef struct remote_head {
+    _Atomic uint32_t asked, answered;       /**< how many requests, how many replies */
+    _Atomic uint32_t server_sleeps, asleep; /**< wants to be woken through the socket */
+    remote_request request;
+    remote_reply reply;
+} remote_head;
+
+#define REMOTE_HEAD 4096
+
+/** One end. A link is broken when the other end is gone: `head` is NULL, or calls fail. */
+typedef struct remote_link {
+    int socket;
+    remote_head *head;
+    unsigned char *window;
+    uint32_t count; /**< of messages, by this end */
+} remote_link;
+
+/** The first message, through the socket, with two files: the link's memory, the host's. */
+typedef struct remote_hello {
+    uint32_t version;
+    char simd[16]; /**< as softgpu_simd */
+} remote_hello;
+
+/** A sealed file of that size, or -1. */
+int remote_file(const char *name, uint64_t bytes);
+/** The server's end: make the memory and greet. */
+bool remote_link_offer(remote_link *, int socket, int host_memory, const char *simd);
+/** The other end: wait for the greeting. @param host_memory the file, the caller's from now on */
+bool remote_link_accept(remote_link *, int socket, int *host_memory, remote_hello *,
+                        double deadline);
+void remote_link_close(remote_link *);
+/** Send what is in request and window, and wait. @return false: no answer within that many
+ *  seconds (0: however long it takes), or the other end is gone */
+bool remote_ask(remote_link *, const remote_request *, remote_reply *, double deadline);
+
+/** The server's end: has something been asked? */
+bool remote_asked(const remote_link *);
+void remote_answer(remote_link *, const remote_reply *);
+/** Wait until one of the links has something to say. A link whose other end is gone is closed.
+ *  @param live how many of them are listened to, from the first on */
+void remote_wait(remote_link *links[], int live, int count);
+
+/* ---- start.c --------------------------------------------------------------------------------- */
+
+/** The link of this program to its device, which is started if need be. NULL after a message: it
+ *  cannot be. */
+remote_link *remote_start(void);
+/** The file of what host and device share; -1: none. */
+int remote_host_memory(void);
+/** What the device was compiled for. */
+const char *remote_simd(void);
+
+/* ---- watch.c: what happens on a device ------------------------------------------------------- */
+
+typedef struct remote_watch remote_watch;
+/** @param supervised findings are kept until the account is taken, not until the next launch */
+remote_watch *watch_open(device *, bool supervised);
+void watch_close(remote_watch *);
+/** A launch is over: take its findings. @return how many the client has not seen */
+uint32_t watch_launched(remote_watch *);
+/** The next one for the client. @return false: there is none */
+bool watch_finding(remote_watch *, device_finding *);
+/** What the client has to say of that one. */
+void watch_annotate(remote_watch *, bool is_host, const char *words);
+/** A copy or a fill of the client's went well. */
+void watch_transfer(remote_watch *, const remote_request *);
+/** Everything since the device was opened: launches if counted, and the client's copies. */
+void watch_total(remote_watch *, device_counts *);
+/** One end wants launches counted, or no longer; while one of them does they are. */
+void watch_count(remote_watch *, bool supervisor, bool on);
+void watch_listen(remote_watch *, bool count);
+void watch_account(remote_watch *, remote_account *);
+/** An allocation is the supervisor's: not to be freed by others. @return false: it has too many */
+bool watch_own(remote_watch *, device_address);
+bool watch_owns(const remote_watch *, device_address);
+void watch_disown(remote_watch *, device_address);
+void watch_name(remote_watch *, device_address, const char *name);
+
+/* ---- server.c, perform.c --------------------------------------------------------------------- */
+
+enum { REMOTE_DEVICES = 8, REMOTE_SHARED = 1 << 16, REMOTE_MODULES = 1 << 12 };
+
+/** All that the process holds. */
+typedef struct remote_server {
+    remote_link client, supervisor; /* .head is NULL where there is none */
+    bool supervised, listening;     /* ... to the client */
+    struct remote_device {
+        device *device;
+        remote_watch *watch;
+        uint32_t modules; /* that were ever loaded */
+        struct remote_range {
+            device_address address;
+            uint64_t bytes;
+        } * shared; /* with the host */
+        uint32_t shared_count;
+    } devices[REMOTE_DEVICES];
+    uint64_t host_memory; /* where this process maps what is shared; 0: nowhere */
+} remote_server;
+
+/** Open a device in that place. @return whether it is open */
+bool remote_device_open(remote_server *, uint32_t number, device_options);
+void remote_device_close(remote_server *, uint32_t number);
+
+/** Do what one end asks; the window holds what came with it, and then what goes back.
+ *  @return false: that was no message */
+bool remote_perform(remote_server *, bool supervisor, const remote_request *, unsigned char *window,
+                    remote_reply *);
+/** Serve until nobody is left. @return false: the client sent what is no message */
+bool remote_serve(remote_server *);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * watch.c: what happens on a device, for its client and for a supervisor, who learns it from here
+ * and not from the client: findings, copies, launches, counts.
+ *
+ * Findings wait here until the client has seen them; its words for their memory (where the program
+ * allocated it) are put beside them. A supervisor gets them as lines.
+ */
+#define _GNU_SOURCE
+#include "remote.h"
+
+#include "../runtime/runtime.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 256, OWNED = 64, WORDS = 400 };
+
+struct record {
+    device_finding finding;
+    bool is_host;
+    char words[WORDS];
+};
+
+struct remote_watch {
+    device *device;
+    bool supervised;
+    struct record *records;           /* KEPT of them */
+    uint32_t kept, seen;              /* ... that hold something; that the client has seen */
+    uint32_t findings;                /* that there were, kept or not */
+    bool wanted[2];                   /* by client, by supervisor: to count launches */
+    device_counts before;             /* of launches, when listening began */
+    device_counts transfers, earlier; /* copies and fills: since then, and before that */
+    uint32_t launches, round_trips;
+    bool was_read;       /* there was a copy to the host, and none to the device since */
+    remote_request last; /* copy, of which the next may be a part */
+    struct {
+        device_address address;
+        char name[64];
+    } owned[OWNED];
+    uint32_t owned_count;
+};
+
+remote_watch *watch_open(device *d, bool supervised)
+{
+    remote_watch *w = calloc(1, sizeof *w);
+    struct record *records = calloc(KEPT, sizeof *records);
+
+    if (!w || !records) abort();
+    w->device = d;
+    w->supervised = supervised;
+    w->records = records;
+    return w;
+}
+
+void watch_close(remote_watch *w)
+{
+    if (!w) return;
+    free(w->records);
+    free(w);
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+uint32_t watch_launched(remote_watch *w)
+{
+    static device_finding finding;
+
+    w->launches++;
+    w->last = (remote_request){.verb = 0};
+    if (!w->supervised) w->kept = w->seen = 0;
+    while (device_take_finding(w->device, &finding)) {
+        w->findings++;
+        if (w->kept == KEPT) continue;
+        w->records[w->kept] = (struct record){.finding = finding};
+        w->kept++;
+    }
+    return w->kept - w->seen;
+}
+
+bool watch_finding(remote_watch *w, device_finding *finding)
+{
+    if (w->seen == w->kept) return false;
+    *finding = w->records[w->seen++].finding;
+    return true;
+}
+
+void watch_annotate(remote_watch *w, bool is_host, const char *words)
+{
+    if (!w->seen) return;
+    struct record *r = &w->records[w->seen - 1];
+    r->is_host = is_host;
+    snprintf(r->words, sizeof r->words, "%s", words);
+    for (char *c = r->words; *c; c++)
+        if (!isprint((unsigned char)*c)) *c = '?';
+}
+
+/* The supervisor's name for the allocation goes before the client's words. */
+static void compose(const remote_watch *w, const struct record *r, char *line, size_t size)
+{
+    char words[WORDS];
+
+    snprintf(words, sizeof words, "%s", r->words);
+    for (uint32_t i = 0; i < w->owned_count; i++)
+        if (w->owned[i].address == r->finding.base && *w->owned[i].name)
+            snprintf(words, sizeof words, ", %s", w->owned[i].name);
+    finding_line(&r->finding, r->is_host, words, line, size);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Long copies come in pieces. A piece that goes on where a whole one ended is of the same copy. */
+static bool goes_on(const remote_request *last, const remote_request *q, uint64_t length)
+{
+    return q->verb == last->verb && length == REMOTE_CHUNK &&
+           q->word[0] == last->word[0] + REMOTE_CHUNK;
+}
+
+static void add(device_transfers *t, uint64_t bytes, bool more)
+{
+    t->count += !more;
+    t->bytes += bytes;
+}
+
+static uint64_t length_of(const remote_request *q)
+{
+    switch (q->verb) {
+    case REMOTE_WRITE: return q->payload;
+    case REMOTE_READ: return q->word[1];
+    case REMOTE_COPY: return q->word[2];
+    default: return q->small * q->word[2];
+    }
+}
+
+void watch_transfer(remote_watch *w, const remote_request *q)
+{
+    const uint64_t bytes = length_of(q);
+    const bool more = goes_on(&w->last, q, length_of(&w->last));
+
+    if (!bytes) return;
+    w->last = *q;
+    switch (q->verb) {
+    case REMOTE_WRITE:
+        add(&w->transfers.to_device, bytes, more);
+        w->round_trips += w->was_read;
+        w->was_read = false;
+        break;
+    case REMOTE_READ:
+        add(&w->transfers.to_host, bytes, more);
+        w->was_read = true;
+        break;
+    case REMOTE_COPY: add(&w->transfers.on_device, bytes, false); break;
+    default: add(&w->transfers.fills, bytes, false);
+    }
+}
+
+/* ---- the account ----------------------------------------------------------------------------- */
+
+void watch_count(remote_watch *w, bool supervisor, bool on)
+{
+    w->wanted[supervisor] = on;
+    device_count(w->device, w->wanted[false] || w->wanted[true]);
+}
+
+void watch_total(remote_watch *w, device_counts *total)
+{
+    device_count_total(w->device, total);
+    count_add(total, &w->earlier);
+    count_add(total, &w->transfers);
+}
+
+void watch_listen(remote_watch *w, bool count)
+{
+    watch_count(w, true, count);
+    device_count_total(w->device, &w->before);
+    count_add(&w->earlier, &w->transfers);
+    memset(&w->transfers, 0, sizeof w->transfers);
+    w->last = (remote_request){.verb = 0};
+    w->launches = w->round_trips = 0;
+    w->was_read = false;
+    w->kept = w->seen = w->findings = 0;
+}
+
+void watch_account(remote_watch *w, remote_account *a)
+{
+    *a = (remote_account){.launches = w->launches, .round_trips = w->round_trips};
+    device_count_total(w->device, &a->counts);
+    count_add_times(&a->counts, &w->before, (uint64_t)-1);
+    count_add(&a->counts, &w->transfers);
+    a->finding_count = w->findings;
+    for (uint32_t i = 0; i < w->kept && i < REMOTE_FINDINGS; i++)
+        compose(w, &w->records[i], a->line[i], sizeof a->line[i]);
+    watch_count(w, true, false);
+}
+
+/* ---- what is the supervisor's ---------------------------------------------------------------- */
+
+static uint32_t place_of(const remote_watch *w, device_address address)
+{
+    uint32_t i = 0;
+
+    while (i < w->owned_count && w->owned[i].address != address) i++;
+    return i;
+}
+
+bool watch_own(remote_watch *w, device_address address)
+{
+    if (w->owned_count == OWNED) return false;
+    w->owned[w->owned_count].address = address;
+    w->owned[w->owned_count++].name[0] = '\0';
+    return true;
+}
+
+bool watch_owns(const remote_watch *w, device_address address)
+{
+    return place_of(w, address) < w->owned_count;
+}
+
+void watch_disown(remote_watch *w, device_address address)
+{
+    uint32_t i = place_of(w, address);
+
+    if (i < w->owned_count) w->owned[i] = w->owned[--w->owned_count];
+}
+
+void watch_name(remote_watch *w, device_address address, const char *name)
+{
+    uint32_t i = place_of(w, address);
+
+    if (i < w->owned_count) snprintf(w->owned[i].name, sizeof w->owned[i].name, "%s", name);
+}
