@@ -193,6 +193,7 @@ static int jobs_of(const options *o)
 
 static void judge_all(const options *o, entry entries[], int count, tally *t)
 {
+    const int gpu = gpu_take(o); /* the judges share it */
     const device_facts device = device_facts_read(o);
     const int jobs = jobs_of(o);
     int running = 0;
@@ -206,6 +207,7 @@ static void judge_all(const options *o, entry entries[], int count, tally *t)
         running++;
     }
     for (; running > 0; running--) finish_one(entries, count, t);
+    if (gpu >= 0) close(gpu);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EXERCISES_MAX 256
 
@@ -259,23 +260,20 @@ static void add_up(run *r, grading *g)
     g->complete = g->points >= g->max_points - 1e-6;
 }
 
-int grade(const options *o, grading *g)
+static bool device_exists(const options *o)
 {
-    const double began = seconds_now();
-    const time_t started = time(NULL);
-    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
-    strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
-    origin_commit(o, g->commit);
-    g->modified = origin_modified(o);
-    g->hashes = origin_hashes(o);
-    g->device = device_facts_read(o);
-    if (!g->device.name[0]) {
-        fprintf(stderr,
-                "grader: there is no CUDA device here; BACKEND=cpu uses the software GPU\n");
-        results_write_failure(o, "no CUDA device");
-        return 2;
-    }
-    run *r = begin(o);
+    char uuid[64];
+    if (o->backend != BACKEND_CUDA || gpu_find(o, uuid)) return true;
+    fprintf(stderr, "grader: there is no CUDA device here; BACKEND=cpu uses the software GPU\n");
+    results_write_failure(o, "no CUDA device");
+    return false;
+}
+
+/* All that a device takes part in, alone with it. */
+static void judge_all(run *r, grading *g)
+{
+    const int gpu = gpu_take(r->options);
+    g->device = device_facts_read(r->options);
     judge_items(r, false, g);
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
@@ -283,6 +281,21 @@ int grade(const options *o, grading *g)
     }
     build_items(r, true);
     judge_items(r, true, g);
+    if (gpu >= 0) close(gpu);
+}
+
+int grade(const options *o, grading *g)
+{
+    const double began = seconds_now();
+    const time_t started = time(NULL);
+    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
+    if (!device_exists(o)) return 2;
+    strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
+    origin_commit(o, g->commit);
+    g->modified = origin_modified(o);
+    g->hashes = origin_hashes(o);
+    run *r = begin(o);
+    judge_all(r, g);
     report_progress("%s", "");
     add_up(r, g);
     history_note_total(g);

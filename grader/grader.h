@@ -24,6 +24,7 @@
  *   prebuilt.c   these compiled, for a handout: the course without its solutions
  *   grade.c      a whole submission (cache.c remembers unchanged exercises)
  *   device.c     what machine this is
+ *   gpu.c        who may measure on a GPU now
  *   score.c      verdicts -> points
  *   origin.c     commit and hashes of what a verdict was made of
  *   results.c    verdicts -> results.json
@@ -228,6 +229,16 @@ typedef struct device_facts {
 device_facts device_facts_read(const options *);
 /** Can exercises of this place run here? @return NULL, or what they need, e.g. "nvcc". */
 const char *place_needs(const options *, place);
+
+/* ---- gpu.c ----------------------------------------------------------------------------------- */
+
+/** The UUID of the GPU that workers will use. @return false when there is none */
+bool gpu_find(const options *, char uuid[64]);
+/** Wait until no other grader holds this GPU. @return a descriptor, to be closed to let go of it;
+ *  -1 after a message when it cannot be locked */
+int gpu_lock(const char *folder, const char *uuid);
+/** Both, in the folder that all graders of this machine use; -1 where there is no GPU to take. */
+int gpu_take(const options *);
 
 /* ---- pattern.c ------------------------------------------------------------------------------- */
 

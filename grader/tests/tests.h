@@ -22,5 +22,6 @@ Suite *suite_schema(void);     /* test_schema.c */
 Suite *suite_verify(void);     /* test_verify.c */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
+Suite *suite_gpu(void);        /* test_gpu.c */
 
 #endif

@@ -229,6 +229,15 @@ static double measure_copy(void)
     return best;
 }
 
+int device_print_uuid(void)
+{
+    struct cudaDeviceProp p;
+    if (cudaGetDeviceProperties(&p, 0) != cudaSuccess) return 1;
+    for (size_t i = 0; i < sizeof p.uuid.bytes; i++) printf("%02x", (unsigned char)p.uuid.bytes[i]);
+    putchar('\n');
+    return 0;
+}
+
 int device_print_facts(void)
 {
     struct cudaDeviceProp p;

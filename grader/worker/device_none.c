@@ -87,4 +87,9 @@ int device_print_facts(void)
 {
     return 1;
 }
+
+int device_print_uuid(void)
+{
+    return 1;
+}
 #endif

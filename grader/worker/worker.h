@@ -53,6 +53,8 @@ unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS]);
 
 /** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
 int device_print_facts(void);
+/** Print its UUID, without measuring anything. @return exit status */
+int device_print_uuid(void);
 
 /* confine.c */
 typedef struct confined {
