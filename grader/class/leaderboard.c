@@ -119,7 +119,7 @@ static void enter(boards *all, const submission *s, const json_t *exercise, cons
     if (strcmp(string_of(test, "verdict"), "passed") != 0 || value <= 0) return;
     if (strcmp(bound, "exactly") == 0) return;
     snprintf(name, sizeof name, "%lld %s: %s", json_integer_value(json_object_get(exercise, "id")),
-             string_of(test, "function"), string_of(test, "metric"));
+             string_of(exercise, "name"), string_of(test, "metric"));
     board *b = find_board(all, name, strcmp(bound, "at most") == 0);
     b->entries = realloc(b->entries, (b->count + 1) * sizeof *b->entries);
     b->entries[b->count++] = (entry){s->nickname, value};

@@ -17,25 +17,27 @@ static const char head[] =
     "table { border-collapse: collapse; width: 100% }\n"
     "th, td { text-align: left; padding: .2rem .6rem; border-bottom: 1px solid #ddd }\n"
     "td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }\n"
-    "svg { width: 100%; height: auto } rect { fill: #4a7ab5 } text { font-size: 12px; fill: #222 "
+    "td { overflow-wrap: anywhere } td.n, th { overflow-wrap: normal } td.n { white-space: nowrap "
     "}\n"
-    ".wide { overflow-x: auto } tr.alarm td { background: #fde8e8 }\n"
-    ".boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: "
-    "1.5rem }\n"
-    "caption { text-align: left; font-weight: 600 } caption span { display: block; font-weight: "
-    "400; color: #666 }\n"
+    ".bars td { border: 0 } .bars td:nth-child(2) { width: 90% } .bars i { display: block; height: "
+    "1.2em; background: #4a7ab5 }\n"
+    ".wide { overflow-x: auto } .wide table { min-width: 38rem } .wide td { overflow-wrap: normal "
+    "} tr.alarm td { background: #fde8e8 "
+    "}\n"
+    ".boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), "
+    "1fr)); gap: 1.5rem; align-items: start }\n"
+    "caption { text-align: left; font-weight: 600; padding: 0 .6rem } caption span { display: "
+    "block; font-weight: 400; color: #666 }\n"
+    "@media (max-width: 40rem) { body { font-size: 14px } th, td { padding: .2rem .25rem } "
+    "caption { padding: 0 .25rem } }\n"
     "</style></head><body>\n<h1>The class</h1>\n";
 
 /* ---- how the points are spread --------------------------------------------------------------- */
 
 static void put_bar(FILE *to, int bin, int size, int highest)
 {
-    const int height = highest > 0 ? 160 * size / highest : 0, left = 20 + bin * 58;
-    fprintf(to, "<rect x=\"%d\" y=\"%d\" width=\"52\" height=\"%d\"/>", left, 180 - height, height);
-    fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>", left + 26, 175 - height,
-            size);
-    fprintf(to, "<text x=\"%d\" y=\"196\" text-anchor=\"middle\">%d–%d</text>\n", left + 26,
-            bin * 100 / BINS, (bin + 1) * 100 / BINS);
+    fprintf(to, "<tr><td class=\"n\">%d–%d %%<td><i style=\"width:%d%%\"></i><td class=\"n\">%d\n",
+            bin * 100 / BINS, (bin + 1) * 100 / BINS, highest > 0 ? 100 * size / highest : 0, size);
 }
 
 static void put_distribution(FILE *to, const submission *all, size_t count, const settings *s)
@@ -49,10 +51,10 @@ static void put_distribution(FILE *to, const submission *all, size_t count, cons
         if (size > highest) highest = size;
     }
     fputs("<h2>Points</h2>\n<p>How many submissions got how many percent.</p>\n"
-          "<svg viewBox=\"0 0 620 205\" role=\"img\" aria-label=\"distribution of points\">\n",
+          "<table class=\"bars\">\n",
           to);
     for (int i = 0; i < BINS; i++) put_bar(to, i, bins[i], highest);
-    fputs("</svg>\n", to);
+    fputs("</table>\n", to);
 }
 
 /* ---- exercises and cases --------------------------------------------------------------------- */
@@ -90,7 +92,8 @@ static void put_exercises(FILE *to, json_t *exercises)
                                            "skipped"};
     const char *name;
     json_t *row;
-    fputs("<h2>Exercises</h2>\n<table><tr><th>exercise<th class=\"n\">passed<th class=\"n\">failed"
+    fputs("<h2>Exercises</h2>\n<div class=\"wide\"><table><tr><th>exercise<th "
+          "class=\"n\">passed<th class=\"n\">failed"
           "<th class=\"n\">did not build<th class=\"n\">not started<th class=\"n\">skipped"
           "<th class=\"n\">points, mean\n",
           to);
@@ -105,7 +108,7 @@ static void put_exercises(FILE *to, json_t *exercises)
         fprintf(to, "<td class=\"n\">%.1f of %.1f\n", real_of(row, "points") / all,
                 real_of(row, "max_points") / all);
     }
-    fputs("</table>\n", to);
+    fputs("</table></div>\n", to);
 }
 
 typedef struct failing {
