@@ -423,6 +423,8 @@ int build_only(const options *);
 /* ---- origin.c, sign.c, verify.c -------------------------------------------------------------- */
 
 void origin_commit(const options *, char commit[64]);
+/** Names and contents of the folder's files that match. @return how many there are */
+size_t hash_files(hash *, const char *folder, const char *pattern);
 /** Do the course's own files differ from the commit? null: nobody knows. */
 json_t *origin_modified(const options *);
 /** {"cases": SHA-256, ...}; null where this copy of the course has no such files. */

@@ -36,7 +36,7 @@ static void write_pattern(char to[2 * PATH_MAX], const char *root, const char *p
 }
 
 /* In the order of their names: what they are called, how long they are, what is in them. */
-static size_t add_files(hash *h, const char *root, const char *pattern)
+size_t hash_files(hash *h, const char *root, const char *pattern)
 {
     glob_t found = {0};
     size_t files = 0;
@@ -62,7 +62,7 @@ static json_t *hash_of_part(const char *root, const char *const patterns[PATTERN
     char hex[HASH_HEX];
     size_t files = 0;
     hash *h = hash_begin();
-    for (int i = 0; i < PATTERNS && patterns[i]; i++) files += add_files(h, root, patterns[i]);
+    for (int i = 0; i < PATTERNS && patterns[i]; i++) files += hash_files(h, root, patterns[i]);
     hash_end(h, hex);
     return files > 0 ? json_string(hex) : json_null();
 }

@@ -47,7 +47,8 @@ static bool make_folders(const class_options *o)
     char work[PATH_MAX], graded[PATH_MAX];
     make_path(work, o, "work");
     make_path(graded, o, "graded");
-    return remove_tree(work) && make_folder(work) && make_folder(graded);
+    remove_tree(work);
+    return make_folder(work) && make_folder(graded);
 }
 
 typedef void report_writer(FILE *, const submission *, size_t, const settings *);

@@ -6,7 +6,6 @@
  */
 #include "class/class.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,20 +16,6 @@ static const char *const course[] = {
     "emulator/frontends/*", "emulator/include/*", "emulator/include/*/*"};
 static const char *const programs[] = {"worker_*", "lib*.so", "softgpu*"};
 static const char *const environment[] = {"CUCC_FRONTEND", "GPU_ARCH", "COURSE_DATA"};
-
-/* Names and contents, in the order of the names. */
-static void add_files(hash *h, const char *folder, const char *pattern)
-{
-    char path[PATH_MAX];
-    glob_t found;
-    snprintf(path, sizeof path, "%s/%s", folder, pattern);
-    if (glob(path, 0, NULL, &found) != 0) return;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        hash_text(h, found.gl_pathv[i] + strlen(folder));
-        hash_file(h, found.gl_pathv[i]);
-    }
-    globfree(&found);
-}
 
 /* Of a word that is a file (the program, a file of hidden cases) what it holds counts. */
 static void add_word(hash *h, const char *word)
@@ -48,10 +33,10 @@ void set_judge(class_options *o)
     hash *h = hash_begin();
     for (const char *const *word = o->grader; *word; word++) add_word(h, *word);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        add_files(h, grader.build, programs[i]);
+        hash_files(h, grader.build, programs[i]);
     }
     for (size_t i = 0; i < sizeof course / sizeof *course; i++) {
-        add_files(h, grader.root, course[i]);
+        hash_files(h, grader.root, course[i]);
     }
     for (size_t i = 0; i < sizeof environment / sizeof *environment; i++) {
         const char *value = getenv(environment[i]);
