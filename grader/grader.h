@@ -7,6 +7,7 @@
  *   options.c    what was asked for
  *   catalog.c    which exercises there are
  *   sandbox.c    which layers of isolation there are; jail.c starts programs behind them
+ *                (view.c: what these see, landlock.c: the same without namespaces)
  *   compiler.c   the command lines of the compilers, and what these see
  *   build.c      source file -> shared library, many at a time (hash.c, process.c)
  *   channel.c    a worker process: start, send, receive, stop
@@ -118,7 +119,8 @@ process_result process_run(const char *const argv[], const char *directory, doub
 
 /** What stands between a submission and the rest of the machine. */
 typedef struct layers {
-    bool namespaces;  /* it sees the files that its plan names, its own processes, no network */
+    bool namespaces;  /* mounts, processes, network of its own */
+    bool files;       /* it reaches those that its plan names: by the namespace, or by Landlock */
     bool user;        /* it runs as a user that nobody else is, or in a user namespace */
     bool limits;      /* on time, memory, files, processes */
     bool seccomp;     /* of system calls it has those that an exercise can need */

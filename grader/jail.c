@@ -4,15 +4,16 @@
  * that nobody else is, within limits, with an environment of a few variables.
  *
  * bubblewrap makes the namespaces and setpriv (of util-linux) takes the user id inside of them.
- * Where there are none, what remains is done by the child itself. sandbox.c says what there is.
+ * Where there are none, Landlock keeps the files apart, and the child does the rest itself.
+ * sandbox.c says what there is.
  */
-#include "grader.h"
+#include "jail.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,19 +22,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define OPEN_FILES   1024
-#define SCRATCH_SIZE "536870912" /* bytes of the one writable folder, where it is in memory */
-#define INSIDE       "/tmp"      /* that folder, in a mount namespace */
-
-typedef struct words {
-    char **at; /* NULL-ended */
-    size_t count;
-} words;
+#define OPEN_FILES 1024
 
 struct jail {
-    words command, environment;
+    words command, view, environment;
     layers on;
     uid_t user; /* to become, or 0 */
     unsigned cpu_seconds;
@@ -42,163 +37,31 @@ struct jail {
     bool scratch;             /* which was made for it and goes with it */
 };
 
-/* ---- lists of words -------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
-static void add(words *w, const char *word)
-{
-    w->at = realloc(w->at, (w->count + 2) * sizeof *w->at);
-    w->at[w->count++] = strdup(word);
-    w->at[w->count] = NULL;
-}
-
-static void add_all(words *w, const char *const list[])
-{
-    for (size_t i = 0; list && list[i]; i++) add(w, list[i]);
-}
-
-static void words_free(words *w)
-{
-    for (size_t i = 0; i < w->count; i++) free(w->at[i]);
-    free(w->at);
-}
-
-/* ---- what is visible ------------------------------------------------------------------------- */
-
-static bool has_word(const words *w, const char *word)
-{
-    for (size_t i = 0; i < w->count; i++) {
-        if (strcmp(w->at[i], word) == 0) return true;
-    }
-    return false;
-}
-
-/* bubblewrap makes the folders above a file such that only root enters them. */
-static void open_way(words *w, const char *path)
-{
-    char folder[PATH_MAX];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-        if (!has_word(w, folder)) add_all(w, (const char *const[]){"--dir", folder, NULL});
-    }
-}
-
-static void add_mount(words *w, const char *how, const char *path)
-{
-    open_way(w, path);
-    add_all(w, (const char *const[]){how, path, path, NULL});
-}
-
-/* /lib and its like are links into /usr on some systems and folders on others. */
-static void show_system_folder(words *w, const char *path)
-{
-    char target[PATH_MAX];
-    const ssize_t length = readlink(path, target, sizeof target - 1);
-    if (length < 0) {
-        add_mount(w, "--ro-bind-try", path);
-        return;
-    }
-    target[length] = '\0';
-    add_all(w, (const char *const[]){"--symlink", target, path, NULL});
-}
-
-static bool is_shown_already(const char *path)
-{
-    return strncmp(path, "/usr/", 5) == 0 || strcmp(path, "/") == 0 || path[0] != '/';
-}
-
-/* A compiler that does not lie in /usr: the folder above its bin. */
-static void show_tool(words *w, const char *variable)
-{
-    const char *value = getenv(variable);
-    char *path = value && *value == '/' ? realpath(value, NULL) : NULL;
-    for (int i = 0; path && i < 2; i++) *strrchr(path, '/') = '\0';
-    if (path && *path && !is_shown_already(path)) add_mount(w, "--ro-bind-try", path);
-    free(path);
-}
-
-static void show_folders_of(words *w, const char *variable)
-{
-    const char *value = getenv(variable);
-    char *copy = strdup(value ? value : ""), *rest = copy;
-    for (char *path; (path = strsep(&rest, ":"));) {
-        if (*path && !is_shown_already(path)) add_mount(w, "--ro-bind-try", path);
-    }
-    free(copy);
-}
-
-static void show_system(words *w)
-{
-    static const char *const folders[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-    static const char *const tools[] = {"CC", "CXX", "NVCC", "CUCC_CLANG", "CUCC_NVCC"};
-    add_mount(w, "--ro-bind", "/usr");
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) show_system_folder(w, folders[i]);
-    add_mount(w, "--ro-bind-try", "/etc/ld.so.cache");
-    add_mount(w, "--ro-bind-try", "/etc/alternatives");
-    add_mount(w, "--ro-bind-try", "/nix/store");
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) show_tool(w, tools[i]);
-    show_folders_of(w, "CUDA_LIB");
-    show_folders_of(w, "CUDA_INCLUDE");
-}
-
-/* A real GPU is reached through files, and its driver reads what machine this is. */
-static void show_gpu(words *w)
-{
-    glob_t found;
-    if (glob("/dev/nvidia*", 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            add_mount(w, "--dev-bind-try", found.gl_pathv[i]);
-        }
-        globfree(&found);
-    }
-    add_mount(w, "--dev-bind-try", "/dev/dxg");
-    add_mount(w, "--ro-bind-try", "/sys");
-    add_mount(w, "--ro-bind-try", "/etc/nvidia");
-    add_mount(w, "--ro-bind-try", "/run/nvidia-persistenced");
-    add_all(w, (const char *const[]){"--tmpfs", "/dev/shm", NULL});
-    show_folders_of(w, "LD_LIBRARY_PATH");
-}
-
-/* The folder of the course is hidden first, should it lie in one that is shown. */
-static void show_plan(words *w, const plan *p)
-{
-    const char *root = sandbox_options()->root;
-    if (strncmp(root, "/usr/", 5) == 0) add_all(w, (const char *const[]){"--tmpfs", root, NULL});
-    for (size_t i = 0; p->read && p->read[i]; i++) add_mount(w, "--ro-bind-try", p->read[i]);
-    if (p->write) add_mount(w, "--bind", p->write);
-    add_all(w, (const char *const[]){"--remount-ro", "/dev", "--remount-ro", "/", NULL});
-    add_all(w, (const char *const[]){"--chdir", p->write ? p->write : INSIDE, "--", NULL});
-}
-
-static void add_namespaces(jail *j, const plan *p)
+static void add_namespaces(jail *j)
 {
     static const char *const always[] = {
         "bwrap",         "--die-with-parent", "--unshare-pid",        "--unshare-net",
         "--unshare-ipc", "--unshare-uts",     "--unshare-cgroup-try", NULL};
     static const char *const as_user[] = {"--unshare-user", NULL};
-    static const char *const as_root[] = {"--cap-drop", "ALL",        "--cap-add", "CAP_SETUID",
-                                          "--cap-add",  "CAP_SETGID", NULL};
-    static const char *const folders[] = {"--proc",  "/proc", "--dev", "/dev",
-                                          "--perms", "1777",  NULL};
-    words *w = &j->command;
-    add_all(w, always);
-    if (geteuid() != 0) add_all(w, as_user);
-    if (geteuid() == 0)
-        add_all(w, j->user ? as_root : (const char *const[]){"--cap-drop", "ALL", NULL});
-    show_system(w);
-    add_all(w, folders);
-    if (sandbox_bounds_folders()) add_all(w, (const char *const[]){"--size", SCRATCH_SIZE, NULL});
-    add_all(w, (const char *const[]){"--tmpfs", INSIDE, NULL});
-    if (p->gpu) show_gpu(w);
-    show_plan(w, p);
+    static const char *const as_root[] = {"--cap-drop", "ALL", NULL};
+    static const char *const to_become[] = {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
+                                            NULL};
+    words_add_all(&j->command, always);
+    words_add_all(&j->command, geteuid() == 0 ? as_root : as_user);
+    if (j->user) words_add_all(&j->command, to_become);
+    words_add_all(&j->command, (const char *const *)j->view.at);
+    words_add(&j->command, "--");
 }
 
 static void add_user(jail *j)
 {
     char id[32];
     snprintf(id, sizeof id, "%u", (unsigned)j->user);
-    add_all(&j->command,
-            (const char *const[]){"setpriv", "--reuid", id, "--regid", id, "--clear-groups",
-                                  "--inh-caps=-all", "--no-new-privs", "--", NULL});
+    words_add_all(&j->command,
+                  (const char *const[]){"setpriv", "--reuid", id, "--regid", id, "--clear-groups",
+                                        "--inh-caps=-all", "--no-new-privs", "--", NULL});
 }
 
 /* ---- environment ----------------------------------------------------------------------------- */
@@ -207,8 +70,19 @@ static void keep_variable(words *w, const char *name)
 {
     const char *value = getenv(name);
     char *word = NULL;
-    if (value && asprintf(&word, "%s=%s", name, value) >= 0) add(w, word);
+    if (value && asprintf(&word, "%s=%s", name, value) >= 0) words_add(w, word);
     free(word);
+}
+
+/* Compilers put their own files there as well. */
+static void set_home(jail *j)
+{
+    char word[PATH_MAX + 8];
+    const char *home = j->on.namespaces ? VIEW_SCRATCH : j->directory;
+    snprintf(word, sizeof word, "HOME=%s", home);
+    words_add(&j->environment, word);
+    snprintf(word, sizeof word, "TMPDIR=%s", home);
+    words_add(&j->environment, word);
 }
 
 static void set_environment(jail *j, const plan *p)
@@ -220,9 +94,10 @@ static void set_environment(jail *j, const plan *p)
                                          "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
                                          "NVIDIA_DRIVER_CAPABILITIES"};
     words *w = &j->environment;
-    if (!getenv("PATH")) add(w, "PATH=/usr/local/bin:/usr/bin:/bin");
+    if (!getenv("PATH")) words_add(w, "PATH=/usr/local/bin:/usr/bin:/bin");
     keep_variable(w, "PATH");
-    add_all(w, (const char *const[]){"HOME=" INSIDE, "TMPDIR=" INSIDE, "LANG=C.UTF-8", NULL});
+    words_add(w, "LANG=C.UTF-8");
+    set_home(j);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) keep_variable(w, kept[i]);
     for (size_t i = 0; p->gpu && i < sizeof of_gpu / sizeof *of_gpu; i++) {
         keep_variable(w, of_gpu[i]);
@@ -300,9 +175,10 @@ jail *jail_create(const plan *p, const char *const argv[])
         snprintf(j->directory, sizeof j->directory, "/");
     }
     if (j->user && (p->write || j->scratch)) give_folder(j->directory, j->user);
-    if (j->on.namespaces) add_namespaces(j, p);
+    view_write(&j->view, p);
+    if (j->on.namespaces) add_namespaces(j);
     if (j->on.namespaces && j->user) add_user(j);
-    add_all(&j->command, argv);
+    words_add_all(&j->command, argv);
     if (j->on.environment) set_environment(j, p);
     return j;
 }
@@ -312,6 +188,7 @@ void jail_free(jail *j)
     if (!j) return;
     if (j->scratch) remove_tree(j->directory);
     words_free(&j->command);
+    words_free(&j->view);
     words_free(&j->environment);
     free(j);
 }
@@ -334,6 +211,23 @@ static bool become_user(uid_t user)
            setresuid(user, user, user) == 0;
 }
 
+/* Root that is no longer allowed more than others. */
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+    return syscall(SYS_capset, &head, none) == 0;
+}
+
+/* What bubblewrap and setpriv would have done. */
+static bool leave_all(const jail *j)
+{
+    if (j->user && !become_user(j->user)) return false;
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!j->on.files) return true;
+    return landlock_enter(&j->view, j->directory) && (j->user || drop_capabilities());
+}
+
 void jail_enter(const jail *j)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -345,10 +239,7 @@ void jail_enter(const jail *j)
         volunteer();
     }
     if (chdir(j->directory) != 0) return;
-    if (!j->on.namespaces && j->on.limits) {
-        if (j->user && !become_user(j->user)) return;
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    }
+    if (!j->on.namespaces && j->on.environment && !leave_all(j)) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the user id, which takes it back */
     execvpe(j->command.at[0], j->command.at, j->on.environment ? j->environment.at : environ);
 }

@@ -149,13 +149,13 @@ bool results_write(const grading *g)
                                g->device.driver, "runtime", g->device.runtime,
                                "copy_bytes_per_second", json_real(g->device.copy_bytes_per_second),
                                "flop_per_second", json_real(g->device.flop_per_second));
-    json_t *root = json_pack(
-        "{s:i, s:s, s:O, s:O, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:O}", "schema", 1, "commit",
-        g->commit, "modified", g->modified, "hashes", g->hashes, "backend",
-        o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
-        text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2),
-        "isolation", sandbox_json(), "points", number(g->points, 1e-2), "max_points",
-        number(g->max_points, 1e-2), "exercises", g->exercises);
+    json_t *root =
+        json_pack("{s:i, s:s, s:O, s:O, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:O}", "schema", 1,
+                  "commit", g->commit, "modified", g->modified, "hashes", g->hashes, "backend",
+                  o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
+                  text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2),
+                  "isolation", sandbox_json(), "points", number(g->points, 1e-2), "max_points",
+                  number(g->max_points, 1e-2), "exercises", g->exercises);
     return sign_and_write(o, root);
 }
 

@@ -60,20 +60,22 @@ static bool attempt(layers wanted)
     free(r.output);
     sandbox.on.limits = answered && limits;
     sandbox.on.seccomp = answered && seccomp;
-    return answered && (!wanted.namespaces || hidden) && (!wanted.user || user != 0);
+    return answered && (!wanted.files || hidden) && (!wanted.user || user != 0);
 }
 
 /* The first of these that works; the limits need nobody's leave. */
 static void find_layers(void)
 {
-    const bool root = geteuid() == 0;
-    const layers rows[] = {{.namespaces = true, .user = true},
-                           {.namespaces = true, .user = false},
-                           {.namespaces = false, .user = true},
-                           {.namespaces = false, .user = false}};
+    static const layers rows[] = {{.namespaces = true, .files = true, .user = true},
+                                  {.namespaces = true, .files = true},
+                                  {.files = true, .user = true}, /* by Landlock, as below */
+                                  {.files = true},
+                                  {.user = true},
+                                  {.user = false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         layers wanted = rows[i];
-        if (!root && wanted.user != wanted.namespaces) continue; /* it is the namespace's */
+        if (geteuid() != 0 && wanted.user != wanted.namespaces)
+            continue; /* it is the namespace's */
         wanted.limits = wanted.environment = true;
         if (attempt(wanted)) return;
     }
@@ -85,9 +87,10 @@ static const char *missing_layers(void)
 {
     static char text[128];
     const layers *on = &sandbox.on;
-    snprintf(text, sizeof text, "%s%s%s%s%s", on->namespaces ? "" : ", namespaces",
-             on->user ? "" : ", a user of its own", on->limits ? "" : ", limits",
-             on->seccomp ? "" : ", seccomp", on->environment ? "" : ", an empty environment");
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", on->namespaces ? "" : ", namespaces",
+             on->files ? "" : ", files of its own", on->user ? "" : ", a user of its own",
+             on->limits ? "" : ", limits", on->seccomp ? "" : ", seccomp",
+             on->environment ? "" : ", an empty environment");
     return *text ? text + 2 : text;
 }
 
@@ -115,8 +118,9 @@ bool sandbox_start(const options *o)
 json_t *sandbox_json(void)
 {
     const layers *on = &sandbox.on;
-    return json_pack("{s:b, s:b, s:b, s:b, s:b}", "namespaces", on->namespaces, "user", on->user,
-                     "limits", on->limits, "seccomp", on->seccomp, "environment", on->environment);
+    return json_pack("{s:b, s:b, s:b, s:b, s:b, s:b}", "namespaces", on->namespaces, "files",
+                     on->files, "user", on->user, "limits", on->limits, "seccomp", on->seccomp,
+                     "environment", on->environment);
 }
 
 static void row(const char *name, bool on, const char *what)
@@ -128,7 +132,10 @@ int isolation(const options *o)
 {
     if (!sandbox_start(o)) return 2;
     const layers *on = &sandbox.on;
-    row("namespaces", on->namespaces, "own files, processes and network (bubblewrap)");
+    row("namespaces", on->namespaces, "own mounts, processes and network (bubblewrap)");
+    row("files", on->files,
+        on->namespaces || !on->files ? "only those that it needs"
+                                     : "only those that it needs (Landlock)");
     row("user", on->user, "a user id, or user namespace, of its own");
     row("limits", on->limits, "on time, memory, processes and files");
     row("seccomp", on->seccomp, "a worker's system calls are filtered");

@@ -80,7 +80,7 @@ else
     echo "  CUDA exercises run on the software GPU: correctness is judged, and instead of"
     echo "  speed what they move in memory."
 fi
-command -v bwrap >/dev/null || echo "  submissions see all files of this machine that are not theirs: apt-get install bubblewrap"
+command -v bwrap >/dev/null || echo "  submissions are less well isolated than they could be: apt-get install bubblewrap"
 if [ -n "$CUCC_FRONTEND" ]; then
     echo "  For the software GPU $CUCC_FRONTEND compiles them; CUCC_FRONTEND=nvcc|clang chooses."
 fi

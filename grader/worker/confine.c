@@ -6,6 +6,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -252,7 +253,7 @@ confined confine(bool gpu)
 int confine_probe(const char *secret)
 {
     confine_processes();
-    const int hidden = access(secret, R_OK) != 0;
+    const int file = open(secret, O_RDONLY | O_CLOEXEC), hidden = file < 0;
     const confined done = confine(false);
     printf("user=%u hidden=%d limits=%d seccomp=%d\n", (unsigned)getuid(), hidden, done.limits,
            done.seccomp);
