@@ -6,6 +6,7 @@
 #include "grader.h"
 
 #include "timer.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,14 +274,22 @@ static void exchange_or_fail(wire_call *call, wire_verb verb, wire_reply *reply,
     fail("%s did not return: %s", call->function, epitaph);
 }
 
-/* The worker's own clock may not be faster than the grader's saw it work. */
-static void take_time(const char *function, const wire_reply *reply, double wall, unsigned repeats)
+/* On the CPU the time is what the kernel says that the worker's threads worked, or what its clock
+ * showed less its waiting for a core, whatever is more: neither other programs nor threads of its
+ * own change that. On a GPU it is what the worker's events show. Either may show no more than the
+ * grader's clock saw; speed.c looks at how much less it is. */
+static void take_time(const char *function, const wire_reply *reply, const core_usage *before)
 {
-    now.seconds = reply->seconds / repeats;
-    if (!now.timed) return;
-    expect(reply->seconds > 0 && reply->seconds <= wall + CLOCK_SLACK,
+    const core_usage after = worker_used(now.worker);
+    const double worked = after.worked - before->worked;
+    expect(reply->seconds > 0 && reply->seconds <= now.wall + CLOCK_SLACK,
            "%s: the worker claims %.6f s, the grader measured %.6f s", function, reply->seconds,
-           wall);
+           now.wall);
+    now.waited = after.waited - before->waited;
+    now.overhead = now.wall - reply->seconds;
+    if (now.place != ON_HOST) return;
+    now.seconds = fmax(worked, reply->seconds - now.waited);
+    now.overhead = now.wall - now.waited - now.seconds;
 }
 
 static wire_reply perform(const char *function, wire_return returns, int number,
@@ -307,13 +316,16 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     }
     exchange_or_fail(&call, WIRE_PREPARE, &reply, 60.0);
     check_reply(function, &reply);
+    const core_usage before = now.timed ? worker_used(now.worker) : (core_usage){0};
     const double began = seconds_now();
     exchange_or_fail(&call, WIRE_RUN, &reply, now.deadline);
-    const double wall = seconds_now() - began;
+    now.wall = seconds_now() - began;
     now.output = (char *)worker_output(now.worker);
     now.counts = reply.counts;
     check_reply(function, &reply);
-    take_time(function, &reply, wall, call.repeats);
+    now.seconds = reply.seconds;
+    if (now.timed) take_time(function, &reply, &before);
+    if (now.believed) leave_case();
     exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);
     check_reply(function, &fetched);
     for (int i = 0; i < count; i++) {

@@ -42,7 +42,8 @@ typedef struct grading_case {
     double seconds;                 /**< deadline of one call; 0: 10 s */
 } grading_case;
 
-/** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. */
+/** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. Work
+ *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
 typedef struct speed_test {
     const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
     const char *function; /**< the student's */
@@ -50,10 +51,15 @@ typedef struct speed_test {
     void (*run)(const char *function,
                 const long *shape); /**< fresh inputs, ONE timed call, judge */
     long shape[SHAPE_MAX];
+    int varied;       /**< which number of the shape each pair changes */
     unsigned where;   /**< ON_HOST or ON_GPU */
     double threshold; /**< full points when the student's rate is this many baseline rates */
     double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
     double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
+    /** The baseline's known rate: this share of the device's copy bandwidth for so many bytes, or,
+     *  without bytes, of its arithmetic for `flop` (on the CPU: of additions that wait for each
+     *  other). Below 30 % of it nothing can be concluded. 0: not known */
+    double peer_share, peer_bytes;
 } speed_test;
 
 /** How a count is held against what is wanted. */

@@ -24,6 +24,7 @@
 
 struct worker {
     pid_t process;
+    pid_t sender; /* the worker itself; `process` may be what isolates it */
     jail *jail;
     bool patient; /* let it end by itself: a checker around it has a report to write */
     int control, memory, printed;
@@ -126,6 +127,21 @@ static void tame(wire_reply *reply)
     if (reply->status == WIRE_OK) reply->sticky = 0;
 }
 
+/* The kernel says who sent it, by the number that the process has here. */
+static ssize_t take_message(worker *w, wire_reply *reply)
+{
+    char room[CMSG_SPACE(sizeof(struct ucred))];
+    struct iovec data = {reply, sizeof *reply};
+    struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    const ssize_t n = recvmsg(w->control, &message, MSG_DONTWAIT | MSG_TRUNC);
+    const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (header && header->cmsg_type == SCM_CREDENTIALS) {
+        w->sender = ((const struct ucred *)CMSG_DATA(header))->pid;
+    }
+    return n;
+}
+
 /* Wait for a message, keeping what is printed meanwhile from filling the pipe. */
 static exchange receive(worker *w, wire_reply *reply, double deadline)
 {
@@ -139,7 +155,7 @@ static exchange receive(worker *w, wire_reply *reply, double deadline)
         if (ready[1].revents & POLLIN) keep_output(w);
         if (w->output_ever > OUTPUT_FLOOD) return EXCHANGE_DIED;
         if (ready[0].revents) {
-            ssize_t n = recv(w->control, reply, sizeof *reply, MSG_DONTWAIT | MSG_TRUNC);
+            ssize_t n = take_message(w, reply);
             if (n == (ssize_t)sizeof *reply) {
                 tame(reply);
                 return EXCHANGE_OK;
@@ -200,6 +216,7 @@ static bool open_channel(worker *w, int sockets[2], int pipes[2])
     }
     fcntl(w->memory, F_ADD_SEALS, F_SEAL_SHRINK); /* the worker cannot pull it away under us */
     fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+    setsockopt(sockets[0], SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int));
     w->control = sockets[0];
     w->printed = pipes[0];
     return true;
@@ -255,6 +272,12 @@ unsigned char *worker_memory(worker *w, size_t bytes)
 const char *worker_output(worker *w)
 {
     return w->output;
+}
+
+core_usage worker_used(const worker *w)
+{
+    const core_usage worker = usage_of(w->sender), own = usage_of(getpid());
+    return (core_usage){worker.worked, worker.waited + own.waited};
 }
 
 const char *worker_epitaph(worker *w)

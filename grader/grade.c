@@ -156,7 +156,8 @@ static void judge_item(run *r, item *it, const device_facts *device)
     exercise_result result = judge(r->options, &it->build, it->baseline, device);
     if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
     it->entry = results_exercise(&result);
-    if (remember && it->build.ok && !now.dead) cache_store(r->options, key, it->entry);
+    const bool settled = it->build.ok && !now.dead && is_settled(&result);
+    if (remember && settled) cache_store(r->options, key, it->entry);
     exercise_result_free(&result);
 }
 

@@ -10,6 +10,7 @@
  *                (view.c: what these see, landlock.c: the same without namespaces)
  *   compiler.c   the command lines of the compilers, and what these see
  *   build.c      source file -> shared library, many at a time (hash.c, process.c)
+ *   usage.c      who had the cores
  *   channel.c    a worker process: start, send, receive, stop
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
  *   inputs.c     what the calls are fed with
@@ -18,6 +19,8 @@
  *   reference.c  what should have, in double
  *   run.c        the cases of one exercise as a Check suite
  *   speed.c      the timed pairs of one exercise
+ *   speed_rules.c  what those times mean (statistics.c: medians and their intervals)
+ *   nvml.c       clocks, temperature and throttling of a GPU
  *   counts.c     what softgpu's counters of a call come to
  *   traffic.c    the counted calls of one exercise
  *   judge.c      one exercise: cases, speed or traffic, points
@@ -43,6 +46,7 @@
 #define GRADER_GRADER_H
 
 #include "case.h"
+#include "timing.h"
 #include <jansson.h>
 #include <limits.h>
 #include <sys/types.h>
@@ -215,6 +219,9 @@ exchange worker_exchange(worker *, const wire_call *, wire_reply *, double deadl
 unsigned char *worker_memory(worker *, size_t bytes);
 /** What the worker printed since the last call of this; valid until the next exchange. */
 const char *worker_output(worker *);
+/** Of the worker; that the grader, which has to see the end of a call, waited for a core is in it.
+ */
+core_usage worker_used(const worker *);
 /** How a spent worker ended, in words. */
 const char *worker_epitaph(worker *);
 void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
@@ -224,6 +231,8 @@ typedef struct device_facts {
     char name[128], driver[64], runtime[64];
     double copy_bytes_per_second; /* measured, device to device, read + written */
     double flop_per_second;       /* fp32 peak: cores x 2 x clock */
+    char pci[32];                 /* where the GPU is, for nvml.c; "" */
+    double core_adds_per_second;  /* of one core of the CPU, measured: each waits for the last */
 } device_facts;
 
 /* ---- device.c -------------------------------------------------------------------------------- */
@@ -267,7 +276,15 @@ bool parallel_equal(const void *a, const void *b, size_t bytes);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
-typedef enum status { PASSED, FAILED, BUILD_FAILED, NOT_STARTED, SKIPPED, NOT_RUN } status;
+typedef enum status {
+    PASSED,
+    FAILED,
+    BUILD_FAILED,
+    NOT_STARTED,
+    SKIPPED,
+    NOT_RUN,
+    TOO_NOISY
+} status;
 const char *status_name(status);
 
 typedef struct case_result {
@@ -285,7 +302,9 @@ typedef struct speed_result {
     double ratio, low, high; /* median of the pairs, and its 95 % interval */
     double seconds, baseline_seconds; /* medians */
     int pairs;
-    char *message;
+    double waited, stolen; /* shares of the time that calls waited for a core; that a host took */
+    speed_clocks clocks;
+    char *message; /* why it failed, apart from its ratio; why it is too noisy; or NULL */
 } speed_result;
 
 typedef struct traffic_result {
@@ -307,11 +326,14 @@ typedef struct context {
     bool dead; /* a deadline passed: no more cases */
     double deadline;
     random_state random;
-    char *message;        /* of the expectation that failed, or NULL */
-    char *finding;        /* of softgpu, in a call that went well, or NULL; the first of the case */
-    char *note;           /* what a passing case has to say, or NULL */
-    char *output;         /* printed by the last call */
-    double seconds;       /* of the last call */
+    char *message;       /* of the expectation that failed, or NULL */
+    char *finding;       /* of softgpu, in a call that went well, or NULL; the first of the case */
+    char *note;          /* what a passing case has to say, or NULL */
+    char *output;        /* printed by the last call */
+    double seconds;      /* of the last call */
+    double wall, waited; /* of a timed one: the grader's clock; what of it was waiting for a core */
+    double overhead;     /* and what of it the call itself does not explain */
+    bool believed;       /* a timed call of a baseline: its outputs are not looked at */
     device_counts counts; /* of the last call, if it was counted */
     struct allocation *allocations;
 } context;
@@ -325,12 +347,29 @@ char *run_guarded(void (*run)(const char *, const long *), const char *function,
 /** The same in the worker *where, which is started with that library when there is none. */
 char *run_in(worker **where, const char *library, void (*run)(const char *, const long *),
              const char *function, const long *shape);
+/** End what run_guarded runs, without a failure. */
+void leave_case(void) __attribute__((noreturn));
 /** The seed of the command line, or a new one that nobody knows. */
 unsigned long long secret_seed(void);
 /** The worker that calls go to, started when there is none. Fails the case when it cannot. */
 void context_need_worker(void);
 void context_drop_worker(void);
 void inputs_free(void);
+
+/* ---- speed_rules.c --------------------------------------------------------------------------- */
+
+/** PASSED, FAILED, or TOO_NOISY: to be measured again, unless this was the last time. */
+status speed_verdict(const speed_result *, bool last);
+/** Was the machine busy with something else, or the GPU slowed down? */
+bool speed_disturbed(const speed_result *);
+/** @return NULL, or what of the device cannot be so fast */
+const char *speed_ceiling(const speed_result *, const device_facts *);
+/** The baseline's rate, of the one it is known to have; 1 where none is known. */
+double peer_rate(const speed_result *, const device_facts *);
+bool peer_is_sane(double rate);
+/** May a worker that claims so many seconds have needed so many more by the grader's clock?
+ *  @param honest_overhead what a worker without a student's code needed more */
+bool clocks_agree(double claimed, double overhead, double honest_overhead);
 
 /* ---- speed.c --------------------------------------------------------------------------------- */
 
@@ -369,6 +408,8 @@ void score(exercise_result *);
 /** The part of the exercise's points that a run without findings is worth; 0 where nothing looks.
  */
 double checks_points(const exercise *, place);
+/** Would another grading give the same? Not where a timing was too noisy. */
+bool is_settled(const exercise_result *);
 /** FAILED: a case that had findings; NOT_RUN: not all cases passed; SKIPPED: nothing looks here. */
 status checks_status(const exercise_result *);
 

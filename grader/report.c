@@ -133,10 +133,10 @@ static void print_speeds(json_t *entry)
     json_t *one;
     json_array_foreach(json_object_get(entry, "speeds"), i, one)
     {
-        const char *verdict = string_of(one, "verdict");
-        if (strcmp(verdict, "failed") != 0) continue;
-        const char *message = string_of(one, "message");
-        printf("      %sspeed%s: ", RED, PLAIN);
+        const char *verdict = string_of(one, "verdict"), *message = string_of(one, "message");
+        const bool noisy = strcmp(verdict, "too_noisy") == 0;
+        if (!noisy && strcmp(verdict, "failed") != 0) continue;
+        printf("      %sspeed%s: ", noisy ? YELLOW : RED, PLAIN);
         if (*message)
             printf("%s\n", message);
         else {
@@ -210,6 +210,7 @@ static void speed_column(char column[64], json_t *entry)
 {
     json_t *speed = json_object_get(entry, "speed");
     const char *verdict = string_of(speed, "verdict");
+    if (strcmp(verdict, "too_noisy") == 0) verdict = "too noisy";
     if (traffic_column(column, entry)) return;
     if (!json_is_object(speed)) {
         snprintf(column, 64, "-");

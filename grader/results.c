@@ -53,16 +53,31 @@ static json_t *checks_entry(const exercise_result *r)
                      number(s == PASSED ? points : 0.0, 1e-2), "max_points", number(points, 1e-2));
 }
 
+static json_t *gpu_state_entry(const gpu_state *s)
+{
+    return json_pack("{s:i, s:i, s:i}", "sm_mhz", (int)s->sm_mhz, "memory_mhz", (int)s->memory_mhz,
+                     "celsius", (int)s->celsius);
+}
+
+static json_t *clocks_entry(const speed_clocks *c)
+{
+    if (!c->before.known) return json_null();
+    return json_pack("{s:o, s:o, s:s, s:b, s:i}", "before", gpu_state_entry(&c->before), "after",
+                     gpu_state_entry(&c->after), "lowered_by", clocks_reasons(c), "throttled",
+                     clocks_throttled(c), "other_processes", (int)c->others);
+}
+
 static json_t *speed_entry(const speed_result *s, place where)
 {
     const char *elsewhere = s->test->where & where ? NULL : "skipped: needs a GPU";
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:s, s:o}", "metric",
-                     s->test->metric, "function", s->test->function, "ratio",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
+                     "metric", s->test->metric, "function", s->test->function, "ratio",
                      number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
                      number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
                      s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
-                     json_real(s->baseline_seconds), "verdict", verdict(s->status, elsewhere),
-                     "message", text(s->message));
+                     json_real(s->baseline_seconds), "waited", number(s->waited, 1e-4), "stolen",
+                     number(s->stolen, 1e-4), "clocks", clocks_entry(&s->clocks), "verdict",
+                     verdict(s->status, elsewhere), "message", text(s->message));
 }
 
 static json_t *traffic_entry(const traffic_result *t, place where)

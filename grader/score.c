@@ -2,8 +2,9 @@
  * score.c: from verdicts to points; a pure function. Correctness gates: all cases or nothing. On
  * softgpu a part of its points, the checks, is for a run in which it found nothing: no race, no
  * read of what was never written. Speed, and traffic where it stands for speed, is proportional
- * below its threshold and nothing beyond ten times too slow. What this place cannot judge counts in
- * neither points nor max_points.
+ * below its threshold and nothing beyond ten times too slow. A timing that is too noisy to be
+ * passed or failed earns the same share of the low end of its interval. What this place cannot
+ * judge counts in neither points nor max_points.
  */
 #include "grader.h"
 
@@ -41,11 +42,22 @@ status checks_status(const exercise_result *r)
     return all_passed(r) ? PASSED : NOT_RUN;
 }
 
+/* What is too noisy earns what it has shown for certain: the low end of its interval. */
 static double speed_credit(const speed_result *s)
 {
-    if (s->message || s->status == NOT_RUN) return 0.0;
-    const double share = s->ratio / s->test->threshold;
+    const bool noisy = s->status == TOO_NOISY;
+    if (s->status == PASSED) return 1.0;
+    if (s->status == NOT_RUN || (s->message && !noisy)) return 0.0;
+    const double share = (noisy ? s->low : s->ratio) / s->test->threshold;
     return share >= 1.0 ? 1.0 : share < 0.1 ? 0.0 : share;
+}
+
+bool is_settled(const exercise_result *r)
+{
+    for (int i = 0; i < r->speed_count; i++) {
+        if (r->speeds[i].status == TOO_NOISY) return false;
+    }
+    return true;
 }
 
 static double traffic_credit(const traffic_result *t)

@@ -1,139 +1,257 @@
 /*
  * speed.c: one function of the student against a frozen baseline. Each pair of calls gets fresh
- * inputs and flushed caches, student and baseline take turns so that both see the same clocks, and
- * the outputs of every timed call are judged. The verdict comes from the ratios of the pairs.
+ * inputs, flushed caches, other addresses and a size of its own; student and baseline take turns,
+ * so that both see the same clocks; and the outputs of every timed call of the student's are
+ * judged. speed_rules.c has what the times mean. While they mean nothing yet, another round of
+ * pairs is measured, up to a number of rounds and a time.
  */
 #include "grader.h"
 
+#include "timer.h"
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WARM_UP    2
-#define PAIRS      15
-#define MAX_PAIRS  45 /* near the threshold: up to three rounds */
-#define COPY_SLACK 1.05
+#define WARM_UP 2
+#define PAIRS   15   /* of a round */
+#define ROUNDS  4    /* at most */
+#define BUDGET  30.0 /* seconds, after which no round begins */
+#define VARIED  16   /* a size is up to one part of so many smaller than it is written */
+#define NVML    "libnvidia-ml.so.1"
+
+enum { STUDENT, BASELINE };
+
+typedef struct timed {
+    double seconds, overhead; /* of the whole shape; that the grader saw beyond the call itself */
+} timed;
 
 typedef struct timing {
-    double student[MAX_PAIRS], baseline[MAX_PAIRS], ratio[MAX_PAIRS];
-    int pairs;
-    worker *worker; /* of the baseline */
+    const speed_test *test;
+    const device_facts *device;
+    const char *library[2];
+    worker *peer; /* the worker of the baseline; the student's is the context's */
+    double seconds[2][SAMPLES_MAX], overhead[2][SAMPLES_MAX], ratio[SAMPLES_MAX];
+    int pairs, turn;
+    double wall, waited;      /* sums over all timed calls */
+    double stolen, processor; /* of all cores, when the first pair began */
+    random_state sizes;
+    nvml *nvml;
+    speed_clocks clocks;
 } timing;
 
-static const speed_test *current;
+/* ---- the machine ----------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
+static double share_stolen(const timing *t)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    double stolen, processor;
+    read_stolen(&stolen, &processor);
+    return processor > t->processor ? (stolen - t->stolen) / (processor - t->processor) : 0.0;
 }
 
-static double quantile(const double *values, int count, int rank)
+/* ---- one pair -------------------------------------------------------------------------------- */
+
+/* The size that a submission would have to know to recognise the timing is a secret of the pair.
+ * Whole groups of 16 keep rows aligned and tiles nearly whole. @return what part of it is left */
+static double vary(long shape[SHAPE_MAX], timing *t)
 {
-    double sorted[MAX_PAIRS];
-    memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
-    return sorted[rank];
+    const int i = t->test->varied;
+    const long whole = t->test->shape[i], step = whole >= 512 ? 16 : 1;
+    memcpy(shape, t->test->shape, sizeof t->test->shape);
+    shape[i] -= step * (long)random_below(&t->sizes, (uint64_t)(whole / VARIED / step) + 1);
+    return (double)shape[i] / (double)whole;
 }
 
-static double median(const double *values, int count)
+/* @return the message of a call that failed, or NULL */
+static char *time_call(timing *t, int who, const long *shape, double part, timed *result)
 {
-    return quantile(values, count, count / 2);
-}
-
-/* One timed call in the given worker. @return seconds, or -1 with *message set */
-static double time_call(worker **where, const char *library, const char *function, char **message)
-{
-    *message = run_in(where, library, current->run, function, current->shape);
-    return *message ? -1.0 : now.seconds;
-}
-
-static char *add_pair(timing *t, const char *baseline_library, bool keep)
-{
-    char *message = NULL;
-    double student = time_call(&now.worker, now.library, current->function, &message);
+    const speed_test *test = t->test;
+    const char *function = who == STUDENT ? test->function : test->baseline;
+    worker **where = who == STUDENT ? &now.worker : &t->peer;
+    now.believed = who == BASELINE;
+    char *message = run_in(where, t->library[who], test->run, function, shape);
+    now.believed = false;
     if (message) return message;
-    double baseline = time_call(&t->worker, baseline_library, current->baseline, &message);
-    if (message || !keep) return message;
-    const double work = current->work > 0 ? current->work / current->baseline_work : 1.0;
-    t->student[t->pairs] = student;
-    t->baseline[t->pairs] = baseline;
-    t->ratio[t->pairs++] = baseline / student * work;
+    *result = (timed){.seconds = now.seconds / part, .overhead = now.overhead};
+    t->wall += now.wall;
+    t->waited += now.waited;
     return NULL;
 }
 
-/* The interval that holds the median with 95 % confidence, whatever the distribution: its ends are
- * the order statistics at (n -+ 1.96 sqrt n) / 2. */
-static void interval(const timing *t, double *low, double *high)
+/* They take turns in beginning, and buffers in where they lie. */
+static char *measure_pair(timing *t, timed pair[2])
 {
-    const int n = t->pairs, half = (int)ceil(0.98 * sqrt(n));
-    int first = n / 2 - half, last = n / 2 + half;
-    *low = quantile(t->ratio, n, first < 0 ? 0 : first);
-    *high = quantile(t->ratio, n, last >= n ? n - 1 : last);
+    long shape[SHAPE_MAX];
+    const double part = vary(shape, t);
+    const int first = t->turn % 2;
+    now.relocate = t->turn / 2 % 2;
+    t->turn++;
+    char *message = time_call(t, first, shape, part, &pair[first]);
+    return message ? message : time_call(t, !first, shape, part, &pair[!first]);
 }
 
-static bool undecided(const timing *t)
+static void keep_pair(timing *t, const timed pair[2])
 {
-    double low, high;
-    interval(t, &low, &high);
-    return low < current->threshold && high >= current->threshold;
+    const speed_test *test = t->test;
+    const double work = test->work > 0 ? test->work / test->baseline_work : 1.0;
+    for (int who = STUDENT; who <= BASELINE; who++) {
+        t->seconds[who][t->pairs] = pair[who].seconds;
+        t->overhead[who][t->pairs] = pair[who].overhead;
+    }
+    t->ratio[t->pairs++] = pair[BASELINE].seconds / pair[STUDENT].seconds * work;
 }
 
-static char *measure(timing *t, const char *baseline_library)
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+static void watch_clocks(timing *t)
 {
+    const gpu_state state = nvml_read(t->nvml);
+    clocks_watch(&t->clocks, &state, 2);
+}
+
+static char *warm_up(timing *t)
+{
+    timed pair[2];
     char *message = NULL;
-    for (int i = 0; i < WARM_UP && !message; i++) message = add_pair(t, baseline_library, false);
-    do {
-        for (int i = 0; i < PAIRS && !message; i++) {
-            report_progress("%d %s: speed, pair %d", now.exercise->id, now.exercise->name,
-                            t->pairs + 1);
-            message = add_pair(t, baseline_library, true);
-        }
-    } while (!message && t->pairs < MAX_PAIRS && undecided(t));
+    for (int i = 0; i < WARM_UP && !message; i++) message = measure_pair(t, pair);
+    t->wall = t->waited = 0.0;
+    read_stolen(&t->stolen, &t->processor);
+    watch_clocks(t);
     return message;
 }
 
-/* Faster than the device can be is no result. */
-static char *ceiling(const speed_result *result, const device_facts *device)
+static char *measure_round(timing *t)
 {
-    const speed_test *test = result->test;
-    const char *what = NULL;
-    if (test->flop > 0 && device->flop_per_second > 0 &&
-        test->flop / result->seconds > device->flop_per_second) {
-        what = "arithmetic";
+    timed pair[2];
+    for (int i = 0; i < PAIRS; i++) {
+        report_progress("%d %s: speed, pair %d", now.exercise->id, now.exercise->name,
+                        t->pairs + 1);
+        char *message = measure_pair(t, pair);
+        if (message) return message;
+        keep_pair(t, pair);
+        watch_clocks(t);
     }
-    if (test->bytes > 0 && device->copy_bytes_per_second > 0 &&
-        test->bytes / result->seconds > COPY_SLACK * device->copy_bytes_per_second) {
-        what = "memory";
+    return NULL;
+}
+
+static void sum_up(const timing *t, speed_result *r)
+{
+    const interval ratio = bootstrap(t->ratio, t->pairs);
+    r->ratio = ratio.median;
+    r->low = ratio.low;
+    r->high = ratio.high;
+    r->pairs = t->pairs;
+    r->seconds = quantile(t->seconds[STUDENT], t->pairs, 0.5);
+    r->baseline_seconds = quantile(t->seconds[BASELINE], t->pairs, 0.5);
+    r->waited = t->wall > 0 ? fmin(t->waited / t->wall, 1.0) : 0.0;
+    r->stolen = share_stolen(t);
+    r->clocks = t->clocks;
+}
+
+static char *words(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *words(const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0) text = NULL;
+    va_end(arguments);
+    return text;
+}
+
+/* ---- the verdict ----------------------------------------------------------------------------- */
+
+/* Is there a ratio at all? @return NULL, or why not, with the status that it means */
+static char *find_fault(const timing *t, speed_result *r)
+{
+    const double hidden = quantile(t->overhead[STUDENT], t->pairs, 0.5);
+    const double honest = quantile(t->overhead[BASELINE], t->pairs, 0.9);
+    const double rate = peer_rate(r, t->device);
+    const char *impossible = speed_ceiling(r, t->device);
+    r->status = FAILED;
+    if (impossible) {
+        return words("impossible: %.1f us is beyond what this device's %s can do", r->seconds * 1e6,
+                     impossible);
     }
-    char *message = NULL;
-    if (what && asprintf(&message, "impossible: %.1f us is beyond what this device's %s can do",
-                         result->seconds * 1e6, what) < 0) {
-        message = NULL;
+    if (!clocks_agree(r->seconds, hidden, honest)) {
+        if (speed_disturbed(r)) r->status = TOO_NOISY;
+        return words("%s: its clock shows %.1f us, and the grader's %.1f us more; the baseline "
+                     "needs no more than %.1f us more",
+                     r->status == FAILED ? "void" : "too noisy", r->seconds * 1e6, hidden * 1e6,
+                     honest * 1e6);
     }
-    return message;
+    r->status = TOO_NOISY;
+    if (peer_is_sane(rate)) return NULL;
+    r->ratio = r->low = r->high = 0.0;
+    return words("too noisy: the baseline itself ran at %.0f %% of its known rate, which voids the "
+                 "ratio: the machine is busy or slowed down; grade it again",
+                 100 * rate);
+}
+
+/* What disturbed it, as far as that can be told. */
+static char *tell_noise(const speed_result *r)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    fprintf(to,
+            "too noisy: %.2f, 95 %% between %.2f and %.2f after %d pairs; the threshold is %.2f",
+            r->ratio, r->low, r->high, r->pairs, r->test->threshold);
+    if (r->waited >= 0.01)
+        fprintf(to, "; calls waited %.0f %% of the time for a core", 100 * r->waited);
+    if (r->stolen >= 0.01) fprintf(to, "; the host took %.0f %% of the cores", 100 * r->stolen);
+    if (clocks_throttled(&r->clocks))
+        fprintf(to, "; the GPU was throttled: %s", clocks_reasons(&r->clocks));
+    if (r->clocks.others) fprintf(to, "; %u others used the GPU", r->clocks.others);
+    fputs("; grade it again when nothing else runs", to);
+    fclose(to);
+    return text;
+}
+
+/* A round in which the GPU was throttled, or in which nothing could be concluded, is forgotten when
+ * there is another; those of a machine that is merely noisy add up. */
+static void forget(timing *t, const speed_result *r)
+{
+    if (!r->message && !clocks_throttled(&t->clocks)) return;
+    t->pairs = 0;
+    t->clocks.reasons = 0;
+}
+
+static void measure(timing *t, speed_result *r)
+{
+    const double began = seconds_now();
+    r->status = FAILED;
+    r->message = warm_up(t);
+    for (int round = 1; !r->message; round++) {
+        const bool last = round == ROUNDS || seconds_now() - began > BUDGET;
+        if ((r->message = measure_round(t))) return;
+        sum_up(t, r);
+        r->message = find_fault(t, r);
+        if (!r->message) r->status = speed_verdict(r, last);
+        if (last || (!r->message && r->status != TOO_NOISY)) break;
+        forget(t, r);
+        free(r->message);
+        r->message = NULL;
+    }
+    if (!r->message && r->status == TOO_NOISY) r->message = tell_noise(r);
 }
 
 void run_speed(const speed_test *test, const char *baseline_library, const device_facts *device,
                speed_result *result)
 {
-    timing t = {0};
-    current = test;
+    timing t = {.test = test,
+                .device = device,
+                .library = {now.library, baseline_library},
+                .sizes = random_seed(secret_seed())};
+    if (now.place == ON_GPU) t.nvml = nvml_open(NVML, device->pci);
+    now.random = random_seed(secret_seed());
     now.timed = true;
-    now.relocate = false;
     now.against_guard = false;
     now.deadline = 60.0;
-    result->message = measure(&t, baseline_library);
-    worker_stop(t.worker);
-    now.timed = false;
-
-    result->pairs = t.pairs;
-    result->status = FAILED;
-    if (result->message) return;
-    result->ratio = median(t.ratio, t.pairs);
-    interval(&t, &result->low, &result->high);
-    result->seconds = median(t.student, t.pairs);
-    result->baseline_seconds = median(t.baseline, t.pairs);
-    result->message = ceiling(result, device);
-    if (!result->message && result->ratio >= test->threshold) result->status = PASSED;
+    measure(&t, result);
+    now.timed = now.relocate = false;
+    worker_stop(t.peer);
+    nvml_close(t.nvml);
 }

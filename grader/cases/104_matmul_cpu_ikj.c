@@ -23,7 +23,8 @@ static const speed_test speed[] = {
      .shape = {64, 1000, 500},
      .where = ON_HOST,
      .threshold = 4.0,
-     .flop = 2.0 * 64 * 1000 * 500},
+     .flop = 2.0 * 64 * 1000 * 500,
+     .peer_share = 1.5},
     {0},
 };
 

@@ -32,7 +32,8 @@ static const speed_test speed[] = {
      .shape = {40, 4000, 4000},
      .where = ON_HOST,
      .threshold = 1.2,
-     .flop = 2.0 * 40 * 4000 * 4000},
+     .flop = 2.0 * 40 * 4000 * 4000,
+     .peer_share = 5.0},
     {0},
 };
 

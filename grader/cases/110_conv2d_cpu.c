@@ -148,7 +148,9 @@ static const speed_test speed[] = {
      .shape = {1, 64, 28, 28, 64, 3, 3, 1, 1},
      .where = ON_HOST,
      .threshold = 40.0,
-     .flop = 2.0 * 64 * 64 * 9 * 28 * 28},
+     .varied = 4,
+     .flop = 2.0 * 64 * 64 * 9 * 28 * 28,
+     .peer_share = 1.0},
     {0},
 };
 

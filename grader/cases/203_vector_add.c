@@ -131,7 +131,9 @@ static const speed_test speed[] = {
      .threshold = 0.70,
      .work = 12.0,
      .baseline_work = 8.0,
-     .bytes = 12.0 * (1 << 25)},
+     .bytes = 12.0 * (1 << 25),
+     .peer_share = 0.88,
+     .peer_bytes = 8.0 * (1 << 25)},
     {0},
 };
 

@@ -14,7 +14,8 @@ static const speed_test speed[] = {
      .shape = {2048, 2048, 2048},
      .where = ON_GPU,
      .threshold = 4.0,
-     .flop = 2.0 * 2048 * 2048 * 2048},
+     .flop = 2.0 * 2048 * 2048 * 2048,
+     .peer_share = 0.0074},
     {0},
 };
 

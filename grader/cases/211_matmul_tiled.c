@@ -23,7 +23,8 @@ static const speed_test speed[] = {
      .shape = {2048, 2048, 2048},
      .where = ON_GPU,
      .threshold = 1.2,
-     .flop = 2.0 * 2048 * 2048 * 2048},
+     .flop = 2.0 * 2048 * 2048 * 2048,
+     .peer_share = 0.097},
     {0},
 };
 

@@ -229,7 +229,9 @@ static const speed_test speed[] = {
      .threshold = 0.80,
      .work = 8,
      .baseline_work = 8,
-     .bytes = 8.0 * (1L << 25)},
+     .bytes = 8.0 * (1L << 25),
+     .peer_share = 0.87,
+     .peer_bytes = 8.0 * (1L << 25)},
     {.metric = "gelu_backward: bytes per second, of those of a copy, 2^24 floats",
      .function = "gelu_backward",
      .baseline = "baseline_copy_backward",
@@ -239,7 +241,9 @@ static const speed_test speed[] = {
      .threshold = 0.80,
      .work = 12,
      .baseline_work = 8,
-     .bytes = 12.0 * (1L << 24)},
+     .bytes = 12.0 * (1L << 24),
+     .peer_share = 0.77,
+     .peer_bytes = 8.0 * (1L << 24)},
     {0},
 };
 

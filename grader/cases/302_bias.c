@@ -110,7 +110,9 @@ static const speed_test speed[] = {
      .run = timed_backward,
      .shape = {65536, 512},
      .where = ON_GPU,
-     .threshold = 5.0},
+     .threshold = 5.0,
+     .peer_share = 0.0048,
+     .peer_bytes = 4.0 * 65536 * 512},
     {0},
 };
 

@@ -224,7 +224,8 @@ static const speed_test speed[] = {
      .shape = {2048, 1024, 1024},
      .where = ON_GPU,
      .threshold = 3.0,
-     .flop = 2.0 * 2048 * 1024 * 1024},
+     .flop = 2.0 * 2048 * 1024 * 1024,
+     .peer_share = 0.0073},
     {0},
 };
 

@@ -185,7 +185,9 @@ static const speed_test speed[] = {
      .shape = {8192, 2048},
      .where = ON_GPU,
      .threshold = 3.0,
-     .bytes = 8.0 * 8192 * 2048},
+     .bytes = 8.0 * 8192 * 2048,
+     .peer_share = 0.045,
+     .peer_bytes = 8.0 * 8192 * 2048},
     {0},
 };
 

@@ -256,7 +256,9 @@ static const speed_test speed[] = {
      .shape = {6000, 4096},
      .where = ON_GPU,
      .threshold = 1.3,
-     .bytes = 8.0 * 6000 * 4096},
+     .bytes = 8.0 * 6000 * 4096,
+     .peer_share = 0.38,
+     .peer_bytes = 8.0 * 6000 * 4096},
     {0},
 };
 

@@ -206,7 +206,9 @@ static const speed_test speed[] = {
      .threshold = 0.80,
      .work = BYTES_MOVED,
      .baseline_work = BYTES_COPIED,
-     .bytes = (double)BYTES_MOVED * (1 << 24)},
+     .bytes = (double)BYTES_MOVED * (1 << 24),
+     .peer_share = 0.88,
+     .peer_bytes = (double)BYTES_COPIED * (1 << 24)},
     {0},
 };
 

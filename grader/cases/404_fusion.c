@@ -150,7 +150,8 @@ static const speed_test speed[] = {
      .shape = {8192, 64, 2048},
      .where = ON_GPU,
      .threshold = 1.08,
-     .flop = 2.0 * 8192 * 64 * 2048},
+     .flop = 2.0 * 8192 * 64 * 2048,
+     .peer_share = 0.067},
     {0},
 };
 

@@ -35,8 +35,9 @@ static columns columns_of(const json_t *record)
 
 static bool is_judged(const json_t *test)
 {
-    return !strcmp(member_text(test, "verdict"), "passed") ||
-           !strcmp(member_text(test, "verdict"), "failed");
+    const char *verdict = member_text(test, "verdict");
+    return !strcmp(verdict, "passed") || !strcmp(verdict, "failed") ||
+           !strcmp(verdict, "too_noisy");
 }
 
 static bool is_shown(const columns *c, int i)

@@ -19,6 +19,8 @@ int main(void)
     srunner_add_suite(runner, suite_views());
     srunner_add_suite(runner, suite_schema());
     srunner_add_suite(runner, suite_verify());
+    srunner_add_suite(runner, suite_speed());
+    srunner_add_suite(runner, suite_noisy());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());
     srunner_run_all(runner, CK_NORMAL);

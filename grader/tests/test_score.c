@@ -108,6 +108,21 @@ START_TEST(speed_is_proportional)
 }
 END_TEST
 
+START_TEST(noisy_speed_earns_its_low_end)
+{
+    exercise_result r = scored(PASSED, PASSED, TOO_NOISY, 2.2);
+    ck_assert(!is_settled(&r));
+    ck_assert_double_eq(r.points, 10); /* void: no interval */
+    speeds[0].low = 1.6;
+    speeds[0].message = "too noisy";
+    score(&r);
+    ck_assert_int_eq(r.status, PASSED);
+    ck_assert_double_eq_tol(r.points, 14, 1e-9);
+    speeds[0].status = PASSED;
+    ck_assert(is_settled(&r));
+}
+END_TEST
+
 START_TEST(unjudged_speed_counts_in_neither)
 {
     exercise_result r = scored(PASSED, SKIPPED, SKIPPED, 0);
@@ -151,6 +166,7 @@ Suite *suite_score(void)
     tcase_add_test(tcase, correctness_gates);
     tcase_add_test(tcase, no_case_is_no_pass);
     tcase_add_test(tcase, speed_is_proportional);
+    tcase_add_test(tcase, noisy_speed_earns_its_low_end);
     tcase_add_test(tcase, unjudged_speed_counts_in_neither);
     tcase_add_test(tcase, impossible_speed_earns_nothing);
     tcase_add_test(tcase, skipped_counts_in_neither);

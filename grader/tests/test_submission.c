@@ -27,7 +27,7 @@ static const struct {
     {"crash", BODY "    *(volatile int *)8 = 1;\n" END, "failed", "segmentation fault"},
     {"past the end", BODY "    for (int i = 0; i <= m * n; i++) c[i] = 0;\n" END, "failed",
      "past the end of `c`"},
-    {"writes input", BODY "    ((float *)a)[0] = 1;\n" END, "failed", "const"},
+    {"writes input", BODY "    ((float *)a)[0] += 1;\n" END, "failed", "const"},
     {"exit", "#include <stdlib.h>\n" BODY "    exit(0);\n" END, "failed", "exited with status 0"},
     {"exit at load",
      "#include <unistd.h>\n__attribute__((constructor)) static void f(void)\n{\n    "

@@ -20,6 +20,8 @@ Suite *suite_random(void);     /* test_random.c */
 Suite *suite_views(void);      /* test_views.c */
 Suite *suite_schema(void);     /* test_schema.c */
 Suite *suite_verify(void);     /* test_verify.c */
+Suite *suite_speed(void);      /* test_speed.c */
+Suite *suite_noisy(void);      /* test_noisy.c */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
 Suite *suite_gpu(void);        /* test_gpu.c */

@@ -13,10 +13,11 @@
 
 enum { ROWS = 256, WIDTH = 460, FURTHEST = 100 };
 
-/* One row of a chart: what it is called, and up to three numbers. */
+/* One row of a chart: what it is called, and up to three numbers; noisy: none of them decides. */
 typedef struct row {
     char label[40];
     double x, low, high;
+    bool noisy;
 } row;
 
 typedef struct rows {
@@ -98,7 +99,7 @@ static void begin(FILE *to, const rows *all, int height)
     fprintf(to, "set yrange [%g:-0.6]\n$data << EOD\n", all->count - 0.4);
     for (int i = 0; i < all->count; i++) {
         const row *r = &all->at[i];
-        fprintf(to, "%d \"%s\" %.6g %.6g %.6g\n", i, r->label, r->x, r->low, r->high);
+        fprintf(to, "%d \"%s\" %.6g %.6g %.6g %d\n", i, r->label, r->x, r->low, r->high, r->noisy);
     }
     fputs("EOD\n", to);
 }
@@ -170,8 +171,9 @@ static char *chart_margins(const rows *all, const char *label)
     fputs("set xtics (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)\n"
           "set arrow from 1, graph 0 to 1, graph 1 nohead lc '#b3261e' lw 2\n"
           "plot $data using 3:1:4:5:ytic(2) with xerrorbars lc '#888888' lw 2 pt -1, "
-          "$data using ($3 >= 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#2a7f62', "
-          "$data using ($3 < 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#b3261e'\n",
+          "$data using ($6 == 0 && $3 >= 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#2a7f62', "
+          "$data using ($6 == 0 && $3 < 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#b3261e', "
+          "$data using ($6 == 1 ? $3 : NaN):1 with points pt 6 ps 0.9 lw 2 lc '#8a5a00'\n",
           to);
     fclose(to);
     char *picture = draw(script);
@@ -192,6 +194,7 @@ char *chart_speed(const json_t *results)
             row *r =
                 ratio > 0 && threshold > 0 ? add_row(all, one, string_of(test, "function")) : NULL;
             if (!r) continue;
+            r->noisy = strcmp(string_of(test, "verdict"), "too_noisy") == 0;
             r->x = inside(ratio / threshold);
             r->low = fmin(r->x, inside(real_of(test, "low") / threshold));
             r->high = fmax(r->x, inside(real_of(test, "high") / threshold));

@@ -62,6 +62,8 @@ static void add_verdict(const verdict *v, void *context)
     spots *all = context;
     long line = 0;
     char title[200];
+    snprintf(title, sizeof title, "%s %s", v->part, v->name);
+    if (is_noisy(v)) add_spot(all, 0, true, title, v->words);
     if (!is_failed(v)) return;
     if (strcmp(v->part, "build") == 0) {
         add_compiler(all, v->words, false);
@@ -69,7 +71,6 @@ static void add_verdict(const verdict *v, void *context)
         if (all->count == 0) add_spot(all, 0, false, "does not build", v->words);
         return;
     }
-    snprintf(title, sizeof title, "%s %s", v->part, v->name);
     locate(v->words, string_of(all->exercise, "file"), &line);
     add_spot(all, line, false, title, v->words);
 }
@@ -140,7 +141,8 @@ static void put_failure(const verdict *v, void *context)
 {
     list *l = context;
     char again[512];
-    if (!is_failed(v) || ++l->failed > SHOWN) return;
+    if (!is_failed(v) && !is_noisy(v)) return;
+    if (++l->failed > SHOWN) return;
     fprintf(l->to, "- **%s** ", v->part);
     put_markdown(l->to, v->name);
     fputs(*v->name ? ": " : "", l->to);
@@ -158,7 +160,8 @@ static void put_failures(FILE *to, const json_t *exercise)
 {
     list l = {to, exercise, 0};
     const char *status = string_of(exercise, "status");
-    if (strcmp(status, "passed") == 0 || strcmp(status, "not_started") == 0) return;
+    const bool passed = strcmp(status, "passed") == 0 && !any_noisy(exercise);
+    if (passed || strcmp(status, "not_started") == 0) return;
     fprintf(to, "\n### %lld ", json_integer_value(json_object_get(exercise, "id")));
     put_markdown(to, string_of(exercise, "name"));
     fputs("\n\n", to);

@@ -24,7 +24,7 @@ static void put_verdict(const verdict *v, void *context)
     list *l = context;
     char again[512];
     const bool note = is_passed(v) && *v->words;
-    if (!note && !is_failed(v)) return;
+    if (!note && !is_failed(v) && !is_noisy(v)) return;
     if (is_failed(v) && ++l->failed > SHOWN) return;
     fprintf(l->to, "%s%s%s: %s\n", v->part, *v->name ? " " : "", v->name, v->words);
     repeat_command(l->exercise, v, again, sizeof again);

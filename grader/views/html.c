@@ -15,8 +15,10 @@ static const char head[] =
     "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<title>Course results</title>\n<style>\n"
-    ":root { color-scheme: light dark; --line: #8886; --good: #2a7f62; --bad: #b3261e }\n"
-    "@media (prefers-color-scheme: dark) { :root { --good: #6fcfa8; --bad: #ff8f85 } }\n"
+    ":root { color-scheme: light dark; --line: #8886; --good: #2a7f62; --bad: #b3261e; --open: "
+    "#8a5a00 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --good: #6fcfa8; --bad: #ff8f85; --open: "
+    "#f0b860 } }\n"
     "* { box-sizing: border-box }\n"
     "body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem "
     "}\n"
@@ -32,7 +34,7 @@ static const char head[] =
     "summary .name { font-weight: 600; flex: 1 1 12rem }\n"
     "summary .points { font-variant-numeric: tabular-nums }\n"
     ".outcome { flex: 1 1 100%; font-size: .9rem } .passed { color: var(--good) }\n"
-    ".failed, .build_failed { color: var(--bad) }\n"
+    ".failed, .build_failed { color: var(--bad) } .noisy { color: var(--open) }\n"
     "ul { margin: 0 0 1rem; padding-left: 1.2rem } li { margin: .4rem 0; overflow-wrap: anywhere "
     "}\n"
     "pre, code { font: .85rem/1.45 ui-monospace, monospace; white-space: pre-wrap; "
@@ -94,10 +96,11 @@ static void put_verdict(const verdict *v, void *context)
     fprintf(l->to, "<li><span class=\"%s\">%s</span> ",
             is_passed(v)   ? "passed"
             : is_failed(v) ? "failed"
+            : is_noisy(v)  ? "noisy"
                            : "other",
             v->part);
     put_xml(l->to, v->name);
-    if (!is_passed(v) && !is_failed(v)) {
+    if (!is_passed(v) && !is_failed(v) && !is_noisy(v)) {
         fputs(": ", l->to);
         put_xml(l->to, v->status);
     }
@@ -125,7 +128,8 @@ static void put_exercise(FILE *to, const json_t *exercise)
     fprintf(to,
             "</span><span class=\"points\">%.1f / %.1f</span><span class=\"outcome %s\">%s</span>"
             "</summary>\n<p class=\"facts\">",
-            real_of(exercise, "points"), real_of(exercise, "max_points"), status, outcome);
+            real_of(exercise, "points"), real_of(exercise, "max_points"),
+            any_noisy(exercise) ? "noisy" : status, outcome);
     put_xml(to, string_of(exercise, "file"));
     fputs("</p>\n<ul>\n", to);
     each_verdict(exercise, put_verdict, &l);

@@ -24,6 +24,7 @@ static void put_numbers(FILE *to, json_t *speeds, json_t *traffic)
         if (real_of(one, "ratio") <= 0) continue;
         fprintf(to, "%s%.2f ", any ? "<br>" : "", real_of(one, "ratio"));
         put_cell(to, string_of(one, "metric"));
+        if (strcmp(string_of(one, "verdict"), "too_noisy") == 0) fputs(" (too noisy)", to);
         any = true;
     }
     json_array_foreach(traffic, i, one)

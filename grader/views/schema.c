@@ -68,10 +68,18 @@ static const field of_case[] = {{"name", STRING},
 static const field of_checks[] = {
     {"verdict", STRING}, {"points", NUMBER}, {"max_points", NUMBER}, {NULL, 0}};
 
-static const field of_speed[] = {
-    {"metric", STRING},        {"function", STRING},       {"ratio", NUMBER | NOTHING},
-    {"low", NUMBER | NOTHING}, {"high", NUMBER | NOTHING}, {"threshold", NUMBER},
-    {"verdict", STRING},       {"message", STRING},        {NULL, 0}};
+static const field of_speed[] = {{"metric", STRING},
+                                 {"function", STRING},
+                                 {"ratio", NUMBER | NOTHING},
+                                 {"low", NUMBER | NOTHING},
+                                 {"high", NUMBER | NOTHING},
+                                 {"threshold", NUMBER},
+                                 {"verdict", STRING},
+                                 {"message", STRING},
+                                 {"waited", NUMBER | ABSENT},
+                                 {"stolen", NUMBER | ABSENT},
+                                 {"clocks", OBJECT | NOTHING | ABSENT},
+                                 {NULL, 0}};
 
 static const field of_traffic[] = {
     {"metric", STRING}, {"function", STRING}, {"bound", STRING},   {"counted", NUMBER | NOTHING},

@@ -14,6 +14,22 @@ bool is_failed(const verdict *v)
     return strcmp(v->status, "failed") == 0 || strcmp(v->status, "build_failed") == 0;
 }
 
+bool is_noisy(const verdict *v)
+{
+    return strcmp(v->status, "too_noisy") == 0;
+}
+
+bool any_noisy(const json_t *exercise)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(exercise, "speeds"), i, one)
+    {
+        if (strcmp(string_of(one, "verdict"), "too_noisy") == 0) return true;
+    }
+    return false;
+}
+
 static void tell_build(const json_t *exercise, verdict_function *tell, void *context)
 {
     const char *status = string_of(exercise, "status");
@@ -148,8 +164,9 @@ void print_outcome(const json_t *exercise, char *line, size_t size)
     }
     if (all > 0) n += snprintf(line + n, size - n, ", %d of %d cases", passed, all);
     if (strcmp(checks, "passed") == 0 || strcmp(checks, "failed") == 0) {
-        snprintf(line + n, size - n, ", checks %s", checks);
+        n += snprintf(line + n, size - n, ", checks %s", checks);
     }
+    if (any_noisy(exercise)) snprintf(line + n, size - n, ", speed too noisy");
 }
 
 /* The name goes between single quotes of a shell. */

@@ -45,11 +45,12 @@ bool results_are_valid(const json_t *results, char why[256]);
 /* ---- verdicts.c ------------------------------------------------------------------------------ */
 
 typedef struct verdict {
-    const char *part;   /* build, case, checks, speed, traffic */
-    const char *name;   /* of the case, or the metric; "" for builds */
-    const char *status; /* as results.json has it: passed, failed, build_failed, skipped: ... */
-    const char *words;  /* why it failed or was skipped, or a note; "" */
-    long long seed;     /* of a case; -1 elsewhere */
+    const char *part; /* build, case, checks, speed, traffic */
+    const char *name; /* of the case, or the metric; "" for builds */
+    const char
+        *status; /* as results.json has it: passed, failed, build_failed, too_noisy, skipped: ... */
+    const char *words; /* why it failed or was skipped, or a note; "" */
+    long long seed;    /* of a case; -1 elsewhere */
     double seconds;
 } verdict;
 
@@ -59,7 +60,10 @@ typedef void verdict_function(const verdict *, void *context);
  *  The strings live as long as the call. */
 void each_verdict(const json_t *exercise, verdict_function *, void *context);
 bool is_passed(const verdict *);
-bool is_failed(const verdict *); /* neither: not judged */
+bool is_failed(const verdict *);
+bool is_noisy(const verdict *); /* a timing that could not decide; none of the three: not judged */
+/** Has the exercise a timing that was too noisy? */
+bool any_noisy(const json_t *exercise);
 /** How many cases passed, of all. */
 void cases_of(const json_t *exercise, int *passed, int *all);
 /** How the exercise did in one line of words: "passed 24/24, checks passed". */

@@ -146,6 +146,10 @@ void device_flush_caches(void)
         if (cudaMalloc(&flush_area, flush_bytes) != cudaSuccess) return;
     }
     cudaDeviceSynchronize();
+#ifndef WITH_SOFTGPU
+    cudaCtxResetPersistingL2Cache(); /* what an earlier call asked the L2 to keep is flushed too */
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+#endif
     cudaMemsetAsync(flush_area, 0, flush_bytes, stream);
 }
 
@@ -242,12 +246,15 @@ int device_print_facts(void)
 {
     struct cudaDeviceProp p;
     int driver = 0, runtime = 0, khz = 0;
+    char pci[32] = "";
     if (cudaGetDeviceProperties(&p, 0) != cudaSuccess) return 1;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
     cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0);
     const int cores = p.major == 8 && p.minor == 0 ? 64 : p.major == 7 ? 64 : 128; /* an SM has */
+    cudaDeviceGetPCIBusId(pci, sizeof pci, 0);
     printf("name=%s\n", p.name);
+    printf("pci=%s\n", pci);
     printf("compute_capability=%d.%d\n", p.major, p.minor);
     printf("driver=%d.%d\n", driver / 1000, driver % 1000 / 10);
     printf("runtime=%d.%d\n", runtime / 1000, runtime % 1000 / 10);
