@@ -7,6 +7,7 @@
 #   CUCC_FRONTEND=nvcc|clang  what compiles for the software GPU (default: nvcc where there is one)
 #   CASE=NAME SEED=N       one case again, with the same numbers
 #   FRESH=1                grade again what has not changed
+#   TIMES=20               gradings of make repeat
 #   STRICT=1               fail unless all points are reached
 #   OWN=1                  link exercises with your own earlier ones, whatever their verdict
 #   RESULTS=FILE           where the results go (default: results/results.json)
@@ -156,7 +157,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme handout corpus manifest \
+.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme handout corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -189,6 +190,9 @@ check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they 
 verify: all ## are RESULTS what a grader wrote (KEY), of SUBMISSION, by this course? ALLOW_UNSIGNED=1
 	$(GRADER) verify $(SIGN) --results "$$RESULTS" $(if $(ALLOW_UNSIGNED),--allow-unsigned) \
 	    $(if $(filter file,$(origin SUBMISSION)),,--submission "$$SUBMISSION")
+
+repeat: all ## grade TIMES times afresh: does every grading come to the same verdicts? (OUTPUT: as TSV)
+	OUTPUT="$(OUTPUT)" tools/repeat_grading.sh "$(or $(TIMES),20)" $(GRADE_FLAGS)
 
 phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 	$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
@@ -245,7 +249,7 @@ bench: all ## the ladder of matrix products, as TSV and SVG in results/
 	fi
 
 # end instructor
-report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown, to OUTPUT=FILE
+report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|tsv, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
 	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")

@@ -31,7 +31,7 @@ report() { # FORMAT OUTPUT [FLAG...]
 # --- the command line ---------------------------------------------------------------------------
 
 every_format() {
-    for format in junit gradescope github summary csv html markdown; do
+    for format in junit gradescope github summary csv html markdown tsv; do
         report $format "$scratch/new/$format" && [ -s "$scratch/new/$format" ] || return 1
     done
 }

@@ -13,7 +13,7 @@ static const view views[] = {
     {"junit", junit_view},       {"gradescope", gradescope_view},
     {"github", github_view},     {"summary", summary_view},
     {"csv", csv_view},           {"html", html_view},
-    {"markdown", markdown_view},
+    {"markdown", markdown_view}, {"tsv", tsv_view},
 };
 
 const view *view_find(const char *name)

@@ -7,7 +7,7 @@
  *   verdicts.c    what an exercise was judged by, one verdict after the other
  *   locate.c      FILE:LINE in the words of compilers and of softgpu
  *   escape.c      any text in XML, CSV, Markdown and GitHub's commands
- *   junit.c gradescope.c github.c csv.c markdown.c html.c (chart.c draws for it)
+ *   junit.c gradescope.c github.c csv.c markdown.c tsv.c html.c (chart.c draws for it)
  *
  * Text of results may hold anything that a compiler or a student printed: it goes through escape.c,
  * never straight to the file.
@@ -31,7 +31,7 @@ typedef struct view {
 const view *view_find(const char *name);
 
 view_function junit_view, gradescope_view, github_view, summary_view, csv_view, markdown_view,
-    html_view;
+    html_view, tsv_view;
 
 /** "" and 0 where the object is none, or has no such string or number. */
 const char *string_of(const json_t *object, const char *key);

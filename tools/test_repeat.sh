@@ -1,0 +1,59 @@
+#!/bin/sh
+# test_repeat.sh: repeat_grading.sh finds verdicts that differ, and only those. The grader it repeats
+# is a script with verdicts of its own; at last it is the real one. The last line counts.
+set -u
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+cat >"$scratch/grader" <<'END'
+#!/bin/sh
+[ ! -e "$COURSE_BUILD/broken" ] || { echo 'no device' && exit 2; }
+[ "$1" = report ] || { echo graded >>"$COURSE_BUILD/count" && exit; }
+n=$(wc -l <"$COURSE_BUILD/count")
+echo '# device of the test, commit 0'
+printf 'exercise\tname\tverdict\tnumber\twanted\n'
+printf '105\ttimes 104\t%s\t%s\t1.2\n' "$(sed -n "${n}p" "$COURSE_BUILD/verdicts")" 2.$((7 * n % 5))
+END
+chmod +x "$scratch/grader"
+
+repeat() { # STATUS WORDS VERDICT...
+    wanted=$1 words=$2
+    shift 2
+    printf '%s\n' "$@" >"$scratch/verdicts"
+    rm -f "$scratch/count"
+    COURSE_BUILD=$scratch OUTPUT=$scratch/table tools/repeat_grading.sh $# >"$scratch/log" 2>&1
+    [ $? = "$wanted" ] && grep -q "$words" "$scratch/log"
+}
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+        echo "ok $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        sed 's/^/    /' "$scratch/log"
+    fi
+}
+
+real_gradings_agree() {
+    tools/repeat_grading.sh 2 --submission solutions --exercise 103 >"$scratch/log" 2>&1 &&
+        grep -q '^103	points	passed 14/14 x2	10	10	10	10$' "$scratch/log"
+}
+
+cd "$COURSE_ROOT" || exit 2
+check 'the same verdicts' repeat 0 '	passed x4	2.1	2.2	2.4	1.2$' passed passed passed passed
+check 'its table is written' grep -q 'commit 0, 4 gradings in' "$scratch/table"
+check 'another verdict' repeat 1 '	passed x2, too_noisy x1	' passed too_noisy passed
+check 'it says so' repeat 1 'the verdicts differ' passed failed
+touch "$scratch/broken"
+check 'a grading that cannot be done' repeat 2 '^no device$' passed
+rm "$scratch/broken"
+check 'no number of times' eval '! tools/repeat_grading.sh many 2>/dev/null'
+check 'real gradings agree' real_gradings_agree
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
