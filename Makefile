@@ -284,7 +284,7 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 	    --out "$(or $(OUT),results/class)" $(if $(CLASS),--settings "$(CLASS)") \
 	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
 	    $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") -- \
-	    "$(BUILD)/grader" grade --backend "$$BACKEND" $(SIGN) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
+	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 
 test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) ## all tests; the last line counts them

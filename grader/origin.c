@@ -86,10 +86,12 @@ json_t *origin_file_hash(const char *submission, const char *file)
     return there ? json_string(hex) : json_null();
 }
 
+/* Without the lock that git takes to remember what it has seen: killed, it would leave it behind.
+ */
 static process_result git(const options *o, const char *const words[])
 {
-    const char *argv[16] = {"git", "-C", o->root};
-    for (int i = 0; words[i] && i < 12; i++) argv[3 + i] = words[i];
+    const char *argv[16] = {"git", "--no-optional-locks", "-C", o->root};
+    for (int i = 0; words[i] && i < 11; i++) argv[4 + i] = words[i];
     return process_run(argv, NULL, 10.0, 256);
 }
 

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 
 static const char *const course[] = {
-    "common/*.[ch]",        "phase?_*/*.h",       "solutions/*",
-    "solutions/*/*",        "grader/baselines/*", "emulator/cucc",
+    "common/*.[ch]",        "phase?_*/*.h",       "solutions/*",         "solutions/*/*",
+    "grader/baselines/*",   "emulator/cucc",      "prebuilt/*",          "prebuilt/*/*",
     "emulator/frontends/*", "emulator/include/*", "emulator/include/*/*"};
-static const char *const programs[] = {"worker_*", "lib*.so", "softgpu*"};
+static const char *const programs[] = {"worker_*", "lib*.so", "softgpu*", "remote/lib*.so"};
 static const char *const environment[] = {"CUCC_FRONTEND", "GPU_ARCH", "COURSE_DATA"};
 
 /* Of a word that is a file (the program, a file of hidden cases) what it holds counts. */

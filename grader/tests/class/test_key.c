@@ -40,6 +40,8 @@ static const struct {
 } rows[] = {{"hidden.json", true},
             {"build/worker_cpu", true},
             {"build/libsoftgpu.so", true},
+            {"build/softgpu_device", true},
+            {"prebuilt/MANIFEST", true},
             {"common/random.h", true},
             {"common/mnist.c", true},
             {"phase2_cuda_basics/basics.h", true},
