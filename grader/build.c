@@ -154,6 +154,7 @@ static void compile(job *j)
     mkdir(j->folder, 0777);
     remove_tree(j->work);
     mkdir(j->work, 0755);
+    chmod(j->work, 0755); /* whatever the umask: its user is another */
     snprintf(copy, sizeof copy, "%s/%s", j->work, base_name(b->file));
     if (!copy_file(j->path, copy)) {
         set_log(b, "cannot copy %s into the build folder", b->file);
