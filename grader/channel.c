@@ -73,7 +73,8 @@ static jail *worker_jail(const options *o, place where, const char *library)
     const int count = build_needs(library, needs);
     for (int i = 0; i < count; i++) read[4 + i] = needs[i];
     const plan plan = {.read = read, .gpu = where == ON_GPU};
-    const char *const argv[] = {program, library, o->slow > 1 ? "free" : "guarded", NULL};
+    const char *const argv[] = {program, library, sandbox_layers().limits ? "guarded" : "free",
+                                NULL};
     jail *jail = jail_create(&plan, argv);
     for (int i = 0; i < count; i++) free(needs[i]);
     return jail;

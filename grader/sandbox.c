@@ -45,15 +45,17 @@ static bool attempt(layers wanted)
 {
     char worker[PATH_MAX], secret[PATH_MAX], libraries[PATH_MAX];
     unsigned user = 0, hidden = 0, limits = 0, seccomp = 0;
-    snprintf(worker, sizeof worker, "%s/worker_cpu", sandbox.options->build);
+    const bool gpu = sandbox.options->backend == BACKEND_CUDA;
+    snprintf(worker, sizeof worker, "%s/%s", sandbox.options->build,
+             gpu ? "worker_cuda" : "worker_cpu");
     snprintf(secret, sizeof secret, "%s/grader/case.h", sandbox.options->root);
     snprintf(libraries, sizeof libraries, "%s/libcourse.so", sandbox.options->build);
     const char *const argv[] = {worker, "--probe", secret, NULL};
     const char *const read[] = {worker, libraries, NULL};
-    const plan plan = {.read = read, .cpu_seconds = 10};
+    const plan plan = {.read = read, .gpu = gpu};
 
     sandbox.on = wanted;
-    process_result r = jail_run(&plan, argv, 10.0, 4096);
+    process_result r = jail_run(&plan, argv, gpu ? 60.0 : 10.0, 4096);
     const bool answered =
         r.status == 0 && sscanf(r.output, "user=%u hidden=%u limits=%u seccomp=%u", &user, &hidden,
                                 &limits, &seccomp) == 4;
@@ -63,7 +65,7 @@ static bool attempt(layers wanted)
     return answered && (!wanted.files || hidden) && (!wanted.user || user != 0);
 }
 
-/* The first of these that works; the limits need nobody's leave. */
+/* The first of these that works; nothing, should even limits keep a device from working. */
 static void find_layers(void)
 {
     static const layers rows[] = {{.namespaces = true, .files = true, .user = true},
@@ -79,7 +81,7 @@ static void find_layers(void)
         wanted.limits = wanted.environment = true;
         if (attempt(wanted)) return;
     }
-    sandbox.on = (layers){.limits = true, .environment = true};
+    sandbox.on = (layers){0};
 }
 
 /* What is missing, as "a, b and c" without the "and"; "" when nothing is. */

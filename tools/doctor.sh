@@ -61,7 +61,7 @@ done
 echo
 echo "Submissions are isolated by"
 if [ -x "$1/grader" ]; then
-    COURSE_BUILD=$(realpath "$1") COURSE_ROOT=$PWD ISOLATION='' "$1/grader" isolation 2>/dev/null
+    COURSE_BUILD=$(realpath "$1") COURSE_ROOT=$PWD ISOLATION='' "$1/grader" isolation --backend "${BACKEND:-cpu}" 2>/dev/null
 else
     echo "  what make all finds out: the grader is not built."
 fi

@@ -37,8 +37,6 @@ static const int forbidden[] = {
     SYS_setns,
     /* other processes */
     SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
     SYS_tkill,
     SYS_rt_sigqueueinfo,
     SYS_rt_tgsigqueueinfo,
@@ -100,12 +98,13 @@ static const int forbidden[] = {
 };
 
 /* The driver of a real GPU may want these. */
-static const int forbidden_without_gpu[] = {SYS_socket,     SYS_userfaultfd,       SYS_kcmp,
+static const int forbidden_without_gpu[] = {
+    SYS_process_vm_readv, SYS_process_vm_writev, SYS_socket, SYS_userfaultfd, SYS_kcmp,
 #ifdef SYS_pidfd_open
-                                            SYS_pidfd_open, SYS_pidfd_send_signal,
+    SYS_pidfd_open,       SYS_pidfd_send_signal,
 #endif
 #ifdef SYS_pidfd_getfd
-                                            SYS_pidfd_getfd
+    SYS_pidfd_getfd
 #endif
 };
 
@@ -250,12 +249,15 @@ confined confine(bool gpu)
     return done;
 }
 
-int confine_probe(const char *secret)
+/* What the device needs afterwards still works: a real one is measured, softgpu is not started. */
+int confine_probe(const char *secret, bool gpu)
 {
     confine_processes();
+    if (gpu && device_start() != 0) return 1;
     const int file = open(secret, O_RDONLY | O_CLOEXEC), hidden = file < 0;
-    const confined done = confine(false);
+    const confined done = confine(gpu);
     printf("user=%u hidden=%d limits=%d seccomp=%d\n", (unsigned)getuid(), hidden, done.limits,
            done.seccomp);
+    if (gpu && device_print_facts() != 0) return 1;
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     wire_call next;
     if (argc == 2 && strcmp(argv[1], "--device") == 0) return device_print_facts();
     if (argc == 2 && strcmp(argv[1], "--uuid") == 0) return device_print_uuid();
-    if (argc == 3 && strcmp(argv[1], "--probe") == 0) return confine_probe(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--probe") == 0) return confine_probe(argv[2], real_gpu);
     if (argc != 3) {
         fprintf(stderr, "worker: started by the grader, not by hand\n");
         return 2;

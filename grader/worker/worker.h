@@ -65,7 +65,7 @@ void confine_processes(void);
 /** After: memory, files, system calls. @param gpu a real one, whose driver wants more of each */
 confined confine(bool gpu);
 /** Print what this process sees, confined. @param secret a file that should not be in sight */
-int confine_probe(const char *secret);
+int confine_probe(const char *secret, bool gpu);
 
 /* invoke.c */
 /** Call `function` and store what it returned. Pointer arguments come from `pointers`. */
