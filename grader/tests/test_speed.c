@@ -100,6 +100,22 @@ START_TEST(intervals_hold_the_median_95_times_in_100)
 }
 END_TEST
 
+START_TEST(work_is_told_from_waiting)
+{
+    const core_usage before = usage_of(getpid()), nobody = usage_of(0x7ffffff0);
+    volatile double x = 0.0;
+    for (int i = 0; i < 30000000; i++) x += 1.0;
+    const core_usage after = usage_of(getpid());
+    usleep(50000); /* neither work nor waiting for a core */
+    const core_usage rested = usage_of(getpid());
+    ck_assert_double_gt(after.worked - before.worked, 0.003);
+    ck_assert_double_lt(rested.worked - after.worked, 0.02);
+    ck_assert_double_ge(after.waited, before.waited);
+    ck_assert_double_eq(nobody.waited, 0);
+    ck_assert_double_eq(nobody.worked, 0);
+}
+END_TEST
+
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static const speed_test timed = {
@@ -284,6 +300,7 @@ Suite *suite_speed(void)
     tcase_add_test(tcase, same_numbers_same_interval);
     tcase_add_test(tcase, outliers_do_not_move_it);
     tcase_add_loop_test(tcase, intervals_hold_the_median_95_times_in_100, 0, ROWS(coverages));
+    tcase_add_test(tcase, work_is_told_from_waiting);
     tcase_add_loop_test(tcase, the_interval_decides, 0, ROWS(judgements));
     tcase_add_test(tcase, nothing_is_faster_than_the_device);
     tcase_add_test(tcase, a_slow_peer_voids_the_ratio);
