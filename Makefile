@@ -16,6 +16,7 @@
 # instructor
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
 #   HANDOUT=DIR            of make handout (default: build/handout)
+#   HIDDEN=FILE REVEAL=1   a private seed and more cases; show them: docs/class.md
 # end instructor
 #   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
 #   KEY=FILE               of make grade, class and verify: the instructor's, which signs results
@@ -166,7 +167,8 @@ KEEP        = --history "$(HISTORY)"
 GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") \
               $(if $(PHASE),--phase "$$PHASE") $(if $(CASE),--case "$$CASE") \
               $(if $(SEED),--seed "$$SEED") $(if $(FRESH),--fresh) $(if $(STRICT),--strict) \
-              $(if $(OWN),--own)
+              $(if $(OWN),--own) $(HIDE)
+HIDE        = $(if $(HIDDEN),--hidden "$$(realpath -m "$(HIDDEN)")") $(if $(REVEAL),--reveal)
 
 help: ## this list
 	echo 'usage: make TARGET [NAME=VALUE ...]'; echo
@@ -262,7 +264,7 @@ manifest: all ## the list of the corpus and its verdicts, written anew
 	$(GRADER) manifest >grader/corpus/MANIFEST
 
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
-	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
+	HIDDEN="$(HIDDEN)" tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
 readme: all ## the measured tables of README.md, from docs/results
 	tools/readme.sh
@@ -284,7 +286,7 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 	    --out "$(or $(OUT),results/class)" $(if $(CLASS),--settings "$(CLASS)") \
 	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
 	    $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") -- \
-	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
+	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(HIDE) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 
 test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) ## all tests; the last line counts them

@@ -40,6 +40,7 @@ typedef struct grading_case {
     unsigned where;                 /**< set of place; 0: everywhere */
     bool once;                      /**< long runs only: one seed, one address */
     double seconds;                 /**< deadline of one call; 0: 10 s */
+    int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
 } grading_case;
 
 /** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. Work

@@ -13,9 +13,10 @@ static int by_id(const void *a, const void *b)
     return (*(const exercise *const *)a)->id - (*(const exercise *const *)b)->id;
 }
 
+static const exercise *sorted[EXERCISES_MAX + 1];
+
 const exercise *const *catalog(void)
 {
-    static const exercise *sorted[EXERCISES_MAX + 1];
     if (!sorted[0]) {
         size_t count = (size_t)(__stop_exercises - __start_exercises);
         if (count > EXERCISES_MAX) count = EXERCISES_MAX;
@@ -31,6 +32,13 @@ const exercise *catalog_find(int id)
         if ((*e)->id == id) return *e;
     }
     return NULL;
+}
+
+void catalog_replace(const exercise *by)
+{
+    for (size_t i = 0; catalog()[i]; i++) {
+        if (sorted[i]->id == by->id) sorted[i] = by;
+    }
 }
 
 place exercise_place(const exercise *e, backend b)

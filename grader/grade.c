@@ -136,6 +136,7 @@ static void judge_key(const run *r, const item *it, const device_facts *device, 
     hash_text(h, it->baseline ? it->baseline->key : "");
     hash_text(h, it->own ? "own" : "reference");
     hash_text(h, device->name);
+    hash_text(h, hidden_hash());
     hash_layers(h);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         snprintf(path, sizeof path, "%s/%s", r->options->build, programs[i]);
@@ -222,6 +223,44 @@ static bool libraries_are_whole(const options *o)
     return false;
 }
 
+/* The cases that the instructor added are tried on the reference solution first. */
+static bool has_hidden_cases(const item *it)
+{
+    bool any = false;
+    for (const grading_case *c = it->exercise->cases; c->name; c++) any = any || c->line;
+    return it->wanted && any;
+}
+
+static bool reference_passes(run *r, const exercise *e)
+{
+    const build *reference = library_set_reference(r->libraries, e);
+    library_set_build(r->libraries, NULL, 0);
+    const int gpu = gpu_take(r->options);
+    const bool passes = hidden_try(r->options, reference);
+    if (gpu >= 0) close(gpu);
+    return passes;
+}
+
+static bool hidden_cases_are_good(run *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        const exercise *e = r->items[i].exercise;
+        const place where = exercise_place(e, r->options->backend);
+        if (!has_hidden_cases(&r->items[i]) || place_needs(r->options, where)) continue;
+        if (reference_passes(r, e)) continue;
+        results_write_failure(r->options, "the instructor's file cannot be used");
+        return false;
+    }
+    return true;
+}
+
+static bool read_hidden_file(const options *o)
+{
+    if (hidden_read(o)) return true;
+    results_write_failure(o, "the instructor's file cannot be used");
+    return false;
+}
+
 static run *begin(const options *o)
 {
     run *r = calloc(1, sizeof *r);
@@ -290,19 +329,22 @@ int grade(const options *o, grading *g)
     const double began = seconds_now();
     const time_t started = time(NULL);
     if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
-    if (!device_exists(o)) return 2;
+    if (!device_exists(o) || !read_hidden_file(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     origin_commit(o, g->commit);
     g->modified = origin_modified(o);
     g->hashes = origin_hashes(o);
     run *r = begin(o);
-    judge_all(r, g);
-    report_progress("%s", "");
-    add_up(r, g);
-    history_note_total(g);
-    g->seconds = seconds_now() - began;
+    const bool good = hidden_cases_are_good(r);
+    if (good) {
+        judge_all(r, g);
+        report_progress("%s", "");
+        add_up(r, g);
+        history_note_total(g);
+        g->seconds = seconds_now() - began;
+    }
     end(r);
-    return 0;
+    return good ? 0 : 2;
 }
 
 void grading_free(grading *g)

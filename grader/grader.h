@@ -18,6 +18,7 @@
  *   compare.c    what came back against what should have (pattern.c names the mistake)
  *   reference.c  what should have, in double
  *   run.c        the cases of one exercise as a Check suite
+ *   hidden.c     an instructor's private file: the seed of a class, and cases that nobody sees
  *   speed.c      the timed pairs of one exercise
  *   speed_rules.c  what those times mean (statistics.c: medians and their intervals)
  *   nvml.c       clocks, temperature and throttling of a GPU
@@ -69,6 +70,8 @@ typedef struct options {
     int phase; /* 0: all */
     bool fresh, strict, own;
     const char *history; /* file with one verdict a line, or NULL */
+    const char *hidden;  /* the instructor's private file, or NULL */
+    bool reveal;         /* show what it hides */
     /* of grader report */
     const char *format;                    /* of views/views.c */
     const char *output;                    /* file, or NULL: standard output */
@@ -92,6 +95,8 @@ bool options_want(const options *, const exercise *);
 /** Every exercise, in the order of their numbers; NULL ends the list. */
 const exercise *const *catalog(void);
 const exercise *catalog_find(int id); /* NULL when there is none */
+/** Take this one in place of the exercise with its number. */
+void catalog_replace(const exercise *);
 /** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
 place exercise_place(const exercise *, backend);
 
@@ -293,7 +298,8 @@ typedef struct case_result {
     char *message; /* of a failure, or a note; "" */
     char *finding; /* the first that softgpu had in a call that went well; "" */
     unsigned long long seed;
-    double seconds;
+    bool seed_withheld; /* it stays in the grader */
+    double seconds;     /* NAN: likewise */
 } case_result;
 
 typedef struct speed_result {
@@ -323,7 +329,8 @@ typedef struct context {
     worker *worker;      /* that calls go to */
     const grading_case *grading_case;
     bool relocate, timed, counted, against_guard;
-    bool dead; /* a deadline passed: no more cases */
+    bool dead;  /* a deadline passed: no more cases */
+    bool trial; /* of a shape that the case may not be able to take */
     double deadline;
     random_state random;
     char *message;       /* of the expectation that failed, or NULL */
@@ -349,12 +356,32 @@ char *run_in(worker **where, const char *library, void (*run)(const char *, cons
              const char *function, const long *shape);
 /** End what run_guarded runs, without a failure. */
 void leave_case(void) __attribute__((noreturn));
-/** The seed of the command line, or a new one that nobody knows. */
-unsigned long long secret_seed(void);
+/** The seed of the command line, or the one of the hidden file for this case or test, or a new one
+ *  that nobody knows. */
+unsigned long long secret_seed(const char *what);
 /** The worker that calls go to, started when there is none. Fails the case when it cannot. */
 void context_need_worker(void);
 void context_drop_worker(void);
 void inputs_free(void);
+
+/* ---- hidden.c -------------------------------------------------------------------------------- */
+
+/** Read the file that the options name: its cases join those of their exercises. Once.
+ *  @return false after a message that names the line */
+bool hidden_read(const options *);
+/** Of the file, and of whether its cases are shown; "" when there is none. */
+const char *hidden_hash(void);
+/** @return false when no file gives a seed */
+bool hidden_seed(const char *what, unsigned long long *seed);
+/** Does the reference solution, built, pass the hidden cases of its exercise? Remembered.
+ *  @return false after a message that names the line */
+bool hidden_try(const options *, const build *reference);
+/** Leave in the result only what a student may see. */
+void hidden_hide(const options *, const grading_case *, case_result *);
+/** What kind of failure a message is about, without numbers; "" for "". The caller frees. */
+char *hidden_words(const char *message);
+/** "129x65x257". @return false when it is no shape */
+bool hidden_shape(const char *text, long shape[SHAPE_MAX], int *count);
 
 /* ---- speed_rules.c --------------------------------------------------------------------------- */
 
@@ -438,7 +465,7 @@ void library_set_free(library_set *);
 /** Every build of the set; NULL ends the list. */
 build *const *library_set_all(const library_set *);
 /** Have the exercise's reference solution in the set. */
-void library_set_add_reference(library_set *, const exercise *);
+const build *library_set_reference(library_set *, const exercise *);
 /** Fill in build.needs from the reference solutions. */
 void library_set_needs(library_set *, build *);
 const build *library_set_baseline(library_set *, const exercise *);

@@ -60,9 +60,9 @@ build *const *library_set_all(const library_set *set)
     return set->builds;
 }
 
-void library_set_add_reference(library_set *set, const exercise *e)
+const build *library_set_reference(library_set *set, const exercise *e)
 {
-    find_or_add(set, e, false);
+    return find_or_add(set, e, false);
 }
 
 void library_set_needs(library_set *set, build *b)

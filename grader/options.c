@@ -20,6 +20,8 @@ static const char usage[] =
     "  --slow N           under a checker: deadlines N times as long, no timing\n"
     "  --own              link exercises with the submission's own earlier ones\n"
     "  --jobs N           so many submissions of the corpus at a time (default: processors)\n"
+    "  --hidden FILE      an instructor's: the seed of a class, and more cases\n"
+    "  --reveal           show what is hidden of them\n"
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
     "  --output FILE      where the report goes (default standard output),\n"
@@ -43,6 +45,8 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"format", required_argument, NULL, 'F'},
                                       {"output", required_argument, NULL, 'O'},
                                       {"history", required_argument, NULL, 'H'},
+                                      {"hidden", required_argument, NULL, 'i'},
+                                      {"reveal", no_argument, NULL, 'R'},
                                       {"visibility", required_argument, NULL, 'V'},
                                       {"key", required_argument, NULL, 'k'},
                                       {"allow-unsigned", no_argument, NULL, 'u'},
@@ -86,6 +90,8 @@ static bool set_option(options *o, int letter)
     case 'F': o->format = optarg; return true;
     case 'O': o->output = optarg; return true;
     case 'H': o->history = optarg; return true;
+    case 'i': o->hidden = optarg; return true;
+    case 'R': o->reveal = true; return true;
     case 'V': o->visibility = optarg; return true;
     case 'k': o->key = optarg; return true;
     case 'u': o->allow_unsigned = true; return true;

@@ -178,7 +178,7 @@ static void collect(library_set *set, const options *o, place where)
         if (exercise_place(*e, o->backend) != where) continue;
         library_set_baseline(set, *e);
         for (int i = 0; (*e)->prerequisites[i]; i++) {
-            library_set_add_reference(set, catalog_find((*e)->prerequisites[i]));
+            library_set_reference(set, catalog_find((*e)->prerequisites[i]));
         }
     }
 }

@@ -78,6 +78,7 @@ static void print_indented(const char *text)
 
 static void print_again(json_t *entry, json_t *one)
 {
+    if (json_is_null(json_object_get(one, "seed"))) return; /* the instructor's */
     printf("        again: make check EX=%lld CASE='%s' SEED=%lld\n",
            json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
            json_integer_value(json_object_get(one, "seed")));

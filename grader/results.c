@@ -31,10 +31,10 @@ static json_t *number(double x, double unit)
 
 static json_t *case_entry(const case_result *c)
 {
-    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:o}", "name", text(c->name), "status",
+    json_t *seed = c->seed_withheld ? json_null() : json_integer((json_int_t)c->seed);
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "name", text(c->name), "status",
                      status_name(c->status), "message", text(c->message), "finding",
-                     text(c->finding), "seed", (json_int_t)c->seed, "seconds",
-                     number(c->seconds, 1e-4));
+                     text(c->finding), "seed", seed, "seconds", number(c->seconds, 1e-4));
 }
 
 /* @param elsewhere not NULL: what would be needed to judge it */

@@ -72,11 +72,13 @@ void context_drop_worker(void)
     now.output = NULL;
 }
 
-unsigned long long secret_seed(void)
+unsigned long long secret_seed(const char *what)
 {
     static random_state seeds;
     static bool seeded;
+    unsigned long long given;
     if (now.options->seed_given) return now.options->seed;
+    if (hidden_seed(what, &given)) return given;
     if (!seeded) {
         unsigned long long secret = 0;
         FILE *source = fopen("/dev/urandom", "rb");
@@ -109,7 +111,7 @@ START_TEST(one_case)
     now.deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
     if (now.place == ON_SOFTGPU && c->seconds <= 0) now.deadline *= SOFTGPU_SLOWNESS;
     if (now.options->slow > 0) now.deadline *= now.options->slow;
-    result->seed = secret_seed();
+    result->seed = secret_seed(c->name);
     run_trials(c, result->seed);
     result->status = PASSED;
 }
@@ -160,6 +162,7 @@ static void run_case(int index)
             strdup(now.dead && runs_here(c) ? "not run after an earlier deadline" : "");
         return;
     }
+    if (c->line) context_drop_worker(); /* what a worker has seen of it, no public case may tell */
     report_progress("%d %s: %s", now.exercise->id, now.exercise->name, c->name);
     const double began = seconds_now();
     run_under_check(index);
@@ -170,6 +173,8 @@ static void run_case(int index)
     } else {
         result->message = take(&now.message, "the case ended without a verdict");
     }
+    if (c->line) context_drop_worker();
+    hidden_hide(now.options, c, result);
 }
 
 void run_cases(case_result results[])

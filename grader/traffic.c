@@ -91,7 +91,7 @@ static char *count_all(const char *baseline_library, double *number)
     device_counts open = {0}, secret = {0}, baseline = {0};
     char *message = count_baseline(baseline_library, &baseline);
     if (!message) message = count_student(OPEN_SEED, &open);
-    if (!message) message = count_student(secret_seed(), &secret);
+    if (!message) message = count_student(secret_seed(current->metric), &secret);
     if (message) return message;
     *number = traffic_number(current, &open, &baseline);
     return judge_numbers(*number, traffic_number(current, &secret, &baseline));

@@ -12,6 +12,7 @@ int main(void)
     srunner_add_suite(runner, suite_catalog());
     srunner_add_suite(runner, suite_submission());
     srunner_add_suite(runner, suite_gpu());
+    srunner_add_suite(runner, suite_hidden());
     srunner_add_suite(runner, suite_idx());
     srunner_add_suite(runner, suite_history());
     srunner_add_suite(runner, suite_digits());

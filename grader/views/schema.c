@@ -61,8 +61,8 @@ static const field of_case[] = {{"name", STRING},
                                 {"status", STRING},
                                 {"message", STRING},
                                 {"finding", STRING | ABSENT},
-                                {"seed", INTEGER},
-                                {"seconds", NUMBER},
+                                {"seed", INTEGER | NOTHING},
+                                {"seconds", NUMBER | NOTHING},
                                 {NULL, 0}};
 
 static const field of_checks[] = {

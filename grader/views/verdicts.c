@@ -44,6 +44,13 @@ static void tell_build(const json_t *exercise, verdict_function *tell, void *con
          context);
 }
 
+/* What is withheld repeats nothing. */
+static long long seed_of(const json_t *one)
+{
+    const json_t *seed = json_object_get(one, "seed");
+    return json_is_null(seed) ? -1 : json_integer_value(seed);
+}
+
 static void tell_case(const json_t *one, verdict_function *tell, void *context)
 {
     const char *message = string_of(one, "message"), *finding = string_of(one, "finding");
@@ -52,7 +59,7 @@ static void tell_case(const json_t *one, verdict_function *tell, void *context)
                  .name = string_of(one, "name"),
                  .status = string_of(one, "status"),
                  .words = message,
-                 .seed = json_integer_value(json_object_get(one, "seed")),
+                 .seed = seed_of(one),
                  .seconds = real_of(one, "seconds")};
     if (*finding && is_failed(&v) && asprintf(&both, "%s\n%s", message, finding) >= 0) {
         v.words = both;
@@ -77,7 +84,7 @@ static void tell_checks(const json_t *exercise, verdict_function *tell, void *co
                         .name = string_of(one, "name"),
                         .status = "failed",
                         .words = finding,
-                        .seed = json_integer_value(json_object_get(one, "seed"))},
+                        .seed = seed_of(one)},
              context);
     }
     const char *status = string_of(json_object_get(exercise, "checks"), "verdict");

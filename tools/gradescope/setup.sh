@@ -5,3 +5,5 @@ set -eu
 cd "${AUTOGRADER:-/autograder}/source"
 command -v make >/dev/null || { apt-get -qq update && apt-get -qq -y install make; }
 make all
+# What Gradescope's students will be judged by is tried once, here.
+[ ! -e hidden.ini ] || make grade SUBMISSION=solutions HIDDEN=hidden.ini

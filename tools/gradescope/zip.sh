@@ -1,6 +1,7 @@
 #!/bin/sh
 # zip.sh FILE: the autograder that an instructor uploads to Gradescope: the course as it is committed,
-# with setup.sh and run_autograder at the top, where Gradescope looks for them.
+# with setup.sh and run_autograder at the top, where Gradescope looks for them, and HIDDEN, if it is
+# given, as hidden.ini.
 set -eu
 cd "$(dirname "$0")/../.."
 zip=$1
@@ -20,8 +21,10 @@ for file in setup.sh run_autograder; do # as committed, like the rest
     git show "HEAD:tools/gradescope/$file" >"$scratch/$file"
     chmod 755 "$scratch/$file"
 done
+if [ -n "${HIDDEN:-}" ]; then cp "$HIDDEN" "$scratch/hidden.ini"; fi
+set --
+for file in "$scratch"/*; do set -- "$@" --add-file="$file"; done
 mkdir -p "$(dirname "$zip")"
-git archive --format=zip --add-file="$scratch/setup.sh" --add-file="$scratch/run_autograder" \
-    --add-file="$scratch/COMMIT" -o "$zip.tmp" HEAD
+git archive --format=zip "$@" -o "$zip.tmp" HEAD
 mv "$zip.tmp" "$zip"
 echo "$zip: $(du -k "$zip" | cut -f 1) KiB, the course at $commit"
