@@ -244,9 +244,9 @@ void run_speed(const speed_test *test, const char *baseline_library, const devic
     timing t = {.test = test,
                 .device = device,
                 .library = {now.library, baseline_library},
-                .sizes = random_seed(secret_seed())};
+                .sizes = random_seed(secret_seed("sizes"))};
     if (now.place == ON_GPU) t.nvml = nvml_open(NVML, device->pci);
-    now.random = random_seed(secret_seed());
+    now.random = random_seed(secret_seed(test->metric));
     now.timed = true;
     now.against_guard = false;
     now.deadline = 60.0;
