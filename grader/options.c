@@ -126,11 +126,10 @@ static bool exercises_exist(const options *o)
 }
 
 /* Compilers and workers run in folders of their own: they need whole paths. */
-static const char *absolute(const char *given, const char *otherwise)
+static const char *absolute(char whole[PATH_MAX], const char *given, const char *otherwise)
 {
     const char *path = given && *given ? given : otherwise;
-    const char *whole = realpath(path, NULL);
-    return whole ? whole : path;
+    return realpath(path, whole) ? whole : path;
 }
 
 static bool set_isolation(options *o, const char *wish)
@@ -144,10 +143,11 @@ static bool set_isolation(options *o, const char *wish)
 
 bool options_parse(options *o, int argc, char **argv)
 {
+    static char root[PATH_MAX], build[PATH_MAX]; /* there is one command line */
     *o = (options){.submission = ".", .results = "results/results.json"};
     if (!set_isolation(o, getenv("ISOLATION"))) return false;
-    o->root = absolute(getenv("COURSE_ROOT"), ".");
-    o->build = absolute(getenv("COURSE_BUILD"), "build");
+    o->root = absolute(root, getenv("COURSE_ROOT"), ".");
+    o->build = absolute(build, getenv("COURSE_BUILD"), "build");
     for (int letter; (letter = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (!set_option(o, letter)) return false;
     }
