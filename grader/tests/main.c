@@ -1,6 +1,19 @@
 /* main.c: all suites, each test in a process of its own. */
 #include "tests.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+/* CK_RUN_SUITE is for the tests, not for the suites that the grader makes in them. */
+static void run(SRunner *runner)
+{
+    const char *asked = getenv("CK_RUN_SUITE");
+    char *suite = asked ? strdup(asked) : NULL;
+    unsetenv("CK_RUN_SUITE");
+    srunner_run(runner, suite, NULL, CK_NORMAL);
+    free(suite);
+}
+
 int main(void)
 {
     SRunner *runner = srunner_create(suite_compare());
@@ -22,9 +35,11 @@ int main(void)
     srunner_add_suite(runner, suite_verify());
     srunner_add_suite(runner, suite_speed());
     srunner_add_suite(runner, suite_noisy());
+    srunner_add_suite(runner, suite_results());
+    srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());
-    srunner_run_all(runner, CK_NORMAL);
+    run(runner);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed > 0;

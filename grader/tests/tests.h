@@ -23,6 +23,8 @@ Suite *suite_schema(void);     /* test_schema.c */
 Suite *suite_verify(void);     /* test_verify.c */
 Suite *suite_speed(void);      /* test_speed.c */
 Suite *suite_noisy(void);      /* test_noisy.c */
+Suite *suite_results(void);    /* test_results.c */
+Suite *suite_worker(void);     /* test_worker.c */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
 Suite *suite_gpu(void);        /* test_gpu.c */
