@@ -35,6 +35,9 @@ int main(void)
     srunner_add_suite(runner, suite_verify());
     srunner_add_suite(runner, suite_speed());
     srunner_add_suite(runner, suite_noisy());
+    srunner_add_suite(runner, suite_files());
+    srunner_add_suite(runner, suite_build());
+    srunner_add_suite(runner, suite_judge());
     srunner_add_suite(runner, suite_results());
     srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_parallel());

@@ -23,6 +23,9 @@ Suite *suite_schema(void);     /* test_schema.c */
 Suite *suite_verify(void);     /* test_verify.c */
 Suite *suite_speed(void);      /* test_speed.c */
 Suite *suite_noisy(void);      /* test_noisy.c */
+Suite *suite_files(void);      /* test_files.c */
+Suite *suite_build(void);      /* test_build.c */
+Suite *suite_judge(void);      /* test_judge.c */
 Suite *suite_results(void);    /* test_results.c */
 Suite *suite_worker(void);     /* test_worker.c */
 Suite *suite_parallel(void);   /* test_parallel.c */
