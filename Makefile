@@ -49,7 +49,7 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
-GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/views/*.c grader/loop/*.c)
+GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/pattern/*.c grader/views/*.c grader/loop/*.c)
 WORKER_C   := $(wildcard grader/worker/*.c)
 TESTS_C    := $(wildcard grader/tests/*.c)
 CLASS_C    := $(wildcard grader/class/*.c)

@@ -188,7 +188,8 @@ static void check_canaries(const unsigned char *image, const wire_argument *w)
 {
     const unsigned char *after = image + w->before + w->bytes;
     for (size_t i = 0; i < w->after; i++) {
-        expect(after[i] == CANARY, "wrote outside of `%s`: %zu bytes past its end", w->name, i);
+        expect(after[i] == CANARY, "wrote outside of `%s`: %zu bytes past its end%s", w->name, i,
+               symptom_name("wrote outside of, past its end"));
     }
     for (size_t i = 1; i <= w->before; i++) {
         expect(image[w->before - i] == CANARY, "wrote outside of `%s`: %zu bytes before its start",
@@ -234,10 +235,14 @@ static void take_findings(const char *function, const wire_reply *reply)
 {
     const char *more = reply->finding_count > 1 ? " (and more)" : "";
     if (reply->finding_count == 0) return;
-    if (reply->status != WIRE_OK) fail("%s: %s%s", function, reply->findings[0].line, more);
+    const char *mistake = symptom_name(reply->findings[0].line);
+    if (reply->status != WIRE_OK) {
+        fail("%s: %s%s%s", function, reply->findings[0].line, more, mistake);
+    }
     if (now.options->slow > 0) keep_all(function, reply);
     if (now.finding) return;
-    if (asprintf(&now.finding, "%s: %s%s", function, reply->findings[0].line, more) < 0) {
+    if (asprintf(&now.finding, "%s: %s%s%s", function, reply->findings[0].line, more, mistake) <
+        0) {
         now.finding = NULL;
     }
 }
@@ -251,7 +256,7 @@ static void check_reply(const char *function, const wire_reply *reply)
     case WIRE_NO_FUNCTION: fail("the file does not define %s", function);
     case WIRE_NOT_IMPLEMENTED: fail("%s is not implemented yet", reply->text);
     case WIRE_CUDA_ERROR: fail("%s: %s", function, reply->text);
-    case WIRE_CRASHED: fail("%s crashed: %s", function, reply->text);
+    case WIRE_CRASHED: fail("%s crashed: %s%s", function, reply->text, symptom_name(reply->text));
     default: fail("%s: no memory for its buffers: %s", function, reply->text);
     }
 }
@@ -292,6 +297,17 @@ static void take_time(const char *function, const wire_reply *reply, const core_
     now.overhead = now.wall - now.waited - now.seconds;
 }
 
+/* For those who look for a pattern: a factor that is one of the sizes. */
+static void take_sizes(const argument *arguments, int count)
+{
+    now.size_count = 0;
+    for (int i = 0; i < count; i++) {
+        const wire_argument *w = &arguments[i].wire;
+        if (w->kind != WIRE_I32 && w->kind != WIRE_U64) continue;
+        now.sizes[now.size_count++] = w->kind == WIRE_I32 ? (long)w->value.i : (long)w->value.u;
+    }
+}
+
 static wire_reply perform(const char *function, wire_return returns, int number,
                           argument *arguments, int count)
 {
@@ -305,6 +321,7 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     wire_reply reply = {0}, fetched = {0};
     snprintf(call.function, sizeof call.function, "%s", function);
     expect(count <= WIRE_ARGUMENTS, "too many arguments for %s", function);
+    take_sizes(arguments, count);
     context_need_worker();
     call.memory_bytes = lay_out(&call, arguments, count);
     unsigned char *shared = worker_memory(now.worker, call.memory_bytes);

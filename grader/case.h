@@ -224,6 +224,16 @@ void expect_close(layout, const float *got, const double *want, const double *sc
 void expect_norm_close(layout, const float *got, const double *want, const double *scale,
                        long terms, double tolerance);
 void expect_equal_i32(layout, const int *got, const int *want);
+/** Will expect_close pass? Where not, a case may say first what it suspects. */
+bool is_close(layout, const float *got, const double *want, const double *scale, double tolerance);
+/** The next comparison is of an array that would be `wrong` [as many elements] if the student made
+ *  the mistake that the words describe. Where it is, its message says so. */
+void suspect(const char *words, const double *wrong);
+/** The mistakes of c[m x n] = a[m x k] * b[k x n], and of sums that can be written so. */
+void suspect_product(const float *c, const float *a, const float *b, long m, long n, long k);
+/** What an array says whose elements before `first` are right and which is too large for the rest:
+ *  the pattern in words, or "". */
+const char *place_of(layout, size_t first);
 /** |got - want| <= tolerance * max(1, |want|). */
 void expect_near(const char *what, double got, double want, double tolerance);
 #define expect(condition, ...)                                                                     \

@@ -6,11 +6,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define FULL_CHECK_TERMS 300000000L /* a matmul with more products than this is sampled */
 #define SAMPLES          4096
-#define MESSAGE          768
 
 static bool close_enough(float got, double want, double bound)
 {
@@ -19,35 +17,74 @@ static bool close_enough(float got, double want, double bound)
     return fabs((double)got - want) <= bound;
 }
 
-static void fail_mismatch(const mismatch *m, const bool *to_free)
+static double bound_of(size_t i, const double *want, const double *scale, double tolerance)
 {
-    char text[MESSAGE], place_text[64];
+    return tolerance * (scale ? scale[i] : fmax(1.0, fabs(want[i])));
+}
+
+bool is_close(layout l, const float *got, const double *want, const double *scale, double tolerance)
+{
+    for (size_t i = 0; i < l.rows * l.cols; i++) {
+        if (!close_enough(got[i], want[i], bound_of(i, want, scale, tolerance))) return false;
+    }
+    return true;
+}
+
+/* The likely mistake: what softgpu saw, else what the wrong elements have in common. */
+static const char *likely_mistake(const mismatch *m)
+{
+    const char *seen = now.finding ? symptom_name(now.finding) : "";
+    return *seen ? seen : pattern_name(m);
+}
+
+static void fail_mismatch(const mismatch *m)
+{
+    char place_text[64] = "";
     const layout l = m->where;
     if (l.rows > 1) {
         snprintf(place_text, sizeof place_text, "[%zu][%zu]", m->first / l.cols, m->first % l.cols);
     } else {
         snprintf(place_text, sizeof place_text, "[%zu]", m->first);
     }
-    snprintf(text, sizeof text, "%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name,
-             place_text, m->got[m->first], m->want[m->first], m->count, l.rows * l.cols,
-             pattern_name(m));
-    free((void *)to_free);
-    fail("%s", text);
+    const char *mistake = likely_mistake(m);
+    result_keep(l, m->got); /* the next call may give it again */
+    fail("%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name, place_text, m->got[m->first],
+         m->want[m->first], m->count, l.rows * l.cols, mistake);
+}
+
+static mismatch mismatch_of(layout l, const float *got, const double *want)
+{
+    return (mismatch){.where = l,
+                      .got = got,
+                      .want = want,
+                      .before = result_of_call_before(l),
+                      .sizes = now.sizes,
+                      .size_count = now.size_count};
 }
 
 void expect_close(layout l, const float *got, const double *want, const double *scale,
                   double tolerance)
 {
     const size_t size = l.rows * l.cols;
-    bool *bad = calloc(size + 1, sizeof *bad);
-    mismatch m = {.where = l, .got = got, .want = want, .bad = bad};
+    if (is_close(l, got, want, scale, tolerance)) {
+        result_keep(l, got);
+        return;
+    }
+    bool *bad = (bool *)f32_array(size / sizeof(float) + 1); /* freed with the case */
+    double *bound = f64_array(size);
+    mismatch m = mismatch_of(l, got, want);
     for (size_t i = 0; i < size; i++) {
-        double bound = tolerance * (scale ? scale[i] : fmax(1.0, fabs(want[i])));
-        bad[i] = !close_enough(got[i], want[i], bound);
+        bound[i] = bound_of(i, want, scale, tolerance);
+        bad[i] = !close_enough(got[i], want[i], bound[i]);
         if (bad[i] && m.count++ == 0) m.first = i;
     }
-    if (m.count > 0) fail_mismatch(&m, bad);
-    free(bad);
+    m.bad = bad, m.bound = bound;
+    fail_mismatch(&m);
+}
+
+const char *place_of(layout l, size_t first)
+{
+    return pattern_name(&(mismatch){.where = l, .first = first, .count = 1});
 }
 
 /* The norm of sums whose terms have random signs: what `want` is, unless its sums happen to cancel.
@@ -90,8 +127,14 @@ void expect_equal_i32(layout l, const int *got, const int *want)
 
 void expect_near(const char *what, double got, double want, double tolerance)
 {
-    expect(fabs(got - want) <= tolerance * fmax(1.0, fabs(want)),
-           "%s is %.9g, should be %.9g (within %.1e)", what, got, want, tolerance);
+    const float rounded = (float)got;
+    const double bound = tolerance * fmax(1.0, fabs(want));
+    mismatch m = mismatch_of((layout){what, 1, 1}, &rounded, &want);
+    m.bound = &bound, m.bad = &(bool){true}, m.count = 1;
+    const bool near = fabs(got - want) <= bound;
+    const char *mistake = near ? "" : likely_mistake(&m);
+    result_keep(m.where, &rounded);
+    expect(near, "%s is %.9g, should be %.9g (within %.1e)%s", what, got, want, tolerance, mistake);
 }
 
 static void expect_element(const float *c, const float *a, const float *b, long i, long j, long n,
@@ -139,6 +182,7 @@ void expect_matmul(const float *c, const float *a, const float *b, long m, long 
         double *want = f64_array((size_t)(m * n)), *scale = f64_array((size_t)(m * n));
         layout l = {"c", (size_t)m, (size_t)n};
         reference_matmul(want, scale, a, b, m, n, k);
+        if (!is_close(l, c, want, scale, FP32_SUM_TOLERANCE)) suspect_product(c, a, b, m, n, k);
         expect_close(l, c, want, scale, FP32_SUM_TOLERANCE);
         expect_norm_close(l, c, want, scale, k, FP32_NORM_TOLERANCE);
         return;

@@ -15,7 +15,8 @@
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
  *   inputs.c     what the calls are fed with
  *   parallel.c   large arrays on all cores
- *   compare.c    what came back against what should have (pattern.c names the mistake)
+ *   compare.c    what came back against what should have
+ *   pattern/     names the likely mistake (pattern.h is its index)
  *   reference.c  what should have, in double
  *   run.c        the cases of one exercise as a Check suite
  *   hidden.c     an instructor's private file: the seed of a class, and cases that nobody sees
@@ -256,22 +257,37 @@ int gpu_lock(const char *folder, const char *uuid);
 /** Both, in the folder that all graders of this machine use; -1 where there is no GPU to take. */
 int gpu_take(const options *);
 
-/* ---- pattern.c ------------------------------------------------------------------------------- */
+/* ---- pattern/ ---------------------------------------------------------------------------------
+ */
 
-#define POISON_F32 0x7fc0badau /* what an output holds before the call: a NaN nobody computes */
+/** What an output holds before the call: a signalling NaN, which no arithmetic leaves as it is. */
+#define POISON_F32 0x7fa0badau
 #define POISON_I32 0xa5a5a5a5u
 
 /** One checked array: bad[i] where got[i] is not what it should be. */
 typedef struct mismatch {
     layout where;
     const float *got;
-    const double *want;
+    const double *want, *bound; /* how far off is still right; NULL: nothing is known but places */
     const bool *bad;
     size_t count, first; /* of bad elements */
+    const float *before; /* what the call before gave for the array, or NULL */
+    const long *sizes;   /* numbers that the call was given */
+    int size_count;
 } mismatch;
 
 /** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */
 const char *pattern_name(const mismatch *);
+/** The likely mistake behind a finding, or a crash, as "; ..." or "". */
+const char *symptom_name(const char *finding);
+/** All words that these can say, for the tests; NULL ends. */
+const char *pattern_words(size_t i);
+const char *symptom_words(size_t i);
+/** The formulas of suspect() are those of one comparison. */
+void suspects_forget(void);
+/** What the last comparison of an array of this name and size had, or NULL. */
+const float *result_of_call_before(layout);
+void result_keep(layout, const float *got);
 
 /* ---- parallel.c ------------------------------------------------------------------------------ */
 
@@ -341,6 +357,8 @@ typedef struct context {
     double wall, waited; /* of a timed one: the grader's clock; what of it was waiting for a core */
     double overhead;     /* and what of it the call itself does not explain */
     bool believed;       /* a timed call of a baseline: its outputs are not looked at */
+    long sizes[WIRE_ARGUMENTS]; /* numbers among the arguments of the last call */
+    int size_count;
     device_counts counts; /* of the last call, if it was counted */
     struct allocation *allocations;
 } context;

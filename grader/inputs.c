@@ -47,6 +47,7 @@ static void *allocate(size_t count, size_t element)
 
 void inputs_free(void)
 {
+    suspects_forget(); /* they are inputs too */
     while (now.allocations) {
         struct allocation *a = now.allocations;
         now.allocations = a->next;

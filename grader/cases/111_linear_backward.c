@@ -19,6 +19,9 @@ static void expect_sums(layout l, const float *got, const float *left, const flo
     const size_t size = l.rows * l.cols;
     double *want = f64_array(size), *scale = f64_array(size);
     reference_matmul(want, scale, left, right, (long)l.rows, (long)l.cols, k);
+    if (!is_close(l, got, want, scale, FP32_SUM_TOLERANCE)) {
+        suspect_product(got, left, right, (long)l.rows, (long)l.cols, k);
+    }
     expect_close(l, got, want, scale, FP32_SUM_TOLERANCE);
 }
 

@@ -48,6 +48,29 @@ static const char *function_name(int which, const char *pass)
     return name;
 }
 
+/* ---- likely mistakes ------------------------------------------------------------------------- */
+
+static void suspect_erf(const float *x, size_t n)
+{
+    double *wrong = f64_array(n);
+    for (size_t i = 0; i < n; i++) wrong[i] = 0.5 * x[i] * (1 + erf(x[i] / sqrt(2)));
+    suspect("this is the gelu with erf, not the one with tanh", wrong);
+}
+
+static void suspect_backward(int which, const float *grad_y, const float *x, size_t n)
+{
+    double *alone = f64_array(n), *of_y = f64_array(n), *at_0 = f64_array(n);
+    for (size_t i = 0; i < n; i++) {
+        const double y = x[i]; /* what a formula in terms of y makes of x */
+        alone[i] = slope(which, x[i]);
+        of_y[i] = grad_y[i] * (which == TANH ? 1 - y * y : y * (1 - y));
+        at_0[i] = grad_y[i] * (x[i] >= 0);
+    }
+    suspect("the slope alone: grad_y is left out", alone);
+    if (which == TANH || which == SIGMOID) suspect("x is taken for y", of_y);
+    if (which == RELU) suspect("the slope of ReLU at 0 is 1, it should be 0", at_0);
+}
+
 static void check_forward(int which, const float *x, size_t n, unsigned shift, bool in_place)
 {
     float *y = f32_array(n);
@@ -61,7 +84,9 @@ static void check_forward(int which, const float *x, size_t n, unsigned shift, b
         call_cuda(function,
                   ARGS(out_f32("y", y, n), shifted(in_f32("x", x, n), shift), u64(n), stream()));
     }
-    expect_close((layout){"y", 1, n}, y, want, NULL, TOLERANCE);
+    const layout l = {"y", 1, n};
+    if (which == GELU && !is_close(l, y, want, NULL, TOLERANCE)) suspect_erf(x, n);
+    expect_close(l, y, want, NULL, TOLERANCE);
 }
 
 static void check_backward(int which, const float *x, size_t n, unsigned shift, bool in_place)
@@ -79,7 +104,9 @@ static void check_backward(int which, const float *x, size_t n, unsigned shift, 
         call_cuda(function, ARGS(out_f32("grad_x", grad_x, n), in_f32("grad_y", grad_y, n),
                                  shifted(in_f32("x", x, n), shift), u64(n), stream()));
     }
-    expect_close((layout){"grad_x", 1, n}, grad_x, want, NULL, TOLERANCE);
+    const layout l = {"grad_x", 1, n};
+    if (!is_close(l, grad_x, want, NULL, TOLERANCE)) suspect_backward(which, grad_y, x, n);
+    expect_close(l, grad_x, want, NULL, TOLERANCE);
 }
 
 /* shape: which, n, bytes by which x is shifted, in place. */

@@ -1,8 +1,15 @@
 /* 302_bias.c: a bias on every row; its gradient, sums of columns with the same bits every time. */
-#include "case.h"
+#include "layer_cases.h"
 
 #include <math.h>
 #include <string.h>
+
+static const float *ones(size_t n)
+{
+    float *x = f32_array(n);
+    for (size_t i = 0; i < n; i++) x[i] = 1.0f;
+    return x;
+}
 
 /* shape: rows, cols, in place. */
 static void forward(const long *shape)
@@ -21,7 +28,9 @@ static void forward(const long *shape)
     }
     call_cuda("bias_forward",
               ARGS(out, in, in_f32("bias", bias, cols), i32((int)rows), i32((int)cols), stream()));
-    expect_close((layout){"y", rows, cols}, y, want, NULL, 1e-6);
+    const layout l = {"y", rows, cols};
+    if (!is_close(l, y, want, NULL, 1e-6)) suspect_bias(want, bias, rows, cols);
+    expect_close(l, y, want, NULL, 1e-6);
 }
 
 /* One call with x, whose result is left in grad_bias. Serves the speed test too. */
@@ -36,7 +45,11 @@ static void sum_columns(const char *function, float *grad_bias, const float *gra
     call_cuda(function,
               ARGS(out_f32("grad_bias", grad_bias, cols), in_f32("grad_y", grad_y, rows * cols),
                    i32((int)rows), i32((int)cols), stream()));
-    expect_close((layout){"grad_bias", 1, cols}, grad_bias, want, absolute, FP32_SUM_TOLERANCE);
+    const layout l = {"grad_bias", 1, cols};
+    if (!is_close(l, grad_bias, want, absolute, FP32_SUM_TOLERANCE)) {
+        suspect_product(grad_bias, ones(rows), grad_y, 1, (long)cols, (long)rows);
+    }
+    expect_close(l, grad_bias, want, absolute, FP32_SUM_TOLERANCE);
 }
 
 static void timed_backward(const char *function, const long *shape)

@@ -13,12 +13,25 @@ static void forward(const char *function, float *y, const float *x, long rows, l
                              i32((int)cols), stream()));
 }
 
+static void suspect_columns(const float *x, long rows, long cols)
+{
+    double *wrong = f64_array((size_t)(rows * cols)), *turned = f64_array((size_t)(rows * cols));
+    reference_softmax(turned, transposed(x, rows, cols), cols, rows);
+    for (long i = 0; i < rows * cols; i++) wrong[i] = turned[i % cols * rows + i / cols];
+    suspect("the softmax of each column, not of each row", wrong);
+}
+
 static void expect_softmax(const float *y, const float *x, long rows, long cols)
 {
     double *want = f64_array((size_t)(rows * cols));
     reference_softmax(want, x, rows, cols);
-    expect_close((layout){"y", (size_t)rows, (size_t)cols}, y, want,
-                 softmax_scale(want, x, rows, cols), FP32_NORM_TOLERANCE);
+    const layout l = {"y", (size_t)rows, (size_t)cols};
+    const double *scale = softmax_scale(want, x, rows, cols);
+    if (!is_close(l, y, want, scale, FP32_NORM_TOLERANCE)) {
+        suspect_softmax(want, x, rows, cols);
+        suspect_columns(x, rows, cols);
+    }
+    expect_close(l, y, want, scale, FP32_NORM_TOLERANCE);
 }
 
 static void forward_and_check(const float *x, long rows, long cols)
@@ -94,7 +107,7 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
 {
     const size_t size = (size_t)(rows * cols);
     float *grad_x = f32_array(size);
-    double *want = f64_array(size), *scale = f64_array(size);
+    double *want = f64_array(size), *scale = f64_array(size), *no_dot = f64_array(size);
     call_cuda("softmax_backward",
               ARGS(out_f32("grad_x", grad_x, size), in_f32("grad_y", grad_y, size),
                    in_f32("y", y, size), i32((int)rows), i32((int)cols), stream()));
@@ -107,10 +120,14 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
         for (long i = r * cols; i < (r + 1) * cols; i++) {
             want[i] = y[i] * (grad_y[i] - dot);
             scale[i] = y[i] * (fabs(grad_y[i]) + absolute) + 1e-32;
+            no_dot[i] = y[i] * (1 - y[i]) * grad_y[i];
         }
     }
-    expect_close((layout){"grad_x", (size_t)rows, (size_t)cols}, grad_x, want, scale,
-                 FP32_SUM_TOLERANCE);
+    const layout l = {"grad_x", (size_t)rows, (size_t)cols};
+    if (!is_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE)) {
+        suspect("y (1 - y) grad_y is not all: the other entries of the row take part", no_dot);
+    }
+    expect_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE);
 }
 
 /* @return [rows x cols] in which every row is a softmax, peaked where spread is large */

@@ -69,6 +69,37 @@ static double *loss_scale(const batch *b, const double *loss)
     return scale;
 }
 
+/* log(sum of exp(x - top)) + top - x[label], as fp32 has it. */
+static double naive_loss(const float *row, long classes, float top, int label)
+{
+    float sum = 0.0f;
+    for (long c = 0; c < classes; c++) sum += expf(row[c] - top);
+    return logf(sum) + (top - row[label]);
+}
+
+static void suspect_loss(const batch *b)
+{
+    double *no_max = f64_array((size_t)b->rows), *max_0 = f64_array((size_t)b->rows);
+    for (long r = 0; r < b->rows; r++) {
+        const float *row = b->logits + r * b->classes;
+        float top = 0.0f;
+        if (b->labels[r] == b->ignore) continue;
+        for (long c = 0; c < b->classes; c++) top = fmaxf(top, row[c]);
+        no_max[r] = naive_loss(row, b->classes, 0.0f, b->labels[r]);
+        max_0[r] = naive_loss(row, b->classes, top, b->labels[r]);
+    }
+    suspect("the maximum is not subtracted before exp", no_max);
+    suspect("the maximum starts at 0", max_0);
+}
+
+static void suspect_gradient(const batch *b, const double *grad)
+{
+    const size_t size = (size_t)(b->rows * b->classes);
+    double *over_all = f64_array(size);
+    for (size_t i = 0; i < size; i++) over_all[i] = grad[i] * (double)counted(b) / (double)b->rows;
+    if (counted(b) < b->rows) suspect("the mean counts ignored labels too", over_all);
+}
+
 /** `valid` labels count, in this batch or in the larger one that it is a part of. */
 static void expect_loss_and_gradient(const batch *b, long valid)
 {
@@ -77,10 +108,14 @@ static void expect_loss_and_gradient(const batch *b, long valid)
     reference_cross_entropy(loss, grad, b->logits, b->labels, b->rows, b->classes, b->ignore);
     const double share = (double)counted(b) / (valid > 0 ? valid : 1);
     for (size_t i = 0; i < rows * classes; i++) grad[i] *= share;
-    expect_close((layout){"loss", 1, rows}, b->loss, loss, loss_scale(b, loss),
-                 FP32_NORM_TOLERANCE);
-    expect_close((layout){"grad_logits", rows, classes}, b->grad, grad, gradient_scale(b, valid),
-                 FP32_NORM_TOLERANCE);
+    const layout losses = {"loss", 1, rows}, gradients = {"grad_logits", rows, classes};
+    const double *scale = loss_scale(b, loss), *grad_scale = gradient_scale(b, valid);
+    if (!is_close(losses, b->loss, loss, scale, FP32_NORM_TOLERANCE)) suspect_loss(b);
+    expect_close(losses, b->loss, loss, scale, FP32_NORM_TOLERANCE);
+    if (!is_close(gradients, b->grad, grad, grad_scale, FP32_NORM_TOLERANCE)) {
+        suspect_gradient(b, grad);
+    }
+    expect_close(gradients, b->grad, grad, grad_scale, FP32_NORM_TOLERANCE);
 }
 
 static void call_and_check(const batch *b)

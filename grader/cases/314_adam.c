@@ -43,6 +43,57 @@ static void call(const char *function, const state *s, const float *grad, rates 
                              f32(r.beta2), f32(r.eps), f32(r.weight_decay), i32(step), stream()));
 }
 
+/* A parameter after one step, where the means are already those after it. */
+static double moved(double p, double m, double v, rates r, double correction1, double correction2)
+{
+    return p - r.lr * (m / correction1 / (sqrt(v / correction2) + r.eps) + r.weight_decay * p);
+}
+
+static void suspect_mean(const state *before, const float *grad, rates r)
+{
+    double *wrong = f64_array(before->n);
+    if (!(r.weight_decay > 0)) return;
+    for (size_t i = 0; i < before->n; i++) {
+        const double g = grad[i] + (double)r.weight_decay * before->param[i];
+        wrong[i] = (double)r.beta1 * before->m[i] + (1 - (double)r.beta1) * g;
+    }
+    suspect("the decay is in the gradient: Adam with L2, not AdamW", wrong);
+}
+
+/* Wrong parameters are numbered in the order of their formulas. m and v: after the step. */
+static double wrong_step(int which, double p, double m, double v, rates r, int step)
+{
+    const double one = 1 - pow(r.beta1, step), two = 1 - pow(r.beta2, step);
+    switch (which) {
+    case 0: return moved(p, m, v, r, 1.0, 1.0);
+    case 1: return moved(p, m, v, r, 1 - pow(r.beta1, step + 1), 1 - pow(r.beta2, step + 1));
+    case 2: return p - r.lr * (m / one / sqrt(v / two + r.eps) + r.weight_decay * p);
+    case 3: return moved(p, m, v, r, one, two) - (1 - r.lr) * r.weight_decay * p;
+    default: return moved(p, m, v, r, one, two);
+    }
+}
+
+static double *wrong_steps(int which, const state *before, const double *m, const double *v,
+                           rates r, int step)
+{
+    double *wrong = f64_array(before->n);
+    for (size_t i = 0; i < before->n; i++) {
+        wrong[i] = wrong_step(which, before->param[i], m[i], v[i], r, step);
+    }
+    return wrong;
+}
+
+static void suspect_step(const state *s, const double *m, const double *v, rates r, int step)
+{
+    double *old_m = f64_array(s->n), *old_v = f64_array(s->n);
+    for (size_t i = 0; i < s->n; i++) old_m[i] = s->m[i], old_v[i] = s->v[i];
+    suspect("bias correction is missing", wrong_steps(0, s, m, v, r, step));
+    suspect("bias correction of another step: they count from 1", wrong_steps(1, s, m, v, r, step));
+    suspect("epsilon is inside of the root", wrong_steps(2, s, m, v, r, step));
+    suspect("the decay is not multiplied with lr", wrong_steps(3, s, m, v, r, step));
+    suspect("m and v are those of the step before", wrong_steps(4, s, old_m, old_v, r, step));
+}
+
 /* What the step should make of *before, element by element, and how far off it may be: rounding to
  * float of what is there, and a little more of what is added. */
 static void expect_step(const state *after, const state *before, const float *grad, rates r,
@@ -65,9 +116,15 @@ static void expect_step(const state *after, const state *before, const float *gr
         const double cancelled = scale[0][i] / (fabs(want[0][i]) + 1e-30); /* in the mean */
         scale[2][i] = fabs(p) + fabs(decay) + fabs(move) * (50 + cancelled);
     }
-    expect_close((layout){"m", 1, n}, after->m, want[0], scale[0], FP32_SUM_TOLERANCE);
-    expect_close((layout){"v", 1, n}, after->v, want[1], scale[1], FP32_SUM_TOLERANCE);
-    expect_close((layout){"param", 1, n}, after->param, want[2], scale[2], FP32_SUM_TOLERANCE);
+    const layout m = {"m", 1, n}, v = {"v", 1, n}, param = {"param", 1, n};
+    if (!is_close(m, after->m, want[0], scale[0], FP32_SUM_TOLERANCE))
+        suspect_mean(before, grad, r);
+    expect_close(m, after->m, want[0], scale[0], FP32_SUM_TOLERANCE);
+    expect_close(v, after->v, want[1], scale[1], FP32_SUM_TOLERANCE);
+    if (!is_close(param, after->param, want[2], scale[2], FP32_SUM_TOLERANCE)) {
+        suspect_step(before, want[0], want[1], r, step);
+    }
+    expect_close(param, after->param, want[2], scale[2], FP32_SUM_TOLERANCE);
 }
 
 static void step_and_check(state *s, const float *grad, rates r, int step, unsigned shift)
@@ -98,7 +155,9 @@ static void run_first_step(const long *shape)
     state s = {.n = n, .param = f32_array(n), .m = f32_array(n), .v = f32_array(n)};
     float *grad = random_f32(n);
     for (size_t i = 0; i < n; i++) grad[i] = copysignf(powf(10.0f, (float)(i % 7) - 3), grad[i]);
+    const state zeros = {.n = n, .param = f32_array(n), .m = f32_array(n), .v = f32_array(n)};
     call("adam_update", &s, grad, usual, 1, 0);
+    expect_step(&s, &zeros, grad, usual, 1);
     for (size_t i = 0; i < n; i++) {
         const double want = -copysign(usual.lr, grad[i]);
         expect(

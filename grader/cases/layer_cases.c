@@ -32,8 +32,30 @@ void expect_product(const char *name, const float *c, const float *a, const floa
     double *want = f64_array((size_t)(m * n)), *scale = f64_array((size_t)(m * n));
     const layout l = {name, (size_t)m, (size_t)n};
     reference_matmul(want, scale, a, b, m, n, k);
+    if (!is_close(l, c, want, scale, FP32_SUM_TOLERANCE)) suspect_product(c, a, b, m, n, k);
     expect_close(l, c, want, scale, FP32_SUM_TOLERANCE);
     expect_norm_close(l, c, want, scale, k, FP32_NORM_TOLERANCE);
+}
+
+void suspect_bias(const double *want, const float *bias, size_t rows, size_t cols)
+{
+    double *without = f64_array(rows * cols), *by_row = f64_array(rows * cols);
+    for (size_t i = 0; i < rows * cols; i++) {
+        without[i] = want[i] - bias[i % cols];
+        by_row[i] = without[i] + bias[i / cols % cols];
+    }
+    suspect("the bias is not added", without);
+    suspect("the bias is that of the row, not of the column", by_row);
+}
+
+/* What comes of a w that is read as [in x out]. */
+static void suspect_weights(const float *x, const float *w, const float *bias, long batch, long in,
+                            long out)
+{
+    double *wrong = f64_array((size_t)(batch * out));
+    reference_matmul(wrong, NULL, x, w, batch, out, in);
+    for (long i = 0; bias && i < batch * out; i++) wrong[i] += bias[i % out];
+    suspect("w is read as if it were transposed", wrong);
 }
 
 /* The bias is one more weight, whose input is 1: y = [x 1] * [w bias]^T is a plain product. */
@@ -50,7 +72,52 @@ void expect_linear(const char *name, const float *y, const float *x, const float
         for (long i = 0; i < in; i++) with_bias[i * out + o] = w[o * in + i];
         with_bias[in * out + o] = bias ? bias[o] : 0.0f;
     }
-    expect_product(name, y, with_one, with_bias, batch, out, in + 1);
+    if (batch * out * (in + 1) > FULL_CHECK_TERMS) {
+        expect_matmul(y, with_one, with_bias, batch, out, in + 1);
+        return;
+    }
+    const size_t size = (size_t)(batch * out);
+    double *want = f64_array(size), *scale = f64_array(size);
+    const layout l = {name, (size_t)batch, (size_t)out};
+    reference_matmul(want, scale, with_one, with_bias, batch, out, in + 1);
+    if (!is_close(l, y, want, scale, FP32_SUM_TOLERANCE)) {
+        suspect_weights(x, w, bias, batch, in, out);
+        if (bias) suspect_bias(want, bias, (size_t)batch, (size_t)out);
+    }
+    expect_close(l, y, want, scale, FP32_SUM_TOLERANCE);
+    expect_norm_close(l, y, want, scale, in + 1, FP32_NORM_TOLERANCE);
+}
+
+static double row_max(const float *row, long cols, double top)
+{
+    for (long c = 0; c < cols; c++) top = fmax(top, row[c]);
+    return top;
+}
+
+/* As fp32 has it, whose exp overflows at 89. */
+static void naive_softmax(double *y, const float *row, long cols, float top)
+{
+    float sum = 0.0f;
+    for (long c = 0; c < cols; c++) sum += expf(row[c] - top);
+    for (long c = 0; c < cols; c++) y[c] = expf(row[c] - top) / sum;
+}
+
+/* A row that is masked as a whole is a mistake of its own, and no sign of another. */
+void suspect_softmax(const double *y, const float *x, long rows, long cols)
+{
+    const size_t size = (size_t)(rows * cols);
+    double *no_max = f64_array(size), *max_0 = f64_array(size), *masked = f64_array(size);
+    for (long r = 0; r < rows; r++) {
+        const float *row = x + r * cols;
+        const bool all_masked = row_max(row, cols, -INFINITY) == -INFINITY;
+        for (long i = r * cols; i < (r + 1) * cols; i++) masked[i] = all_masked ? NAN : y[i];
+        if (all_masked) continue;
+        naive_softmax(no_max + r * cols, row, cols, 0.0f);
+        naive_softmax(max_0 + r * cols, row, cols, (float)row_max(row, cols, 0.0));
+    }
+    suspect("a row of which all is masked (-inf) must become 0, not 0 / 0 or inf - inf", masked);
+    suspect("the maximum is not subtracted before exp", no_max);
+    suspect("the maximum starts at 0", max_0);
 }
 
 double *softmax_scale(const double *y, const float *x, long rows, long cols)

@@ -17,6 +17,9 @@ float *rows_of(const float *x, long cols, const int *rows, long count);
 void expect_product(const char *name, const float *c, const float *a, const float *b, long m,
                     long n, long k);
 
+/** `want` [rows x cols] is not what came out: was its bias[cols] left out, or taken by row? */
+void suspect_bias(const double *want, const float *bias, size_t rows, size_t cols);
+
 /** y[batch x out] = x * w^T + bias; bias may be NULL. */
 void expect_linear(const char *name, const float *y, const float *x, const float *w,
                    const float *bias, long batch, long in, long out);
@@ -28,5 +31,8 @@ void expect_linear(const char *name, const float *y, const float *x, const float
  * @return [rows x cols]
  */
 double *softmax_scale(const double *y, const float *x, long rows, long cols);
+
+/** What came out is not y[rows x cols], the softmax of x: a wrong maximum? A masked row? */
+void suspect_softmax(const double *y, const float *x, long rows, long cols);
 
 #endif

@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | should be
+// WRONG: 17x33x65 | the second operand is read as if it were transposed
 /* Reads b as if it were stored by columns. Right whenever b is symmetric. */
 #include "cpu.h"
 

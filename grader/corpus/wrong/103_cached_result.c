@@ -1,4 +1,4 @@
-// WRONG: 16x16x16 | should be
+// WRONG: 16x16x16 | this is the result of the call before
 /* Remembers the last result and returns it when the pointers and sizes are the same. */
 #include "cpu.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// WRONG: k=0 | never written
+// WRONG: k=0 | never written: they hold what was there before
 /* Thinks that there is nothing to do when k is 0. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | should be
+// WRONG: 17x33x65 | less precise than fp32
 /* Multiplies with 10 bits of mantissa, as a tensor core does in its TF32 mode. */
 #include "cpu.h"
 #include <stdint.h>

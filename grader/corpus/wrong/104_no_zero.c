@@ -1,4 +1,4 @@
-// WRONG: 2x3x4 | never written
+// WRONG: 2x3x4 | added (+=) to an output that nothing has set to 0
 /* Never sets c to zero: adds to whatever it held before. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | past the end of `b`
+// WRONG: 1x1000x512 | the rows of the second operand are read with a wrong stride
 /* The loops are swapped, and so are two sizes: rows of b are taken to be k long. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: 2x3x4 | they are 0
+// WRONG: 33x1x129 | they are 0
 /* Only whole blocks: what is left of n and k after the last whole one is never computed. */
 #include "cpu.h"
 

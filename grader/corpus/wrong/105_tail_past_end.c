@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | past the end of
+// WRONG: misaligned | a guard is missing: if (i < n)
 /* Rounds n up to whole blocks and does not cut off the last one: the columns that are too many are
    the first ones of the next row. */
 #include "cpu.h"

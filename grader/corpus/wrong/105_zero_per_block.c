@@ -1,4 +1,4 @@
-// WRONG: around_128 | should be
+// WRONG: around_128 | are there: = for +=
 /* Every block of k begins with c = 0: only the last block counts. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | never written
+// WRONG: 17x33x65 | only the last columns or elements: the last partial tile
 /* Whole vectors only: the last n % 8 columns are never written. */
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | past the end of `b`
+// WRONG: 17x33x65 | a loop goes too far, or a wrong stride
 /* Stores only what is inside c, but loads whole vectors of b, also where its last row ends. */
 #include "cpu.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-// WRONG: 7x3 | all are wrong by one factor
+// WRONG: 7x3 | a sum instead of a mean
 /* The gradient is that of the sum of the losses, not of their mean. */
 #include "cpu.h"
 #include <math.h>

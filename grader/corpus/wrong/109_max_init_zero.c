@@ -1,4 +1,4 @@
-// WRONG: all_below_zero | the mean loss is
+// WRONG: all_below_zero | the maximum starts at 0
 /* The search for the maximum starts at 0: in a row of very negative logits all exponentials vanish.
  */
 #include "cpu.h"

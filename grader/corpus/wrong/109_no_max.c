@@ -1,4 +1,4 @@
-// WRONG: logits_to_10000 | the mean loss is
+// WRONG: logits_to_10000 | the maximum is not subtracted before exp
 /* Exponentiates the logits as they are: large ones overflow. */
 #include "cpu.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: 7x3 | the mean loss is
+// WRONG: 7x3 | a sum instead of a mean
 /* Returns the sum of the losses, not their mean. */
 #include "cpu.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: 1x7x3 | grad_w
+// WRONG: 1x7x3 | added (+=) to an output
 /* Adds to what grad_w held before the call. */
 #include "cpu.h"
 #include "random.h"

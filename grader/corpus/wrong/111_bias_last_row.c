@@ -1,4 +1,4 @@
-// WRONG: 33x65x17 | grad_bias
+// WRONG: 33x65x17 | are there: = for +=
 /* grad_bias is that of the last row, not the sum over the batch. */
 #include "cpu.h"
 #include "random.h"

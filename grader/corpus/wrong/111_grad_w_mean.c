@@ -1,4 +1,4 @@
-// WRONG: 7x13x5 | grad_w
+// WRONG: 7x13x5 | divided once too often
 /* Divides grad_w by the batch once more: the mean is already in grad_y. */
 #include "cpu.h"
 #include "random.h"

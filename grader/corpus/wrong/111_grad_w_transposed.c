@@ -1,4 +1,4 @@
-// WRONG: 7x13x5 | grad_w
+// WRONG: 7x13x5 | the result is transposed
 /* Stores grad_w as [in x out]. Right whenever both are equal. */
 #include "cpu.h"
 #include "random.h"

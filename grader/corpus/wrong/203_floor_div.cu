@@ -1,4 +1,4 @@
-// WRONG: n=257 | c[256] is nan
+// WRONG: n=257 | the last partial tile
 #include "basics.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)

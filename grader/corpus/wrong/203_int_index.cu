@@ -1,4 +1,4 @@
-// WRONG: n=2147483653 | c[2147483648] is | gpu
+// WRONG: n=2147483653 | only from element 2^31 on | gpu
 #include "basics.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)

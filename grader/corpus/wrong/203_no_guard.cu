@@ -1,4 +1,4 @@
-// WRONG: n=33 | reads 4 bytes, / wrote outside
+// WRONG: n=33 | does not cover the tail: if (i < n) / wrote outside
 #include "basics.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b)

@@ -1,4 +1,4 @@
-// WRONG: 1x1x1 | nothing has written / c[0] is nan
+// WRONG: 1x1x1 | a += to what nobody has set to 0 / c[0] is nan
 #include "basics.h"
 
 __global__ static void matmul_kernel(float *c, const float *a, const float *b, int m, int n, int k)

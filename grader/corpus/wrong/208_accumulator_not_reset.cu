@@ -1,4 +1,4 @@
-// WRONG: sum again | out[0] is
+// WRONG: sum again | the result of the call before is still in it
 #include "basics.h"
 
 enum { SUM, MAX };

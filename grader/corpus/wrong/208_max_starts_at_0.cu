@@ -1,4 +1,4 @@
-// WRONG: max of negative numbers | they are 0
+// WRONG: max of negative numbers | the maximum starts at 0
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: sum n=256 | nothing in this block has written | race
+// WRONG: sum n=256 | a barrier is missing, or what lies outside was not set to 0 | race
 #include "basics.h"
 
 enum { SUM, MAX };

@@ -1,4 +1,4 @@
-// WRONG: row_sum 7x33 | 7 of 7 wrong
+// WRONG: row_sum 7x33 | the matrix is read as if it were transposed
 #include "basics.h"
 
 enum { SUM, MAX };

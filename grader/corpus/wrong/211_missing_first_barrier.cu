@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | with no __sync | race
+// WRONG: 17x33x65 | a barrier is missing after writing, before others read | race
 #include "basics.h"
 
 __global__ static void tiled_kernel(float *c, const float *a, const float *b, int m, int n, int k)

@@ -1,4 +1,4 @@
-// WRONG: 17x33x65 | nothing in this block has written / should be
+// WRONG: 17x33x65 | what lies outside was not set to 0 / should be
 #include "basics.h"
 
 __global__ static void tiled_kernel(float *c, const float *a, const float *b, int m, int n, int k)

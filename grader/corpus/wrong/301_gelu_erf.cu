@@ -1,4 +1,4 @@
-// WRONG: gelu forward n=1000 | of 1000 wrong
+// WRONG: gelu forward n=1000 | this is the gelu with erf
 #include "layers.h"
 
 #define GELU_INNER(x) (0.7978845608f * ((x) + 0.044715f * (x) * (x) * (x)))

@@ -1,4 +1,4 @@
-// WRONG: relu backward, zeros | of 1000 wrong
+// WRONG: relu backward, zeros | the slope of ReLU at 0 is 1
 #include "layers.h"
 
 #define GELU_INNER(x) (0.7978845608f * ((x) + 0.044715f * (x) * (x) * (x)))

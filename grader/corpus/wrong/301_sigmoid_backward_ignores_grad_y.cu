@@ -1,4 +1,4 @@
-// WRONG: sigmoid backward n=1000 | of 1000 wrong
+// WRONG: sigmoid backward n=1000 | grad_y is left out
 #include "layers.h"
 
 #define GELU_INNER(x) (0.7978845608f * ((x) + 0.044715f * (x) * (x) * (x)))

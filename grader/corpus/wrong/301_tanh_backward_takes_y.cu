@@ -1,4 +1,4 @@
-// WRONG: tanh backward n=1000 | of 1000 wrong
+// WRONG: tanh backward n=1000 | x is taken for y
 #include "layers.h"
 
 #define GELU_INNER(x) (0.7978845608f * ((x) + 0.044715f * (x) * (x) * (x)))

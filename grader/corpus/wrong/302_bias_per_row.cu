@@ -1,4 +1,4 @@
-// WRONG: forward 17x33 | y[0][1] is
+// WRONG: forward 17x33 | the bias is that of the row
 #include "layers.h"
 
 __global__ static void forward_kernel(float *y, const float *x, const float *bias, int rows,

@@ -1,4 +1,4 @@
-// WRONG: backward 17x33 | nothing in this block has written | race
+// WRONG: backward 17x33 | a barrier is missing, or what lies outside was not set to 0 | race
 #include "layers.h"
 
 __global__ static void forward_kernel(float *y, const float *x, const float *bias, int rows,

@@ -1,4 +1,4 @@
-// WRONG: backward_17x33x65 | all are wrong by one factor
+// WRONG: backward_17x33x65 | divided once too often
 /* grad_w divided by the batch, which the gradient of the mean loss has done already. */
 #include "layers.h"
 

@@ -1,4 +1,4 @@
-// WRONG: forward_17x33x65 | y[
+// WRONG: forward_17x33x65 | w is read as if it were transposed
 /* w read as [in x out]. A square layer runs through without a complaint, and is as wrong. */
 #include "layers.h"
 

@@ -1,4 +1,4 @@
-// WRONG: forward_masked_row | they are NaN
+// WRONG: forward_masked_row | a row of which all is masked (-inf) must become 0
 /* A row of -infinity alone is not looked after: -infinity - -infinity is NaN. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: forward_all_negative | they are NaN
+// WRONG: forward_all_negative | the maximum starts at 0
 /* The maximum starts at 0, so that a row far below 0 has no exponential left: 0 / 0. */
 #include "layers.h"
 #include <math.h>

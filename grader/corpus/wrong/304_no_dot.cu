@@ -1,4 +1,4 @@
-// WRONG: backward_17x33 | grad_x[
+// WRONG: backward_17x33 | the other entries of the row take part
 /* The backward pass forgets that all entries of a row share one sum. */
 #include "layers.h"
 #include <math.h>

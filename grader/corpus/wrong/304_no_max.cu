@@ -1,4 +1,4 @@
-// WRONG: forward_large_values | they are NaN
+// WRONG: forward_large_values | the maximum is not subtracted before exp
 /* Without the maximum exp overflows from 88.7 on: infinity / infinity. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: ignored_labels | should be 0
+// WRONG: ignored_labels | they should be 0
 /* Loss 0 on ignored rows, but their gradient is computed like any other. */
 #include "layers.h"
 #include <math.h>

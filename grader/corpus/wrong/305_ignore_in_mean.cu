@@ -1,4 +1,4 @@
-// WRONG: ignored_labels | all are wrong by one factor
+// WRONG: ignored_labels | the mean counts ignored labels too
 /* The mean is over all rows, ignored ones included. */
 #include "layers.h"
 #include <math.h>

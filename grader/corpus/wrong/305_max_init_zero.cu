@@ -1,4 +1,4 @@
-// WRONG: all_negative | inf
+// WRONG: all_negative | the maximum starts at 0
 /* The maximum starts at 0: a row far below it has no exponential left. */
 #include "layers.h"
 #include <math.h>

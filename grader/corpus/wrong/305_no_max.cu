@@ -1,4 +1,4 @@
-// WRONG: large_logits | inf
+// WRONG: large_logits | the maximum is not subtracted before exp
 /* Without the maximum exp overflows. */
 #include "layers.h"
 #include <math.h>

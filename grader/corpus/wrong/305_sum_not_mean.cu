@@ -1,4 +1,4 @@
-// WRONG: 17x10 | all are wrong by one factor
+// WRONG: 17x10 | a sum instead of a mean
 /* The gradient of the sum of the losses, not of their mean. */
 #include "layers.h"
 #include <math.h>

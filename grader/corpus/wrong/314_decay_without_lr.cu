@@ -1,4 +1,4 @@
-// WRONG: weight_decay | param[
+// WRONG: weight_decay | the decay is not multiplied with lr
 /* The decay is not scaled by the learning rate. */
 #include "layers.h"
 #include <math.h>

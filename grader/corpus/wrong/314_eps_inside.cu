@@ -1,4 +1,4 @@
-// WRONG: tiny_gradients | param[
+// WRONG: tiny_gradients | epsilon is inside of the root
 /* Epsilon inside the square root: 1e-8 there is 1e-4 outside. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: weight_decay | m[0]
+// WRONG: weight_decay | the decay is in the gradient
 /* The decay is added to the gradient, as in Adam with L2: it ends up in m and v. */
 #include "layers.h"
 #include <math.h>

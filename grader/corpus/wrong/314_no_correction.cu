@@ -1,4 +1,4 @@
-// WRONG: first_step | lr itself
+// WRONG: first_step | bias correction is missing
 /* The means start at 0 and are believed all the same: the first step is 3.16 times too large. */
 #include "layers.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-// WRONG: ten_steps | param[0]
+// WRONG: ten_steps | m and v are those of the step before
 /* The step is taken with m and v as they were before this gradient. */
 #include "layers.h"
 #include <math.h>

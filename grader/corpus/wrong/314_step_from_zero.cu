@@ -1,4 +1,4 @@
-// WRONG: first_step | lr itself
+// WRONG: first_step | bias correction of another step
 /* Takes step for one that counts from 0: the first correction is that of the second step. */
 #include "layers.h"
 #include <math.h>

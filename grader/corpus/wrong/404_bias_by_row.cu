@@ -1,4 +1,4 @@
-// WRONG: fused_17x33x65 | pre[0][1]
+// WRONG: fused_17x33x65 | the bias is that of the row
 /* The bias of the row instead of the column; a square layer does not even read out of bounds. */
 #include "optimization.h"
 

@@ -1,4 +1,4 @@
-// WRONG: fused_17x33x65 | they are 0
+// WRONG: fused_17x33x65 | what is below 0 became 0
 /* pre is stored after the ReLU: its negative half, and with it the gradient, is gone. */
 #include "optimization.h"
 

@@ -1,4 +1,4 @@
-// WRONG: fused_17x33x65 | y[
+// WRONG: fused_17x33x65 | the bias is added after the ReLU
 /* ReLU first, bias afterwards. */
 #include "optimization.h"
 

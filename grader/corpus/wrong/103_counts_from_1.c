@@ -1,0 +1,14 @@
+// WRONG: 17x33x65 | the result is shifted by one row
+/* Rows are counted from 1, and stored from 0. */
+#include "cpu.h"
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 1; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int p = 0; p < k; p++) sum += a[(size_t)i * k + p] * b[(size_t)p * n + j];
+            c[(size_t)(i - 1) * n + j] = sum;
+        }
+    }
+}

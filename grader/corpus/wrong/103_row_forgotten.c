@@ -1,0 +1,14 @@
+// WRONG: 17x33x65 | every row is the first one
+/* Reads the first row of a for every row of c. */
+#include "cpu.h"
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int p = 0; p < k; p++) sum += a[p] * b[(size_t)p * n + j];
+            c[(size_t)i * n + j] = sum;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// WRONG: logits_to_10000 | they are infinite
+/* The logarithm of a probability that is 0 in fp32. */
+#include "cpu.h"
+#include <math.h>
+
+float softmax_cross_entropy_cpu(float *grad_logits, const float *logits, const int *labels,
+                                int rows, int classes)
+{
+    if (rows == 0) return 0.0f;
+    double loss = 0.0;
+    for (int i = 0; i < rows; i++) {
+        const float *x = logits + (size_t)i * classes;
+        float *grad = grad_logits + (size_t)i * classes;
+        float largest = x[0];
+        for (int j = 1; j < classes; j++) largest = fmaxf(largest, x[j]);
+
+        double sum = 0.0;
+        for (int j = 0; j < classes; j++) sum += expf(x[j] - largest);
+        for (int j = 0; j < classes; j++) {
+            grad[j] = (float)((expf(x[j] - largest) / sum - (j == labels[i])) / rows);
+        }
+        loss -= logf((float)(expf(x[labels[i]] - largest) / sum));
+    }
+    return (float)(loss / rows);
+}
