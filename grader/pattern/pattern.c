@@ -119,7 +119,8 @@ bool explains(const mismatch *m, guess_function *of, size_t parameter, size_t le
         if (g.open) continue;
         if (!agrees(m->got[i], g.value, g.bound)) return false;
         if (m->bad[i] && !nearer(m, i, g.value)) return false;
-        explained += m->bad[i];
+        explained +=
+            m->bad[i] && (size_of(m) > 1 || isfinite(g.value)); /* one NaN proves nothing */
     }
     return explained >= least;
 }

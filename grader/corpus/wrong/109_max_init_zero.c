@@ -1,4 +1,4 @@
-// WRONG: all_below_zero | the maximum starts at 0
+// WRONG: all_below_zero | they are infinite: exp overflowed
 /* The search for the maximum starts at 0: in a row of very negative logits all exponentials vanish.
  */
 #include "cpu.h"

@@ -1,4 +1,4 @@
-// WRONG: logits_to_10000 | the maximum is not subtracted before exp
+// WRONG: logits_to_10000 | they are infinite: exp overflowed
 /* Exponentiates the logits as they are: large ones overflow. */
 #include "cpu.h"
 #include <math.h>
