@@ -82,7 +82,7 @@ $(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libc
 # For instructors: with libarchive, which students need not have.
 CLASS_LIBS := $(ARCHIVE_LIBS) $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 $(BUILD)/class: $(CLASS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
-$(BUILD)/class_tests: $(CLASS_TESTS_O) $(filter-out %/main.o,$(CLASS_O) $(GRADER_O)) $(BUILD)/libcourse.so
+$(BUILD)/class_tests: $(CLASS_TESTS_O) $(filter-out %/main.o,$(CLASS_O) $(GRADER_O)) $(BUILD)/libcourse.so | $(BUILD)/class
 $(BUILD)/class $(BUILD)/class_tests:
 	echo 'link $@'
 	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)

@@ -134,7 +134,7 @@ static int grade_class(const class_options *o, const settings *s)
 /* What an earlier run has given to Slurm is still at work on OUT/work. */
 static int run_alone(class_options *o, const settings *s)
 {
-    if (o->slurm && !slurm_wait(o, s)) return 2;
+    if (!slurm_wait(o, s)) return 2;
     if (!generation_begin(o)) return 2;
     set_judge(o);
     return grade_class(o, s);

@@ -17,14 +17,14 @@
  */
 void time_left(const progress *p, char text[64])
 {
-    const double k = (double)p->done, waiting = (double)(p->all - p->done - p->at_work);
-    const double n = waiting + 0.5 * (double)p->at_work, mean = p->seconds / k;
+    const double k = (double)p->done, mean = p->seconds / k, undone = (double)(p->all - p->done);
+    const double n = undone - 0.5 * fmin((double)p->at_work, undone);
     if (p->done < ENOUGH) {
         snprintf(text, 64, "too early to say how long");
         return;
     }
     const double spread = sqrt(fmax(0, p->squares / k - mean * mean) * k / (k - 1));
-    const double at_once = fmax(1, fmin((double)p->at_once, (double)(p->all - p->done)));
+    const double at_once = fmax(1, fmin((double)p->at_once, undone));
     const double give = 2 * spread * sqrt(n + n * n / k) / at_once, middle = n * mean / at_once;
     const double least = fmax(0, middle - give), most = middle + give;
     const bool short_time = most < 90;

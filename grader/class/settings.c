@@ -63,8 +63,12 @@ static const char *wrong_slurm(const setting *s)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+.,:=/|&[]()*@";
-    if (strcmp(s->name, "limit") == 0 || strcmp(s->name, "poll") == 0) {
-        return atoi(s->value) > 0 ? NULL : "limit and poll are numbers, 1 or more";
+    if (strcmp(s->name, "poll") == 0) {
+        return is_number(s->value) && atof(s->value) > 0 ? NULL : "poll is a number of seconds";
+    }
+    if (strcmp(s->name, "limit") == 0) {
+        const bool digits = !s->value[strspn(s->value, "0123456789")] && atoi(s->value) > 0;
+        return digits ? NULL : "limit is a whole number, 1 or more";
     }
     for (const char *const *o = slurm_options; *o; o++) {
         if (strcmp(*o, s->name) != 0) continue;

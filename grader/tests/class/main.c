@@ -10,6 +10,7 @@ int main(void)
     srunner_add_suite(runner, suite_key());
     srunner_add_suite(runner, suite_leaderboard());
     srunner_add_suite(runner, suite_progress());
+    srunner_add_suite(runner, suite_slurm());
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -81,10 +81,12 @@ START_TEST(penalties)
 }
 END_TEST
 
-static const char *const wrong[] = {"[weights]\n999 = 1\n",     "[weights]\n211 = much\n",
-                                    "[late]\ndue = tomorrow\n", "[late]\nper_day = 200\n",
-                                    "[late]\nper_week = 5\n",   "[late]\nper_day\n",
-                                    "[weights]\n211 = -1\n",    "due = 2026-11-20T23:59:00Z\n"};
+static const char *const wrong[] = {
+    "[weights]\n999 = 1\n",    "[weights]\n211 = much\n",     "[late]\ndue = tomorrow\n",
+    "[late]\nper_day = 200\n", "[late]\nper_week = 5\n",      "[late]\nper_day\n",
+    "[slurm]\nlimit = 0\n",    "[slurm]\nlimit = 2x\n",       "[slurm]\npoll = 0\n",
+    "[slurm]\nwrap = rm\n",    "[slurm]\nmem = $(rm)\n",      "[slurm]\nqos = a b\n",
+    "[weights]\n211 = -1\n",   "due = 2026-11-20T23:59:00Z\n"};
 
 START_TEST(wrong_settings_are_refused)
 {

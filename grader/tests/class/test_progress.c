@@ -47,6 +47,9 @@ START_TEST(the_last_ones)
     p.at_work = 2;
     time_left(&p, text);
     ck_assert_str_eq(text, "about 5 s left");
+    p.at_work = 4; /* what Slurm said a moment ago */
+    time_left(&p, text);
+    ck_assert_str_eq(text, "about 5 s left");
 }
 END_TEST
 

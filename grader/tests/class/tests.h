@@ -13,6 +13,7 @@ Suite *suite_resume(void);      /* test_resume.c */
 Suite *suite_changes(void);     /* test_changes.c */
 Suite *suite_key(void);         /* test_key.c */
 Suite *suite_leaderboard(void); /* test_leaderboard.c */
+Suite *suite_slurm(void);       /* test_slurm.c */
 Suite *suite_progress(void);    /* test_progress.c */
 
 /* course.c: a class with a fake grader; class_set_up() and class_tear_down() are a fixture. */
