@@ -38,7 +38,7 @@ is_for_students() { # FILE
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
     grader/corpus/* | grader/baselines/* | grader/class/* | grader/fuzz/* | grader/tests/*) false ;;
     tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
-    tools/class* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
+    tools/class* | tools/measure_class.sh | docs/results/class.md | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/handout.md | CONTRIBUTING.md | .ci/*) false ;;
     bench/* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions
     esac

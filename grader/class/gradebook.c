@@ -1,6 +1,8 @@
 /* gradebook.c: one line a student, for a spreadsheet or the school's own system. */
 #include "class/class.h"
 
+#include <stdlib.h>
+
 mark mark_of(const submission *s, const settings *settings)
 {
     size_t i;
@@ -39,11 +41,34 @@ static bool is_graded(const submission *all, size_t count, int id)
     return false;
 }
 
-static const char *remark_on(const submission *s)
+/* What the student may not be held to: "too noisy: 104 106". */
+static void put_noisy(FILE *to, const submission *s)
 {
-    if (*s->refused) return s->refused;
-    if (*s->trouble) return s->trouble;
-    return s->failed ? "the grader could not do its work" : s->note;
+    size_t i;
+    json_t *one;
+    const char *before = *s->note ? "; too noisy:" : "too noisy:";
+    json_array_foreach(json_object_get(s->results, "exercises"), i, one)
+    {
+        if (!any_noisy(one)) continue;
+        fprintf(to, "%s %lld", before, json_integer_value(json_object_get(one, "id")));
+        before = "";
+    }
+}
+
+static void put_remark(FILE *to, const submission *s)
+{
+    char *remark = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&remark, &size);
+    if (*s->refused || *s->trouble) {
+        fputs(*s->refused ? s->refused : s->trouble, words);
+    } else {
+        fputs(s->failed ? "the grader could not do its work" : s->note, words);
+        put_noisy(words, s);
+    }
+    fclose(words);
+    put_csv(to, remark);
+    free(remark);
 }
 
 static void put_row(FILE *to, const submission *s, const settings *settings, const int *ids)
@@ -57,7 +82,7 @@ static void put_row(FILE *to, const submission *s, const settings *settings, con
         if (one) fprintf(to, "%.2f", real_of(one, "points"));
     }
     fputc(',', to);
-    put_csv(to, remark_on(s));
+    put_remark(to, s);
     fputc('\n', to);
 }
 

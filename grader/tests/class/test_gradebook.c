@@ -54,6 +54,17 @@ START_TEST(gradebook)
 }
 END_TEST
 
+START_TEST(what_was_too_noisy_is_remarked)
+{
+    json_t *exercise = json_array_get(json_object_get(class[1].results, "exercises"), 1);
+    json_object_set_new(exercise, "speeds", json_pack("[{s:s}]", "verdict", "too_noisy"));
+    char *text = text_of(write_gradebook);
+    ck_assert_ptr_nonnull(
+        strstr(text, "ben,graded,10.00,50.00,2,8.00,10.00,0.00,too noisy: 211\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(page)
 {
     char *text = text_of(write_page);
@@ -107,6 +118,7 @@ Suite *suite_gradebook(void)
     TCase *tcase = tcase_create("gradebook");
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, gradebook);
+    tcase_add_test(tcase, what_was_too_noisy_is_remarked);
     tcase_add_test(tcase, page);
     tcase_add_test(tcase, penalties);
     tcase_add_loop_test(tcase, wrong_settings_are_refused, 0, sizeof wrong / sizeof *wrong);
