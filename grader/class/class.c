@@ -53,21 +53,6 @@ static bool make_folders(const class_options *o)
 
 typedef void report_writer(FILE *, const submission *, size_t, const settings *);
 
-/* Whole or not at all. */
-static bool write_report(const class_options *o, const char *name, report_writer *write,
-                         const submission *all, size_t count, const settings *s)
-{
-    char path[PATH_MAX], unfinished[PATH_MAX];
-    make_path(path, o, name);
-    make_path(unfinished, o, "unfinished");
-    FILE *file = fopen(unfinished, "w");
-    if (file) write(file, all, count, s);
-    const bool whole = file && !ferror(file);
-    if (file && fclose(file) == 0 && whole && rename(unfinished, path) == 0) return true;
-    fprintf(stderr, "class: cannot write %s: %s\n", path, strerror(errno));
-    return false;
-}
-
 bool write_whole(const class_options *o, const char *name, const char *text)
 {
     char path[PATH_MAX], unfinished[PATH_MAX];
@@ -77,7 +62,21 @@ bool write_whole(const class_options *o, const char *name, const char *text)
     const bool whole = file && fputs(text, file) >= 0;
     if (file && fclose(file) == 0 && whole && rename(unfinished, path) == 0) return true;
     fprintf(stderr, "class: cannot write %s: %s\n", path, strerror(errno));
+    unlink(unfinished);
     return false;
+}
+
+static bool write_report(const class_options *o, const char *name, report_writer *write,
+                         const submission *all, size_t count, const settings *s)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    write(memory, all, count, s);
+    fclose(memory);
+    const bool written = write_whole(o, name, text);
+    free(text);
+    return written;
 }
 
 static int summary(const class_options *o, const submission *all, size_t count)
