@@ -50,6 +50,35 @@ check 'a file cut short is refused' refused "$scratch/cut.json" html
 echo '{"schema": 1}' >"$scratch/other.json"
 check 'another JSON is refused' refused "$scratch/other.json" junit
 
+# --- signed results -----------------------------------------------------------------------------
+
+verified() { # STATUS RESULTS [NAME=VALUE...]: make verify holds, or (STATUS 2, as make has it) not
+    status=$1 file=$2
+    shift 2
+    make BUILD="$COURSE_BUILD" verify RESULTS="$file" "$@"
+    [ $? = "$status" ]
+}
+
+signed_results_are_verified() {
+    head -c 32 /dev/urandom >"$scratch/key" && chmod 600 "$scratch/key" &&
+        make BUILD="$COURSE_BUILD" grade SUBMISSION=solutions EX=103 RESULTS="$scratch/signed.json" \
+            KEY="$scratch/key" >"$scratch/words" &&
+        sed 's/"points": 10.0/"points": 9.0/' "$scratch/signed.json" >"$scratch/altered.json" &&
+        verified 0 "$scratch/signed.json" KEY="$scratch/key" SUBMISSION=solutions &&
+        verified 0 "$scratch/signed.json" ALLOW_UNSIGNED=1 &&
+        verified 2 "$scratch/signed.json" &&
+        verified 2 "$scratch/signed.json" KEY="$scratch/key" SUBMISSION=grader &&
+        verified 2 "$scratch/altered.json" KEY="$scratch/key"
+}
+
+no_grading_without_its_key() {
+    ! make BUILD="$COURSE_BUILD" grade EX=103 RESULTS="$scratch/none.json" KEY="$scratch/no.key" &&
+        [ ! -e "$scratch/none.json" ]
+}
+
+check 'signed results are verified' signed_results_are_verified
+check 'no grading without its key' no_grading_without_its_key
+
 # --- JUnit --------------------------------------------------------------------------------------
 
 keeps_schema() { # RESULTS

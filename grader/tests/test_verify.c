@@ -108,6 +108,20 @@ START_TEST(it_survives_writing_and_reading)
 }
 END_TEST
 
+START_TEST(the_order_of_fields_does_not_count)
+{
+    const char *name;
+    json_t *results = signed_results(), *other = json_object(), *value;
+    json_t *last = json_object_get(results, "exercises");
+    json_object_set(other, "exercises", last);
+    json_object_foreach(results, name, value) json_object_set(other, name, value);
+    ck_assert_str_ne(json_object_iter_key(json_object_iter(results)), "exercises");
+    ck_assert_ptr_null(signature_flaw(other, &key));
+    json_decref(other);
+    json_decref(results);
+}
+END_TEST
+
 /* Change one value a little. */
 static json_t *changed(const json_t *value)
 {
@@ -414,6 +428,7 @@ Suite *suite_verify(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, it_survives_writing_and_reading);
+    tcase_add_test(tcase, the_order_of_fields_does_not_count);
     tcase_add_test(tcase, every_field_counts);
     tcase_add_test(tcase, every_byte_counts);
     tcase_add_test(tcase, another_key_is_told);

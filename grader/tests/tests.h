@@ -11,23 +11,23 @@ Suite *suite_process(void);    /* test_process.c */
 Suite *suite_options(void);    /* test_options.c */
 Suite *suite_score(void);      /* test_score.c */
 Suite *suite_submission(void); /* test_submission.c */
-Suite *suite_traffic(void);    /* test_traffic.c */
+Suite *suite_traffic(void);    /* test_traffic.c: traffic, counts */
 Suite *suite_catalog(void);    /* test_catalog.c */
 Suite *suite_idx(void);        /* test_idx.c */
 Suite *suite_history(void);    /* test_history.c */
 Suite *suite_digits(void);     /* test_digits.c */
 Suite *suite_random(void);     /* test_random.c */
 Suite *suite_hidden(void);     /* test_hidden.c */
-Suite *suite_views(void);      /* test_views.c */
-Suite *suite_schema(void);     /* test_schema.c */
-Suite *suite_verify(void);     /* test_verify.c */
+Suite *suite_views(void);      /* test_views.c: the formats of views/ */
+Suite *suite_schema(void);     /* test_schema.c: views/schema, escape, locate */
+Suite *suite_verify(void);     /* test_verify.c: sign, verify */
 Suite *suite_speed(void);      /* test_speed.c */
 Suite *suite_noisy(void);      /* test_noisy.c */
-Suite *suite_files(void);      /* test_files.c */
-Suite *suite_build(void);      /* test_build.c */
-Suite *suite_judge(void);      /* test_judge.c */
-Suite *suite_results(void);    /* test_results.c */
-Suite *suite_worker(void);     /* test_worker.c */
+Suite *suite_files(void);      /* test_files.c: hash, origin, hint, device, common/ */
+Suite *suite_build(void);      /* test_build.c: build, compiler, libraries */
+Suite *suite_judge(void);      /* test_judge.c: run, judge, inputs, reference */
+Suite *suite_results(void);    /* test_results.c: results, report, cache */
+Suite *suite_worker(void);     /* test_worker.c: channel, call */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
 Suite *suite_gpu(void);        /* test_gpu.c */
