@@ -271,6 +271,7 @@ START_TEST(page_needs_nothing_else)
     ck_assert_ptr_nonnull(strstr(text, "name=\"viewport\""));
     ck_assert_int_eq(count_of(text, "<script"), 0);
     ck_assert_int_eq(count_of(text, "://"), 0);
+    ck_assert_ptr_nonnull(strstr(text, "isolated by namespaces, files, user"));
     ck_assert_int_eq(count_of(text, "<details>"), 11);
     ck_assert_ptr_nonnull(strstr(text, "&lt;script&gt;alert(&#39;1&#39;)"));
     if (chart_can_draw()) {

@@ -149,6 +149,21 @@ static void put_fact(FILE *to, const char *before, const char *fact)
     put_xml(to, fact);
 }
 
+/* Files that were written before there was isolation say nothing of it. */
+static void put_isolation(FILE *to, json_t *layers)
+{
+    const char *name, *before = ", isolated by ";
+    json_t *on;
+    bool any = false;
+    json_object_foreach(layers, name, on)
+    {
+        if (!json_is_true(on)) continue;
+        put_fact(to, any ? ", " : before, name);
+        any = true;
+    }
+    if (layers && !any) put_fact(to, ", ", "not isolated");
+}
+
 static void put_top(FILE *to, const json_t *results)
 {
     const json_t *device = json_object_get(results, "device");
@@ -164,6 +179,7 @@ static void put_top(FILE *to, const json_t *results)
     put_fact(to, ", on ", string_of(device, "name"));
     put_fact(to, ", ", string_of(results, "started"));
     put_fact(to, ", course at ", string_of(results, "commit"));
+    put_isolation(to, json_object_get(results, "isolation"));
     put_fact(to, ", signed with key ", string_of(json_object_get(results, "signature"), "key_id"));
     fputs("</p>\n", to);
 }
