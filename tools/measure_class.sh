@@ -154,6 +154,8 @@ sample_agrees() {
 export COURSE_ROOT="$root"
 make BUILD="$build" all "$build/class" >/dev/null || exit 2
 failed=0 kills=0 killed_at='' stamp=$(date +%s)
+commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+load=$(cut -d' ' -f1 /proc/loadavg)
 hand_in_all
 write_grader
 began=$(date +%s.%N)
@@ -187,8 +189,8 @@ expect "$(seq 4 11 "$number" | wc -l) of them, graded once more without kills an
     echo
     echo '| | |'
     echo '|---|---|'
-    echo "| machine | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) at the end |"
-    echo "| commit | $(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown), $(date -u +%Y-%m-%dT%H:%M:%SZ) |"
+    echo "| machine | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $load before, $(cut -d' ' -f1 /proc/loadavg) after |"
+    echo "| commit | $commit, $(date -u +%Y-%m-%dT%H:%M:%SZ) |"
     echo "| seconds, all four runs | $seconds |"
     echo "| seconds a result | $(echo "$seconds $distinct" | awk '{ printf "%.2f", $1 / $2 }') |"
     echo "| handed in late | $(awk -F, '$5 > 0' "$out/gradebook.csv" | wc -l) |"
