@@ -14,22 +14,24 @@ die() {
     exit 2
 }
 
-handout=$1
+handout=${1%/}
 build=${COURSE_BUILD:-build}
 [ -d solutions ] || die "this is a handout already: it has no solutions"
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || die "this is no clone of the course: git says what belongs to it"
 # What was made here may be made again; a folder that somebody chose may hold somebody's work.
-if [ -e "$handout" ] && [ "$(realpath "$handout")" != "$(realpath -m "$build/handout")" ]; then
-    die "$handout is there already: remove it, or choose another HANDOUT=DIR"
+if [ "$(realpath -m "$handout")" != "$(realpath -m "$build/handout")" ]; then
+    for there in "$handout" "$handout.tar.gz"; do
+        [ ! -e "$there" ] || die "$there is there already: remove it, or choose another HANDOUT=DIR"
+    done
 fi
 if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
     echo "handout: with what is changed and not committed: $(git diff --name-only HEAD | tr '\n' ' ')" >&2
     commit=$commit-changed
 fi
 
-new=$handout.new
-rm -rf "$new"
-mkdir -p "$new"
+mkdir -p "$(dirname "$handout")"
+new=$(mktemp -d "$handout.XXXXXX")
+chmod 755 "$new"
 trap 'rm -rf "$new"' EXIT
 
 is_for_students() { # FILE
@@ -38,8 +40,8 @@ is_for_students() { # FILE
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
     grader/corpus/* | grader/baselines/* | grader/class/* | grader/fuzz/* | grader/tests/*) false ;;
     tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
-    tools/class* | tools/measure_class.sh | docs/results/class.md | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
-    docs/class.md | docs/handout.md | CONTRIBUTING.md | .ci/*) false ;;
+    tools/class* | tools/measure* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
+    docs/class.md | docs/results/class.md | docs/handout.md | CONTRIBUTING.md | .ci/*) false ;;
     bench/* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions
     esac
 }

@@ -96,6 +96,13 @@ fi
 
 # --- Gradescope ---------------------------------------------------------------------------------
 
+zip_takes_hidden_cases() { # and only when they are given
+    echo 'seed = 1' >"$scratch/private.ini"
+    HIDDEN=$scratch/private.ini tools/gradescope/zip.sh "$scratch/h.zip" &&
+        unzip -p "$scratch/h.zip" hidden.ini | cmp - "$scratch/private.ini" &&
+        ! unzip -l "$scratch/g.zip" hidden.ini
+}
+
 zip_has_all() {
     tools/gradescope/zip.sh "$scratch/g.zip" && mkdir "$scratch/source" &&
         unzip -q "$scratch/g.zip" -d "$scratch/source" &&
@@ -119,6 +126,7 @@ autograder_grades() {
 
 if git rev-parse HEAD >/dev/null 2>&1 && command -v unzip >/dev/null; then
     check "Gradescope's zip holds the course" zip_has_all
+    check "and hidden cases, if there are any" zip_takes_hidden_cases
 else
     echo "skipped: Gradescope's zip, which needs git and unzip"
 fi
