@@ -52,6 +52,15 @@ links_lead_somewhere() {
     done | { ! grep .; }
 }
 
+commands_exist() {
+    cat "$handout"/*.md "$handout"/docs/*.md "$handout"/docs/exercises/*.md |
+        grep -oE '(^|`)make [a-z-]+' | sed 's/.* //' | sort -u >"$work/commands"
+    while read -r target; do
+        grep -qE "^([a-z0-9-]+ )*$target( [a-z0-9-]+)*:" "$handout/Makefile" "$handout/emulator/emulator.mk" ||
+            echo "no such rule: $target"
+    done <"$work/commands" | { ! grep .; }
+}
+
 sources_are_complete() {
     (cd "$handout" && make -n BUILD="$work/none" -o "$work/none/config.mk" -f - all >/dev/null <<'END' && \
         "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -Icommon -Igrader \
@@ -88,6 +97,7 @@ expect 'and the handout has none of them' nothing_in "$work/distinctive"
 echo "$COURSE_ROOT/solutions" >"$work/paths"
 expect 'nor a path to them' nothing_in "$work/paths"
 expect 'what its pages refer to is there' links_lead_somewhere
+expect 'so are the commands that they name' commands_exist
 expect 'what it is built from is there' sources_are_complete
 
 for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/lib*.so; do
