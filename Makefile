@@ -49,7 +49,8 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
-GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/pattern/*.c grader/views/*.c grader/loop/*.c)
+GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/pattern/*.c grader/views/*.c grader/loop/*.c) \
+              emulator/remote/link.c
 WORKER_C   := $(wildcard grader/worker/*.c)
 TESTS_C    := $(wildcard grader/tests/*.c)
 CLASS_C    := $(wildcard grader/class/*.c)
@@ -90,12 +91,13 @@ $(BUILD)/class $(BUILD)/class_tests:
 # One source, three workers: the CPU alone, the software GPU, a real one.
 $(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
 $(BUILD)/worker_softgpu: $(call objects,worker_softgpu,$(WORKER_C)) $(BUILD)/libcourse.so \
-                         $(BUILD)/libsoftgpu.so
+                         $(BUILD)/remote/libsoftgpu.so | $(BUILD)/libsoftgpu.so
+$(BUILD)/worker_softgpu: RPATH := $$ORIGIN/remote:
 $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
 $(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
 $(WORKERS:%=$(BUILD)/worker_%):
 	echo 'link $@'
-	$(CC) $(LDFLAGS) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 FLAGS_course         := -fPIC -fno-semantic-interposition
 FLAGS_grader         := -Igrader -Iemulator $(PHASES:%=-I%)

@@ -19,7 +19,7 @@ typedef void softgpu_finding_hook(const char *line, void *context);
 void softgpu_on_finding(softgpu_finding_hook *hook, void *context);
 
 /** What findings call an allocation, after its size: "the argument c". By default the source line
- *  where it was made. */
+ *  where it was made. NULL forgets one that another process made and the program was lent. */
 void softgpu_name(const void *device_pointer, const char *name);
 
 /** Count a range of device memory as uninitialised again; its bytes stay as they are. */

@@ -143,10 +143,8 @@ argument worker_function(const char *name)
 
 /* ---- images in shared memory ----------------------------------------------------------------- */
 
-/* Canaries: everywhere but on softgpu, whose own bounds are exact and know the source line. */
 static void surround(wire_argument *w)
 {
-    if (w->space == WIRE_DEVICE && now.place == ON_SOFTGPU) return;
     w->against_guard = w->space == WIRE_HOST && now.against_guard && w->before == 0;
     w->before += CANARY_BYTES;
     w->after = w->against_guard ? 0 : CANARY_BYTES;
@@ -155,6 +153,17 @@ static void surround(wire_argument *w)
 static size_t image_bytes(const wire_argument *w)
 {
     return w->before + w->bytes + w->after;
+}
+
+/* On softgpu it is the grader itself that keeps buffers on the device (softdevice.c). */
+static bool is_lent(const argument *a)
+{
+    return a->wire.kind == WIRE_BUFFER && a->wire.space == WIRE_DEVICE && worker_device(now.worker);
+}
+
+static bool is_in_shared_memory(const argument *a)
+{
+    return a->wire.kind == WIRE_BUFFER && !is_lent(a);
 }
 
 static void fill_image(unsigned char *image, const argument *a)
@@ -173,9 +182,8 @@ static size_t lay_out(wire_call *call, argument *arguments, int count)
     size_t end = 0;
     for (int i = 0; i < count; i++) {
         wire_argument *w = &arguments[i].wire;
-        if (w->kind == WIRE_BUFFER) {
+        if (is_in_shared_memory(&arguments[i])) {
             surround(w);
-            w->forget = arguments[i].role == ROLE_OUT;
             w->at = end;
             end += (image_bytes(w) + WIRE_PAGE - 1) / WIRE_PAGE * WIRE_PAGE;
         }
@@ -209,6 +217,31 @@ static void take_back(const unsigned char *shared, argument *a)
     } else {
         parallel_copy(a->data, image + w->before, w->bytes);
     }
+}
+
+static void lend(wire_call *call, const char *function, argument *arguments, int count)
+{
+    softdevice *d = worker_device(now.worker);
+    if (!d) return;
+    softdevice_take_home(d, now.relocate);
+    for (int i = 0; i < count; i++) {
+        const argument *a = &arguments[i];
+        if (!is_lent(a)) continue;
+        expect(softdevice_lend(d, &call->arguments[i], a->role == ROLE_OUT ? NULL : a->data),
+               "softgpu has no memory for `%s` of %s", a->wire.name, function);
+    }
+    softdevice_listen(d, now.counted);
+}
+
+static void take_home(const wire_argument *w, argument *a)
+{
+    softdevice *d = worker_device(now.worker);
+    expect(softdevice_is_whole(d, w), "wrote outside of `%s`: before its start", w->name);
+    if (w->bytes == 0) return;
+    if (a->role == ROLE_IN)
+        expect(softdevice_holds(d, w, a->data), "changed its input `%s`, which is const", w->name);
+    else
+        expect(softdevice_read(d, w, a->data), "softgpu ended before `%s` was read", w->name);
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
@@ -308,6 +341,30 @@ static void take_sizes(const argument *arguments, int count)
     }
 }
 
+static bool has_results(const argument *arguments, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_lent(&arguments[i]) && arguments[i].role != ROLE_IN && arguments[i].wire.bytes > 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the worker says of kernels is what their device says. */
+static void take_account(wire_reply *reply, const char *function, bool has_results)
+{
+    softdevice *d = worker_device(now.worker);
+    const remote_account *a = d ? softdevice_account(d) : NULL;
+    if (!d) return;
+    if (!a) {
+        context_drop_worker();
+        fail("%s: the process of the software GPU ended while it ran", function);
+    }
+    account_findings(a, reply);
+    now.counts = a->counts;
+    if (reply->status == WIRE_OK) account_work(a, function, has_results);
+}
+
 static wire_reply perform(const char *function, wire_return returns, int number,
                           argument *arguments, int count)
 {
@@ -316,7 +373,6 @@ static wire_reply perform(const char *function, wire_return returns, int number,
                       .count = (uint32_t)count,
                       .relocate = now.relocate,
                       .timed = now.timed,
-                      .counted = now.counted,
                       .repeats = 1};
     wire_reply reply = {0}, fetched = {0};
     snprintf(call.function, sizeof call.function, "%s", function);
@@ -327,10 +383,11 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     unsigned char *shared = worker_memory(now.worker, call.memory_bytes);
     expect(shared || call.memory_bytes == 0, "the grader has no memory for %s", function);
     for (int i = 0; i < count; i++) {
-        if (arguments[i].wire.kind == WIRE_BUFFER) {
+        if (is_in_shared_memory(&arguments[i])) {
             fill_image(shared + arguments[i].wire.at, &arguments[i]);
         }
     }
+    lend(&call, function, arguments, count);
     exchange_or_fail(&call, WIRE_PREPARE, &reply, 60.0);
     check_reply(function, &reply);
     const core_usage before = now.timed ? worker_used(now.worker) : (core_usage){0};
@@ -338,7 +395,7 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     exchange_or_fail(&call, WIRE_RUN, &reply, now.deadline);
     now.wall = seconds_now() - began;
     now.output = (char *)worker_output(now.worker);
-    now.counts = reply.counts;
+    take_account(&reply, function, has_results(arguments, count));
     check_reply(function, &reply);
     now.seconds = reply.seconds;
     if (now.timed) take_time(function, &reply, &before);
@@ -346,7 +403,8 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);
     check_reply(function, &fetched);
     for (int i = 0; i < count; i++) {
-        if (arguments[i].wire.kind == WIRE_BUFFER) take_back(shared, &arguments[i]);
+        if (is_in_shared_memory(&arguments[i])) take_back(shared, &arguments[i]);
+        if (is_lent(&arguments[i])) take_home(&call.arguments[i], &arguments[i]);
     }
     return reply;
 }

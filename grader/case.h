@@ -17,6 +17,7 @@
 #ifndef GRADER_CASE_H
 #define GRADER_CASE_H
 
+#include "device/counts.h"
 #include "protocol.h"
 #include "random.h"
 #include <stdbool.h>
@@ -88,6 +89,7 @@ typedef struct exercise {
     const char *file;            /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
     const char *functions[24];   /**< contract names that the file exports; NULL ends the list */
     int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
+    bool host_copies;            /**< its calls may take data to the host and bring it back */
     bool own_prerequisites;      /**< phase 5: link the student's own where they passed */
     const char *baseline_file;   /**< e.g. "grader/baselines/206_uncoalesced.cu", or NULL */
     double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */

@@ -26,7 +26,8 @@ struct worker {
     pid_t process;
     pid_t sender; /* the worker itself; `process` may be what isolates it */
     jail *jail;
-    bool patient; /* let it end by itself: a checker around it has a report to write */
+    softdevice *device; /* softgpu's, or NULL */
+    bool patient;       /* let it end by itself: a checker around it has a report to write */
     int control, memory, printed;
     unsigned char *mapping;
     size_t mapping_bytes;
@@ -36,18 +37,22 @@ struct worker {
 };
 
 /* In the child: nothing of the grader's stays open, nor a terminal. */
-static void become_worker(const jail *jail, int control, int memory, int printed)
+static void become_worker(const jail *jail, int control, int memory, int printed, int device)
 {
     setsid();
+    unsetenv("SOFTGPU_PROFILE"); /* the device writes it */
     int null = open("/dev/null", O_RDONLY);
     int moved[] = {fcntl(null, F_DUPFD, 10), fcntl(printed, F_DUPFD, 10),
-                   fcntl(control, F_DUPFD, 10), fcntl(memory, F_DUPFD, 10)};
+                   fcntl(control, F_DUPFD, 10), fcntl(memory, F_DUPFD, 10),
+                   fcntl(device, F_DUPFD, 10)};
     dup2(moved[0], STDIN_FILENO);
     dup2(moved[1], STDOUT_FILENO);
     dup2(moved[1], STDERR_FILENO);
     dup2(moved[2], WIRE_CONTROL_FD);
     dup2(moved[3], WIRE_MEMORY_FD);
-    for (int fd = WIRE_MEMORY_FD + 1; fd < 256; fd++) close(fd);
+    close(WIRE_DEVICE_FD);
+    if (device >= 0) dup2(moved[4], WIRE_DEVICE_FD);
+    for (int fd = WIRE_DEVICE_FD + 1; fd < 256; fd++) close(fd);
     jail_enter(jail);
     _exit(127);
 }
@@ -65,7 +70,7 @@ static const char *worker_program(place where)
  */
 static jail *worker_jail(const options *o, place where, const char *library)
 {
-    static const char *const libraries[] = {"libcourse.so", "libsoftgpu.so"};
+    static const char *const libraries[] = {"libcourse.so", "remote/libsoftgpu.so"};
     char program[PATH_MAX], shared[2][PATH_MAX], *needs[LIBRARIES_MAX];
     const char *read[LIBRARIES_MAX + 5] = {program, library, shared[0], shared[1]};
     snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
@@ -235,10 +240,17 @@ worker *worker_start(const options *o, place where, const char *library, char wh
         worker_stop(w);
         return NULL;
     }
+    if (where == ON_SOFTGPU && !(w->device = softdevice_start(o))) {
+        snprintf(why, 512, "the process of the software GPU does not start");
+        worker_stop(w);
+        return NULL;
+    }
     w->process = fork();
     if (w->process == 0) {
-        become_worker(w->jail, sockets[1], w->memory, pipes[1]);
+        const int device = w->device ? softdevice_client(w->device) : -1;
+        become_worker(w->jail, sockets[1], w->memory, pipes[1], device);
     }
+    if (w->device) softdevice_client_given(w->device);
     close(sockets[1]);
     close(pipes[1]);
 
@@ -268,6 +280,11 @@ unsigned char *worker_memory(worker *w, size_t bytes)
     w->mapping = mapping;
     w->mapping_bytes = bytes;
     return w->mapping;
+}
+
+softdevice *worker_device(worker *w)
+{
+    return w->device;
 }
 
 const char *worker_output(worker *w)
@@ -301,8 +318,10 @@ static void wait_for_end(worker *w)
 void worker_stop(worker *w)
 {
     if (!w) return;
+    if (w->patient && w->device) softdevice_listen(w->device, false); /* to what ends it */
     if (w->patient && w->process > 0) wait_for_end(w);
     bury(w, EXCHANGE_OK);
+    softdevice_stop(w->device, w->patient);
     if (w->mapping) munmap(w->mapping, w->mapping_bytes);
     if (w->control > 0) close(w->control);
     if (w->printed > 0) close(w->printed);

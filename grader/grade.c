@@ -128,8 +128,9 @@ static void hash_layers(hash *h)
 /* Of everything that could change the verdict: both libraries, the programs, the device. */
 static void judge_key(const run *r, const item *it, const device_facts *device, char key[HASH_HEX])
 {
-    static const char *const programs[] = {"grader",      "worker_cpu",    "worker_softgpu",
-                                           "worker_cuda", "libsoftgpu.so", "libcourse.so"};
+    static const char *const programs[] = {
+        "grader",        "worker_cpu",           "worker_softgpu", "worker_cuda",
+        "libsoftgpu.so", "remote/libsoftgpu.so", "softgpu_device", "libcourse.so"};
     char path[PATH_MAX];
     hash *h = hash_begin();
     hash_text(h, it->build.key);

@@ -12,7 +12,9 @@
  *   build.c      source file -> shared library, many at a time (hash.c, process.c)
  *   usage.c      who had the cores
  *   channel.c    a worker process: start, send, receive, stop
+ *   softdevice.c softgpu's device, in a process beside the worker
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
+ *   account.c    what softgpu's device says of the call
  *   inputs.c     what the calls are fed with
  *   parallel.c   large arrays on all cores
  *   compare.c    what came back against what should have
@@ -48,6 +50,7 @@
 #define GRADER_GRADER_H
 
 #include "case.h"
+#include "remote/remote.h"
 #include "timing.h"
 #include <jansson.h>
 #include <limits.h>
@@ -213,6 +216,7 @@ bool is_skeleton(const options *, const char *path);
 /* ---- channel.c ------------------------------------------------------------------------------- */
 
 typedef struct worker worker;
+typedef struct softdevice softdevice;
 
 typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE } exchange;
 
@@ -230,7 +234,38 @@ const char *worker_output(worker *);
 core_usage worker_used(const worker *);
 /** How a spent worker ended, in words. */
 const char *worker_epitaph(worker *);
+/** softgpu's device, or NULL where it has none. */
+softdevice *worker_device(worker *);
 void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
+
+/* ---- softdevice.c: the device of a worker on softgpu, as a supervisor sees it ---------------- */
+
+/** @return NULL when it cannot be had in time. */
+softdevice *softdevice_start(const options *);
+void softdevice_stop(softdevice *, bool patient); /* patient: it may write a profile first */
+/** The worker's end of its line to it, until the worker has it. */
+int softdevice_client(const softdevice *);
+void softdevice_client_given(softdevice *);
+/** Allocate a buffer of a call, which gets its address. @param data NULL: poison that counts as not
+ *  written. The same for the others: @return false when the device or its memory is not there. */
+bool softdevice_lend(softdevice *, wire_argument *, const void *data);
+bool softdevice_read(softdevice *, const wire_argument *, void *data);
+/** Is it still that data? Is what lies before it untouched? */
+bool softdevice_holds(softdevice *, const wire_argument *, const void *data);
+bool softdevice_is_whole(softdevice *, const wire_argument *);
+/** Free what was lent. @param relocate what is lent next lies elsewhere */
+void softdevice_take_home(softdevice *, bool relocate);
+/** From now on the device does what the worker asks, and counts launches if it shall. */
+bool softdevice_listen(softdevice *, bool count);
+/** ... and no longer. @return what happened meanwhile; NULL: the process is gone */
+const remote_account *softdevice_account(softdevice *);
+
+/* ---- account.c ------------------------------------------------------------------------------- */
+
+/** Put what the device found before what the worker says of host code. */
+void account_findings(const remote_account *, wire_reply *);
+/** Fail the case if its results were not made on the device. */
+void account_work(const remote_account *, const char *function, bool has_results);
 
 /** What a worker says of its device. Zeros and "softgpu" or the CPU's name where there is none. */
 typedef struct device_facts {

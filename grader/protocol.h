@@ -11,16 +11,18 @@
  *   grader -> worker   WIRE_FETCH
  *   worker -> grader   wire_reply: every buffer, canaries included, is back in shared memory
  *
- * The worker knows neither which buffers are outputs nor what they should hold.
+ * The worker knows neither which buffers are outputs nor what they should hold. On softgpu those on
+ * the device are none of its business: the grader keeps them there itself (softdevice.c), and the
+ * worker gets their addresses.
  */
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H
 
-#include "device/counts.h"
 #include <stdint.h>
 
 #define WIRE_CONTROL_FD 3 /* the socket, in the worker */
 #define WIRE_MEMORY_FD  4 /* the shared memory, in the worker */
+#define WIRE_DEVICE_FD  5 /* the socket to softgpu's device, in a worker that has one */
 #define WIRE_ARGUMENTS  24
 #define WIRE_HANDLES    8
 #define WIRE_FINDINGS   8
@@ -50,7 +52,7 @@ typedef struct wire_argument {
     uint64_t at;            /* offset of the buffer's image in shared memory */
     uint64_t before, after; /* canary bytes around the data; the image is before + bytes + after */
     uint64_t bytes;         /* of the data */
-    uint32_t forget;        /* tell softgpu that nothing has been written there yet */
+    uint64_t address;       /* of the data on softgpu's device, where the grader put it; or 0 */
     uint32_t against_guard; /* host only: the last byte touches an unmapped page */
     char name[32];
     union {
@@ -75,7 +77,6 @@ typedef struct wire_call {
     uint32_t count;
     uint32_t relocate; /* allocate at other addresses than the call before */
     uint32_t timed;    /* flush caches first */
-    uint32_t counted;  /* softgpu only: count what the call costs */
     uint32_t repeats;  /* calls between the two clock readings; 1 unless a call is very short */
     uint64_t memory_bytes;
     char function[64];
@@ -99,8 +100,7 @@ typedef struct wire_finding {
 typedef struct wire_reply {
     uint32_t status;
     uint32_t sticky;
-    double seconds;       /* of the call, by the worker's events or clock; the grader checks it */
-    device_counts counts; /* of a counted call */
+    double seconds; /* of the call, by the worker's events or clock; the grader checks it */
     union {
         int64_t i;
         double f;

@@ -3,7 +3,9 @@
  * other end watches the count for a moment, which makes a launch cheap, and then sleeps at the
  * socket, through which it is woken. The socket also tells when the other end is gone.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "remote.h"
 
 #include <errno.h>

@@ -61,7 +61,10 @@ bool remote_device_open(remote_server *s, uint32_t number, device_options option
 
 static void unshare_all(struct remote_device *at)
 {
-    while (at->shared_count) device_unshare(at->device, at->shared[--at->shared_count].address);
+    while (at->shared_count) {
+        device_unshare(at->device, at->shared[--at->shared_count].address);
+        watch_share(at->watch, -1);
+    }
 }
 
 void remote_device_close(remote_server *s, uint32_t number)
@@ -208,6 +211,7 @@ static device_status do_share(message *m)
     if (!more) return DEVICE_OUT_OF_MEMORY;
     at->shared = more;
     at->shared[at->shared_count++] = (struct remote_range){m->q->word[0], m->q->word[1]};
+    watch_share(at->watch, 1);
     return device_share(m->device, m->q->word[0], m->q->word[1]);
 }
 
@@ -218,6 +222,7 @@ static device_status do_unshare(message *m)
     for (uint32_t i = 0; i < at->shared_count; i++) {
         if (at->shared[i].address != m->q->word[0]) continue;
         at->shared[i] = at->shared[--at->shared_count];
+        watch_share(at->watch, -1);
         return device_unshare(m->device, m->q->word[0]);
     }
     return DEVICE_BAD_ADDRESS;
@@ -309,7 +314,7 @@ static device_status do_launch(message *m)
     memcpy(launch.grid, q->grid, sizeof launch.grid);
     memcpy(launch.block, q->block, sizeof launch.block);
     device_status status = device_launch(m->device, &launch);
-    m->r->word[0] = watch_launched(m->at->watch);
+    m->r->word[0] = watch_launched(m->at->watch, status);
     give_output(m);
     return status;
 }

@@ -100,6 +100,8 @@ typedef struct remote_account {
     device_counts counts;   /**< of launches only if counted; of copies and fills always */
     uint32_t launches;      /**< that ran, counted or not */
     uint32_t round_trips;   /**< copies to the device after one to the host */
+    uint32_t faults;        /**< launches that ended with a fault */
+    uint32_t shares;        /**< ranges that were shared with the host at any time meanwhile */
     uint32_t finding_count; /**< the first of them are here */
     char line[REMOTE_FINDINGS][REMOTE_LINE];
 } remote_account;
@@ -166,7 +168,7 @@ typedef struct remote_watch remote_watch;
 remote_watch *watch_open(device *, bool supervised);
 void watch_close(remote_watch *);
 /** A launch is over: take its findings. @return how many the client has not seen */
-uint32_t watch_launched(remote_watch *);
+uint32_t watch_launched(remote_watch *, device_status);
 /** The next one for the client. @return false: there is none */
 bool watch_finding(remote_watch *, device_finding *);
 /** What the client has to say of that one. */
@@ -177,6 +179,8 @@ void watch_transfer(remote_watch *, const remote_request *);
 void watch_total(remote_watch *, device_counts *);
 /** One end wants launches counted, or no longer; while one of them does they are. */
 void watch_count(remote_watch *, bool supervisor, bool on);
+/** A range is shared with the host, or no longer. */
+void watch_share(remote_watch *, int change);
 void watch_listen(remote_watch *, bool count);
 void watch_account(remote_watch *, remote_account *);
 /** An allocation is the supervisor's: not to be freed by others. @return false: it has too many */

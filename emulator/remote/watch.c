@@ -32,9 +32,10 @@ struct remote_watch {
     bool wanted[2];                   /* by client, by supervisor: to count launches */
     device_counts before;             /* of launches, when listening began */
     device_counts transfers, earlier; /* copies and fills: since then, and before that */
-    uint32_t launches, round_trips;
-    bool was_read;       /* there was a copy to the host, and none to the device since */
-    remote_request last; /* copy, of which the next may be a part */
+    uint32_t launches, faults, round_trips;
+    uint32_t shared, shares; /* ranges: now, and at any time since listening began */
+    bool was_read;           /* there was a copy to the host, and none to the device since */
+    remote_request last;     /* copy, of which the next may be a part */
     struct {
         device_address address;
         char name[64];
@@ -63,11 +64,13 @@ void watch_close(remote_watch *w)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-uint32_t watch_launched(remote_watch *w)
+uint32_t watch_launched(remote_watch *w, device_status status)
 {
     static device_finding finding;
 
-    w->launches++;
+    w->launches +=
+        status == DEVICE_OK || status >= DEVICE_ILLEGAL_ADDRESS; /* else it was refused */
+    w->faults += status >= DEVICE_ILLEGAL_ADDRESS;
     w->last = (remote_request){.verb = 0};
     if (!w->supervised) w->kept = w->seen = 0;
     while (device_take_finding(w->device, &finding)) {
@@ -155,6 +158,12 @@ void watch_transfer(remote_watch *w, const remote_request *q)
     }
 }
 
+void watch_share(remote_watch *w, int change)
+{
+    w->shared += (uint32_t)change;
+    w->shares += change > 0;
+}
+
 /* ---- the account ----------------------------------------------------------------------------- */
 
 void watch_count(remote_watch *w, bool supervisor, bool on)
@@ -177,14 +186,18 @@ void watch_listen(remote_watch *w, bool count)
     count_add(&w->earlier, &w->transfers);
     memset(&w->transfers, 0, sizeof w->transfers);
     w->last = (remote_request){.verb = 0};
-    w->launches = w->round_trips = 0;
+    w->launches = w->faults = w->round_trips = 0;
+    w->shares = w->shared;
     w->was_read = false;
     w->kept = w->seen = w->findings = 0;
 }
 
 void watch_account(remote_watch *w, remote_account *a)
 {
-    *a = (remote_account){.launches = w->launches, .round_trips = w->round_trips};
+    *a = (remote_account){.launches = w->launches,
+                          .round_trips = w->round_trips,
+                          .faults = w->faults,
+                          .shares = w->shares};
     device_count_total(w->device, &a->counts);
     count_add_times(&a->counts, &w->before, (uint64_t)-1);
     count_add(&a->counts, &w->transfers);

@@ -86,11 +86,27 @@ void allocations_forget(void)
     freed_count = 0;
 }
 
+/** Where a device is shared with another process, that may have made it. */
+static struct allocation *add_lent(device_address base)
+{
+    device *device = device_at(pointer_to(base));
+    device_address start;
+    uint64_t bytes;
+
+    if (!device || device_find(device, base, &start, &bytes) || start != base) return NULL;
+    allocation_add(base, bytes, false);
+    struct allocation *a = allocation_find(base);
+    if (a) a->lent = true;
+    return a;
+}
+
 void softgpu_name(const void *pointer, const char *name)
 {
     runtime_lock();
     struct allocation *a = allocation_find(address_of(pointer));
-    if (a) snprintf(a->name, sizeof a->name, "%s", name);
+    if (name && (!a || a->is_freed)) a = add_lent(address_of(pointer));
+    if (name && a) snprintf(a->name, sizeof a->name, "%s", name);
+    if (!name && a && a->lent) drop(a);
     runtime_unlock();
 }
 
@@ -146,7 +162,7 @@ void allocations_report_leaks(void)
         count = 0;
         for (int i = 0; i < BUCKETS; i++)
             for (struct allocation *a = buckets[i]; a; a = a->next) {
-                if (a->is_freed) continue;
+                if (a->is_freed || a->lent) continue;
                 if (alive) alive[count] = a;
                 count++;
             }

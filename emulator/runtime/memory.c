@@ -30,7 +30,9 @@ static void describe_pointer(const void *pointer, char *text, size_t size)
     char made[700];
 
     snprintf(text, size, "the start of no allocation");
-    if (a && !a->is_freed) {
+    if (a && a->lent) {
+        snprintf(text, size, "%s, and not the program's to free", a->name);
+    } else if (a && !a->is_freed) {
         snprintf(text, size,
                  a->pinned_host ? "host memory, for cudaFreeHost" : "device memory, for cudaFree");
     } else if (device && !device_find(device, address_of(pointer), &base, &bytes)) {

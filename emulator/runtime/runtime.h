@@ -148,7 +148,7 @@ struct allocation {
     struct allocation *next, *freed_after;
     device_address base; /* or a host address, of pinned memory */
     size_t bytes;
-    bool is_freed, pinned_host;
+    bool is_freed, pinned_host, lent; /* lent: somebody else made it, and named it here */
     char name[64]; /* what a tool calls it */
     struct trace made, freed;
 };

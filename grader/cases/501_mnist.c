@@ -223,6 +223,7 @@ EXERCISE(501) = {
     .functions = {"mlp_create", "mlp_train_batch", "mlp_predict", "mlp_get_params", "mlp_free",
                   "train_mnist"},
     .prerequisites = {208, 301, 303, 305, 314, 404},
+    .host_copies = true,
     .own_prerequisites = true,
     .points = 30,
     .cases = cases,

@@ -23,33 +23,12 @@ static wire_finding kept[WIRE_FINDINGS];
 static unsigned finding_count;
 
 #ifdef WITH_SOFTGPU
-/* Where the name of a file begins that ends at `end`, and where its folder does. */
-static const char *find_name(const char *line, const char *end, const char **folder)
-{
-    const char *name = end;
-    for (*folder = end; *folder > line && (*folder)[-1] != ' ';) --*folder;
-    while (name > *folder && name[-1] != '/') name--;
-    return name;
-}
-
-/* The student knows the files, not the folders that they were compiled in: x/y/206_a.cu:13 ->
- * 206_a.cu:13. */
-static void copy_without_folders(char *to, size_t bytes, const char *line)
-{
-    size_t used = 0;
-    for (const char *end, *folder; used < bytes && (end = strstr(line, ".cu:")); line = end + 4) {
-        const char *name = find_name(line, end, &folder);
-        used += (size_t)snprintf(to + used, bytes - used, "%.*s%.*s", (int)(folder - line), line,
-                                 (int)(end + 4 - name), name);
-    }
-    if (used < bytes) snprintf(to + used, bytes - used, "%s", line);
-}
-
+/* Of host code: what kernels do the grader hears from the device. */
 static void keep_finding(const char *line, void *context)
 {
     (void)context;
     if (finding_count < WIRE_FINDINGS) {
-        copy_without_folders(kept[finding_count].line, sizeof kept->line, line);
+        snprintf(kept[finding_count].line, sizeof kept->line, "%s", line);
     }
     finding_count++;
 }
@@ -58,6 +37,7 @@ static void keep_finding(const char *line, void *context)
 int device_start(void)
 {
 #ifdef WITH_SOFTGPU
+    softgpu_attach(WIRE_DEVICE_FD);
     softgpu_on_finding(keep_finding, NULL);
 #endif
     cudaError_t error = cudaStreamCreate(&stream);
@@ -66,31 +46,15 @@ int device_start(void)
     return error;
 }
 
-/* softgpu sees for itself what goes past an end: there the canaries stay at home, but for what
- * keeps the data from being aligned. */
-static void choose_part(worker_buffer *buffer, const wire_argument *argument)
+/* On softgpu the grader keeps it; only what is said of host code wants its name. */
+static void note_lent(worker_buffer *buffer, const wire_argument *argument)
 {
-    buffer->skipped = 0;
-    buffer->device_bytes = buffer->image_bytes;
-#ifdef WITH_SOFTGPU
-    if (argument->bytes == 0) return; /* which must have an address nevertheless */
-    buffer->skipped = argument->before & ~(size_t)255;
-    buffer->device_bytes = argument->before - buffer->skipped + argument->bytes;
-#else
-    (void)argument;
-#endif
-}
-
-static void tell_softgpu(const worker_buffer *buffer, const wire_argument *argument)
-{
+    buffer->base = (unsigned char *)(uintptr_t)argument->address - argument->before;
+    buffer->is_lent = true;
 #ifdef WITH_SOFTGPU
     char name[64];
     snprintf(name, sizeof name, "the argument %s", argument->name);
-    softgpu_name(buffer->base + buffer->skipped, name);
-    if (argument->forget) softgpu_forget(buffer->base + argument->before, argument->bytes);
-#else
-    (void)buffer;
-    (void)argument;
+    softgpu_name(buffer->base, name);
 #endif
 }
 
@@ -99,28 +63,28 @@ int device_buffer_create(worker_buffer *buffer, const wire_argument *argument,
 {
     void *memory = NULL;
     buffer->image_bytes = argument->before + argument->bytes + argument->after;
-    choose_part(buffer, argument);
-    cudaError_t error = cudaMalloc(&memory, buffer->device_bytes);
-    if (error) return error;
-    buffer->base = (unsigned char *)memory - buffer->skipped;
-    if (buffer->device_bytes > 0) {
-        error = cudaMemcpy(memory, image + buffer->skipped, buffer->device_bytes,
-                           cudaMemcpyHostToDevice);
+    if (argument->address) {
+        note_lent(buffer, argument);
+        return cudaSuccess;
     }
-    tell_softgpu(buffer, argument);
-    return error;
+    cudaError_t error = cudaMalloc(&memory, buffer->image_bytes);
+    if (error) return error;
+    buffer->base = memory;
+    return cudaMemcpy(memory, image, buffer->image_bytes, cudaMemcpyHostToDevice);
 }
 
 int device_buffer_read(unsigned char *image, const worker_buffer *buffer)
 {
-    if (buffer->device_bytes == 0) return cudaSuccess;
-    return cudaMemcpy(image + buffer->skipped, buffer->base + buffer->skipped, buffer->device_bytes,
-                      cudaMemcpyDeviceToHost);
+    if (buffer->is_lent) return cudaSuccess;
+    return cudaMemcpy(image, buffer->base, buffer->image_bytes, cudaMemcpyDeviceToHost);
 }
 
 void device_buffer_free(worker_buffer *buffer)
 {
-    if (buffer->base) cudaFree(buffer->base + buffer->skipped);
+    if (buffer->base && !buffer->is_lent) cudaFree(buffer->base);
+#ifdef WITH_SOFTGPU
+    if (buffer->is_lent) softgpu_name(buffer->base, NULL);
+#endif
 }
 
 void *device_stream(void)
@@ -170,27 +134,6 @@ double device_clock_stop(void)
     cudaEventElapsedTime(&milliseconds, start, stop);
     return milliseconds * 1e-3;
 }
-
-#ifdef WITH_SOFTGPU
-void device_count_start(void)
-{
-    softgpu_count_start();
-}
-
-void device_count_stop(device_counts *counts)
-{
-    softgpu_count_stop(counts);
-}
-#else
-void device_count_start(void)
-{
-}
-
-void device_count_stop(device_counts *counts)
-{
-    (void)counts;
-}
-#endif
 
 int device_take_error(bool *sticky)
 {

@@ -68,15 +68,6 @@ double device_clock_stop(void)
     return seconds_now() - started;
 }
 
-void device_count_start(void)
-{
-}
-
-void device_count_stop(device_counts *counts)
-{
-    (void)counts;
-}
-
 int device_take_error(bool *sticky)
 {
     *sticky = false;

@@ -131,11 +131,9 @@ static void run(wire_reply *reply)
     for (uint32_t i = 0; i < call.count; i++) pointers[i] = argument_pointer(i, pointers);
 
     if (call.timed) device_flush_caches();
-    if (call.counted) device_count_start();
     device_clock_start();
     for (uint32_t i = 0; i < call.repeats; i++) invoke(function, &call, pointers, reply);
     reply->seconds = device_clock_stop();
-    if (call.counted) device_count_stop(&reply->counts);
 
     if (call.returns == WIRE_RETURN_HANDLE) {
         handles[call.return_handle] = (void *)(intptr_t)reply->returned.i;

@@ -23,7 +23,7 @@ typedef struct worker_buffer {
     unsigned char *base;
     void *mapping; /* host only: what munmap takes */
     size_t mapping_bytes, image_bytes;
-    size_t skipped, device_bytes; /* device only: the part of the image that lies there */
+    bool is_lent; /* device only: it is the grader's */
 } worker_buffer;
 
 /* memory.c */
@@ -42,9 +42,6 @@ void device_flush_caches(void);
 void device_clock_start(void);
 /** Wait for the whole device, then stop. @return seconds since device_clock_start */
 double device_clock_stop(void);
-/** Count what the device does from here on; softgpu only. */
-void device_count_start(void);
-void device_count_stop(device_counts *);
 /** The first error of the device since the last call of this; *sticky when it stays. */
 int device_take_error(bool *sticky);
 const char *device_error_text(int error);

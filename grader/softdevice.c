@@ -1,0 +1,269 @@
+/*
+ * softdevice.c: softgpu's device in a process of its own, which the grader starts beside a worker.
+ * The worker has the line of a client to it, the grader that of a supervisor: buffers of calls are
+ * allocated, filled and read back from here, and what was launched, copied, found and counted is
+ * told here. No code of the student's stands in between. emulator/remote/remote.h has the details.
+ */
+#include "grader.h"
+
+#include "timer.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE    60.0       /* seconds for anything but a student's kernel */
+#define DECOY_BYTES (3u << 20) /* enough to move what is allocated after it */
+#define CANARY      0xc7
+#define MEMORY_MOST ((uint64_t)8 << 30)
+
+enum { CLIENT_FD = 3, SUPERVISOR_FD = 4 }; /* in the process */
+
+struct softdevice {
+    pid_t process;
+    double patience;
+    int client; /* the worker's end, until it has it */
+    remote_link link;
+    device_address lent[WIRE_ARGUMENTS], decoy;
+    int lent_count;
+    remote_account account;
+};
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+/* A kernel cannot have more memory than leaves some to the grader. */
+static void limit_memory(void)
+{
+    char text[32];
+    const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)(half < MEMORY_MOST ? half : MEMORY_MOST));
+    setenv("SOFTGPU_MEMORY", text, 0);
+}
+
+static void become_device(const options *o, int client, int supervisor)
+{
+    char program[PATH_MAX];
+    setsid();
+    const int null = open("/dev/null", O_RDWR);
+    const int moved[] = {fcntl(client, F_DUPFD, 10), fcntl(supervisor, F_DUPFD, 10)};
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(moved[0], CLIENT_FD);
+    dup2(moved[1], SUPERVISOR_FD);
+    for (int fd = SUPERVISOR_FD + 1; fd < 256; fd++) close(fd);
+    limit_memory();
+    snprintf(program, sizeof program, "%s/softgpu_device", o->build);
+    execl(program, program, "3", "4", (char *)NULL);
+    _exit(127);
+}
+
+softdevice *softdevice_start(const options *o)
+{
+    int clients[2], supervisors[2], host_memory = -1;
+    remote_hello hello;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, clients) != 0) return NULL;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, supervisors) != 0) return NULL;
+    softdevice *d = calloc(1, sizeof *d);
+    d->patience = PATIENCE * (o->slow > 1 ? o->slow : 1);
+    d->client = clients[0];
+    d->process = fork();
+    if (d->process == 0) become_device(o, clients[1], supervisors[1]);
+    close(clients[1]);
+    close(supervisors[1]);
+    if (remote_link_accept(&d->link, supervisors[0], &host_memory, &hello, d->patience)) {
+        close(host_memory);
+        return d;
+    }
+    close(supervisors[0]);
+    softdevice_stop(d, false);
+    return NULL;
+}
+
+int softdevice_client(const softdevice *d)
+{
+    return d->client;
+}
+
+void softdevice_client_given(softdevice *d)
+{
+    close(d->client);
+    d->client = -1;
+}
+
+/* It ends by itself when the grader's line closes, after it has written a profile if it shall. */
+static void wait_for_end(const softdevice *d)
+{
+    for (int i = 0; i < 3000; i++) {
+        if (waitpid(d->process, NULL, WNOHANG) != 0) return;
+        usleep(10000);
+    }
+}
+
+void softdevice_stop(softdevice *d, bool patient)
+{
+    if (!d) return;
+    remote_link_close(&d->link);
+    if (d->client >= 0) close(d->client);
+    if (patient) wait_for_end(d);
+    if (d->process > 0) kill(d->process, SIGKILL);
+    if (d->process > 0) waitpid(d->process, NULL, 0);
+    free(d);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static bool ask(softdevice *d, const remote_request *q, remote_reply *r)
+{
+    return remote_ask(&d->link, q, r, d->patience);
+}
+
+static bool done(softdevice *d, remote_request q)
+{
+    remote_reply reply;
+    return ask(d, &q, &reply) && reply.status == DEVICE_OK;
+}
+
+static size_t piece(size_t bytes, size_t at)
+{
+    return bytes - at < REMOTE_CHUNK ? bytes - at : REMOTE_CHUNK;
+}
+
+static bool write_bytes(softdevice *d, device_address to, const void *from, size_t bytes)
+{
+    bool well = true;
+    for (size_t at = 0; at < bytes && well; at += REMOTE_CHUNK) {
+        memcpy(d->link.window, (const char *)from + at, piece(bytes, at));
+        well = done(d, (remote_request){
+                           .verb = REMOTE_WRITE, .word = {to + at}, .payload = piece(bytes, at)});
+    }
+    return well;
+}
+
+/* Piece by piece into the window, where `use` finds it. */
+static bool read_pieces(softdevice *d, device_address from, size_t bytes,
+                        bool (*use)(char *data, const void *window, size_t bytes), void *data)
+{
+    bool well = true;
+    for (size_t at = 0; at < bytes && well; at += REMOTE_CHUNK) {
+        well =
+            done(d, (remote_request){.verb = REMOTE_READ, .word = {from + at, piece(bytes, at)}}) &&
+            use((char *)data + at, d->link.window, piece(bytes, at));
+    }
+    return well;
+}
+
+static bool take(char *data, const void *window, size_t bytes)
+{
+    memcpy(data, window, bytes);
+    return true;
+}
+
+static bool is_same(char *data, const void *window, size_t bytes)
+{
+    return memcmp(data, window, bytes) == 0;
+}
+
+static bool is_canary(char *data, const void *window, size_t bytes)
+{
+    const unsigned char *c = window;
+    (void)data;
+    for (size_t i = 0; i < bytes; i++) {
+        if (c[i] != CANARY) return false;
+    }
+    return true;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static bool allocate(softdevice *d, size_t bytes, device_address *address)
+{
+    remote_reply reply;
+    const remote_request q = {.verb = REMOTE_ALLOC, .word = {bytes}};
+    if (!ask(d, &q, &reply) || reply.status != DEVICE_OK) return false;
+    *address = reply.word[0];
+    return true;
+}
+
+static void release(softdevice *d, device_address address)
+{
+    done(d, (remote_request){.verb = REMOTE_FREE, .word = {address}});
+}
+
+static void name(softdevice *d, device_address address, const char *argument)
+{
+    const int length = snprintf((char *)d->link.window, REMOTE_NAME, "the argument %s", argument);
+    done(d,
+         (remote_request){.verb = REMOTE_CALL_IT, .word = {address}, .payload = (uint64_t)length});
+}
+
+/* What keeps the data from being aligned is a canary; past the end softgpu looks for itself. */
+static bool fill(softdevice *d, device_address base, const wire_argument *w, const void *data)
+{
+    const device_address at = base + w->before;
+    if (w->before &&
+        !done(d, (remote_request){
+                     .verb = REMOTE_FILL, .word = {base, CANARY, w->before}, .small = 1})) {
+        return false;
+    }
+    if (data) return write_bytes(d, at, data, w->bytes);
+    return done(d, (remote_request){.verb = REMOTE_FILL,
+                                    .word = {at, w->value.u, w->bytes / 4},
+                                    .small = 4}) &&
+           done(d, (remote_request){.verb = REMOTE_FORGET, .word = {at, w->bytes}});
+}
+
+bool softdevice_lend(softdevice *d, wire_argument *w, const void *data)
+{
+    device_address base;
+    if (!allocate(d, w->before + w->bytes, &base)) return false;
+    d->lent[d->lent_count++] = base;
+    w->address = base + w->before;
+    name(d, base, w->name);
+    return w->bytes == 0 || fill(d, base, w, data);
+}
+
+bool softdevice_read(softdevice *d, const wire_argument *w, void *data)
+{
+    return read_pieces(d, w->address, w->bytes, take, data);
+}
+
+bool softdevice_holds(softdevice *d, const wire_argument *w, const void *data)
+{
+    return read_pieces(d, w->address, w->bytes, is_same, (void *)data);
+}
+
+bool softdevice_is_whole(softdevice *d, const wire_argument *w)
+{
+    return w->bytes == 0 || read_pieces(d, w->address - w->before, w->before, is_canary, NULL);
+}
+
+void softdevice_take_home(softdevice *d, bool relocate)
+{
+    while (d->lent_count > 0) release(d, d->lent[--d->lent_count]);
+    if (relocate && !d->decoy) allocate(d, DECOY_BYTES, &d->decoy);
+    if (relocate || !d->decoy) return;
+    release(d, d->decoy);
+    d->decoy = 0;
+}
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+bool softdevice_listen(softdevice *d, bool count)
+{
+    return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count}});
+}
+
+const remote_account *softdevice_account(softdevice *d)
+{
+    remote_reply reply;
+    const remote_request q = {.verb = REMOTE_LISTEN_OFF};
+    if (!ask(d, &q, &reply) || reply.payload != sizeof d->account) return NULL;
+    memcpy(&d->account, d->link.window, sizeof d->account);
+    return &d->account;
+}
