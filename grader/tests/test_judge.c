@@ -185,6 +185,7 @@ START_TEST(inputs_are_what_was_asked_for)
     ck_assert_int_eq(outside, 0);
     ck_assert(highest > 100 && hits > 5 && hits <= 10);
     sprinkle_f32(y, 0, 5, 10); /* nowhere */
+    ck_assert_ptr_nonnull(now.allocations);
     inputs_free();
     ck_assert_ptr_null(now.allocations);
 }

@@ -165,6 +165,8 @@ START_TEST(gradescope_has_its_fields)
     ck_assert(json_is_number(json_object_get(root, "execution_time")));
     ck_assert_uint_eq(json_array_size(json_object_get(root, "leaderboard")), 5); /* passed ones */
     check_leaderboard(json_object_get(root, "leaderboard"));
+    ck_assert(json_equal(json_object_get(json_object_get(root, "extra_data"), "signature"),
+                         json_object_get(results, "signature")));
     json_decref(root);
     json_decref(results);
     free(text);
@@ -269,6 +271,7 @@ START_TEST(page_needs_nothing_else)
     char *text = stored_view("html");
     ck_assert_ptr_nonnull(strstr(text, "default-src 'none'"));
     ck_assert_ptr_nonnull(strstr(text, "name=\"viewport\""));
+    ck_assert_ptr_nonnull(strstr(text, "signed with key 9138a4d2"));
     ck_assert_int_eq(count_of(text, "<script"), 0);
     ck_assert_int_eq(count_of(text, "://"), 0);
     ck_assert_ptr_nonnull(strstr(text, "isolated by namespaces, files, user"));
