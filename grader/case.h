@@ -125,10 +125,10 @@ void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at rand
 typedef void parallel_work(size_t begin, size_t end, void *context);
 typedef bool parallel_test(size_t i, const void *context);
 
-/** The work for 0 .. count-1, cut into parts. */
-void parallel(size_t count, parallel_work *, void *context);
+/** The work for 0 .. count-1, cut into parts. @param cost of one, in simple operations */
+void parallel(size_t count, size_t cost, parallel_work *, void *context);
 /** @return the first i below count for which the test is true, or count */
-size_t parallel_find(size_t count, parallel_test *, const void *context);
+size_t parallel_find(size_t count, size_t cost, parallel_test *, const void *context);
 
 /* ---- calls into the worker ------------------------------------------------------------------- */
 

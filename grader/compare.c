@@ -137,60 +137,104 @@ void expect_near(const char *what, double got, double want, double tolerance)
     expect(near, "%s is %.9g, should be %.9g (within %.1e)%s", what, got, want, tolerance, mistake);
 }
 
-static void expect_element(const float *c, const float *a, const float *b, long i, long j, long n,
-                           long k)
+/* ---- products of matrices -------------------------------------------------------------------- */
+
+typedef struct product {
+    const float *c, *a, *b; /* [m x n] [m x k] [k x n] */
+    long m, n, k;
+    const int *row, *col;  /* [SAMPLES]: the elements that are looked at */
+    const float *x;        /* [n], random */
+    double *bx, *absolute; /* [k]: b x, and |b| |x| */
+} product;
+
+static double want_element(const product *p, size_t sample, double *scale)
 {
-    double want = 0.0, scale = 0.0;
-    for (long p = 0; p < k; p++) {
-        double term = (double)a[i * k + p] * b[p * n + j];
+    const long i = p->row[sample], j = p->col[sample];
+    double want = *scale = 0.0;
+    for (long l = 0; l < p->k; l++) {
+        const double term = (double)p->a[i * p->k + l] * p->b[l * p->n + j];
         want += term;
-        scale += fabs(term);
+        *scale += fabs(term);
     }
-    double got = c[i * n + j];
-    expect(fabs(got - want) <= FP32_SUM_TOLERANCE * scale,
-           "c[%ld][%ld] is %.9g, should be %.9g (one of %d elements looked at)", i, j, got, want,
-           SAMPLES);
+    return want;
+}
+
+static bool element_is_wrong(size_t sample, const void *context)
+{
+    const product *p = context;
+    double scale;
+    const double want = want_element(p, sample, &scale);
+    const double got = p->c[p->row[sample] * p->n + p->col[sample]];
+    return !(fabs(got - want) <= FP32_SUM_TOLERANCE * scale);
+}
+
+static void expect_samples(product *p)
+{
+    double scale;
+    p->row = random_i32(SAMPLES, 0, (int)p->m);
+    p->col = random_i32(SAMPLES, 0, (int)p->n);
+    const size_t s = parallel_find(SAMPLES, (size_t)p->k, element_is_wrong, p);
+    if (s == SAMPLES) return;
+    fail("c[%d][%d] is %.9g, should be %.9g (one of %d elements looked at)", p->row[s], p->col[s],
+         p->c[p->row[s] * p->n + p->col[s]], want_element(p, s, &scale), SAMPLES);
+}
+
+static void project_b(size_t begin, size_t end, void *context)
+{
+    const product *p = context;
+    for (size_t l = begin; l < end; l++) {
+        const float *row = p->b + (long)l * p->n;
+        for (long j = 0; j < p->n; j++) {
+            p->bx[l] += (double)row[j] * p->x[j];
+            p->absolute[l] += fabs((double)row[j] * p->x[j]);
+        }
+    }
+}
+
+static double want_row(const product *p, size_t i, double *got, double *scale)
+{
+    double want = *got = *scale = 0.0;
+    for (long j = 0; j < p->n; j++) *got += (double)p->c[(long)i * p->n + j] * p->x[j];
+    for (long l = 0; l < p->k; l++) {
+        want += p->a[(long)i * p->k + l] * p->bx[l];
+        *scale += fabs(p->a[(long)i * p->k + l]) * p->absolute[l];
+    }
+    return want;
+}
+
+static bool row_is_wrong(size_t i, const void *context)
+{
+    double got, scale;
+    const double want = want_row(context, i, &got, &scale);
+    return !(fabs(got - want) <= FP32_SUM_TOLERANCE * scale);
 }
 
 /* c x = a (b x) for one random x: a wrong element anywhere in a row shows in that row. */
-static void expect_projection(const float *c, const float *a, const float *b, long m, long n,
-                              long k)
+static void expect_projection(product *p)
 {
-    float *x = random_f32((size_t)n);
-    double *bx = f64_array((size_t)k), *absolute = f64_array((size_t)k);
-    for (long p = 0; p < k; p++) {
-        for (long j = 0; j < n; j++) {
-            bx[p] += (double)b[p * n + j] * x[j];
-            absolute[p] += fabs((double)b[p * n + j] * x[j]);
-        }
-    }
-    for (long i = 0; i < m; i++) {
-        double got = 0.0, want = 0.0, scale = 0.0;
-        for (long j = 0; j < n; j++) got += (double)c[i * n + j] * x[j];
-        for (long p = 0; p < k; p++) {
-            want += a[i * k + p] * bx[p];
-            scale += fabs(a[i * k + p]) * absolute[p];
-        }
-        expect(fabs(got - want) <= FP32_SUM_TOLERANCE * scale,
-               "row %ld of c is wrong: its projection is %.9g, should be %.9g", i, got, want);
-    }
+    double got, scale;
+    p->x = random_f32((size_t)p->n);
+    p->bx = f64_array((size_t)p->k);
+    p->absolute = f64_array((size_t)p->k);
+    parallel((size_t)p->k, (size_t)p->n, project_b, p);
+    const size_t i = parallel_find((size_t)p->m, (size_t)(p->n + p->k), row_is_wrong, p);
+    if (i == (size_t)p->m) return;
+    const double want = want_row(p, i, &got, &scale);
+    fail("row %zu of c is wrong: its projection is %.9g, should be %.9g", i, got, want);
 }
 
 void expect_matmul(const float *c, const float *a, const float *b, long m, long n, long k)
 {
-    if (m * n * k <= FULL_CHECK_TERMS) {
-        double *want = f64_array((size_t)(m * n)), *scale = f64_array((size_t)(m * n));
-        layout l = {"c", (size_t)m, (size_t)n};
-        reference_matmul(want, scale, a, b, m, n, k);
-        if (!is_close(l, c, want, scale, FP32_SUM_TOLERANCE)) suspect_product(c, a, b, m, n, k);
-        expect_close(l, c, want, scale, FP32_SUM_TOLERANCE);
-        expect_norm_close(l, c, want, scale, k, FP32_NORM_TOLERANCE);
+    product p = {.c = c, .a = a, .b = b, .m = m, .n = n, .k = k};
+    if (m * n * k > FULL_CHECK_TERMS) {
+        expect_samples(&p);
+        expect_projection(&p);
         return;
     }
-    for (int s = 0; s < SAMPLES; s++) {
-        long i = (long)random_below(case_random(), (uint64_t)m);
-        long j = (long)random_below(case_random(), (uint64_t)n);
-        expect_element(c, a, b, i, j, n, k);
-    }
-    expect_projection(c, a, b, m, n, k);
+    double *want = f64_array((size_t)(m * n)), *scale = f64_array((size_t)(m * n));
+    layout l = {"c", (size_t)m, (size_t)n};
+    reference_matmul(want, scale, a, b, m, n, k);
+    if (!is_close(l, c, want, scale, FP32_SUM_TOLERANCE)) suspect_product(c, a, b, m, n, k);
+    expect_close(l, c, want, scale, FP32_SUM_TOLERANCE);
+    expect_norm_close(l, c, want, scale, k, FP32_NORM_TOLERANCE);
 }

@@ -100,7 +100,7 @@ static void fill_uniform(size_t begin, size_t end, void *context)
 float *random_f32_between(size_t count, float low, float high)
 {
     uniform u = {now.random, f32_array(count), low, high};
-    parallel(count, fill_uniform, &u);
+    parallel(count, 1, fill_uniform, &u);
     random_skip(&now.random, count);
     return u.x;
 }

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-#define PART    ((size_t)1 << 18) /* elements, or words; fewer are not worth a thread */
+#define PART    ((size_t)1 << 18) /* simple operations; fewer are not worth a thread */
 #define THREADS 32
 
 typedef struct part {
@@ -36,13 +36,13 @@ static size_t smaller(size_t x, size_t y)
     return x < y ? x : y;
 }
 
-void parallel(size_t count, parallel_work *work, void *context)
+void parallel(size_t count, size_t cost, parallel_work *work, void *context)
 {
     part parts[THREADS];
     pthread_t threads[THREADS];
     bool started[THREADS] = {false};
-    const size_t n = smaller(smaller(cores(), THREADS), count / PART + 1);
-    const size_t size = (count / n + 1023) / 1024 * 1024;
+    const size_t n = smaller(smaller(cores(), THREADS), count * cost / PART + 1);
+    const size_t size = cost > 1 ? count / n + 1 : (count / n + 1023) / 1024 * 1024;
     for (size_t i = 0; i < n; i++) {
         const size_t begin = smaller(i * size, count);
         const size_t end = i + 1 < n ? smaller(begin + size, count) : count;
@@ -77,10 +77,10 @@ static void search_part(size_t begin, size_t end, void *context)
     }
 }
 
-size_t parallel_find(size_t count, parallel_test *test, const void *context)
+size_t parallel_find(size_t count, size_t cost, parallel_test *test, const void *context)
 {
     search s = {test, context, count};
-    parallel(count, search_part, &s);
+    parallel(count, cost, search_part, &s);
     return s.found;
 }
 
@@ -122,18 +122,18 @@ static void compare_part(size_t begin, size_t end, void *context)
 void parallel_copy(void *to, const void *from, size_t bytes)
 {
     memory m = {.to = to, .from = from, .bytes = bytes};
-    parallel((bytes + 3) / 4, copy_part, &m);
+    parallel((bytes + 3) / 4, 1, copy_part, &m);
 }
 
 void parallel_fill(void *to, unsigned word, size_t bytes)
 {
     memory m = {.to = to, .word = word, .bytes = bytes};
-    parallel((bytes + 3) / 4, fill_part, &m);
+    parallel((bytes + 3) / 4, 1, fill_part, &m);
 }
 
 bool parallel_equal(const void *a, const void *b, size_t bytes)
 {
     memory m = {.to = (void *)a, .from = b, .bytes = bytes};
-    parallel((bytes + 3) / 4, compare_part, &m);
+    parallel((bytes + 3) / 4, 1, compare_part, &m);
     return !m.different;
 }

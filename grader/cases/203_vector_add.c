@@ -19,7 +19,7 @@ static bool is_wrong(size_t i, const void *context)
 
 static void expect_sums(const float *c, const float *a, const float *b, size_t n)
 {
-    if (parallel_find(n, is_wrong, &(sums){c, a, b}) == n) return;
+    if (parallel_find(n, 1, is_wrong, &(sums){c, a, b}) == n) return;
     double *want = f64_array(n);
     for (size_t i = 0; i < n; i++) want[i] = a[i] + b[i];
     expect_close((layout){"c", 1, n}, c, want, NULL, 0.0);
@@ -92,9 +92,9 @@ static void run_doubling(const long *shape)
 {
     const size_t n = (size_t)shape[0];
     repeated r = {f32_array(n), random_f32(PERIOD)};
-    parallel(n, repeat, &r);
+    parallel(n, 1, repeat, &r);
     call_cuda("vector_add", ARGS(inout_f32("a", r.a, n), same_as(0), same_as(0), u64(n), stream()));
-    const size_t i = parallel_find(n, is_not_doubled, &r);
+    const size_t i = parallel_find(n, 1, is_not_doubled, &r);
     if (i == n) return;
     fail("c[%zu] is %.9g, should be %.9g (n = %zu)%s", i, r.a[i], 2.0f * r.pattern[i % PERIOD], n,
          place_of((layout){"c", 1, n}, i));

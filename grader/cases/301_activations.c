@@ -226,7 +226,7 @@ static void timed_relu(const char *function, const long *shape)
     const float *x = random_f32(n);
     float *y = f32_array(n);
     call_cuda(function, ARGS(out_f32("y", y, n), in_f32("x", x, n), u64(n), stream()));
-    const size_t i = is_baseline(function) ? n : parallel_find(n, is_no_relu, &(pair){x, y});
+    const size_t i = is_baseline(function) ? n : parallel_find(n, 1, is_no_relu, &(pair){x, y});
     if (i < n) fail("y[%zu] is %.9g, should be %.9g", i, y[i], relu(x[i]));
 }
 

@@ -16,7 +16,7 @@ START_TEST(everything_is_done_once)
 {
     static const size_t counts[] = {0, 1, 1024, MANY};
     unsigned char *times = calloc(MANY + 1, 1);
-    parallel(counts[_i], count_up, times);
+    parallel(counts[_i], 1, count_up, times);
     for (size_t i = 0; i <= MANY; i++) ck_assert_uint_eq(times[i], i < counts[_i]);
     free(times);
 }
@@ -27,15 +27,27 @@ static bool is_nonzero(size_t i, const void *context)
     return ((const unsigned char *)context)[i] != 0;
 }
 
+/* Few indices, of which each costs much. */
+START_TEST(costly_work_is_done_once)
+{
+    unsigned char times[41] = {0};
+    parallel(40, 1 << 20, count_up, times);
+    for (int i = 0; i <= 40; i++) ck_assert_uint_eq(times[i], i < 40);
+    times[37] = 0;
+    for (int i = 0; i < 40; i++) times[i] = i == 37 || i == 39;
+    ck_assert_uint_eq(parallel_find(40, 1 << 20, is_nonzero, times), 37);
+}
+END_TEST
+
 START_TEST(the_first_is_found)
 {
     unsigned char *x = calloc(MANY, 1);
-    ck_assert_uint_eq(parallel_find(MANY, is_nonzero, x), MANY);
+    ck_assert_uint_eq(parallel_find(MANY, 1, is_nonzero, x), MANY);
     x[MANY - 1] = x[MANY / 2 + 7] = 1;
-    ck_assert_uint_eq(parallel_find(MANY, is_nonzero, x), MANY / 2 + 7);
+    ck_assert_uint_eq(parallel_find(MANY, 1, is_nonzero, x), MANY / 2 + 7);
     x[0] = 1;
-    ck_assert_uint_eq(parallel_find(MANY, is_nonzero, x), 0);
-    ck_assert_uint_eq(parallel_find(0, is_nonzero, x), 0);
+    ck_assert_uint_eq(parallel_find(MANY, 1, is_nonzero, x), 0);
+    ck_assert_uint_eq(parallel_find(0, 1, is_nonzero, x), 0);
     free(x);
 }
 END_TEST
@@ -75,6 +87,7 @@ Suite *suite_parallel(void)
     TCase *tcase = tcase_create("parallel");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, everything_is_done_once, 0, 4);
+    tcase_add_test(tcase, costly_work_is_done_once);
     tcase_add_test(tcase, the_first_is_found);
     tcase_add_test(tcase, memory_to_its_last_byte);
     tcase_add_test(tcase, random_inputs_are_one_sequence);
