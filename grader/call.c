@@ -290,7 +290,8 @@ static void check_reply(const char *function, const wire_reply *reply)
     case WIRE_NOT_IMPLEMENTED: fail("%s is not implemented yet", reply->text);
     case WIRE_CUDA_ERROR: fail("%s: %s", function, reply->text);
     case WIRE_CRASHED: fail("%s crashed: %s%s", function, reply->text, symptom_name(reply->text));
-    default: fail("%s: no memory for its buffers: %s", function, reply->text);
+    case WIRE_NO_MEMORY: fail("%s: no memory for its buffers: %s", function, reply->text);
+    default: fail("%s: the worker's answer %u means nothing", function, reply->status);
     }
 }
 
