@@ -89,9 +89,29 @@ static const int forbidden[] = {
 #ifdef SYS_mount_setattr
     SYS_mount_setattr,
 #endif
+    /* the rights and times of files, which Landlock leaves alone */
+    SYS_fchmod,
+    SYS_fchmodat,
+    SYS_fchown,
+    SYS_fchownat,
+    SYS_utimensat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    /* when others run */
+    SYS_setpriority,
+    SYS_ioprio_set,
+    SYS_migrate_pages,
+    SYS_move_pages,
 #ifdef SYS_fork
     SYS_fork,
     SYS_vfork,
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
     SYS_iopl,
     SYS_ioperm,
 #endif
@@ -158,6 +178,8 @@ static void forbid(filter *f, const int *numbers, size_t count)
 
 static void write_filter(filter *f, bool gpu)
 {
+    static const int own[] = {SYS_prlimit64, SYS_sched_setscheduler, SYS_sched_setparam,
+                              SYS_sched_setattr, SYS_sched_setaffinity};
     load(f, offsetof(struct seccomp_data, arch));
     add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0));
     add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
@@ -168,6 +190,7 @@ static void write_filter(filter *f, bool gpu)
     /* The arguments of clone3 lie in memory, where no filter looks: glibc then takes clone. */
     end_if(f, BPF_JEQ, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     allow_only(f, SYS_clone, 0, BPF_JSET, CLONE_THREAD);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) allow_only(f, own[i], 0, BPF_JEQ, 0);
     allow_only(f, SYS_kill, 0, BPF_JEQ, (uint32_t)getpid());
     allow_only(f, SYS_tgkill, 0, BPF_JEQ, (uint32_t)getpid());
     add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -120,6 +122,22 @@ bool signal_grader(void)
 bool signal_group(void)
 {
     return kill(0, SIGURG) == 0;
+}
+
+bool slow_grader(void)
+{
+    return setpriority(PRIO_PROCESS, GRADER, 1) == 0;
+}
+
+bool limit_grader(void)
+{
+    const struct rlimit none = {0, 0};
+    return prlimit(GRADER, RLIMIT_CORE, &none, NULL) == 0;
+}
+
+bool open_secret(void)
+{
+    return chmod(SECRET, 0644) == 0;
 }
 
 /* The machine. */
