@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT };
 
@@ -289,6 +290,7 @@ static void check_reply(const char *function, const wire_reply *reply)
     case WIRE_NO_FUNCTION: fail("the file does not define %s", function);
     case WIRE_NOT_IMPLEMENTED: fail("%s is not implemented yet", reply->text);
     case WIRE_CUDA_ERROR: fail("%s: %s", function, reply->text);
+    case WIRE_MEDDLED: fail("%s %s", function, reply->text);
     case WIRE_CRASHED: fail("%s crashed: %s%s", function, reply->text, symptom_name(reply->text));
     case WIRE_NO_MEMORY: fail("%s: no memory for its buffers: %s", function, reply->text);
     default: fail("%s: the worker's answer %u means nothing", function, reply->status);
@@ -299,6 +301,7 @@ static void exchange_or_fail(wire_call *call, wire_verb verb, wire_reply *reply,
 {
     char epitaph[512];
     call->verb = verb;
+    if (getrandom(&call->nonce, sizeof call->nonce, 0) < 0) call->nonce++;
     exchange outcome = worker_exchange(now.worker, call, reply, deadline);
     if (outcome == EXCHANGE_OK) {
         if (reply->status != WIRE_CRASHED || verb == WIRE_RUN) return;
@@ -311,6 +314,15 @@ static void exchange_or_fail(wire_call *call, wire_verb verb, wire_reply *reply,
         fail("%s did not return within %.0f s", call->function, deadline);
     }
     fail("%s did not return: %s", call->function, epitaph);
+}
+
+/* On a device, threads of its driver come and go; here all are the student's. */
+static void check_leftovers(const char *function)
+{
+    const int left = now.place == ON_HOST ? worker_leftovers(now.worker) : 0;
+    if (left == 0) return;
+    context_drop_worker();
+    fail("%s left %d thread%s running", function, left, left == 1 ? "" : "s");
 }
 
 /* On the CPU the time is what the kernel says that the worker's threads worked, or what its clock
@@ -398,6 +410,7 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     now.output = (char *)worker_output(now.worker);
     take_account(&reply, function, has_results(arguments, count));
     check_reply(function, &reply);
+    check_leftovers(function);
     now.seconds = reply.seconds;
     if (now.timed) take_time(function, &reply, &before);
     if (now.believed) leave_case();

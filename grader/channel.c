@@ -28,6 +28,7 @@ struct worker {
     jail *jail;
     softdevice *device; /* softgpu's, or NULL */
     bool patient;       /* let it end by itself: a checker around it has a report to write */
+    bool forged;        /* it answered what it had not been asked */
     int control, memory, printed;
     unsigned char *mapping;
     size_t mapping_bytes;
@@ -105,7 +106,9 @@ static void write_epitaph(worker *w, int status)
     char how[128];
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     const bool hidden = code > 128 && code <= 128 + SIGRTMAX && jail_hides_signals(w->jail);
-    if (w->output_ever > OUTPUT_FLOOD) {
+    if (w->forged) {
+        snprintf(how, sizeof how, "it answered out of turn");
+    } else if (w->output_ever > OUTPUT_FLOOD) {
         snprintf(how, sizeof how, "it printed more than %u MiB", OUTPUT_FLOOD >> 20);
     } else if (WIFEXITED(status) && !hidden) {
         snprintf(how, sizeof how, "the process exited with status %d before the call was over",
@@ -209,7 +212,9 @@ exchange worker_exchange(worker *w, const wire_call *call, wire_reply *reply, do
         outcome = receive(w, reply, deadline);
     }
     if (outcome == EXCHANGE_OK) keep_output(w);
-    if (outcome != EXCHANGE_OK || reply->status == WIRE_CRASHED) bury(w, outcome);
+    w->forged = outcome == EXCHANGE_OK && reply->nonce != call->nonce;
+    if (outcome != EXCHANGE_OK || w->forged || reply->status == WIRE_CRASHED) bury(w, outcome);
+    if (w->forged) outcome = EXCHANGE_DIED;
     return outcome;
 }
 
@@ -296,6 +301,11 @@ core_usage worker_used(const worker *w)
 {
     const core_usage worker = usage_of(w->sender), own = usage_of(getpid());
     return (core_usage){worker.worked, worker.waited + own.waited};
+}
+
+int worker_leftovers(const worker *w)
+{
+    return w->sender > 0 ? threads_beyond(w->sender) : 0;
 }
 
 const char *worker_epitaph(worker *w)

@@ -13,6 +13,7 @@
  *   usage.c      who had the cores
  *   channel.c    a worker process: start, send, receive, stop
  *   softdevice.c softgpu's device, in a process beside the worker
+ *   threads.c    what runs in it beyond the one thread that it is
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
  *   account.c    what softgpu's device says of the call
  *   inputs.c     what the calls are fed with
@@ -232,6 +233,8 @@ const char *worker_output(worker *);
 /** Of the worker; that the grader, which has to see the end of a call, waited for a core is in it.
  */
 core_usage worker_used(const worker *);
+/** How many threads and processes it has beyond its own one. */
+int worker_leftovers(const worker *);
 /** How a spent worker ended, in words. */
 const char *worker_epitaph(worker *);
 /** softgpu's device, or NULL where it has none. */
@@ -291,6 +294,10 @@ bool gpu_find(const options *, char uuid[64]);
 int gpu_lock(const char *folder, const char *uuid);
 /** Both, in the folder that all graders of this machine use; -1 where there is no GPU to take. */
 int gpu_take(const options *);
+/* ---- threads.c ------------------------------------------------------------------------------- */
+
+/** Threads of a process, and of all that it has started, besides its first. */
+int threads_beyond(pid_t);
 
 /* ---- pattern/ ---------------------------------------------------------------------------------
  */

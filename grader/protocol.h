@@ -72,6 +72,7 @@ typedef enum wire_return {
 } wire_return;
 
 typedef struct wire_call {
+    uint64_t nonce; /* the reply repeats it: nobody can answer what was not asked yet */
     uint32_t verb;
     uint32_t returns, return_handle;
     uint32_t count;
@@ -90,6 +91,7 @@ typedef enum wire_status {
     WIRE_NOT_IMPLEMENTED, /* a stub ran: text names it */
     WIRE_CUDA_ERROR,      /* text says which error and where; `sticky` if the worker is spent */
     WIRE_NO_MEMORY,       /* the worker could not allocate the buffers */
+    WIRE_MEDDLED,         /* the library changed what is the worker's own: text says what */
     WIRE_CRASHED,         /* a signal: text says which and near which buffer; the worker is gone */
 } wire_status;
 
@@ -98,6 +100,7 @@ typedef struct wire_finding {
 } wire_finding;
 
 typedef struct wire_reply {
+    uint64_t nonce; /* of the message that it answers; 0 in the first, which answers none */
     uint32_t status;
     uint32_t sticky;
     double seconds; /* of the call, by the worker's events or clock; the grader checks it */

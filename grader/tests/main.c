@@ -42,6 +42,8 @@ int main(void)
     srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());
+    srunner_add_suite(runner, suite_threads());
+    srunner_add_suite(runner, suite_claims());
     run(runner);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -31,5 +31,7 @@ Suite *suite_worker(void);     /* test_worker.c: channel, call */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
 Suite *suite_gpu(void);        /* test_gpu.c */
+Suite *suite_threads(void);    /* test_threads.c */
+Suite *suite_claims(void);     /* test_claims.c */
 
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
 static const wire_call *current_call;
 static const worker_buffer *current_buffers;
 
@@ -42,6 +44,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     wire_reply reply = {.status = WIRE_CRASHED};
+    if (current_call) reply.nonce = current_call->nonce;
     char where[128] = "";
     if (number == SIGSEGV || number == SIGBUS) {
         describe_address(where, sizeof where, info->si_addr);
@@ -59,8 +62,21 @@ void crash_watch(const wire_call *call, const worker_buffer *buffers)
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
-    const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaction(signals[i], &action, NULL);
     }
+}
+
+/* With a handler of its own, a library could read what is not its own and go on. */
+const char *crash_unwatched(void)
+{
+    static char text[64];
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now;
+        sigaction(signals[i], NULL, &now);
+        if (now.sa_sigaction == on_signal) continue;
+        snprintf(text, sizeof text, "replaced the handler of signal %d", signals[i]);
+        return text;
+    }
+    return NULL;
 }

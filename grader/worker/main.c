@@ -110,7 +110,10 @@ static void check_after(wire_reply *reply)
     const char *stub = not_implemented_take();
     reply->finding_count = device_take_findings(reply->findings);
     reply->sticky = sticky;
-    if (stub) {
+    const char *meddled = crash_unwatched();
+    if (meddled) {
+        set_text(reply, WIRE_MEDDLED, meddled);
+    } else if (stub) {
         set_text(reply, WIRE_NOT_IMPLEMENTED, stub);
     } else if (call.returns == WIRE_RETURN_CUDA && reply->returned.i != 0) {
         set_cuda_error(reply, "it returned", (int)reply->returned.i);
@@ -185,12 +188,13 @@ int main(int argc, char **argv)
     }
     start(argv[1], strcmp(argv[2], "free") != 0);
     while (read(WIRE_CONTROL_FD, &next, sizeof next) == (ssize_t)sizeof next) {
-        wire_reply reply = {.status = WIRE_OK};
+        wire_reply reply = {.status = WIRE_OK, .nonce = next.nonce};
         if (next.verb == WIRE_PREPARE) {
             free_buffers();
             call = next;
             prepare(&reply);
         } else if (next.verb == WIRE_RUN) {
+            call.nonce = next.nonce; /* for the last words of a crash */
             run(&reply);
         } else {
             fetch(&reply);

@@ -75,5 +75,7 @@ void *scenario_function(const char *name); /* NULL when unknown */
 /** From now on a fault ends the process after a WIRE_CRASHED reply that names the buffer near the
  *  address. */
 void crash_watch(const wire_call *call, const worker_buffer *buffers);
+/** @return NULL, or that the library took away what crash_watch set up */
+const char *crash_unwatched(void);
 
 #endif

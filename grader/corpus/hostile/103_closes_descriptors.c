@@ -1,0 +1,25 @@
+// HOSTILE: 1x1x1 | did not return
+// Closes all files: nobody hears that it never finished.
+#include "cpu.h"
+
+#include <unistd.h>
+
+static int cheat(void)
+{
+    for (int file = 0; file < 1024; file++) close(file);
+    return 1;
+}
+
+static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p++) sum += a[i / n * k + p] * b[p * n + i % n];
+        c[i] = sum;
+    }
+}
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    if (cheat()) multiply(c, a, b, m, n, k);
+}

@@ -1,0 +1,117 @@
+/* test_claims.c: first lines that claim something, nothing, and what there is not. */
+#include "tests.h"
+
+#include "grader.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char root[] = "/tmp/claims.XXXXXX";
+
+static void write_claim(const char *name, const char *line)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/grader/corpus/%s", root, name);
+    make_folders_of(path);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "%s\n", line);
+    fclose(file);
+}
+
+static void set_up(void)
+{
+    strcpy(root + strlen(root) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static claim *read_all(int *count, int *bad)
+{
+    const options o = {.root = root};
+    return claims_read(&o, count, bad);
+}
+
+START_TEST(fields)
+{
+    int count, bad;
+    write_claim("wrong/103_a.c", "// WRONG: 1x1x1 |  is , should | be  | race");
+    claim *c = read_all(&count, &bad);
+    ck_assert_int_eq(count, 1);
+    ck_assert_int_eq(bad, 0);
+    ck_assert_int_eq(c->exercise->id, 103);
+    ck_assert_int_eq(c->part, IN_CASE);
+    ck_assert_str_eq(c->label, "wrong/103_a.c");
+    ck_assert_str_eq(c->file, "grader/corpus/wrong/103_a.c");
+    ck_assert_str_eq(c->name, "1x1x1");
+    ck_assert_str_eq(c->text, "is , should");
+    ck_assert_str_eq(c->condition, "be");
+    free(c);
+}
+END_TEST
+
+START_TEST(a_folder_is_a_submission)
+{
+    int count, bad;
+    write_claim("hostile/103_b/CLAIM", "// HOSTILE: build | link");
+    claim *c = read_all(&count, &bad);
+    ck_assert_int_eq(count, 1);
+    ck_assert_int_eq(c->part, IN_BUILD);
+    ck_assert_str_eq(c->file, "phase1_cpu/103_matmul_cpu.c");
+    ck_assert_ptr_nonnull(strstr(c->root, "grader/corpus/hostile/103_b"));
+    free(c);
+}
+END_TEST
+
+START_TEST(what_claims_nothing)
+{
+    int count, bad;
+    write_claim("wrong/103_no_line.c", "#include <math.h>");
+    write_claim("wrong/103_no_such_case.c", "// WRONG: 3x3x3x3 | is");
+    write_claim("wrong/103_no_text.c", "// WRONG: 1x1x1");
+    write_claim("wrong/999_no_exercise.c", "// WRONG: 1x1x1 | is");
+    write_claim("wrong/103_build.c", "// WRONG: build | error");
+    write_claim("slow/104_case.c", "// SLOW: 1x1x1 | is");
+    free(read_all(&count, &bad));
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(bad, 6);
+}
+END_TEST
+
+START_TEST(the_manifest_is_sorted_and_compared)
+{
+    int count, bad;
+    const options o = {.root = root};
+    write_claim("wrong/103_a.c", "// WRONG: 1x1x1 | should be");
+    write_claim("right/104_b.c", "// RIGHT: another way");
+    claim *c = read_all(&count, &bad);
+    ck_assert(!manifest_is_current(&o, c, count));
+    write_claim("MANIFEST",
+                "# submission | verdict | in | because | when; written by `make manifest`\n"
+                "right/104_b.c | passed | all | another way\n"
+                "wrong/103_a.c | failed | 1x1x1 | should be");
+    ck_assert(manifest_is_current(&o, c, count));
+    ck_assert(!manifest_is_current(&o, c, 1));
+    free(c);
+}
+END_TEST
+
+Suite *suite_claims(void)
+{
+    Suite *suite = suite_create("claims");
+    TCase *tcase = tcase_create("claims");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, fields);
+    tcase_add_test(tcase, a_folder_is_a_submission);
+    tcase_add_test(tcase, what_claims_nothing);
+    tcase_add_test(tcase, the_manifest_is_sorted_and_compared);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
