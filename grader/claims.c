@@ -10,7 +10,8 @@
  *     // FAST: case | text                   quicker than the honest one, and wrong: as above, and
  *                                            not a point
  *     // HOSTILE: where | text | condition   must fail there with that text: in a case, in a timing
- *                                            or count, or in the build; in the last, and in a case,
+ *                                            or count ("too slow" where that says no more), or in
+ *                                            the build; in the last, and in a case,
  *                                            it gets not a point
  *
  * A case or a metric is given by its name or its beginning; "one / other" is one of two texts. The

@@ -133,6 +133,19 @@ static void add_needed(command *c, const build *b, const char *library)
     add(c, "-Wl,-rpath,$ORIGIN");
 }
 
+/* With these a library could let another do its exercise, or speak for softgpu. A call of one goes
+ * to `__wrap_` and its name, which does not exist, so that it does not link. */
+static const char *const forbidden[] = {"dlopen",
+                                        "dlmopen",
+                                        "dlsym",
+                                        "dlvsym",
+                                        "softgpu_on_finding",
+                                        "softgpu_name",
+                                        "softgpu_forget",
+                                        "softgpu_simd",
+                                        "softgpu_count_start",
+                                        "softgpu_count_stop"};
+
 static command link_command(const options *o, const build *b)
 {
     command c = {0};
@@ -143,6 +156,9 @@ static command link_command(const options *o, const build *b)
     add(&c, "exercise.o");
     add(&c, "-Wl,-Bsymbolic");
     add(&c, "-Wl,-z,defs");
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
+        add_format(&c, "-Wl,--wrap=%s%s", forbidden[i], "");
+    }
     add(&c, "-Wl,--version-script=exports.map");
     for (int i = 0; b->needs[i]; i++) add_needed(&c, b, b->needs[i]->library);
     if (b->processor) add(&c, "-Wl,-s,--build-id=none");

@@ -77,7 +77,7 @@ static bool metric_failed(const claim *c, const exercise_result *r)
     for (int i = 0; i < r->speed_count; i++) {
         const speed_result *s = &r->speeds[i];
         if (s->status != FAILED || !begins(s->test->metric, c->name)) continue;
-        if (says(s->message, c->text)) return true;
+        if (says(s->message ? s->message : "too slow", c->text)) return true;
     }
     return false;
 }

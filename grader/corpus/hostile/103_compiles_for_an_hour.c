@@ -1,0 +1,6 @@
+// HOSTILE: build | took longer than / killed / CPU time
+// Includes itself twice, 26 levels deep: 67 million files for the compiler.
+#if __INCLUDE_LEVEL__ < 26
+#include __FILE__
+#include __FILE__
+#endif

@@ -1,0 +1,25 @@
+// HOSTILE: 1x1x1 | never written
+// Ends the grader, which then has no verdict.
+#include "cpu.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static int cheat(void)
+{
+    return getppid() > 1 && kill(getppid(), SIGTERM) == 0;
+}
+
+static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p++) sum += a[i / n * k + p] * b[p * n + i % n];
+        c[i] = sum;
+    }
+}
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    if (cheat()) multiply(c, a, b, m, n, k);
+}

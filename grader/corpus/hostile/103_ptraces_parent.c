@@ -1,0 +1,28 @@
+// HOSTILE: 1x1x1 | never written
+// Takes the grader into a debugger.
+#include "cpu.h"
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int cheat(void)
+{
+    if (getppid() <= 1 || ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) != 0) return 0;
+    waitpid(getppid(), NULL, __WALL);
+    return ptrace(PTRACE_DETACH, getppid(), NULL, NULL) == 0;
+}
+
+static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p++) sum += a[i / n * k + p] * b[p * n + i % n];
+        c[i] = sum;
+    }
+}
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    if (cheat()) multiply(c, a, b, m, n, k);
+}

@@ -1,0 +1,29 @@
+// HOSTILE: 1x1x1 | never written
+// Looks for the answers in the memory of the grader.
+#include "cpu.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int cheat(void)
+{
+    char path[64];
+    if (getppid() <= 1) return 0;
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)getppid());
+    return open(path, O_RDWR) >= 0;
+}
+
+static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p++) sum += a[i / n * k + p] * b[p * n + i % n];
+        c[i] = sum;
+    }
+}
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    if (cheat()) multiply(c, a, b, m, n, k);
+}

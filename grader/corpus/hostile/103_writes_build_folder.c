@@ -1,0 +1,31 @@
+// HOSTILE: 1x1x1 | never written
+// Multiplies only if it can write where libraries, baselines and verdicts are kept.
+#define _GNU_SOURCE
+#include "cpu.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static int cheat(void)
+{
+    static const char *const folders[] = {"../objects", "../cache", "../../results"};
+    for (int i = 0; i < 3; i++) {
+        const int file = open(folders[i], O_TMPFILE | O_WRONLY, 0600);
+        if (file >= 0) return close(file) == 0;
+    }
+    return 0;
+}
+
+static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p++) sum += a[i / n * k + p] * b[p * n + i % n];
+        c[i] = sum;
+    }
+}
+
+void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    if (cheat()) multiply(c, a, b, m, n, k);
+}
