@@ -35,8 +35,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A link could lead to a solution. The submission itself may lie behind one. */
-static bool is_link(const build *b, const char *path)
+/* Through a folder that is one. The submission itself may lie behind a link. */
+static bool is_behind_link(const build *b, const char *path)
 {
     char *root = realpath(b->root, NULL), *whole = realpath(path, NULL);
     const size_t bytes = root ? strlen(root) : 0;
@@ -52,10 +52,10 @@ static bool source_is_sane(build *b, const char *path)
     struct stat facts;
     if (lstat(path, &facts) != 0) { /* a link may lead to what a student must not read */
         set_log(b, "the submission has no file %s", b->file);
-    } else if (is_link(b, path)) {
-        set_log(b, "%s is a link, or lies in a folder that is one", b->file);
     } else if (!S_ISREG(facts.st_mode)) {
         set_log(b, "%s is not a regular file", b->file);
+    } else if (is_behind_link(b, path)) {
+        set_log(b, "%s lies in a folder that is a link", b->file);
     } else if (facts.st_size > SOURCE_LIMIT) {
         set_log(b, "%s is larger than the 1 MiB that a source may have", b->file);
     } else {
