@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_repeat.sh: repeat_grading.sh finds verdicts that differ, and only those. The grader it repeats
-# is a script with verdicts of its own; at last it is the real one. The last line counts.
+# is a script with verdicts of its own, then the real one. And a submission that is fast every
+# other time is too noisy, earns a part of the points, and is not remembered. The last line counts.
 set -u
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -44,6 +45,36 @@ real_gradings_agree() {
         grep -q '^103	points	passed 14/14 x2	10	10	10	10$' "$scratch/log"
 }
 
+# Once it passes, eight times over it fails.
+write_wavering() {
+    mkdir -p "$scratch/wavering/phase1_cpu"
+    cat >"$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj.c" <<'END'
+#include "cpu.h"
+#include <string.h>
+
+void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    static int calls;
+    for (int times = calls++ % 2 ? 8 : 1; times > 0; times--) {
+        memset(c, 0, sizeof(float) * (size_t)m * n);
+        for (int i = 0; i < m; i++) {
+            for (int p = 0; p < k; p++) {
+                const float x = a[i * k + p];
+                for (int j = 0; j < n; j++) c[i * n + j] += x * b[p * n + j];
+            }
+        }
+    }
+}
+END
+}
+
+wavering_is_too_noisy() { # FLAG...
+    "$COURSE_BUILD/grader" grade --submission "$scratch/wavering" --exercise 104 "$@" \
+        --results "$scratch/wavering.json" >"$scratch/log" 2>&1
+    [ $? = 1 ] && grep -q 'too noisy: .*after 60 pairs; the threshold is 4.00' "$scratch/log" &&
+        grep -q '^  104 .*passed 15/15 .* too noisy  *1[0-4]\.[0-9] / 15.0' "$scratch/log"
+}
+
 cd "$COURSE_ROOT" || exit 2
 check 'the same verdicts' repeat 0 '	passed x4	2.1	2.2	2.4	1.2$' passed passed passed passed
 check 'its table is written' grep -q 'commit 0, 4 gradings in' "$scratch/table"
@@ -54,6 +85,9 @@ check 'a grading that cannot be done' repeat 2 '^no device$' passed
 rm "$scratch/broken"
 check 'no number of times' eval '! tools/repeat_grading.sh many 2>/dev/null'
 check 'real gradings agree' real_gradings_agree
+write_wavering
+check 'what wavers is too noisy' wavering_is_too_noisy --strict
+check 'and is measured again the next time' wavering_is_too_noisy --strict
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
