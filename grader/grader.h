@@ -155,7 +155,8 @@ typedef struct plan {
     const char *const *read; /* files and folders beside the system's own; NULL ends */
     const char *write;       /* the folder that it starts in; NULL: an empty one, wiped after */
     bool gpu;                /* it drives a real one */
-    unsigned cpu_seconds;    /* 0: without limit, here and below */
+    bool light; /* our own code, fed with a student's: it keeps its user and starts at once */
+    unsigned cpu_seconds; /* 0: without limit, here and below */
     size_t address_bytes, file_bytes;
 } plan;
 

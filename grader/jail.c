@@ -35,6 +35,7 @@ struct jail {
     size_t address_bytes, file_bytes;
     char directory[PATH_MAX]; /* to start in */
     bool scratch;             /* which was made for it and goes with it */
+    bool light;               /* as of its plan */
 };
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -87,9 +88,10 @@ static void set_home(jail *j)
 
 static void set_environment(jail *j, const plan *p)
 {
-    static const char *const kept[] = {"NVCC",         "NVCC_CCBIN",   "CUDA_HOME",
-                                       "CUCC_NVCC",    "CUCC_CLANG",   "CUCC_FRONTEND",
-                                       "CUCC_LIBRARY", "SOFTGPU_SIMD", "SOFTGPU_CHECKS"};
+    static const char *const kept[] = {"NVCC",           "NVCC_CCBIN",     "CUDA_HOME",
+                                       "CUCC_NVCC",      "CUCC_CLANG",     "CUCC_FRONTEND",
+                                       "CUCC_LIBRARY",   "SOFTGPU_SIMD",   "SOFTGPU_CHECKS",
+                                       "SOFTGPU_MEMORY", "SOFTGPU_BUDGET", "SOFTGPU_THREADS"};
     static const char *const of_gpu[] = {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
                                          "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
                                          "NVIDIA_DRIVER_CAPABILITIES"};
@@ -163,6 +165,8 @@ jail *jail_create(const plan *p, const char *const argv[])
 {
     jail *j = calloc(1, sizeof *j);
     j->on = sandbox_layers();
+    j->light = p->light;
+    if (p->light) j->on.namespaces = j->on.user = false;
     j->cpu_seconds = p->cpu_seconds;
     j->address_bytes = p->address_bytes;
     j->file_bytes = p->file_bytes;
@@ -224,7 +228,8 @@ static bool leave_all(const jail *j)
 {
     if (j->user && !become_user(j->user)) return false;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (!j->on.files) return true;
+    if (j->light) landlock_enter(&j->view, j->directory); /* where there is one */
+    if (!j->on.files || j->light) return true;
     return landlock_enter(&j->view, j->directory) && (j->user || drop_capabilities());
 }
 

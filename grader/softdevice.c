@@ -26,6 +26,7 @@ enum { CLIENT_FD = 3, SUPERVISOR_FD = 4 }; /* in the process */
 
 struct softdevice {
     pid_t process;
+    jail *jail;
     double patience;
     int client; /* the worker's end, until it has it */
     remote_link link;
@@ -46,9 +47,18 @@ static void limit_memory(void)
     setenv("SOFTGPU_MEMORY", text, 0);
 }
 
-static void become_device(const options *o, int client, int supervisor)
+/* It runs our code on a student's kernels: no files but its own. */
+static jail *device_jail(const options *o)
 {
     char program[PATH_MAX];
+    snprintf(program, sizeof program, "%s/softgpu_device", o->build);
+    const char *const read[] = {program, NULL}, *const argv[] = {program, "3", "4", NULL};
+    limit_memory();
+    return jail_create(&(plan){.read = read, .light = true}, argv);
+}
+
+static void become_device(const jail *jail, int client, int supervisor)
+{
     setsid();
     const int null = open("/dev/null", O_RDWR);
     const int moved[] = {fcntl(client, F_DUPFD, 10), fcntl(supervisor, F_DUPFD, 10)};
@@ -57,9 +67,7 @@ static void become_device(const options *o, int client, int supervisor)
     dup2(moved[0], CLIENT_FD);
     dup2(moved[1], SUPERVISOR_FD);
     for (int fd = SUPERVISOR_FD + 1; fd < 256; fd++) close(fd);
-    limit_memory();
-    snprintf(program, sizeof program, "%s/softgpu_device", o->build);
-    execl(program, program, "3", "4", (char *)NULL);
+    jail_enter(jail);
     _exit(127);
 }
 
@@ -72,8 +80,9 @@ softdevice *softdevice_start(const options *o)
     softdevice *d = calloc(1, sizeof *d);
     d->patience = PATIENCE * (o->slow > 1 ? o->slow : 1);
     d->client = clients[0];
+    d->jail = device_jail(o);
     d->process = fork();
-    if (d->process == 0) become_device(o, clients[1], supervisors[1]);
+    if (d->process == 0) become_device(d->jail, clients[1], supervisors[1]);
     close(clients[1]);
     close(supervisors[1]);
     if (remote_link_accept(&d->link, supervisors[0], &host_memory, &hello, d->patience)) {
@@ -113,6 +122,7 @@ void softdevice_stop(softdevice *d, bool patient)
     if (patient) wait_for_end(d);
     if (d->process > 0) kill(d->process, SIGKILL);
     if (d->process > 0) waitpid(d->process, NULL, 0);
+    jail_free(d->jail);
     free(d);
 }
 
