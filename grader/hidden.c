@@ -111,6 +111,10 @@ static const char *add_case(const exercise *e, grading_case one)
     *copy = *e;
     copy->cases = cases;
     catalog_replace(copy);
+    if (ours > 0) { /* it was one of our own already */
+        free((void *)e->cases);
+        free((void *)e);
+    }
     return NULL;
 }
 
