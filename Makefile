@@ -14,6 +14,7 @@
 #   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
 # instructor
+#   CLASS_RESULTS=FILE     class.json of make class, for make compare (default: beside RESULTS)
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
 #   HANDOUT=DIR            of make handout (default: build/handout)
 #   HIDDEN=FILE REVEAL=1   a private seed and more cases; show them: docs/class.md
@@ -27,6 +28,7 @@ BUILD      ?= build
 SUBMISSION ?= .
 RESULTS    ?= results/results.json
 HISTORY    ?= $(dir $(RESULTS))history.jsonl
+CLASS_RESULTS ?= $(wildcard $(dir $(RESULTS))class.json)
 
 .DEFAULT_GOAL := help
 ifndef V
@@ -216,8 +218,8 @@ next: all ## the next exercise: its page, its file, about how many lines
 reset: ## hand an exercise out again: make reset EX=211 (keeps your file in results/backups)
 	tools/reset.sh "$$EX"
 
-compare: all ## EX against your earlier gradings, the reference and this device, with a plot
-	tools/compare.sh $(KEEP) $(GRADE_FLAGS)
+compare: all ## EX against your earlier gradings, the reference, the class and this device, with a plot
+	tools/compare.sh $(KEEP) $(GRADE_FLAGS) $(addprefix --class ,$(CLASS_RESULTS:%="%"))
 
 sanitize: all ## look for races, wild accesses and undefined reads in EX, and list them all
 	tools/sanitize_student.sh $(GRADE_FLAGS)

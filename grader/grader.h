@@ -74,9 +74,10 @@ typedef struct options {
     bool seed_given;
     int phase; /* 0: all */
     bool fresh, strict, own;
-    const char *history; /* file with one verdict a line, or NULL */
-    const char *hidden;  /* the instructor's private file, or NULL */
-    bool reveal;         /* show what it hides */
+    const char *history;       /* file with one verdict a line, or NULL */
+    const char *class_results; /* what a class has, for compare, or NULL */
+    const char *hidden;        /* the instructor's private file, or NULL */
+    bool reveal;               /* show what it hides */
     /* of grader report */
     const char *format;                    /* of views/views.c */
     const char *output;                    /* file, or NULL: standard output */

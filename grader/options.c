@@ -23,6 +23,7 @@ static const char usage[] =
     "  --hidden FILE      an instructor's: the seed of a class, and more cases\n"
     "  --reveal           show what is hidden of them\n"
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
+    "  compare: --class FILE  class.json of make class\n"
     "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
     "  --output FILE      where the report goes (default standard output),\n"
     "                     or prebuild's libraries\n"
@@ -48,6 +49,7 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"hidden", required_argument, NULL, 'i'},
                                       {"reveal", no_argument, NULL, 'R'},
                                       {"visibility", required_argument, NULL, 'V'},
+                                      {"class", required_argument, NULL, 'C'},
                                       {"key", required_argument, NULL, 'k'},
                                       {"allow-unsigned", no_argument, NULL, 'u'},
                                       {"help", no_argument, NULL, 'h'},
@@ -90,6 +92,7 @@ static bool set_option(options *o, int letter)
     case 'F': o->format = optarg; return true;
     case 'O': o->output = optarg; return true;
     case 'H': o->history = optarg; return true;
+    case 'C': o->class_results = optarg; return true;
     case 'i': o->hidden = optarg; return true;
     case 'R': o->reveal = true; return true;
     case 'V': o->visibility = optarg; return true;

@@ -103,6 +103,7 @@ static bool write_reports(const class_options *o, const submission *all, size_t 
 {
     return write_report(o, "gradebook.csv", write_gradebook, all, count, s) &&
            write_report(o, "changed.csv", write_changes, all, count, s) &&
+           write_report(o, "class.json", write_distribution, all, count, s) &&
            write_report(o, "index.html", write_page, all, count, s);
 }
 

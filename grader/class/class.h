@@ -15,10 +15,11 @@
  *   changes.c     verdicts that changed since
  *   gradebook.c   results -> gradebook.csv
  *   page.c        results -> index.html
+ *   distribution.c results -> class.json, for students to compare with
  *   leaderboard.c the part of it for those who want to be on it
  *   class.c       all of it, in order, under a lock
  *
- * The folder OUT holds, apart from gradebook.csv, changed.csv and index.html:
+ * The folder OUT holds, apart from gradebook.csv, changed.csv, class.json and index.html:
  *   graded/KEY.json   what the grader wrote about the submissions whose files have this KEY; it is
  *                     there whole or not at all, and is never made again while it is there
  *   graded/KEY.log    what the grader printed
@@ -206,6 +207,8 @@ typedef struct mark {
 mark mark_of(const submission *, const settings *);
 
 void write_gradebook(FILE *, const submission *, size_t count, const settings *);
+/** Sorted numbers without names, for make compare. */
+void write_distribution(FILE *, const submission *, size_t count, const settings *);
 /** One page without scripts, pictures from elsewhere or names. */
 void write_page(FILE *, const submission *, size_t count, const settings *);
 

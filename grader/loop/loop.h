@@ -4,6 +4,7 @@
  *   history.c    results/history.jsonl: every verdict ever given, appended
  *   progress.c   make progress, make next: a map of the course
  *   versus.c     make compare: one exercise against its past, the reference and the device
+ *   classmates.c and against the class
  *   plot.c       the same as a picture
  *   watch.c      make watch: grade an exercise when its file is saved
  *   findings.c   make sanitize: all that was found, each thing once
@@ -63,12 +64,22 @@ const exercise *the_exercise(const options *, const char *command);
 /** The page of an exercise, relative to the course. */
 void page_of(const exercise *, char path[PATH_MAX]);
 
+/* ---- classmates.c ---------------------------------------------------------------------------- */
+
+/** class.json of an instructor. @return NULL after a message when it is none */
+json_t *class_load(const char *path);
+/** What one of the class has where a share of the class is worse: a record for the exercise of this
+ *  one, with points and tests only; NULL when the class has no numbers of it. */
+json_t *class_record(const json_t *class, const json_t *record, double share);
+/** How much of the class each number of the record is better than. */
+void class_print_places(const json_t *class, const json_t *record);
+
 /* ---- plot.c ---------------------------------------------------------------------------------- */
 
-/** Draw how the exercise's numbers moved. @param own, reference arrays of records
+/** Draw how the exercise's numbers moved. @param own, reference, median arrays of records
  *  @return false when there is nothing to draw, or no gnuplot */
 bool plot_history(const exercise *, const json_t *own, const json_t *reference,
-                  const char *picture);
+                  const json_t *median, const char *picture);
 /** A timing or count as a multiple of what is wanted: 1 just meets it, more is better. NAN when
  *  it was not judged. */
 double margin_of(const json_t *test);

@@ -69,35 +69,39 @@ static const json_t *test_at(const json_t *record, size_t i)
                      : json_array_get(json_object_get(entry, "traffic"), i - timed);
 }
 
-/* The curves of one test: the student's, and level with it the reference's newest. */
-static void write_test(FILE *to, size_t column, char letter, size_t gradings, size_t references)
+/* Level with the newest of other records, from end to end. */
+static void write_level(FILE *to, const char *data, const char *whose, const json_t *records,
+                        size_t column, char letter, size_t gradings, int dashes)
 {
-    const size_t colour = (size_t)(letter - 'A') + 2;
-    fprintf(to, ", \\\n $own using 1:%zu with linespoints pt 7 ps 0.7 lw 2 lc %zu title '%c'",
-            column, colour, letter);
-    if (references == 0) return;
+    const size_t count = json_array_size(records);
+    if (count == 0) return;
     fprintf(to,
-            ", \\\n $reference every ::%zu::%zu using (0.5):%zu:(%zu):(0) with vectors nohead "
-            "dt 2 lc %zu title '%c of the reference'",
-            references - 1, references - 1, column, gradings, colour, letter);
+            ", \\\n $%s every ::%zu::%zu using (0.5):%zu:(%zu):(0) with vectors nohead "
+            "dt %d lc %d title '%c of the %s'",
+            data, count - 1, count - 1, column, gradings, dashes, letter - 'A' + 2, letter, whose);
 }
 
 /* Of the last record, which all others are compared with. */
-static void write_curves(FILE *to, const json_t *own, const json_t *reference)
+static void write_curves(FILE *to, const json_t *own, const json_t *reference, const json_t *median)
 {
-    const json_t *test, *last = json_array_get(own, json_array_size(own) - 1);
+    const size_t gradings = json_array_size(own);
+    const json_t *test, *last = json_array_get(own, gradings - 1);
     char letter = 'A';
     fprintf(to, "plot $own using 1:2 with linespoints pt 5 ps 0.6 lc 1 title 'cases passed, of "
                 "all'");
     for (size_t i = 0; (test = test_at(last, i)); i++) {
         if (!test_is_shown(test)) continue;
-        write_test(to, i + 3, letter++, json_array_size(own), json_array_size(reference));
+        fprintf(to, ", \\\n $own using 1:%zu with linespoints pt 7 ps 0.7 lw 2 lc %d title '%c'",
+                i + 3, letter - 'A' + 2, letter);
+        write_level(to, "reference", "reference", reference, i + 3, letter, gradings, 2);
+        write_level(to, "median", "class: median", median, i + 3, letter, gradings, 3);
+        letter++;
     }
     fprintf(to, "\n");
 }
 
 static bool write_script(const char *path, const exercise *e, const json_t *own,
-                         const json_t *reference, const char *picture)
+                         const json_t *reference, const json_t *median, const char *picture)
 {
     FILE *to = fopen(path, "w");
     if (!to) return false;
@@ -111,17 +115,18 @@ static bool write_script(const char *path, const exercise *e, const json_t *own,
     fprintf(to, "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc '#888888'\n");
     write_data(to, "own", own);
     if (json_array_size(reference) > 0) write_data(to, "reference", reference);
-    write_curves(to, own, reference);
+    if (json_array_size(median) > 0) write_data(to, "median", median);
+    write_curves(to, own, reference, median);
     return fclose(to) == 0;
 }
 
 bool plot_history(const exercise *e, const json_t *own, const json_t *reference,
-                  const char *picture)
+                  const json_t *median, const char *picture)
 {
     char script[PATH_MAX];
     if (json_array_size(own) == 0 || strchr(picture, '\'')) return false;
     snprintf(script, sizeof script, "%s.gp", picture);
-    if (!write_script(script, e, own, reference, picture)) return false;
+    if (!write_script(script, e, own, reference, median, picture)) return false;
     const char *const argv[] = {"gnuplot", script, NULL};
     process_result r = process_run(argv, NULL, 20.0, 4096);
     if (r.status != 0 && r.status != 127) fprintf(stderr, "%s", r.output);

@@ -1,6 +1,6 @@
 /* versus.c: `grader compare --exercise N`: the newest verdict against the student's own earlier
- * ones, the reference solution and what this device can do. It reads the history only; `make
- * compare` grades both first. */
+ * ones, the reference solution, the class and what this device can do. It reads the history only;
+ * `make compare` grades both first. */
 #include "loop.h"
 
 #include <math.h>
@@ -83,6 +83,7 @@ static void print_row(const char *label, const json_t *record, const columns *no
     const columns c = columns_of(record);
     snprintf(cases, sizeof cases, "%ld of %ld", member_integer(record, "cases_passed"),
              member_integer(record, "cases"));
+    if (!json_object_get(record, "cases")) cases[0] = '\0';
     printf("  %-10s %-20s %-12s %10s %6.1f", label, member_text(record, "time"),
            member_text(json_object_get(record, "entry"), "status"), cases,
            member_real(json_object_get(record, "entry"), "points"));
@@ -134,7 +135,16 @@ static const json_t *best_of(const json_t *records)
     return best;
 }
 
-static void print_table(const json_t *own, const json_t *reference)
+/* A class has no cases and no times, only numbers. */
+static void print_class_row(const char *label, const json_t *class, const json_t *newest,
+                            double share, const columns *c)
+{
+    json_t *record = class_record(class, newest, share);
+    if (record) print_row(label, record, c);
+    json_decref(record);
+}
+
+static void print_table(const json_t *own, const json_t *reference, const json_t *class)
 {
     const size_t count = json_array_size(own), runs = json_array_size(reference);
     const json_t *newest = json_array_get(own, count - 1);
@@ -146,6 +156,9 @@ static void print_table(const json_t *own, const json_t *reference)
     if (count > 1) print_row("best", best_of(own), &c);
     print_row("now", newest, &c);
     if (runs > 0) print_row("reference", json_array_get(reference, runs - 1), &c);
+    print_class_row("median", class, newest, 0.5, &c);
+    print_class_row("class best", class, newest, 1.0, &c);
+    if (class) class_print_places(class, newest);
 }
 
 /* ---- what the device can do ------------------------------------------------------------------ */
@@ -227,21 +240,26 @@ static json_t *newest_on_backend(const options *o, const json_t *records)
     return NULL;
 }
 
-static void draw(const options *o, const exercise *e, const json_t *own, const json_t *reference)
+static void draw(const options *o, const exercise *e, const json_t *own, const json_t *reference,
+                 const json_t *class)
 {
     char picture[PATH_MAX];
+    json_t *median = json_array();
+    json_array_append_new(median,
+                          class_record(class, json_array_get(own, json_array_size(own) - 1), 0.5));
     const char *slash = strrchr(o->history, '/');
     snprintf(picture, sizeof picture, "%.*scompare_%d.svg",
              slash ? (int)(slash + 1 - o->history) : 0, o->history, e->id);
-    if (plot_history(e, own, reference, picture)) {
+    if (plot_history(e, own, reference, median, picture)) {
         printf("\n  %s shows them all.\n", picture);
     } else {
         printf("\n  No picture: gnuplot is not there, or cannot draw it.\n");
     }
+    json_decref(median);
 }
 
 static int compare_records(const options *o, const exercise *e, const json_t *all,
-                           const json_t *of_reference)
+                           const json_t *of_reference, const json_t *class)
 {
     const json_t *newest = newest_on_backend(o, all);
     if (!newest) {
@@ -252,9 +270,9 @@ static int compare_records(const options *o, const exercise *e, const json_t *al
     printf("  %d %s on %s: %zu grading%s\n\n", e->id, e->name,
            member_text(json_object_get(newest, "device"), "name"), json_array_size(own),
            json_array_size(own) == 1 ? "" : "s");
-    print_table(own, reference);
+    print_table(own, reference, class);
     print_roofs(e, newest);
-    draw(o, e, own, reference);
+    draw(o, e, own, reference, class);
     json_decref(own);
     json_decref(reference);
     return 0;
@@ -269,9 +287,12 @@ int versus(const options *o)
         fprintf(stderr, "grader: there is no %s\n", o->history ? o->submission : "--history FILE");
         return 2;
     }
+    json_t *class = o->class_results ? class_load(o->class_results) : NULL;
+    if (o->class_results && !class) return 2;
     snprintf(solutions, sizeof solutions, "%s/solutions", o->root);
     json_t *own = history_of(o, whole, e->id), *reference = history_of(o, solutions, e->id);
-    const int status = compare_records(o, e, own, reference);
+    const int status = compare_records(o, e, own, reference, class);
+    json_decref(class);
     json_decref(own);
     json_decref(reference);
     return status;

@@ -44,6 +44,7 @@ int main(void)
     srunner_add_suite(runner, suite_sandbox());
     srunner_add_suite(runner, suite_threads());
     srunner_add_suite(runner, suite_claims());
+    srunner_add_suite(runner, suite_versus());
     run(runner);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -33,5 +33,6 @@ Suite *suite_sandbox(void);    /* test_sandbox.c */
 Suite *suite_gpu(void);        /* test_gpu.c */
 Suite *suite_threads(void);    /* test_threads.c */
 Suite *suite_claims(void);     /* test_claims.c */
+Suite *suite_versus(void);     /* test_versus.c */
 
 #endif

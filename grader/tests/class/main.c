@@ -8,6 +8,7 @@ int main(void)
     srunner_add_suite(runner, suite_resume());
     srunner_add_suite(runner, suite_changes());
     srunner_add_suite(runner, suite_key());
+    srunner_add_suite(runner, suite_distribution());
     srunner_add_suite(runner, suite_leaderboard());
     srunner_add_suite(runner, suite_progress());
     srunner_add_suite(runner, suite_slurm());

@@ -7,14 +7,15 @@
 
 #include "class/class.h"
 
-Suite *suite_unpack(void);      /* test_unpack.c */
-Suite *suite_gradebook(void);   /* test_gradebook.c */
-Suite *suite_resume(void);      /* test_resume.c */
-Suite *suite_changes(void);     /* test_changes.c */
-Suite *suite_key(void);         /* test_key.c */
-Suite *suite_leaderboard(void); /* test_leaderboard.c */
-Suite *suite_slurm(void);       /* test_slurm.c */
-Suite *suite_progress(void);    /* test_progress.c */
+Suite *suite_unpack(void);       /* test_unpack.c */
+Suite *suite_gradebook(void);    /* test_gradebook.c */
+Suite *suite_resume(void);       /* test_resume.c */
+Suite *suite_changes(void);      /* test_changes.c */
+Suite *suite_key(void);          /* test_key.c */
+Suite *suite_leaderboard(void);  /* test_leaderboard.c */
+Suite *suite_slurm(void);        /* test_slurm.c */
+Suite *suite_progress(void);     /* test_progress.c */
+Suite *suite_distribution(void); /* test_distribution.c */
 
 /* course.c: a class with a fake grader; class_set_up() and class_tear_down() are a fixture. */
 extern char in[96], out[96], fake_folder[64];
