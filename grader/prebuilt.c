@@ -267,7 +267,10 @@ int prebuild(const options *o)
                 o->output ? "handouts are made on x86-64 only" : "prebuild wants --output DIR");
         return 2;
     }
-    if (!sandbox_start(o)) return 2;
+    static options on_cpu; /* a compiler needs no GPU; the sandbox keeps its options */
+    on_cpu = *o;
+    on_cpu.backend = BACKEND_CPU;
+    if (!sandbox_start(&on_cpu)) return 2;
     snprintf(path, sizeof path, "%s/MANIFEST", o->output);
     make_folders_of(path);
     FILE *manifest = fopen(path, "w");

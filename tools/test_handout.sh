@@ -123,7 +123,13 @@ verdicts "$work/here.json" >"$work/here"
 expect 'right work passes' grep -q '"status": "passed"' "$work/there"
 expect 'with the verdicts that the whole course gives' cmp "$work/here" "$work/there"
 
+on_a_gpu() {
+    env COURSE_ROOT="$handout" COURSE_BUILD="$work/build" "$COURSE_BUILD/grader" grade --backend cuda \
+        --submission "$handout" --results "$work/r.json"
+}
 manifest=$handout/prebuilt/MANIFEST
+echo '# cudart: libcudart.so.0' >>"$manifest"
+expect 'another CUDA runtime is told' says 'made with libcudart.so.0' on_a_gpu
 echo >>"$handout/prebuilt/softgpu/302.so"
 expect 'a damaged library is found' says '302.so is damaged' in_handout "$work/r.json" 303
 expect 'and grading says so' grep -q '"error": "prebuilt/softgpu/302.so is damaged' "$work/r.json"
