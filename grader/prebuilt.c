@@ -258,19 +258,23 @@ static void note_toolchain(const options *o, FILE *manifest)
     if (o->backend == BACKEND_CUDA) note_runtime(manifest);
 }
 
+/* @return false after a message */
+static bool can_prebuild(const options *o)
+{
+    static options on_cpu; /* a compiler needs no GPU; the sandbox keeps its options */
+    on_cpu = *o;
+    on_cpu.backend = BACKEND_CPU;
+    if (processor_is("x86-64") && o->output) return sandbox_start(&on_cpu);
+    fprintf(stderr, "grader: %s\n",
+            o->output ? "handouts are made on x86-64 only" : "prebuild wants --output DIR");
+    return false;
+}
+
 int prebuild(const options *o)
 {
     char path[PATH_MAX];
     bool good = true;
-    if (!processor_is("x86-64") || !o->output) {
-        fprintf(stderr, "grader: %s\n",
-                o->output ? "handouts are made on x86-64 only" : "prebuild wants --output DIR");
-        return 2;
-    }
-    static options on_cpu; /* a compiler needs no GPU; the sandbox keeps its options */
-    on_cpu = *o;
-    on_cpu.backend = BACKEND_CPU;
-    if (!sandbox_start(&on_cpu)) return 2;
+    if (!can_prebuild(o)) return 2;
     snprintf(path, sizeof path, "%s/MANIFEST", o->output);
     make_folders_of(path);
     FILE *manifest = fopen(path, "w");
