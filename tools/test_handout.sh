@@ -100,8 +100,9 @@ expect 'what its pages refer to is there' links_lead_somewhere
 expect 'so are the commands that they name' commands_exist
 expect 'what it is built from is there' sources_are_complete
 
-for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/softgpu* "$COURSE_BUILD"/lib*.so; do
-    ln -s "$program" "$work/build"
+for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/*softgpu* "$COURSE_BUILD"/remote \
+    "$COURSE_BUILD"/libcourse.so; do
+    [ ! -e "$program" ] || cp -r "$program" "$work/build"
 done
 find solutions/phase* -type f >"$work/exercises"
 in_handout "$work/skeletons.json" '' >"$work/log" 2>&1
