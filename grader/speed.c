@@ -21,6 +21,8 @@
 #define VARIED  16   /* a size is up to one part of so many smaller than it is written */
 #define NVML    "libnvidia-ml.so.1"
 
+_Static_assert(ROUNDS *PAIRS <= SAMPLES_MAX, "all pairs must have room");
+
 enum { STUDENT, BASELINE };
 
 typedef struct timed {
@@ -183,7 +185,6 @@ static char *find_fault(const timing *t, speed_result *r)
     }
     r->status = TOO_NOISY;
     if (peer_is_sane(rate)) return NULL;
-    r->ratio = r->low = r->high = 0.0;
     return words("too noisy: the baseline itself ran at %.0f %% of its known rate, which voids the "
                  "ratio: the machine is busy or slowed down; grade it again",
                  100 * rate);
@@ -226,10 +227,13 @@ static void measure(timing *t, speed_result *r)
     r->message = warm_up(t);
     for (int round = 1; !r->message; round++) {
         const bool last = round == ROUNDS || seconds_now() - began > BUDGET;
+        r->status = FAILED; /* that of a call that fails */
         if ((r->message = measure_round(t))) return;
         sum_up(t, r);
-        r->message = find_fault(t, r);
-        if (!r->message) r->status = speed_verdict(r, last);
+        if ((r->message = find_fault(t, r)))
+            r->ratio = r->low = r->high = 0.0; /* there is none, and nothing to be earned by it */
+        else
+            r->status = speed_verdict(r, last);
         if (last || (!r->message && r->status != TOO_NOISY)) break;
         forget(t, r);
         free(r->message);
