@@ -23,7 +23,7 @@ static bool can_run(void)
 static void start(void)
 {
     char *arguments[] = {"unit_tests", "grade", NULL};
-    ck_assert(options_parse(&course, 2, arguments));
+    ck_assert(options_parse(&course, 2, arguments) && sandbox_start(&course));
     d = can_run() ? softdevice_start(&course) : NULL;
     ck_assert(d || !can_run());
 }
@@ -155,7 +155,7 @@ START_TEST(results_are_made_on_the_device)
 }
 END_TEST
 
-Suite *softdevice_suite(void)
+Suite *suite_softdevice(void)
 {
     Suite *suite = suite_create("softdevice");
     TCase *tcase = tcase_create("device"), *account = tcase_create("account");
