@@ -111,6 +111,7 @@ part 'the same, compiled by clang'       solutions_earn_all_with_clang
 part 'skeletons score nothing'           skeletons_score_nothing
 part 'begun skeletons score nothing'     begun_skeletons_score_nothing
 part "a student's loop"                tools/test_loop.sh
+part 'watching files'                  tools/test_watch.sh
 part 'repeated gradings'                 tools/test_repeat.sh
 part 'a handout'                         tools/test_handout.sh
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus

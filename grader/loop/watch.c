@@ -1,7 +1,8 @@
 /*
  * watch.c: `grader watch`: grade an exercise whenever its file is saved, until Ctrl-C. inotify
- * watches the folders of the phases, since editors replace files rather than write into them. A
- * file that is saved while it is graded is graded again from the start.
+ * watches the folders of the phases, since editors replace files rather than write into them, and
+ * the folder above, since others replace folders. A file that is saved while it is graded is graded
+ * again from the start.
  */
 #include "loop.h"
 
@@ -22,13 +23,13 @@
 #define EXERCISES_MAX 256
 
 typedef struct folder {
-    int watch;
+    int watch;     /* -1: it is not there */
     char path[64]; /* in the submission, e.g. phase1_cpu */
 } folder;
 
 typedef struct watching {
     const options *options;
-    int notify;
+    int notify, above; /* above: the watch of the submission */
     folder folders[FOLDERS_MAX];
     int folder_count;
     const exercise *saved[EXERCISES_MAX]; /* since they were graded */
@@ -39,21 +40,27 @@ typedef struct watching {
 
 /* ---- what is saved --------------------------------------------------------------------------- */
 
-static bool watch_folder(watching *w, const exercise *e)
+/* @return false after a message, unless it only is not there yet */
+static bool watch_path(const watching *w, folder *f)
 {
     char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", w->options->submission, f->path);
+    f->watch = inotify_add_watch(w->notify, path, IN_CLOSE_WRITE | IN_MOVED_TO);
+    if (f->watch >= 0 || errno == ENOENT) return true;
+    fprintf(stderr, "grader: cannot watch %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static bool watch_folder(watching *w, const exercise *e)
+{
     const int length = (int)strcspn(e->file, "/");
     for (int i = 0; i < w->folder_count; i++) {
         if (!strncmp(w->folders[i].path, e->file, (size_t)length)) return true;
     }
     if (w->folder_count == FOLDERS_MAX) return false;
-    folder *f = &w->folders[w->folder_count];
+    folder *f = &w->folders[w->folder_count++];
     snprintf(f->path, sizeof f->path, "%.*s", length, e->file);
-    snprintf(path, sizeof path, "%s/%s", w->options->submission, f->path);
-    f->watch = inotify_add_watch(w->notify, path, IN_CLOSE_WRITE | IN_MOVED_TO);
-    if (f->watch < 0) fprintf(stderr, "grader: cannot watch %s: %s\n", path, strerror(errno));
-    w->folder_count += f->watch >= 0;
-    return f->watch >= 0;
+    return watch_path(w, f);
 }
 
 static const exercise *find_file(const watching *w, const struct inotify_event *event)
@@ -77,6 +84,41 @@ static void enter(watching *w, const exercise *e)
     if (w->saved_count < EXERCISES_MAX) w->saved[w->saved_count++] = e;
 }
 
+/* Files may have been in a folder before it could be watched: what is unchanged is graded in no
+ * time. */
+static void enter_files_of(watching *w, const folder *f)
+{
+    char file[PATH_MAX];
+    const size_t length = strlen(f->path);
+    for (const exercise *const *e = catalog(); *e; e++) {
+        snprintf(file, sizeof file, "%s/%s", w->options->submission, (*e)->file);
+        if (strncmp((*e)->file, f->path, length) != 0 || (*e)->file[length] != '/') continue;
+        if (options_want(w->options, *e) && access(file, F_OK) == 0) enter(w, *e);
+    }
+}
+
+/* A phase's folder went away, or came (back). */
+static void follow_folder(watching *w, const struct inotify_event *event)
+{
+    for (int i = 0; i < w->folder_count && event->len > 0; i++) {
+        folder *f = &w->folders[i];
+        if (strcmp(f->path, event->name) != 0) continue;
+        if (f->watch >= 0) inotify_rm_watch(w->notify, f->watch);
+        f->watch = -1;
+        if (!(event->mask & IN_MOVED_FROM) && watch_path(w, f)) enter_files_of(w, f);
+    }
+}
+
+static void take_event(watching *w, const struct inotify_event *event)
+{
+    if (event->wd == w->above) {
+        follow_folder(w, event);
+        return;
+    }
+    const exercise *e = find_file(w, event);
+    if (e) enter(w, e);
+}
+
 /* Read what happened, until nothing has for a moment. */
 static void read_events(watching *w)
 {
@@ -86,8 +128,7 @@ static void read_events(watching *w)
         const ssize_t bytes = read(w->notify, block, sizeof block);
         for (ssize_t at = 0; at < bytes;) {
             const struct inotify_event *event = (const void *)(block + at);
-            const exercise *e = find_file(w, event);
-            if (e) enter(w, e);
+            take_event(w, event);
             at += (ssize_t)(sizeof *event + event->len);
         }
     } while (poll(&ready, 1, SETTLE_MS) > 0);
@@ -159,6 +200,11 @@ int watch(const options *o)
     watching w = {.options = o, .notify = inotify_init1(IN_CLOEXEC)};
     if (w.notify < 0) {
         fprintf(stderr, "grader: cannot watch files: %s\n", strerror(errno));
+        return 2;
+    }
+    w.above = inotify_add_watch(w.notify, o->submission, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM);
+    if (w.above < 0) {
+        fprintf(stderr, "grader: cannot watch %s: %s\n", o->submission, strerror(errno));
         return 2;
     }
     for (const exercise *const *e = catalog(); *e; e++) {
