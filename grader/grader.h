@@ -14,6 +14,7 @@
  *   channel.c    a worker process: start, send, receive, stop
  *   softdevice.c softgpu's device, in a process beside the worker
  *   threads.c    what runs in it beyond the one thread that it is
+ *   argument.c   what a call is given
  *   call.c       one call into it: lay out buffers, run, check canaries and inputs
  *   account.c    what softgpu's device says of the call
  *   inputs.c     what the calls are fed with
@@ -280,6 +281,10 @@ typedef struct device_facts {
     char pci[32];                 /* where the GPU is, for nvml.c; "" */
     double core_adds_per_second;  /* of one core of the CPU, measured: each waits for the last */
 } device_facts;
+
+/* ---- argument.c ------------------------------------------------------------------------------ */
+
+enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT }; /* of an argument that is a buffer */
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ Suite *suite_files(void);      /* test_files.c: hash, origin, hint, device, comm
 Suite *suite_build(void);      /* test_build.c: build, compiler, libraries */
 Suite *suite_judge(void);      /* test_judge.c: run, judge, inputs, reference */
 Suite *suite_results(void);    /* test_results.c: results, report, cache */
-Suite *suite_worker(void);     /* test_worker.c: channel, call */
+Suite *suite_worker(void);     /* test_worker.c: channel, argument, call */
 Suite *suite_softdevice(void); /* test_softdevice.c: softdevice, account */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
