@@ -65,7 +65,8 @@ sources_are_complete() {
     (cd "$handout" && make -n BUILD="$work/none" -o "$work/none/config.mk" -f - all >/dev/null <<'END' && \
         "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -Icommon -Igrader \
             -Igrader/worker -Iemulator -Iphase1_cpu -Iphase2_cuda_basics -Iphase3_layers \
-            -Iphase4_optimization -Iphase5_full_network grader/*.c grader/*/*.c common/*.c)
+            -Iphase4_optimization -Iphase5_full_network grader/*.c grader/*/*.c common/*.c \
+            emulator/remote/*.c emulator/runtime/*.c emulator/device/*.c emulator/blas/*.c)
 include Makefile
 END
 }

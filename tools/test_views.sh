@@ -108,7 +108,7 @@ zip_has_all() {
         unzip -q "$scratch/g.zip" -d "$scratch/source" &&
         [ -x "$scratch/source/setup.sh" ] && [ -x "$scratch/source/run_autograder" ] &&
         [ "$(cat "$scratch/source/COMMIT")" = "$(git rev-parse --short=12 HEAD)" ] &&
-        (cd "$scratch/source" && find . -type f | sed 's|^\./||' | sort) >"$scratch/there" &&
+        (cd "$scratch/source" && find . ! -type d | sed 's|^\./||' | sort) >"$scratch/there" &&
         { git ls-tree -r --name-only HEAD && printf '%s\n' COMMIT setup.sh run_autograder; } |
         sort | diff - "$scratch/there"
 }
