@@ -11,14 +11,41 @@ static const float *ones(size_t n)
     return x;
 }
 
-/* The sum of x in double, and the sum of its absolute values. */
+/* The sums of rows of x in double, and the sums of their absolute values; the last row may end
+ * early. */
+typedef struct row_sums {
+    const float *x;
+    size_t size, cols;
+    double *sum, *absolute;
+} row_sums;
+
+static void sum_rows(size_t begin, size_t end, void *context)
+{
+    const row_sums *s = context;
+    for (size_t r = begin; r < end; r++) {
+        const size_t left = s->size - r * s->cols, n = left < s->cols ? left : s->cols;
+        const float *row = s->x + r * s->cols;
+        double sum = 0.0, absolute = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            sum += row[i];
+            absolute += fabs(row[i]);
+        }
+        s->sum[r] = sum;
+        s->absolute[r] = absolute;
+    }
+}
+
+#define BLOCK ((size_t)1 << 16)
+
 static double sum_of(const float *x, size_t n, double *absolute)
 {
-    double sum = 0.0;
-    *absolute = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        sum += x[i];
-        *absolute += fabs(x[i]);
+    const size_t blocks = (n + BLOCK - 1) / BLOCK;
+    row_sums s = {x, n, BLOCK, f64_array(blocks), f64_array(blocks)};
+    double sum = *absolute = 0.0;
+    parallel(blocks, BLOCK, sum_rows, &s);
+    for (size_t i = 0; i < blocks; i++) {
+        sum += s.sum[i];
+        *absolute += s.absolute[i];
     }
     return sum;
 }
@@ -124,7 +151,7 @@ static void check_rows(const char *function, const long *shape)
     const float *x = random_f32(rows * cols);
     float *out = f32_array(rows);
     double *want = f64_array(rows), *absolute = f64_array(rows);
-    for (size_t r = 0; r < rows; r++) want[r] = sum_of(x + r * cols, cols, &absolute[r]);
+    parallel(rows, cols, sum_rows, &(row_sums){x, rows * cols, cols, want, absolute});
     call_cuda(function, ARGS(out_f32("out", out, rows), in_f32("in", x, rows * cols),
                              i32((int)rows), i32((int)cols), stream()));
     const layout l = {"out", 1, rows};

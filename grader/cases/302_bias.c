@@ -33,15 +33,28 @@ static void forward(const long *shape)
     expect_close(l, y, want, NULL, 1e-6);
 }
 
+typedef struct columns {
+    const float *x; /* [rows x cols] */
+    size_t rows, cols;
+    double *sum, *absolute; /* [cols] */
+} columns;
+
+static void add_columns(size_t begin, size_t end, void *context)
+{
+    const columns *s = context;
+    for (size_t r = 0; r < s->rows; r++) {
+        const float *row = s->x + r * s->cols;
+        for (size_t c = begin; c < end; c++) s->sum[c] += row[c];
+        for (size_t c = begin; c < end; c++) s->absolute[c] += fabs(row[c]);
+    }
+}
+
 /* One call with x, whose result is left in grad_bias. Serves the speed test too. */
 static void sum_columns(const char *function, float *grad_bias, const float *grad_y, size_t rows,
                         size_t cols)
 {
     double *want = f64_array(cols), *absolute = f64_array(cols);
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < cols; c++) want[c] += grad_y[r * cols + c];
-        for (size_t c = 0; c < cols; c++) absolute[c] += fabs(grad_y[r * cols + c]);
-    }
+    parallel(cols, rows, add_columns, &(columns){grad_y, rows, cols, want, absolute});
     call_cuda(function,
               ARGS(out_f32("grad_bias", grad_bias, cols), in_f32("grad_y", grad_y, rows * cols),
                    i32((int)rows), i32((int)cols), stream()));
