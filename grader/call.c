@@ -275,6 +275,7 @@ static wire_reply perform(const char *function, wire_return returns, int number,
         }
     }
     lend(&call, function, arguments, count);
+    const core_usage idle = now.timed ? worker_used(now.worker) : (core_usage){0};
     exchange_or_fail(&call, WIRE_PREPARE, &reply, 60.0);
     check_reply(function, &reply);
     const core_usage before = now.timed ? worker_used(now.worker) : (core_usage){0};
@@ -290,6 +291,10 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     if (now.believed) leave_case();
     exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);
     check_reply(function, &fetched);
+    if (now.timed && now.place == ON_HOST) {
+        const double worked = worker_used(now.worker).worked - idle.worked;
+        now.seconds += work_beside(worked, now.seconds, call.memory_bytes);
+    }
     for (int i = 0; i < count; i++) {
         if (is_in_shared_memory(&arguments[i])) take_back(shared, &arguments[i]);
         if (is_lent(&arguments[i])) take_home(&call.arguments[i], &arguments[i]);

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#define COPY_RATE  1e9  /* bytes a second that any memory can do */
+#define COPY_SLACK 2e-3 /* seconds for two short copies */
+
 static double seconds_worked(pid_t process)
 {
     clockid_t clock;
@@ -32,6 +35,12 @@ static double seconds_waited(pid_t process)
 core_usage usage_of(pid_t process)
 {
     return (core_usage){seconds_worked(process), seconds_waited(process)};
+}
+
+double work_beside(double worked, double timed, size_t bytes)
+{
+    const double beside = worked - timed - (COPY_SLACK + 2.0 * (double)bytes / COPY_RATE);
+    return beside > 0.0 ? beside : 0.0;
 }
 
 void read_stolen(double *stolen, double *all)

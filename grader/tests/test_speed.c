@@ -288,6 +288,15 @@ START_TEST(without_the_library_nothing_is_known)
 }
 END_TEST
 
+START_TEST(work_that_is_put_off_counts)
+{
+    const size_t megabyte = 1 << 20;
+    ck_assert_double_eq(work_beside(0.010, 0.010, megabyte), 0.0);
+    ck_assert_double_eq(work_beside(0.013, 0.010, megabyte), 0.0); /* two copies take time */
+    ck_assert_double_eq_tol(work_beside(0.110, 0.010, megabyte), 0.1, 0.005);
+}
+END_TEST
+
 #define ROWS(table) (int)(sizeof(table) / sizeof *(table))
 
 Suite *suite_speed(void)
@@ -305,6 +314,7 @@ Suite *suite_speed(void)
     tcase_add_test(tcase, nothing_is_faster_than_the_device);
     tcase_add_test(tcase, a_slow_peer_voids_the_ratio);
     tcase_add_test(tcase, a_forged_time_does_not_agree);
+    tcase_add_test(tcase, work_that_is_put_off_counts);
     tcase_add_test(tcase, known_rates_are_complete);
     tcase_add_test(tcase, clocks_are_read_and_throttling_is_seen);
     tcase_add_test(tcase, without_the_library_nothing_is_known);
