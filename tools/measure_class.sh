@@ -196,6 +196,9 @@ expect "$(seq 4 11 "$number" | wc -l) of them, graded once more without kills an
     echo "| handed in late | $(awk -F, '$5 > 0' "$out/gradebook.csv" | wc -l) |"
     echo
     cat "$scratch/proved"
+    echo
+    echo 'Archives that are cut short are refused. Untouched skeletons are the same files, which are graded once. All'
+    echo 'others have a comment of their own and are really graded.'
 } | tee "$file"
 [ $failed = 0 ] || tail -n 20 "$scratch/class.log" >&2
 exit $failed
