@@ -229,7 +229,10 @@ static void link_library(job *j)
     build *b = j->build;
     for (int i = 0; b->needs[i]; i++) {
         if (b->needs[i]->ok) continue;
-        set_log(b, "it needs %s, which did not build", b->needs[i]->file);
+        if (b->needs[i]->prebuilt)
+            set_log(b, "%s", b->needs[i]->log);
+        else
+            set_log(b, "it needs %s, which did not build", b->needs[i]->file);
         return;
     }
     if (j->compiled) b->ok = link_with_needs(j);

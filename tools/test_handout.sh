@@ -130,6 +130,11 @@ on_a_gpu() {
         --submission "$handout" --results "$work/r.json"
 }
 manifest=$handout/prebuilt/MANIFEST
+cp "$manifest" "$work/manifest"
+sed -i '/softgpu\/302.so/d' "$manifest"
+in_handout "$work/r.json" 303 >"$work/log" 2>&1
+expect 'what was not made is named' grep -q '"reason": "this handout was made without prebuilt/softgpu/302.so' "$work/r.json"
+cp "$work/manifest" "$manifest"
 echo '# cudart: libcudart.so.0' >>"$manifest"
 expect 'another CUDA runtime is told' says 'made with libcudart.so.0' on_a_gpu
 echo >>"$handout/prebuilt/softgpu/302.so"
