@@ -1,7 +1,8 @@
 /*
  * link.c: messages between two processes. A message is written into shared memory and counted; the
  * other end watches the count for a moment, which makes a launch cheap, and then sleeps at the
- * socket, through which it is woken. The socket also tells when the other end is gone.
+ * socket, through which it is woken. Where both share a core, watching would keep the other from
+ * working: there it sleeps at once. The socket also tells when the other end is gone.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -20,10 +21,7 @@
 
 #define FOREVER 1e9 /* seconds */
 
-enum {
-    LOOKS = 2000, /* before sleeping: about as long as waking somebody takes */
-    YIELD = 32,   /* every so many looks the other end may run here */
-};
+enum { LOOKS = 2000 }; /* before sleeping: about as long as waking somebody takes */
 
 static double seconds(void)
 {
@@ -33,12 +31,17 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void pause_briefly(int look)
+static void pause_briefly(void)
 {
-    if (look % YIELD == YIELD - 1) sched_yield();
 #if defined __x86_64__
     __builtin_ia32_pause();
 #endif
+}
+
+/* How long to watch for somebody who was last seen on that core. */
+static int looks_worth(_Atomic int32_t *core)
+{
+    return atomic_load(core) == sched_getcpu() ? 0 : LOOKS;
 }
 
 /* ---- making a link --------------------------------------------------------------------------- */
@@ -190,9 +193,11 @@ bool remote_ask(remote_link *link, const remote_request *request, remote_reply *
 {
     if (!link->head) return false;
     link->head->request = *request;
+    atomic_store(&link->head->asker_core, sched_getcpu());
     atomic_store(&link->head->asked, ++link->count);
     wake(link, &link->head->server_sleeps);
-    for (int look = 0; look < LOOKS && !answered(link); look++) pause_briefly(look);
+    const int looks = looks_worth(&link->head->server_core);
+    for (int look = 0; look < looks && !answered(link); look++) pause_briefly();
     if (!answered(link) && !sleep_for_answer(link, deadline)) return false;
     *reply = link->head->reply;
     return true;
@@ -210,6 +215,7 @@ void remote_answer(remote_link *link, const remote_reply *reply)
 {
     link->count++;
     link->head->reply = *reply;
+    atomic_store(&link->head->server_core, sched_getcpu());
     atomic_store(&link->head->answered, link->count);
     wake(link, &link->head->asleep);
 }
@@ -235,11 +241,13 @@ static void sleep_at(remote_link *links[], int live, int count)
         if (ready[i].revents && !woken(links[i])) remote_link_close(links[i]);
 }
 
-void remote_wait(remote_link *links[], int live, int count)
+void remote_wait(remote_link *links[], int live, int count, const remote_link *last)
 {
-    for (int look = 0; look < LOOKS; look++) {
+    const int looks = last && last->head ? looks_worth(&last->head->asker_core) : LOOKS;
+
+    for (int look = 0; look < looks; look++) {
         if (any_asked(links, live)) return;
-        pause_briefly(look);
+        pause_briefly();
     }
     sleep_at(links, live, count);
 }

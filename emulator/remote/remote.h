@@ -110,8 +110,9 @@ typedef struct remote_account {
 
 /** The head of a link's shared memory; the window follows at REMOTE_HEAD. */
 typedef struct remote_head {
-    _Atomic uint32_t asked, answered;       /**< how many requests, how many replies */
-    _Atomic uint32_t server_sleeps, asleep; /**< wants to be woken through the socket */
+    _Atomic int32_t asker_core, server_core; /**< where each end was when it last said something */
+    _Atomic uint32_t asked, answered;        /**< how many requests, how many replies */
+    _Atomic uint32_t server_sleeps, asleep;  /**< wants to be woken through the socket */
     remote_request request;
     remote_reply reply;
 } remote_head;
@@ -148,8 +149,8 @@ bool remote_ask(remote_link *, const remote_request *, remote_reply *, double de
 bool remote_asked(const remote_link *);
 void remote_answer(remote_link *, const remote_reply *);
 /** Wait until one of the links has something to say. A link whose other end is gone is closed.
- *  @param live how many of them are listened to, from the first on */
-void remote_wait(remote_link *links[], int live, int count);
+ *  @param live how many of them are listened to, from the first on @param last who asked last */
+void remote_wait(remote_link *links[], int live, int count, const remote_link *last);
 
 /* ---- start.c --------------------------------------------------------------------------------- */
 
@@ -197,6 +198,7 @@ enum { REMOTE_DEVICES = 8, REMOTE_SHARED = 1 << 16, REMOTE_MODULES = 1 << 12 };
 typedef struct remote_server {
     remote_link client, supervisor; /* .head is NULL where there is none */
     bool supervised, listening;     /* ... to the client */
+    const remote_link *last;        /* that asked something; or NULL */
     struct remote_device {
         device *device;
         remote_watch *watch;

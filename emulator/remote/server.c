@@ -11,6 +11,7 @@ static bool answer(remote_server *s, remote_link *link)
     const remote_request request = link->head->request;
     remote_reply reply;
 
+    s->last = link;
     if (!remote_perform(s, link == &s->supervisor, &request, link->window, &reply)) return false;
     remote_answer(link, &reply);
     return true;
@@ -39,7 +40,7 @@ bool remote_serve(remote_server *s)
     bool clean = true;
 
     while (is_served(s)) {
-        remote_wait(links, s->supervised && s->listening ? 2 : 1, count);
+        remote_wait(links, s->supervised && s->listening ? 2 : 1, count, s->last);
         if (s->supervised) clean &= serve_one(s, &s->supervisor);
         if (s->listening) clean &= serve_one(s, &s->client);
     }
