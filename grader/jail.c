@@ -153,12 +153,14 @@ bool remove_tree(const char *path)
 
 /* ---- a jail ---------------------------------------------------------------------------------- */
 
-/* Without a mount namespace: a folder beside those of others. */
+/* Without a mount namespace: a folder beside those of others. Where there is none, none is entered,
+ * and nothing starts. */
 static void make_scratch(jail *j)
 {
-    snprintf(j->directory, sizeof j->directory, "%s/scratch/XXXXXX", sandbox_options()->build);
+    snprintf(j->directory, sizeof j->directory, "%s/scratch", sandbox_options()->build);
+    mkdir(j->directory, 0755);
+    strcat(j->directory, "/XXXXXX");
     j->scratch = mkdtemp(j->directory) != NULL;
-    if (!j->scratch) snprintf(j->directory, sizeof j->directory, "/");
 }
 
 jail *jail_create(const plan *p, const char *const argv[])

@@ -95,7 +95,9 @@ static void start_without_bubblewrap(void)
 {
     char fake[PATH_MAX], path[2 * PATH_MAX];
     const char *build = getenv("COURSE_BUILD");
-    snprintf(fake, sizeof fake, "%s/without bubblewrap", build ? build : "build");
+    char *whole = realpath(build ? build : "build", NULL); /* it is looked for from anywhere */
+    snprintf(fake, sizeof fake, "%s/without bubblewrap", whole ? whole : "");
+    free(whole);
     mkdir(fake, 0755);
     snprintf(path, sizeof path, "%s:%s", fake, getenv("PATH"));
     setenv("PATH", path, 1);
