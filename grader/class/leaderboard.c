@@ -181,8 +181,8 @@ void put_leaderboards(FILE *to, const submission *all, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (*all[i].nickname) enter_all(&found, &all[i]);
     }
-    qsort(found.all, found.count, sizeof *found.all, by_name);
     if (found.count > 0) {
+        qsort(found.all, found.count, sizeof *found.all, by_name);
         fputs("<h2>Leaderboard</h2>\n<p>Of those who put a nickname into "
               "<code>leaderboard.txt</code>.</p>\n<div class=\"boards\">\n",
               to);
