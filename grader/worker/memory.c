@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define LARGE ((size_t)4 << 20) /* bytes; in huge pages a time depends less on where they lie */
-
 static size_t round_up(size_t bytes, size_t to)
 {
     return (bytes + to - 1) / to * to;
@@ -22,7 +20,6 @@ bool host_buffer_create(worker_buffer *buffer, const wire_argument *argument,
     unsigned char *mapping =
         mmap(NULL, body + WIRE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) return false;
-    if (body >= LARGE) madvise(mapping, body, MADV_HUGEPAGE);
     mprotect(mapping + body, WIRE_PAGE, PROT_NONE);
 
     buffer->mapping = mapping;
