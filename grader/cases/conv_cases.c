@@ -83,7 +83,7 @@ void reference_conv2d(double *y, double *scale, const float *x, const float *w, 
                       const conv_shape *c)
 {
     conv_work work = {c, x, w, bias, y, scale};
-    fill_planes(0, (size_t)(c->batch * c->out_channels), &work);
+    parallel((size_t)(c->batch * c->out_channels), cost, fill_planes, &work);
 }
 
 /* Every element; the norm too, unless there is a NaN in it. */

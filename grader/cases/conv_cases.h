@@ -38,8 +38,31 @@ void conv_impulse(conv_caller *, const long *shape);
 /** A NaN in x reaches the outputs whose window holds it, and no other. */
 void conv_nan(conv_caller *, const long *shape);
 
-/** The rows of a case table, for runners run_random, run_without_bias, run_ones, run_impulse and
- *  run_nan. Every name says batch, channels and size of the image, filters and kernel. */
+/** The runners of the rows below, for one function. */
+#define CONV_RUNNERS(call)                                                                         \
+    static void run_random(const long *shape)                                                      \
+    {                                                                                              \
+        conv_random(call, shape, true);                                                            \
+    }                                                                                              \
+    static void run_without_bias(const long *shape)                                                \
+    {                                                                                              \
+        conv_random(call, shape, false);                                                           \
+    }                                                                                              \
+    static void run_ones(const long *shape)                                                        \
+    {                                                                                              \
+        conv_ones(call, shape);                                                                    \
+    }                                                                                              \
+    static void run_impulse(const long *shape)                                                     \
+    {                                                                                              \
+        conv_impulse(call, shape);                                                                 \
+    }                                                                                              \
+    static void run_nan(const long *shape)                                                         \
+    {                                                                                              \
+        conv_nan(call, shape);                                                                     \
+    }
+
+/** The rows of a case table. Every name says batch, channels and size of the image, filters and
+ *  kernel. */
 #define CONV_ROWS                                                                                  \
     {.name = "2x3x5x7 by 4 of 1x1", .run = run_random, .shape = {2, 3, 5, 7, 4, 1, 1, 1, 0}},      \
         {.name = "1x4x9x8 by 5 of 1x1, stride 2",                                                  \
@@ -78,6 +101,33 @@ void conv_nan(conv_caller *, const long *shape);
         {.name = "impulse, 3x5", .run = run_impulse, .shape = {1, 2, 7, 9, 3, 3, 5, 1, 2}},        \
     {                                                                                              \
         .name = "nan", .run = run_nan, .shape = { 2, 2, 9, 11, 3, 3, 3, 2, 1 }                     \
+    }
+
+/** Layers of ResNet-18, for a GPU. */
+#define CONV_GPU_ROWS                                                                              \
+    {.name = "1x3x224x224 by 64 of 7x7, stride 2, pad 3",                                          \
+     .run = run_random,                                                                            \
+     .shape = {1, 3, 224, 224, 64, 7, 7, 2, 3},                                                    \
+     .where = ON_GPU},                                                                             \
+        {.name = "2x64x56x56 by 64 of 3x3, pad 1",                                                 \
+         .run = run_random,                                                                        \
+         .shape = {2, 64, 56, 56, 64, 3, 3, 1, 1},                                                 \
+         .where = ON_GPU},                                                                         \
+        {.name = "1x64x56x56 by 128 of 3x3, stride 2, pad 1",                                      \
+         .run = run_random,                                                                        \
+         .shape = {1, 64, 56, 56, 128, 3, 3, 2, 1},                                                \
+         .where = ON_GPU},                                                                         \
+        {.name = "1x256x14x14 by 512 of 1x1, stride 2",                                            \
+         .run = run_random,                                                                        \
+         .shape = {1, 256, 14, 14, 512, 1, 1, 2, 0},                                               \
+         .where = ON_GPU},                                                                         \
+        {.name = "1x512x7x7 by 512 of 3x3, pad 1",                                                 \
+         .run = run_random,                                                                        \
+         .shape = {1, 512, 7, 7, 512, 3, 3, 1, 1},                                                 \
+         .where = ON_GPU},                                                                         \
+    {                                                                                              \
+        .name = "70000x1x3x3 by 2 of 3x3, pad 1", .run = run_random,                               \
+        .shape = {70000, 1, 3, 3, 2, 3, 3, 1, 1}, .where = ON_GPU, .once = true                    \
     }
 
 #endif
