@@ -94,6 +94,15 @@ cudaError_t conv2d_forward(float *y, const float *x, const float *w, const float
                            int in_channels, int in_h, int in_w, int out_channels, int kernel_h,
                            int kernel_w, int stride, int pad, cudaStream_t stream);
 
+/* 307_conv2d_implicit_gemm.cu */
+
+/** As conv2d_forward, as a tiled matrix product whose one factor, the columns of im2col (110), is
+ *  never written down. */
+cudaError_t conv2d_implicit_gemm(float *y, const float *x, const float *w, const float *bias,
+                                 int batch, int in_channels, int in_h, int in_w, int out_channels,
+                                 int kernel_h, int kernel_w, int stride, int pad,
+                                 cudaStream_t stream);
+
 /* 309_batchnorm.cu
  *
  * x is [batch x channels x h x w]; everything of a channel is [channels]. The statistics of a
