@@ -5,7 +5,8 @@
  * shifted and scaled again, by numbers that are learned. In NCHW a channel is not one stretch of
  * memory but `batch` of them, h * w elements each: channel = plane % channels.
  *
- * Inference uses the statistics of training: four numbers a channel, one multiply-add an element.
+ * Inference uses the statistics of training: a block takes a plane, whose elements all have the
+ * same factor and shift. A thread per element would spend its time on finding out its channel.
  * Training has to find the statistics first: a block a channel, and two reductions (208). The mean
  * comes first, the variance from the differences to it: the mean of squares minus the square of the
  * mean is shorter, and for a mean of 10,000 and a deviation of 1 it is noise.
@@ -31,7 +32,9 @@
 
 /* TODO: element: where the i-th of the n elements of a channel lies (about 5 lines). */
 
-/* TODO: infer_kernel: a thread per element (about 10 lines). */
+/* TODO: infer_kernel: a block per plane; one factor and one shift for all of it (about 11
+ * lines).
+ */
 
 /* TODO: forward_kernel, a block per channel: mean, variance, y; thread 0 keeps the statistics
    (about 25 lines). */
@@ -44,7 +47,7 @@ cudaError_t batchnorm_infer(float *y, const float *x, const float *mean, const f
                             const float *gamma, const float *beta, int batch, int channels, int h,
                             int w, float eps, cudaStream_t stream)
 {
-    /* TODO: a thread per element (about 4 lines). */
+    /* TODO: a block per plane (about 4 lines). */
     NOT_IMPLEMENTED(y, x, mean, var, gamma, beta, batch, channels, h, w, eps, stream);
     return cudaGetLastError();
 }

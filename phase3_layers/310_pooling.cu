@@ -2,9 +2,9 @@
  * 310_pooling.cu: the largest of a window, the mean of a plane, and their gradients.
  *
  * The idea: pooling computes nothing, it moves memory, and the forward pass is 306 without weights:
- * a thread per output, columns fastest. It also writes down *which* element was the largest, since
- * only that one is responsible for the output: backward its gradient is the sum of the gradients
- * of all windows that it won.
+ * a thread per output, columns fastest, here with a block for each plane. It also writes down
+ * *which* element was the largest, since only that one is responsible for the output: backward its
+ * gradient is the sum of the gradients of all windows that it won.
  *
  * Windows overlap (3 x 3, stride 2), so a thread per output that adds to grad_x would meet others
  * there: atomics, in an order that nobody knows. Turned round there is no meeting: a thread per
@@ -22,12 +22,13 @@
 
 /* TODO: the sizes, as one argument for the kernels (about 3 lines). */
 
-/* TODO: maxpool_forward_kernel: column, row and plane from the number of the output; the part
-   of its window that lies in the image; the first of the largest (about 22 lines). */
+/* TODO: maxpool_forward_kernel, a block per plane: row and column from the number of the
+   output; the part of its window that lies in the image; the first of the largest (about 25 lines).
+ */
 
-/* TODO: maxpool_backward_kernel: a thread per input: the windows that hold it are rows
-   first_row
-   .. last_row and columns likewise; add grad_y of those that it won (about 20 lines). */
+/* TODO: maxpool_backward_kernel, a block per plane, a thread per input: the windows that hold
+   it are rows first_row .. last_row and columns likewise; add grad_y of those that it won (about 25
+   lines). */
 
 /* TODO: avgpool_forward_kernel, a warp per plane; avgpool_backward_kernel, a thread per element
    (about 18 lines). */
@@ -38,7 +39,7 @@ cudaError_t maxpool2d_forward(float *y, int *argmax, const float *x, int batch, 
                               int in_h, int in_w, int kernel_size, int stride, int pad,
                               cudaStream_t stream)
 {
-    /* TODO: a thread per output (about 4 lines). */
+    /* TODO: a block per plane, unless there is none (about 3 lines). */
     NOT_IMPLEMENTED(y, argmax, x, batch, channels, in_h, in_w, kernel_size, stride, pad, stream);
     return cudaGetLastError();
 }
@@ -47,7 +48,7 @@ cudaError_t maxpool2d_backward(float *grad_x, const float *grad_y, const int *ar
                                int channels, int in_h, int in_w, int kernel_size, int stride,
                                int pad, cudaStream_t stream)
 {
-    /* TODO: a thread per input (about 4 lines). */
+    /* TODO: likewise (about 3 lines). */
     NOT_IMPLEMENTED(grad_x, grad_y, argmax, batch, channels, in_h, in_w, kernel_size, stride, pad,
                     stream);
     return cudaGetLastError();

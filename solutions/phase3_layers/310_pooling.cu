@@ -2,9 +2,9 @@
  * 310_pooling.cu: the largest of a window, the mean of a plane, and their gradients.
  *
  * The idea: pooling computes nothing, it moves memory, and the forward pass is 306 without weights:
- * a thread per output, columns fastest. It also writes down *which* element was the largest, since
- * only that one is responsible for the output: backward its gradient is the sum of the gradients
- * of all windows that it won.
+ * a thread per output, columns fastest, here with a block for each plane. It also writes down
+ * *which* element was the largest, since only that one is responsible for the output: backward its
+ * gradient is the sum of the gradients of all windows that it won.
  *
  * Windows overlap (3 x 3, stride 2), so a thread per output that adds to grad_x would meet others
  * there: atomics, in an order that nobody knows. Turned round there is no meeting: a thread per
@@ -26,57 +26,57 @@ typedef struct pool {
 } pool;
 /* END SOLUTION */
 
-/* SOLUTION: maxpool_forward_kernel: column, row and plane from the number of the output; the part
-   of its window that lies in the image; the first of the largest (about 22 lines). */
-__global__ static void maxpool_forward_kernel(float *y, int *argmax, const float *x, pool p,
-                                              size_t outputs)
+/* SOLUTION: maxpool_forward_kernel, a block per plane: row and column from the number of the
+   output; the part of its window that lies in the image; the first of the largest (about 25 lines).
+ */
+__global__ static void maxpool_forward_kernel(float *y, int *argmax, const float *x, pool p)
 {
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= outputs) return;
+    int outputs = p.out_h * p.out_w;
+    x += (size_t)blockIdx.x * p.in_h * p.in_w;
+    y += (size_t)blockIdx.x * outputs;
+    argmax += (size_t)blockIdx.x * outputs;
 
-    int col = i % p.out_w, row = i / p.out_w % p.out_h;
-    int top = row * p.stride - p.pad, left = col * p.stride - p.pad;
-    x += i / p.out_w / p.out_h * p.in_h * p.in_w; /* now the plane */
-
-    float largest = -INFINITY;
-    int where = max(top, 0) * p.in_w + max(left, 0);
-    for (int r = max(top, 0); r < min(top + p.size, p.in_h); r++) {
-        for (int c = max(left, 0); c < min(left + p.size, p.in_w); c++) {
-            float value = x[r * p.in_w + c];
-            if (value > largest || (isnan(value) && !isnan(largest))) {
-                largest = value;
-                where = r * p.in_w + c;
+    for (int i = threadIdx.x; i < outputs; i += blockDim.x) {
+        int top = i / p.out_w * p.stride - p.pad, left = i % p.out_w * p.stride - p.pad;
+        float largest = -INFINITY;
+        int where = max(top, 0) * p.in_w + max(left, 0);
+        for (int r = max(top, 0); r < min(top + p.size, p.in_h); r++) {
+            for (int c = max(left, 0); c < min(left + p.size, p.in_w); c++) {
+                float value = x[r * p.in_w + c];
+                if (value > largest || (isnan(value) && !isnan(largest))) {
+                    largest = value;
+                    where = r * p.in_w + c;
+                }
             }
         }
+        y[i] = largest;
+        argmax[i] = where;
     }
-    y[i] = largest;
-    argmax[i] = where;
 }
 /* END SOLUTION */
 
-/* SOLUTION: maxpool_backward_kernel: a thread per input: the windows that hold it are rows
-   first_row
-   .. last_row and columns likewise; add grad_y of those that it won (about 20 lines). */
+/* SOLUTION: maxpool_backward_kernel, a block per plane, a thread per input: the windows that hold
+   it are rows first_row .. last_row and columns likewise; add grad_y of those that it won (about 25
+   lines). */
 __global__ static void maxpool_backward_kernel(float *grad_x, const float *grad_y,
-                                               const int *argmax, pool p, size_t inputs)
+                                               const int *argmax, pool p)
 {
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= inputs) return;
+    grad_x += (size_t)blockIdx.x * p.in_h * p.in_w;
+    grad_y += (size_t)blockIdx.x * p.out_h * p.out_w;
+    argmax += (size_t)blockIdx.x * p.out_h * p.out_w;
 
-    int here = i % (p.in_h * p.in_w);
-    int row = here / p.in_w + p.pad, col = here % p.in_w + p.pad; /* from the padding's corner */
-    size_t plane = i / (p.in_h * p.in_w) * p.out_h * p.out_w;
-    int first_row = row < p.size ? 0 : (row - p.size) / p.stride + 1;
-    int first_col = col < p.size ? 0 : (col - p.size) / p.stride + 1;
-
-    float sum = 0.0f;
-    for (int r = first_row; r <= min(row / p.stride, p.out_h - 1); r++) {
-        for (int c = first_col; c <= min(col / p.stride, p.out_w - 1); c++) {
-            size_t window = plane + r * p.out_w + c;
-            if (argmax[window] == here) sum += grad_y[window];
+    for (int i = threadIdx.x; i < p.in_h * p.in_w; i += blockDim.x) {
+        int row = i / p.in_w + p.pad, col = i % p.in_w + p.pad; /* from the padding's corner */
+        int first_row = row < p.size ? 0 : (row - p.size) / p.stride + 1;
+        int first_col = col < p.size ? 0 : (col - p.size) / p.stride + 1;
+        float sum = 0.0f;
+        for (int r = first_row; r <= min(row / p.stride, p.out_h - 1); r++) {
+            for (int c = first_col; c <= min(col / p.stride, p.out_w - 1); c++) {
+                if (argmax[r * p.out_w + c] == i) sum += grad_y[r * p.out_w + c];
+            }
         }
+        grad_x[i] = sum;
     }
-    grad_x[i] = sum;
 }
 /* END SOLUTION */
 
@@ -114,11 +114,10 @@ cudaError_t maxpool2d_forward(float *y, int *argmax, const float *x, int batch, 
                               int in_h, int in_w, int kernel_size, int stride, int pad,
                               cudaStream_t stream)
 {
-    /* SOLUTION: a thread per output (about 4 lines). */
+    /* SOLUTION: a block per plane, unless there is none (about 3 lines). */
     pool p = pool_of(in_h, in_w, kernel_size, stride, pad);
-    size_t outputs = (size_t)batch * channels * p.out_h * p.out_w;
-    if (outputs == 0) return cudaSuccess; /* an empty grid is a launch error */
-    maxpool_forward_kernel<<<(outputs + 255) / 256, 256, 0, stream>>>(y, argmax, x, p, outputs);
+    if (batch * channels == 0) return cudaSuccess; /* an empty grid is a launch error */
+    maxpool_forward_kernel<<<batch * channels, 256, 0, stream>>>(y, argmax, x, p);
     /* END SOLUTION */
     return cudaGetLastError();
 }
@@ -127,12 +126,10 @@ cudaError_t maxpool2d_backward(float *grad_x, const float *grad_y, const int *ar
                                int channels, int in_h, int in_w, int kernel_size, int stride,
                                int pad, cudaStream_t stream)
 {
-    /* SOLUTION: a thread per input (about 4 lines). */
+    /* SOLUTION: likewise (about 3 lines). */
     pool p = pool_of(in_h, in_w, kernel_size, stride, pad);
-    size_t inputs = (size_t)batch * channels * in_h * in_w;
-    if (inputs == 0) return cudaSuccess;
-    maxpool_backward_kernel<<<(inputs + 255) / 256, 256, 0, stream>>>(grad_x, grad_y, argmax, p,
-                                                                      inputs);
+    if (batch * channels == 0) return cudaSuccess;
+    maxpool_backward_kernel<<<batch * channels, 256, 0, stream>>>(grad_x, grad_y, argmax, p);
     /* END SOLUTION */
     return cudaGetLastError();
 }
