@@ -83,6 +83,8 @@ void reference_conv2d(double *y, double *scale, const float *x, const float *w, 
                       const conv_shape *c)
 {
     conv_work work = {c, x, w, bias, y, scale};
+    const long taps = c->in_channels * c->kernel_h * c->kernel_w;
+    const size_t cost = (size_t)(4 * taps * c->out_h * c->out_w);
     parallel((size_t)(c->batch * c->out_channels), cost, fill_planes, &work);
 }
 
