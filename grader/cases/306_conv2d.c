@@ -40,9 +40,11 @@ static const speed_test speed[] = {
      .baseline = "baseline_conv2d_filters_fastest",
      .run = run_timed,
      .shape = {8, 64, 56, 56, 64, 3, 3, 1, 1},
+     .varied = 4,
      .where = ON_GPU,
      .threshold = 3.5,
-     .flop = 2.0 * 8 * 64 * 64 * 9 * 56 * 56},
+     .flop = 2.0 * 8 * 64 * 64 * 9 * 56 * 56,
+     .peer_share = 0.0074},
     {0},
 };
 

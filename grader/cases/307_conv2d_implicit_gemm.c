@@ -53,7 +53,8 @@ static const speed_test speed[] = {
      .shape = {16, 128, 28, 28, 128, 3, 3, 1, 1},
      .where = ON_GPU,
      .threshold = 4.5,
-     .flop = 2.0 * 16 * 128 * 128 * 9 * 28 * 28},
+     .flop = 2.0 * 16 * 128 * 128 * 9 * 28 * 28,
+     .peer_share = 0.033},
     {0},
 };
 

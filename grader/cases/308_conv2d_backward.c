@@ -232,6 +232,7 @@ static const speed_test speed[] = {
      .baseline = "baseline_conv2d_backward_atomics",
      .run = run_timed,
      .shape = {8, 32, 28, 28, 32, 3, 3, 1, 1},
+     .varied = 4,
      .where = ON_GPU,
      .threshold = 3.0,
      .flop = 2.0 * 8 * 32 * 32 * 9 * 28 * 28},

@@ -242,7 +242,9 @@ static const speed_test speed[] = {
      .threshold = 0.5,
      .work = 4 * IN + 8 * OUT,
      .baseline_work = 16 * OUT,
-     .bytes = 4 * IN + 8 * OUT},
+     .bytes = 4 * IN + 8 * OUT,
+     .peer_share = 0.54,
+     .peer_bytes = 16 * OUT},
     {.metric = "maxpool2d_backward: bytes per second, of those of a copy, 16x64x112x112",
      .function = "maxpool2d_backward",
      .baseline = "baseline_copy_backward",
@@ -252,7 +254,9 @@ static const speed_test speed[] = {
      .threshold = 0.5,
      .work = 4 * IN + 8 * OUT,
      .baseline_work = 4 * IN,
-     .bytes = 4 * IN + 8 * OUT},
+     .bytes = 4 * IN + 8 * OUT,
+     .peer_share = 0.55,
+     .peer_bytes = 4 * IN},
     {0},
 };
 
