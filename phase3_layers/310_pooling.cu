@@ -22,13 +22,13 @@
 
 /* TODO: the sizes, as one argument for the kernels (about 3 lines). */
 
-/* TODO: maxpool_forward_kernel, a block per plane: row and column from the number of the
-   output; the part of its window that lies in the image; the first of the largest (about 25 lines).
- */
+/* TODO: maxpool_forward_kernel, a block of 32 x 8 threads per plane, x along the columns: the
+   part of each window that lies in the image; the first of the largest (about 27 lines). */
 
-/* TODO: maxpool_backward_kernel, a block per plane, a thread per input: the windows that hold
-   it are rows first_row .. last_row and columns likewise; add grad_y of those that it won (about 25
-   lines). */
+/* TODO: first_window, the first that reaches as far as `place`; maxpool_backward_kernel: a
+   thread per input looks at the windows that hold it and adds grad_y of those that it won (about 29
+   lines).
+ */
 
 /* TODO: avgpool_forward_kernel, a warp per plane; avgpool_backward_kernel, a thread per element
    (about 18 lines). */

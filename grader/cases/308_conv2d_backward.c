@@ -234,8 +234,9 @@ static const speed_test speed[] = {
      .shape = {8, 32, 28, 28, 32, 3, 3, 1, 1},
      .varied = 4,
      .where = ON_GPU,
-     .threshold = 3.0,
-     .flop = 2.0 * 8 * 32 * 32 * 9 * 28 * 28},
+     .threshold = 8.0,
+     .flop = 2.0 * 8 * 32 * 32 * 9 * 28 * 28,
+     .peer_share = 0.0009},
     {0},
 };
 
