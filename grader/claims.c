@@ -6,7 +6,8 @@
  *                                            finding of softgpu
  *     // RIGHT: what is different            must pass all cases and, on softgpu, all traffic tests
  *     // SLOW: metric | text                 must pass all cases and, on softgpu, fail that traffic
- *                                            test with that text
+ *                                            test with that text; on the CPU, that timing ("too
+ *                                            slow")
  *     // FAST: case | text                   quicker than the honest one, and wrong: as above, and
  *                                            not a point
  *     // HOSTILE: where | text | condition   must fail there with that text: in a case, in a timing
@@ -73,7 +74,8 @@ static bool place_claim(claim *c)
         if (begins(t->metric, c->name)) return c->kind == CLAIM_SLOW || c->kind == CLAIM_HOSTILE;
     }
     for (const speed_test *s = e->speed; s && s->metric; s++) {
-        if (begins(s->metric, c->name)) return c->kind == CLAIM_HOSTILE;
+        if (!begins(s->metric, c->name)) continue;
+        return c->kind == CLAIM_HOSTILE || (c->kind == CLAIM_SLOW && s->where == ON_HOST);
     }
     return false;
 }

@@ -119,9 +119,11 @@ void origin_commit(const options *o, char commit[64])
     free(r.output);
 }
 
-/* The exercises are the student's to change. */
+/* The exercises are the student's to change. A copy that is told its commit has no git to ask. */
 json_t *origin_modified(const options *o)
 {
+    const char *told = getenv("COURSE_COMMIT");
+    if (told && *told) return json_null();
     const char *const words[] = {"status",    "--porcelain", "--",       "grader",     "common",
                                  "solutions", "emulator",    "Makefile", "phase*/*.h", NULL};
     process_result r = git(o, words);

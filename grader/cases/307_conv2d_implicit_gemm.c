@@ -51,6 +51,7 @@ static const speed_test speed[] = {
      .baseline = "baseline_conv2d_direct",
      .run = run_timed,
      .shape = {16, 128, 28, 28, 128, 3, 3, 1, 1},
+     .varied = 4,
      .where = ON_GPU,
      .threshold = 4.5,
      .flop = 2.0 * 16 * 128 * 128 * 9 * 28 * 28,

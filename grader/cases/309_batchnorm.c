@@ -401,6 +401,7 @@ static const speed_test speed[] = {
      .baseline = "baseline_batchnorm_by_thread",
      .run = timed_forward,
      .shape = {16, 64, 28, 28},
+     .varied = 1,
      .where = ON_GPU,
      .threshold = 40.0,
      .peer_share = 0.0013,

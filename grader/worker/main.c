@@ -23,7 +23,8 @@ static void *library;
 static void *handles[WIRE_HANDLES];
 static wire_call call;
 static worker_buffer buffers[WIRE_ARGUMENTS];
-static unsigned char *shared;
+static unsigned char *shared; /* kept from call to call: its pages are found but once */
+static size_t shared_bytes;
 
 static void send_reply(const wire_reply *reply)
 {
@@ -52,8 +53,6 @@ static void free_buffers(void)
             host_buffer_free(&buffers[i]);
     }
     memset(buffers, 0, sizeof buffers);
-    if (shared) munmap(shared, call.memory_bytes);
-    shared = NULL;
 }
 
 static bool create_buffer(uint32_t i, wire_reply *reply)
@@ -71,17 +70,25 @@ static bool create_buffer(uint32_t i, wire_reply *reply)
     return false;
 }
 
+/* The shared memory only ever grows. */
+static bool map_shared(size_t bytes)
+{
+    if (bytes <= shared_bytes) return true;
+    if (shared) munmap(shared, shared_bytes);
+    shared_bytes = 0;
+    shared =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, WIRE_MEMORY_FD, 0);
+    if (shared == MAP_FAILED) shared = NULL;
+    if (shared) shared_bytes = bytes;
+    return shared != NULL;
+}
+
 static void prepare(wire_reply *reply)
 {
     crash_watch(&call, buffers);
-    if (call.memory_bytes > 0) {
-        shared = mmap(NULL, call.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                      WIRE_MEMORY_FD, 0);
-        if (shared == MAP_FAILED) {
-            shared = NULL;
-            set_text(reply, WIRE_NO_MEMORY, "shared memory");
-            return;
-        }
+    if (!map_shared(call.memory_bytes)) {
+        set_text(reply, WIRE_NO_MEMORY, "shared memory");
+        return;
     }
     device_relocate(call.relocate);
     for (uint32_t i = 0; i < call.count; i++) {
