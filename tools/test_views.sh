@@ -3,6 +3,7 @@
 # it, and the page in a browser of the size of a phone. What a machine has no program for is skipped,
 # and says so. The last line counts.
 set -u
+unset SUBMISSION # of the make that runs this
 cd "$COURSE_ROOT" || exit 2
 stored=grader/tests/views/results.json
 scratch=$(mktemp -d)
