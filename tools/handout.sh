@@ -41,7 +41,7 @@ is_for_students() { # FILE
     grader/corpus/* | grader/baselines/* | grader/class/* | grader/fuzz/* | grader/tests/*) false ;;
     tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
     tools/class* | tools/measure* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
-    docs/class.md | docs/results/class.md | docs/handout.md | CONTRIBUTING.md | .ci/*) false ;;
+    docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     bench/* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions
     esac
 }

@@ -37,7 +37,7 @@ nothing_in() { # PATTERNS
 
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
-    cat "$COURSE_BUILD"/skeletons/phase*/* common/* phase*/*.h grader/*.[ch] grader/cases/* \
+    cat "$COURSE_BUILD"/skeletons/phase*/* common/* phase*/*.h grader/*.[ch] grader/cases/* grader/worker/* \
         emulator/runtime/* emulator/device/* emulator/include/*.h tools/setup.sh >"$work/public"
     cat solutions/phase*/* grader/baselines/* | sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }

@@ -13,10 +13,13 @@
 /** Relative, of losses and of the norm of each array of parameters, after 20 steps. */
 #define MLP_TOLERANCE 1e-5
 
+#define MLP_PARTS     4
+
 /** The network in double. */
 typedef struct reference_mlp {
     double *params, *grad, *m, *v; /* [MLP_PARAMS] each */
     int step;
+    double drift[MLP_PARTS]; /* of w1, bias1, w2, bias2: how far honest fp32 may be off by now */
     double nearest; /* the |pre| nearest to 0 so far: where fp32 could take ReLU's other branch */
 } reference_mlp;
 
