@@ -90,15 +90,20 @@ static void suspect_suffix(const product *p, long from)
 /* Which terms there are, the first element says. */
 static void suspect_parts(const product *p, const float *c)
 {
-    double sum = 0.0, absolute = 0.0, whole = 0.0;
+    double sum = 0.0, absolute = 0.0, whole = 0.0, whole_absolute = 0.0;
     int tried = 0;
-    for (long t = 0; t < p->k; t++) whole += (double)p->a[t] * p->b[t * p->n];
+    for (long t = 0; t < p->k; t++) {
+        const double term = (double)p->a[t] * p->b[t * p->n];
+        whole += term;
+        whole_absolute += fabs(term);
+    }
     for (long t = 0; t < p->k - 1 && tried < TRIES; t++) {
         const double term = (double)p->a[t] * p->b[t * p->n];
         sum += term;
         absolute += fabs(term);
         const bool prefix = fabs(c[0] - sum) <= 1e-5 * absolute;
-        const bool suffix = fabs(c[0] - (whole - sum)) <= 1e-5 * absolute;
+        const double rest = whole_absolute - absolute;
+        const bool suffix = fabs(c[0] - (whole - sum)) <= 1e-5 * rest;
         if (prefix) suspect_prefix(p, t + 1);
         if (suffix) suspect_suffix(p, t + 1);
         tried += prefix || suffix;

@@ -1,4 +1,4 @@
-// WRONG: last_partial_batch | w1 after
+// WRONG: last_partial_batch | w1 after / the loss of step
 /* The gradient of the sum. Adam does not mind a constant factor, but this one changes with the
  * batch. */
 #include "cpu.h"
