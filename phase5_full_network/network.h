@@ -1,13 +1,14 @@
 /*
  * network.h: the contract of phase 5, whole networks from the layers of phases 2 to 4.
  *
- * h_ is host memory, d_ is device memory. The network is that of exercise 112 (cpu.h): 784 inputs,
- * 128 hidden units with ReLU, 10 logits; parameters in one array: w1[128 x 784], bias1[128],
- * w2[10 x 128], bias2[10].
+ * h_ is host memory, d_ is device memory. The network of 501 is that of exercise 112 (cpu.h): 784
+ * inputs, 128 hidden units with ReLU, 10 logits; parameters in one array: w1[128 x 784],
+ * bias1[128], w2[10 x 128], bias2[10]. That of 504 to 507 is ResNet-18 (resnet18.h in common/).
  */
 #ifndef COURSE_NETWORK_H
 #define COURSE_NETWORK_H
 
+#include "resnet18.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 
@@ -57,6 +58,95 @@ cudaError_t mlp_free(mlp *net);
 cudaError_t train_mnist(mlp *net, float *h_loss, float *h_accuracy, const float *h_images,
                         const int *h_labels, int count, int validation, int epochs, int batch,
                         float lr, unsigned long long seed, cudaStream_t stream);
+
+/* 504_resnet18_cpu.c
+ *
+ * Images are [batch x 3 x size x size], size at least 32. Batch normalization uses the running
+ * statistics, with RESNET18_BN_EPS. */
+
+/** What is wrong with a file of weights; the first of these that is true. */
+typedef enum weights_status {
+    WEIGHTS_OK,
+    WEIGHTS_FOREIGN,   /**< it does not begin as such a file does, or is of another version */
+    WEIGHTS_TRUNCATED, /**< it is shorter than it says itself */
+    WEIGHTS_MISMATCH,  /**< an array is missing, or has another shape than in resnet18_convs */
+    WEIGHTS_CORRUPT,   /**< a checksum is wrong */
+} weights_status;
+
+/**
+ * Read ResNet-18's arrays from a file of weights (weights.h in common/), in any order; arrays of
+ * other names are passed over. Nothing outside of file[bytes] is read, whatever the file says.
+ * @param params [RESNET18_FLOATS] as resnet18.h lays them out; unspecified after an error
+ * @param file   the bytes of the whole file, at any address
+ */
+weights_status resnet18_load(float *params, const void *file, size_t bytes);
+
+typedef struct resnet18_cpu resnet18_cpu;
+
+/** @param params [RESNET18_FLOATS], not needed afterwards. @return NULL where memory is short */
+resnet18_cpu *resnet18_create_cpu(const float *params);
+/**
+ * One thread; convolutions by conv2d_cpu_im2col (110).
+ * @param logits      [batch x RESNET18_CLASSES]
+ * @param activations [batch * resnet18_activations(size)], stage after stage; NULL when not wanted
+ * @param x           [batch x 3 x size x size]
+ * @return 0, or -1 where memory is short
+ */
+int resnet18_forward_cpu(resnet18_cpu *net, float *logits, float *activations, const float *x,
+                         int batch, int size);
+/** NULL is allowed. */
+void resnet18_free_cpu(resnet18_cpu *net);
+
+/* 505_resnet18.cu */
+
+typedef struct resnet18 resnet18;
+
+/** @param net receives the network, or NULL on an error. @param h_params [RESNET18_FLOATS] */
+cudaError_t resnet18_create(resnet18 **net, const float *h_params);
+/**
+ * All layers on the device, in fp32. The first call of a batch or size larger than any before may
+ * allocate; a row of logits does not depend on the other images of the batch.
+ * @param logits      [batch x RESNET18_CLASSES]
+ * @param activations [batch * resnet18_activations(size)], stage after stage; NULL when not wanted
+ * @param x           [batch x 3 x size x size]
+ */
+cudaError_t resnet18_forward(resnet18 *net, float *logits, float *activations, const float *x,
+                             int batch, int size, cudaStream_t stream);
+/** The same from host to host: one copy there, one copy back, and the logits are there when it
+ *  returns. @param h_logits [batch x RESNET18_CLASSES]. @param h_x [batch x 3 x size x size] */
+cudaError_t resnet18_classify(resnet18 *net, float *h_logits, const float *h_x, int batch, int size,
+                              cudaStream_t stream);
+/** @return bytes of device memory that the network holds now */
+size_t resnet18_device_bytes(const resnet18 *net);
+/** NULL is allowed. */
+cudaError_t resnet18_free(resnet18 *net);
+
+/* 507_resnet18_optimized.cu */
+
+typedef struct resnet18_opt resnet18_opt;
+
+/** How the products of convolutions are computed; sums are fp32 in each. */
+typedef enum resnet18_precision {
+    RESNET18_FP32, /**< as accurate as fp32: three products of TF32 for one */
+    RESNET18_TF32, /**< factors rounded to 11 bits; activations fp32 */
+    RESNET18_FP16, /**< weights and activations fp16 */
+} resnet18_precision;
+
+/**
+ * Everything is prepared here: folded weights, one arena for all activations, and the graph of the
+ * launches for exactly this batch and size.
+ * @param net receives the network, or NULL on an error. @param h_params [RESNET18_FLOATS]
+ */
+cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int batch, int size,
+                                resnet18_precision precision);
+/** @param logits [batch x RESNET18_CLASSES]. @param x [batch x 3 x size x size], as in 505, fp32.
+ *  Both may be others at each call. */
+cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *x,
+                                 cudaStream_t stream);
+/** @return bytes of device memory that the network holds */
+size_t resnet18_device_bytes_opt(const resnet18_opt *net);
+/** NULL is allowed. */
+cudaError_t resnet18_free_opt(resnet18_opt *net);
 
 #ifdef __cplusplus
 }
