@@ -38,6 +38,11 @@ static void after_maxpool(moments *m, int channels)
     for (int c = 0; c < channels; c++) m->mean[c] += 1.1 * sqrt(m->var[c]);
 }
 
+/* One filter in so many has a variance so small that the epsilon of its normalization shows, as
+ * some filters of trained networks have. */
+#define QUIET       8
+#define QUIET_SCALE 0.02f
+
 /* Fill in everything of one convolution and its batch normalization. @param m of what it reads;
  * receives what the normalization gives. @param gain the largest gamma; the smallest is half of it
  */
@@ -49,10 +54,12 @@ static void random_conv(float *params, const resnet18_conv *c, moments *m, doubl
     random_fill_uniform(rng, params + c->w, (size_t)c->out_channels * terms, -bound, bound);
 
     moments out;
-    const float *w = params + c->w;
+    float *w = params + c->w;
     for (int o = 0; o < c->out_channels; o++, w += terms) {
+        const float scale = random_below(rng, QUIET) == 0 ? QUIET_SCALE : 1.0f;
         double mean = 0.0, var = 0.0;
         for (int i = 0; i < terms; i++) {
+            w[i] *= scale;
             mean += w[i] * m->mean[i / window];
             var += w[i] * w[i] * m->var[i / window];
         }
@@ -61,9 +68,9 @@ static void random_conv(float *params, const resnet18_conv *c, moments *m, doubl
         params[c->gamma + o] = (float)gain * random_uniform(rng, 0.5f, 1.0f);
         params[c->beta + o] = 0.2f * random_normal(rng);
 
-        const double scale = params[c->gamma + o] / sqrt(params[c->var + o]);
-        out.mean[o] = params[c->beta + o] + scale * (mean - params[c->mean + o]);
-        out.var[o] = scale * scale * var;
+        const double factor = params[c->gamma + o] / sqrt(params[c->var + o]);
+        out.mean[o] = params[c->beta + o] + factor * (mean - params[c->mean + o]);
+        out.var[o] = factor * factor * var;
     }
     *m = out;
 }

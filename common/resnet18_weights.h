@@ -16,9 +16,10 @@ extern "C" {
 #endif
 
 /**
- * Convolutions as He et al. initialize them; gamma and beta at random; and as running mean and
- * variance about what each channel would see if its inputs were independent and normal. So
- * activations neither die nor explode, and what all images have in common is subtracted again.
+ * Convolutions as He et al. initialize them, but for some filters that are much smaller, so that
+ * epsilon matters; gamma and beta at random; and as running mean and variance about what each
+ * channel would see if its inputs were independent and normal. So activations neither die nor
+ * explode, and what all images have in common is subtracted again.
  * @param params [RESNET18_FLOATS]
  */
 void resnet18_random_params(float *params, unsigned long long seed);
