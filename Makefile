@@ -261,8 +261,8 @@ report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdo
 	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
 
 # instructor
-corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these)
-	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)")
+corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED)
+	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)") $(if $(SEED),--seed "$(SEED)")
 
 manifest: all ## the list of the corpus and its verdicts, written anew
 	$(GRADER) manifest >grader/corpus/MANIFEST

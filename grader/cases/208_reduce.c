@@ -56,11 +56,7 @@ static void check_sum(const char *function, const float *x, size_t n, unsigned s
     double absolute, want = sum_of(x, n, &absolute);
     call_cuda(function,
               ARGS(out_f32("out", &out, 1), shifted(in_f32("in", x, n), shift), u64(n), stream()));
-    const layout l = {"out", 1, 1};
-    if (!is_close(l, &out, &want, &absolute, FP32_SUM_TOLERANCE)) {
-        suspect_product(&out, x, ones(n), 1, 1, (long)n);
-    }
-    expect_close(l, &out, &want, &absolute, FP32_SUM_TOLERANCE);
+    expect_close((layout){"out", 1, 1}, &out, &want, &absolute, FP32_SUM_TOLERANCE);
 }
 
 /* shape: n, bytes by which the input is shifted. */

@@ -113,7 +113,7 @@ static void suspect_parts(const product *p, const float *c)
 void suspect_product(const float *c, const float *a, const float *b, long m, long n, long k)
 {
     const product p = {a, b, m, n, k};
-    if (m * n * k > TERMS_MOST || m * n == 0 || k < 2) return;
+    if (m * n * k > TERMS_MOST || m * n < 2 || k < 2) return; /* one sum is met by chance */
     suspect_layouts(&p);
     suspect_parts(&p, c);
 }
