@@ -31,6 +31,7 @@ int main(void)
     srunner_add_suite(runner, suite_digits());
     srunner_add_suite(runner, suite_random());
     srunner_add_suite(runner, suite_resnet18());
+    srunner_add_suite(runner, suite_resnet());
     srunner_add_suite(runner, suite_views());
     srunner_add_suite(runner, suite_schema());
     srunner_add_suite(runner, suite_verify());

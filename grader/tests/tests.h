@@ -18,6 +18,7 @@ Suite *suite_history(void);    /* test_history.c */
 Suite *suite_digits(void);     /* test_digits.c */
 Suite *suite_random(void);     /* test_random.c */
 Suite *suite_resnet18(void);   /* test_resnet18.c: common/resnet18, weights, resnet18_weights */
+Suite *suite_resnet(void);     /* test_resnet_cases.c */
 Suite *suite_hidden(void);     /* test_hidden.c */
 Suite *suite_views(void);      /* test_views.c: the formats of views/ */
 Suite *suite_schema(void);     /* test_schema.c: views/schema, escape, locate */
