@@ -25,11 +25,13 @@ static const char *const headers[] = {"common/cuda_check.h",
                                       "common/mnist.h",
                                       "common/digits.h",
                                       "common/resnet18.h",
+                                      "common/sweep.h",
                                       "common/weights.h",
                                       "phase1_cpu/cpu.h",
                                       "phase2_cuda_basics/basics.h",
                                       "phase3_layers/layers.h",
                                       "phase4_optimization/optimization.h",
+                                      "phase5_full_network/resnet18_cpu.h",
                                       "phase5_full_network/network.h"};
 static const char *const include_folders[] = {
     "common",        "phase1_cpu",          "phase2_cuda_basics",

@@ -1,6 +1,7 @@
 /*
  * scenarios.c: the functions of the worker that a call can take as an argument. Those of 111 are
- * losses: double name(const float *theta, void *context), all sums in double, context unused.
+ * losses: double name(const float *theta, void *context), all sums in double, context unused. Those
+ * that need a device are in scenarios_cuda.c.
  */
 #include "worker.h"
 
@@ -120,5 +121,9 @@ void *scenario_function(const char *name)
     for (size_t i = 0; scenarios[i].name; i++) {
         if (strcmp(scenarios[i].name, name) == 0) return (void *)scenarios[i].function;
     }
+#ifdef WITH_CUDA
+    return (void *)scenario_function_cuda(name);
+#else
     return NULL;
+#endif
 }

@@ -8,6 +8,7 @@
  * device_none.c the same interface where there is no CUDA
  * invoke.c      any C function from a name and a typed argument list, through libffi
  * scenarios.c   the functions that WIRE_FUNCTION arguments can name
+ * scenarios_cuda.c  those of them that need a device (WITH_CUDA)
  * confine.c     what a worker gives up before it loads a student's library
  * crash.c       a last message when the student's code faults
  */
@@ -70,6 +71,9 @@ void invoke(void (*function)(void), const wire_call *, void *pointers[], wire_re
 
 /* scenarios.c */
 void *scenario_function(const char *name); /* NULL when unknown */
+
+/* scenarios_cuda.c */
+void (*scenario_function_cuda(const char *name))(void);
 
 /* crash.c */
 /** From now on a fault ends the process after a WIRE_CRASHED reply that names the buffer near the
