@@ -26,6 +26,23 @@ cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const flo
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream);
 
+/**
+ * Convolution, batch normalization with the statistics of training, residual and ReLU in one
+ * kernel, which writes nothing but y:
+ * y = max((conv - mean) / sqrt(var + eps) * gamma + beta + residual, 0); NaN stays NaN.
+ * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise.
+ * @param y        [batch x out_channels x out_h x out_w]
+ * @param x        [batch x in_channels x in_h x in_w]
+ * @param w        [out_channels x in_channels x kernel_h x kernel_w]
+ * @param mean, var, gamma, beta   [out_channels]
+ * @param residual as y, and may be y; NULL: nothing is added
+ */
+cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *mean,
+                         const float *var, const float *gamma, const float *beta,
+                         const float *residual, int batch, int in_channels, int in_h, int in_w,
+                         int out_channels, int kernel_h, int kernel_w, int stride, int pad,
+                         float eps, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

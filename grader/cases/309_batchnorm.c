@@ -1,7 +1,7 @@
 /* 309_batchnorm.c: inference, training, gradients and folding of batch normalization; means far
  * from 0, a single element, gradients against central differences; speed against a copy and against
  * a thread a channel. shape: batch, channels, h, w */
-#include "case.h"
+#include "layer_cases.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,26 +54,11 @@ static bool is_baseline(const char *function)
 
 /* ---- inference and folding ------------------------------------------------------------------- */
 
-typedef struct statistics {
-    float *mean, *var, *gamma, *beta;
-} statistics;
-
-static statistics random_statistics(long channels)
-{
-    const size_t c = (size_t)channels;
-    return (statistics){random_f32(c), random_f32_between(c, 0.01f, 2.0f),
-                        random_f32_between(c, -2.0f, 2.0f), random_f32(c)};
-}
-
-#define STATISTICS(s, c)                                                                           \
-    in_f32("mean", (s).mean, c), in_f32("var", (s).var, c), in_f32("gamma", (s).gamma, c),         \
-        in_f32("beta", (s).beta, c)
-
 static void infer(const char *function, const long *shape, bool in_place)
 {
     const norm d = norm_of(shape);
     const size_t channels = (size_t)d.channels;
-    const statistics s = random_statistics(d.channels);
+    const statistics s = random_statistics(channels);
     float *x = random_f32(d.size), *y = f32_array(d.size);
     double *want = f64_array(d.size), *scale = f64_array(d.size);
     for (size_t i = 0; i < d.size && !is_baseline(function); i++) {
@@ -108,7 +93,7 @@ static void run_infer_in_place(const long *shape)
 static void run_fold(const long *shape)
 {
     const size_t channels = (size_t)shape[0], taps = (size_t)shape[1], size = channels * taps;
-    const statistics s = random_statistics(shape[0]);
+    const statistics s = random_statistics(channels);
     const float *w = random_f32(size), *bias = shape[2] ? random_f32(channels) : NULL;
     const float *window = random_f32(taps);
     float *folded = f32_array(size), *folded_bias = f32_array(channels);

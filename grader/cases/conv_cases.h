@@ -63,7 +63,7 @@ void conv_nan(conv_caller *, const long *shape);
 
 /** The rows of a case table. Every name says batch, channels and size of the image, filters and
  *  kernel. */
-#define CONV_ROWS                                                                                  \
+#define CONV_RANDOM_ROWS                                                                           \
     {.name = "2x3x5x7 by 4 of 1x1", .run = run_random, .shape = {2, 3, 5, 7, 4, 1, 1, 1, 0}},      \
         {.name = "1x4x9x8 by 5 of 1x1, stride 2",                                                  \
          .run = run_random,                                                                        \
@@ -91,7 +91,13 @@ void conv_nan(conv_caller *, const long *shape);
         {.name = "1x2x1x1 by 2 of 3x3, pad 1",                                                     \
          .run = run_random,                                                                        \
          .shape = {1, 2, 1, 1, 2, 3, 3, 1, 1}},                                                    \
-        {.name = "empty batch", .run = run_random, .shape = {0, 3, 5, 7, 4, 3, 3, 1, 1}},          \
+    {                                                                                              \
+        .name = "empty batch", .run = run_random, .shape = { 0, 3, 5, 7, 4, 3, 3, 1, 1 }           \
+    }
+
+/** With those that only a convolution alone can have. */
+#define CONV_ROWS                                                                                  \
+    CONV_RANDOM_ROWS,                                                                              \
         {.name = "without bias", .run = run_without_bias, .shape = {2, 3, 7, 6, 5, 3, 3, 1, 1}},   \
         {.name = "ones, 3x3, pad 1", .run = run_ones, .shape = {1, 2, 6, 7, 2, 3, 3, 1, 1}},       \
         {.name = "ones, 7x7, stride 2, pad 3",                                                     \

@@ -135,3 +135,9 @@ double *softmax_scale(const double *y, const float *x, long rows, long cols)
     }
     return scale;
 }
+
+statistics random_statistics(size_t channels)
+{
+    return (statistics){random_f32(channels), random_f32_between(channels, 0.01f, 2.0f),
+                        random_f32_between(channels, -2.0f, 2.0f), random_f32(channels)};
+}

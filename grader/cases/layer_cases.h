@@ -35,4 +35,16 @@ double *softmax_scale(const double *y, const float *x, long rows, long cols);
 /** What came out is not y[rows x cols], the softmax of x: a wrong maximum? A masked row? */
 void suspect_softmax(const double *y, const float *x, long rows, long cols);
 
+/** What a batch normalization needs at inference, each [channels]. */
+typedef struct statistics {
+    float *mean, *var, *gamma, *beta;
+} statistics;
+
+statistics random_statistics(size_t channels);
+
+/** The four arguments. */
+#define STATISTICS(s, channels)                                                                    \
+    in_f32("mean", (s).mean, channels), in_f32("var", (s).var, channels),                          \
+        in_f32("gamma", (s).gamma, channels), in_f32("beta", (s).beta, channels)
+
 #endif

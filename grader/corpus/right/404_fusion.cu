@@ -1,4 +1,6 @@
-// RIGHT: a block per row of x and 64 outputs, x in dynamic shared memory, w by warps, shuffles
+// RIGHT: a block per row of x and 64 outputs, x in dynamic shared memory, w by warps, shuffles; a
+// warp has 32 pixels of 8 filters, whose weights it scales as it folds and hands round, nothing
+// shared
 #include "optimization.h"
 
 #define CHUNK 256 /* features of x in shared memory at a time */
@@ -43,5 +45,82 @@ cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const flo
     if (batch > 0 && out_features > 0)
         fused_kernel<<<grid, 256, CHUNK * sizeof(float), stream>>>(y, pre, x, w, bias, in_features,
                                                                    out_features);
+    return cudaGetLastError();
+}
+
+#define MINE 8 /* filters of a warp */
+
+struct geometry {
+    int channels, h, w, filters, out_h, out_w, kernel_h, kernel_w, stride, pad, taps;
+    size_t pixels;
+};
+
+__device__ static float look_up(const float *x, int tap, size_t pixel, geometry g)
+{
+    if (pixel >= g.pixels) return 0.0f;
+    int col = pixel % g.out_w * g.stride - g.pad + tap % g.kernel_w;
+    int row = pixel / g.out_w % g.out_h * g.stride - g.pad + tap / g.kernel_w % g.kernel_h;
+    if (col < 0 || col >= g.w || row < 0 || row >= g.h) return 0.0f;
+    size_t plane = pixel / g.out_w / g.out_h * g.channels + tap / g.kernel_w / g.kernel_h;
+    return x[(plane * g.h + row) * g.w + col];
+}
+
+__global__ static void conv_kernel(float *y, const float *x, const float *w, const float *mean,
+                                   const float *var, const float *gamma, const float *beta,
+                                   const float *residual, geometry g, float eps)
+{
+    int lane = threadIdx.x % 32, first = blockIdx.y * MINE, filters = min(MINE, g.filters - first);
+    size_t pixel = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    float sum[MINE] = {0.0f}, factor = 0.0f, shift = 0.0f; /* of filter first + lane */
+    if (lane < filters) {
+        factor = gamma[first + lane] * (1.0f / sqrtf(var[first + lane] + eps));
+        shift = fmaf(-mean[first + lane], factor, beta[first + lane]);
+    }
+    for (int k = 0; k < g.taps; k += 32) {
+        float weight[MINE] = {0.0f}; /* that of tap k + lane */
+        for (int f = 0; f < filters; f++) {
+            float scale = __shfl_sync(0xffffffffu, factor, f);
+            if (k + lane < g.taps) weight[f] = w[(size_t)(first + f) * g.taps + k + lane] * scale;
+        }
+        for (int i = 0; i < min(32, g.taps - k); i++) {
+            float value = look_up(x, k + i, pixel, g);
+            for (int f = 0; f < MINE; f++) {
+                sum[f] = fmaf(__shfl_sync(0xffffffffu, weight[f], i), value, sum[f]);
+            }
+        }
+    }
+    size_t plane = (size_t)g.out_h * g.out_w;
+    for (int f = 0; f < filters; f++) {
+        float z = sum[f] + __shfl_sync(0xffffffffu, shift, f);
+        size_t at = (pixel / plane * g.filters + first + f) * plane + pixel % plane;
+        if (pixel >= g.pixels) continue;
+        if (residual) z += residual[at];
+        y[at] = z > 0.0f || isnan(z) ? z : 0.0f;
+    }
+}
+
+cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *mean,
+                         const float *var, const float *gamma, const float *beta,
+                         const float *residual, int batch, int in_channels, int in_h, int in_w,
+                         int out_channels, int kernel_h, int kernel_w, int stride, int pad,
+                         float eps, cudaStream_t stream)
+{
+    int out_h = (in_h + 2 * pad - kernel_h) / stride + 1;
+    int out_w = (in_w + 2 * pad - kernel_w) / stride + 1;
+    geometry g = {in_channels,
+                  in_h,
+                  in_w,
+                  out_channels,
+                  out_h,
+                  out_w,
+                  kernel_h,
+                  kernel_w,
+                  stride,
+                  pad,
+                  in_channels * kernel_h * kernel_w,
+                  (size_t)batch * out_h * out_w};
+    dim3 grid((unsigned)((g.pixels + 127) / 128), (out_channels + MINE - 1) / MINE);
+    if (g.pixels > 0)
+        conv_kernel<<<grid, 128, 0, stream>>>(y, x, w, mean, var, gamma, beta, residual, g, eps);
     return cudaGetLastError();
 }

@@ -1,4 +1,5 @@
-// RIGHT: 32 x 32 tiles, a thread for four rows, ReLU by fmaxf, the epilogue a function of its own
+// RIGHT: 32 x 32 tiles, a thread for four rows, ReLU by fmaxf, the epilogue a function of its own;
+// the convolution alike, with factor and shift of its filters in shared memory
 #include "optimization.h"
 
 typedef struct epilogue {
@@ -43,5 +44,80 @@ cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const flo
     dim3 block(32, 8), grid((out_features + 31) / 32, (batch + 31) / 32);
     if (batch > 0 && out_features > 0)
         fused_kernel<<<grid, block, 0, stream>>>(to, x, w, in_features);
+    return cudaGetLastError();
+}
+
+#define SIDE 32
+#define FEW  4 /* filters of a thread; 32 x 8 threads */
+
+struct geometry {
+    int channels, h, w, filters, out_h, out_w, kernel_h, kernel_w, stride, pad, taps, pixels;
+};
+
+__device__ static float look_up(const float *x, int tap, int pixel, geometry g)
+{
+    if (tap >= g.taps || pixel >= g.pixels) return 0.0f;
+    int area = g.kernel_h * g.kernel_w, plane = g.out_h * g.out_w, place = pixel % plane;
+    int row = place / g.out_w * g.stride + tap % area / g.kernel_w - g.pad;
+    int col = place % g.out_w * g.stride + tap % g.kernel_w - g.pad;
+    if ((unsigned)row >= (unsigned)g.h || (unsigned)col >= (unsigned)g.w) return 0.0f;
+    size_t channel = (size_t)(pixel / plane) * g.channels + tap / area;
+    return x[(channel * g.h + row) * g.w + col];
+}
+
+__global__ static void conv_kernel(float *y, const float *x, const float *w, const float *mean,
+                                   const float *var, const float *gamma, const float *beta,
+                                   const float *residual, geometry g, float eps)
+{
+    __shared__ float weights[SIDE][SIDE], columns[SIDE][SIDE]; /* [filter][tap], [tap][pixel] */
+    __shared__ float factor[SIDE], shift[SIDE];
+    if (threadIdx.y == 0 && blockIdx.y * SIDE + threadIdx.x < g.filters) {
+        int filter = blockIdx.y * SIDE + threadIdx.x;
+        factor[threadIdx.x] = gamma[filter] / sqrtf(var[filter] + eps);
+        shift[threadIdx.x] = beta[filter] - mean[filter] * factor[threadIdx.x];
+    }
+    __syncthreads();
+    int lane = threadIdx.x, pixel = blockIdx.x * SIDE + lane, first = blockIdx.y * SIDE;
+    float sum[FEW] = {0.0f};
+    for (int k = 0; k < g.taps; k += SIDE) {
+        for (int i = threadIdx.y; i < SIDE; i += SIDE / FEW) {
+            bool inside = first + i < g.filters && k + lane < g.taps;
+            weights[i][lane] = inside ? w[(size_t)(first + i) * g.taps + k + lane] : 0.0f;
+            columns[i][lane] = look_up(x, k + i, pixel, g);
+        }
+        __syncthreads();
+        for (int i = 0; i < SIDE; i++) {
+            for (int f = 0; f < FEW; f++) {
+                sum[f] += weights[FEW * threadIdx.y + f][i] * columns[i][lane];
+            }
+        }
+        __syncthreads();
+    }
+    int plane = g.out_h * g.out_w;
+    for (int f = FEW * threadIdx.y; f < FEW * (threadIdx.y + 1); f++) {
+        if (pixel >= g.pixels || first + f >= g.filters) return;
+        size_t at = ((size_t)(pixel / plane) * g.filters + first + f) * plane + pixel % plane;
+        float z = fmaf(sum[f % FEW], factor[f], shift[f]);
+        if (residual) z += residual[at];
+        y[at] = z < 0.0f ? 0.0f : z;
+    }
+}
+
+cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *mean,
+                         const float *var, const float *gamma, const float *beta,
+                         const float *residual, int batch, int in_channels, int in_h, int in_w,
+                         int out_channels, int kernel_h, int kernel_w, int stride, int pad,
+                         float eps, cudaStream_t stream)
+{
+    geometry g = {in_channels, in_h,     in_w,   out_channels, 0, 0,
+                  kernel_h,    kernel_w, stride, pad,          0, 0};
+    g.out_h = (in_h + 2 * pad - kernel_h) / stride + 1;
+    g.out_w = (in_w + 2 * pad - kernel_w) / stride + 1;
+    g.taps = in_channels * kernel_h * kernel_w;
+    g.pixels = batch * g.out_h * g.out_w;
+    if (g.pixels == 0) return cudaSuccess;
+    dim3 block(SIDE, SIDE / FEW),
+        grid((g.pixels + SIDE - 1) / SIDE, (out_channels + SIDE - 1) / SIDE);
+    conv_kernel<<<grid, block, 0, stream>>>(y, x, w, mean, var, gamma, beta, residual, g, eps);
     return cudaGetLastError();
 }
