@@ -6,7 +6,7 @@
 static argument buffer(const char *name, const void *data, size_t bytes, unsigned role,
                        unsigned is_float)
 {
-    argument a = {.data = (void *)data, .role = role, .element_bytes = 4};
+    argument a = {.data = (void *)data, .role = role};
     a.wire.kind = WIRE_BUFFER;
     a.wire.space = now.place == ON_HOST ? WIRE_HOST : WIRE_DEVICE;
     a.wire.bytes = bytes;
@@ -38,6 +38,11 @@ argument in_i32(const char *name, const int *data, size_t count)
 argument out_i32(const char *name, int *data, size_t count)
 {
     return buffer(name, data, count * 4, ROLE_OUT, 0);
+}
+
+argument in_bytes(const char *name, const void *data, size_t bytes)
+{
+    return buffer(name, data, bytes, ROLE_IN, 0);
 }
 
 argument host(argument a)

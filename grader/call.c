@@ -312,6 +312,11 @@ void call_void(const char *function, argument *arguments, int count)
     perform(function, WIRE_RETURN_VOID, 0, arguments, count);
 }
 
+int call_returning_i32(const char *function, argument *arguments, int count)
+{
+    return (int)perform(function, WIRE_RETURN_I32, 0, arguments, count).returned.i;
+}
+
 float call_returning_f32(const char *function, argument *arguments, int count)
 {
     return (float)perform(function, WIRE_RETURN_F32, 0, arguments, count).returned.f;

@@ -137,7 +137,6 @@ typedef struct argument {
     wire_argument wire;
     void *data; /* what goes in, and (out, inout) receives what comes back */
     unsigned role;
-    unsigned element_bytes;
 } argument;
 
 /* Device buffers for CUDA exercises, host buffers for phase 1. Inputs are verified to be unchanged;
@@ -147,9 +146,10 @@ argument out_f32(const char *name, float *data, size_t count);
 argument inout_f32(const char *name, float *data, size_t count);
 argument in_i32(const char *name, const int *data, size_t count);
 argument out_i32(const char *name, int *data, size_t count);
+argument in_bytes(const char *name, const void *data, size_t bytes);
 /** Host memory also in a CUDA exercise: host(in_f32(...)). */
 argument host(argument);
-/** Start the buffer this many bytes past an aligned address (multiples of 4). */
+/** Start the buffer this many bytes past an aligned address (multiples of 4, but for in_bytes). */
 argument shifted(argument, unsigned bytes);
 
 argument same_as(int index); /* the pointer of argument number `index`, for calls in place */
@@ -170,6 +170,7 @@ argument worker_function(const char *name); /* pointer to a function of worker/s
  * is without error and findings, canaries and inputs are untouched. */
 void call_cuda(const char *function, argument *arguments, int count); /* returns cudaError_t */
 void call_void(const char *function, argument *arguments, int count);
+int call_returning_i32(const char *function, argument *arguments, int count);
 float call_returning_f32(const char *function, argument *arguments, int count);
 double call_returning_f64(const char *function, argument *arguments, int count);
 void call_returning_handle(int number, const char *function, argument *arguments, int count);

@@ -66,6 +66,7 @@ typedef struct wire_argument {
 typedef enum wire_return {
     WIRE_RETURN_VOID,
     WIRE_RETURN_CUDA, /* cudaError_t */
+    WIRE_RETURN_I32,  /* int, or an enum */
     WIRE_RETURN_F32,
     WIRE_RETURN_F64,
     WIRE_RETURN_HANDLE, /* a pointer, kept as handle number return_handle */

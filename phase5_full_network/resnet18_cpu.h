@@ -20,9 +20,10 @@ extern "C" {
 /** What is wrong with a file of weights; the first of these that is true. */
 typedef enum weights_status {
     WEIGHTS_OK,
-    WEIGHTS_FOREIGN,   /**< it does not begin with magic and version, or is of another version */
-    WEIGHTS_TRUNCATED, /**< it is shorter than it says itself: than a header, than header.bytes,
-                            than its table, or than where an array ends */
+    WEIGHTS_FOREIGN,   /**< it does not begin with a whole header, or that has not the right magic
+                            and version */
+    WEIGHTS_TRUNCATED, /**< it is shorter than it says itself: than header.bytes, than where the
+                            table ends, or than where an array ends */
     WEIGHTS_MISMATCH,  /**< an array is missing, or has another shape than in resnet18_convs */
     WEIGHTS_CORRUPT,   /**< a checksum is wrong */
 } weights_status;

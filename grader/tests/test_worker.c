@@ -18,6 +18,9 @@ static const char source[] =
     "void grow(float *x, float by, unsigned long long n) { while (n-- > 0) x[n] += by; }\n"
     "float third(int n) { return n / 3.0f; }\n"
     "double seventh(int n) { return n / 7.0; }\n"
+    "int last_of(const char *text, unsigned long long n) { return (size_t)text % 2 * 1000 + text[n "
+    "- 1]; "
+    "}\n"
     "void *make(int n) { int *kept = malloc(sizeof *kept); *kept = n; return kept; }\n"
     "void *make_nothing(int n) { return NULL; }\n"
     "void look(int *y, const int *handle) { *y = *handle; }\n"
@@ -124,6 +127,11 @@ static void call_for_numbers(const char *function, const long *shape)
     const float a = call_returning_f32("third", ARGS(i32(2)));
     const double b = call_returning_f64("seventh", ARGS(i32(-2)));
     expect(a == 2 / 3.0f && b == -2 / 7.0, "%g %g", a, b);
+    const int c =
+        call_returning_i32("last_of", ARGS(shifted(in_bytes("text", "abc", 3), 1), u64(3)));
+    expect(c == 1000 + 'c', "%d", c);
+    const int d = call_returning_i32("last_of", ARGS(in_bytes("text", "\x80", 1), u64(1)));
+    expect(d % 1000 == (char)0x80, "%d", d);
 }
 
 static void call_with_handle(const char *function, const long *shape)

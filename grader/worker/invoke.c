@@ -51,7 +51,8 @@ static ffi_type *return_type(const wire_call *call)
 {
     switch (call->returns) {
     case WIRE_RETURN_VOID: return &ffi_type_void;
-    case WIRE_RETURN_CUDA: return &ffi_type_sint;
+    case WIRE_RETURN_CUDA:
+    case WIRE_RETURN_I32: return &ffi_type_sint;
     case WIRE_RETURN_F32: return &ffi_type_float;
     case WIRE_RETURN_F64: return &ffi_type_double;
     default: return &ffi_type_pointer;
@@ -81,7 +82,8 @@ void invoke(void (*function)(void), const wire_call *call, void *pointers[], wir
     ffi_call(&cif, function, &returned, addresses);
 
     switch (call->returns) {
-    case WIRE_RETURN_CUDA: reply->returned.i = (int)returned.integer; break;
+    case WIRE_RETURN_CUDA:
+    case WIRE_RETURN_I32: reply->returned.i = (int)returned.integer; break;
     case WIRE_RETURN_F32: reply->returned.f = returned.f32; break;
     case WIRE_RETURN_F64: reply->returned.f = returned.f64; break;
     case WIRE_RETURN_HANDLE: reply->returned.i = (int64_t)(intptr_t)returned.pointer; break;
