@@ -137,7 +137,7 @@ SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
              $(wildcard grader/baselines/*.c grader/baselines/*.cu) \
-             $(filter-out grader/corpus/hostile/%,$(wildcard grader/corpus/*/*.cu)) \
+             $(wildcard grader/corpus/right/*.cu grader/corpus/slow/*.cu grader/corpus/fast/*.cu) \
              $(wildcard bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
@@ -296,7 +296,7 @@ endif
 test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) ## all tests; the last line counts them
 	tools/test.sh
 
-compiled: $(COMPILED_O) ## every solution, skeleton, baseline and corpus entry, for sm_80 and sm_90
+compiled: $(COMPILED_O) ## every solution, skeleton, baseline and right corpus entry, for sm_80 and sm_90
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
