@@ -108,6 +108,11 @@ part 'compiles without warnings'         build compiled
 part 'solutions are right'               solutions_are_right
 part 'solutions earn all on softgpu'     solutions_earn_all
 part 'the same, compiled by clang'       solutions_earn_all_with_clang
+if python=$(tools/test_torchvision.sh --python); then
+    part "504's logits are torchvision's"  env PYTHON="$python" tools/test_torchvision.sh
+else
+    printf '%-38s %s\n' "504's logits are torchvision's" 'skipped: needs python3 with torchvision'
+fi
 part 'skeletons score nothing'           skeletons_score_nothing
 part 'begun skeletons score nothing'     begun_skeletons_score_nothing
 part "a student's loop"                tools/test_loop.sh
