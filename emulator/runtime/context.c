@@ -128,6 +128,7 @@ device *device_at(const void *pointer)
 
 static void close_device(void)
 {
+    late_waited();
     modules_forget();
     count_closing();
     device_close(runtime.device);
@@ -154,6 +155,7 @@ cudaError_t cudaDeviceSynchronize(void)
     cudaError_t error = runtime_enter_unless_capturing();
 
     if (!error) error = capture_check_device();
+    if (!error) late_waited();
     return runtime_leave(error);
 }
 

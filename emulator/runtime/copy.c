@@ -127,7 +127,9 @@ cudaError_t copy_submit(const struct cudaMemcpy3DParms *p, cudaStream_t stream, 
     work.ordinal = runtime.ordinal;
     if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = copy_check(p);
-    if (!error && bytes_of(p)) error = stream_submit(stream, &work);
+    if (!error && bytes_of(p))
+        error = waits ? stream_submit(stream, &work) : late_copy(stream, &work);
+    if (!error && waits) late_waited();
     return runtime_leave(error);
 }
 

@@ -91,6 +91,8 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream, bool external)
     if (capture && !external) return capture_record(capture, stream, event);
     int ordinal = stream_is_here(stream) ? runtime.ordinal : stream->ordinal;
     if (event->ordinal != ordinal) return cudaErrorInvalidResourceHandle;
+    event->stream = stream;
+    event->last_late = late_last();
     return submit(stream, event, cudaGraphNodeTypeEventRecord);
 }
 
@@ -121,6 +123,7 @@ static cudaError_t wait(cudaEvent_t event)
     cudaError_t error = runtime_enter();
 
     if (!error) error = check(event);
+    if (!error) late_waited_for_event(event);
     return runtime_leave(error);
 }
 
@@ -129,6 +132,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     cudaError_t error = runtime_enter_unless_capturing();
 
     if (!error) error = check(event);
+    if (!error) late_waited_for_event(event);
     return runtime_leave(error);
 }
 
@@ -140,6 +144,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 static cudaError_t stream_wait(cudaStream_t stream, cudaEvent_t event, bool external)
 {
     if (!stream_is_valid(stream) || !event_lives(event)) return cudaErrorInvalidResourceHandle;
+    late_ordered();
     if (external) return submit(stream, event, cudaGraphNodeTypeWaitEvent);
     return capture_wait(stream, event);
 }

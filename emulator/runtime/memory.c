@@ -88,6 +88,7 @@ cudaError_t cudaFree(void *pointer)
 {
     cudaError_t error = runtime_enter_unless_capturing();
 
+    if (!error) late_waited(); /* as drivers do */
     if (!error) error = memory_free(pointer);
     return runtime_leave(error);
 }

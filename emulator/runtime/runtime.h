@@ -12,7 +12,7 @@
  * and of one that does not: return error_keep(...).
  *
  * Streams run in order and at once: when a call returns, its work is done. So a launch reports its
- * own faults, as with CUDA_LAUNCH_BLOCKING=1.
+ * own faults, as with CUDA_LAUNCH_BLOCKING=1. Only what copies bring to the host may be late.
  */
 #ifndef SOFTGPU_RUNTIME_H
 #define SOFTGPU_RUNTIME_H
@@ -308,6 +308,22 @@ struct cudaMemcpy3DParms copy_row(void *to, const void *from, size_t bytes, enum
 /** For a call of the API that copies; `waits`: until it is done. */
 cudaError_t copy_submit(const struct cudaMemcpy3DParms *, cudaStream_t, bool waits);
 
+/* late.c: copies that may still be under way, as far as the program knows. */
+/** Submit an asynchronous copy. */
+cudaError_t late_copy(cudaStream_t, struct work *);
+/** Whatever is on its way to the host is there now. */
+void late_arrive(void);
+/** The program has waited: for everything, for a stream, for an event. */
+void late_waited(void);
+void late_waited_for_stream(cudaStream_t);
+void late_waited_for_event(cudaEvent_t);
+/** Streams wait for each other: who waits for one may have waited for another. */
+void late_ordered(void);
+/** The number of the last copy. */
+unsigned long long late_last(void);
+/** Pinned memory is about to be freed: say so if a copy needs it. */
+void late_freeing(const void *start);
+
 /* symbol.c */
 /** Where part of a variable lies on the current device. */
 cudaError_t symbol_locate(const void *symbol, size_t offset, size_t bytes, void **address);
@@ -319,8 +335,10 @@ struct CUevent_st {
     int ordinal;
     bool recorded;
     double milliseconds;
-    unsigned long long capture; /* 0, or the capture in which it was last recorded, */
-    cudaGraphNode_t *nodes;     /* and after which nodes */
+    cudaStream_t stream;          /* in which it was last recorded, */
+    unsigned long long last_late; /* and after which copy of late.c */
+    unsigned long long capture;   /* 0, or the capture in which it was last recorded, */
+    cudaGraphNode_t *nodes;       /* and after which nodes */
     size_t node_count;
 };
 bool event_lives(cudaEvent_t);

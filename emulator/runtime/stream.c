@@ -41,6 +41,9 @@ bool stream_is_here(cudaStream_t stream)
 
 cudaError_t stream_submit(cudaStream_t stream, const struct work *work)
 {
+    if (work->type != cudaGraphNodeTypeEventRecord) late_arrive();
+    if (work->type == cudaGraphNodeTypeHost) late_waited(); /* who waits for the callback has too */
+    if (stream_is_legacy(stream)) late_ordered();
     if (!capture_any()) return work_run(work);
     struct capture *capture = capture_of(stream);
     if (capture) return capture_add(capture, stream, work);
@@ -127,6 +130,7 @@ static cudaError_t wait(cudaStream_t stream)
     cudaError_t error = runtime_enter();
 
     if (!error) error = check_idle(stream);
+    if (!error) late_waited_for_stream(stream);
     return runtime_leave(error);
 }
 
