@@ -180,6 +180,13 @@ const char *call_output(void);
 /** Seconds that the last call took. */
 double call_seconds(void);
 
+/** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
+void call_aside(const char *function, argument *arguments, int count);
+
+/** Copies between host and device of the last call, as softgpu's device counts them; on a GPU, and
+ *  what memory of the host took part, as the worker does on the library's way to the runtime. */
+wire_copies call_copies(void);
+
 /* ---- what is counted of a call, for traffic tests ---------------------------------------------
  */
 

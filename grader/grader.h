@@ -409,6 +409,7 @@ typedef struct context {
     long sizes[WIRE_ARGUMENTS]; /* numbers among the arguments of the last call */
     int size_count;
     device_counts counts; /* of the last call, if it was counted */
+    wire_copies copies;   /* of the last call */
     struct allocation *allocations;
 } context;
 

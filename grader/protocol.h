@@ -66,7 +66,7 @@ typedef struct wire_argument {
 typedef enum wire_return {
     WIRE_RETURN_VOID,
     WIRE_RETURN_CUDA, /* cudaError_t */
-    WIRE_RETURN_I32,  /* int, or an enum */
+    WIRE_RETURN_I32,  /* int, or an enum; the device may report an error, too */
     WIRE_RETURN_F32,
     WIRE_RETURN_F64,
     WIRE_RETURN_HANDLE, /* a pointer, kept as handle number return_handle */
@@ -100,6 +100,12 @@ typedef struct wire_finding {
     char line[512];
 } wire_finding;
 
+/* Between host and device. */
+typedef struct wire_copies {
+    uint64_t bytes;
+    uint32_t count, pinned; /* pinned: of these, from or to page-locked memory of the host */
+} wire_copies;
+
 typedef struct wire_reply {
     uint64_t nonce; /* of the message that it answers; 0 in the first, which answers none */
     uint32_t status;
@@ -112,6 +118,7 @@ typedef struct wire_reply {
     uint32_t finding_count; /* how many there were; the first WIRE_FINDINGS are here */
     wire_finding findings[WIRE_FINDINGS];
     char text[512];
+    wire_copies copies; /* of the call, as the worker saw them */
 } wire_reply;
 
 #endif

@@ -21,6 +21,7 @@ static const char source[] =
     "int last_of(const char *text, unsigned long long n) { return (size_t)text % 2 * 1000 + text[n "
     "- 1]; "
     "}\n"
+    "int less_one(int n) { return n - 1; }\n"
     "void *make(int n) { int *kept = malloc(sizeof *kept); *kept = n; return kept; }\n"
     "void *make_nothing(int n) { return NULL; }\n"
     "void look(int *y, const int *handle) { *y = *handle; }\n"
@@ -153,6 +154,26 @@ static void call_same(const char *function, const long *shape)
     expect(y == 1, "%d", y);
 }
 
+static void call_before_and_after(const char *function, const long *shape)
+{
+    int x[] = {1, 2, -3}, y[3];
+    (void)shape;
+    now.timed = true;
+    call_aside("less_one", ARGS(i32(1)));
+    call_void(function, ARGS(out_i32("y", y, 3), in_i32("x", x, 3), i32(3)));
+    const double seconds = call_seconds(), wall = now.wall;
+    call_aside("less_one", ARGS(i32(1)));
+    expect(now.timed && seconds > 0 && call_seconds() == seconds && now.wall == wall,
+           "%.9f s became %.9f s", seconds, call_seconds());
+    call_aside("less_one", ARGS(i32(2)));
+}
+
+START_TEST(calls_aside_change_no_time)
+{
+    expect_told(call_before_and_after, "reversed", "it returned");
+}
+END_TEST
+
 START_TEST(arguments_arrive_and_results_return)
 {
     expect_well(call_twice, "twice");
@@ -277,6 +298,7 @@ Suite *suite_worker(void)
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, arguments_arrive_and_results_return);
+    tcase_add_test(tcase, calls_aside_change_no_time);
     tcase_add_test(tcase, addresses_and_guards_change_nothing);
     tcase_add_test(tcase, what_is_printed_is_kept_of_the_last_call);
     tcase_add_loop_test(tcase, what_must_not_be_is_told, 0, sizeof wrong / sizeof *wrong);

@@ -124,7 +124,7 @@ static void check_after(wire_reply *reply)
         set_text(reply, WIRE_NOT_IMPLEMENTED, stub);
     } else if (call.returns == WIRE_RETURN_CUDA && reply->returned.i != 0) {
         set_cuda_error(reply, "it returned", (int)reply->returned.i);
-    } else if (error) {
+    } else if (error && (sticky || call.returns != WIRE_RETURN_I32)) {
         set_cuda_error(reply, "afterwards the device reports", error);
     }
 }
@@ -142,7 +142,9 @@ static void run(wire_reply *reply)
 
     if (call.timed) device_flush_caches();
     device_clock_start();
+    copies_start();
     for (uint32_t i = 0; i < call.repeats; i++) invoke(function, &call, pointers, reply);
+    reply->copies = copies_stop();
     reply->seconds = device_clock_stop();
 
     if (call.returns == WIRE_RETURN_HANDLE) {

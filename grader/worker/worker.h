@@ -6,6 +6,7 @@
  * memory.c      buffers on the host, each followed by an unmapped page
  * device_cuda.c buffers and timing on a CUDA device (WITH_CUDA)
  * device_none.c the same interface where there is no CUDA
+ * copies.c      copies between host and device, counted on their way (WITH_CUDA)
  * invoke.c      any C function from a name and a typed argument list, through libffi
  * scenarios.c   the functions that WIRE_FUNCTION arguments can name
  * scenarios_cuda.c  those of them that need a device (WITH_CUDA)
@@ -48,6 +49,11 @@ int device_take_error(bool *sticky);
 const char *device_error_text(int error);
 /** Findings of the emulator since the last call of this. @return how many there were */
 unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS]);
+
+/* copies.c, device_none.c */
+void copies_start(void);
+/** @return what there was since copies_start */
+wire_copies copies_stop(void);
 
 /** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
 int device_print_facts(void);
