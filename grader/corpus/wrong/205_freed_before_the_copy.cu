@@ -1,0 +1,127 @@
+// WRONG: roundtrip n=1, pinned | freed too early: frees pinned memory | softgpu
+/* Both copies are only submitted when the memory that the first one reads is freed. A driver that
+ * waits of itself hides it. */
+#include "basics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static float rate(size_t bytes, cudaEvent_t begin, cudaEvent_t end)
+{
+    float milliseconds = 0.0f;
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    return 1e-6f * (float)bytes / milliseconds;
+}
+
+cudaError_t roundtrip(float *h_y, const float *h_x, size_t n, copy_mode mode, float *h_gbs,
+                      cudaStream_t stream)
+{
+    const size_t bytes = n * sizeof(float);
+    float *d_x = NULL, *h_in = NULL, *h_out = NULL;
+    cudaEvent_t event[3];
+    for (int i = 0; i < 3; i++) cudaEventCreate(&event[i]);
+    cudaError_t error = cudaMalloc((void **)&d_x, bytes);
+    if (mode == COPY_PINNED && !error) error = cudaMallocHost((void **)&h_in, bytes);
+    if (mode == COPY_PINNED && !error) error = cudaMallocHost((void **)&h_out, bytes);
+    if (h_in && !error) memcpy(h_in, h_x, bytes);
+    cudaEventRecord(event[0], stream);
+    if (!error) error = cudaMemcpyAsync(d_x, h_in ? h_in : h_x, bytes, cudaMemcpyDefault, stream);
+    cudaEventRecord(event[1], stream);
+    cudaFreeHost(h_in);
+    if (!error) error = cudaMemcpyAsync(h_out ? h_out : h_y, d_x, bytes, cudaMemcpyDefault, stream);
+    cudaEventRecord(event[2], stream);
+    cudaEventSynchronize(event[2]);
+    for (int i = 0; i < 2; i++) h_gbs[i] = rate(bytes, event[i], event[i + 1]);
+    for (int i = 0; i < 3; i++) cudaEventDestroy(event[i]);
+    if (h_out && !error) memcpy(h_y, h_out, bytes);
+    cudaFreeHost(h_out);
+    cudaFree(d_x);
+    return error;
+}
+
+cudaError_t tensor_create(tensor **t, const float *h_values, size_t n)
+{
+    tensor made = {NULL, NULL, n, TENSOR_ON_CPU};
+    *t = NULL;
+    cudaError_t error = cudaMallocHost((void **)&made.h_data, n * sizeof(float));
+    if (!error) error = cudaMalloc((void **)&made.d_data, n * sizeof(float));
+    if (!error && !(*t = (tensor *)malloc(sizeof made))) error = cudaErrorMemoryAllocation;
+    if (error) {
+        cudaFreeHost(made.h_data);
+        cudaFree(made.d_data);
+        return error;
+    }
+    memcpy(made.h_data, h_values, n * sizeof(float));
+    **t = made;
+    return cudaSuccess;
+}
+
+cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream)
+{
+    if (t->place == TENSOR_ON_GPU) return cudaSuccess;
+    cudaError_t error =
+        cudaMemcpyAsync(t->d_data, t->h_data, t->n * sizeof(float), cudaMemcpyHostToDevice, stream);
+    if (!error) t->place = TENSOR_ON_GPU;
+    return error;
+}
+
+int tensor_on_gpu(const tensor *t)
+{
+    return t->place == TENSOR_ON_GPU;
+}
+
+cudaError_t tensor_to_cpu(tensor *t, cudaStream_t stream)
+{
+    if (t->place == TENSOR_ON_CPU) return cudaSuccess;
+    cudaError_t error =
+        cudaMemcpyAsync(t->h_data, t->d_data, t->n * sizeof(float), cudaMemcpyDeviceToHost, stream);
+    if (!error) error = cudaStreamSynchronize(stream);
+    if (!error) t->place = TENSOR_ON_CPU;
+    return error;
+}
+
+cudaError_t tensor_free(tensor *t, cudaStream_t stream)
+{
+    if (!t) return cudaSuccess;
+    cudaError_t error = cudaStreamSynchronize(stream);
+    cudaFreeHost(t->h_data);
+    cudaFree(t->d_data);
+    free(t);
+    return error;
+}
+
+__global__ static void layer_kernel(float *x, size_t n, float scale, float shift)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float y = scale * x[i] + shift;
+    x[i] = y < 0.0f ? 0.0f : y;
+}
+
+cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t stream)
+{
+    if (!tensor_on_gpu(t)) return cudaErrorInvalidValue;
+    layer_kernel<<<(unsigned)((t->n + 255) / 256), 256, 0, stream>>>(t->d_data, t->n, scale, shift);
+    return cudaGetLastError();
+}
+
+cudaError_t tensor_get(float *h_y, tensor *t, cudaStream_t stream)
+{
+    cudaError_t error = tensor_to_cpu(t, stream);
+    if (!error) memcpy(h_y, t->h_data, t->n * sizeof(float));
+    return error;
+}
+
+cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_scale,
+                         const float *h_shift, int layers, cudaStream_t stream)
+{
+    tensor *t;
+    cudaError_t error = tensor_create(&t, h_x, n);
+    if (!error) error = tensor_to_gpu(t, stream);
+    for (int i = 0; i < layers && !error; i++) {
+        error = tensor_layer(t, h_scale[i], h_shift[i], stream);
+    }
+    if (!error) error = tensor_get(h_y, t, stream);
+    tensor_free(t, stream);
+    return error;
+}

@@ -1,0 +1,130 @@
+// WRONG: roundtrip n=1000003, pinned | should have
+/* Waits for the events only after it has read what the copy is still bringing. */
+#include "basics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cudaError_t timed_copy(void *to, const void *from, size_t bytes, float *gbs, float *h_y,
+                              cudaStream_t stream)
+{
+    cudaEvent_t begin, end;
+    float milliseconds = 0.0f;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin, stream);
+    cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+    cudaEventRecord(end, stream);
+    if (h_y) memcpy(h_y, to, bytes);
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    *gbs = 1e-6f * (float)bytes / milliseconds;
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    return error;
+}
+
+cudaError_t roundtrip(float *h_y, const float *h_x, size_t n, copy_mode mode, float *h_gbs,
+                      cudaStream_t stream)
+{
+    const size_t bytes = n * sizeof(float);
+    float *d_x = NULL, *h_in = NULL, *h_out = NULL;
+    cudaError_t error = cudaMalloc((void **)&d_x, bytes);
+    if (mode == COPY_PINNED && !error) error = cudaMallocHost((void **)&h_in, bytes);
+    if (mode == COPY_PINNED && !error) error = cudaMallocHost((void **)&h_out, bytes);
+    if (h_in && !error) memcpy(h_in, h_x, bytes);
+    if (!error) error = timed_copy(d_x, h_in ? h_in : h_x, bytes, &h_gbs[0], NULL, stream);
+    if (!error)
+        error = timed_copy(h_out ? h_out : h_y, d_x, bytes, &h_gbs[1], h_out ? h_y : NULL, stream);
+    cudaFreeHost(h_in);
+    cudaFreeHost(h_out);
+    cudaFree(d_x);
+    return error;
+}
+
+cudaError_t tensor_create(tensor **t, const float *h_values, size_t n)
+{
+    tensor made = {NULL, NULL, n, TENSOR_ON_CPU};
+    *t = NULL;
+    cudaError_t error = cudaMallocHost((void **)&made.h_data, n * sizeof(float));
+    if (!error) error = cudaMalloc((void **)&made.d_data, n * sizeof(float));
+    if (!error && !(*t = (tensor *)malloc(sizeof made))) error = cudaErrorMemoryAllocation;
+    if (error) {
+        cudaFreeHost(made.h_data);
+        cudaFree(made.d_data);
+        return error;
+    }
+    memcpy(made.h_data, h_values, n * sizeof(float));
+    **t = made;
+    return cudaSuccess;
+}
+
+cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream)
+{
+    if (t->place == TENSOR_ON_GPU) return cudaSuccess;
+    cudaError_t error =
+        cudaMemcpyAsync(t->d_data, t->h_data, t->n * sizeof(float), cudaMemcpyHostToDevice, stream);
+    if (!error) t->place = TENSOR_ON_GPU;
+    return error;
+}
+
+int tensor_on_gpu(const tensor *t)
+{
+    return t->place == TENSOR_ON_GPU;
+}
+
+cudaError_t tensor_to_cpu(tensor *t, cudaStream_t stream)
+{
+    if (t->place == TENSOR_ON_CPU) return cudaSuccess;
+    cudaError_t error =
+        cudaMemcpyAsync(t->h_data, t->d_data, t->n * sizeof(float), cudaMemcpyDeviceToHost, stream);
+    if (!error) error = cudaStreamSynchronize(stream);
+    if (!error) t->place = TENSOR_ON_CPU;
+    return error;
+}
+
+cudaError_t tensor_free(tensor *t, cudaStream_t stream)
+{
+    if (!t) return cudaSuccess;
+    cudaError_t error = cudaStreamSynchronize(stream);
+    cudaFreeHost(t->h_data);
+    cudaFree(t->d_data);
+    free(t);
+    return error;
+}
+
+__global__ static void layer_kernel(float *x, size_t n, float scale, float shift)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float y = scale * x[i] + shift;
+    x[i] = y < 0.0f ? 0.0f : y;
+}
+
+cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t stream)
+{
+    if (!tensor_on_gpu(t)) return cudaErrorInvalidValue;
+    layer_kernel<<<(unsigned)((t->n + 255) / 256), 256, 0, stream>>>(t->d_data, t->n, scale, shift);
+    return cudaGetLastError();
+}
+
+cudaError_t tensor_get(float *h_y, tensor *t, cudaStream_t stream)
+{
+    cudaError_t error = tensor_to_cpu(t, stream);
+    if (!error) memcpy(h_y, t->h_data, t->n * sizeof(float));
+    return error;
+}
+
+cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_scale,
+                         const float *h_shift, int layers, cudaStream_t stream)
+{
+    tensor *t;
+    cudaError_t error = tensor_create(&t, h_x, n);
+    if (!error) error = tensor_to_gpu(t, stream);
+    for (int i = 0; i < layers && !error; i++) {
+        error = tensor_layer(t, h_scale[i], h_shift[i], stream);
+    }
+    if (!error) error = tensor_get(h_y, t, stream);
+    tensor_free(t, stream);
+    return error;
+}
