@@ -101,7 +101,7 @@ emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@$(EMULATOR)/tests/api_complete $<
 
 # Through a device in another process, those that ask most of it; REMOTE_TESTS= runs all.
-REMOTE_TESTS ?= basics.cu devices.cu diagnostics_memory.cu managed.cu memory_errors.cu pinned.cu printf.cu streams.cu
+REMOTE_TESTS ?= basics.cu devices.cu diagnostics_memory.cu late.cu managed.cu memory_errors.cu pinned.cu printf.cu streams.cu
 .PHONY: emulator-test-remote
 emulator-test-remote: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so
 	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/remote/libsoftgpu.so) \
