@@ -167,7 +167,8 @@ argument worker_function(const char *name); /* pointer to a function of worker/s
     (argument[]){__VA_ARGS__}, (int)(sizeof((argument[]){__VA_ARGS__}) / sizeof(argument))
 
 /* Each fails the case unless the function exists, returns in time (and cudaSuccess), the device
- * is without error and findings, canaries and inputs are untouched. */
+ * is without error (where an int is returned: without one that stays) and findings, canaries and
+ * inputs are untouched. */
 void call_cuda(const char *function, argument *arguments, int count); /* returns cudaError_t */
 void call_void(const char *function, argument *arguments, int count);
 int call_returning_i32(const char *function, argument *arguments, int count);
