@@ -1,7 +1,7 @@
 # fuzz.mk: fuzzers of what the grader reads from others, and their inputs as a test. Included by the
 # Makefile. grader/fuzz/fuzz.sh builds the fuzzers, with clang, in a build folder of their own.
 
-FUZZ_NAMES := results history idx reply $(if $(ARCHIVE_LIBS),settings archive)
+FUZZ_NAMES := results history idx reply weights $(if $(ARCHIVE_LIBS),settings archive)
 FUZZ_O     := $(call objects,grader,$(wildcard grader/fuzz/*.c))
 REPLAY_O   := $(BUILD)/obj/grader/emulator/fuzz/replay.o
 
@@ -13,6 +13,10 @@ $(BUILD)/fuzz_%: $(BUILD)/obj/grader/grader/fuzz/fuzz_%.o $(FUZZED_O) $(BUILD)/l
 	echo 'link $@'
 	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(if $(filter reply,$*),$(filter-out %/channel.o,$^),$^) \
 	    -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)
+
+# weights fuzzes a solution, with what that calls.
+$(BUILD)/fuzz_weights $(BUILD)/replay_weights: $(call objects,grader,solutions/phase5_full_network/504_resnet18_cpu.c \
+    solutions/phase1_cpu/110_conv2d_cpu.c solutions/phase1_cpu/106_matmul_cpu_vectorized.c)
 
 # Without a fuzzer: every compiler can build it.
 $(FUZZ_NAMES:%=$(BUILD)/replay_%): $(BUILD)/replay_%: $(BUILD)/obj/grader/grader/fuzz/fuzz_%.o $(REPLAY_O) \
