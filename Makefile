@@ -241,6 +241,34 @@ mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1
 	$(CUDA_CC) $(NETWORK:%="$$SUBMISSION"/%) phase5_full_network/mnist_main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
 	"$(BUILD)/mnist" $(EPOCHS) $(SEED)
 
+# The program of five ResNet-18s, from SUBMISSION's exercises and phase5_full_network/resnet18. The linker
+# puts resnet18/wrapped.c between the networks and what they call.
+RESNET18 = phase1_cpu/106_matmul_cpu_vectorized.c phase1_cpu/110_conv2d_cpu.c \
+           phase2_cuda_basics/203_vector_add.cu phase3_layers/301_activations.cu \
+           phase3_layers/302_bias.cu phase3_layers/303_linear.cu phase3_layers/306_conv2d.cu \
+           phase3_layers/307_conv2d_implicit_gemm.cu phase3_layers/309_batchnorm.cu \
+           phase3_layers/310_pooling.cu phase5_full_network/504_resnet18_cpu.c \
+           phase5_full_network/505_resnet18.cu phase5_full_network/506_sweep.cu \
+           phase5_full_network/507_resnet18_optimized.cu
+RESNET18_MAIN = $(wildcard phase5_full_network/resnet18_main.c phase5_full_network/resnet18/*.c)
+RESNET18_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(RESNET18:%=$(patsubst ./%,%,$(SUBMISSION)/%)) $(RESNET18_MAIN))
+WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' phase5_full_network/resnet18/wrapped.c)
+
+$(BUILD)/program/$(BACKEND)/%.c.o: %.c
+	mkdir -p $(@D) && echo 'cc   $<'
+	$(CC) $(ALL_CFLAGS) -O3 -march=native $(PHASES:%=-I%) $(FLAGS_worker_$(if $(filter cuda,$(BACKEND)),cuda,softgpu)) -c $< -o $@
+
+$(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
+	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
+	$(CUDA_CC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
+
+-include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
+
+.PHONY: resnet18
+resnet18: all $(RESNET18_O) ## the program that times five ResNet-18s: build/resnet18 --help
+	echo 'link $(BUILD)/$@'
+	$(CUDA_CC) $(RESNET18_O) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/$@"
+
 # instructor
 bench: all ## the ladder of matrix products, as TSV and SVG in results/
 	mkdir -p results

@@ -21,11 +21,15 @@ typedef struct {
     long total;        /* steps of the whole run */
     double started;    /* seconds_now() at the beginning */
     double printed;    /* and at the last line printed */
-    int terminal;      /* stdout is one */
+    int terminal;      /* what it is printed on is one */
+    int quiet;         /* on stderr, and only there */
     int colour;
 } progress;
 
 progress progress_begin(const char *title, long total);
+/** As progress_begin, for a program whose stdout another one reads: on stderr, only if that is a
+ *  terminal, and nothing stays. */
+progress progress_begin_quiet(const char *title, long total);
 /** `done` of the total steps are over; `format` and the rest, as for printf, say what came out. */
 void progress_step(progress *bar, long done, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

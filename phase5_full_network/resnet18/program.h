@@ -1,0 +1,177 @@
+/*
+ * program.h: the program `resnet18`, in one index. It runs five ResNet-18s, from a CPU's to one
+ * captured graph, and says of each how fast it is at each batch size, what memory it needs, where
+ * its time goes, and whether it computes what the CPU computes.
+ *
+ * ../resnet18_main.c  the order of things
+ * options.c           the command line
+ * weights_file.c      parameters from a file or a seed, and what is wrong with a file
+ * implementations.c   the five, behind one interface
+ * layerwise.c         two of them: layer by layer, with copies between layers
+ * host_layers.c       the layers of the CPU that no exercise has as a function
+ * profile.c           how long each kind of layer takes; copies and memory, counted
+ * wrapped.c           where profile.c looks: in between the networks and what they call
+ * measure.c           a row for each batch, by sweep (506)
+ * verify.c            against the CPU, layer by layer
+ * table.c             the rows as text and as CSV
+ */
+#ifndef RESNET18_PROGRAM_H
+#define RESNET18_PROGRAM_H
+
+#include "network.h"
+#include <stdbool.h>
+
+#define BATCHES_MAX 16
+
+/* ---- profile.c, wrapped.c -------------------------------------------------------------------- */
+
+typedef enum layer_kind {
+    CONVOLUTION,
+    BATCHNORM,
+    RELU_ADD,
+    POOLING,
+    LINEAR,
+    COPIES, /* between host and device */
+    OTHER,  /* what is in none of these, and the time between them */
+    KINDS
+} layer_kind;
+
+extern const char *const kind_names[KINDS];
+
+/** Begin or end what counts for one kind; what is begun inside of it counts for the outer one. On
+ *  the host, or by events on the stream. */
+void profile_begin_host(layer_kind);
+void profile_end_host(void);
+void profile_begin(layer_kind, cudaStream_t stream);
+void profile_end(cudaStream_t stream);
+
+/** While profiling, wait until the device has nothing to do. */
+void profile_settle(void);
+
+/** Until profile_stop, what is begun and ended is timed. */
+void profile_start(void);
+/** @param ms [KINDS] receives the times since profile_start; OTHER is not touched */
+cudaError_t profile_stop(float *ms);
+
+/** What was counted since counters_reset, and of memory what is held now and was at most. */
+typedef struct counters {
+    int copies; /* between host and device */
+    size_t bytes, peak_bytes;
+} counters;
+
+void counters_reset(void);
+counters counters_now(void);
+void count_copy(void);
+void count_allocation(const void *pointer, size_t bytes);
+void count_free(const void *pointer);
+
+/* ---- implementations.c ----------------------------------------------------------------------- */
+
+/** One way to compute ResNet-18. A net is made for images of one size and for batches up to one
+ *  size; functions return the first error. */
+typedef struct implementation {
+    const char *name;
+    const char *what; /* for the table of options */
+    bool precisions;  /* it has others than fp32 */
+    cudaError_t (*create)(void **net, const float *h_params, int batch, int size,
+                          resnet18_precision);
+    /** From host to host, and finished when it returns or when the stream is.
+     *  @param h_logits [batch x RESNET18_CLASSES]. @param h_x [batch x 3 x size x size] */
+    cudaError_t (*forward)(void *net, float *h_logits, const float *h_x, int batch, int size,
+                           cudaStream_t);
+    /** Images and logits on the device; NULL where it has no such thing. */
+    cudaError_t (*forward_device)(void *net, float *d_logits, const float *d_x, int batch, int size,
+                                  cudaStream_t);
+    /** @param h_activations as in network.h; NULL where it keeps none for others to see */
+    cudaError_t (*activations)(void *net, float *h_activations, const float *h_x, int batch,
+                               int size, cudaStream_t);
+    size_t (*bytes)(const void *net); /* of device memory that it says it holds */
+    cudaError_t (*free)(void *net);
+} implementation;
+
+extern const implementation implementations[]; /* the first is the CPU; ends with a name NULL */
+const implementation *implementation_find(const char *name, size_t length);
+
+/* layerwise.c */
+typedef struct layerwise layerwise;
+/** @param on_device convolutions and batch normalizations: on the device; else nothing is, and each
+ *  layer's result goes there and back */
+cudaError_t layerwise_create(layerwise **net, const float *h_params, int batch, int size,
+                             bool on_device);
+/** @param h_activations NULL when not wanted */
+cudaError_t layerwise_forward(layerwise *net, float *h_logits, float *h_activations,
+                              const float *h_x, int batch, int size, cudaStream_t stream);
+size_t layerwise_device_bytes(const layerwise *net);
+cudaError_t layerwise_free(layerwise *net);
+
+/* host_layers.c: as their namesakes of phase 3, on the host. */
+void host_batchnorm(float *y, const float *x, const float *mean, const float *var,
+                    const float *gamma, const float *beta, int batch, int channels, int pixels,
+                    float eps);
+void host_relu(float *y, const float *x, size_t n);
+void host_add_relu(float *y, const float *x, const float *shortcut, size_t n);
+void host_maxpool(float *y, const float *x, int planes, int side, int kernel, int stride, int pad);
+void host_avgpool(float *y, const float *x, int planes, int pixels);
+void host_linear(float *y, const float *x, const float *w, const float *bias, int batch,
+                 int in_features, int out_features);
+
+/* ---- options.c, weights_file.c --------------------------------------------------------------- */
+
+typedef struct options {
+    const implementation *impls[8]; /* NULL ends the list */
+    resnet18_precision precisions[3];
+    int precision_count;
+    int batches[BATCHES_MAX], count;
+    int size, repeats, warmup, images;
+    double budget; /* seconds for a row */
+    const char *weights, *generate;
+    unsigned long long seed;
+    bool csv, verify, profile;
+} options;
+
+extern const char *const precision_names[3];
+
+/** @return 0, or the exit status of the program: it has been said why */
+int options_parse(options *, int argc, char **argv, bool *done);
+/** @return parameters, which the caller frees, or NULL: it has been said why */
+float *weights_of(const options *);
+/** Write the parameters. @return 0, or -1: it has been said why */
+int weights_write(const char *path, const float *params);
+
+/* ---- measure.c, verify.c, table.c ------------------------------------------------------------ */
+
+/** How an implementation differs from the CPU's, on `images` fixed images. */
+typedef struct agreement {
+    int images; /* 0: not looked at */
+    int same_top1;
+    double layers;    /* the worst of the stages, ||got - want|| / ||want||; NaN: none to be seen */
+    double logits;    /* likewise */
+    bool independent; /* a row does not depend on the other images of the batch */
+    bool holds;       /* all of it within the bounds of the precision */
+} agreement;
+
+/** All that is known of one implementation at one batch size. */
+typedef struct measurement {
+    sweep_row host;   /* from host to host */
+    sweep_row device; /* images and logits on the device; batch 0: not measured */
+    sweep_row cpu;    /* the CPU's, for the same batch */
+    int copies;
+    size_t holds, peak; /* bytes of device memory: as it says, and as counted */
+    float kinds[KINDS]; /* ms of each kind of layer; all 0: not looked at */
+} measurement;
+
+typedef struct subject {
+    const implementation *impl;
+    resnet18_precision precision;
+    const float *h_params;
+} subject;
+
+/** @param rows [o->count]. @param cpu [o->count] of the CPU, or NULL where this is the CPU */
+cudaError_t measure(measurement *rows, const sweep_row *cpu, const subject *, const options *);
+/** @param reference the CPU's answers, made by the first call; free(*reference) in the end */
+cudaError_t verify(agreement *, float **reference, const subject *, const options *);
+
+void table_machine(const options *);
+void table_rows(const subject *, const measurement *rows, const agreement *, const options *);
+
+#endif
