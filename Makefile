@@ -256,7 +256,9 @@ WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' phase5_full_ne
 
 $(BUILD)/program/$(BACKEND)/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
-	$(CC) $(ALL_CFLAGS) -O3 -march=native $(PHASES:%=-I%) $(FLAGS_worker_$(if $(filter cuda,$(BACKEND)),cuda,softgpu)) -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -O3 -march=native $(PHASES:%=-I%) \
+	    $(FLAGS_worker_$(if $(filter cuda,$(BACKEND)),cuda,softgpu)) \
+	    $(if $(filter %/layerwise.c,$(RESNET18_MAIN)),,-DWITHOUT_LAYERWISE) -c $< -o $@
 
 $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
@@ -264,31 +266,47 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: resnet18
+.PHONY: resnet18 bench-matmul bench-resnet18
 resnet18: all $(RESNET18_O) ## the program that times five ResNet-18s: build/resnet18 --help
 	echo 'link $(BUILD)/$@'
 	$(CUDA_CC) $(RESNET18_O) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/$@"
 
 # instructor
-bench: all ## the ladder of matrix products, as TSV and SVG in results/
-	mkdir -p results
+BENCH = $(or $(OUTPUT),results)
+bench: ## matrix products and ResNet-18, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
+	$(MAKE) bench-matmul
+	$(MAKE) bench-resnet18
+
+bench-resnet18:
+	$(MAKE) resnet18 SUBMISSION=solutions
+	bench/resnet18.sh "$(BENCH)"
+
+bench-matmul: all
+	mkdir -p "$(BENCH)"
 	$(CUDA_CC) bench/matmul.cu solutions/phase2_cuda_basics/206_matmul_naive.cu \
 	    solutions/phase2_cuda_basics/211_matmul_tiled.cu grader/baselines/206_matmul_naive.cu \
 	    $(CUDA_CC_FLAGS) $(if $(filter cuda,$(BACKEND)),-DWITH_CUBLAS -lcublas) -o "$(BUILD)/bench_matmul"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_matmul" \
-	    $(or $(SIZES),$(if $(filter cuda,$(BACKEND)),256 512 1024 2048 4096 8192,256 512)) >results/matmul.tsv
-	cat results/matmul.tsv
+	    $(or $(SIZES),$(if $(filter cuda,$(BACKEND)),256 512 1024 2048 4096 8192,256 512)) >"$(BENCH)/matmul.tsv"
+	cat "$(BENCH)/matmul.tsv"
 	if command -v gnuplot >/dev/null; then \
-	    gnuplot -e "table='results/matmul.tsv'; picture='results/matmul.svg'" bench/matmul.gp; \
+	    gnuplot -e "table='$(BENCH)/matmul.tsv'; picture='$(BENCH)/matmul.svg'" bench/matmul.gp; \
 	fi
 
+# end instructor
+# instructor
+ifeq ($(FORMAT),resnet18)
+report: ## of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.tsv, which make bench wrote
+	COURSE_ROOT="$(CURDIR)" tools/report_resnet18.sh "$(BENCH)"
+else
 # end instructor
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|tsv, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
 	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
-
 # instructor
+endif
+
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED)
 	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)") $(if $(SEED),--seed "$(SEED)")
 

@@ -54,6 +54,8 @@ static cudaError_t run_all(const float *h_params, const options *o, bool *right)
             CUDA_CHECK(run(&s, cpu, &reference, o, right));
         }
     }
+    if (o->answers && (!reference || verify_write(o->answers, reference, o))) *right = false;
+    if (o->answers && !reference) fprintf(stderr, "resnet18: --answers: nothing was compared\n");
     free(reference);
     return cudaSuccess;
 }

@@ -117,6 +117,7 @@ part 'skeletons score nothing'           skeletons_score_nothing
 part 'begun skeletons score nothing'     begun_skeletons_score_nothing
 part "a student's loop"                tools/test_loop.sh
 part 'watching files'                  tools/test_watch.sh
+part 'five ResNet-18s'                      tools/test_resnet18.sh
 part 'repeated gradings'                 tools/test_repeat.sh
 part 'a handout'                         tools/test_handout.sh
 # Of the same numbers every time, since which mistake a message names may depend on them; from a

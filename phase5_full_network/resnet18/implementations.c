@@ -53,7 +53,9 @@ static cudaError_t cpu_free(void *net)
     return cudaSuccess;
 }
 
-/* ---- transfer and conv_bn: layerwise.c ------------------------------------------------------- */
+/* ---- transfer and conv_bn: layerwise.c, which not every copy of the course has --------------- */
+
+#ifndef WITHOUT_LAYERWISE
 
 static cudaError_t transfer_create(void **net, const float *h_params, int batch, int size,
                                    resnet18_precision precision)
@@ -95,6 +97,7 @@ static cudaError_t layers_free(void *net)
 {
     return layerwise_free(net);
 }
+#endif
 
 /* ---- resident: exercise 505 ------------------------------------------------------------------ */
 
@@ -236,10 +239,12 @@ static cudaError_t optimized_free(void *net)
 const implementation implementations[] = {
     {"cpu", "504: one thread of the CPU", false, cpu_create, cpu_forward, NULL, cpu_activations,
      no_bytes, cpu_free},
+#ifndef WITHOUT_LAYERWISE
     {"transfer", "computed on the CPU; each layer's result goes to the GPU and back", false,
      transfer_create, layers_forward, NULL, layers_activations, layers_bytes, layers_free},
     {"conv_bn", "convolutions and batch normalizations on the GPU, with copies between", false,
      conv_bn_create, layers_forward, NULL, layers_activations, layers_bytes, layers_free},
+#endif
     {"resident", "505: all layers on the GPU, one copy there and one back", false, resident_create,
      resident_forward, resident_on_device, resident_activations, resident_bytes, resident_free},
     {"optimized", "507: folded, fused, tensor cores, one graph", true, optimized_create,

@@ -148,7 +148,6 @@ static cudaError_t profile_row(running *r, measurement *row)
     CUDA_CHECK(cudaStreamCreate(&stream));
     CUDA_CHECK(host_forward(r, batch, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
-    float others = 0.0f;
     profile_start();
     const double began = seconds_now();
     for (int i = 0; i < calls; i++) {
@@ -157,7 +156,8 @@ static cudaError_t profile_row(running *r, measurement *row)
     }
     const float total = (float)(1e3 * (seconds_now() - began) / calls);
     CUDA_CHECK(profile_stop(row->kinds));
-    for (int i = 0; i < OTHER; i++) others += row->kinds[i] /= (float)calls;
+    for (int i = 0; i < OTHER; i++) row->kinds[i] /= (float)calls;
+    const float others = kinds_sum(row->kinds, OTHER);
     row->kinds[OTHER] = total > others ? total - others : 0.0f;
     return cudaStreamDestroy(stream);
 }

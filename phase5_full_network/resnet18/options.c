@@ -13,7 +13,7 @@
 
 const char *const precision_names[3] = {"fp32", "tf32", "fp16"};
 
-enum { BUDGET = 256, CSV, GENERATE, HELP, IMAGES, REPEATS, SEED, SIZE, WARMUP, WEIGHTS };
+enum { ANSWERS = 256, BUDGET, CSV, GENERATE, HELP, IMAGES, REPEATS, SEED, SIZE, WARMUP, WEIGHTS };
 
 static const struct option long_options[] = {
     {"impl", required_argument, NULL, 'i'},
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"warmup", required_argument, NULL, WARMUP},
     {"budget", required_argument, NULL, BUDGET},
     {"images", required_argument, NULL, IMAGES},
+    {"answers", required_argument, NULL, ANSWERS},
     {"csv", no_argument, NULL, CSV},
     {"verify", no_argument, NULL, 'v'},
     {"profile", no_argument, NULL, 'P'},
@@ -55,6 +56,7 @@ static void print_help(void)
         "                         (default: 10; 0: no limit)\n"
         "  --verify               compare with the CPU, layer by layer; exit status 1 where it\n"
         "                         differs; --images N (default: 8) of them\n"
+        "  --answers FILE         with --verify: write these images and the CPU's logits\n"
         "  --profile              time of each kind of layer\n"
         "  --csv                  rows for a program to read: docs/results/resnet18.md\n");
 }
@@ -166,6 +168,7 @@ static int take(options *o, int option, const char *text)
     case WARMUP: return take_number(&o->warmup, "--warmup", text, 0, 10000);
     case BUDGET: return take_seconds(&o->budget, text);
     case IMAGES: return take_number(&o->images, "--images", text, 1, 256);
+    case ANSWERS: o->answers = text; return 0;
     case CSV: o->csv = true; return 0;
     case 'v': o->verify = true; return 0;
     case 'P': o->profile = true; return 0;
@@ -193,6 +196,7 @@ int options_parse(options *o, int argc, char **argv, bool *done)
         if (status) return status;
     }
     if (optind < argc) return refuse("argument", argv[optind], "no option; --help lists them");
+    if (o->answers && !o->verify) return refuse("--answers", o->answers, "needs --verify");
     if (!o->impls[0]) o->impls[0] = implementation_find("resident", strlen("resident"));
     if (o->count == 0) o->batches[o->count++] = 1;
     if (o->precision_count == 0) o->precisions[o->precision_count++] = RESNET18_FP32;

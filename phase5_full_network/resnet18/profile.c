@@ -8,6 +8,7 @@
 
 #include "cuda_check.h"
 #include "timer.h"
+#include <math.h>
 #include <string.h>
 
 #define SPANS       512
@@ -27,6 +28,7 @@ static struct {
     layer_kind host_kind;
     double host_since;
     float host_ms[KINDS];
+    bool seen[KINDS];
     span spans[SPANS];
 } profile;
 
@@ -34,6 +36,7 @@ void profile_begin_host(layer_kind kind)
 {
     if (profile.depth++ > 0 || !profile.on) return;
     profile.host_kind = kind;
+    profile.seen[kind] = true;
     profile.host_since = seconds_now();
 }
 
@@ -49,6 +52,7 @@ void profile_begin(layer_kind kind, cudaStream_t stream)
     if (profile.depth++ > 0 || !profile.on || profile.count == SPANS) return;
     span *s = &profile.spans[profile.count];
     s->kind = kind;
+    profile.seen[kind] = true;
     if (!s->start && (cudaEventCreate(&s->start) || cudaEventCreate(&s->stop))) return;
     cudaEventRecord(s->start, stream);
 }
@@ -62,6 +66,7 @@ void profile_end(cudaStream_t stream)
 void profile_start(void)
 {
     memset(profile.host_ms, 0, sizeof profile.host_ms);
+    memset(profile.seen, 0, sizeof profile.seen);
     profile.count = 0;
     profile.on = true;
 }
@@ -81,7 +86,17 @@ cudaError_t profile_stop(float *ms)
         CUDA_CHECK(cudaEventElapsedTime(&took, profile.spans[i].start, profile.spans[i].stop));
         ms[profile.spans[i].kind] += took;
     }
+    for (int i = 0; i < OTHER; i++) {
+        if (!profile.seen[i]) ms[i] = NAN;
+    }
     return cudaSuccess;
+}
+
+float kinds_sum(const float *ms, int end)
+{
+    float sum = 0.0f;
+    for (int i = 0; i < end; i++) sum += isnan(ms[i]) ? 0.0f : ms[i];
+    return sum;
 }
 
 /* ---- copies and memory ----------------------------------------------------------------------- */

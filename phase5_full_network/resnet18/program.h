@@ -13,6 +13,7 @@
  * wrapped.c           where profile.c looks: in between the networks and what they call
  * measure.c           a row for each batch, by sweep (506)
  * verify.c            against the CPU, layer by layer
+ * roofline.c          what bounds a forward pass
  * table.c             the rows as text and as CSV
  */
 #ifndef RESNET18_PROGRAM_H
@@ -50,8 +51,11 @@ void profile_settle(void);
 
 /** Until profile_stop, what is begun and ended is timed. */
 void profile_start(void);
-/** @param ms [KINDS] receives the times since profile_start; OTHER is not touched */
+/** @param ms [KINDS] receives the times since profile_start, NaN for a kind that was never begun;
+ *  OTHER is not touched */
 cudaError_t profile_stop(float *ms);
+/** @return the sum of those that are numbers, up to `end` */
+float kinds_sum(const float *ms, int end);
 
 /** What was counted since counters_reset, and of memory what is held now and was at most. */
 typedef struct counters {
@@ -124,7 +128,7 @@ typedef struct options {
     int batches[BATCHES_MAX], count;
     int size, repeats, warmup, images;
     double budget; /* seconds for a row */
-    const char *weights, *generate;
+    const char *weights, *generate, *answers;
     unsigned long long seed;
     bool csv, verify, profile;
 } options;
@@ -138,7 +142,8 @@ float *weights_of(const options *);
 /** Write the parameters. @return 0, or -1: it has been said why */
 int weights_write(const char *path, const float *params);
 
-/* ---- measure.c, verify.c, table.c ------------------------------------------------------------ */
+/* ---- measure.c, verify.c, roofline.c, table.c
+ * ------------------------------------------------------------ */
 
 /** How an implementation differs from the CPU's, on `images` fixed images. */
 typedef struct agreement {
@@ -157,7 +162,7 @@ typedef struct measurement {
     sweep_row cpu;    /* the CPU's, for the same batch */
     int copies;
     size_t holds, peak; /* bytes of device memory: as it says, and as counted */
-    float kinds[KINDS]; /* ms of each kind of layer; all 0: not looked at */
+    float kinds[KINDS]; /* ms of each kind of layer, NaN: not seen apart; OTHER 0: not looked at */
 } measurement;
 
 typedef struct subject {
@@ -170,6 +175,19 @@ typedef struct subject {
 cudaError_t measure(measurement *rows, const sweep_row *cpu, const subject *, const options *);
 /** @param reference the CPU's answers, made by the first call; free(*reference) in the end */
 cudaError_t verify(agreement *, float **reference, const subject *, const options *);
+/** Write the fixed images and the CPU's logits as a file of weights, for other programs.
+ *  @return 0, or -1: it has been said why */
+int verify_write(const char *path, float *reference, const options *);
+
+/** The two ceilings of a device: fp32 without tensor cores by its data sheet, a copy as measured.
+ */
+typedef struct roofline {
+    double flop_per_second, bytes_per_second;
+} roofline;
+
+cudaError_t roofline_of(roofline *);
+double flop_of_image(int size);
+double bytes_of_image(int size);
 
 void table_machine(const options *);
 void table_rows(const subject *, const measurement *rows, const agreement *, const options *);

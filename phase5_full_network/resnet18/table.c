@@ -39,6 +39,12 @@ void table_machine(const options *o)
     if (strcmp(p.name, "softgpu") == 0)
         printf("# on softgpu a kernel's time is that of the emulator and says nothing of a GPU\n");
     if (!o->csv) return;
+    roofline r = {0};
+    if (o->profile && roofline_of(&r) == cudaSuccess)
+        printf("# roofline: fp32_gflop_per_second=%.6g copy_gb_per_second=%.6g "
+               "gflop_per_image=%.6g gb_per_image=%.6g gb_of_parameters=%.6g\n",
+               r.flop_per_second * 1e-9, r.bytes_per_second * 1e-9, flop_of_image(o->size) * 1e-9,
+               bytes_of_image(o->size) * 1e-9, RESNET18_PARAMS * 4e-9);
     printf("implementation,precision,size,batch,measured_at,ms,fastest_ms,slowest_ms,"
            "images_per_second,device_ms,device_images_per_second,cpu_ms,cpu_measured_at,speedup,"
            "copies,holds_bytes,peak_bytes,used_bytes,convolution_ms,batchnorm_ms,relu_add_ms,"
@@ -59,8 +65,6 @@ static void csv_row(const subject *s, const measurement *m, const agreement *g, 
     const sweep_row *h = &m->host, *d = &m->device;
     const bool timed = h->error == 0, run = timed && h->measured_at == h->batch;
     const bool alone = timed && d->batch > 0 && d->error == 0, cpu = timed && m->cpu.ms > 0;
-    float all = 0.0f;
-    for (int i = 0; i < KINDS; i++) all += m->kinds[i];
     printf("%s,%s,%d,%d", s->impl->name, precision_names[s->precision], o->size, h->batch);
     field(timed, "%.0f", h->measured_at);
     field(timed, "%.5g", h->ms);
@@ -76,7 +80,8 @@ static void csv_row(const subject *s, const measurement *m, const agreement *g, 
     field(run, "%.0f", (double)m->holds);
     field(run, "%.0f", (double)m->peak);
     field(run, "%.0f", (double)h->device_bytes);
-    for (int i = 0; i < KINDS; i++) field(all > 0, "%.5g", m->kinds[i]);
+    for (int i = 0; i < KINDS; i++)
+        field(m->kinds[OTHER] > 0 && !isnan(m->kinds[i]), "%.5g", m->kinds[i]);
     field(g->images > 0 && !isnan(g->layers), "%.3g", g->layers);
     field(g->images > 0, "%.3g", g->logits);
     field(g->images > 0, "%.0f", g->same_top1);
@@ -117,14 +122,13 @@ static void text_memory(const measurement *m)
 
 static void text_kinds(const measurement *m)
 {
-    float all = 0.0f;
-    for (int i = 0; i < KINDS; i++) all += m->kinds[i];
-    if (!(all > 0.0f)) return;
-    printf("    ");
+    const float all = kinds_sum(m->kinds, KINDS);
+    if (!(m->kinds[OTHER] > 0.0f)) return;
+    printf("    of %.2f ms: ", all);
     for (int i = 0; i < KINDS; i++) {
-        printf("%s%s %.1f %%", i ? ", " : "", kind_names[i], 100.0 * m->kinds[i] / all);
+        if (isnan(m->kinds[i])) continue; /* not seen apart: in "other", the last */
+        printf("%s %.1f %%%s", kind_names[i], 100.0 * m->kinds[i] / all, i < OTHER ? ", " : "\n");
     }
-    printf(" of %.2f ms\n", all);
 }
 
 static void text_row(const measurement *m, bool is_cpu)

@@ -10,7 +10,9 @@
 
 #include "cuda_check.h"
 #include "resnet18_weights.h"
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,4 +176,21 @@ cudaError_t verify(agreement *g, float **reference, const subject *s, const opti
     compare(g, &got, &want, s);
     free(memory);
     return s->impl->free(net);
+}
+
+int verify_write(const char *path, float *reference, const options *o)
+{
+    const answers a = answers_in(reference, o);
+    const weights_array arrays[2] = {
+        {"images", {(uint32_t)a.images, 3, (uint32_t)a.size, (uint32_t)a.size}, a.x},
+        {"logits", {(uint32_t)a.images, RESNET18_CLASSES, 1, 1}, a.logits},
+    };
+    size_t bytes;
+    void *image = weights_image(&bytes, arrays, 2);
+    FILE *file = image ? fopen(path, "wb") : NULL;
+    bool written = file && fwrite(image, 1, bytes, file) == bytes;
+    if (file && fclose(file)) written = false;
+    if (!written) fprintf(stderr, "resnet18: %s: %s\n", path, strerror(errno));
+    free(image);
+    return written ? 0 : -1;
 }

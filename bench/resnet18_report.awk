@@ -1,0 +1,102 @@
+# resnet18_report.awk: the template of a report, with its numbers.
+#   awk -v pictures='a.svg b.svg' -f resnet18_report.awk FOLDER/resnet18.tsv resnet18_report.md
+#
+# {expression | format} becomes a number. An expression is read from left to right, * and / before
+# + and -; its words are numbers and implementation:precision:batch:column of the table. Where one
+# of them is not there, it becomes "not measured here". {machine}, {size}, {pictures}, {rows} are what they say.
+BEGIN { FS = "\t" }
+
+FNR == 1 { files++ }
+
+files == 1 && /^# roofline/ { next }
+files == 1 && /^# / { machine = machine (machine == "" ? "Measured on " : "; ") substr($0, 3); next }
+files == 1 && $1 == "implementation" { for (i = 1; i <= NF; i++) { name[i] = $i; column[$i] = i }; column["profiled_ms"] = 0; next }
+files == 1 {
+    order[++count] = $1 ":" $2 ":" $4
+    size = $3
+    sum = 0
+    for (i = 1; i <= NF; i++) {
+        value[$1 ":" $2 ":" $4 ":" name[i]] = $i
+        if (i >= column["convolution_ms"] && i <= column["other_ms"]) sum += $i
+    }
+    value[$1 ":" $2 ":" $4 ":profiled_ms"] = sum ? sum : ""
+    next
+}
+
+function is_number(text) { return text ~ /^[0-9.]+(e[-+]?[0-9]+)?$/ }
+
+# The number of a word; sets missing, or scaled.
+function number(word,    part, n, key) {
+    if (is_number(word)) return word + 0
+    n = split(word, part, ":")
+    if (n != 4 || !(part[4] in column)) { print "bad word: " word > "/dev/stderr"; broken = 1; exit 1 }
+    if (!(word in value) || value[word] == "") { missing = 1; return 1 }
+    key = part[1] ":" part[2] ":" part[3]
+    if (part[4] ~ /^(ms|device_ms|images_per_second|device_images_per_second)$/ && value[key ":measured_at"] != part[3]) scaled = 1
+    return value[word] + 0
+}
+
+# Terms of factors.
+function evaluate(text,    word, n, i, sum, term, sign, x) {
+    n = split(text, word, " ")
+    sum = 0; sign = 1
+    term = number(word[1])
+    for (i = 2; i < n; i += 2) {
+        x = number(word[i + 1])
+        if (word[i] == "*") term *= x
+        else if (word[i] == "/") { if (x == 0) { missing = 1; x = 1 } term /= x }
+        else { sum += sign * term; term = x; sign = word[i] == "-" ? -1 : 1 }
+    }
+    return sum + sign * term
+}
+
+function filled(text,    bar, result) {
+    if (text == "machine") return machine "."
+    if (text == "size") return size
+    if (text == "pictures") return pictures_lines()
+    if (text == "rows") return rows_table()
+    missing = scaled = 0
+    bar = index(text, " | ")
+    result = evaluate(substr(text, 1, bar - 1))
+    if (missing) return "not measured here"
+    return sprintf(substr(text, bar + 3), result) (scaled ? " (scaled)" : "")
+}
+
+function pictures_lines(    n, i, file, lines) {
+    n = split(pictures, file, " ")
+    for (i = 1; i <= n; i++) lines = lines (i > 1 ? "\n" : "") "![" file[i] "](" file[i] ")"
+    return n ? lines : "(No pictures: gnuplot is not installed.)"
+}
+
+function cell(key, what, format) {
+    return (key ":" what) in value && value[key ":" what] != "" ? sprintf(format, value[key ":" what]) : "–"
+}
+
+function rows_table(    text, i, k, part, ms) {
+    text = "| Implementation | Precision | Batch | ms | images/s | on the device, ms | images/s | Speedup | Copies | MiB at most | Error | Same class |\n"
+    text = text "|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+    for (i = 1; i <= count; i++) {
+        k = order[i]
+        split(k, part, ":")
+        ms = value[k ":error"] != "" ? value[k ":error"] : cell(k, "ms", "%.4g")
+        if (value[k ":measured_at"] != "" && value[k ":measured_at"] != part[3]) ms = ms " (scaled from " value[k ":measured_at"] ")"
+        text = text "| " part[1] " | " part[2] " | " part[3] " | " ms " | " cell(k, "images_per_second", "%.4g") \
+            " | " cell(k, "device_ms", "%.4g") " | " cell(k, "device_images_per_second", "%.5g") \
+            " | " cell(k, "speedup", "%.3gx") " | " cell(k, "copies", "%d") \
+            " | " ((k ":peak_bytes") in value && value[k ":peak_bytes"] > 0 ? sprintf("%.1f", value[k ":peak_bytes"] / 1048576) : "–") \
+            " | " cell(k, "logit_error", "%.2g") " | " (cell(k, "images", "%d") == "–" ? "–" : cell(k, "same_top1", "%d") " of " cell(k, "images", "%d")) " |" (i < count ? "\n" : "")
+    }
+    return text
+}
+
+{
+    out = ""
+    while (match($0, /\{[^{}]*\}/)) {
+        out = out substr($0, 1, RSTART - 1)
+        inside = substr($0, RSTART + 1, RLENGTH - 2)
+        rest = substr($0, RSTART + RLENGTH)
+        out = out filled(inside)
+        $0 = rest
+    }
+    print out $0
+}
