@@ -8,9 +8,11 @@ set grid
 set key outside right top Left reverse samplen 2
 set style data linespoints
 
-# Throughput is of images on the device already, where there is such a time. One line an implementation and precision; only what was timed, not what was scaled.
+# One line an implementation and precision; only what was timed, not what was scaled. Throughput is that
+# of images on the device already, where there is such a time.
 names = system("awk -F'\t' '/^#/ || $1 == \"implementation\" {next} !seen[$1 \" \" $2]++ {printf \"%s_%s \", $1, $2}' ".table)
 ours = system("awk -F'\t' '/^#/ || $1 == \"implementation\" || $1 == \"cpu\" || $14 == \"\" {next} !seen[$1 \" \" $2]++ {printf \"%s_%s \", $1, $2}' ".table)
+on_gpu = system("echo '".names."' | tr ' ' '\\n' | grep -v 'cpu_'")
 rows(name, column) = "< awk -F'\t' '$4 == $5 && $1 \"_\" $2 == \"".name."\" {v = ".column."; if (v != \"\" && v > 0) print $4 \"\t\" v}' ".table
 label(name) = system("echo ".name." | tr _ ' '")
 device = system("sed -n 's/^# device \\([^;]*\\);.*/\\1/p' ".table)
@@ -38,28 +40,26 @@ plot for [n in ours] rows(n, "$14") using 1:2 pointtype 7 pointsize 0.5 linewidt
 set output folder.'/resnet18_memory.svg'
 set title 'Device memory'.of
 set ylabel 'MiB at most, as allocated'
-plot for [n in names] rows(n, "$17 / 1048576") using 1:2 pointtype 7 pointsize 0.5 linewidth 2 title label(n)
+plot for [n in on_gpu] rows(n, "$17 / 1048576") using 1:2 pointtype 7 pointsize 0.5 linewidth 2 title label(n)
 
-set output folder.'/resnet18_roofline.svg'
 text(name) = system("sed -n 's/^# roofline:.* ".name."=\\([0-9.e+-]*\\).*/\\1/p' ".table)
 fact(name) = text(name) eq "" ? 0.0 : real(text(name))
 flops = fact("fp32_gflop_per_second"); copy = fact("copy_gb_per_second")
 work = fact("gflop_per_image"); moved = fact("gb_per_image"); parameters = fact("gb_of_parameters")
-set title 'Roofline'.of
-set xlabel 'FLOP a byte, were each tensor moved once, in fp32'
-set ylabel 'GFLOP/s'
-set xtics autofreq
 intensity(batch) = work * batch / (parameters + moved * batch)
-set xrange [intensity(1) / 2 : intensity(1024) * 2]
-set samples 500
-on_gpu = system("echo '".names."' | tr ' ' '\\n' | grep -v 'cpu_'")
 roof(x) = (x * copy < flops) ? x * copy : flops
 if (flops > 0) {
+    set output folder.'/resnet18_roofline.svg'
+    set title 'Roofline'.of
+    set xlabel 'FLOP a byte, were each tensor moved once, in fp32'
+    set ylabel 'GFLOP/s'
+    set xtics autofreq
+    set xrange [intensity(1) / 2 : intensity(1024) * 2]
+    set samples 500
     plot for [n in on_gpu] rows(n, "($11 != \"\" ? $11 : $9)") using (intensity($1)):(work * $2) pointtype 7 pointsize 0.5 linewidth 2 title label(n), \
          roof(x) with lines linecolor 'black' linewidth 2 title 'fp32 cores, copy'
 }
 
-set output folder.'/resnet18_kinds.svg'
 unset logscale
 set title 'Where the time of a batch goes,'.of[4:]
 set xlabel ''
@@ -72,7 +72,9 @@ set style fill solid 0.9 border -1
 set boxwidth 0.8
 set xtics rotate by -40
 kinds = "convolution batchnorm relu_and_add pooling linear copies other"
-shares = "< awk -F'\t' '/^#/ || $1 == \"implementation\" || $19 == \"\" {next} {sum = 0; for (i = 19; i <= 25; i++) sum += $i; printf \"%s %s batch %s\", $1, $2, $4; for (i = 19; i <= 25; i++) printf \"\t%.2f\", 100 * $i / sum; print \"\"}' ".table
+# Of the smallest and the largest batch.
+shares = "< awk -F'\t' 'NR == FNR {if (!/^#/ && $4 + 0 > most) most = $4 + 0; next} $4 != 1 && $4 != most {next} /^#/ || $1 == \"implementation\" || $19 == \"\" {next} {sum = 0; for (i = 19; i <= 25; i++) sum += $i; printf \"%s %s batch %s\", $1, $2, $4; for (i = 19; i <= 25; i++) printf \"\t%.2f\", 100 * $i / sum; print \"\"}' ".table." ".table
 if (system("awk -F'\t' '!/^#/ && $1 != \"implementation\" && $19 != \"\"' ".table." | wc -l") > 0) {
+    set output folder.'/resnet18_kinds.svg'
     plot for [i = 2:8] shares using i:xtic(1) title label(word(kinds, i - 1))
 }

@@ -133,8 +133,6 @@ check 'so is a precision' refused 2 "--precision 'bf16'" --precision bf16
 check 'an image that is too small is refused' refused 2 'from 32' --size 16
 check 'an unknown option is refused' refused 2 'nrecognized option' --fast
 check 'a word that is no option is refused' refused 2 'no option' resident
-[ "$BACKEND" = cuda ] ||
-    check 'no device is told' env SOFTGPU_DEVICES=0 sh -c "! '$resnet18' 2>&1 >/dev/null | grep -v 'no CUDA device'"
 check 'the help lists all five' sh -c "\"$resnet18\" --help | grep -c -E '^ +(cpu|transfer|conv_bn|resident|optimized) ' | grep -qx 5"
 
 # --- the report ---------------------------------------------------------------------------------

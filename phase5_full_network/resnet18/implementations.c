@@ -185,8 +185,9 @@ static cudaError_t optimized_drop(optimized *o)
 }
 
 /* Another batch size is another network. */
-static cudaError_t optimized_prepare(optimized *o, int batch, int size)
+static cudaError_t optimized_prepare(void *net, int batch, int size)
 {
+    optimized *o = net;
     if (o->batch == batch) return cudaSuccess;
     const size_t x = batch * image_floats(size);
     CUDA_CHECK(optimized_drop(o));
@@ -237,18 +238,20 @@ static cudaError_t optimized_free(void *net)
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 const implementation implementations[] = {
-    {"cpu", "504: one thread of the CPU", false, cpu_create, cpu_forward, NULL, cpu_activations,
-     no_bytes, cpu_free},
+    {"cpu", "504: one thread of the CPU", false, cpu_create, NULL, cpu_forward, NULL,
+     cpu_activations, no_bytes, cpu_free},
 #ifndef WITHOUT_LAYERWISE
     {"transfer", "computed on the CPU; each layer's result goes to the GPU and back", false,
-     transfer_create, layers_forward, NULL, layers_activations, layers_bytes, layers_free},
+     transfer_create, NULL, layers_forward, NULL, layers_activations, layers_bytes, layers_free},
     {"conv_bn", "convolutions and batch normalizations on the GPU, with copies between", false,
-     conv_bn_create, layers_forward, NULL, layers_activations, layers_bytes, layers_free},
+     conv_bn_create, NULL, layers_forward, NULL, layers_activations, layers_bytes, layers_free},
 #endif
     {"resident", "505: all layers on the GPU, one copy there and one back", false, resident_create,
-     resident_forward, resident_on_device, resident_activations, resident_bytes, resident_free},
+     NULL, resident_forward, resident_on_device, resident_activations, resident_bytes,
+     resident_free},
     {"optimized", "507: folded, fused, tensor cores, one graph", true, optimized_create,
-     optimized_forward, optimized_on_device, NULL, optimized_bytes, optimized_free},
+     optimized_prepare, optimized_forward, optimized_on_device, NULL, optimized_bytes,
+     optimized_free},
     {0},
 };
 

@@ -44,11 +44,13 @@ static measurement *row_of(running *r, int batch)
 
 /* ---- the forward passes that sweep times ----------------------------------------------------- */
 
-static cudaError_t make_net(running *r)
+static cudaError_t make_net(running *r, int batch)
 {
     const subject *s = r->subject;
-    if (r->net) return cudaSuccess;
-    return s->impl->create(&r->net, s->h_params, largest_batch(r->o), r->o->size, s->precision);
+    if (!r->net)
+        CUDA_CHECK(
+            s->impl->create(&r->net, s->h_params, largest_batch(r->o), r->o->size, s->precision));
+    return s->impl->prepare ? s->impl->prepare(r->net, batch, r->o->size) : cudaSuccess;
 }
 
 static void note_call(running *r, int batch)
@@ -64,7 +66,7 @@ static void note_call(running *r, int batch)
 static cudaError_t host_forward(void *context, int batch, cudaStream_t stream)
 {
     running *r = context;
-    cudaError_t error = make_net(r);
+    cudaError_t error = make_net(r, batch);
     if (error) return error;
     counters_reset();
     error = r->subject->impl->forward(r->net, r->h_logits, r->h_x, batch, r->o->size, stream);

@@ -79,6 +79,8 @@ typedef struct implementation {
     bool precisions;  /* it has others than fp32 */
     cudaError_t (*create)(void **net, const float *h_params, int batch, int size,
                           resnet18_precision);
+    /** What must be done once for a batch size, and is no part of a forward pass; NULL: nothing. */
+    cudaError_t (*prepare)(void *net, int batch, int size);
     /** From host to host, and finished when it returns or when the stream is.
      *  @param h_logits [batch x RESNET18_CLASSES]. @param h_x [batch x 3 x size x size] */
     cudaError_t (*forward)(void *net, float *h_logits, const float *h_x, int batch, int size,
