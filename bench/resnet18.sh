@@ -30,15 +30,20 @@ python_with_torch() {
 }
 
 "$COURSE_BUILD/resnet18" --generate "$scratch/weights"
+status=0 # 1: something is wrong, and the table says what
 "$COURSE_BUILD/resnet18" --impl all --precision fp32,tf32,fp16 --batches "$batches" --size "$size" \
     --repeats "$repeats" --warmup "$warmup" --budget "$budget" --images "$images" \
     --weights "$scratch/weights" --verify --answers "$scratch/answers" --profile --csv \
-    >"$scratch/csv"
+    >"$scratch/csv" || status=$?
+[ $status -le 1 ] || exit $status
 python=$(python_with_torch)
 if [ -n "$python" ]; then
     "$python" bench/resnet18_torch.py --weights "$scratch/weights" --answers "$scratch/answers" \
         --batches "$batches" --size "$size" --repeats "$repeats" --warmup 5 --budget "$budget" \
-        >>"$scratch/csv"
+        >>"$scratch/csv" || {
+        status=1
+        echo '# PyTorch: not all measured, it failed' >>"$scratch/csv"
+    }
 else
     echo '# PyTorch: not measured here, no python3 has it' >>"$scratch/csv"
 fi
@@ -47,3 +52,4 @@ fi
 mkdir -p "$folder"
 { grep '^#' "$scratch/csv" && grep -v '^#' "$scratch/csv" | tr ',' '\t'; } >"$folder/resnet18.tsv"
 echo "$folder/resnet18.tsv: $(($(grep -c -v '^#' "$folder/resnet18.tsv") - 1)) rows; make report FORMAT=resnet18 OUTPUT=$folder draws them"
+exit $status

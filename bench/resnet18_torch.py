@@ -12,14 +12,17 @@ medians between two events, images and logits on the device (device_ms), and by 
 from pinned memory to ordinary memory (ms). On the CPU: one thread.
 """
 import argparse
+import pathlib
 import statistics
-import struct
 import sys
 import time
-import zlib
 
 import torch
 from torch import nn
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+from resnet18_weights import read_arrays  # noqa: E402
 
 COLUMNS = (
     "implementation precision size batch measured_at ms fastest_ms slowest_ms images_per_second "
@@ -27,30 +30,6 @@ COLUMNS = (
     "peak_bytes used_bytes convolution_ms batchnorm_ms relu_add_ms pooling_ms linear_ms copies_ms "
     "other_ms layer_error logit_error same_top1 images independent error"
 ).split()
-
-HEADER = struct.Struct("<8sIIQI36x")
-ENTRY = struct.Struct("<88s4IQQI4x")
-
-
-def read_arrays(path):
-    """The arrays of a file of weights (common/weights.h), by name."""
-    with open(path, "rb") as file:
-        data = file.read()
-    magic, version, count, size, checksum = HEADER.unpack_from(data)
-    if magic != b"CWEIGHTS" or version != 1:
-        sys.exit(f"{path}: no file of weights")
-    table = data[HEADER.size : HEADER.size + count * ENTRY.size]
-    if size != len(data) or zlib.crc32(table) != checksum:
-        sys.exit(f"{path}: cut short, or damaged")
-    arrays = {}
-    for i in range(count):
-        name, *dims, offset, floats, checksum = ENTRY.unpack_from(table, i * ENTRY.size)
-        body = data[offset : offset + 4 * floats]
-        name = name.rstrip(b"\0").decode()
-        if zlib.crc32(body) != checksum:
-            sys.exit(f"{path}: damaged: the checksum of {name} is wrong")
-        arrays[name] = torch.frombuffer(bytearray(body), dtype=torch.float32).reshape(dims)
-    return arrays
 
 
 class Block(nn.Module):
