@@ -7,10 +7,9 @@
 
 /* ---- cpu: exercise 504 ----------------------------------------------------------------------- */
 
-static cudaError_t cpu_create(void **net, const float *h_params, int batch, int size,
-                              resnet18_precision precision)
+static cudaError_t cpu_create(void **net, const float *h_params, resnet18_precision precision)
 {
-    (void)batch, (void)size, (void)precision;
+    (void)precision;
     *net = resnet18_create_cpu(h_params);
     return *net ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -57,18 +56,16 @@ static cudaError_t cpu_free(void *net)
 
 #ifndef WITHOUT_LAYERWISE
 
-static cudaError_t transfer_create(void **net, const float *h_params, int batch, int size,
-                                   resnet18_precision precision)
+static cudaError_t transfer_create(void **net, const float *h_params, resnet18_precision precision)
 {
     (void)precision;
-    return layerwise_create((layerwise **)net, h_params, batch, size, false);
+    return layerwise_create((layerwise **)net, h_params, false);
 }
 
-static cudaError_t conv_bn_create(void **net, const float *h_params, int batch, int size,
-                                  resnet18_precision precision)
+static cudaError_t conv_bn_create(void **net, const float *h_params, resnet18_precision precision)
 {
     (void)precision;
-    return layerwise_create((layerwise **)net, h_params, batch, size, true);
+    return layerwise_create((layerwise **)net, h_params, true);
 }
 
 static cudaError_t layers_forward(void *net, float *h_logits, const float *h_x, int batch, int size,
@@ -101,10 +98,9 @@ static cudaError_t layers_free(void *net)
 
 /* ---- resident: exercise 505 ------------------------------------------------------------------ */
 
-static cudaError_t resident_create(void **net, const float *h_params, int batch, int size,
-                                   resnet18_precision precision)
+static cudaError_t resident_create(void **net, const float *h_params, resnet18_precision precision)
 {
-    (void)batch, (void)size, (void)precision;
+    (void)precision;
     return resnet18_create((resnet18 **)net, h_params);
 }
 
@@ -161,10 +157,8 @@ typedef struct optimized {
     float *d_x, *d_logits; /* of that batch */
 } optimized;
 
-static cudaError_t optimized_create(void **net, const float *h_params, int batch, int size,
-                                    resnet18_precision precision)
+static cudaError_t optimized_create(void **net, const float *h_params, resnet18_precision precision)
 {
-    (void)batch, (void)size;
     optimized *o = calloc(1, sizeof *o);
     *net = o;
     if (o) o->params = malloc(RESNET18_FLOATS * sizeof(float));

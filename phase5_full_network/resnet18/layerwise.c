@@ -23,6 +23,7 @@ struct layerwise {
     float *params;       /* [RESNET18_FLOATS] */
     float *room[ROOMS];  /* [batch x the largest activation] each */
     float *columns;      /* [the largest of im2col] */
+    int batch, size;     /* that there is room for */
     bool on_device;      /* convolutions and batch normalizations */
     float *d_params;     /* [RESNET18_FLOATS], only then */
     float *d_in, *d_out; /* a room each, on the device */
@@ -53,32 +54,58 @@ static cudaError_t take(layerwise *n, float **d_floats, size_t floats)
     return cudaSuccess;
 }
 
-static cudaError_t take_all(layerwise *n, const float *h_params, int batch, int size)
+static cudaError_t take_params(layerwise *n, const float *h_params)
 {
-    size_t room, columns;
-    largest(&room, &columns, size);
-    room *= (size_t)batch;
-    n->params = malloc(RESNET18_FLOATS * sizeof(float));
-    n->columns = malloc(columns * sizeof(float));
-    for (int i = 0; i < ROOMS; i++) n->room[i] = malloc(room * sizeof(float));
-    if (!n->params || !n->columns || !n->room[ROOMS - 1]) return cudaErrorMemoryAllocation;
-    memcpy(n->params, h_params, RESNET18_FLOATS * sizeof(float));
-    CUDA_CHECK(take(n, &n->d_out, room));
+    const size_t bytes = RESNET18_FLOATS * sizeof(float);
+    n->params = malloc(bytes);
+    if (!n->params) return cudaErrorMemoryAllocation;
+    memcpy(n->params, h_params, bytes);
     if (!n->on_device) return cudaSuccess;
-    CUDA_CHECK(take(n, &n->d_in, room));
     CUDA_CHECK(take(n, &n->d_params, RESNET18_FLOATS));
-    return cudaMemcpy(n->d_params, h_params, RESNET18_FLOATS * sizeof(float),
-                      cudaMemcpyHostToDevice);
+    return cudaMemcpy(n->d_params, h_params, bytes, cudaMemcpyHostToDevice);
 }
 
-cudaError_t layerwise_create(layerwise **net, const float *h_params, int batch, int size,
-                             bool on_device)
+static cudaError_t drop_rooms(layerwise *n)
+{
+    for (int i = 0; i < ROOMS; i++) free(n->room[i]);
+    free(n->columns);
+    memset(n->room, 0, sizeof n->room);
+    n->columns = NULL;
+    CUDA_CHECK(cudaFree(n->d_in));
+    CUDA_CHECK(cudaFree(n->d_out));
+    n->d_in = n->d_out = NULL;
+    n->device_bytes = n->d_params ? RESNET18_FLOATS * sizeof(float) : 0;
+    n->batch = n->size = 0;
+    return cudaSuccess;
+}
+
+/* Room for a batch that is larger than any before. */
+static cudaError_t reserve(layerwise *n, int batch, int size)
+{
+    size_t room, columns;
+    if (batch <= n->batch && size == n->size) return cudaSuccess;
+    CUDA_CHECK(drop_rooms(n));
+    largest(&room, &columns, size);
+    room *= (size_t)batch;
+    n->columns = malloc(columns * sizeof(float));
+    for (int i = 0; i < ROOMS; i++) {
+        n->room[i] = malloc(room * sizeof(float));
+        if (!n->room[i] || !n->columns) return cudaErrorMemoryAllocation;
+    }
+    CUDA_CHECK(take(n, &n->d_out, room));
+    if (n->on_device) CUDA_CHECK(take(n, &n->d_in, room));
+    n->batch = batch;
+    n->size = size;
+    return cudaSuccess;
+}
+
+cudaError_t layerwise_create(layerwise **net, const float *h_params, bool on_device)
 {
     layerwise *n = calloc(1, sizeof *n);
     *net = n;
     if (!n) return cudaErrorMemoryAllocation;
     n->on_device = on_device;
-    const cudaError_t error = take_all(n, h_params, batch, size);
+    const cudaError_t error = take_params(n, h_params);
     if (error) {
         layerwise_free(n);
         *net = NULL;
@@ -94,11 +121,8 @@ size_t layerwise_device_bytes(const layerwise *n)
 cudaError_t layerwise_free(layerwise *n)
 {
     if (!n) return cudaSuccess;
-    for (int i = 0; i < ROOMS; i++) free(n->room[i]);
-    free(n->columns);
+    CUDA_CHECK(drop_rooms(n));
     free(n->params);
-    CUDA_CHECK(cudaFree(n->d_in));
-    CUDA_CHECK(cudaFree(n->d_out));
     CUDA_CHECK(cudaFree(n->d_params));
     free(n);
     return cudaSuccess;
@@ -253,6 +277,7 @@ cudaError_t layerwise_forward(layerwise *n, float *h_logits, float *h_activation
                               int batch, int size, cudaStream_t stream)
 {
     int side;
+    CUDA_CHECK(reserve(n, batch, size));
     CUDA_CHECK(stem(n, h_x, batch, size, &side, stream));
     keep(&h_activations, n->room[0], 0, batch, size);
     for (int i = 0; i < RESNET18_BLOCKS; i++) {

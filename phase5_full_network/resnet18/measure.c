@@ -47,9 +47,7 @@ static measurement *row_of(running *r, int batch)
 static cudaError_t make_net(running *r, int batch)
 {
     const subject *s = r->subject;
-    if (!r->net)
-        CUDA_CHECK(
-            s->impl->create(&r->net, s->h_params, largest_batch(r->o), r->o->size, s->precision));
+    if (!r->net) CUDA_CHECK(s->impl->create(&r->net, s->h_params, s->precision));
     return s->impl->prepare ? s->impl->prepare(r->net, batch, r->o->size) : cudaSuccess;
 }
 

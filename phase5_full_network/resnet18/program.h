@@ -71,14 +71,12 @@ void count_free(const void *pointer);
 
 /* ---- implementations.c ----------------------------------------------------------------------- */
 
-/** One way to compute ResNet-18. A net is made for images of one size and for batches up to one
- *  size; functions return the first error. */
+/** One way to compute ResNet-18. Functions return the first error. */
 typedef struct implementation {
     const char *name;
     const char *what; /* for the table of options */
     bool precisions;  /* it has others than fp32 */
-    cudaError_t (*create)(void **net, const float *h_params, int batch, int size,
-                          resnet18_precision);
+    cudaError_t (*create)(void **net, const float *h_params, resnet18_precision);
     /** What must be done once for a batch size, and is no part of a forward pass; NULL: nothing. */
     cudaError_t (*prepare)(void *net, int batch, int size);
     /** From host to host, and finished when it returns or when the stream is.
@@ -102,8 +100,7 @@ const implementation *implementation_find(const char *name, size_t length);
 typedef struct layerwise layerwise;
 /** @param on_device convolutions and batch normalizations: on the device; else nothing is, and each
  *  layer's result goes there and back */
-cudaError_t layerwise_create(layerwise **net, const float *h_params, int batch, int size,
-                             bool on_device);
+cudaError_t layerwise_create(layerwise **net, const float *h_params, bool on_device);
 /** @param h_activations NULL when not wanted */
 cudaError_t layerwise_forward(layerwise *net, float *h_logits, float *h_activations,
                               const float *h_x, int batch, int size, cudaStream_t stream);

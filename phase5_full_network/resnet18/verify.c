@@ -84,11 +84,6 @@ static cudaError_t answer(const subject *s, void *net, answers *a)
     return s->impl->activations(net, a->activations, a->x, a->images, a->size, 0);
 }
 
-static cudaError_t make_net(void **net, const subject *s, const answers *a)
-{
-    return s->impl->create(net, s->h_params, a->images, a->size, s->precision);
-}
-
 /* The same images in the opposite order, and the last of them alone. */
 static cudaError_t other_company(bool *independent, const subject *s, void *net, const answers *a,
                                  double bound)
@@ -154,7 +149,7 @@ static cudaError_t make_reference(float **memory, const subject *s, const option
     if (!*memory) return cudaErrorMemoryAllocation;
     a = answers_in(*memory, o);
     resnet18_random_images(a.x, a.images, a.size, IMAGE_SEED);
-    CUDA_CHECK(make_net(&net, &cpu, &a));
+    CUDA_CHECK(cpu.impl->create(&net, cpu.h_params, cpu.precision));
     CUDA_CHECK(answer(&cpu, net, &a));
     return cpu.impl->free(net);
 }
@@ -170,7 +165,7 @@ cudaError_t verify(agreement *g, float **reference, const subject *s, const opti
     if (!memory) return cudaErrorMemoryAllocation;
     answers got = answers_in(memory, o);
     memcpy(got.x, want.x, (size_t)want.images * image_floats(&want) * sizeof *memory);
-    CUDA_CHECK(make_net(&net, s, &got));
+    CUDA_CHECK(s->impl->create(&net, s->h_params, s->precision));
     CUDA_CHECK(answer(s, net, &got));
     CUDA_CHECK(other_company(&g->independent, s, net, &got, bound));
     compare(g, &got, &want, s);
