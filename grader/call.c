@@ -330,6 +330,14 @@ double call_returning_f64(const char *function, argument *arguments, int count)
     return perform(function, WIRE_RETURN_F64, 0, arguments, count).returned.f;
 }
 
+/* A pointer is as wide, and comes back in the same register. */
+unsigned long long call_returning_u64(const char *function, argument *arguments, int count)
+{
+    const int unused = WIRE_HANDLES - 1;
+    return (unsigned long long)perform(function, WIRE_RETURN_HANDLE, unused, arguments, count)
+        .returned.i;
+}
+
 void call_returning_handle(int number, const char *function, argument *arguments, int count)
 {
     wire_reply reply = perform(function, WIRE_RETURN_HANDLE, number, arguments, count);

@@ -174,6 +174,7 @@ void call_void(const char *function, argument *arguments, int count);
 int call_returning_i32(const char *function, argument *arguments, int count);
 float call_returning_f32(const char *function, argument *arguments, int count);
 double call_returning_f64(const char *function, argument *arguments, int count);
+unsigned long long call_returning_u64(const char *function, argument *arguments, int count);
 void call_returning_handle(int number, const char *function, argument *arguments, int count);
 
 /** Text that the last call printed on stdout; at most 1 MB of it. */

@@ -20,6 +20,8 @@
 const float *resnet_params(void);
 /** Random images of the case [batch x 3 x size x size]. */
 float *resnet_images(int batch, int size);
+/** Likewise, the same in every case. */
+float *resnet_fixed_images(int batch, int size);
 
 /** The network's answer for some images, with what it was computed from. */
 typedef struct resnet_reference {
