@@ -137,6 +137,36 @@ START_TEST(logits_need_no_stages)
 }
 END_TEST
 
+static double root_mean_square(const double *x, size_t count)
+{
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) squares += x[i] * x[i];
+    return sqrt(squares / (double)count);
+}
+
+/* Of weights from a seed (common/resnet18_weights.c): activations stay of one size through all
+ * layers, and another image is another row of logits, not only by a little. */
+START_TEST(random_networks_tell_images_apart)
+{
+    enum { COUNT = 4, PIXELS = 96 };
+    const resnet_reference r =
+        reference_resnet18(resnet_params(), resnet_images(COUNT, PIXELS), COUNT, PIXELS, true);
+    for (int stage = 0; stage < RESNET18_STAGES; stage++) {
+        const double size = root_mean_square(resnet_stage(&r, stage, 0),
+                                             COUNT * resnet_stage_floats(stage, PIXELS));
+        ck_assert(size > 0.4 && size < 3);
+    }
+    for (int i = 1; i < COUNT; i++) {
+        double other[RESNET18_CLASSES];
+        const double *row = r.logits + (size_t)i * RESNET18_CLASSES;
+        for (int c = 0; c < RESNET18_CLASSES; c++) other[c] = row[c] - r.logits[c];
+        ck_assert(root_mean_square(other, RESNET18_CLASSES) >
+                  0.3 * root_mean_square(row, RESNET18_CLASSES));
+    }
+    inputs_free();
+}
+END_TEST
+
 /* ---- what is said of a wrong network --------------------------------------------------------- */
 
 static float *narrowed(const double *x, size_t count)
@@ -223,6 +253,7 @@ Suite *suite_resnet(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, reference_is_the_network_in_plain_loops);
     tcase_add_test(tcase, logits_need_no_stages);
+    tcase_add_test(tcase, random_networks_tell_images_apart);
     tcase_add_test(tcase, mistakes_are_named);
     tcase_add_test(tcase, rounding_is_accepted);
     tcase_add_test(tcase, another_class_is_counted);
