@@ -130,7 +130,7 @@ cudaError_t tensor_free(tensor *t, cudaStream_t stream)
     /* SOLUTION: a copy may still be reading: wait for the stream, then free both, then the struct
        (about 5 lines). */
     if (!t) return cudaSuccess;
-    error = cudaStreamSynchronize(stream);
+    error = cudaStreamSynchronize(stream); /* before the memory under a copy goes */
     cudaFreeHost(t->h_data);
     cudaFree(t->d_data);
     free(t);
