@@ -1,4 +1,4 @@
-// WRONG: other batches and sizes | illegal address / out of bounds
+// WRONG: other batches and sizes | illegal address / out of bounds | softgpu
 // Whether there is room is asked of the number of images, and never of their size.
 #include "basics.h"
 #include "cuda_check.h"
