@@ -38,7 +38,7 @@ nothing_in() { # PATTERNS
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
     cat "$COURSE_BUILD"/skeletons/phase*/* common/* phase*/*.h grader/*.[ch] grader/cases/* grader/worker/* \
-        emulator/runtime/* emulator/device/* emulator/include/*.h tools/setup.sh phase*/*_main.c >"$work/public"
+        emulator/runtime/* emulator/device/* emulator/blas/* emulator/include/*.h tools/setup.sh phase*/*_main.c >"$work/public"
     find phase*/resnet18 -type f ! -name layerwise.c ! -name host_layers.c -exec cat {} + >>"$work/public"
     cat solutions/phase*/* grader/baselines/* | sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }
@@ -55,7 +55,7 @@ links_lead_somewhere() {
 
 commands_exist() {
     cat "$handout"/*.md "$handout"/docs/*.md "$handout"/docs/exercises/*.md |
-        grep -oE '(^|`)make [a-z-]+' | sed 's/.* //' | sort -u >"$work/commands"
+        grep -oE '(^|`)make [a-z][a-z0-9-]*' | sed 's/.* //' | sort -u >"$work/commands"
     while read -r target; do
         grep -qE "^([a-z0-9-]+ )*$target( [a-z0-9-]+)*:" "$handout/Makefile" "$handout/emulator/emulator.mk" ||
             echo "no such rule: $target"
