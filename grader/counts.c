@@ -62,6 +62,21 @@ double instructions_per_warp(const device_counts *c)
     return ratio((double)c->instructions, (double)c->warps);
 }
 
+double kernel_launches(const device_counts *c)
+{
+    return (double)c->launches;
+}
+
+double submissions(const device_counts *c)
+{
+    return (double)c->submissions;
+}
+
+double waves(const device_counts *c)
+{
+    return ratio((double)c->blocks, (double)c->resident);
+}
+
 double host_copies(const device_counts *c)
 {
     return (double)(c->to_device.count + c->to_host.count);

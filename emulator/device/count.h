@@ -56,7 +56,7 @@ struct counted {
     uint64_t version;
     const function *function; /* the twin */
     char kernel[128];
-    uint64_t launches, blocks, warps, threads, footprint;
+    uint64_t launches, blocks, warps, threads, submissions, resident, footprint;
     uint32_t first, sites; /* of the module's sites those that a launch can reach */
     site *site;
     char **file; /* of each site, in counter.files */

@@ -173,6 +173,8 @@ static void add_kernel(device_counts *c, const counted *k)
     c->blocks += k->blocks;
     c->warps += k->warps;
     c->threads += k->threads;
+    c->submissions += k->submissions;
+    c->resident += k->resident;
     c->footprint += k->footprint;
     for (uint32_t i = 0; i < k->sites; i++) add_site(c, &k->site[i], &k->tally[i]);
 }
@@ -191,6 +193,8 @@ static void add_shape(counted *k, const launch *l)
     const uint32_t *size = l->request->block;
     uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
     k->launches++;
+    k->submissions += !l->request->continues;
+    k->resident += l->request->resident;
     k->blocks += l->blocks;
     k->threads += l->blocks * threads;
     k->warps += l->blocks * ((threads + LANES - 1) / LANES);

@@ -78,7 +78,8 @@ typedef struct remote_request {
     uint64_t word[3];
     uint64_t payload; /**< bytes in the window */
     uint32_t small;
-    uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0] */
+    uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0];
+                                                      word[1] and [2]: resident, continues */
 } remote_request;
 
 typedef struct remote_reply {

@@ -121,8 +121,10 @@ static cudaError_t run(cudaGraphExec_t exec)
     cudaError_t error = cudaSuccess;
 
     exec->running++;
+    launch_graph(true);
     for (size_t i = 0; i < exec->count && !error; i++)
         if (!exec->order[i]->disabled) error = work_run(&exec->order[i]->work);
+    launch_graph(false);
     if (--exec->running == 0 && exec->ended) free_exec(exec);
     return error;
 }

@@ -68,15 +68,19 @@ static cudaError_t check_shape(const struct launch_work *w)
     return grid_fits && block_fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
+/** How many blocks the device holds at once. */
+static uint32_t resident_blocks(const struct launch_work *w)
+{
+    const int threads = (int)(w->block.x * w->block.y * w->block.z);
+    return (uint32_t)blocks_per_multiprocessor(w->kernel, threads, w->shared) * MULTIPROCESSORS;
+}
+
 /** All blocks of a cooperative grid must be resident at once. */
 static cudaError_t check_cooperative(const struct launch_work *w)
 {
-    unsigned threads = w->block.x * w->block.y * w->block.z;
     uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
-    int resident = blocks_per_multiprocessor(w->kernel, (int)threads, w->shared);
 
-    return blocks <= (uint64_t)resident * MULTIPROCESSORS ? cudaSuccess
-                                                          : cudaErrorCooperativeLaunchTooLarge;
+    return blocks <= resident_blocks(w) ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
 
 static cudaError_t check(const struct launch_work *w)
@@ -119,6 +123,14 @@ cudaError_t launch_make(struct work *work, const struct cudaKernelNodeParams *p,
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/** What runs is a graph: is its first launch still to come? */
+static _Thread_local enum { ALONE, FIRST, NEXT } in_graph;
+
+void launch_graph(bool runs)
+{
+    in_graph = runs ? FIRST : ALONE;
+}
+
 cudaError_t launch_run(const struct launch_work *w)
 {
     device_launch_request request = {
@@ -129,7 +141,10 @@ cudaError_t launch_run(const struct launch_work *w)
         .params = w->params,
         .param_bytes = w->kernel->facts.param_bytes,
         .cooperative = w->cooperative,
+        .resident = resident_blocks(w),
+        .continues = in_graph == NEXT,
     };
+    if (in_graph == FIRST) in_graph = NEXT;
     device_status status = device_launch(runtime.device, &request);
     cudaError_t fault = error_sticky(status);
     if (report_launch() && !fault) fault = cudaErrorLaunchFailure;

@@ -45,6 +45,8 @@ static const struct field fields[] = {
     PLAIN(blocks),
     PLAIN(warps),
     PLAIN(threads),
+    PLAIN(submissions),
+    PLAIN(resident),
     PLAIN(instructions),
     CLASS("integer", CLASS_INTEGER),
     CLASS("float", CLASS_FLOAT),

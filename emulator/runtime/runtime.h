@@ -293,6 +293,8 @@ void work_drop(struct work *);
 
 /* launch.c */
 cudaError_t launch_run(const struct launch_work *);
+/** The launches of this thread from here on are those of one run of a graph; or no longer. */
+void launch_graph(bool runs);
 /** From what a program says of a kernel node; `params` has room for LAUNCH_PARAMS. */
 enum { LAUNCH_PARAMS = 32 << 10 };
 cudaError_t launch_make(struct work *, const struct cudaKernelNodeParams *, bool cooperative,

@@ -35,6 +35,8 @@ CASE(a_coalesced_copy)
     CHECK(counts.blocks == 4);
     CHECK(counts.warps == 32);
     CHECK(counts.threads == 1024);
+    CHECK(counts.submissions == 1);
+    CHECK(counts.resident == 8 * 2048 / 256); /* nothing but its threads limits it */
     CHECK(counts.global_load.requests == 32);
     CHECK(counts.global_load.sectors == N * 4 / 32);
     CHECK(counts.global_load.bytes == N * 4);
@@ -93,6 +95,29 @@ CASE(a_reset_loses_nothing)
     softgpu_count_stop(&counts);
     CHECK(counts.launches == 2);
     CHECK(counts.global_store.bytes == 2 * N * 4);
+}
+
+/* A graph is submitted once, whatever it launches; a launch after it counts for itself again. */
+CASE(a_graph_is_one_submission)
+{
+    float *from = to_device(std::vector<float>(N, 1.0f)), *to = device_array<float>(N);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 5; i++) copy<<<4, 256, 0, stream>>>(from, to, N);
+    OK(cudaMemsetAsync(to, 0, 4, stream));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    softgpu_count_start();
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaGraphLaunch(exec, stream));
+    launch_copy(from, to);
+    softgpu_count_stop(&counts);
+    CHECK(counts.launches == 11 && counts.submissions == 3);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
 }
 
 __constant__ float table[16];
