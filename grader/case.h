@@ -50,11 +50,14 @@ typedef struct speed_test {
     const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
     const char *function; /**< the student's */
     const char *baseline; /**< a function of the exercise's baseline file */
-    void (*run)(const char *function,
-                const long *shape); /**< fresh inputs, ONE timed call, judge */
+    /** Fresh inputs, one timed call, judge. Of several calls of that function the last counts, for
+     *  the baseline the first is the only one. */
+    void (*run)(const char *function, const long *shape);
     long shape[SHAPE_MAX];
-    int varied;       /**< which number of the shape each pair changes */
-    unsigned where;   /**< ON_HOST or ON_GPU */
+    int varied;     /**< which number of the shape each pair changes */
+    bool from_idle; /**< the device has nothing to do when the call begins: the time has the host's
+                         way to it, too, and not only the kernels */
+    unsigned where; /**< ON_HOST or ON_GPU */
     double threshold; /**< full points when the student's rate is this many baseline rates */
     double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
     double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
@@ -181,6 +184,8 @@ void call_returning_handle(int number, const char *function, argument *arguments
 const char *call_output(void);
 /** Seconds that the last call took. */
 double call_seconds(void);
+/** Bytes of memory that the worker holds now: its own, and, on softgpu, the device's. */
+double held_bytes(void);
 
 /** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
 void call_aside(const char *function, argument *arguments, int count);

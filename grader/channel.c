@@ -303,6 +303,11 @@ core_usage worker_used(const worker *w)
     return (core_usage){worker.worked, worker.waited + own.waited};
 }
 
+size_t worker_bytes(const worker *w)
+{
+    return bytes_held_by(w->sender);
+}
+
 int worker_leftovers(const worker *w)
 {
     return w->sender > 0 ? threads_beyond(w->sender) : 0;

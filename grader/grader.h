@@ -238,6 +238,8 @@ const char *worker_output(worker *);
 core_usage worker_used(const worker *);
 /** How many threads and processes it has beyond its own one. */
 int worker_leftovers(const worker *);
+/** Memory of its own. */
+size_t worker_bytes(const worker *);
 /** How a spent worker ended, in words. */
 const char *worker_epitaph(worker *);
 /** softgpu's device, or NULL where it has none. */
@@ -261,6 +263,8 @@ bool softdevice_holds(softdevice *, const wire_argument *, const void *data);
 bool softdevice_is_whole(softdevice *, const wire_argument *);
 /** Free what was lent. @param relocate what is lent next lies elsewhere */
 void softdevice_take_home(softdevice *, bool relocate);
+/** That are allocated there now. */
+size_t softdevice_bytes(softdevice *);
 /** From now on the device does what the worker asks, and counts launches if it shall. */
 bool softdevice_listen(softdevice *, bool count);
 /** ... and no longer. @return what happened meanwhile; NULL: the process is gone */
@@ -390,10 +394,11 @@ typedef struct context {
     const options *options;
     const exercise *exercise;
     place place;
-    const char *library; /* of the student */
-    worker *worker;      /* that calls go to */
+    const char *library;        /* of the student */
+    const char *timed_function; /* the only one that is */
+    worker *worker;             /* that calls go to */
     const grading_case *grading_case;
-    bool relocate, timed, counted, against_guard;
+    bool relocate, timed, from_idle, counted, against_guard;
     bool dead;  /* a deadline passed: no more cases */
     bool trial; /* of a shape that the case may not be able to take */
     double deadline;

@@ -77,9 +77,10 @@ typedef struct wire_call {
     uint32_t verb;
     uint32_t returns, return_handle;
     uint32_t count;
-    uint32_t relocate; /* allocate at other addresses than the call before */
-    uint32_t timed;    /* flush caches first */
-    uint32_t repeats;  /* calls between the two clock readings; 1 unless a call is very short */
+    uint32_t relocate;  /* allocate at other addresses than the call before */
+    uint32_t timed;     /* flush caches first */
+    uint32_t from_idle; /* ... and wait until the device has */
+    uint32_t repeats;   /* calls between the two clock readings; 1 unless a call is very short */
     uint64_t memory_bytes;
     char function[64];
     wire_argument arguments[WIRE_ARGUMENTS];

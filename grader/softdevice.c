@@ -262,6 +262,13 @@ void softdevice_take_home(softdevice *d, bool relocate)
     d->decoy = 0;
 }
 
+size_t softdevice_bytes(softdevice *d)
+{
+    remote_reply reply;
+    if (!ask(d, &(remote_request){.verb = REMOTE_MEMORY}, &reply)) return 0;
+    return reply.word[1] - reply.word[0];
+}
+
 /* ---- a call ---------------------------------------------------------------------------------- */
 
 bool softdevice_listen(softdevice *d, bool count)

@@ -16,6 +16,8 @@ typedef struct core_usage {
 } core_usage;
 
 core_usage usage_of(pid_t process);
+/** Memory that a process holds and shares with nobody. */
+size_t bytes_held_by(pid_t process);
 /** Before and after a timed call a worker copies its buffers. @param worked seconds, in all
  *  @return what it worked more than that, and so did not do in the time that is claimed */
 double work_beside(double worked, double timed, size_t bytes);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define COPY_RATE  1e9  /* bytes a second that any memory can do */
 #define COPY_SLACK 2e-3 /* seconds for two short copies */
@@ -35,6 +36,17 @@ static double seconds_waited(pid_t process)
 core_usage usage_of(pid_t process)
 {
     return (core_usage){seconds_worked(process), seconds_waited(process)};
+}
+
+size_t bytes_held_by(pid_t process)
+{
+    char path[64];
+    size_t all, resident = 0, shared = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%zu %zu %zu", &all, &resident, &shared) != 3) resident = shared;
+    if (file) fclose(file);
+    return (resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 double work_beside(double worked, double timed, size_t bytes)

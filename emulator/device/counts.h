@@ -54,9 +54,9 @@ typedef struct device_transfers {
  *  no sense there are 0. */
 typedef struct device_counts {
     uint64_t launches, blocks, warps, threads;
-    uint64_t submissions; /**< launches less those that a graph made after its first */
-    uint64_t resident;    /**< blocks that the device holds at once, of each launch; blocks divided
-                             by it is what a profiler calls waves */
+    uint64_t submissions;  /**< launches less those that a graph made after its first */
+    uint64_t resident;     /**< blocks that the device holds at once, of each launch; blocks divided
+                              by it is what a profiler calls waves */
     uint64_t instructions; /**< warp instructions executed */
     uint64_t by_class[CLASSES];
     uint64_t lanes;      /**< active lanes, summed over instructions: at most 32 times as many */

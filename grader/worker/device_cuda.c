@@ -118,6 +118,11 @@ void device_flush_caches(void)
     cudaMemsetAsync(flush_area, 0, flush_bytes, stream);
 }
 
+void device_wait(void)
+{
+    cudaDeviceSynchronize();
+}
+
 /* No waiting here: while the caches are flushed the host can already submit the call, so that the
  * time holds the kernel and not the way to it. */
 void device_clock_start(void)

@@ -58,6 +58,10 @@ void device_flush_caches(void)
 {
 }
 
+void device_wait(void)
+{
+}
+
 void device_clock_start(void)
 {
     started = seconds_now();

@@ -141,6 +141,7 @@ static void run(wire_reply *reply)
     for (uint32_t i = 0; i < call.count; i++) pointers[i] = argument_pointer(i, pointers);
 
     if (call.timed) device_flush_caches();
+    if (call.from_idle) device_wait();
     device_clock_start();
     copies_start();
     for (uint32_t i = 0; i < call.repeats; i++) invoke(function, &call, pointers, reply);

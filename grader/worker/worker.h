@@ -41,6 +41,7 @@ void *device_stream(void);
 /** Take the device to another address for the next buffers. */
 void device_relocate(bool);
 void device_flush_caches(void);
+void device_wait(void);
 void device_clock_start(void);
 /** Wait for the whole device, then stop. @return seconds since device_clock_start */
 double device_clock_stop(void);
