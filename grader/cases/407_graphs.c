@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUND_TOLERANCE 3e-7 /* of one round, whose factors add up to 1 */
-#define SAMPLED_ROWS    60   /* of a large layer */
-#define SHIFTS          64   /* places at which a buffer may begin */
+#define ROUND_TOLERANCE 3e-7  /* of one round, whose factors add up to 1 */
+#define SAMPLED_ROWS    60    /* of a large layer */
+#define CALL_COSTS      200.0 /* times what a single launch costs is what a call may, by launch */
+#define SHIFTS          64    /* places at which a buffer may begin */
 
 enum { GRAPH, TIMED_GRAPH, SECOND_GRAPH }; /* handles; the second one is never freed by a case */
 
@@ -185,12 +186,13 @@ typedef struct cost {
     float submit, launch, node; /* nanoseconds */
 } cost;
 
-static cost measure_cost(const char *function, int launches)
+static cost measure_cost(int launches)
 {
     cost c;
-    call_cuda(function, ARGS(host(out_f32("h_submit_ns", &c.submit, 1)),
-                             host(out_f32("h_launch_ns", &c.launch, 1)),
-                             host(out_f32("h_node_ns", &c.node, 1)), i32(launches), stream()));
+    call_cuda("launch_overhead_ns",
+              ARGS(host(out_f32("h_submit_ns", &c.submit, 1)),
+                   host(out_f32("h_launch_ns", &c.launch, 1)),
+                   host(out_f32("h_node_ns", &c.node, 1)), i32(launches), stream()));
     return c;
 }
 
@@ -200,25 +202,39 @@ static void expect_positive(const char *name, float ns)
 }
 
 /* The grader's clock saw all of the call. What it says it measured must fit in, and be a good part
- * of it: warming up, launches, a graph and its making. */
-static void expect_plausible(const char *name, float ns, int launches)
+ * of it: warming up, launches, a graph and its making. @return the most that a launch may take */
+static double most_of(int launches)
 {
-    const double most = 1e9 * now.wall / launches;
+    return 1e9 * now.wall / launches;
+}
+
+static void expect_plausible(const char *name, float ns, double most)
+{
     expect(ns <= 1.05 * most, "%s is %.0f, but the whole call took only %.0f ns a launch", name, ns,
            most);
-    expect(ns >= most / 100, "%s is %.1f, but the call took %.0f ns a launch", name, ns, most);
+    expect(ns >= most / CALL_COSTS, "%s is %.1f, but the call took %.0f ns a launch", name, ns,
+           most);
+}
+
+/* What another program takes away lies between the measurements: then it is measured again. */
+static cost measure_undisturbed(int launches)
+{
+    cost c = measure_cost(launches);
+    for (int i = 0; i < 5 && fminf(c.launch, c.node) < most_of(launches) / CALL_COSTS; i++)
+        c = measure_cost(launches);
+    return c;
 }
 
 static void run_cost(const long *shape)
 {
     const int launches = (int)shape[0];
-    measure_cost("launch_overhead_ns", 1); /* loads what is loaded but once */
-    const cost c = measure_cost("launch_overhead_ns", launches);
+    measure_cost(1); /* loads what is loaded but once */
+    const cost c = measure_undisturbed(launches);
     expect_positive("h_submit_ns", c.submit);
     expect_positive("h_launch_ns", c.launch);
     expect_positive("h_node_ns", c.node);
-    expect_plausible("h_launch_ns", c.launch, launches);
-    expect_plausible("h_node_ns", c.node, launches);
+    expect_plausible("h_launch_ns", c.launch, most_of(launches));
+    expect_plausible("h_node_ns", c.node, most_of(launches));
     expect(c.submit <= 2.0f * c.launch,
            "h_submit_ns is %.0f and h_launch_ns %.0f, which has the submitting in it", c.submit,
            c.launch);
@@ -325,11 +341,6 @@ static void run_timed(const char *function, const long *shape)
     expect_step(&s);
 }
 
-static void run_counted_cost(const char *function, const long *shape)
-{
-    measure_cost(function, (int)shape[0]);
-}
-
 static void run_counted_layer(const char *function, const long *shape)
 {
     const layer l = random_layer(shape);
@@ -420,14 +431,6 @@ static const traffic_test traffic[] = {
      .shape = {1000, 40},
      .count = kernel_launches,
      .ideal = 40,
-     .bound = AT_LEAST,
-     .wanted = 1},
-    {.metric = "launches measured, of 200 single ones and 200 nodes",
-     .function = "launch_overhead_ns",
-     .run = run_counted_cost,
-     .shape = {200},
-     .count = kernel_launches,
-     .ideal = 400,
      .bound = AT_LEAST,
      .wanted = 1},
     {.metric = "waves of blocks, batch 520, 24 to 520",
