@@ -256,7 +256,7 @@ static void take_account(wire_reply *reply, const char *function, bool has_resul
 
 static bool is_timed(const char *function)
 {
-    return now.timed && strcmp(function, now.timed_function) == 0;
+    return now.timed && (!now.timed_function || strcmp(function, now.timed_function) == 0);
 }
 
 static wire_reply perform(const char *function, wire_return returns, int number,

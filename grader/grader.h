@@ -395,7 +395,7 @@ typedef struct context {
     const exercise *exercise;
     place place;
     const char *library;        /* of the student */
-    const char *timed_function; /* the only one that is */
+    const char *timed_function; /* the only one; NULL: all */
     worker *worker;             /* that calls go to */
     const grading_case *grading_case;
     bool relocate, timed, from_idle, counted, against_guard;

@@ -56,10 +56,8 @@ static void expect_step(const step *s)
 {
     const layout y = {"y", 1, (size_t)s->n};
     const double *want = smoothed(s, s->rounds), tolerance = ROUND_TOLERANCE * (1 + s->rounds);
-    if (!is_close(y, s->y, want, NULL, tolerance)) {
-        if (s->rounds > 0) suspect("a round is missing", smoothed(s, s->rounds - 1));
-        suspect("a round too many was run", smoothed(s, s->rounds + 1));
-    }
+    if (s->rounds > 0 && !is_close(y, s->y, want, NULL, tolerance))
+        suspect("a round is missing", smoothed(s, s->rounds - 1));
     expect_close(y, s->y, want, NULL, tolerance);
 }
 
@@ -413,7 +411,9 @@ static const speed_test speed[] = {
      .varied = 1,
      .from_idle = true,
      .where = ON_GPU,
-     .threshold = 2.0},
+     .threshold = 2.0,
+     .flop = 4.0 * 1000 * 40,
+     .peer_share = 1.5e-5}, /* 40 launches of 4.1 us, as an H200 took back to back */
     {0},
 };
 

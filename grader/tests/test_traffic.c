@@ -58,6 +58,15 @@ START_TEST(shares_of_blocks_warps_and_requests)
 }
 END_TEST
 
+START_TEST(launches_and_what_the_host_submits)
+{
+    const device_counts c = {.launches = 41, .submissions = 2, .blocks = 96, .resident = 64};
+    ck_assert_double_eq(kernel_launches(&c), 41);
+    ck_assert_double_eq(submissions(&c), 2);
+    ck_assert_double_eq(waves(&c), 1.5);
+}
+END_TEST
+
 START_TEST(of_nothing_nothing)
 {
     const device_counts none = {0};
@@ -66,6 +75,7 @@ START_TEST(of_nothing_nothing)
     ck_assert_double_eq(conflicts_per_request(&none), 0);
     ck_assert_double_eq(atomics_per_block(&none), 0);
     ck_assert_double_eq(instructions_per_warp(&none), 0);
+    ck_assert_double_eq(waves(&none), 0);
 }
 END_TEST
 
@@ -245,6 +255,7 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, what_moves_is_sectors_and_copies);
     tcase_add_test(tcase, wide_requests_count_as_several);
     tcase_add_test(tcase, shares_of_blocks_warps_and_requests);
+    tcase_add_test(tcase, launches_and_what_the_host_submits);
     tcase_add_test(tcase, of_nothing_nothing);
     tcase_add_test(tcase, number_of_a_test);
     tcase_add_loop_test(tcase, bounds, 0, 9);
