@@ -254,21 +254,15 @@ static void take_account(wire_reply *reply, const char *function, bool has_resul
     if (reply->status == WIRE_OK) account_work(a, function, has_results);
 }
 
-static bool is_timed(const char *function)
-{
-    return now.timed && (!now.timed_function || strcmp(function, now.timed_function) == 0);
-}
-
 static wire_reply perform(const char *function, wire_return returns, int number,
                           argument *arguments, int count)
 {
-    const bool timed = is_timed(function);
     wire_call call = {.returns = returns,
                       .return_handle = (uint32_t)number,
                       .count = (uint32_t)count,
                       .relocate = now.relocate,
-                      .timed = timed,
-                      .from_idle = timed && now.from_idle,
+                      .timed = now.timed,
+                      .from_idle = now.timed && now.from_idle,
                       .repeats = 1};
     wire_reply reply = {0}, fetched = {0};
     snprintf(call.function, sizeof call.function, "%s", function);
@@ -284,10 +278,10 @@ static wire_reply perform(const char *function, wire_return returns, int number,
         }
     }
     lend(&call, function, arguments, count);
-    const core_usage idle = timed ? worker_used(now.worker) : (core_usage){0};
+    const core_usage idle = now.timed ? worker_used(now.worker) : (core_usage){0};
     exchange_or_fail(&call, WIRE_PREPARE, &reply, 60.0);
     check_reply(function, &reply);
-    const core_usage before = timed ? worker_used(now.worker) : (core_usage){0};
+    const core_usage before = now.timed ? worker_used(now.worker) : (core_usage){0};
     const double began = seconds_now();
     exchange_or_fail(&call, WIRE_RUN, &reply, now.deadline);
     now.wall = seconds_now() - began;
@@ -297,11 +291,11 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     check_reply(function, &reply);
     check_leftovers(function);
     now.seconds = reply.seconds;
-    if (timed) take_time(function, &reply, &before);
-    if (timed && now.believed) leave_case();
+    if (now.timed) take_time(function, &reply, &before);
+    if (now.believed) leave_case();
     exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);
     check_reply(function, &fetched);
-    if (timed && now.place == ON_HOST) {
+    if (now.timed && now.place == ON_HOST) {
         const double worked = worker_used(now.worker).worked - idle.worked;
         now.seconds += work_beside(worked, now.seconds, call.memory_bytes);
     }

@@ -50,9 +50,8 @@ typedef struct speed_test {
     const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
     const char *function; /**< the student's */
     const char *baseline; /**< a function of the exercise's baseline file */
-    /** Fresh inputs, one timed call, judge. Of several calls of that function the last counts, for
-     *  the baseline the first is the only one. */
-    void (*run)(const char *function, const long *shape);
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE timed call, judge */
     long shape[SHAPE_MAX];
     int varied;     /**< which number of the shape each pair changes */
     bool from_idle; /**< the device has nothing to do when the call begins: the time has the host's

@@ -394,9 +394,8 @@ typedef struct context {
     const options *options;
     const exercise *exercise;
     place place;
-    const char *library;        /* of the student */
-    const char *timed_function; /* the only one; NULL: all */
-    worker *worker;             /* that calls go to */
+    const char *library; /* of the student */
+    worker *worker;      /* that calls go to */
     const grading_case *grading_case;
     bool relocate, timed, from_idle, counted, against_guard;
     bool dead;  /* a deadline passed: no more cases */

@@ -72,7 +72,6 @@ static char *time_call(timing *t, int who, const long *shape, double part, timed
     const char *function = who == STUDENT ? test->function : test->baseline;
     worker **where = who == STUDENT ? &now.worker : &t->peer;
     now.believed = who == BASELINE;
-    now.timed_function = function;
     now.from_idle = test->from_idle;
     char *message = run_in(where, t->library[who], test->run, function, shape);
     now.believed = false;
