@@ -387,6 +387,13 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 1.2},
+    {.metric = "conv_bn_relu: kernels launched, 2x32x16x16 by 64 of 1x1",
+     .function = "conv_bn_relu",
+     .run = run_timed_block,
+     .shape = {2, 32, 16, 16, 64, 1, 1, 1, 0},
+     .count = kernel_launches,
+     .bound = EXACTLY,
+     .wanted = 1},
     {0},
 };
 
