@@ -266,15 +266,16 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: resnet18 bench-matmul bench-resnet18
+.PHONY: resnet18 bench-matmul bench-launch bench-resnet18
 resnet18: all $(RESNET18_O) ## the program that times five ResNet-18s: build/resnet18 --help
 	echo 'link $(BUILD)/$@'
 	$(CUDA_CC) $(RESNET18_O) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/$@"
 
 # instructor
 BENCH = $(or $(OUTPUT),results)
-bench: ## matrix products and ResNet-18, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
+bench: ## matrix products, launches and ResNet-18, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
 	$(MAKE) bench-matmul
+	$(MAKE) bench-launch
 	$(MAKE) bench-resnet18
 
 bench-resnet18:
@@ -292,6 +293,13 @@ bench-matmul: all
 	if command -v gnuplot >/dev/null; then \
 	    gnuplot -e "table='$(BENCH)/matmul.tsv'; picture='$(BENCH)/matmul.svg'" bench/matmul.gp; \
 	fi
+
+bench-launch: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $(ROUNDS) \
+	    >"$(BENCH)/launch.tsv"
+	cat "$(BENCH)/launch.tsv"
 
 # end instructor
 # instructor
