@@ -51,6 +51,12 @@ argument host(argument a)
     return a;
 }
 
+argument pinned(argument a)
+{
+    a.wire.pinned = 1;
+    return a;
+}
+
 argument shifted(argument a, unsigned bytes)
 {
     a.wire.before = bytes;

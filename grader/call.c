@@ -251,6 +251,7 @@ static void take_account(wire_reply *reply, const char *function, bool has_resul
     now.counts = a->counts;
     now.copies.count = (uint32_t)(a->counts.to_device.count + a->counts.to_host.count);
     now.copies.bytes = a->counts.to_device.bytes + a->counts.to_host.bytes;
+    if (!now.counted) now.counts.launches = a->launches;
     if (reply->status == WIRE_OK) account_work(a, function, has_results);
 }
 
@@ -355,6 +356,11 @@ double held_bytes(void)
     context_need_worker();
     softdevice *d = worker_device(now.worker);
     return (double)worker_bytes(now.worker) + (d ? (double)softdevice_bytes(d) : 0.0);
+}
+
+const device_counts *call_counts(void)
+{
+    return worker_device(now.worker) ? &now.counts : NULL;
 }
 
 double call_seconds(void)

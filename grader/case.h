@@ -151,6 +151,8 @@ argument out_i32(const char *name, int *data, size_t count);
 argument in_bytes(const char *name, const void *data, size_t bytes);
 /** Host memory also in a CUDA exercise: host(in_f32(...)). */
 argument host(argument);
+/** Page-locked host memory: pinned(host(in_f32(...))). */
+argument pinned(argument);
 /** Start the buffer this many bytes past an aligned address (multiples of 4, but for in_bytes). */
 argument shifted(argument, unsigned bytes);
 
@@ -185,6 +187,9 @@ const char *call_output(void);
 double call_seconds(void);
 /** Bytes of memory that the worker holds now: its own, and, on softgpu, the device's. */
 double held_bytes(void);
+/** What the last call cost: its launches, copies, fills, memory of the device and span; of its
+ *  kernels nothing. NULL on a GPU. */
+const device_counts *call_counts(void);
 
 /** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
 void call_aside(const char *function, argument *arguments, int count);
@@ -218,6 +223,13 @@ double submissions(const device_counts *);
 double waves(const device_counts *);
 /** Copies between host and device. */
 double host_copies(const device_counts *);
+/** Copies, fills and kernels a step, where as many run at a time as streams and events allow: the
+ *  host's two directions of copies and the multiprocessors can be busy together, so at most 3. */
+double overlap(const device_counts *);
+/** Of device memory, that the host allocated. */
+double allocated_bytes(const device_counts *);
+/** Floating-point, of all threads; a fused multiply-add counts two. */
+double operations(const device_counts *);
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

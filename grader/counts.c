@@ -77,6 +77,22 @@ double waves(const device_counts *c)
     return ratio((double)c->blocks, (double)c->resident);
 }
 
+double overlap(const device_counts *c)
+{
+    const uint64_t copies = c->to_device.count + c->to_host.count + c->on_device.count;
+    return ratio((double)(copies + c->fills.count + c->launches), (double)c->span);
+}
+
+double allocated_bytes(const device_counts *c)
+{
+    return (double)c->allocated.bytes;
+}
+
+double operations(const device_counts *c)
+{
+    return (double)c->operations;
+}
+
 double host_copies(const device_counts *c)
 {
     return (double)(c->to_device.count + c->to_host.count);

@@ -11,7 +11,7 @@
  *   run      device_launch
  *   report   device_take_finding, device_annotate, device_take_output, device_error
  *   count    device_count, device_count_total, device_count_kernel, device_count_site,
- *            device_count_launch
+ *            device_count_launch, device_step
  *
  * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
  * side. No callback, no shared global. So the two sides can live in two processes, and nothing
@@ -238,6 +238,9 @@ typedef struct device_counted_launch {
 void device_count(device *, int on);
 /** Sums over all counted launches; copies are for who asks for them to count. */
 void device_count_total(device *, device_counts *);
+/** What is asked for next will be done in this step of the program's timeline (counts.h: span).
+ * Only a device elsewhere, whose supervisor may want to know, does anything about it. */
+void device_step(device *, uint64_t step);
 /** The counts of the kernel of that number, in the order of their first counted launches.
  *  @return 0 when there is none. */
 int device_count_kernel(device *, uint32_t kernel, char name[128], device_counts *);

@@ -18,7 +18,8 @@
 struct device {
     remote_link *link;
     uint32_t number, findings; /* ... that the last launch left */
-    unsigned char *output;     /* of the last launches, not yet taken */
+    uint64_t step;
+    unsigned char *output; /* of the last launches, not yet taken */
     size_t output_bytes, output_taken;
     char error[512];
     bool own_error; /* that is no words of the process's */
@@ -42,6 +43,7 @@ static device_status lost(device *d)
 static device_status ask(device *d, remote_request *q, remote_reply *r)
 {
     q->device = d->number;
+    q->step = d->step;
     d->own_error = false;
     return remote_ask(d->link, q, r, 0) ? (device_status)r->status : lost(d);
 }
@@ -370,6 +372,11 @@ void device_count_total(device *d, device_counts *counts)
 
     *counts = (device_counts){0};
     if (!ask(d, REQUEST(COUNT_TOTAL), &reply)) memcpy(counts, d->link->window, sizeof *counts);
+}
+
+void device_step(device *d, uint64_t step)
+{
+    d->step = step;
 }
 
 int device_count_kernel(device *d, uint32_t kernel, char name[128], device_counts *counts)

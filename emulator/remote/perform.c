@@ -119,6 +119,7 @@ static device_status do_alloc(message *m)
 {
     device_status status = device_alloc(m->device, m->q->word[0], &m->r->word[0]);
 
+    if (!status && !m->supervisor) watch_allocated(m->at->watch, m->q->word[0]);
     if (status || !m->supervisor || watch_own(m->at->watch, m->r->word[0])) return status;
     device_free(m->device, m->r->word[0]);
     return DEVICE_OUT_OF_MEMORY;
@@ -126,11 +127,15 @@ static device_status do_alloc(message *m)
 
 static device_status do_free(message *m)
 {
-    device_address address = m->q->word[0];
+    device_address address = m->q->word[0], base;
+    uint64_t bytes = 0;
 
     if (m->supervisor != watch_owns(m->at->watch, address)) return DEVICE_BAD_ADDRESS;
     if (m->supervisor) watch_disown(m->at->watch, address);
-    return device_free(m->device, address);
+    device_find(m->device, address, &base, &bytes);
+    device_status status = device_free(m->device, address);
+    if (!status && !m->supervisor) watch_freed(m->at->watch, bytes);
+    return status;
 }
 
 static device_status do_find(message *m)
@@ -316,7 +321,7 @@ static device_status do_launch(message *m)
     memcpy(launch.grid, q->grid, sizeof launch.grid);
     memcpy(launch.block, q->block, sizeof launch.block);
     device_status status = device_launch(m->device, &launch);
-    m->r->word[0] = watch_launched(m->at->watch, status);
+    m->r->word[0] = watch_launched(m->at->watch, status, q->step);
     give_output(m);
     return status;
 }

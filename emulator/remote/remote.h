@@ -80,6 +80,7 @@ typedef struct remote_request {
     uint32_t small;
     uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0];
                                                       word[1] and [2]: resident, continues */
+    uint64_t step; /**< of the client's timeline, in which its latest work is done */
 } remote_request;
 
 typedef struct remote_reply {
@@ -98,7 +99,7 @@ enum { REMOTE_FINDINGS = 16, REMOTE_LINE = 1024 };
 
 /** What happened while the client was listened to. Copies are those between host and device. */
 typedef struct remote_account {
-    device_counts counts;   /**< of launches only if counted; of copies and fills always */
+    device_counts counts;   /**< of launches only if counted; all else always */
     uint32_t launches;      /**< that ran, counted or not */
     uint32_t round_trips;   /**< copies to the device after one to the host */
     uint32_t faults;        /**< launches that ended with a fault */
@@ -170,7 +171,7 @@ typedef struct remote_watch remote_watch;
 remote_watch *watch_open(device *, bool supervised);
 void watch_close(remote_watch *);
 /** A launch is over: take its findings. @return how many the client has not seen */
-uint32_t watch_launched(remote_watch *, device_status);
+uint32_t watch_launched(remote_watch *, device_status, uint64_t step);
 /** The next one for the client. @return false: there is none */
 bool watch_finding(remote_watch *, device_finding *);
 /** What the client has to say of that one. */
@@ -181,6 +182,9 @@ void watch_transfer(remote_watch *, const remote_request *);
 void watch_total(remote_watch *, device_counts *);
 /** One end wants launches counted, or no longer; while one of them does they are. */
 void watch_count(remote_watch *, bool supervisor, bool on);
+/** The client has so many bytes of the device more, or fewer. */
+void watch_allocated(remote_watch *, uint64_t bytes);
+void watch_freed(remote_watch *, uint64_t bytes);
 /** A range is shared with the host, or no longer. */
 void watch_share(remote_watch *, int change);
 void watch_listen(remote_watch *, bool count);

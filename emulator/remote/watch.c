@@ -31,7 +31,8 @@ struct remote_watch {
     uint32_t findings;                /* that there were, kept or not */
     bool wanted[2];                   /* by client, by supervisor: to count launches */
     device_counts before;             /* of launches, when listening began */
-    device_counts transfers, earlier; /* copies and fills: since then, and before that */
+    device_counts transfers, earlier; /* copies, fills, memory, span: since then, before that */
+    uint64_t step;                    /* of the client's timeline */
     uint32_t launches, faults, round_trips;
     uint32_t shared, shares; /* ranges: now, and at any time since listening began */
     bool was_read;           /* there was a copy to the host, and none to the device since */
@@ -62,12 +63,20 @@ void watch_close(remote_watch *w)
     free(w);
 }
 
+static void reach(remote_watch *w, uint64_t step)
+{
+    if (step <= w->step) return;
+    w->transfers.span += step - w->step;
+    w->step = step;
+}
+
 /* ---- findings -------------------------------------------------------------------------------- */
 
-uint32_t watch_launched(remote_watch *w, device_status status)
+uint32_t watch_launched(remote_watch *w, device_status status, uint64_t step)
 {
     static device_finding finding;
 
+    reach(w, step);
     w->launches +=
         status == DEVICE_OK || status >= DEVICE_ILLEGAL_ADDRESS; /* else it was refused */
     w->faults += status >= DEVICE_ILLEGAL_ADDRESS;
@@ -142,6 +151,7 @@ void watch_transfer(remote_watch *w, const remote_request *q)
     const bool more = goes_on(&w->last, q, length_of(&w->last));
 
     if (!bytes) return;
+    reach(w, q->step);
     w->last = *q;
     switch (q->verb) {
     case REMOTE_WRITE:
@@ -156,6 +166,16 @@ void watch_transfer(remote_watch *w, const remote_request *q)
     case REMOTE_COPY: add(&w->transfers.on_device, bytes, false); break;
     default: add(&w->transfers.fills, bytes, false);
     }
+}
+
+void watch_allocated(remote_watch *w, uint64_t bytes)
+{
+    add(&w->transfers.allocated, bytes, false);
+}
+
+void watch_freed(remote_watch *w, uint64_t bytes)
+{
+    add(&w->transfers.freed, bytes, false);
 }
 
 void watch_share(remote_watch *w, int change)

@@ -23,6 +23,7 @@ device_counts count_so_far(void)
         device_count_total(runtime.context[i].device, &now);
         count_add(&sum, &now);
     }
+    sum.span = timeline_end();
     return sum;
 }
 
@@ -79,6 +80,16 @@ static void count_on_all(int on)
 {
     for (int i = 0; i < option_devices(); i++)
         if (runtime.context[i].device) device_count(runtime.context[i].device, on);
+}
+
+void count_allocation(size_t bytes)
+{
+    if (counting()) count_transfer(&transfers.allocated, bytes);
+}
+
+void count_free(size_t bytes)
+{
+    if (counting()) count_transfer(&transfers.freed, bytes);
 }
 
 void softgpu_count_start(void)

@@ -116,14 +116,20 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flag
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static cudaError_t run(cudaGraphExec_t exec)
+static cudaError_t run_node(const struct CUgraphNode_st *node, cudaStream_t stream)
+{
+    if (node->disabled) return cudaSuccess;
+    timeline_add(stream, &node->work);
+    return work_run(&node->work);
+}
+
+static cudaError_t run(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
 
     exec->running++;
     launch_graph(true);
-    for (size_t i = 0; i < exec->count && !error; i++)
-        if (!exec->order[i]->disabled) error = work_run(&exec->order[i]->work);
+    for (size_t i = 0; i < exec->count && !error; i++) error = run_node(exec->order[i], stream);
     launch_graph(false);
     if (--exec->running == 0 && exec->ended) free_exec(exec);
     return error;
@@ -139,7 +145,7 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
     if (capture) return capture_add(capture, stream, &work);
     cudaError_t error = stream_is_legacy(stream) ? capture_check_legacy() : cudaSuccess;
     late_waited(); /* its callbacks may tell the program that all before it is done */
-    return error ? error : run(exec);
+    return error ? error : run(exec, stream);
 }
 
 static cudaError_t check(cudaGraphExec_t exec, cudaStream_t stream)

@@ -158,6 +158,7 @@ cudaError_t late_copy(cudaStream_t stream, struct work *work)
                        .asked = trace_here()};
     if (host == p->dstPtr.ptr) l->bytes = malloc(l->size);
     if (l->bytes) p->dstPtr.ptr = l->bytes;
+    work->is_late = true;
     cudaError_t error = stream_submit(stream, work);
     if (error) {
         free(l->bytes);

@@ -16,6 +16,7 @@ cudaError_t memory_alloc(void **pointer, size_t bytes)
 
     if (!status) *pointer = pointer_to(address);
     if (!status && bytes) allocation_add(address, bytes, false);
+    if (!status && bytes) count_allocation(bytes);
     return error_from_device(status);
 }
 
@@ -69,10 +70,14 @@ cudaError_t memory_bad_free(const void *pointer)
 cudaError_t memory_free(void *pointer)
 {
     device *device = device_at(pointer);
+    device_address base;
+    uint64_t bytes = 0;
 
     if (!pointer || shared_free(pointer, SHARED_MANAGED)) return cudaSuccess;
+    if (device) device_find(device, address_of(pointer), &base, &bytes);
     if (!device || device_free(device, address_of(pointer))) return memory_bad_free(pointer);
     allocation_freed(address_of(pointer));
+    count_free(bytes);
     return cudaSuccess;
 }
 
@@ -90,6 +95,7 @@ cudaError_t cudaFree(void *pointer)
 
     if (!error) late_waited(); /* as drivers do */
     if (!error) error = memory_free(pointer);
+    if (!error && pointer) timeline_wait_all(); /* a GPU's driver waits before it lets go */
     return runtime_leave(error);
 }
 

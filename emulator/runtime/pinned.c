@@ -1,7 +1,8 @@
 /*
  * pinned.c: page-locked host memory. Here any host memory copies at the same speed; what counts is
- * that kernels can touch it: what cudaMallocHost gives lies in shared.c's memory, and what the
- * program registers is admitted at its own address, unless the device is in another process.
+ * that the host need not wait for copies of it (timeline.c), and that kernels can touch it: what
+ * cudaMallocHost gives lies in shared.c's memory, and what the program registers is admitted at its
+ * own address, unless the device is in another process.
  */
 #include "runtime.h"
 
@@ -29,10 +30,13 @@ bool pinned_contains(const void *pointer)
     return around(pointer) || shared_kind_of(pointer) == SHARED_PINNED;
 }
 
+/** To be copied it need not be admitted. */
 static cudaError_t show(device *device, const struct registered *p)
 {
     if (!device) return cudaSuccess;
-    return error_from_device(device_admit(device, address_of(p->start), p->bytes));
+    device_status status = device_admit(device, address_of(p->start), p->bytes);
+    if (status == DEVICE_UNSUPPORTED && !(p->flags & cudaHostRegisterMapped)) return cudaSuccess;
+    return error_from_device(status);
 }
 
 void pinned_show_all(device *device)

@@ -73,6 +73,9 @@ static const struct field fields[] = {
     COPIES(to_host),
     COPIES(on_device),
     COPIES(fills),
+    COPIES(allocated),
+    COPIES(freed),
+    PLAIN(span),
 };
 
 enum { FIELDS = sizeof fields / sizeof *fields };

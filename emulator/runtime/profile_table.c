@@ -117,6 +117,18 @@ static void print_copies(FILE *to, const char *name, const device_transfers *t)
         fprintf(to, "    %-15s %s, %s bytes\n", name, grouped(t->count, a), grouped(t->bytes, b));
 }
 
+/** How many copies and kernels there are for each step of the timeline. */
+static void print_overlap(FILE *to, const device_counts *c)
+{
+    char a[32], b[32];
+    uint64_t all =
+        c->launches + c->to_device.count + c->to_host.count + c->on_device.count + c->fills.count;
+
+    if (all > c->span)
+        fprintf(to, "    %-15s %s copies and kernels in %s steps\n", "overlap", grouped(all, a),
+                grouped(c->span, b));
+}
+
 void profile_table(FILE *to, const struct profile *p)
 {
     fprintf(to,
@@ -130,4 +142,5 @@ void profile_table(FILE *to, const struct profile *p)
     print_copies(to, "to the host", &p->total.to_host);
     print_copies(to, "on the device", &p->total.on_device);
     print_copies(to, "fills", &p->total.fills);
+    print_overlap(to, &p->total);
 }

@@ -233,6 +233,8 @@ void count_closing(void);
 /** A copy or a fill that the program asked for is done. */
 void count_copy(const void *to, const void *from, size_t bytes);
 void count_fill(size_t bytes);
+void count_allocation(size_t bytes);
+void count_free(size_t bytes);
 /** Since the program began, as far as somebody asked for it. */
 device_counts count_so_far(void);
 
@@ -275,7 +277,8 @@ struct graph_memory {
 };
 struct work {
     enum cudaGraphNodeType type;
-    int ordinal; /* the device that was current */
+    int ordinal;  /* the device that was current */
+    bool is_late; /* a copy from or to pinned memory, with bytes that late.c keeps for a while */
     union {
         struct launch_work launch;
         struct cudaMemcpy3DParms copy;
@@ -337,6 +340,7 @@ struct CUevent_st {
     int ordinal;
     bool recorded;
     double milliseconds;
+    uint64_t step;                /* of the timeline, that it comes after */
     cudaStream_t stream;          /* in which it was last recorded, */
     unsigned long long last_late; /* and after which copy of late.c */
     unsigned long long capture;   /* 0, or the capture in which it was last recorded, */
@@ -353,6 +357,7 @@ struct CUstream_st {
     int priority;
     int ordinal;
     unsigned long long id;
+    uint64_t step;              /* of the timeline, in which its last work is done */
     unsigned long long capture; /* 0, or the capture that it takes part in, */
     cudaGraphNode_t *frontier;  /* and what its next work comes after */
     size_t frontier_count;
@@ -367,6 +372,18 @@ bool stream_is_legacy(cudaStream_t);
 bool stream_is_here(cudaStream_t);
 /** Do it, or note it in the graph that the stream captures. */
 cudaError_t stream_submit(cudaStream_t, const struct work *);
+
+/* timeline.c: how much of the work could run at the same time. */
+/** The stream is about to do it. */
+void timeline_add(cudaStream_t, const struct work *);
+/** What the stream does from now on comes after the event. */
+void timeline_order(cudaStream_t, cudaEvent_t);
+/** The host knows that it is done. */
+void timeline_wait_stream(cudaStream_t);
+void timeline_wait_event(cudaEvent_t);
+void timeline_wait_all(void);
+/** The step in which all work is done. */
+uint64_t timeline_end(void);
 
 /* capture.c: streams that note their work in a graph. */
 /** For calls that a capture cannot bear: may fail, and spoils the capture. */

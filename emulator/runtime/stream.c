@@ -39,16 +39,22 @@ bool stream_is_here(cudaStream_t stream)
     return s && (s->id <= PER_THREAD_ID || s->ordinal == runtime.ordinal);
 }
 
+static cudaError_t run(cudaStream_t stream, const struct work *work)
+{
+    timeline_add(stream, work);
+    return work_run(work);
+}
+
 cudaError_t stream_submit(cudaStream_t stream, const struct work *work)
 {
     if (work->type != cudaGraphNodeTypeEventRecord) late_arrive();
     if (work->type == cudaGraphNodeTypeHost) late_waited(); /* who waits for the callback has too */
     if (stream_is_legacy(stream)) late_ordered();
-    if (!capture_any()) return work_run(work);
+    if (!capture_any()) return run(stream, work);
     struct capture *capture = capture_of(stream);
     if (capture) return capture_add(capture, stream, work);
     cudaError_t error = stream_is_legacy(stream) ? capture_check_legacy() : cudaSuccess;
-    return error ? error : work_run(work);
+    return error ? error : run(stream, work);
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */
@@ -131,6 +137,7 @@ static cudaError_t wait(cudaStream_t stream)
 
     if (!error) error = check_idle(stream);
     if (!error) late_waited_for_stream(stream);
+    if (!error) timeline_wait_stream(stream);
     return runtime_leave(error);
 }
 

@@ -49,6 +49,23 @@ CASE(after_free)
     FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }
 
+CASE(registered_to_be_copied)
+{
+    std::vector<int> own(100, 1);
+    int *device = device_array<int>(100);
+    OK(cudaHostRegister(own.data(), 400, cudaHostRegisterDefault));
+    FAILS(cudaHostRegister(own.data(), 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    cudaGetLastError();
+    OK(cudaMemcpyAsync(device, own.data(), 400, cudaMemcpyHostToDevice, 0));
+    add<<<1, 128>>>(device, 100);
+    OK(cudaMemcpyAsync(own.data(), device, 400, cudaMemcpyDeviceToHost, 0));
+    SYNC();
+    CHECK(own[0] == 1 && own[99] == 100);
+    OK(cudaHostUnregister(own.data()));
+    FAILS(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered);
+    cudaGetLastError();
+}
+
 // IN-PROCESS registered: memory that the program registers
 CASE(registered)
 {

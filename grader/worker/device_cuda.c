@@ -87,13 +87,29 @@ void device_buffer_free(worker_buffer *buffer)
 #endif
 }
 
+/* All but the unmapped page behind it. */
+int device_pin(const worker_buffer *buffer)
+{
+    return cudaHostRegister(buffer->mapping, buffer->mapping_bytes - WIRE_PAGE,
+                            cudaHostRegisterDefault);
+}
+
+void device_unpin(const worker_buffer *buffer)
+{
+    cudaHostUnregister(buffer->mapping);
+}
+
 void *device_stream(void)
 {
     return stream;
 }
 
+/* On softgpu it is the grader that moves the buffers. */
 void device_relocate(bool elsewhere)
 {
+#ifdef WITH_SOFTGPU
+    elsewhere = false;
+#endif
     if (elsewhere && !decoy) cudaMalloc(&decoy, DECOY_BYTES);
     if (!elsewhere && decoy) {
         cudaFree(decoy);

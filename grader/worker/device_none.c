@@ -36,6 +36,17 @@ void device_buffer_free(worker_buffer *buffer)
     (void)buffer;
 }
 
+int device_pin(const worker_buffer *buffer)
+{
+    (void)buffer;
+    return -1;
+}
+
+void device_unpin(const worker_buffer *buffer)
+{
+    (void)buffer;
+}
+
 void *device_stream(void)
 {
     return NULL;

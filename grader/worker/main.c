@@ -47,6 +47,7 @@ static void free_buffers(void)
 {
     for (uint32_t i = 0; i < call.count; i++) {
         if (call.arguments[i].kind != WIRE_BUFFER) continue;
+        if (buffers[i].is_pinned) device_unpin(&buffers[i]);
         if (call.arguments[i].space == WIRE_DEVICE)
             device_buffer_free(&buffers[i]);
         else
@@ -55,15 +56,25 @@ static void free_buffers(void)
     memset(buffers, 0, sizeof buffers);
 }
 
+static bool create_host_buffer(worker_buffer *buffer, const wire_argument *argument,
+                               const unsigned char *image, wire_reply *reply)
+{
+    if (!host_buffer_create(buffer, argument, image)) {
+        set_text(reply, WIRE_NO_MEMORY, "host memory");
+        return false;
+    }
+    int error = argument->pinned ? device_pin(buffer) : 0;
+    if (error) set_cuda_error(reply, "page-locking", error);
+    buffer->is_pinned = argument->pinned && !error;
+    return !error;
+}
+
 static bool create_buffer(uint32_t i, wire_reply *reply)
 {
     const wire_argument *argument = &call.arguments[i];
     const unsigned char *image = shared + argument->at;
-    if (argument->space == WIRE_HOST) {
-        if (host_buffer_create(&buffers[i], argument, image)) return true;
-        set_text(reply, WIRE_NO_MEMORY, "host memory");
-        return false;
-    }
+    if (argument->space == WIRE_HOST)
+        return create_host_buffer(&buffers[i], argument, image, reply);
     int error = device_buffer_create(&buffers[i], argument, image);
     if (!error) return true;
     set_cuda_error(reply, "copying in", error);

@@ -25,7 +25,8 @@ typedef struct worker_buffer {
     unsigned char *base;
     void *mapping; /* host only: what munmap takes */
     size_t mapping_bytes, image_bytes;
-    bool is_lent; /* device only: it is the grader's */
+    bool is_pinned; /* host only */
+    bool is_lent;   /* device only: it is the grader's */
 } worker_buffer;
 
 /* memory.c */
@@ -37,6 +38,9 @@ int device_start(void);
 int device_buffer_create(worker_buffer *, const wire_argument *, const unsigned char *image);
 int device_buffer_read(unsigned char *image, const worker_buffer *);
 void device_buffer_free(worker_buffer *);
+/** Page-lock a host buffer, or let go of it. */
+int device_pin(const worker_buffer *);
+void device_unpin(const worker_buffer *);
 void *device_stream(void);
 /** Take the device to another address for the next buffers. */
 void device_relocate(bool);
