@@ -82,6 +82,35 @@ static void run_pipeline(const long *shape)
     expect_nothing_left();
 }
 
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* Arrays of one element; no right pipeline touches them. */
+static void expect_refused(const char *what, const long *shape)
+{
+    float in = 1.0f, out = 0.0f;
+    const int error = call_returning_i32(
+        "pipeline", ARGS(host(out_f32("h_out", &out, 1)), host(in_f32("h_in", &in, 1)),
+                         u64((unsigned long long)shape[0]), i32((int)shape[1]), i32((int)shape[2]),
+                         i32((int)shape[3])));
+    expect(error != 0, "pipeline takes %s for success", what);
+    expect_nothing_left();
+}
+
+static void run_wrong_arguments(const long *shape)
+{
+    expect_refused("0 chunks", (const long[]){1, 3, 0, 1});
+    expect_refused("0 streams", (const long[]){1, 3, 1, 0});
+    expect_refused("-1 streams", (const long[]){1, 3, 1, -1});
+    expect_refused("-1 iterations", (const long[]){1, -1, 1, 1});
+    run_pipeline(shape);
+}
+
+static void run_too_large(const long *shape)
+{
+    expect_refused("2^42 floats in one chunk", (const long[]){1L << 42, 3, 1, 3});
+    run_pipeline(shape);
+}
+
 /* ---- large arrays: the same PERIOD values again and again ------------------------------------ */
 
 typedef struct repeated {
@@ -139,6 +168,8 @@ static const grading_case cases[] = {
     {.name = "100 iterations", .run = run_pipeline, .shape = {3001, 100, 5, 3, 1}},
     {.name = "pageable", .run = run_pipeline, .shape = {3001, 3, 5, 3, 0}},
     {.name = "pageable, n=0", .run = run_pipeline, .shape = {0, 3, 5, 3, 0}},
+    {.name = "wrong arguments", .run = run_wrong_arguments, .shape = {100, 3, 2, 2, 1}},
+    {.name = "too large", .run = run_too_large, .shape = {100, 3, 2, 2, 1}},
     {.name = "n=1000003", .run = run_pipeline, .shape = {1000003, 3, 16, 3, 1}, .once = true},
     {.name = "short kernels, 512 chunks",
      .run = run_many,

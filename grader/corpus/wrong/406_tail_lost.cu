@@ -23,12 +23,15 @@ enum { MOST = 16 };
 static cudaStream_t stream[MOST];
 static float *d_x[MOST];
 
-static void open_lanes(int lanes, size_t bytes)
+static cudaError_t open_lanes(int lanes, size_t bytes)
 {
+    cudaError_t error = cudaSuccess;
     for (int i = 0; i < lanes; i++) {
+        d_x[i] = NULL;
         cudaStreamCreate(&stream[i]);
-        cudaMalloc(&d_x[i], bytes);
+        if (!error) error = cudaMalloc(&d_x[i], bytes);
     }
+    return error;
 }
 
 static cudaError_t close_lanes(int lanes)
@@ -50,12 +53,13 @@ cudaError_t pipeline(float *h_out, const float *h_in, size_t n, int iterations, 
     if (n == 0) return cudaSuccess;
     const size_t chunk = n / (size_t)chunks + !(n / (size_t)chunks);
     const int lanes = streams < MOST ? streams : MOST;
-    open_lanes(lanes, chunk * 4);
-    for (size_t first = 0, i = 0; i < (size_t)chunks && first < n; first += chunk, i++) {
+    const cudaError_t failed = open_lanes(lanes, chunk * 4);
+    for (size_t first = 0, i = 0; i < (size_t)chunks && first < n && !failed; first += chunk, i++) {
         const int k = (int)(i % (size_t)lanes);
         cudaMemcpyAsync(d_x[k], h_in + first, chunk * 4, cudaMemcpyHostToDevice, stream[k]);
         work_kernel<<<blocks_of(chunk), THREADS, 0, stream[k]>>>(d_x[k], chunk, iterations);
         cudaMemcpyAsync(h_out + first, d_x[k], chunk * 4, cudaMemcpyDeviceToHost, stream[k]);
     }
-    return close_lanes(lanes);
+    const cudaError_t error = close_lanes(lanes);
+    return failed ? failed : error;
 }
