@@ -223,9 +223,6 @@ double submissions(const device_counts *);
 double waves(const device_counts *);
 /** Copies between host and device. */
 double host_copies(const device_counts *);
-/** Copies, fills and kernels a step, where as many run at a time as streams and events allow: the
- *  host's two directions of copies and the multiprocessors can be busy together, so at most 3. */
-double overlap(const device_counts *);
 /** Of device memory, that the host allocated. */
 double allocated_bytes(const device_counts *);
 /** Floating-point, of all threads; a fused multiply-add counts two. */

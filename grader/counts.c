@@ -77,12 +77,6 @@ double waves(const device_counts *c)
     return ratio((double)c->blocks, (double)c->resident);
 }
 
-double overlap(const device_counts *c)
-{
-    const uint64_t copies = c->to_device.count + c->to_host.count + c->on_device.count;
-    return ratio((double)(copies + c->fills.count + c->launches), (double)c->span);
-}
-
 double allocated_bytes(const device_counts *c)
 {
     return (double)c->allocated.bytes;

@@ -1,4 +1,4 @@
-// SLOW: copies and kernels at a time | counted 1.00
+// SLOW: copies a step | counted 0.67
 /* Chunks, asynchronous copies, page-locked memory, and all of it in one stream: in order. */
 #include "optimization.h"
 

@@ -1,4 +1,4 @@
-// SLOW: copies and kernels at a time | counted 1.00
+// SLOW: copies a step | counted 0.67
 /* Goes through arrays of its own, from malloc: a copy from there is no asynchronous one. */
 #include "optimization.h"
 
