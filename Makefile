@@ -134,7 +134,9 @@ endif
 
 comma     := ,
 SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
+PARTS     := $(wildcard solutions/phase?_*/*.cuh)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
+PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
              $(wildcard grader/baselines/*.c grader/baselines/*.cu) \
              $(wildcard grader/corpus/right/*.cu grader/corpus/slow/*.cu grader/corpus/fast/*.cu) \
@@ -142,7 +144,7 @@ COMPILED  := $(SOLUTIONS) $(SKELETONS) \
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
 
-$(SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
+$(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
 	mkdir -p $(@D)
 	awk -f tools/skeleton.awk $< >$@
 
@@ -156,9 +158,11 @@ $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
 	$(CC) $(ALL_CFLAGS) -O3 -march=native -Werror $(PHASES:%=-I%) -c $< -o $@
 
+$(BUILD)/compiled/$(BUILD)/skeletons/%.cu.o: $(PART_SKELETONS)
+
 $(BUILD)/compiled/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(if $(NVCC),nvcc,cucc) $<'
-	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) $< -o $@
+	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter grader/corpus/% bench/%,$<),-Isolutions/phase5_full_network) $(PHASES:%=-I%) $< -o $@
 
 # --- what can be asked for --------------------------------------------------------------------
 
@@ -266,7 +270,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: resnet18 bench-matmul bench-launch bench-resnet18
+.PHONY: resnet18 bench-matmul bench-launch bench-layers bench-resnet18
 resnet18: all $(RESNET18_O) ## the program that times five ResNet-18s: build/resnet18 --help
 	echo 'link $(BUILD)/$@'
 	$(CUDA_CC) $(RESNET18_O) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/$@"
@@ -300,6 +304,13 @@ bench-launch: all
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $(ROUNDS) \
 	    >"$(BENCH)/launch.tsv"
 	cat "$(BENCH)/launch.tsv"
+
+bench-layers: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $(BATCHES) \
+	    >"$(BENCH)/resnet18_layers.tsv"
+	grep '^#' "$(BENCH)/resnet18_layers.tsv"
 
 # end instructor
 # instructor
@@ -363,7 +374,7 @@ compile_commands.json: ## for editors and clang tools
 	MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all | tools/compile_commands.awk >$@
 
 format: ## clang-format over all C and CUDA
-	git ls-files -z '*.c' '*.h' '*.cu' | xargs -0 clang-format -i
+	git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
 clean: ## remove all that was built (not what was downloaded)
 	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda -exec rm -rf {} +

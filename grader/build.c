@@ -1,7 +1,8 @@
 /*
  * build.c: one source file of a submission -> one shared library that exports the contract's names
- * and nothing else. Each is compiled by itself, in a folder of its own, from the file, the contract
- * headers and common/. The folder's name is the hash of all that, so nothing is built twice.
+ * and nothing else. Each is compiled by itself, in a folder of its own, from the file, the parts
+ * that it includes, the contract headers and common/. The folder's name is the hash of all that, so
+ * nothing is built twice.
  *
  * Because helpers and kernels stay local to their library, a submission may call its own like those
  * of the reference that it is linked with.
@@ -36,32 +37,61 @@ static const char *base_name(const char *path)
 }
 
 /* Through a folder that is one. The submission itself may lie behind a link. */
-static bool is_behind_link(const build *b, const char *path)
+static bool is_behind_link(const char *top, const char *file, const char *path)
 {
-    char *root = realpath(b->root, NULL), *whole = realpath(path, NULL);
+    char *root = realpath(top, NULL), *whole = realpath(path, NULL);
     const size_t bytes = root ? strlen(root) : 0;
     const bool same = root && whole && strncmp(whole, root, bytes) == 0 && whole[bytes] == '/' &&
-                      strcmp(whole + bytes + 1, b->file) == 0;
+                      strcmp(whole + bytes + 1, file) == 0;
     free(root);
     free(whole);
     return !same;
 }
 
-static bool source_is_sane(build *b, const char *path)
+static bool source_is_sane(build *b, const char *top, const char *file)
 {
     struct stat facts;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", top, file);
     if (lstat(path, &facts) != 0) { /* a link may lead to what a student must not read */
-        set_log(b, "the submission has no file %s", b->file);
+        set_log(b, "the submission has no file %s", file);
     } else if (!S_ISREG(facts.st_mode)) {
-        set_log(b, "%s is not a regular file", b->file);
-    } else if (is_behind_link(b, path)) {
-        set_log(b, "%s lies in a folder that is a link", b->file);
+        set_log(b, "%s is not a regular file", file);
+    } else if (is_behind_link(top, file, path)) {
+        set_log(b, "%s lies in a folder that is a link", file);
     } else if (facts.st_size > SOURCE_LIMIT) {
-        set_log(b, "%s is larger than the 1 MiB that a source may have", b->file);
+        set_log(b, "%s is larger than the 1 MiB that a source may have", file);
     } else {
         return true;
     }
     return false;
+}
+
+/* The folder of the parts: a corpus entry that is one file has those of the solution. */
+static const char *parts_root(const build *b)
+{
+    return b->parts_root ? b->parts_root : b->root;
+}
+
+/* @return part i of what is built, or NULL after the last; a baseline has none */
+static const char *part_of(const build *b, int i)
+{
+    return b->baseline ? NULL : b->exercise->parts[i];
+}
+
+static bool parts_are_sane(build *b)
+{
+    for (int i = 0; part_of(b, i); i++) {
+        if (!source_is_sane(b, parts_root(b), part_of(b, i))) return false;
+    }
+    return true;
+}
+
+/* As exercise_hash enters them. */
+static void hash_sources(const build *b, hash *h, const char *path)
+{
+    hash_file(h, path);
+    if (!b->baseline) hash_parts(h, b->exercise, parts_root(b));
 }
 
 static void set_key(const options *o, build *b, const char *path)
@@ -74,12 +104,12 @@ static void set_key(const options *o, build *b, const char *path)
     snprintf(digits, sizeof digits, "%d %d", b->place, b->baseline);
     hash_text(h, digits);
     hash_text(h, b->processor ? b->processor : "");
-    hash_file(h, path);
+    hash_sources(b, h, path);
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);
     h = hash_begin();
-    hash_file(h, path);
+    hash_sources(b, h, path);
     hash_end(h, b->source);
 }
 
@@ -157,23 +187,38 @@ typedef struct job {
     const options *options;
     build *build;
     char path[PATH_MAX], folder[PATH_MAX];
-    char work[PATH_MAX]; /* in the folder, while it is built: the source, alone */
+    char work[PATH_MAX]; /* in the folder, while it is built: the source and its parts, alone */
     bool compiled, finished;
 } job;
+
+/* Beside each other, under their own names. */
+static bool copy_source(job *j, const char *path)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s/%s", j->work, base_name(path));
+    if (copy_file(path, copy)) return true;
+    set_log(j->build, "cannot copy %s into the build folder", base_name(path));
+    return false;
+}
+
+static bool copy_parts(job *j)
+{
+    char path[PATH_MAX];
+    for (int i = 0; part_of(j->build, i); i++) {
+        snprintf(path, sizeof path, "%s/%s", parts_root(j->build), part_of(j->build, i));
+        if (!copy_source(j, path)) return false;
+    }
+    return true;
+}
 
 static void compile(job *j)
 {
     build *b = j->build;
-    char copy[PATH_MAX];
     mkdir(j->folder, 0777);
     remove_tree(j->work);
     mkdir(j->work, 0755);
     chmod(j->work, 0755); /* whatever the umask: its user is another */
-    snprintf(copy, sizeof copy, "%s/%s", j->work, base_name(b->file));
-    if (!copy_file(j->path, copy)) {
-        set_log(b, "cannot copy %s into the build folder", b->file);
-        return;
-    }
+    if (!copy_source(j, j->path) || !copy_parts(j)) return;
     write_exports(b, j->work);
     j->compiled =
         take_step(b, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
@@ -305,7 +350,7 @@ static void prepare(const options *o, job *j, build *b)
         return;
     }
     snprintf(j->path, sizeof j->path, "%s/%s", b->root, b->file);
-    if (!source_is_sane(b, j->path)) {
+    if (!source_is_sane(b, b->root, b->file) || !parts_are_sane(b)) {
         j->finished = true;
         return;
     }
@@ -360,7 +405,7 @@ void build_all(const options *o, build *builds[], int count)
     free(jobs);
 }
 
-bool is_skeleton(const options *o, const char *path)
+static bool is_skeleton(const options *o, const char *path)
 {
     char manifest[PATH_MAX], line[PATH_MAX], hex[HASH_HEX];
     struct stat facts;
@@ -379,4 +424,14 @@ bool is_skeleton(const options *o, const char *path)
     }
     if (file) fclose(file);
     return found;
+}
+
+bool exercise_is_skeleton(const options *o, const exercise *e)
+{
+    char path[PATH_MAX];
+    for (int i = 0; exercise_file(e, i); i++) {
+        snprintf(path, sizeof path, "%s/%s", o->submission, exercise_file(e, i));
+        if (!is_skeleton(o, path)) return false;
+    }
+    return true;
 }

@@ -105,7 +105,8 @@ static bool is_folder(const char *path)
     return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* A folder is a whole submission with one exercise; a file is that exercise. */
+/* A folder is a whole submission with one exercise; a file is that exercise, with the solution's
+ * parts. */
 static bool open_claim(const options *o, claim *c, const char *name)
 {
     char path[PATH_MAX];
@@ -117,7 +118,9 @@ static bool open_claim(const options *o, claim *c, const char *name)
         strncat(path, "/CLAIM", sizeof path - strlen(path) - 1);
     } else {
         c->root = strdup(o->root);
-        if (asprintf(&c->file, "grader/corpus/%s", c->label) < 0) abort();
+        if (asprintf(&c->file, "grader/corpus/%s", c->label) < 0 ||
+            asprintf(&c->parts_root, "%s/solutions", o->root) < 0)
+            abort();
     }
     return read_claim(c, path);
 }

@@ -228,6 +228,7 @@ static int take_entries(const options *o, const claim claims[], int count, entry
         const claim *c = &claims[i];
         *e = (entry){.claim = c};
         e->build = (build){.exercise = c->exercise, .root = c->root, .file = c->file};
+        e->build.parts_root = c->parts_root;
         e->build.place = exercise_place(c->exercise, o->backend);
         if (judged_here(o, e))
             taken++;

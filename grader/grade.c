@@ -75,14 +75,13 @@ static json_t *entry_without_verdict(const exercise *e, place where, status s, c
 /* Exercises that cannot run here, and files that are still as they were handed out. */
 static void sort_out(run *r, item *it)
 {
-    char path[PATH_MAX], why[128];
+    char why[128];
     const place where = exercise_place(it->exercise, r->options->backend);
     const char *needs = place_needs(r->options, where);
-    snprintf(path, sizeof path, "%s/%s", r->options->submission, it->exercise->file);
     if (needs) {
         snprintf(why, sizeof why, "needs %s", needs);
         it->entry = entry_without_verdict(it->exercise, where, SKIPPED, why);
-    } else if (is_skeleton(r->options, path)) {
+    } else if (exercise_is_skeleton(r->options, it->exercise)) {
         it->entry = entry_without_verdict(it->exercise, where, NOT_STARTED, "");
     } else {
         it->buildable = true;
@@ -186,7 +185,7 @@ static void choose_prerequisites(run *r, item *it)
 static json_t *hash_of_file(const run *r, const item *it)
 {
     if (*it->build.source) return json_string(it->build.source);
-    return origin_file_hash(r->options->submission, it->exercise->file);
+    return origin_file_hash(r->options->submission, it->exercise);
 }
 
 static void judge_items(run *r, bool on_own_prerequisites, const grading *g)

@@ -97,16 +97,6 @@ bool options_parse(options *, int argc, char **argv);
 /** Does the command line ask for this exercise? */
 bool options_want(const options *, const exercise *);
 
-/* ---- catalog.c ------------------------------------------------------------------------------- */
-
-/** Every exercise, in the order of their numbers; NULL ends the list. */
-const exercise *const *catalog(void);
-const exercise *catalog_find(int id); /* NULL when there is none */
-/** Take this one in place of the exercise with its number. */
-void catalog_replace(const exercise *);
-/** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
-place exercise_place(const exercise *, backend);
-
 /* ---- hash.c ---------------------------------------------------------------------------------- */
 
 #define HASH_HEX 65 /* 64 hexadecimal digits and the end */
@@ -117,6 +107,23 @@ void hash_text(hash *, const char *text);
 /** @return false when it is no file or cannot be read; it then counts as empty */
 bool hash_file(hash *, const char *path);
 void hash_end(hash *, char hex[HASH_HEX]); /* frees */
+
+/* ---- catalog.c ------------------------------------------------------------------------------- */
+
+/** Every exercise, in the order of their numbers; NULL ends the list. */
+const exercise *const *catalog(void);
+const exercise *catalog_find(int id); /* NULL when there is none */
+/** @return file i of what a student writes for it: the source, then its parts; NULL after the last
+ */
+const char *exercise_file(const exercise *, int i);
+/** Enter its parts, if it has any. @param folder that their paths are relative to */
+void hash_parts(hash *, const exercise *, const char *folder);
+/** SHA-256 of all of them, in a submission; "" where the source is missing */
+void exercise_hash(const exercise *, const char *submission, char hex[HASH_HEX]);
+/** Take this one in place of the exercise with its number. */
+void catalog_replace(const exercise *);
+/** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
+place exercise_place(const exercise *, backend);
 
 /* ---- process.c ------------------------------------------------------------------------------- */
 
@@ -183,6 +190,7 @@ typedef struct build {
     const exercise *exercise;
     const char *root; /* folder that `file` is relative to */
     const char *file;
+    const char *parts_root; /* folder of the exercise's parts; NULL: as root */
     place place;
     const struct build *needs[12]; /* libraries to link with, built before; NULL ends */
     bool baseline;                 /* exports baseline_*, not the contract's names */
@@ -192,7 +200,7 @@ typedef struct build {
     bool ok;
     char *log;             /* the compiler's words, "" when it had none */
     char key[HASH_HEX];    /* of everything that the library is made from */
-    char source[HASH_HEX]; /* SHA-256 of the file; "" when it was not read */
+    char source[HASH_HEX]; /* SHA-256 of the file and its parts; "" when they were not read */
     char library[PATH_MAX];
 } build;
 
@@ -214,8 +222,9 @@ const char *toolchain(const options *);
 /** The name of the file that it becomes. */
 const char *library_name(const build *, char name[LIBRARY_NAME]);
 bool copy_file(const char *from, const char *to);
-/** Is the file exactly a skeleton that was once generated (skeletons.sha256)? */
-bool is_skeleton(const options *, const char *path);
+/** Is the submission's file, and each of its parts, exactly a skeleton that was once generated
+ *  (skeletons.sha256)? */
+bool exercise_is_skeleton(const options *, const exercise *);
 
 /* ---- channel.c ------------------------------------------------------------------------------- */
 
@@ -571,8 +580,8 @@ size_t hash_files(hash *, const char *folder, const char *pattern);
 json_t *origin_modified(const options *);
 /** {"cases": SHA-256, ...}; null where this copy of the course has no such files. */
 json_t *origin_hashes(const options *);
-/** SHA-256 of a file of a submission, or null when there is none. */
-json_t *origin_file_hash(const char *submission, const char *file);
+/** SHA-256 of an exercise's files in a submission, or null when there are none. */
+json_t *origin_file_hash(const char *submission, const exercise *);
 
 typedef struct signing_key {
     unsigned char *bytes;
@@ -628,6 +637,7 @@ typedef struct claim {
     enum { IN_CASE, IN_METRIC, IN_BUILD } part;
     const exercise *exercise;
     char *root, *file;                        /* of the submission; the file relative to the root */
+    char *parts_root;                         /* of the parts that the file includes; or NULL */
     char label[300];                          /* "wrong/103_accumulate.c" */
     char name[128], text[256], condition[32]; /* name: of the case, or the metric */
 } claim;

@@ -76,14 +76,11 @@ json_t *origin_hashes(const options *o)
     return all;
 }
 
-json_t *origin_file_hash(const char *submission, const char *file)
+json_t *origin_file_hash(const char *submission, const exercise *e)
 {
-    char path[PATH_MAX], hex[HASH_HEX];
-    snprintf(path, sizeof path, "%s/%s", submission, file);
-    hash *h = hash_begin();
-    const bool there = hash_file(h, path);
-    hash_end(h, hex);
-    return there ? json_string(hex) : json_null();
+    char hex[HASH_HEX];
+    exercise_hash(e, submission, hex);
+    return *hex ? json_string(hex) : json_null();
 }
 
 /* Without the lock that git takes to remember what it has seen: killed, it would leave it behind.

@@ -117,7 +117,7 @@ static int differs(const options *o, const json_t *entry)
     const exercise *e = catalog_find((int)json_integer_value(json_object_get(entry, "id")));
     const json_t *then = json_object_get(entry, "sha256");
     if (!e || !then || strcmp(e->file, string_of(entry, "file")) != 0) return -1;
-    json_t *here = origin_file_hash(o->submission, e->file);
+    json_t *here = origin_file_hash(o->submission, e);
     const bool same = json_equal(then, here);
     json_decref(here);
     return !same;

@@ -20,7 +20,7 @@ skeleton() { # SOLUTION: its skeleton on standard output
 }
 
 solutions() {
-    for solution in solutions/phase*_*/*.c solutions/phase*_*/*.cu; do
+    for solution in solutions/phase*_*/*.c solutions/phase*_*/*.cu solutions/phase*_*/*.cuh; do
         [ ! -f "$solution" ] || echo "$solution"
     done
 }

@@ -86,7 +86,7 @@ int copy_plain(const char *from, const char *to, long long most, time_t *newest)
     return error;
 }
 
-static bool copy_exercise(const char *top, const char *file, submission *s, time_t *newest)
+static bool copy_file_of(const char *top, const char *file, submission *s, time_t *newest)
 {
     char from[PATH_MAX], to[PATH_MAX], phase[64];
     snprintf(phase, sizeof phase, "%.*s", (int)strcspn(file, "/"), file);
@@ -107,6 +107,14 @@ static bool copy_exercise(const char *top, const char *file, submission *s, time
     return false;
 }
 
+static bool copy_exercise(const char *top, const exercise *e, submission *s, time_t *newest)
+{
+    for (int i = 0; exercise_file(e, i); i++) {
+        if (!copy_file_of(top, exercise_file(e, i), s, newest)) return false;
+    }
+    return true;
+}
+
 static bool copy_exercises(const char *from, submission *s, time_t *newest)
 {
     char top[PATH_MAX];
@@ -119,7 +127,7 @@ static bool copy_exercises(const char *from, submission *s, time_t *newest)
         return false;
     }
     for (const exercise *const *e = catalog(); *e; e++) {
-        if (!copy_exercise(top, (*e)->file, s, newest)) return false;
+        if (!copy_exercise(top, *e, s, newest)) return false;
     }
     nickname_read(top, s);
     return true;

@@ -53,8 +53,8 @@ static char *sealed_line(const json_t *record)
     return line;
 }
 
-/* @return the record of a line, or NULL when the line is not whole. Of the last one a crash may have
- * taken the newline alone. */
+/* @return the record of a line, or NULL when the line is not whole. Of the last one a crash may
+ * have taken the newline alone. */
 static json_t *unsealed(const char *line, size_t bytes)
 {
     char seal[SEAL_BYTES + 1];
@@ -159,16 +159,6 @@ json_t *history_of(const options *o, const char *submission, int id)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-void history_file_hash(const char *submission, const exercise *e, char hex[HASH_HEX])
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", submission, e->file);
-    hash *h = hash_begin();
-    const bool there = hash_file(h, path);
-    hash_end(h, hex);
-    if (!there) hex[0] = '\0';
-}
-
 static json_t *first_line(const char *reason)
 {
     size_t bytes = strcspn(reason, "\n");
@@ -202,7 +192,7 @@ static json_t *record_of(const grading *g, json_t *entry, const exercise *e)
     json_object_del(kept, "speed"); /* one of speeds */
     json_object_del(kept, "warnings");
     json_object_set_new(kept, "reason", first_line(member_text(entry, "reason")));
-    history_file_hash(g->options->submission, e, hex);
+    exercise_hash(e, g->options->submission, hex);
     json_object_set_new(record, "sha256", json_string(hex));
     json_object_set_new(record, "cases", json_integer((json_int_t)json_array_size(cases)));
     json_object_set_new(record, "cases_passed", json_integer(passed));

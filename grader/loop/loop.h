@@ -43,8 +43,6 @@ json_t *history_of(const options *, const char *submission, int id);
 void history_note(const grading *, json_t *entry, bool judged);
 /** Note the points of a grading of the whole course. */
 void history_note_total(const grading *);
-/** SHA-256 of the file of an exercise in a submission; "" when there is none. */
-void history_file_hash(const char *submission, const exercise *, char hex[HASH_HEX]);
 
 const char *member_text(const json_t *, const char *key); /* "" when there is none */
 double member_real(const json_t *, const char *key);      /* 0 when there is none */

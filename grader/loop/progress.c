@@ -57,10 +57,10 @@ static const json_t *last_record(const json_t *records, int id)
     return NULL;
 }
 
-static state judge_state(const standing *s, const char *path, const char *hash, const options *o)
+static state judge_state(const standing *s, const char *hash, const options *o)
 {
     if (!*hash) return MISSING;
-    if (is_skeleton(o, path)) return UNTOUCHED;
+    if (exercise_is_skeleton(o, s->exercise)) return UNTOUCHED;
     if (!s->record) return BEGUN;
     if (strcmp(member_text(s->record, "sha256"), hash) != 0) return CHANGED;
     if (strcmp(member_text(s->entry, "status"), "passed") != 0) return WRONG;
@@ -69,15 +69,14 @@ static state judge_state(const standing *s, const char *path, const char *hash, 
 
 static standing stand(const options *o, const exercise *e, const json_t *records)
 {
-    char hash[HASH_HEX], path[PATH_MAX];
+    char hash[HASH_HEX];
     standing s = {.exercise = e, .max_points = e->points + e->speed_points};
-    snprintf(path, sizeof path, "%s/%s", o->submission, e->file);
-    history_file_hash(o->submission, e, hash);
+    exercise_hash(e, o->submission, hash);
     s.record = last_record(records, e->id);
     s.entry = json_object_get(s.record, "entry");
     if (s.entry) s.points = member_real(s.entry, "points");
     if (member_real(s.entry, "max_points") > 0) s.max_points = member_real(s.entry, "max_points");
-    s.state = judge_state(&s, path, hash, o);
+    s.state = judge_state(&s, hash, o);
     if (s.state == UNTOUCHED || s.state == MISSING) s.points = 0;
     return s;
 }
@@ -224,8 +223,10 @@ static void print_next(const options *o, const standing *s)
     page_of(s->exercise, page);
     printf("  %d %s: %s\n\n", s->exercise->id, s->exercise->name, states[s->state].words);
     printf("  Read    %s\n", page);
-    printf("  Edit    %s/%s\n", strcmp(o->submission, ".") ? o->submission : ".",
-           s->exercise->file);
+    for (int i = 0; exercise_file(s->exercise, i); i++) {
+        printf("  %s  %s/%s\n", i == 0 ? "Edit  " : "      ",
+               strcmp(o->submission, ".") ? o->submission : ".", exercise_file(s->exercise, i));
+    }
     printf("  Worth   %.1f points\n", s->max_points);
     if (s->exercise->prerequisites[0]) {
         printf("  Calls   what you wrote (or the course did) in");

@@ -63,6 +63,14 @@ static bool watch_folder(watching *w, const exercise *e)
     return watch_path(w, f);
 }
 
+static bool has_file(const exercise *e, const char *file)
+{
+    for (int i = 0; exercise_file(e, i); i++) {
+        if (!strcmp(exercise_file(e, i), file)) return true;
+    }
+    return false;
+}
+
 static const exercise *find_file(const watching *w, const struct inotify_event *event)
 {
     char file[PATH_MAX];
@@ -70,7 +78,7 @@ static const exercise *find_file(const watching *w, const struct inotify_event *
         if (w->folders[i].watch != event->wd) continue;
         snprintf(file, sizeof file, "%s/%s", w->folders[i].path, event->name);
         for (const exercise *const *e = catalog(); *e; e++) {
-            if (!strcmp((*e)->file, file) && options_want(w->options, *e)) return *e;
+            if (has_file(*e, file) && options_want(w->options, *e)) return *e;
         }
     }
     return NULL;

@@ -30,11 +30,14 @@ static int count_exercises(void)
 START_TEST(each_has_a_solution_and_a_skeleton)
 {
     for (const exercise *const *e = catalog(); *e; e++) {
-        FILE *solution = open_file("solutions/", (*e)->file, "");
-        FILE *skeleton = open_file("", (*e)->file, "");
-        ck_assert_msg(solution && skeleton, "%s lacks its solution or skeleton", (*e)->file);
-        fclose(solution);
-        fclose(skeleton);
+        for (int i = 0; exercise_file(*e, i); i++) {
+            const char *file = exercise_file(*e, i);
+            FILE *solution = open_file("solutions/", file, "");
+            FILE *skeleton = open_file("", file, "");
+            ck_assert_msg(solution && skeleton, "%s lacks its solution or skeleton", file);
+            fclose(solution);
+            fclose(skeleton);
+        }
     }
 }
 END_TEST

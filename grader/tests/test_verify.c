@@ -403,7 +403,7 @@ START_TEST(other_files_of_the_submission_are_told)
     write_file(path, "int x;", 6);
     json_object_set_new(results, "hashes", origin_hashes(&o));
     ck_assert_int_eq(verify_submission(folder, results), 1); /* there is no hash */
-    json_object_set_new(entry, "sha256", origin_file_hash(folder, file));
+    json_object_set_new(entry, "sha256", origin_file_hash(folder, catalog_find(103)));
     ck_assert_int_eq(verify_submission(folder, results), 0);
     write_file(path, "int y;", 6);
     ck_assert_int_eq(verify_submission(folder, results), 1);
