@@ -114,7 +114,7 @@ typedef cudaError_t sweep_forward(void *context, int batch, cudaStream_t stream)
 cudaError_t sweep(sweep_row *rows, sweep_forward *forward, void *context, const int *batches,
                   int count, int warmup, int repeats, float budget_ms, cudaStream_t stream);
 
-/* 507_resnet18_optimized.cu */
+/* 507_resnet18_optimized.cu, which includes 507_*.cuh */
 
 typedef struct resnet18_opt resnet18_opt;
 
@@ -127,13 +127,14 @@ typedef enum resnet18_precision {
 
 /**
  * Everything is prepared here: folded weights, one arena for all activations, and the graph of the
- * launches for exactly this batch and size.
+ * launches for exactly this batch and size. A batch below 1, a size below 32 or another precision
+ * gives cudaErrorInvalidValue.
  * @param net receives the network, or NULL on an error. @param h_params [RESNET18_FLOATS]
  */
 cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int batch, int size,
                                 resnet18_precision precision);
 /** @param logits [batch x RESNET18_CLASSES]. @param x [batch x 3 x size x size], as in 505, fp32.
- *  Both may be others at each call. */
+ *  Both may be others at each call. The same images give the same logits, to the last bit. */
 cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *x,
                                  cudaStream_t stream);
 /** @return bytes of device memory that the network holds */

@@ -1,0 +1,157 @@
+/*
+ * 507_launches.cuh: the forward pass as launches, and as one graph of them.
+ *
+ * Launches are captured once, when the network is made. All that a call may change is where the
+ * images come from and where the logits go: parameters of the first node and of the last, which are
+ * set when they are others than at the call before.
+ */
+#ifndef LAUNCHES_CUH
+#define LAUNCHES_CUH
+
+#include "507_layers.cuh"
+#include "507_pooling_nhwc.cuh"
+
+/* SOLUTION: launch_all: the whole forward pass, layer by layer (about 75 lines). */
+static void *slot(const resnet18_opt *net, int i)
+{
+    return net->arena + net->slot[i];
+}
+
+template <resnet18_precision P> static const void *frame_function(void)
+{
+    return (const void *)frame_kernel<P>;
+}
+
+static const void *frame_function_of(resnet18_precision p)
+{
+    if (p == RESNET18_FP16) return frame_function<RESNET18_FP16>();
+    return p == RESNET18_TF32 ? frame_function<RESNET18_TF32>() : frame_function<RESNET18_FP32>();
+}
+
+static cudaError_t launch_frame(const resnet18_opt *net, const float *x, cudaStream_t stream)
+{
+    int size = net->size, side = framed_side(size), pixels = net->batch * side * side;
+    void *framed = slot(net, net->framed), *parameters[] = {&framed, &x, &size, &side, &pixels};
+    return cudaLaunchKernel(frame_function_of(net->precision), dim3((pixels + 255) / 256),
+                            dim3(256), parameters, 0, stream);
+}
+
+static cudaError_t launch_pooling(const resnet18_opt *net, cudaStream_t stream)
+{
+    const int chunks = chunks_of(net, resnet18_convs[0].out_channels);
+    const int count = net->batch * net->pooled_side * net->pooled_side * chunks;
+    uint4 *y = (uint4 *)slot(net, net->pooled);
+    const uint4 *x = (const uint4 *)slot(net, net->layers[0].to);
+    const auto kernel =
+        net->precision == RESNET18_FP16 ? maxpool_kernel<__half> : maxpool_kernel<float>;
+    kernel<<<(count + 255) / 256, 256, 0, stream>>>(y, x, net->stem_side, net->pooled_side, chunks,
+                                                    count);
+    return cudaGetLastError();
+}
+
+static cudaError_t launch_mean(const resnet18_opt *net, cudaStream_t stream)
+{
+    const int chunks = chunks_of(net, RESNET18_FEATURES);
+    const dim3 grid(chunks / MEAN_CHUNKS, net->batch);
+    const auto kernel = net->precision == RESNET18_FP16 ? mean_kernel<__half> : mean_kernel<float>;
+    kernel<<<grid, MEAN_CHUNKS * MEAN_GROUPS, 0, stream>>>((uint4 *)slot(net, net->features),
+                                                           (const uint4 *)slot(net, net->last),
+                                                           net->last_side * net->last_side, chunks);
+    return cudaGetLastError();
+}
+
+static cudaError_t launch_conv(resnet18_opt *net, int i, cudaStream_t stream)
+{
+    return conv_launch(&net->layers[i].args, net->layers[i].variant, stream);
+}
+
+/* The shortcut's convolution needs x alone, and so does the first one: neither fills the GPU. */
+static cudaError_t launch_block(resnet18_opt *net, const resnet18_block *b, cudaStream_t stream)
+{
+    if (b->downsample >= 0) {
+        CUDA_CHECK(cudaEventRecord(net->forked, stream));
+        CUDA_CHECK(cudaStreamWaitEvent(net->side_stream, net->forked, 0));
+        CUDA_CHECK(launch_conv(net, b->downsample, net->side_stream));
+        CUDA_CHECK(cudaEventRecord(net->joined, net->side_stream));
+    }
+    CUDA_CHECK(launch_conv(net, b->conv1, stream));
+    if (b->downsample >= 0) CUDA_CHECK(cudaStreamWaitEvent(stream, net->joined, 0));
+    return launch_conv(net, b->conv2, stream);
+}
+
+static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, cudaStream_t stream)
+{
+    CUDA_CHECK(launch_frame(net, x, stream));
+    CUDA_CHECK(launch_conv(net, 0, stream));
+    CUDA_CHECK(launch_pooling(net, stream));
+    for (int i = 0; i < RESNET18_BLOCKS; i++) {
+        CUDA_CHECK(launch_block(net, &resnet18_blocks[i], stream));
+    }
+    CUDA_CHECK(launch_mean(net, stream));
+    layer linear = net->layers[RESNET18_CONVS];
+    linear.args.y = logits;
+    return conv_launch(&linear.args, linear.variant, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: make_graph: capture launch_all once; find the first and the last of its nodes, whose
+   pointers change from call to call (about 45 lines). */
+static cudaError_t capture(resnet18_opt *net)
+{
+    cudaStream_t stream;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    cudaError_t e = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (e == cudaSuccess) {
+        e = launch_all(net, NULL, NULL, stream);
+        const cudaError_t ended = cudaStreamEndCapture(stream, &net->graph);
+        if (e == cudaSuccess) e = ended;
+    }
+    cudaStreamDestroy(stream);
+    return e != cudaSuccess ? e : cudaGraphInstantiate(&net->exec, net->graph, 0);
+}
+
+static cudaError_t find_nodes(resnet18_opt *net)
+{
+    cudaGraphNode_t nodes[64];
+    size_t count = sizeof nodes / sizeof *nodes;
+    CUDA_CHECK(cudaGraphGetNodes(net->graph, nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        cudaGraphNodeType type;
+        cudaKernelNodeParams p;
+        CUDA_CHECK(cudaGraphNodeGetType(nodes[i], &type));
+        if (type != cudaGraphNodeTypeKernel) continue;
+        CUDA_CHECK(cudaGraphKernelNodeGetParams(nodes[i], &p));
+        if (p.func == frame_function_of(net->precision)) net->first_node = nodes[i];
+        const bool is_conv = p.func == net->layers[RESNET18_CONVS].variant.kernel;
+        if (is_conv && ((const conv_args *)p.kernelParams[0])->y_is_float)
+            net->last_node = nodes[i];
+    }
+    return net->first_node && net->last_node ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+/* A node's parameters are those it was captured with, but for the pointer that changed. */
+static cudaError_t set_pointers(resnet18_opt *net, float *logits, const float *x)
+{
+    cudaKernelNodeParams p;
+    if (x != net->x) {
+        CUDA_CHECK(cudaGraphKernelNodeGetParams(net->first_node, &p));
+        void *changed[] = {p.kernelParams[0], &x, p.kernelParams[2], p.kernelParams[3],
+                           p.kernelParams[4]};
+        p.kernelParams = changed;
+        CUDA_CHECK(cudaGraphExecKernelNodeSetParams(net->exec, net->first_node, &p));
+        net->x = x;
+    }
+    if (logits != net->logits) {
+        CUDA_CHECK(cudaGraphKernelNodeGetParams(net->last_node, &p));
+        conv_args args = net->layers[RESNET18_CONVS].args;
+        args.y = logits;
+        void *changed[] = {&args};
+        p.kernelParams = changed;
+        CUDA_CHECK(cudaGraphExecKernelNodeSetParams(net->exec, net->last_node, &p));
+        net->logits = logits;
+    }
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * 507_resnet18_optimized.cu: ResNet-18 as fast as its arithmetic allows, or near it.
+ *
+ * The idea: 505 calls a kernel for each layer; this file prepares everything that does not depend
+ * on the images when the network is made, and a forward pass is one launch:
+ *
+ *   507_prepare.cuh           folded: batch normalization is part of weights and biases (309)
+ *   507_tensor_core.cuh       tensor cores, in three precisions
+ *   507_conv_tensor_core.cuh  fused: one kernel is convolution, bias, sum and ReLU
+ *   507_pooling_nhwc.cuh      channels last, so that pooling too goes by 16 bytes
+ *   507_plan.cuh              a tile for each layer, and how many blocks share one
+ *   507_layers.cuh            one arena: one cudaMalloc for weights, activations, sums of splits
+ *   507_launches.cuh          one graph: 24 launches become one
+ *
+ * That is also the order in which to write them; the first two can be tried on one layer.
+ *
+ * What is left: each activation is written and read once; a launch inside a graph still costs about
+ * a microsecond, so that a batch of 1 waits more than it computes.
+ */
+#include "507_launches.cuh"
+
+#include <stdlib.h>
+
+/* SOLUTION: prepare: plan, fill, capture; where there can be no graph, go without; what was made is
+   freed by free_opt, whatever comes after (about 25 lines). */
+static void drop_graph(resnet18_opt *net)
+{
+    if (net->exec) cudaGraphExecDestroy(net->exec);
+    if (net->graph) cudaGraphDestroy(net->graph);
+    net->exec = NULL;
+    net->graph = NULL;
+}
+
+static cudaError_t prepare(resnet18_opt *net, const float *h_params)
+{
+    CUDA_CHECK(plan_arena(net));
+    CUDA_CHECK(fill_arena(net, h_params));
+    CUDA_CHECK(cudaStreamCreateWithFlags(&net->side_stream, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaEventCreateWithFlags(&net->forked, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&net->joined, cudaEventDisableTiming));
+    if (capture(net) == cudaSuccess && find_nodes(net) == cudaSuccess) return cudaSuccess;
+    drop_graph(net);
+    cudaGetLastError(); /* it was said on stderr, and is no error of the network's */
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int batch, int size,
+                                resnet18_precision precision)
+{
+    cudaError_t e = cudaErrorNotSupported;
+    *net = NULL;
+    /* SOLUTION: refuse what there is no network for; on an error, free what there is (about 16
+     * lines). */
+    if (batch < 1 || size < 32 || precision < RESNET18_FP32 || precision > RESNET18_FP16)
+        return cudaErrorInvalidValue;
+    resnet18_opt *made = (resnet18_opt *)calloc(1, sizeof *made);
+    if (made == NULL) return cudaErrorMemoryAllocation;
+    made->precision = precision;
+    made->batch = batch;
+    made->size = size;
+    made->element_bytes = precision == RESNET18_FP16 ? sizeof(__half) : sizeof(float);
+    plan_layers(made);
+    e = prepare(made, h_params);
+    if (e == cudaSuccess)
+        *net = made;
+    else
+        resnet18_free_opt(made);
+    /* END SOLUTION */
+    return e;
+}
+
+cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *x,
+                                 cudaStream_t stream)
+{
+    /* SOLUTION: launch the graph; into a stream that is being captured, or without a graph, the
+       layers themselves (about 7 lines). */
+    cudaStreamCaptureStatus status;
+    CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+    if (net->exec == NULL || status != cudaStreamCaptureStatusNone)
+        return launch_all(net, logits, x, stream);
+    CUDA_CHECK(set_pointers(net, logits, x));
+    CUDA_CHECK(cudaGraphLaunch(net->exec, stream));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+size_t resnet18_device_bytes_opt(const resnet18_opt *net)
+{
+    /* SOLUTION: the arena is all there is (about 1 line). */
+    return net->bytes;
+    /* END SOLUTION */
+}
+
+cudaError_t resnet18_free_opt(resnet18_opt *net)
+{
+    /* SOLUTION: everything, the arena last: cudaFree waits for whoever uses it (about 9 lines). */
+    if (net == NULL) return cudaSuccess;
+    drop_graph(net);
+    if (net->forked) cudaEventDestroy(net->forked);
+    if (net->joined) cudaEventDestroy(net->joined);
+    if (net->side_stream) cudaStreamDestroy(net->side_stream);
+    CUDA_CHECK(cudaFree(net->arena));
+    free(net);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
