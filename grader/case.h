@@ -89,7 +89,7 @@ typedef struct exercise {
     int id;                      /**< e.g. 206 */
     const char *name;            /**< e.g. "matmul_naive" */
     const char *file;            /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
-    const char *parts[8];        /**< further files that it includes, beside it; NULL ends the list */
+    const char *parts[8];        /**< further files beside it, which it includes; NULL ends it */
     const char *functions[24];   /**< contract names that the file exports; NULL ends the list */
     int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
     bool host_copies;            /**< its calls may take data to the host and bring it back */

@@ -106,7 +106,7 @@ for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/*
     "$COURSE_BUILD"/libcourse.so; do
     [ ! -e "$program" ] || cp -r "$program" "$work/build"
 done
-find solutions/phase* -type f >"$work/exercises"
+find solutions/phase* -type f ! -name '*.cuh' >"$work/exercises"
 in_handout "$work/skeletons.json" '' >"$work/log" 2>&1
 expect 'as handed out nothing is started' grep -q '"points": 0.0,' "$work/skeletons.json"
 expect 'nor failed' [ "$(grep -c '"status": "not_started"' "$work/skeletons.json")" = "$(wc -l <"$work/exercises")" ]
