@@ -26,7 +26,7 @@ typedef union reply {
         uint64_t nonce, status;
         double seconds;
     } head;
-    char all[4648];
+    char all[4664];
 } reply;
 
 static void multiply(char *shared, const argument *with)
