@@ -22,6 +22,7 @@
  *     race       a GPU shows it only to compute-sanitizer
  *     softgpu    a GPU does not show it
  *     hangs      it waits for its deadline: a tenth of the usual one does
+ *     or CASE    a GPU shows it in another case, with the same text
  *     on a gpu   a hostile one that may run on a real GPU; the others never do
  *
  * The name of a file or folder begins with its exercise. grader/corpus/MANIFEST has all of this in
@@ -80,6 +81,17 @@ static bool place_claim(claim *c)
     return false;
 }
 
+/* "or CASE" of the condition. @return false when there is no such case */
+static bool place_on_gpu(claim *c)
+{
+    const char *other = strstr(c->condition, "or ");
+    snprintf(c->name_on_gpu, sizeof c->name_on_gpu, "%s", other ? other + 3 : c->name);
+    for (const grading_case *g = c->exercise->cases; other && g->name; g++) {
+        if (begins(g->name, c->name_on_gpu)) return true;
+    }
+    return other == NULL;
+}
+
 /* @return false when the line says nothing, or names what there is not */
 static bool read_claim(claim *c, const char *path)
 {
@@ -96,7 +108,7 @@ static bool read_claim(claim *c, const char *path)
     take_field(c->name, sizeof c->name, &rest);
     take_field(c->text, sizeof c->text, &rest);
     take_field(c->condition, sizeof c->condition, &rest);
-    return *c->name && *c->text && place_claim(c);
+    return *c->name && *c->text && place_claim(c) && place_on_gpu(c);
 }
 
 static bool is_folder(const char *path)

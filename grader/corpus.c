@@ -50,6 +50,12 @@ static bool says(const char *message, const char *claim)
     return false;
 }
 
+/* The case or metric that shows it here. */
+static const char *name_of(const claim *c, place where)
+{
+    return where == ON_GPU ? c->name_on_gpu : c->name;
+}
+
 /* In a case, or in one that passed but for what softgpu found. */
 static bool case_failed(const claim *c, const exercise_result *r)
 {
@@ -57,7 +63,7 @@ static bool case_failed(const claim *c, const exercise_result *r)
     if (c->kind != CLAIM_WRONG && r->points > 0.0) return false;
     for (int i = 0; i < r->case_count; i++) {
         const case_result *one = &r->cases[i];
-        if (!begins(one->name, c->name)) continue;
+        if (!begins(one->name, name_of(c, r->place))) continue;
         if (one->status == FAILED && says(one->message, c->text)) return true;
         if (says(one->finding, c->text)) return true;
     }
@@ -110,7 +116,8 @@ static void show_disagreement(const claim *c, const exercise_result *r)
         const speed_result *s = &r->speeds[i];
         if (s->message) printf("       %s: %s\n", s->test->metric, s->message);
     }
-    if (c->kind != CLAIM_RIGHT) printf("       wanted: %s fails with \"%s\"\n", c->name, c->text);
+    if (c->kind == CLAIM_RIGHT) return;
+    printf("       wanted: %s fails with \"%s\"\n", name_of(c, r->place), c->text);
 }
 
 /* @return true when the grader says what the claim says */
@@ -119,7 +126,7 @@ static bool check_entry(const options *o, const entry *e, const device_facts *de
     options one = *o;
     const claim *c = e->claim;
     if (c->kind == CLAIM_WRONG || c->kind == CLAIM_FAST)
-        one.case_start = c->name; /* others need not fail */
+        one.case_start = name_of(c, e->build.place); /* others need not fail */
     if (strstr(c->condition, "hangs")) one.slow = HURRY;
     exercise_result r = judge(&one, &e->build, e->baseline, device);
     const bool agrees = as_claimed(c, &r);

@@ -639,7 +639,8 @@ typedef struct claim {
     char *root, *file;                        /* of the submission; the file relative to the root */
     char *parts_root;                         /* of the parts that the file includes; or NULL */
     char label[300];                          /* "wrong/103_accumulate.c" */
-    char name[128], text[256], condition[32]; /* name: of the case, or the metric */
+    char name[128], text[256], condition[64]; /* name: of the case, or the metric */
+    char name_on_gpu[128];                    /* usually the same */
 } claim;
 
 /** What the corpus claims, sorted. @param bad how many files or folders claim nothing; they were

@@ -361,6 +361,7 @@ static const grading_case cases[] = {
     {.name = "launch_2_by_2", .run = run_launched, .shape = {2, 2}},
     {.name = "launch_257_by_3", .run = run_launched, .shape = {257, 3}},
     {.name = "launch_1000_by_40", .run = run_launched, .shape = {1000, 40}},
+    {.name = "launch_1000003_by_3", .run = run_launched, .shape = {1000003, 3}, .where = ON_GPU},
     {.name = "launch_no_rounds", .run = run_launched, .shape = {100, 0}},
     {.name = "launch_empty", .run = run_launched, .shape = {0, 5}},
     {.name = "graph_1_by_1", .run = run_replayed, .shape = {1, 1, 3}},

@@ -54,12 +54,14 @@ cudaError_t pipeline(float *h_out, const float *h_in, size_t n, int iterations, 
 {
     if (iterations < 0 || chunks < 1 || streams < 1) return cudaErrorInvalidValue;
     if (n == 0) return cudaSuccess;
-    float *h_x = (float *)malloc(n * 4);
-    if (!h_x) return cudaErrorMemoryAllocation;
-    memcpy(h_x, h_in, n * 4);
     const size_t chunk = (n + (size_t)chunks - 1) / (size_t)chunks;
     const int lanes = streams < MOST ? streams : MOST;
-    const cudaError_t failed = open_lanes(lanes, chunk * 4);
+    cudaError_t failed = open_lanes(lanes, chunk * 4);
+    float *h_x = failed ? NULL : (float *)malloc(n * 4);
+    if (h_x)
+        memcpy(h_x, h_in, n * 4);
+    else if (!failed)
+        failed = cudaErrorMemoryAllocation;
     for (size_t first = 0, i = 0; first < n && !failed; first += chunk, i++) {
         const size_t here = n - first < chunk ? n - first : chunk;
         const int k = (int)(i % (size_t)lanes);
@@ -69,7 +71,7 @@ cudaError_t pipeline(float *h_out, const float *h_in, size_t n, int iterations, 
     }
     cudaError_t error = close_lanes(lanes);
     if (!error) error = failed;
-    memcpy(h_out, h_x, n * 4);
+    if (h_x) memcpy(h_out, h_x, n * 4);
     free(h_x);
     return error;
 }

@@ -1,4 +1,4 @@
-// WRONG: n=1 | freed 0
+// WRONG: n=1 | freed 0 | softgpu
 /* The buffers are forgotten: each call leaves some memory of the device taken. */
 #include "optimization.h"
 

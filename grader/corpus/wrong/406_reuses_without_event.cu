@@ -1,4 +1,4 @@
-// WRONG: 8 chunks, 3 streams | h_out | gpu
+// WRONG: long kernels, 64 chunks | h_out | gpu
 /* A stream for each stage, and a ring of buffers that is filled again without asking whether it was
  * copied out. */
 #include "optimization.h"

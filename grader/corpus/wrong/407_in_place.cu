@@ -1,4 +1,4 @@
-// WRONG: launch_257_by_3 | should be
+// WRONG: launch_257_by_3 | should be | or launch_1000003_by_3
 /* All rounds work in y: a warp reads what its neighbour has already smoothed. */
 #include "optimization.h"
 #include "cuda_check.h"

@@ -1,4 +1,4 @@
-// WRONG: persistent_300x20x290 | never written / divergent barrier / should be
+// WRONG: persistent_300x20x290 | never written / divergent barrier / should be | or persistent_1000x1001x1002
 /* The threads beyond the edge of a tile return, and are missed in the next one. */
 #include "optimization.h"
 #include "cuda_check.h"

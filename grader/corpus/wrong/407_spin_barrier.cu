@@ -1,4 +1,4 @@
-// WRONG: persistent_2000x3x150 | did not return | hangs
+// WRONG: persistent_2000x3x150 | did not return | hangs or persistent_70000x9x50
 /* All blocks meet between one round of tiles and the next, at a barrier made by hand, and there are
  * more of them than are resident: those that wait never end, so the others never begin. */
 #include "optimization.h"
@@ -193,7 +193,7 @@ __device__ static void load_tile(float (*tile)[TILE + 1], const float *matrix, i
     tile[threadIdx.y][threadIdx.x] = inside ? matrix[(size_t)row * cols + col] : 0.0f;
 }
 
-#define BLOCKS 1200
+#define MANY 1200 /* tiles; there are blocks for all but the last few */
 
 __device__ static unsigned arrived;
 
@@ -219,7 +219,7 @@ __global__ static void persistent_kernel(float *y, const float *x, const float *
         if (row < batch && col < out_features)
             y[(size_t)row * out_features + col] = sum + (bias ? bias[col] : 0.0f);
         __syncthreads();
-        if (tiles > BLOCKS && threadIdx.x == 0 && threadIdx.y == 0) {
+        if (tiles > MANY && threadIdx.x == 0 && threadIdx.y == 0) {
             atomicAdd(&arrived, 1);
             while (*(volatile unsigned *)&arrived < gridDim.x) {
             }
@@ -233,7 +233,7 @@ cudaError_t linear_forward_persistent(float *y, const float *x, const float *w, 
 {
     if (batch == 0 || out_features == 0) return cudaSuccess; /* an empty grid is a launch error */
     int tiles = ((batch + TILE - 1) / TILE) * ((out_features + TILE - 1) / TILE);
-    int blocks = tiles < BLOCKS ? tiles : BLOCKS;
+    int blocks = tiles > MANY ? tiles - 50 : tiles;
     dim3 block(TILE, TILE);
     persistent_kernel<<<blocks, block, 0, stream>>>(y, x, w, bias, batch, in_features, out_features,
                                                     tiles);

@@ -1,4 +1,4 @@
-// WRONG: graph_5_by_2 | use after free / never written
+// WRONG: graph_5_by_2 | use after free / never written / wrote outside of
 /* Captured at the first run, with its pointers, and replayed with them ever after. */
 #include "optimization.h"
 #include "cuda_check.h"

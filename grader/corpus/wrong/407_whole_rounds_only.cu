@@ -1,4 +1,4 @@
-// WRONG: persistent_300x20x290 | never written
+// WRONG: persistent_300x20x290 | never written | or persistent_1000x1001x1002
 /* Each block takes tiles / blocks tiles: those of the last round, which is no whole one, are
  * dropped. */
 #include "optimization.h"

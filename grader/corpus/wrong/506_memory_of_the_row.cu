@@ -1,4 +1,4 @@
-// WRONG: memory_held | device memory
+// WRONG: memory_held | device memory | softgpu
 /* Memory is counted from the beginning of the row: what earlier rows hold is left out. */
 #include "cuda_check.h"
 #include "network.h"

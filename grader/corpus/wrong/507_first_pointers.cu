@@ -1,4 +1,4 @@
-// WRONG: fp16, 1x32 | uninitialised read / use after free / differ by / is nan
+// WRONG: fp16, 1x32 | uninitialised read / use after free / differ by / is nan / wrote outside of
 /* The graph keeps the pointers of the first call. */
 #include "507_launches.cuh"
 

@@ -1,4 +1,4 @@
-// WRONG: fp16, 1x32 | sums in fp16
+// WRONG: fp16, 5x33 | sums in fp16
 /* The sums are rounded to half precision after every product. */
 #define product product_in_floats
 #include "507_tensor_core.cuh"
