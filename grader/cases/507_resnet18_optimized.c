@@ -11,17 +11,19 @@
 /* resnet18_precision of network.h, which needs CUDA. */
 enum { FP32, TF32, FP16, PRECISIONS };
 
-/* How far a row of logits may be from the reference: the root mean square of the difference, of
- * that of the row. What honest kernels of each precision need is about a tenth of it or a third,
- * and the next lower precision needs more. */
+/* How far logits may be from the reference: the root mean square of the difference, of that of the
+ * logits; of any row, and of all rows of a batch that has MANY or more. What honest kernels of each
+ * precision need is less than a half of it, and the next lower precision needs more. How much a
+ * rounding matters differs from image to image: single rows were seen at twice the usual. */
 static const struct {
     const char *name, *reasons;
-    double tolerance;
+    double of_all, of_a_row;
 } precisions[PRECISIONS] = {
-    {"fp32", "; factors rounded to TF32, or small products left out?", 1e-5},
-    {"tf32", "; factors cut off instead of rounded?", 3e-3},
-    {"fp16", "; sums in fp16?", 2.5e-3},
+    {"fp32", "; factors rounded to TF32, or small products left out?", 1e-5, 1e-5},
+    {"tf32", "; factors cut off instead of rounded?", 3e-3, 6e-3},
+    {"fp16", "; sums in fp16?", 2.5e-3, 5e-3},
 };
+#define MANY 5
 
 /* ---- the student's networks, by number ------------------------------------------------------- */
 
@@ -55,10 +57,10 @@ static float *forward(int net, const float *x, int batch, int size, unsigned byt
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static double distance(const float *got, const double *want)
+static double distance(const float *got, const double *want, int rows)
 {
     double difference = 0.0, norm = 0.0;
-    for (int i = 0; i < RESNET18_CLASSES; i++) {
+    for (int i = 0; i < rows * RESNET18_CLASSES; i++) {
         difference += (got[i] - want[i]) * (got[i] - want[i]);
         norm += want[i] * want[i];
     }
@@ -69,27 +71,37 @@ static double distance(const float *got, const double *want)
 static int image_of(const resnet_reference *r, const float *got, double tolerance)
 {
     for (int image = 0; image < r->batch; image++) {
-        if (distance(got, r->logits + image * RESNET18_CLASSES) <= tolerance) return image;
+        if (distance(got, r->logits + image * RESNET18_CLASSES, 1) <= tolerance) return image;
     }
     return -1;
 }
 
+static const char *reason_of(double off, int precision)
+{
+    return off < 0.03 ? precisions[precision].reasons : "";
+}
+
 static void expect_rows(const resnet_reference *r, const float *logits, int precision)
 {
-    const double tolerance = precisions[precision].tolerance;
+    const double tolerance = precisions[precision].of_a_row, of_all = precisions[precision].of_all;
     for (int row = 0; row < r->batch; row++) {
         const float *got = logits + row * RESNET18_CLASSES;
         const double *want = r->logits + row * RESNET18_CLASSES;
-        const double off = distance(got, want);
+        const double off = distance(got, want, 1);
         if (off <= tolerance) continue;
         const int other = image_of(r, got, tolerance);
         expect(other < 0, "logits[%d] are those of image %d", row, other);
-        fail("logits[%d] differ by %.2g of their root mean square, should be at most %.0e in %s; "
+        fail("logits[%d] differ by %.2g of their root mean square, should be at most %.2g in %s; "
              "the first is %.9g, should be %.9g%s",
              row, off, tolerance, precisions[precision].name, got[0], want[0],
-             off < 0.03 ? precisions[precision].reasons : "");
+             reason_of(off, precision));
     }
-    const int others = resnet_other_classes(r, logits, 4 * tolerance);
+    const double off = distance(logits, r->logits, r->batch);
+    expect(r->batch < MANY || off <= of_all,
+           "the logits of %d images differ by %.2g of their root mean square, should be at most "
+           "%.2g in %s%s",
+           r->batch, off, of_all, precisions[precision].name, reason_of(off, precision));
+    const int others = resnet_other_classes(r, logits, 4 * of_all);
     expect(others == 0, "%d of %d images get another class than they should", others, r->batch);
 }
 
