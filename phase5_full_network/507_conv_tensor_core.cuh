@@ -67,7 +67,7 @@ template <int PIXELS, int CHANNELS, int WARPS_M, int WARPS_N, int STAGES_> struc
 };
 
 /* TODO: copy_chunk: cp.async of 16 bytes, or 16 zeros; commit and wait for groups of them
-   (about 18 lines). */
+   (about 20 lines). */
 
 /* TODO: source: what a thread copies of each stage: its chunk of some rows of x and w. Where
    their windows begin, and a bit for each tap that lies in x (about 50 lines). */
@@ -85,7 +85,7 @@ template <int PIXELS, int CHANNELS, int WARPS_M, int WARPS_N, int STAGES_> struc
 
 /* TODO: stage_sums: from the lanes that have them to rows in shared memory (about 18 lines). */
 
-/* TODO: finish: bias, residual, ReLU; rows leave in 16-byte pieces (about 35 lines). */
+/* TODO: finish: bias, residual, ReLU; rows leave in 16-byte pieces (about 45 lines). */
 
 /* TODO: conv_kernel: blockIdx.x is the tile, channels fastest, so that neighbours read the same
    pixels; blockIdx.y is the split (about 22 lines). */
@@ -100,9 +100,9 @@ typedef struct conv_variant {
 
 #define CONV_VARIANTS 4
 
-/* TODO: the variants of a precision. Warps of 64 x 64 read the least of shared memory, and need
-   128 registers for sums; FP32, which keeps two halves of each number, gets more warps (about 25
-   lines). */
+/* TODO: the variants of a precision. Large tiles copy less for a product, small ones leave
+   fewer multiprocessors idle. More stages would take room from other blocks and from the L1 cache
+   (about 20 lines). */
 
 /** @return tiles of y */
 static inline int conv_tiles(const conv_args *a, conv_variant v)
