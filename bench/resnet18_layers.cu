@@ -15,9 +15,8 @@
  *   rule    1: what conv_choose takes
  *   best    1: the fastest of its layer
  *
- * At the end, after #: for each precision and batch the sum of all layers, as the rule has it and
- * at best; and the best choices as rows of `measured` in 507_plan.cuh, where the rule loses more
- * than LOSS of a layer's time.
+ * Behind #, for each precision and batch: the sum of all layers, as the rule of 507_plan.cuh has it
+ * and at best.
  *
  * Built for softgpu it says nothing of time, and shows that every choice can be launched.
  */
@@ -30,7 +29,6 @@
 
 #define CALLS   10
 #define REPEATS 5
-#define LOSS    0.05
 
 /* FLOP a second by precision, a product of RESNET18_FP32 being three; bytes a second. */
 static const double ceilings[] = {495e12 / 3, 495e12, 990e12};
@@ -55,9 +53,8 @@ typedef struct trial {
 typedef struct bench {
     resnet18_opt net;
     buffers b;
-    int processors, shared;
+    int processors;
     double rule, best; /* microseconds of all layers */
-    char *rows;        /* of the table, as text */
 } bench;
 
 /* ---- one choice ------------------------------------------------------------------------------ */
@@ -97,7 +94,6 @@ static cudaError_t time_choice(double *microseconds, conv_args *a, conv_variant 
     cudaStream_t stream;
     cudaGraphExec_t exec;
     CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(conv_prepare(v));
     CUDA_CHECK(capture_calls(&exec, a, v, stream));
     CUDA_CHECK(time_graph(microseconds, exec, stream));
     CUDA_CHECK(cudaGraphExecDestroy(exec));
@@ -165,26 +161,13 @@ static void print_trial(const bench *b, int i, const trial *t, bool rule, bool b
            least / t->microseconds, rule, best);
 }
 
-/* The table's row for a layer whose rule loses. */
-static void keep_row(bench *b, const conv_args *a, const trial *best)
-{
-    char row[128], *longer;
-    snprintf(row, sizeof row, "#     {%d, %d, %d, %d, %d, %d},\n", b->net.precision, a->pixels,
-             a->channels, a->steps, best->variant, best->splits);
-    if (b->rows && strstr(b->rows, row)) return;
-    longer = (char *)realloc(b->rows, (b->rows ? strlen(b->rows) : 0) + sizeof row);
-    if (longer == NULL) return;
-    if (b->rows == NULL) *longer = '\0';
-    b->rows = strcat(longer, row);
-}
-
 /* @param weight how many layers of the network are like this one */
 static cudaError_t bench_layer(bench *b, int i, int weight)
 {
     trial trials[CONV_VARIANTS * 13 + 1], *best = trials, *rule = NULL;
     conv_args a = b->net.layers[i].args;
-    int count;
-    const int chosen = conv_choose(&a, b->net.precision, b->processors, b->shared);
+    int count, chosen;
+    CUDA_CHECK(conv_choose(&chosen, &a, b->net.precision, b->processors));
     const int chosen_splits = a.splits;
     CUDA_CHECK(try_all(trials, &count, b, &a));
     for (int t = 0; t < count; t++) {
@@ -202,7 +185,6 @@ static cudaError_t bench_layer(bench *b, int i, int weight)
         print_trial(b, i, &trials[t], &trials[t] == rule, &trials[t] == best);
     b->rule += weight * rule->microseconds;
     b->best += weight * best->microseconds;
-    if (rule->microseconds > (1 + LOSS) * best->microseconds) keep_row(b, &a, best);
     return cudaSuccess;
 }
 
@@ -301,7 +283,6 @@ static cudaError_t describe_machine(bench *b)
     CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
     const char *commit = getenv("COURSE_COMMIT");
     CUDA_CHECK(cudaDeviceGetAttribute(&b->processors, cudaDevAttrMultiProcessorCount, 0));
-    CUDA_CHECK(cudaDeviceGetAttribute(&b->shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
     printf("# device %s, %d multiprocessors, commit %s\n", p.name, b->processors,
            commit ? commit : "unknown");
     printf("precision\tbatch\tlayer\tpixels\tchannels\tsteps\ttile\tsplits\tmicroseconds\tTFLOP/s\t"
@@ -339,8 +320,5 @@ int main(int argc, char **argv)
         }
         if (bench_batch(&b, batch, size ? atoi(size) : 224) != cudaSuccess) return 1;
     }
-    printf("# rows of `measured`, where the rule loses more than %.0f %%:\n%s", 100 * LOSS,
-           b.rows ? b.rows : "# none\n");
-    free(b.rows);
     return 0;
 }

@@ -22,6 +22,7 @@
 #define CONV_TENSOR_CORE_CUH
 
 #include "507_tensor_core.cuh"
+#include "cuda_check.h"
 
 /** One convolution, as the kernel sees it. All distances in x are counted in chunks of 16 bytes. */
 typedef struct conv_args {
@@ -116,12 +117,15 @@ static inline size_t conv_partial_floats(const conv_args *a, conv_variant v)
     return a->splits > 1 ? (size_t)a->splits * conv_tiles(a, v) * v.m * v.n : 0;
 }
 
-/** To be called once before a variant is launched: more than 48 KB of shared memory must be asked
- *  for. */
-static inline cudaError_t conv_prepare(conv_variant v)
+/** To be called before a variant is launched: more than 48 KB of shared memory must be asked for.
+ *  @param resident blocks that a multiprocessor then holds at once */
+static inline cudaError_t conv_prepare(int *resident, conv_variant v)
 {
-    return cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                v.shared_bytes);
+    const cudaError_t e =
+        cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, v.shared_bytes);
+    if (e != cudaSuccess) return e;
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(resident, v.kernel, v.threads,
+                                                         v.shared_bytes);
 }
 
 static inline cudaError_t conv_launch(conv_args *a, conv_variant v, cudaStream_t stream)

@@ -201,15 +201,13 @@ static void plan_splits(resnet18_opt *net)
 
 static inline cudaError_t plan_arena(resnet18_opt *net)
 {
-    int processors, shared;
+    int processors, variant;
     CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
-    CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
     for (int i = 0; i < LAYERS; i++) {
         layer *l = &net->layers[i];
         const int filters = whole_blocks(l->args.channels);
-        const int variant = conv_choose(&l->args, net->precision, processors, shared);
+        CUDA_CHECK(conv_choose(&variant, &l->args, net->precision, processors));
         l->variant = conv_variant_of(net->precision, variant);
-        CUDA_CHECK(conv_prepare(l->variant));
         l->w = take(net, (size_t)filters * l->args.steps * ROW_BYTES);
         l->bias = take(net, filters * sizeof(float));
     }

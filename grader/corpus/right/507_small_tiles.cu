@@ -3,10 +3,12 @@
 #include "507_plan.cuh"
 #undef conv_choose
 
-static int conv_choose(conv_args *a, resnet18_precision, int, int)
+static cudaError_t conv_choose(int *variant, conv_args *a, resnet18_precision precision, int)
 {
+    int resident;
+    *variant = CONV_VARIANTS - 1;
     a->splits = a->steps < 3 ? a->steps : 3;
-    return CONV_VARIANTS - 1;
+    return conv_prepare(&resident, conv_variant_of(precision, *variant));
 }
 
 #include "507_launches.cuh"
