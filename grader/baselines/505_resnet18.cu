@@ -1,7 +1,7 @@
 /*
  * The frozen baseline of 505: the same network with a thread for each output of each layer, and a
- * launch for each layer. Nothing is allocated and nothing copied: what lies between the layers has
- * its place in `scratch`.
+ * launch for each layer. Nothing is copied, and what lies between the layers has a place that is
+ * kept from call to call: only the first one allocates it.
  */
 #include "resnet18.h"
 #include <cuda_runtime.h>
@@ -123,16 +123,28 @@ static void block(const run *r, float *y, const float *x, const resnet18_block *
     relu_kernel<<<GRID(count)>>>(y, count);
 }
 
-/** @param scratch [batch * (conv1's output + 4 * stage 0 + RESNET18_FEATURES)] */
-extern "C" cudaError_t baseline_resnet18_direct(float *logits, float *scratch, const float *params,
-                                                const float *x, int batch, int size,
-                                                cudaStream_t stream)
+/* @return so many floats of the device, or NULL */
+static float *place_for(size_t floats)
+{
+    static float *kept;
+    static size_t most;
+    if (floats <= most) return kept;
+    cudaFree(kept);
+    most = cudaMalloc((void **)&kept, floats * sizeof *kept) == cudaSuccess ? floats : 0;
+    return most ? kept : NULL;
+}
+
+extern "C" cudaError_t baseline_resnet18_direct(float *logits, const float *params, const float *x,
+                                                int batch, int size, cudaStream_t stream)
 {
     run all = {params, batch, size, stream}, *r = &all;
     int channels, side, in = resnet18_out_size(size, 7, 2, 3), features = batch * RESNET18_FEATURES;
     resnet18_stage_shape(0, size, &channels, &side);
     size_t stage = (size_t)batch * channels * side * side;
-    float *here = scratch, *next = here + stage, *middle = next + stage, *shortcut = middle + stage;
+    size_t conv1 = (size_t)batch * resnet18_convs[0].out_channels * in * in;
+    float *here = place_for(4 * stage + conv1);
+    if (here == NULL) return cudaErrorMemoryAllocation;
+    float *next = here + stage, *middle = next + stage, *shortcut = middle + stage;
     float *stem = shortcut + stage;
     size_t count = conv_bn(r, stem, x, 0);
     relu_kernel<<<GRID(count)>>>(stem, count);
