@@ -194,8 +194,8 @@ static void nan_stays_in_its_image(const long *shape)
 static const grading_case cases[] = {
     {.name = "fp32, 1x32", .run = logits_once, .shape = {FP32, 1, 32}, .once = true, .seconds = 60},
     {.name = "tf32, 1x32", .run = logits, .shape = {TF32, 1, 32}, .once = true, .seconds = 60},
-    {.name = "fp16, 1x32", .run = logits, .shape = {FP16, 1, 32}, .seconds = 60},
-    {.name = "fp32, 3x40", .run = logits, .shape = {FP32, 3, 40}, .once = true, .seconds = 60},
+    {.name = "fp16, 1x32", .run = logits, .shape = {FP16, 1, 32}, .once = true, .seconds = 60},
+    {.name = "fp32, 3x40", .run = logits_once, .shape = {FP32, 3, 40}, .once = true, .seconds = 60},
     {.name = "tf32, 2x47", .run = logits_once, .shape = {TF32, 2, 47}, .once = true, .seconds = 60},
     {.name = "fp16, 5x33", .run = logits_once, .shape = {FP16, 5, 33}, .once = true, .seconds = 60},
     {.name = "same every time",
@@ -272,8 +272,8 @@ static void run_counted(const char *function, const long *shape)
 }
 
 /* What the baseline's passes over the activations of an image of 224 x 224 read and write, about: 6
- * over conv1's, 25 over those of layer1, and half as much in each layer that follows. Its known
- * rate is only a lower bound, a hundredth of a copy's. */
+ * over conv1's, 25 over those of layer1, and half as much in each layer that follows. An H200 needs
+ * 30 times as long as copies of that would take: most of it is arithmetic. */
 #define PEER_BYTES 57e6
 
 static const speed_test speed[] = {
@@ -284,8 +284,8 @@ static const speed_test speed[] = {
      .shape = {FP32, 32, 224},
      .varied = 1,
      .where = ON_GPU,
-     .threshold = 2.0,
-     .peer_share = 0.01,
+     .threshold = 3.0,
+     .peer_share = 0.034,
      .peer_bytes = 32 * PEER_BYTES},
     {0},
 };
