@@ -139,7 +139,6 @@ SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
              $(wildcard grader/baselines/*.c grader/baselines/*.cu) \
-             $(wildcard grader/corpus/right/*.cu grader/corpus/slow/*.cu grader/corpus/fast/*.cu) \
              $(wildcard bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
@@ -148,11 +147,9 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 	mkdir -p $(@D)
 	awk -f tools/skeleton.awk $< >$@
 
-# The corpus may be as careless as a student. Its own test compiles its host code.
-careless   = $(filter grader/corpus/%,$<)
-NVCC_FLAGS = $(if $(careless),-w -fatbin,-c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings)
+NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(TWO_GPUS) $(NVCC_FLAGS),emulator/cucc $(NVCC_FLAGS:-fatbin=-c))
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(TWO_GPUS),emulator/cucc) $(NVCC_FLAGS)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
@@ -162,7 +159,7 @@ $(BUILD)/compiled/$(BUILD)/skeletons/%.cu.o: $(PART_SKELETONS)
 
 $(BUILD)/compiled/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(if $(NVCC),nvcc,cucc) $<'
-	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter grader/corpus/% bench/%,$<),-Isolutions/phase5_full_network) $(PHASES:%=-I%) $< -o $@
+	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter bench/%,$<),-Isolutions/phase5_full_network) $(PHASES:%=-I%) $< -o $@
 
 # --- what can be asked for --------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test.sh: all tests of the course, one part a line at the end of this file. The last line printed
-# counts them. `make test` builds what they need and runs this.
+# counts them. `make test` builds what they need and runs this. Most parts keep one core busy, so two
+# lists of them run side by side; the corpus keeps all busy.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one.
@@ -10,7 +11,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # the makes below are their own
 
 logs=$COURSE_BUILD/test
 mkdir -p "$logs"
-passed=0 failed=0
+: >"$logs/counts"
 
 counts_of() { # LOG: passed and failed, if it has any
     awk '/Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
@@ -28,17 +29,20 @@ counts_of() { # LOG: passed and failed, if it has any
 part() { # NAME COMMAND...
     name=$1 log=$logs/$(echo "$1" | tr ' ' _).log start=$(date +%s)
     shift
-    printf '%-38s ' "$name"
     "$@" >"$log" 2>&1
     status=$?
     counts=$(counts_of "$log")
     ok=${counts% *} bad=${counts#* }
     if [ -z "$counts" ]; then ok=1 bad=0; fi
     if [ $status != 0 ] && [ "$bad" = 0 ]; then ok=$((ok > 0 ? ok - 1 : 0)) bad=1; fi
-    passed=$((passed + ok)) failed=$((failed + bad))
-    echo "$ok passed, $bad failed ($(($(date +%s) - start)) s)"
+    echo "$ok $bad" >>"$logs/counts"
+    say "$name" "$ok passed, $bad failed ($(($(date +%s) - start)) s)"
     sed -n 's/^skipped/    &/p' "$log"
     [ "$bad" = 0 ] || grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'
+}
+
+say() { # NAME WHAT
+    printf '%-38s %s\n' "$1" "$2"
 }
 
 build() {
@@ -88,41 +92,56 @@ begun_skeletons_score_nothing() {
         ! grep -E '"status": *"(passed|build_failed|not_started)"' "$logs/begun.json"
 }
 
-part 'unit tests of the grader'          "$COURSE_BUILD/unit_tests"
-if [ -x "$COURSE_BUILD/class_tests" ]; then
-    part 'grading a class'               "$COURSE_BUILD/class_tests"
-    part 'the same through Slurm'        tools/test_slurm.sh
-else
-    printf '%-38s %s\n' 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
-fi
-part 'device of softgpu'               "$COURSE_BUILD/test_device"
-part 'a device in another process'      "$COURSE_BUILD/remote/test_device"
-part 'softgpu'                           build emulator-test
-part 'softgpu in another process'        build emulator-test-remote
-part "softgpu's headers are CUDA's"      emulator/tests/abi
-part 'what fuzzers began with'          build fuzz-replay
-part 'the same, of the grader'          build fuzz-replay-grader
-part 'reports'                           tools/test_views.sh
-part 'skeletons follow from solutions'   tools/skeletons.sh --check
-part 'compiles without warnings'         build compiled
-part 'solutions are right'               solutions_are_right
-part 'solutions earn all on softgpu'     solutions_earn_all
-part 'the same, compiled by clang'       solutions_earn_all_with_clang
-if python=$(tools/test_torchvision.sh --python); then
-    part "504's logits are torchvision's"  env PYTHON="$python" tools/test_torchvision.sh
-else
-    printf '%-38s %s\n' "504's logits are torchvision's" 'skipped: needs python3 with torchvision'
-fi
-part 'skeletons score nothing'           skeletons_score_nothing
-part 'begun skeletons score nothing'     begun_skeletons_score_nothing
-part "a student's loop"                tools/test_loop.sh
-part 'watching files'                  tools/test_watch.sh
-part 'five ResNet-18s'                      tools/test_resnet18.sh
-part 'repeated gradings'                 tools/test_repeat.sh
-part 'a handout'                         tools/test_handout.sh
+# softgpu, and what compilers say of everything.
+emulator_and_compilers() {
+    part 'device of softgpu'             "$COURSE_BUILD/test_device"
+    part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
+    part 'softgpu'                       build emulator-test
+    part 'softgpu in another process'    build emulator-test-remote
+    part "softgpu's headers are CUDA's"  emulator/tests/abi
+    part 'what fuzzers began with'       build fuzz-replay
+    part 'the same, of the grader'       build fuzz-replay-grader
+    part 'compiles without warnings'     build compiled
+    part 'solutions, compiled by clang'  solutions_earn_all_with_clang
+}
+
+# The grader and what is made of its results.
+grader_and_tools() {
+    part 'unit tests of the grader' "$COURSE_BUILD/unit_tests"
+    if [ -x "$COURSE_BUILD/class_tests" ]; then
+        part 'grading a class'      "$COURSE_BUILD/class_tests"
+        part 'the same through Slurm' tools/test_slurm.sh
+    else
+        say 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
+    fi
+    part 'reports'                         tools/test_views.sh
+    part 'skeletons follow from solutions' tools/skeletons.sh --check
+    part 'solutions are right'             solutions_are_right
+    part 'solutions earn all on softgpu'   solutions_earn_all
+    if python=$(tools/test_torchvision.sh --python); then
+        part "504's logits are torchvision's" env PYTHON="$python" tools/test_torchvision.sh
+    else
+        say "504's logits are torchvision's" 'skipped: needs python3 with torchvision'
+    fi
+    part 'skeletons score nothing'         skeletons_score_nothing
+    part 'begun skeletons score nothing'   begun_skeletons_score_nothing
+    part "a student's loop"                tools/test_loop.sh
+    part 'watching files'                  tools/test_watch.sh
+    part 'five ResNet-18s'                 tools/test_resnet18.sh
+    part 'repeated gradings'               tools/test_repeat.sh
+    part 'a handout'                       tools/test_handout.sh
+}
+
+emulator_and_compilers &
+one=$!
+grader_and_tools &
+two=$!
+for lane in $one $two; do
+    wait "$lane" || echo '0 1' >>"$logs/counts" # it died
+done
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
 # seed that no submission guesses.
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus --seed 81726354321
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+awk '{ passed += $1; failed += $2 } END { print passed " passed, " failed " failed"; exit failed != 0 }' \
+    "$logs/counts"
