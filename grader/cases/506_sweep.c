@@ -8,8 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS  4
-#define WORDS (sizeof(sweep_row) / sizeof(int))
+#define ROWS   4
+#define SWEEPS 3 /* at most, of each case */
+#define WORDS  (sizeof(sweep_row) / sizeof(int))
 
 typedef struct sweeping {
     sweep_plan plan;
@@ -43,11 +44,26 @@ static void timed_calls(int *sorted, const sweeping *s, int last)
     qsort(sorted, (size_t)s->repeats, sizeof *sorted, by_value);
 }
 
-/* At least what the stream was busy for; a little more for the events. */
+static double median_of(const int *sorted, int count)
+{
+    return 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+}
+
+/* At least what the stream was busy for; a little more for the events. Milliseconds. */
+static double most_of(double want)
+{
+    return 1.3 * want + 2.0;
+}
+
+static bool is_timely(double got, double want_us)
+{
+    return got >= 0.97e-3 * want_us && got <= most_of(1e-3 * want_us);
+}
+
 static void expect_time(const char *what, const sweep_row *row, double got, double want_us)
 {
-    const double want = want_us * 1e-3, most = 1.3 * want + 2.0;
-    expect(got >= 0.97 * want && got <= most,
+    const double want = want_us * 1e-3, most = most_of(want);
+    expect(is_timely(got, want_us),
            "batch %d: %s is %.3f ms; of the %s it should be %.3f ms (%.3f at most)", row->batch,
            what, got, "calls that count", want, most);
 }
@@ -67,8 +83,7 @@ static void expect_timed(const sweeping *s, const sweep_row *row, int last)
     expect(row->error == 0, "batch %d: error %d, but every call succeeded", row->batch, row->error);
     expect(row->measured_at == row->batch, "batch %d was timed, and its row says measured_at %d",
            row->batch, row->measured_at);
-    expect_time("the median", row, row->ms,
-                0.5 * (sorted[(s->repeats - 1) / 2] + sorted[s->repeats / 2]));
+    expect_time("the median", row, row->ms, median_of(sorted, s->repeats));
     expect_time("the fastest", row, row->fastest, sorted[0]);
     expect_time("the slowest", row, row->slowest, sorted[s->repeats - 1]);
     expect_throughput(row);
@@ -105,6 +120,39 @@ static void expect_all_timed(const sweeping *s)
     }
 }
 
+/* ---- on a machine that others use ------------------------------------------------------------ */
+
+static int last_call(const sweep_plan *plan, int batch)
+{
+    int last = plan->calls < SWEEP_CALLS ? plan->calls - 1 : SWEEP_CALLS - 1;
+    while (last >= 0 && plan->batch[last] != batch) last--;
+    return last;
+}
+
+static bool row_is_timely(const sweeping *s, const sweep_row *row)
+{
+    int sorted[SWEEP_CALLS];
+    const int last = last_call(&s->plan, row->batch);
+    if (row->error || last + 1 < s->repeats) return true; /* there is nothing to compare */
+    timed_calls(sorted, s, last);
+    return is_timely(row->ms, median_of(sorted, s->repeats)) &&
+           is_timely(row->fastest, sorted[0]) && is_timely(row->slowest, sorted[s->repeats - 1]);
+}
+
+/* What others take away of the GPU or the cores makes a call late, which is no fault of the sweep:
+ * then it is made again. */
+static void sweep_undisturbed(sweeping *s)
+{
+    const sweeping start = *s;
+    for (int i = 0; i < SWEEPS; i++) {
+        bool timely = true;
+        *s = start;
+        sweep_here(s);
+        for (int row = 0; row < s->count; row++) timely &= row_is_timely(s, &s->rows[row]);
+        if (timely) return;
+    }
+}
+
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 static int random_batch(int low, int high)
@@ -123,7 +171,7 @@ static void timed(const long *shape)
                           .every = (int)shape[4],
                           .outlier = (int)shape[5]};
     for (int i = 0; i < s.count; i++) s.batches[i] = 4 * i + random_batch(1, 4);
-    sweep_here(&s);
+    sweep_undisturbed(&s);
     expect_all_timed(&s);
 }
 
@@ -134,7 +182,7 @@ static void scaled(const long *shape)
     sweeping s = {.count = 4, .warmup = 1, .repeats = 3, .batches = {1, 2, 16, 3}};
     s.plan = (sweep_plan){.per_image = 12000 + random_batch(0, 500), .cold_calls = 1, .cold = 2};
     s.budget_ms = 400.0f; /* 4 calls of 16 images are 770 ms, of 3 images 145 ms */
-    sweep_here(&s);
+    sweep_undisturbed(&s);
     const sweep_row *from = &s.rows[1], *row = &s.rows[2];
     for (int i = 0; i < s.count; i++) expect_batch(&s, i);
     expect_calls(&s, row, 0);
@@ -158,7 +206,7 @@ static void memory(const long *shape)
     sweeping s = {.count = 3, .warmup = 1, .repeats = 1, .batches = {1, 4, 2}};
     s.plan = (sweep_plan){.fixed = 5000, .cold_calls = 1, .cold = 1};
     s.plan.mib_per_image = (int)shape[0];
-    sweep_here(&s);
+    sweep_undisturbed(&s);
     expect_all_timed(&s);
     for (int i = 0; i < s.count; i++) {
         const double want = (double)shape[0] * s.batches[i];
@@ -188,7 +236,7 @@ static void fails(const long *shape)
     sweeping s = {.count = 3, .warmup = (int)shape[0], .repeats = 2, .batches = {2, 8, 4}};
     s.plan = (sweep_plan){.fixed = 8000, .fails_at = 8};
     s.budget_ms = (float)shape[1];
-    sweep_here(&s);
+    sweep_undisturbed(&s);
     const int calls = s.warmup + s.repeats;
     for (int i = 0; i < s.count; i++) expect_batch(&s, i);
     expect_timed(&s, &s.rows[0], calls - 1);
@@ -200,7 +248,7 @@ static void fails(const long *shape)
 static void empty(const long *shape)
 {
     sweeping s = {.count = 0, .warmup = 1, .repeats = (int)shape[0]};
-    sweep_here(&s);
+    sweep_undisturbed(&s);
     expect(s.plan.calls == 0, "forward was called %d times for no batch", s.plan.calls);
 }
 

@@ -23,7 +23,7 @@ typedef struct reference_mlp {
     double nearest; /* the |pre| nearest to 0 so far: where fp32 could take ReLU's other branch */
 } reference_mlp;
 
-/** A run with `nearest` below this is no judge; fp32 errs by less. */
+/** A run with `nearest` below this is no judge; fp32 rarely errs by more. */
 #define MLP_SAFE_MARGIN 5e-7
 
 reference_mlp reference_mlp_create(const float *params);

@@ -1,4 +1,4 @@
-// WRONG: other batches and sizes | wrote outside / changed its input
+// WRONG: other batches and sizes | wrote outside / changed its input / never written
 // Stages are laid out for the largest batch so far: a smaller one writes past its activations.
 #include "basics.h"
 #include "cuda_check.h"

@@ -9,8 +9,10 @@ template <resnet18_precision P, int MI, int NJ> struct product {
                                                uint32_t b[NJ][2])
     {
         product_in_floats<P, MI, NJ>::add(sum, a, b);
-        for (int i = 0; P == RESNET18_FP16 && i < MI * NJ * 4; i++)
-            sum[0][0][i] = __half2float(__float2half(sum[0][0][i]));
+        for (int i = 0; P == RESNET18_FP16 && i < MI * NJ * 4; i++) {
+            float *s = &sum[i / 4 / NJ][i / 4 % NJ][i % 4];
+            *s = __half2float(__float2half(*s));
+        }
     }
 };
 
