@@ -5,7 +5,7 @@ set terminal svg size 760,440 font 'sans,13' background '#ffffff' noenhanced
 set datafile separator tab
 set datafile commentschars '#'
 set grid
-set key outside right top Left reverse samplen 2
+set key outside right top Left reverse samplen 4
 set style data linespoints
 
 # One line an implementation and precision; only what was timed, not what was scaled. Throughput is that
@@ -15,6 +15,11 @@ ours = system("awk -F'\t' '/^#/ || $1 == \"implementation\" || $1 == \"cpu\" || 
 on_gpu = system("echo '".names."' | tr ' ' '\\n' | grep -v 'cpu_'")
 rows(name, column) = "< awk -F'\t' '$4 == $5 && $1 \"_\" $2 == \"".name."\" {v = ".column."; if (v != \"\" && v > 0) print $4 \"\t\" v}' ".table
 label(name) = system("echo ".name." | tr _ ' '")
+# A precision has a colour in all that is fast; PyTorch is dashed, and dotted where it is eager.
+colour(n) = n eq 'cpu_fp32' || n eq 'torch_cpu_fp32' ? '#888888' : \
+    n eq 'transfer_fp32' ? '#8c564b' : n eq 'conv_bn_fp32' ? '#ff7f0e' : n eq 'resident_fp32' ? '#000000' : \
+    strstrt(n, 'fp16') ? '#d62728' : strstrt(n, 'tf32') ? '#2ca02c' : '#1f77b4'
+dash(n) = strstrt(n, 'torch_eager') ? 3 : strstrt(n, 'torch') ? 2 : 1
 device = system("sed -n 's/^# device \\([^;]*\\);.*/\\1/p' ".table)
 size = system("awk -F'\t' '!/^#/ && $4 == $5 {print $3; exit}' ".table)
 set logscale xy
@@ -25,22 +30,22 @@ of = ' of ResNet-18, '.size.' x '.size.', on '.device
 set output folder.'/resnet18_throughput.svg'
 set title 'Throughput'.of
 set ylabel 'images a second'
-plot for [n in names] rows(n, "($11 != \"\" ? $11 : $9)") using 1:2 pointtype 7 pointsize 0.5 linewidth 2 title label(n)
+plot for [n in names] rows(n, "($11 != \"\" ? $11 : $9)") using 1:2 linecolor rgb colour(n) dashtype dash(n) pointtype 7 pointsize 0.5 linewidth 2 title label(n)
 
 set output folder.'/resnet18_latency.svg'
 set title 'Latency'.of
 set ylabel 'milliseconds, from host to host'
-plot for [n in names] rows(n, "$6") using 1:2 pointtype 7 pointsize 0.5 linewidth 2 title label(n)
+plot for [n in names] rows(n, "$6") using 1:2 linecolor rgb colour(n) dashtype dash(n) pointtype 7 pointsize 0.5 linewidth 2 title label(n)
 
 set output folder.'/resnet18_speedup.svg'
 set title 'Times one thread of the CPU,'.of[4:]
 set ylabel 'speedup, from host to host'
-plot for [n in ours] rows(n, "$14") using 1:2 pointtype 7 pointsize 0.5 linewidth 2 title label(n), 1 with lines linecolor 'black' title 'the CPU'
+plot for [n in ours] rows(n, "$14") using 1:2 linecolor rgb colour(n) dashtype dash(n) pointtype 7 pointsize 0.5 linewidth 2 title label(n), 1 with lines linecolor 'black' title 'the CPU'
 
 set output folder.'/resnet18_memory.svg'
 set title 'Device memory'.of
 set ylabel 'MiB at most, as allocated'
-plot for [n in on_gpu] rows(n, "$17 / 1048576") using 1:2 pointtype 7 pointsize 0.5 linewidth 2 title label(n)
+plot for [n in on_gpu] rows(n, "$17 / 1048576") using 1:2 linecolor rgb colour(n) dashtype dash(n) pointtype 7 pointsize 0.5 linewidth 2 title label(n)
 
 text(name) = system("sed -n 's/^# roofline:.* ".name."=\\([0-9.e+-]*\\).*/\\1/p' ".table)
 fact(name) = text(name) eq "" ? 0.0 : real(text(name))
@@ -54,9 +59,9 @@ if (flops > 0) {
     set xlabel 'FLOP a byte, were each tensor moved once, in fp32'
     set ylabel 'GFLOP/s'
     set xtics autofreq
-    set xrange [intensity(1) / 2 : intensity(1024) * 2]
+    set xrange [flops / copy / 4 : intensity(1024) * 2]
     set samples 500
-    plot for [n in on_gpu] rows(n, "($11 != \"\" ? $11 : $9)") using (intensity($1)):(work * $2) pointtype 7 pointsize 0.5 linewidth 2 title label(n), \
+    plot for [n in on_gpu] rows(n, "($11 != \"\" ? $11 : $9)") using (intensity($1)):(work * $2) linecolor rgb colour(n) dashtype dash(n) pointtype 7 pointsize 0.5 linewidth 2 title label(n), \
          roof(x) with lines linecolor 'black' linewidth 2 title 'fp32 cores, copy'
 }
 
