@@ -2,6 +2,7 @@
 #include "tests.h"
 
 #include "grader.h"
+#include "protocol.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,42 @@ START_TEST(what_claims_nothing)
 }
 END_TEST
 
+START_TEST(a_gpu_may_show_it_elsewhere)
+{
+    int count, bad;
+    write_claim("wrong/407_a.cu", "// WRONG: graph_5_by_2 | is | hangs or launch_2_by_2");
+    write_claim("wrong/407_b.cu", "// WRONG: graph_5_by_2 | is | softgpu");
+    write_claim("wrong/407_c.cu", "// WRONG: graph_5_by_2 | is | or no_such_case");
+    claim *c = read_all(&count, &bad);
+    ck_assert_int_eq(count, 2);
+    ck_assert_int_eq(bad, 1);
+    ck_assert_str_eq(c[0].name, "graph_5_by_2");
+    ck_assert_str_eq(c[0].name_on_gpu, "launch_2_by_2");
+    ck_assert_str_eq(c[1].name_on_gpu, "graph_5_by_2");
+    free(c);
+}
+END_TEST
+
+/* Else they fail for another reason than the one they claim. */
+START_TEST(forgers_know_how_long_a_reply_is)
+{
+    static const char *const files[][2] = {{"104_forges_reply.c", "#define REPLY_BYTES %zu"},
+                                           {"104_takes_over.c", "    char all[%zu];"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[PATH_MAX], line[512];
+        const char *course = getenv("COURSE_ROOT");
+        size_t bytes = 0;
+        snprintf(path, sizeof path, "%s/grader/corpus/hostile/%s", course ? course : ".",
+                 files[i][0]);
+        FILE *file = fopen(path, "r");
+        ck_assert_ptr_nonnull(file);
+        while (bytes == 0 && fgets(line, sizeof line, file)) sscanf(line, files[i][1], &bytes);
+        fclose(file);
+        ck_assert_uint_eq(bytes, sizeof(wire_reply));
+    }
+}
+END_TEST
+
 START_TEST(the_manifest_is_sorted_and_compared)
 {
     int count, bad;
@@ -111,6 +148,8 @@ Suite *suite_claims(void)
     tcase_add_test(tcase, fields);
     tcase_add_test(tcase, a_folder_is_a_submission);
     tcase_add_test(tcase, what_claims_nothing);
+    tcase_add_test(tcase, a_gpu_may_show_it_elsewhere);
+    tcase_add_test(tcase, forgers_know_how_long_a_reply_is);
     tcase_add_test(tcase, the_manifest_is_sorted_and_compared);
     suite_add_tcase(suite, tcase);
     return suite;
