@@ -215,9 +215,10 @@ void compiler_hash(const options *o, hash *h)
 
 /* ---- at work --------------------------------------------------------------------------------- */
 
-static process_result run_command(const options *o, command c, const char *folder,
+static process_result run_command(const options *o, command c, const build *b, const char *folder,
                                   char *const needs[], int need_count)
 {
+    const double seconds = COMPILE_DEADLINE * (b->hurry > 0 ? b->hurry : 1.0);
     enum { HEADERS = sizeof headers / sizeof *headers, PATHS = HEADERS + 3 };
     char paths[PATHS][PATH_MAX];
     const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
@@ -229,10 +230,10 @@ static process_result run_command(const options *o, command c, const char *folde
     for (int i = 0; i < need_count; i++) read[PATHS + i] = needs[i];
     const plan plan = {.read = read,
                        .write = folder,
-                       .cpu_seconds = (unsigned)COMPILE_DEADLINE,
+                       .cpu_seconds = (unsigned)seconds,
                        .address_bytes = COMPILE_MEMORY,
                        .file_bytes = COMPILE_FILE};
-    process_result r = jail_run(&plan, c.argv, COMPILE_DEADLINE, LOG_LIMIT);
+    process_result r = jail_run(&plan, c.argv, seconds, LOG_LIMIT);
     command_free(&c);
     return r;
 }
@@ -240,14 +241,14 @@ static process_result run_command(const options *o, command c, const char *folde
 process_result compiler_compile(const options *o, const build *b, const char *source,
                                 const char *folder)
 {
-    return run_command(o, compile_command(o, b, source), folder, NULL, 0);
+    return run_command(o, compile_command(o, b, source), b, folder, NULL, 0);
 }
 
 process_result compiler_link(const options *o, const build *b, const char *folder)
 {
     char *needs[LIBRARIES_MAX];
     const int count = build_needs(b->library, needs);
-    process_result r = run_command(o, link_command(o, b), folder, needs, count);
+    process_result r = run_command(o, link_command(o, b), b, folder, needs, count);
     for (int i = 0; i < count; i++) free(needs[i]);
     return r;
 }

@@ -196,6 +196,7 @@ typedef struct build {
     bool baseline;                 /* exports baseline_*, not the contract's names */
     bool prebuilt;                 /* not to be built: it lies in prebuilt/ */
     const char *processor;         /* to be handed out, for this one; NULL: for this machine */
+    double hurry;                  /* of the usual deadline, where it will be waited for; 0: all */
     /* out */
     bool ok;
     char *log;             /* the compiler's words, "" when it had none */
