@@ -1,10 +1,12 @@
 /* 308_conv2d_backward.c: the gradients of a convolution against references in double, by the
- * adjoint identity, one by one and in the same bits; strides that leave pixels out; speed against
- * atomics. */
+ * adjoint identity, by central differences, one by one and in the same bits; strides that leave
+ * pixels out; speed against atomics. */
 #include "conv_cases.h"
 
 #include <math.h>
 #include <string.h>
+
+#define SAMPLES 16 /* coordinates of x and of w that are moved */
 
 typedef struct gradients {
     float *x, *w, *bias; /* NULL: not asked for */
@@ -160,6 +162,40 @@ static void run_adjoint(const long *shape)
                 1e-4);
 }
 
+/* <grad_y, y> with one element of x or of w moved by `step`: linear in it, so a long step is exact.
+ */
+static double loss(const float *grad_y, const float *x, const float *w, const conv_shape *c,
+                   float *moved, float step)
+{
+    double *y = f64_array(c->y_size), *scale = f64_array(c->y_size);
+    const float before = *moved;
+    *moved += step;
+    reference_conv2d(y, scale, x, w, NULL, c);
+    *moved = before;
+    return dot(grad_y, y, c->y_size);
+}
+
+static void run_central_differences(const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const gradients g = all_of(&c);
+    const float *grad_y = random_f32(c.y_size);
+    float *x = random_f32(c.x_size), *w = random_f32(c.w_size);
+    call_backward("conv2d_backward", &g, grad_y, x, w, &c);
+    for (int s = 0; s < SAMPLES; s++) {
+        const size_t i = random_below(case_random(), c.x_size);
+        const size_t j = random_below(case_random(), c.w_size);
+        const double of_x =
+            loss(grad_y, x, w, &c, &x[i], 0.5f) - loss(grad_y, x, w, &c, &x[i], -0.5f);
+        const double of_w =
+            loss(grad_y, x, w, &c, &w[j], 0.5f) - loss(grad_y, x, w, &c, &w[j], -0.5f);
+        expect(fabs(g.x[i] - of_x) <= 1e-4 * fmax(1.0, fabs(of_x)),
+               "grad_x[%zu] is %.9g, central differences say %.9g", i, g.x[i], of_x);
+        expect(fabs(g.w[j] - of_w) <= 1e-4 * fmax(1.0, fabs(of_w)),
+               "grad_w[%zu] is %.9g, central differences say %.9g", j, g.w[j], of_w);
+    }
+}
+
 /* Atomics on floats would add in another order each time. */
 static void run_same_bits(const long *shape)
 {
@@ -201,6 +237,9 @@ static const grading_case cases[] = {
     {.name = "adjoint, 5x3, stride 2, pad 2",
      .run = run_adjoint,
      .shape = {2, 3, 12, 10, 4, 5, 3, 2, 2}},
+    {.name = "central differences",
+     .run = run_central_differences,
+     .shape = {2, 3, 7, 6, 4, 3, 3, 2, 1}},
     {.name = "the same bits every time",
      .run = run_same_bits,
      .shape = {4, 3, 20, 20, 4, 3, 3, 1, 1}},

@@ -1,6 +1,6 @@
 /* 309_batchnorm.c: inference, training, gradients and folding of batch normalization; means far
- * from 0, a single element, gradients against central differences; speed against a copy and against
- * a thread a channel. shape: batch, channels, h, w */
+ * from 0, a single element, gradients against central differences and the adjoint identity; speed
+ * against a copy and against a thread a channel. shape: batch, channels, h, w */
 #include "layer_cases.h"
 
 #include <math.h>
@@ -325,6 +325,39 @@ static void run_central_differences(const long *shape)
     }
 }
 
+/* How y moves in channel c when x moves along `v`: <grad_y, that>, with `size` of its terms. */
+static double moved_along(const norm *d, long c, const gradients *g, const float *v, double *size)
+{
+    const double n = (double)d->n, factor = (double)g->gamma[c] * g->rstd[c];
+    double mean = 0.0, along = 0.0, total = 0.0;
+    for (size_t i = 0; i < d->n; i++) {
+        const size_t at = element(d, c, i);
+        mean += v[at] / n;
+        along += v[at] * ((double)g->x[at] - g->mean[c]) * g->rstd[c] / n;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        const size_t at = element(d, c, i);
+        const double xhat = ((double)g->x[at] - g->mean[c]) * g->rstd[c];
+        const double term = factor * g->grad_y[at] * (v[at] - mean - xhat * along);
+        total += term;
+        *size += fabs(term);
+    }
+    return total;
+}
+
+/* Both ways through the same derivative: <grad_x, v> = <grad_y, J v>. */
+static void run_adjoint(const long *shape)
+{
+    const norm d = norm_of(shape);
+    const gradients g = call_backward("batchnorm_backward", shape);
+    const float *v = random_f32(d.size);
+    double got = 0.0, want = 0.0, size = 0.0;
+    for (size_t i = 0; i < d.size; i++) got += (double)g.grad_x[i] * v[i];
+    for (long c = 0; c < d.channels; c++) want += moved_along(&d, c, &g, v, &size);
+    expect(fabs(got - want) <= FP32_SUM_TOLERANCE * size,
+           "<grad_x, v> is %.9g, <grad_y, J v> is %.9g", got, want);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const grading_case cases[] = {
@@ -347,6 +380,7 @@ static const grading_case cases[] = {
     {.name = "backward 1500x3x1x1", .run = run_backward, .shape = {1500, 3, 1, 1}},
     {.name = "backward 2x2x40x41", .run = run_backward, .shape = {2, 2, 40, 41}},
     {.name = "central differences", .run = run_central_differences, .shape = {2, 3, 4, 5}},
+    {.name = "adjoint", .run = run_adjoint, .shape = {3, 5, 7, 9}},
     {.name = "fold 4x27", .run = run_fold, .shape = {4, 27, 0}},
     {.name = "fold 5x9 with bias", .run = run_fold, .shape = {5, 9, 1}},
     {.name = "fold 64x576 with bias", .run = run_fold, .shape = {64, 576, 1}},

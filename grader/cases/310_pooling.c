@@ -1,6 +1,7 @@
 /* 310_pooling.c: windows that overlap, hang over the edge and hold nothing but negative numbers,
- * NaN or equal ones; gradients summed where windows overlap; speed against copies, and what is
- * moved against a thread a plane. shape: batch, channels, in_h, in_w, kernel_size, stride, pad */
+ * NaN or equal ones; gradients summed where windows overlap, by central differences and the adjoint
+ * identity; speed against copies, and what is moved against a thread a plane. shape: batch,
+ * channels, in_h, in_w, kernel_size, stride, pad */
 #include "case.h"
 
 #include <math.h>
@@ -122,6 +123,15 @@ static void run_nan(const long *shape)
     forward_and_check("maxpool2d_forward", x, shape);
 }
 
+static void call_backward(const char *function, float *grad_x, const float *grad_y,
+                          const int *argmax, const long *shape)
+{
+    const pooling p = pooling_of(shape);
+    call_cuda(function,
+              ARGS(out_f32("grad_x", grad_x, p.inputs), in_f32("grad_y", grad_y, p.outputs),
+                   in_i32("argmax", argmax, p.outputs), SIZES(shape), WINDOW(shape), stream()));
+}
+
 /* A baseline gets the same arguments, and may write what it likes. */
 static void backward(const char *function, const long *shape)
 {
@@ -131,9 +141,7 @@ static void backward(const char *function, const long *shape)
     int *argmax = i32_array(p.outputs);
     double *y = f64_array(p.outputs), *want = f64_array(p.inputs);
     reference_forward(y, argmax, x, &p);
-    call_cuda(function,
-              ARGS(out_f32("grad_x", grad_x, p.inputs), in_f32("grad_y", grad_y, p.outputs),
-                   in_i32("argmax", argmax, p.outputs), SIZES(shape), WINDOW(shape), stream()));
+    call_backward(function, grad_x, grad_y, argmax, shape);
     if (strncmp(function, "baseline_", 9) == 0) return;
     reference_backward(want, grad_y, argmax, &p);
     expect_close((layout){"grad_x", (size_t)(p.planes * p.in_h), (size_t)p.in_w}, grad_x, want,
@@ -143,6 +151,66 @@ static void backward(const char *function, const long *shape)
 static void run_backward(const long *shape)
 {
     backward("maxpool2d_backward", shape);
+}
+
+/* [count] of 0, 0.01, 0.02, ... in any order: a step of less than half of that makes no other one
+ * the largest of a window. */
+static float *well_apart(size_t count)
+{
+    float *x = f32_array(count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t other = random_below(case_random(), i + 1);
+        x[i] = x[other];
+        x[other] = 0.01f * (float)i;
+    }
+    return x;
+}
+
+/* <grad_y, y> of the pooled x. */
+static double loss(const float *grad_y, const float *x, const pooling *p)
+{
+    double *y = f64_array(p->outputs), sum = 0.0;
+    reference_forward(y, i32_array(p->outputs), x, p);
+    for (size_t i = 0; i < p->outputs; i++) sum += grad_y[i] * y[i];
+    return sum;
+}
+
+static void run_central_differences(const long *shape)
+{
+    const pooling p = pooling_of(shape);
+    float *x = well_apart(p.inputs), *grad_y = random_f32(p.outputs);
+    float *grad_x = f32_array(p.inputs);
+    int *argmax = i32_array(p.outputs);
+    reference_forward(f64_array(p.outputs), argmax, x, &p);
+    call_backward("maxpool2d_backward", grad_x, grad_y, argmax, shape);
+    for (size_t i = 0; i < p.inputs; i++) {
+        const float before = x[i], above = before + 1e-3f, below = before - 1e-3f;
+        x[i] = above;
+        const double more = loss(grad_y, x, &p);
+        x[i] = below;
+        const double slope = (more - loss(grad_y, x, &p)) / ((double)above - below);
+        x[i] = before;
+        expect(fabs(grad_x[i] - slope) <= 1e-4 * fmax(1.0, fabs(slope)),
+               "grad_x[%zu] is %.9g, central differences say %.9g", i, grad_x[i], slope);
+    }
+}
+
+/* A maximum is linear while its winner stays: <grad_x, v> = <grad_y, v at the winners>. */
+static void run_adjoint(const long *shape)
+{
+    const pooling p = pooling_of(shape);
+    const float *x = random_f32(p.inputs), *grad_y = random_f32(p.outputs);
+    const float *v = random_f32(p.inputs);
+    const size_t inputs = (size_t)(p.in_h * p.in_w), outputs = (size_t)(p.out_h * p.out_w);
+    float *grad_x = f32_array(p.inputs);
+    int *argmax = i32_array(p.outputs);
+    double got = 0.0, want = 0.0;
+    reference_forward(f64_array(p.outputs), argmax, x, &p);
+    call_backward("maxpool2d_backward", grad_x, grad_y, argmax, shape);
+    for (size_t i = 0; i < p.inputs; i++) got += (double)grad_x[i] * v[i];
+    for (size_t i = 0; i < p.outputs; i++)
+        want += (double)grad_y[i] * v[i / outputs * inputs + (size_t)argmax[i]];
+    expect_near("<grad_x, v> against <grad_y, J v>", got, want, 1e-4);
 }
 
 static void run_average(const long *shape)
@@ -176,6 +244,40 @@ static void run_average_backward(const long *shape)
     expect_close((layout){"grad_x", planes, pixels}, grad_x, want, NULL, FP32_SUM_TOLERANCE);
 }
 
+/* <grad_y, y> of the averaged x. */
+static double average_loss(const float *grad_y, const float *x, size_t count, size_t pixels)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) sum += (double)grad_y[i / pixels] * x[i] / (double)pixels;
+    return sum;
+}
+
+/* The mean is linear: <grad_x, v> = <grad_y, mean of v>, and a long step of one pixel is exact. */
+static void run_average_derivative(const long *shape)
+{
+    const size_t planes = (size_t)(shape[0] * shape[1]), pixels = (size_t)(shape[2] * shape[3]);
+    const size_t count = planes * pixels;
+    const float *grad_y = random_f32(planes), *v = random_f32(count);
+    float *grad_x = f32_array(count), *x = random_f32(count);
+    double along = 0.0;
+    call_cuda("global_avgpool_backward",
+              ARGS(out_f32("grad_x", grad_x, count), in_f32("grad_y", grad_y, planes), SIZES(shape),
+                   stream()));
+    for (size_t i = 0; i < count; i++) {
+        const float before = x[i];
+        along += (double)grad_x[i] * v[i];
+        x[i] = before + 1.0f;
+        const double above = average_loss(grad_y, x, count, pixels);
+        x[i] = before - 1.0f;
+        const double slope = (above - average_loss(grad_y, x, count, pixels)) / 2;
+        x[i] = before;
+        expect(fabs(grad_x[i] - slope) <= 1e-6, "grad_x[%zu] is %.9g, central differences say %.9g",
+               i, grad_x[i], slope);
+    }
+    expect_near("<grad_x, v> against <grad_y, mean of v>", along,
+                average_loss(grad_y, v, count, pixels), 1e-4);
+}
+
 #define SIZE_OF_RESNET                                                                             \
     {                                                                                              \
         2, 64, 112, 112, 3, 2, 1                                                                   \
@@ -207,12 +309,17 @@ static const grading_case cases[] = {
      .run = run_backward,
      .shape = {1, 3, 8, 8, 2, 3, 0}},
     {.name = "backward, empty batch", .run = run_backward, .shape = {0, 3, 8, 8, 2, 2, 0}},
+    {.name = "backward, central differences",
+     .run = run_central_differences,
+     .shape = {1, 2, 7, 8, 3, 2, 1}},
+    {.name = "backward, adjoint", .run = run_adjoint, .shape = {2, 3, 11, 9, 3, 2, 1}},
     {.name = "average 2x5x7x7", .run = run_average, .shape = {2, 5, 7, 7}},
     {.name = "average 1x1x1x1", .run = run_average, .shape = {1, 1, 1, 1}},
     {.name = "average 3x17x13x40", .run = run_average, .shape = {3, 17, 13, 40}},
     {.name = "average, empty batch", .run = run_average, .shape = {0, 5, 7, 7}},
     {.name = "average backward 2x5x7x6", .run = run_average_backward, .shape = {2, 5, 7, 6}},
     {.name = "average backward 33x4x1x3", .run = run_average_backward, .shape = {33, 4, 1, 3}},
+    {.name = "average backward, derivative", .run = run_average_derivative, .shape = {2, 3, 5, 4}},
     {.name = "2x64x112x112 by 3, stride 2, pad 1",
      .run = run_random,
      .shape = SIZE_OF_RESNET,
