@@ -242,6 +242,7 @@ static void take_account(wire_reply *reply, const char *function, bool has_resul
 {
     softdevice *d = worker_device(now.worker);
     const remote_account *a = d ? softdevice_account(d) : NULL;
+    now.printed = -1;
     if (!d) return;
     if (!a) {
         context_drop_worker();
@@ -251,6 +252,7 @@ static void take_account(wire_reply *reply, const char *function, bool has_resul
     now.counts = a->counts;
     now.copies.count = (uint32_t)(a->counts.to_device.count + a->counts.to_host.count);
     now.copies.bytes = a->counts.to_device.bytes + a->counts.to_host.bytes;
+    now.printed = (long long)a->printed;
     if (!now.counted) now.counts.launches = a->launches;
     if (reply->status == WIRE_OK) account_work(a, function, has_results);
 }
@@ -383,9 +385,15 @@ void call_aside(const char *function, argument *arguments, int count)
     now.overhead = known.overhead;
     now.counts = known.counts;
     now.copies = known.copies;
+    now.printed = known.printed;
 }
 
 wire_copies call_copies(void)
 {
     return now.copies;
+}
+
+long long call_printed(void)
+{
+    return now.printed;
 }

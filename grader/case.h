@@ -199,6 +199,9 @@ void call_aside(const char *function, argument *arguments, int count);
  *  what memory of the host took part, as the worker does on the library's way to the runtime. */
 wire_copies call_copies(void);
 
+/** Bytes that kernels of the last call printed, as softgpu's device counts them; -1 on a GPU. */
+long long call_printed(void);
+
 /* ---- what is counted of a call, for traffic tests ---------------------------------------------
  */
 

@@ -424,6 +424,7 @@ typedef struct context {
     int size_count;
     device_counts counts; /* of the last call, if it was counted */
     wire_copies copies;   /* of the last call */
+    long long printed;    /* bytes, by kernels of the last call; -1 where nobody knows */
     struct allocation *allocations;
 } context;
 

@@ -323,6 +323,7 @@ static device_status do_launch(message *m)
     device_status status = device_launch(m->device, &launch);
     m->r->word[0] = watch_launched(m->at->watch, status, q->step);
     give_output(m);
+    watch_printed(m->at->watch, m->r->payload);
     return status;
 }
 

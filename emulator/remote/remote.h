@@ -104,6 +104,7 @@ typedef struct remote_account {
     uint32_t round_trips;   /**< copies to the device after one to the host */
     uint32_t faults;        /**< launches that ended with a fault */
     uint32_t shares;        /**< ranges that were shared with the host at any time meanwhile */
+    uint64_t printed;       /**< bytes, by kernels */
     uint32_t finding_count; /**< the first of them are here */
     char line[REMOTE_FINDINGS][REMOTE_LINE];
 } remote_account;
@@ -172,7 +173,9 @@ remote_watch *watch_open(device *, bool supervised);
 void watch_close(remote_watch *);
 /** A launch is over: take its findings. @return how many the client has not seen */
 uint32_t watch_launched(remote_watch *, device_status, uint64_t step);
-/** The next one for the client. @return false: there is none */
+/** What its kernel printed, bytes. */
+void watch_printed(remote_watch *, uint64_t bytes);
+/** The next finding for the client. @return false: there is none */
 bool watch_finding(remote_watch *, device_finding *);
 /** What the client has to say of that one. */
 void watch_annotate(remote_watch *, bool is_host, const char *words);

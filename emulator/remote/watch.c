@@ -34,6 +34,7 @@ struct remote_watch {
     device_counts transfers, earlier; /* copies, fills, memory, span: since then, before that */
     uint64_t step;                    /* of the client's timeline */
     uint32_t launches, faults, round_trips;
+    uint64_t printed;        /* bytes */
     uint32_t shared, shares; /* ranges: now, and at any time since listening began */
     bool was_read;           /* there was a copy to the host, and none to the device since */
     remote_request last;     /* copy, of which the next may be a part */
@@ -89,6 +90,11 @@ uint32_t watch_launched(remote_watch *w, device_status status, uint64_t step)
         w->kept++;
     }
     return w->kept - w->seen;
+}
+
+void watch_printed(remote_watch *w, uint64_t bytes)
+{
+    w->printed += bytes;
 }
 
 bool watch_finding(remote_watch *w, device_finding *finding)
@@ -208,6 +214,7 @@ void watch_listen(remote_watch *w, bool count)
     w->last = (remote_request){.verb = 0};
     w->launches = w->faults = w->round_trips = 0;
     w->shares = w->shared;
+    w->printed = 0;
     w->was_read = false;
     w->kept = w->seen = w->findings = 0;
 }
@@ -217,7 +224,8 @@ void watch_account(remote_watch *w, remote_account *a)
     *a = (remote_account){.launches = w->launches,
                           .round_trips = w->round_trips,
                           .faults = w->faults,
-                          .shares = w->shares};
+                          .shares = w->shares,
+                          .printed = w->printed};
     device_count_total(w->device, &a->counts);
     count_add_times(&a->counts, &w->before, (uint64_t)-1);
     count_add(&a->counts, &w->transfers);

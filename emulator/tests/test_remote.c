@@ -207,17 +207,36 @@ static const char store[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                             "st.global.u32 [%rd1], %r1;\n"
                             "ret;\n}\n";
 
-static int launch_store(device_address to)
+static const char say[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".extern .func (.param .b32 r) vprintf (.param .b64 format, .param .b64 arguments);\n"
+    ".global .align 1 .b8 hello[6] = {72, 101, 108, 108, 111, 0};\n"
+    ".visible .entry say() {\n"
+    ".reg .b64 %rd<3>;\n"
+    "mov.u64 %rd1, hello;\n"
+    "cvta.global.u64 %rd2, %rd1;\n"
+    "{ .param .b64 a; .param .b64 b; .param .b32 r;\n"
+    "st.param.b64 [a], %rd2;\n"
+    "st.param.b64 [b], 0;\n"
+    "call.uni (r), vprintf, (a, b); }\n"
+    "ret;\n}\n";
+
+static int launch(const char *ptx, const char *kernel, unsigned threads, device_address to)
 {
     uint64_t function;
-    ck_assert_int_eq(ASK_WITH(&client, LOAD, store, 0), DEVICE_OK);
-    ck_assert_int_eq(ASK_WITH(&client, FUNCTION, "store", r.word[0]), DEVICE_OK);
+    ck_assert_int_eq(ASK_WITH(&client, LOAD, ptx, 0), DEVICE_OK);
+    ck_assert_int_eq(ASK_WITH(&client, FUNCTION, kernel, r.word[0]), DEVICE_OK);
     function = r.word[0];
     return ask(
         &client,
         (remote_request){
-            .verb = REMOTE_LAUNCH, .word = {function}, .grid = {1, 1, 1}, .block = {1, 1, 1}},
+            .verb = REMOTE_LAUNCH, .word = {function}, .grid = {1, 1, 1}, .block = {threads, 1, 1}},
         &to, sizeof to);
+}
+
+static int launch_store(device_address to)
+{
+    return launch(store, "store", 1, to);
 }
 
 START_TEST(it_learns_of_launches_and_findings)
@@ -240,6 +259,18 @@ START_TEST(it_learns_of_launches_and_findings)
                   "%s", a.line[0]);
     ck_assert_int_eq(ASK(&supervisor, LISTEN, 0), DEVICE_OK);
     ck_assert_uint_eq(account().finding_count, 0);
+}
+END_TEST
+
+START_TEST(it_learns_how_much_kernels_printed)
+{
+    ck_assert_int_eq(launch(say, "say", 40, 0), DEVICE_OK);
+    ASK(&supervisor, LISTEN, 0);
+    ck_assert_uint_eq(account().printed, 0);
+    ASK(&supervisor, LISTEN, 0);
+    ck_assert_int_eq(launch(say, "say", 40, 0), DEVICE_OK);
+    ck_assert_uint_eq(r.payload, 40 * 5);
+    ck_assert_uint_eq(account().printed, 40 * 5);
 }
 END_TEST
 
@@ -302,6 +333,7 @@ Suite *more_suite(void)
     tcase_add_loop_test(clean, what_makes_no_sense_is_refused, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(clean, ranges_that_it_shares_do_not_overlap);
     tcase_add_test(clean, it_learns_of_launches_and_findings);
+    tcase_add_test(clean, it_learns_how_much_kernels_printed);
     tcase_add_test(clean, the_clients_words_for_a_finding_are_no_more_than_words);
     tcase_add_test(clean, it_learns_of_copies);
     tcase_add_test(broken, it_cannot_ask_what_a_supervisor_asks);

@@ -55,6 +55,15 @@ static long thread_of_line(const char *line, size_t length, const long *shape)
     return (long)block * per_block + thread;
 }
 
+/* The host could print the same lines. */
+static void expect_printed_by_kernels(const char *output)
+{
+    const long long printed = call_printed();
+    expect(printed < 0 || (size_t)printed == strlen(output),
+           "kernels printed %lld of the %zu bytes: every thread says itself who it is", printed,
+           strlen(output));
+}
+
 /* The lines are a set: blocks run in any order. */
 static void hello(const long *shape)
 {
@@ -70,6 +79,7 @@ static void hello(const long *shape)
         expect(lines[i] == 1, "block %ld, thread %ld printed %d lines, should be 1", i / per_block,
                i % per_block, lines[i]);
     }
+    expect_printed_by_kernels(call_output());
 }
 
 static const grading_case cases[] = {
