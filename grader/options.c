@@ -120,7 +120,7 @@ static bool exercises_exist(const options *o)
     for (const char *at = o->exercises; at && *at; at = end) {
         long id = strtol(at, &end, 10);
         if (end == at || !catalog_find((int)id)) {
-            fprintf(stderr, "grader: there is no exercise \"%s\"\n", at);
+            fprintf(stderr, "grader: there is no exercise \"%.*s\"\n", (int)strcspn(at, " ,"), at);
             return false;
         }
         while (*end == ' ' || *end == ',') end++;

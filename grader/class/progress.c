@@ -6,6 +6,7 @@
 
 #include "timer.h"
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ENOUGH 3 /* submissions, before anything is said */
@@ -41,6 +42,19 @@ static void clear_line(void)
     if (isatty(STDOUT_FILENO)) printf("\r\033[K");
 }
 
+/* What the grader said last of itself. */
+static void print_reason(const char *log)
+{
+    char line[512], reason[512] = "";
+    FILE *file = fopen(log, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, "grader: ", 8) == 0) strcpy(reason, line);
+    }
+    if (file) fclose(file);
+    reason[strcspn(reason, "\n")] = '\0';
+    if (*reason) printf("         %s\n", reason);
+}
+
 void progress_done(progress *p, const class_options *o, const submission *s, double seconds)
 {
     char left[64], verdict[64];
@@ -54,6 +68,7 @@ void progress_done(progress *p, const class_options *o, const submission *s, dou
     printf("  %4zu of %zu  %-24s %s, %.0f s; %s\n", p->done, p->all, s->student,
            s->failed ? "the grader failed" : verdict, seconds, p->done < p->all ? left : "done");
     if (s->failed) {
+        print_reason(graded_path(o, s, ".log"));
         printf("         see %s; the next make class tries again\n", graded_path(o, s, ".log"));
     }
     fflush(stdout);

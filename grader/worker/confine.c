@@ -277,7 +277,7 @@ confined confine(bool gpu)
     return done;
 }
 
-/* What the device needs afterwards still works: a real one is measured, softgpu is not started. */
+/* What the device needs afterwards still works: a real one is tried, softgpu is not started. */
 int confine_probe(const char *secret, bool gpu)
 {
     confine_processes();
@@ -286,6 +286,6 @@ int confine_probe(const char *secret, bool gpu)
     const confined done = confine(gpu);
     printf("user=%u hidden=%d limits=%d seccomp=%d\n", (unsigned)getuid(), hidden, done.limits,
            done.seccomp);
-    if (gpu && device_print_facts() != 0) return 1;
+    if (gpu && device_try() != 0) return 1;
     return fflush(stdout) == 0 ? 0 : 1;
 }

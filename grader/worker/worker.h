@@ -62,6 +62,8 @@ wire_copies copies_stop(void);
 
 /** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
 int device_print_facts(void);
+/** Is it of any use? Gentle: somebody else may be measuring on it. @return exit status */
+int device_try(void);
 /** Print its UUID, without measuring anything. @return exit status */
 int device_print_uuid(void);
 
