@@ -470,6 +470,8 @@ bool hidden_shape(const char *text, long shape[SHAPE_MAX], int *count);
 
 /** PASSED, FAILED, or TOO_NOISY: to be measured again, unless this was the last time. */
 status speed_verdict(const speed_result *, bool last);
+/** Is a ratio that is at most `high` so far below the threshold that a few pairs tell it? */
+bool speed_hopeless(double high, double threshold);
 /** Was the machine busy with something else, or the GPU slowed down? */
 bool speed_disturbed(const speed_result *);
 /** @return NULL, or what of the device cannot be so fast */

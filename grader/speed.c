@@ -16,6 +16,7 @@
 
 #define WARM_UP 2
 #define PAIRS   15   /* of a round */
+#define HANDFUL 5    /* pairs, after which a hopeless round is left */
 #define ROUNDS  4    /* at most */
 #define BUDGET  30.0 /* seconds, after which no round begins */
 #define VARIED  16   /* a size is up to one part of so many smaller than it is written */
@@ -124,6 +125,12 @@ static char *warm_up(timing *t)
     return message;
 }
 
+static bool is_hopeless(const timing *t)
+{
+    const interval ratio = bootstrap(t->ratio, t->pairs);
+    return speed_hopeless(ratio.high, t->test->threshold);
+}
+
 static char *measure_round(timing *t)
 {
     timed pair[2];
@@ -134,6 +141,7 @@ static char *measure_round(timing *t)
         if (message) return message;
         keep_pair(t, pair);
         watch_clocks(t);
+        if (t->pairs % HANDFUL == 0 && is_hopeless(t)) break;
     }
     return NULL;
 }

@@ -12,6 +12,7 @@
 
 #define NARROW      0.05  /* of the ratio */
 #define DISTURBANCE 0.8   /* by how much a busy machine may distort a ratio */
+#define HOPELESS    0.5   /* of the threshold: no more pairs would change that */
 #define BUSY        0.1   /* share of the time: from here on the machine is busy */
 #define COPY_SLACK  1.05  /* a copy is not quite the fastest that memory can do */
 #define PEER_SANE   0.3   /* of its known rate */
@@ -32,6 +33,11 @@ status speed_verdict(const speed_result *s, bool last)
     if (s->high < (disturbed ? DISTURBANCE : 1.0) * threshold) return FAILED;
     if (!last || disturbed || !narrow) return TOO_NOISY;
     return s->ratio >= threshold ? PASSED : FAILED;
+}
+
+bool speed_hopeless(double high, double threshold)
+{
+    return high < HOPELESS * threshold;
 }
 
 /* Faster than the device can be is no result. */

@@ -15,6 +15,7 @@
  */
 #include "half.h"
 #include "internal.h"
+#include "words.h"
 
 bool whole_warp(warp *w, const op *o)
 {
@@ -70,40 +71,72 @@ static uint64_t bits_of(element_kind kind, double value, bool saturate)
     }
 }
 
-/* All of a fragment, one element every so many places. */
-static void read_fragment(const warp *w, const matrix *m, const fragment *f, double *to,
-                          uint32_t outer_step, uint32_t inner_step)
+/* Where the elements of a register begin: those of lane 0. The other lanes' follow evenly. */
+typedef struct places {
+    double *first;
+    uint32_t next_outer, next_inner; /* from lane to lane + 4, and to the next of four */
+} places;
+
+static places places_of(const fragment *f, uint32_t index, double *of, uint32_t outer_step,
+                        uint32_t inner_step)
 {
-    bool wide = f->bits == 64;
-    uint32_t each = wide ? 1 : 32 / f->bits;
-    uint64_t mask = ~UINT64_C(0) >> (64 - f->bits);
+    spot s = fragment_spot(f, 0, index);
+    return (places){of + s.outer * outer_step + s.inner * inner_step, outer_step,
+                    f->each * inner_step};
+}
+
+static inline double *element_at(const places *p, uint32_t lane)
+{
+    return p->first + lane / 4 * p->next_outer + lane % 4 * p->next_inner;
+}
+
+/* All of a fragment, one element every so many places. A kind that the caller knows makes short
+ * code of the loops. */
+INLINE void read_elements(const warp *w, const matrix *m, const fragment *f, element_kind kind,
+                          uint32_t width, double *to, uint32_t outer_step, uint32_t inner_step)
+{
+    bool wide = width == 64;
+    uint32_t each = wide ? 1 : 32 / width;
+    uint64_t mask = ~UINT64_C(0) >> (64 - width);
     for (uint32_t r = 0; r < f->registers; r++) {
         const void *from = row(w, m->row[f->first + r]);
+        places p = places_of(f, r * each, to, outer_step, inner_step);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t bits = wide ? ((const uint64_t *)from)[lane] : ((const uint32_t *)from)[lane];
-            spot s = fragment_spot(f, lane, r * each);
-            double *at = to + s.outer * outer_step + s.inner * inner_step;
-            for (uint32_t i = 0; i < each; i++, bits >>= f->bits % 64)
-                at[i * inner_step] = value_of(f->kind, bits & mask);
+            double *at = element_at(&p, lane);
+            for (uint32_t i = 0; i < each; i++, bits >>= width % 64)
+                at[i * inner_step] = value_of(kind, bits & mask);
         }
     }
 }
 
-static void write_fragment(warp *w, const matrix *m, uint32_t lanes, const double *from)
+static void read_fragment(const warp *w, const matrix *m, const fragment *f, double *to,
+                          uint32_t outer_step, uint32_t inner_step)
+{
+    switch (f->kind) {
+    case ELEMENT_F16: return read_elements(w, m, f, ELEMENT_F16, 16, to, outer_step, inner_step);
+    case ELEMENT_BF16: return read_elements(w, m, f, ELEMENT_BF16, 16, to, outer_step, inner_step);
+    case ELEMENT_TF32: return read_elements(w, m, f, ELEMENT_TF32, 32, to, outer_step, inner_step);
+    case ELEMENT_F32: return read_elements(w, m, f, ELEMENT_F32, 32, to, outer_step, inner_step);
+    default: read_elements(w, m, f, f->kind, f->bits, to, outer_step, inner_step);
+    }
+}
+
+INLINE void write_elements(warp *w, const matrix *m, uint32_t lanes, element_kind kind,
+                           uint32_t width, double *from)
 {
     const fragment *f = &m->d;
-    bool wide = f->bits == 64;
-    uint32_t each = wide ? 1 : 32 / f->bits;
+    bool wide = width == 64;
+    uint32_t each = wide ? 1 : 32 / width;
     for (uint32_t r = 0; r < f->registers; r++) {
         void *to = row(w, m->row[f->first + r]);
-        for (uint32_t k = lanes; k; k &= k - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(k);
-            spot s = fragment_spot(f, lane, r * each);
+        places p = places_of(f, r * each, from, f->inner, 1);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            const double *values = element_at(&p, lane);
             uint64_t bits = 0;
-            for (uint32_t i = 0; i < each; i++) {
-                double value = from[s.outer * f->inner + s.inner + i];
-                bits |= bits_of(f->kind, value, m->saturate) << i * f->bits;
-            }
+            if (!(lanes >> lane & 1)) continue;
+            for (uint32_t i = 0; i < each; i++)
+                bits |= bits_of(kind, values[i], m->saturate) << i * width;
             if (wide)
                 ((uint64_t *)to)[lane] = bits;
             else
@@ -112,20 +145,45 @@ static void write_fragment(warp *w, const matrix *m, uint32_t lanes, const doubl
     }
 }
 
+static void write_fragment(warp *w, const matrix *m, uint32_t lanes, double *from)
+{
+    switch (m->d.kind) {
+    case ELEMENT_F16: return write_elements(w, m, lanes, ELEMENT_F16, 16, from);
+    case ELEMENT_F32: return write_elements(w, m, lanes, ELEMENT_F32, 32, from);
+    default: write_elements(w, m, lanes, m->d.kind, m->d.bits, from);
+    }
+}
+
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* a: (rows, depth), b: (depth, columns), sum: (rows, columns); 8 columns at a time. */
+enum { ROWS = 4, COLUMNS = 8 }; /* that are summed side by side: shapes are multiples of them */
+typedef double line __attribute__((vector_size(COLUMNS * sizeof(double)), aligned(8), may_alias));
+
+/* a: (rows, depth), b: (depth, columns), sum: (rows, columns). Whether a product is rounded before
+ * it is added is all the same, for it is exact. */
 static void multiply(const double *a, const double *b, double *sum, uint32_t rows, uint32_t columns,
                      uint32_t depth)
 {
-    for (uint32_t at = 0; at < rows * columns; at += 8) {
-        const double *x = a + at / columns * depth, *y = b + at % columns;
-        double s[8];
-        memcpy(s, sum + at, sizeof s);
+    for (uint32_t at = 0; at < rows / ROWS * columns; at += COLUMNS) {
+        const double *x = a + at / columns * ROWS * depth, *y = b + at % columns;
+        double *to = sum + at / columns * ROWS * columns + at % columns;
+        line s[ROWS];
+        for (uint32_t r = 0; r < ROWS; r++) s[r] = *(const line *)(to + r * columns);
         for (uint32_t k = 0; k < depth; k++) {
-            for (uint32_t i = 0; i < 8; i++) s[i] = __builtin_fma(x[k], y[k * columns + i], s[i]);
+            const line factor = *(const line *)(y + k * columns);
+            for (uint32_t r = 0; r < ROWS; r++) s[r] += x[r * depth + k] * factor;
         }
-        memcpy(sum + at, s, sizeof s);
+        for (uint32_t r = 0; r < ROWS; r++) *(line *)(to + r * columns) = s[r];
+    }
+}
+
+/* The same of doubles, whose products are not: one rounding a step. */
+static void multiply_doubles(const double *a, const double *b, double *sum, uint32_t rows,
+                             uint32_t columns, uint32_t depth)
+{
+    for (uint32_t at = 0; at < rows * columns; at++) {
+        const double *x = a + at / columns * depth, *y = b + at % columns;
+        for (uint32_t k = 0; k < depth; k++) sum[at] = __builtin_fma(x[k], y[k * columns], sum[at]);
     }
 }
 
@@ -151,6 +209,8 @@ const op *run_multiply(warp *w, const op *o)
     read_fragment(w, m, &m->c, sum, columns, 1);
     if (m->exclusive_or)
         count_different(a, b, sum, rows, columns, depth);
+    else if (m->a.kind == ELEMENT_F64)
+        multiply_doubles(a, b, sum, rows, columns, depth);
     else
         multiply(a, b, sum, rows, columns, depth);
     write_fragment(w, m, active(w, o), sum);

@@ -155,6 +155,20 @@ START_TEST(the_interval_decides)
 }
 END_TEST
 
+/* What is hopeless has failed, however disturbed the machine was. */
+START_TEST(hopeless_is_far_below)
+{
+    const speed_result s = {.test = &timed,
+                            .low = 0.1 * timed.threshold,
+                            .high = 0.49 * timed.threshold,
+                            .waited = 0.9};
+    ck_assert(speed_hopeless(s.high, timed.threshold));
+    ck_assert(!speed_hopeless(0.51 * timed.threshold, timed.threshold));
+    ck_assert(!speed_hopeless(1.0, 0.0));
+    ck_assert_int_eq(speed_verdict(&s, false), FAILED);
+}
+END_TEST
+
 START_TEST(nothing_is_faster_than_the_device)
 {
     const device_facts device = {.flop_per_second = 1e12, .copy_bytes_per_second = 1e12};
@@ -311,6 +325,7 @@ Suite *suite_speed(void)
     tcase_add_loop_test(tcase, intervals_hold_the_median_95_times_in_100, 0, ROWS(coverages));
     tcase_add_test(tcase, work_is_told_from_waiting);
     tcase_add_loop_test(tcase, the_interval_decides, 0, ROWS(judgements));
+    tcase_add_test(tcase, hopeless_is_far_below);
     tcase_add_test(tcase, nothing_is_faster_than_the_device);
     tcase_add_test(tcase, a_slow_peer_voids_the_ratio);
     tcase_add_test(tcase, a_forged_time_does_not_agree);
