@@ -177,8 +177,8 @@ HIDE        = $(if $(HIDDEN),--hidden "$$(realpath -m "$(HIDDEN)")") $(if $(REVE
 
 help: ## this list
 	echo 'usage: make TARGET [NAME=VALUE ...]'; echo
-	sed -n 's/^\([a-z][a-z_. 1-5]*\):.*## /  \1\t/p' Makefile | sed 's/phase1.*phase5/phase1 .. phase5/' | expand -t 26; echo
-	sed -n 's/^#   \([A-Z]*=.*\)/  \1/p' Makefile
+	sed -n 's/^\([a-z][-a-z0-9_. ]*\):.*## /  \1\t/p' Makefile emulator/emulator.mk | sed 's/phase1.*phase5/phase1 .. phase5/' | expand -t 26; echo
+	sed -n 's/^#   \([A-Z_]*=.*\)/  \1/p' Makefile
 
 setup: ## find what the course needs, install what is missing
 	tools/setup.sh "$(BUILD)"
@@ -358,7 +358,7 @@ endif
 test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS) ## all tests; the last line counts them
 	tools/test.sh
 
-compiled: $(COMPILED_O) ## every solution, skeleton, baseline and right corpus entry, for sm_80 and sm_90
+compiled: $(COMPILED_O) ## every solution, skeleton, baseline and benchmark, for sm_80 and sm_90
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'

@@ -3,7 +3,8 @@
  *
  * Every function here is a launcher: it runs on the host, takes device pointers (those from
  * cudaMalloc) and a stream, starts kernels of your own on that stream, and returns without waiting.
- * It returns the error of the launch: cudaGetLastError(). Sizes of 0 are legal and launch nothing.
+ * It returns the error of the launch: cudaGetLastError(). Sizes of 0 are legal: without outputs
+ * nothing is launched, and an empty sum is 0.
  * (205 is about what comes before and after the kernels: its functions allocate, copy and wait.)
  * Matrices are row-major, c[m x n] = a[m x k] * b[k x n]; outputs are overwritten.
  */

@@ -11,7 +11,7 @@
  * The sum in grad_x is there because the entries of y add up to 1: raise one, and all others fall.
  *
  * What it costs: x is read three times and exp computed twice. The cache softens that while the
- * rows in flight fit; an online softmax reads twice, and 405 keeps the row in registers and reads
+ * rows in flight fit; an online softmax reads twice, and one that keeps the row in registers reads
  * once. Rows of 10 columns leave 246 of the 256 threads idle: a warp per row suits them better.
  */
 #include "layers.h"
@@ -21,8 +21,8 @@
 /* TODO: BLOCK, and block_reduce: the sum or the maximum of one value per thread, by halving in
    shared memory, handed to every thread (about 14 lines). */
 
-/* TODO: softmax_forward_kernel, a block per row: maximum, sum, and y; a row whose maximum is
-   -infinity becomes zeros (about 16 lines). */
+/* TODO: softmax_forward_kernel, a block per row: maximum, sum, and y; a row of nothing but
+   -infinity becomes zeros (about 17 lines). */
 
 /* TODO: softmax_backward_kernel, a block per row: the dot product of grad_y and y, then grad_x
    (about 9 lines). */

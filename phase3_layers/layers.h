@@ -3,7 +3,9 @@
  *
  * Conventions: device pointers; row-major; weights [out_features, in_features]; the destination
  * first, a stream last; outputs are overwritten; a gradient is grad_<what it belongs to>. fp32
- * throughout. Launchers return the error of their launches and do not wait.
+ * throughout. Launchers return the error of their launches and do not wait. Sizes of 0 are legal:
+ * an empty sum is 0. What makes no sense (a stride of 0, a window larger than the padded image) is
+ * the caller's duty.
  */
 #ifndef COURSE_LAYERS_H
 #define COURSE_LAYERS_H
@@ -61,7 +63,8 @@ cudaError_t linear_backward(float *grad_x, float *grad_w, float *grad_bias, cons
 /* 304_softmax.cu */
 
 /** y[r] = softmax of row x[r]. An entry of -infinity has weight 0; a row of nothing else gives
- *  zeros. rows and cols are free: more than 65,535 rows, more than 1,024 columns. */
+ *  zeros. A NaN makes all of its row NaN. rows and cols are free: more than 65,535 rows, more than
+ * 1,024 columns. */
 cudaError_t softmax_forward(float *y, const float *x, int rows, int cols, cudaStream_t stream);
 /** grad_x = y * (grad_y - sum over the row of grad_y * y). Takes the output y of the forward. */
 cudaError_t softmax_backward(float *grad_x, const float *grad_y, const float *y, int rows, int cols,
@@ -97,7 +100,7 @@ cudaError_t conv2d_forward(float *y, const float *x, const float *w, const float
 /* 307_conv2d_implicit_gemm.cu */
 
 /** As conv2d_forward, as a tiled matrix product whose one factor, the columns of im2col (110), is
- *  never written down. */
+ *  never written down. batch * out_h * out_w is below 2^31. */
 cudaError_t conv2d_implicit_gemm(float *y, const float *x, const float *w, const float *bias,
                                  int batch, int in_channels, int in_h, int in_w, int out_channels,
                                  int kernel_h, int kernel_w, int stride, int pad,

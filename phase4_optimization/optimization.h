@@ -30,7 +30,8 @@ cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const flo
  * Convolution, batch normalization with the statistics of training, residual and ReLU in one
  * kernel, which writes nothing but y:
  * y = max((conv - mean) / sqrt(var + eps) * gamma + beta + residual, 0); NaN stays NaN.
- * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise.
+ * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise;
+ * batch * out_h * out_w is below 2^31.
  * @param y        [batch x out_channels x out_h x out_w]
  * @param x        [batch x in_channels x in_h x in_w]
  * @param w        [out_channels x in_channels x kernel_h x kernel_w]

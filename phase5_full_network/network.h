@@ -32,6 +32,7 @@ typedef struct mlp mlp;
 cudaError_t mlp_create(mlp **net, const float *h_params);
 /**
  * One step of Adam (beta 0.9 and 0.999, epsilon 1e-8, no decay) on one batch of any size.
+ * A batch of 0 is no step, of loss 0.
  * @param h_loss   the mean loss of the batch before the step; NULL when not wanted, and then the
  *                 call need not wait for the device
  * @param d_x      [batch x MLP_INPUTS]
@@ -49,7 +50,8 @@ cudaError_t mlp_free(mlp *net);
 
 /**
  * The training loop: shuffle, batches (the last one may be short), epochs.
- * The last `validation` images are never trained on; they are scored after each epoch.
+ * The last `validation` images are never trained on; they are scored after each epoch. Without any
+ * image to train on, and for a batch below 1, it gives cudaErrorInvalidValue.
  * @param h_loss     [epochs] mean training loss over all images of the epoch
  * @param h_accuracy [epochs] share of the validation images that are right, 0 .. 1
  * @param h_images   [count x MLP_INPUTS], host
@@ -70,7 +72,8 @@ typedef struct resnet18 resnet18;
 cudaError_t resnet18_create(resnet18 **net, const float *h_params);
 /**
  * All layers on the device, in fp32. The first call of a batch or size larger than any before may
- * allocate; a row of logits does not depend on the other images of the batch.
+ * allocate; a row of logits does not depend on the other images of the batch. A batch of 0 does
+ * nothing.
  * @param logits      [batch x RESNET18_CLASSES]
  * @param activations [batch * resnet18_activations(size)], stage after stage; NULL when not wanted
  * @param x           [batch x 3 x size x size]
@@ -122,7 +125,7 @@ typedef struct resnet18_opt resnet18_opt;
 typedef enum resnet18_precision {
     RESNET18_FP32, /**< as accurate as fp32: three products of TF32 for one */
     RESNET18_TF32, /**< factors rounded to 11 bits; activations fp32 */
-    RESNET18_FP16, /**< weights and activations fp16 */
+    RESNET18_FP16, /**< weights and activations fp16: beyond 65,504 they are infinite */
 } resnet18_precision;
 
 /**

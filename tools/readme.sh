@@ -27,10 +27,11 @@ resnet18_table() {
         { k = $1 " | " $2 }
         !(k in seen) { seen[k] = ++count; key[count] = k }
         { rate[k ":" $4] = $11 != "" ? $11 : $9; size = $3 }
+        $1 == "cpu" && $4 == 1 { cpu = sprintf("One image took the CPU %.0f to %.0f ms.", $7, $8) }
         $4 == 1 { ms[k] = sprintf("%.4g", $6); speedup[k] = $14 == "" ? "–" : sprintf("%.4gx", $14) }
         END {
-            print machine "; images of " size " x " size ":\n"
-            print "| Implementation | Precision | one image, ms | times the CPU | images/s, batch 1 | 8 | 64 |"
+            print machine "; images of " size " x " size ". " cpu "\n"
+            print "| Implementation | Precision | one image, host to host, ms | times the CPU | images/s, batch 1 | 8 | 64 |"
             print "|---|---|---|---|---|---|---|"
             for (i = 1; i <= count; i++) {
                 k = key[i]

@@ -86,12 +86,15 @@ static void run_masked_row(const long *shape)
     forward_and_check(x, rows, cols);
 }
 
-/* A NaN must not hide, and must not leave its row. */
+/* A NaN must not hide, and must not leave its row. The others of its row are numbers, -infinity or
+ * NaN as well. shape: rows, cols, which of them */
 static void run_nan(const long *shape)
 {
+    static const float others[] = {0.0f, -INFINITY, NAN};
     const long rows = shape[0], cols = shape[1];
     float *x = random_f32(((size_t)(rows * cols))), *y = f32_array((size_t)(rows * cols));
     const long row = (long)random_below(case_random(), (uint64_t)rows);
+    for (long c = 0; c < cols && shape[2]; c++) x[row * cols + c] = others[shape[2]];
     x[row * cols + (long)random_below(case_random(), (uint64_t)cols)] = NAN;
     forward("softmax_forward", y, x, rows, cols);
     for (long i = 0; i < rows * cols; i++) {
@@ -182,6 +185,8 @@ static const grading_case cases[] = {
     {.name = "forward_masked", .run = run_masked, .shape = {9, 517}},
     {.name = "forward_masked_row", .run = run_masked_row, .shape = {6, 259}},
     {.name = "forward_nan", .run = run_nan, .shape = {6, 263}},
+    {.name = "forward_nan_among_masked", .run = run_nan, .shape = {5, 261, 1}},
+    {.name = "forward_row_of_nan", .run = run_nan, .shape = {4, 70, 2}},
     {.name = "backward_3x1", .run = run_backward, .shape = {3, 1}},
     {.name = "backward_64x10", .run = run_backward, .shape = {64, 10}},
     {.name = "backward_17x33", .run = run_backward, .shape = {17, 33}},

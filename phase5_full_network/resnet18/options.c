@@ -58,7 +58,7 @@ static void print_help(void)
         "                         differs; --images N (default: 8) of them\n"
         "  --answers FILE         with --verify: write these images and the CPU's logits\n"
         "  --profile              time of each kind of layer\n"
-        "  --csv                  rows for a program to read: docs/results/resnet18.md\n");
+        "  --csv                  rows for a program to read: docs/resnet18.md\n");
 }
 
 static int refuse(const char *what, const char *text, const char *why)

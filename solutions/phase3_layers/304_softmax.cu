@@ -11,7 +11,7 @@
  * The sum in grad_x is there because the entries of y add up to 1: raise one, and all others fall.
  *
  * What it costs: x is read three times and exp computed twice. The cache softens that while the
- * rows in flight fit; an online softmax reads twice, and 405 keeps the row in registers and reads
+ * rows in flight fit; an online softmax reads twice, and one that keeps the row in registers reads
  * once. Rows of 10 columns leave 246 of the 256 threads idle: a warp per row suits them better.
  */
 #include "layers.h"
@@ -44,8 +44,8 @@ template <reduction HOW> __device__ static float block_reduce(float value)
 }
 /* END SOLUTION */
 
-/* SOLUTION: softmax_forward_kernel, a block per row: maximum, sum, and y; a row whose maximum is
-   -infinity becomes zeros (about 16 lines). */
+/* SOLUTION: softmax_forward_kernel, a block per row: maximum, sum, and y; a row of nothing but
+   -infinity becomes zeros (about 17 lines). */
 __global__ static void softmax_forward_kernel(float *y, const float *x, int cols)
 {
     x += (size_t)blockIdx.x * cols; /* both now point at the row of this block */
@@ -53,13 +53,14 @@ __global__ static void softmax_forward_kernel(float *y, const float *x, int cols
 
     float max = -INFINITY;
     for (int c = threadIdx.x; c < cols; c += BLOCK) max = fmaxf(max, x[c]);
-    max = block_reduce<MAX>(max); /* fmaxf passes over a NaN; the sum will not */
+    max = block_reduce<MAX>(max);     /* fmaxf passes over a NaN; the sum will not */
+    if (max == -INFINITY) max = 0.0f; /* no weight in the row: x - max must stay -infinity */
 
     float sum = 0.0f;
     for (int c = threadIdx.x; c < cols; c += BLOCK) sum += expf(x[c] - max);
     sum = block_reduce<SUM>(sum);
 
-    bool empty = max == -INFINITY; /* then x - max is NaN */
+    bool empty = sum == 0.0f; /* else it is at least 1, or NaN */
     for (int c = threadIdx.x; c < cols; c += BLOCK) y[c] = empty ? 0.0f : expf(x[c] - max) / sum;
 }
 /* END SOLUTION */

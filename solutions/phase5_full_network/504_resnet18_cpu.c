@@ -204,7 +204,7 @@ static float largest_in_window(const float *plane, int size, int top, int left)
     for (int row = top < 0 ? 0 : top; row < top + 3 && row < size; row++) {
         for (int col = left < 0 ? 0 : left; col < left + 3 && col < size; col++) {
             float here = plane[row * size + col];
-            largest = here > largest ? here : largest;
+            if (here > largest || isnan(here)) largest = here; /* a NaN stays */
         }
     }
     return largest;

@@ -201,8 +201,9 @@ static void plan_splits(resnet18_opt *net)
 
 static inline cudaError_t plan_arena(resnet18_opt *net)
 {
-    int processors, variant;
-    CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+    int device, processors, variant;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     for (int i = 0; i < LAYERS; i++) {
         layer *l = &net->layers[i];
         const int filters = whole_blocks(l->args.channels);

@@ -33,8 +33,9 @@ __global__ static void softmax_forward_kernel(float *y, const float *x, int rows
     y += (size_t)row * cols;
     float max = -INFINITY, sum = 0.0f;
     for (int c = 0; c < cols; c++) max = fmaxf(max, x[c]);
+    if (max == -INFINITY) max = 0.0f;
     for (int c = 0; c < cols; c++) sum += expf(x[c] - max);
-    bool empty = max == -INFINITY;
+    bool empty = sum == 0.0f;
     for (int c = 0; c < cols; c++) y[c] = empty ? 0.0f : expf(x[c] - max) / sum;
 }
 
