@@ -13,8 +13,9 @@
  *
  * The mean of a plane is a row sum of h * w elements (208): a warp a plane.
  *
- * What it costs: argmax is as large as y, written only for training. Forward reads every element of
- * x up to four times with windows of 3 x 3 and stride 2; neighbours share them in the L1 cache.
+ * What it costs: argmax is as large as y and of use in training only, but always written. Forward
+ * reads every element of x up to four times with windows of 3 x 3 and stride 2; neighbours share
+ * them in the L1 cache.
  */
 #include "layers.h"
 #include "not_implemented.h"

@@ -3,8 +3,8 @@
  *
  * The idea: a launch returns before the work is done, so a clock on the host that is read after it
  * says how long the *asking* took. Two events on the stream, one before and one behind the work,
- * are stamped by the device when it gets there; their difference is the time of what lies between
- * them.
+ * are stamped by the device when it gets there; their difference is the device's time from one to
+ * the other, its waiting for launches included.
  *
  * One number is not a measurement. The first calls pay for what is done once (allocations, kernels
  * that are loaded, cold caches): they are made and forgotten. Of the others the median is reported,

@@ -13,7 +13,7 @@
 
 /* TODO: launch_all: the whole forward pass, layer by layer (about 75 lines). */
 
-/* TODO: make_graph: capture launch_all once; find the first and the last of its nodes, whose
-   pointers change from call to call (about 45 lines). */
+/* TODO: capture (launch_all, once), find_nodes (the first and the last), set_pointers (what
+   changes from call to call) (about 45 lines). */
 
 #endif

@@ -31,7 +31,7 @@ typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
    which compiles to one instruction (about 14 lines). */
 #define ROWS  6
 #define COLS  (2 * LANES) /* 12 vectors of sums, and 3 to work with: 15 of the 16 registers */
-#define DEPTH 256         /* rows of a packed strip: 256 x COLS floats fit in the L1 cache */
+#define DEPTH 256         /* rows of a strip: 16 KiB with AVX2; 32, as many an L1, with AVX-512 */
 
 static int min_int(int x, int y)
 {
@@ -66,7 +66,7 @@ static void multiply_tile(float *tile, const float *const row[ROWS], const float
     for (int p = 0; p < depth; p++) {
         vector left = load_vector(strip + p * COLS);
         vector right = load_vector(strip + p * COLS + LANES);
-        for (int r = 0; r < ROWS; r++) { /* unrolled by the compiler: r is a constant */
+        for (int r = 0; r < ROWS; r++) { /* unrolled by the compiler: ROWS is a constant */
             sum[r][0] += row[r][p] * left;
             sum[r][1] += row[r][p] * right;
         }

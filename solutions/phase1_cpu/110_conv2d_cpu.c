@@ -14,8 +14,9 @@
  * neighbours, and the edge is dealt with while copying, not while multiplying.
  *
  * The cost it removes: short loops and a test for each multiplication.
- * The cost it leaves: columns is kernel_h * kernel_w times as large as the image, written once and
- * read once. 307 multiplies the same matrices without ever writing columns down.
+ * The cost it leaves: columns is 9 times as large as the image for 3 x 3 at stride 1, 12 times for
+ * ResNet's 7 x 7 at stride 2, written once and read once. 307 multiplies the same matrices without
+ * ever writing columns down.
  */
 #include "cpu.h"
 #include "not_implemented.h"

@@ -15,7 +15,7 @@
  *
  * What it costs: y goes to memory after the matmul and comes back for the bias, 8 more bytes per
  * output; 404 adds the bias before y leaves its register. And one shared-memory load per operand
- * for every multiplication: 214 takes that away.
+ * for every multiplication: 307 shows the way out, several outputs a thread.
  */
 #include "layers.h"
 #include "not_implemented.h"

@@ -6,8 +6,9 @@
  * all parameters, which lie in one array. Everything stays on the device: the images go there once,
  * a batch is gathered there by a shuffled index, and only the loss comes back.
  *
- * What it costs: a step of 64 images is about ten launches of a few microseconds each, and waiting
- * for its loss is one more. The GPU is idle most of the time; 502 takes that away.
+ * What it costs: a step of 64 images is about fifteen launches of a few microseconds each, and
+ * waiting for its loss costs some more. The GPU is idle most of the time; a graph (407) would take
+ * most of that away.
  */
 #include "basics.h"
 #include "cuda_check.h"

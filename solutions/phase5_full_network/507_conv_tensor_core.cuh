@@ -39,7 +39,7 @@ typedef struct conv_args {
     int image, out_row,
         out_col;          /* from an output's window to that of the next image, row, column */
     int tap_row, tap_col; /* between taps */
-    int upper;            /* what chunks 4..7 of a tile row lie further on than 4..7 */
+    int upper;            /* chunks 4..7 of a tile row lie this far beyond the end of 0..3 */
     int tap_steps, steps; /* tile rows a tap, and of all k */
     int splits;
     bool relu;

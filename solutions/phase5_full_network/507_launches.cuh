@@ -94,8 +94,8 @@ static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, 
 }
 /* END SOLUTION */
 
-/* SOLUTION: make_graph: capture launch_all once; find the first and the last of its nodes, whose
-   pointers change from call to call (about 45 lines). */
+/* SOLUTION: capture (launch_all, once), find_nodes (the first and the last), set_pointers (what
+   changes from call to call) (about 45 lines). */
 static cudaError_t capture(resnet18_opt *net)
 {
     cudaStream_t stream;
