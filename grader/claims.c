@@ -137,6 +137,13 @@ static bool open_claim(const options *o, claim *c, const char *name)
     return read_claim(c, path);
 }
 
+static void close_claim(claim *c)
+{
+    free(c->root);
+    free(c->file);
+    free(c->parts_root);
+}
+
 static int by_label(const void *a, const void *b)
 {
     return strcmp(((const claim *)a)->label, ((const claim *)b)->label);
@@ -156,6 +163,7 @@ static void read_folder(const options *o, claim_kind kind, claim claims[], int *
             continue;
         }
         printf("  FAIL %s: its first line or its name says nothing of the exercise\n", c.label);
+        close_claim(&c);
         ++*bad;
     }
     if (list) closedir(list);
@@ -169,6 +177,12 @@ claim *claims_read(const options *o, int *count, int *bad)
         read_folder(o, kind, claims, count, bad);
     qsort(claims, (size_t)*count, sizeof *claims, by_label);
     return claims;
+}
+
+void claims_free(claim *claims, int count)
+{
+    for (int i = 0; i < count; i++) close_claim(&claims[i]);
+    free(claims);
 }
 
 static const char *verdict(const claim *c)
@@ -201,7 +215,7 @@ int manifest(const options *o)
     char *text = manifest_text(claims, count);
     fputs(text, stdout);
     free(text);
-    free(claims);
+    claims_free(claims, count);
     return bad ? 1 : 0;
 }
 

@@ -273,13 +273,13 @@ int corpus(const options *o)
         t.failed++;
     }
     library_set *libraries = library_set_create(o, NULL);
-    count = take_entries(o, claims, count, entries, &t);
-    build_entries(libraries, entries, count);
-    judge_all(o, entries, count, &t);
+    const int taken = take_entries(o, claims, count, entries, &t);
+    build_entries(libraries, entries, taken);
+    judge_all(o, entries, taken, &t);
     report_progress("%s", "");
     library_set_free(libraries);
     free(entries);
-    free(claims);
+    claims_free(claims, count);
     printf("corpus: %d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
     return t.failed ? 1 : 0;
 }

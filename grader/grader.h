@@ -648,8 +648,9 @@ typedef struct claim {
 } claim;
 
 /** What the corpus claims, sorted. @param bad how many files or folders claim nothing; they were
- *  named on stdout. @return the caller's */
+ *  named on stdout. @return the caller's, for claims_free */
 claim *claims_read(const options *, int *count, int *bad);
+void claims_free(claim *, int count);
 /** Is grader/corpus/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);

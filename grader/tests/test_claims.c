@@ -54,7 +54,7 @@ START_TEST(fields)
     ck_assert_str_eq(c->name, "1x1x1");
     ck_assert_str_eq(c->text, "is , should");
     ck_assert_str_eq(c->condition, "be");
-    free(c);
+    claims_free(c, count);
 }
 END_TEST
 
@@ -67,7 +67,7 @@ START_TEST(a_folder_is_a_submission)
     ck_assert_int_eq(c->part, IN_BUILD);
     ck_assert_str_eq(c->file, "phase1_cpu/103_matmul_cpu.c");
     ck_assert_ptr_nonnull(strstr(c->root, "grader/corpus/hostile/103_b"));
-    free(c);
+    claims_free(c, count);
 }
 END_TEST
 
@@ -80,9 +80,10 @@ START_TEST(what_claims_nothing)
     write_claim("wrong/999_no_exercise.c", "// WRONG: 1x1x1 | is");
     write_claim("wrong/103_build.c", "// WRONG: build | error");
     write_claim("slow/104_case.c", "// SLOW: 1x1x1 | is");
-    free(read_all(&count, &bad));
+    claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 0);
     ck_assert_int_eq(bad, 6);
+    claims_free(c, count);
 }
 END_TEST
 
@@ -98,7 +99,7 @@ START_TEST(a_gpu_may_show_it_elsewhere)
     ck_assert_str_eq(c[0].name, "graph_5_by_2");
     ck_assert_str_eq(c[0].name_on_gpu, "launch_2_by_2");
     ck_assert_str_eq(c[1].name_on_gpu, "graph_5_by_2");
-    free(c);
+    claims_free(c, count);
 }
 END_TEST
 
@@ -136,7 +137,7 @@ START_TEST(the_manifest_is_sorted_and_compared)
                 "wrong/103_a.c | failed | 1x1x1 | should be");
     ck_assert(manifest_is_current(&o, c, count));
     ck_assert(!manifest_is_current(&o, c, 1));
-    free(c);
+    claims_free(c, count);
 }
 END_TEST
 
