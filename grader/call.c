@@ -295,13 +295,11 @@ static wire_reply perform(const char *function, wire_return returns, int number,
     check_leftovers(function);
     now.seconds = reply.seconds;
     if (now.timed) take_time(function, &reply, &before);
-    if (now.believed) leave_case();
+    if (now.believed && now.place != ON_HOST) leave_case();
     exchange_or_fail(&call, WIRE_FETCH, &fetched, 60.0);
     check_reply(function, &fetched);
-    if (now.timed && now.place == ON_HOST) {
-        const double worked = worker_used(now.worker).worked - idle.worked;
-        now.seconds += work_beside(worked, now.seconds, call.memory_bytes);
-    }
+    if (now.timed) now.beside = worker_used(now.worker).worked - idle.worked - now.seconds;
+    if (now.believed) leave_case();
     for (int i = 0; i < count; i++) {
         if (is_in_shared_memory(&arguments[i])) take_back(shared, &arguments[i]);
         if (is_lent(&arguments[i])) take_home(&call.arguments[i], &arguments[i]);
@@ -383,6 +381,7 @@ void call_aside(const char *function, argument *arguments, int count)
     now.wall = known.wall;
     now.waited = known.waited;
     now.overhead = known.overhead;
+    now.beside = known.beside;
     now.counts = known.counts;
     now.copies = known.copies;
     now.printed = known.printed;

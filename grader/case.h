@@ -277,8 +277,8 @@ void expect_near(const char *what, double got, double want, double tolerance);
     } while (0)
 
 /** The bound for fp32 sums (2e-6 of the sum of absolute terms) and the relative norm (1e-5):
- *  honest fp32 passes in any order, but for chains of very many terms of one sign; TF32, fp16 and one
- *  dropped term do not. */
+ *  honest fp32 passes in any order, but for chains of very many terms of one sign; TF32, fp16 and
+ * one dropped term do not. */
 #define FP32_SUM_TOLERANCE  2e-6
 #define FP32_NORM_TOLERANCE 1e-5
 

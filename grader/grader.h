@@ -419,6 +419,7 @@ typedef struct context {
     double seconds;      /* of the last call */
     double wall, waited; /* of a timed one: the grader's clock; what of it was waiting for a core */
     double overhead;     /* and what of it the call itself does not explain */
+    double beside;       /* that the worker worked before and after a timed call, to copy */
     bool believed;       /* a timed call of a baseline: its outputs are not looked at */
     long sizes[WIRE_ARGUMENTS]; /* numbers among the arguments of the last call */
     int size_count;

@@ -14,6 +14,7 @@
 #define DISTURBANCE 0.8   /* by how much a busy machine may distort a ratio */
 #define HOPELESS    0.5   /* of the threshold: no more pairs would change that */
 #define BUSY        0.1   /* share of the time: from here on the machine is busy */
+#define CORE_FLOP   512   /* that no core does in the time of one of its additions in a chain */
 #define COPY_SLACK  1.05  /* a copy is not quite the fastest that memory can do */
 #define PEER_SANE   0.3   /* of its known rate */
 #define CLOCK_SLACK 20e-6 /* seconds by which two overheads may differ */
@@ -46,6 +47,10 @@ const char *speed_ceiling(const speed_result *s, const device_facts *device)
     const speed_test *test = s->test;
     if (test->flop > 0 && device->flop_per_second > 0 && (test->where & ON_GPU) &&
         test->flop / s->seconds > device->flop_per_second) {
+        return "arithmetic";
+    }
+    if (test->flop > 0 && (test->where & ON_HOST) && device->core_adds_per_second > 0 &&
+        test->flop / s->seconds > CORE_FLOP * device->core_adds_per_second) {
         return "arithmetic";
     }
     if (test->bytes > 0 && device->copy_bytes_per_second > 0 &&

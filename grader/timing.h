@@ -18,9 +18,10 @@ typedef struct core_usage {
 core_usage usage_of(pid_t process);
 /** Memory that a process holds and shares with nobody. */
 size_t bytes_held_by(pid_t process);
-/** Before and after a timed call a worker copies its buffers. @param worked seconds, in all
+/** Before and after a timed call a worker copies its buffers. @param beside seconds that it worked
+ *  there @param honest that a worker without a student's code did, for the same buffers
  *  @return what it worked more than that, and so did not do in the time that is claimed */
-double work_beside(double worked, double timed, size_t bytes);
+double work_hidden(double beside, double honest);
 /** What a host took away from this virtual machine, and all there was; in ticks of all cores. */
 void read_stolen(double *stolen, double *all);
 

@@ -5,12 +5,13 @@
  */
 #include "grader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_RATE  1e9  /* bytes a second that any memory can do */
-#define COPY_SLACK 2e-3 /* seconds for two short copies */
+#define BESIDE_SHARE 1.25   /* of what an honest worker works beside its call */
+#define BESIDE_SLACK 200e-6 /* seconds */
 
 static double seconds_worked(pid_t process)
 {
@@ -49,10 +50,10 @@ size_t bytes_held_by(pid_t process)
     return (resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-double work_beside(double worked, double timed, size_t bytes)
+double work_hidden(double beside, double honest)
 {
-    const double beside = worked - timed - (COPY_SLACK + 2.0 * (double)bytes / COPY_RATE);
-    return beside > 0.0 ? beside : 0.0;
+    const double hidden = beside - (BESIDE_SHARE * fmax(honest, 0.0) + BESIDE_SLACK);
+    return hidden > 0.0 ? hidden : 0.0;
 }
 
 void read_stolen(double *stolen, double *all)
