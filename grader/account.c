@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PRINTED_MAX 4096 /* bytes */
+
 /* ---- findings -------------------------------------------------------------------------------- */
 
 /* Where the name of a file begins that ends at `end`, and where its folder does. */
@@ -65,10 +67,13 @@ void account_work(const remote_account *a, const char *function, bool has_result
            "the device",
            function, (unsigned long long)c->to_host.bytes, (unsigned long long)c->to_device.bytes);
     if (now.exercise->host_copies) return;
-    expect(a->round_trips == 0,
-           "%s: data went to the host (%llu bytes) and back to the device (%llu bytes): what is in "
+    expect(c->to_host.bytes == 0,
+           "%s: data went to the host (%llu bytes), and its results are on the device: what is in "
            "between belongs into a kernel",
-           function, (unsigned long long)c->to_host.bytes, (unsigned long long)c->to_device.bytes);
+           function, (unsigned long long)c->to_host.bytes);
+    expect(a->printed <= PRINTED_MAX,
+           "%s: its kernels printed %llu bytes: more than %d are no message any more", function,
+           (unsigned long long)a->printed, PRINTED_MAX);
     expect(!a->shares,
            "%s: used memory that host and device share (managed or pinned): its work belongs into "
            "kernels, on memory of the device",

@@ -246,6 +246,7 @@ static void take_account(wire_reply *reply, const char *function, bool has_resul
     if (!d) return;
     if (!a) {
         context_drop_worker();
+        now.dead = true; /* it ended, or does not answer: the next would wait as long */
         fail("%s: the process of the software GPU ended while it ran", function);
     }
     account_findings(a, reply);

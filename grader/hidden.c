@@ -259,6 +259,7 @@ char *hidden_words(const char *message)
         {"does not define", "a function is missing"},
         {"did not return within", "too slow, or endless"},
         {"not run after", "not run after an earlier deadline"},
+        {"not run: the cases", "not run: the cases before it took too long together"},
         {"did not return", "crash"},
         {"crashed", "crash"},
         {"wrote outside", "wrote outside of its arrays"},

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_DEADLINE 10.0 /* seconds for one call */
-#define SOFTGPU_SLOWNESS 3.0  /* an emulated call may take this much longer */
+#define DEFAULT_DEADLINE 10.0  /* seconds for one call */
+#define CASES_BUDGET     600.0 /* seconds for all cases of an exercise: after it no case begins */
+#define SOFTGPU_SLOWNESS 3.0   /* an emulated call may take this much longer */
 
 context now;
 static case_result *current_results;
@@ -150,16 +151,24 @@ static char *take(char **text, const char *otherwise)
     return taken;
 }
 
-static void run_case(int index)
+/* @return NULL, or why no more cases are run */
+static const char *why_not(double end)
+{
+    if (now.dead) return "not run after an earlier deadline";
+    return seconds_now() > end ? "not run: the cases before it took too long together" : NULL;
+}
+
+static void run_case(int index, double end)
 {
     const grading_case *c = &now.exercise->cases[index];
     case_result *result = &current_results[index];
+    const char *why = why_not(end);
     *result = (case_result){.name = c->name, .status = FAILED};
-    if (!runs_here(c) || !wanted(c) || now.dead) {
+    if (!runs_here(c) || !wanted(c) || why) {
+        const bool late = why && runs_here(c);
         result->finding = strdup("");
-        result->status = now.dead && runs_here(c) ? NOT_RUN : SKIPPED;
-        result->message =
-            strdup(now.dead && runs_here(c) ? "not run after an earlier deadline" : "");
+        result->status = late ? NOT_RUN : SKIPPED;
+        result->message = strdup(late ? why : "");
         return;
     }
     if (c->line) context_drop_worker(); /* what a worker has seen of it, no public case may tell */
@@ -179,8 +188,10 @@ static void run_case(int index)
 
 void run_cases(case_result results[])
 {
+    const double slow = now.options->slow > 0 ? now.options->slow : 1.0;
+    const double end = seconds_now() + CASES_BUDGET * slow;
     current_results = results;
-    for (int i = 0; now.exercise->cases[i].name; i++) run_case(i);
+    for (int i = 0; now.exercise->cases[i].name; i++) run_case(i, end);
 }
 
 /* ---- anything else that may fail an expectation ---------------------------------------------- */

@@ -128,6 +128,18 @@ START_TEST(after_a_deadline_nothing_runs)
 }
 END_TEST
 
+START_TEST(cases_have_a_time_together)
+{
+    case_result results[5];
+    asked.slow = 1e-12; /* of the ten minutes */
+    run_cases(results);
+    asked.slow = 0;
+    ck_assert_int_eq(results[1].status, NOT_RUN);
+    ck_assert_str_eq(results[1].message, "not run: the cases before it took too long together");
+    for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
+}
+END_TEST
+
 /* ---- exercises ------------------------------------------------------------------------------- */
 
 START_TEST(what_does_not_build_is_not_run)
@@ -246,6 +258,7 @@ Suite *suite_judge(void)
     tcase_add_test(tcase, a_case_runs_with_two_seeds_and_the_first_again);
     tcase_add_test(tcase, a_seed_repeats_a_case);
     tcase_add_test(tcase, after_a_deadline_nothing_runs);
+    tcase_add_test(tcase, cases_have_a_time_together);
     tcase_add_test(tcase, what_does_not_build_is_not_run);
     tcase_add_test(tcase, without_a_baseline_there_is_no_speed);
     tcase_add_test(tcase, one_case_is_not_timed);

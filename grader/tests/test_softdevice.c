@@ -128,8 +128,10 @@ static const struct {
     {&strict, {.counts.to_device.bytes = 4}, true, NULL}, /* a constant */
     {&strict, {.round_trips = 1}, true, "no kernel ran"},
     {&lenient, {.round_trips = 1}, true, "no kernel ran"},
-    {&strict, {.launches = 1, .round_trips = 1}, true, "went to the host"},
-    {&lenient, {.launches = 1, .round_trips = 1}, true, NULL},
+    {&strict, {.launches = 1, .counts.to_host.bytes = 4}, true, "went to the host"},
+    {&lenient, {.launches = 1, .round_trips = 1, .counts.to_host.bytes = 4}, true, NULL},
+    {&strict, {.launches = 1, .printed = 4096}, true, NULL},
+    {&strict, {.launches = 1, .printed = 4097}, true, "no message"},
     {&strict, {.launches = 1, .shares = 1}, true, "host and device share"},
     {&strict, {.round_trips = 1}, false, NULL},
     {&strict, {.launches = 1, .faults = 1}, true, "denies it"},
