@@ -30,6 +30,12 @@ static size_t image_bytes(const wire_argument *w)
     return w->before + w->bytes + w->after;
 }
 
+/* Where it begins: what shall end before an unmapped page ends with one here already. */
+static size_t start_of(const wire_argument *w, size_t end, size_t room)
+{
+    return w->against_guard ? end + room - image_bytes(w) : end;
+}
+
 /* On softgpu it is the grader itself that keeps buffers on the device (softdevice.c). */
 static bool is_lent(const argument *a)
 {
@@ -59,8 +65,9 @@ static size_t lay_out(wire_call *call, argument *arguments, int count)
         wire_argument *w = &arguments[i].wire;
         if (is_in_shared_memory(&arguments[i])) {
             surround(w);
-            w->at = end;
-            end += (image_bytes(w) + WIRE_PAGE - 1) / WIRE_PAGE * WIRE_PAGE;
+            const size_t room = (image_bytes(w) + WIRE_PAGE - 1) / WIRE_PAGE * WIRE_PAGE;
+            w->at = start_of(w, end, room);
+            end += room;
         }
         call->arguments[i] = *w;
     }

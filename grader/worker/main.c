@@ -57,9 +57,9 @@ static void free_buffers(void)
 }
 
 static bool create_host_buffer(worker_buffer *buffer, const wire_argument *argument,
-                               const unsigned char *image, wire_reply *reply)
+                               wire_reply *reply)
 {
-    if (!host_buffer_create(buffer, argument, image)) {
+    if (!host_buffer_create(buffer, argument, shared)) {
         set_text(reply, WIRE_NO_MEMORY, "host memory");
         return false;
     }
@@ -72,10 +72,8 @@ static bool create_host_buffer(worker_buffer *buffer, const wire_argument *argum
 static bool create_buffer(uint32_t i, wire_reply *reply)
 {
     const wire_argument *argument = &call.arguments[i];
-    const unsigned char *image = shared + argument->at;
-    if (argument->space == WIRE_HOST)
-        return create_host_buffer(&buffers[i], argument, image, reply);
-    int error = device_buffer_create(&buffers[i], argument, image);
+    if (argument->space == WIRE_HOST) return create_host_buffer(&buffers[i], argument, reply);
+    int error = device_buffer_create(&buffers[i], argument, shared + argument->at);
     if (!error) return true;
     set_cuda_error(reply, "copying in", error);
     return false;
@@ -172,7 +170,7 @@ static void fetch(wire_reply *reply)
         if (call.arguments[i].kind != WIRE_BUFFER) continue;
         unsigned char *image = shared + call.arguments[i].at;
         if (call.arguments[i].space == WIRE_HOST) {
-            memcpy(image, buffers[i].base, buffers[i].image_bytes);
+            host_buffer_read(image, &buffers[i]);
             continue;
         }
         int error = device_buffer_read(image, &buffers[i]);

@@ -30,7 +30,9 @@ typedef struct worker_buffer {
 } worker_buffer;
 
 /* memory.c */
-bool host_buffer_create(worker_buffer *, const wire_argument *, const unsigned char *image);
+/** @param shared the grader's memory, in which argument->at is where the image lies */
+bool host_buffer_create(worker_buffer *, const wire_argument *, const unsigned char *shared);
+void host_buffer_read(unsigned char *image, const worker_buffer *);
 void host_buffer_free(worker_buffer *);
 
 /* device_cuda.c, device_none.c. Each int is a cudaError_t, 0 for success. */
