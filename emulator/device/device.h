@@ -104,7 +104,6 @@ typedef struct device_launch_request {
     uint32_t param_bytes;
     uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
                              DEVICE_RESIDENT of them */
-    uint32_t resident;    /**< such blocks that a device of this size would hold; only counted */
     uint32_t continues;   /**< is of the same run of a graph as the launch before; only counted */
 } device_launch_request;
 

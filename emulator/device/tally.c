@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "count.h"
 #include "pattern.h"
+#include "residency.h"
 
 /* ---- the map of sectors ---------------------------------------------------------------------- */
 
@@ -194,7 +195,8 @@ static void add_shape(counted *k, const launch *l)
     uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
     k->launches++;
     k->submissions += !l->request->continues;
-    k->resident += l->request->resident;
+    k->resident += MULTIPROCESSORS *
+                   resident_blocks(&l->function->facts, threads, l->request->dynamic_shared_bytes);
     k->blocks += l->blocks;
     k->threads += l->blocks * threads;
     k->warps += l->blocks * ((threads + LANES - 1) / LANES);

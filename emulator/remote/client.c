@@ -309,7 +309,7 @@ device_status device_launch(device *d, const device_launch_request *l)
 {
     remote_reply reply = {.word = {0}};
     remote_request q = {.verb = REMOTE_LAUNCH,
-                        .word = {l->function, l->resident, l->continues},
+                        .word = {l->function, l->continues},
                         .dynamic_shared_bytes = l->dynamic_shared_bytes,
                         .cooperative = l->cooperative};
 

@@ -313,8 +313,7 @@ static device_status do_launch(message *m)
                                     .params = params,
                                     .param_bytes = (uint32_t)q->payload,
                                     .cooperative = q->cooperative,
-                                    .resident = (uint32_t)q->word[1],
-                                    .continues = q->word[2] != 0};
+                                    .continues = q->word[1] != 0};
 
     if (q->payload > sizeof params) return DEVICE_BAD_LAUNCH;
     memcpy(params, m->window, q->payload);

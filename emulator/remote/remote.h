@@ -79,7 +79,7 @@ typedef struct remote_request {
     uint64_t payload; /**< bytes in the window */
     uint32_t small;
     uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0];
-                                                      word[1] and [2]: resident, continues */
+                                                      word[1]: continues */
     uint64_t step; /**< of the client's timeline, in which its latest work is done */
 } remote_request;
 

@@ -68,19 +68,14 @@ static cudaError_t check_shape(const struct launch_work *w)
     return grid_fits && block_fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-/** How many blocks the device holds at once. */
-static uint32_t resident_blocks(const struct launch_work *w)
-{
-    const int threads = (int)(w->block.x * w->block.y * w->block.z);
-    return (uint32_t)blocks_per_multiprocessor(w->kernel, threads, w->shared) * MULTIPROCESSORS;
-}
-
 /** All blocks of a cooperative grid must be resident at once. */
 static cudaError_t check_cooperative(const struct launch_work *w)
 {
     uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
+    int threads = (int)(w->block.x * w->block.y * w->block.z);
+    int resident = blocks_per_multiprocessor(w->kernel, threads, w->shared) * MULTIPROCESSORS;
 
-    return blocks <= resident_blocks(w) ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+    return blocks <= (uint64_t)resident ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
 
 static cudaError_t check(const struct launch_work *w)
@@ -141,7 +136,6 @@ cudaError_t launch_run(const struct launch_work *w)
         .params = w->params,
         .param_bytes = w->kernel->facts.param_bytes,
         .cooperative = w->cooperative,
-        .resident = resident_blocks(w),
         .continues = in_graph == NEXT,
     };
     if (in_graph == FIRST) in_graph = NEXT;

@@ -1,44 +1,14 @@
 /*
- * occupancy.c: how many blocks of a kernel one multiprocessor holds: the least of what threads,
- * registers, shared memory and block slots allow. Registers are the device's estimate.
+ * occupancy.c: questions about how many blocks of a kernel one multiprocessor holds; residency.h
+ * has the answer.
  */
 #include "runtime.h"
 
-enum { REGISTER_UNIT = 256, SHARED_UNIT = 128 }; /* registers go by warp, shared memory by block */
-
-static size_t round_up(size_t value, size_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int blocks_by_registers(const struct kernel *kernel, int warps)
-{
-    size_t by_warp = round_up((size_t)kernel->facts.registers * WARP_SIZE, REGISTER_UNIT);
-
-    return by_warp ? (int)(SM_REGISTERS / by_warp) / warps : MAX_SM_BLOCKS;
-}
-
-static int blocks_by_shared(const struct kernel *kernel, size_t dynamic)
-{
-    size_t used = kernel->facts.static_shared_bytes + dynamic + SHARED_RESERVED;
-
-    return (int)(SHARED_PER_SM / round_up(used, SHARED_UNIT));
-}
-
 int blocks_per_multiprocessor(const struct kernel *kernel, int threads, size_t dynamic)
 {
-    int warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
-
     if (threads > (int)kernel->facts.max_threads || dynamic > dynamic_shared_limit(kernel))
         return 0;
-    int blocks = least(MAX_SM_BLOCKS, MAX_SM_THREADS / WARP_SIZE / warps);
-    blocks = least(blocks, blocks_by_registers(kernel, warps));
-    return least(blocks, blocks_by_shared(kernel, dynamic));
+    return (int)resident_blocks(&kernel->facts, (uint64_t)threads, dynamic);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,

@@ -24,6 +24,7 @@
 #include <sys/types.h>
 
 #include "../device/device.h"
+#include "../device/residency.h"
 
 /** Also export `name` for programs compiled with --default-stream per-thread. */
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))
@@ -455,18 +456,12 @@ cudaError_t graph_memory_end(struct work *, cudaGraph_t, const void *pointer);
 bool keepsakes_copy(struct keepsake **to, const struct keepsake *from);
 void keepsakes_release(struct keepsake **);
 
-/* properties.c: what the device claims to be: compute capability 8.0, small. */
+/* properties.c: what the device claims to be: compute capability 8.0, small; its size stands in
+ * residency.h. */
 enum {
-    WARP_SIZE = 32,
-    MULTIPROCESSORS = 8,
     MAX_BLOCK_THREADS = 1024,
-    MAX_SM_THREADS = 2048,
-    MAX_SM_BLOCKS = 32,
-    SM_REGISTERS = 65536,
     SHARED_DEFAULT = 48 << 10,
     SHARED_OPT_IN = 163 << 10,
-    SHARED_PER_SM = 164 << 10,
-    SHARED_RESERVED = 1 << 10, /* of each block, by the system */
     MAX_GRID_X = 0x7fffffff,
     MAX_GRID_YZ = 65535,
     MAX_BLOCK_Z = 64,
