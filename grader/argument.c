@@ -57,6 +57,12 @@ argument pinned(argument a)
     return a;
 }
 
+argument opaque(argument a)
+{
+    a.wire.opaque = 1;
+    return a;
+}
+
 argument shifted(argument a, unsigned bytes)
 {
     a.wire.before = bytes;

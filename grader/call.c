@@ -371,9 +371,22 @@ const device_counts *call_counts(void)
     return worker_device(now.worker) ? &now.counts : NULL;
 }
 
+void call_counted(const char *function, argument *arguments, int count)
+{
+    const bool was = now.counted;
+    now.counted = true; /* should the call end the case, the next one takes it back (run.c) */
+    perform(function, WIRE_RETURN_CUDA, 0, arguments, count);
+    now.counted = was;
+}
+
 double call_seconds(void)
 {
     return now.seconds;
+}
+
+double call_wall_seconds(void)
+{
+    return now.wall;
 }
 
 /* What is known of the call that is timed or counted stays as it is. */

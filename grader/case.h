@@ -154,6 +154,9 @@ argument in_bytes(const char *name, const void *data, size_t bytes);
 argument host(argument);
 /** Page-locked host memory: pinned(host(in_f32(...))). */
 argument pinned(argument);
+/** Host memory that only the worker's functions reach: the call gets a pointer to nothing in its
+ *  place, which it can but hand on: opaque(host(inout_f32(...))). One a call. */
+argument opaque(argument);
 /** Start the buffer this many bytes past an aligned address (multiples of 4, but for in_bytes). */
 argument shifted(argument, unsigned bytes);
 
@@ -186,11 +189,15 @@ void call_returning_handle(int number, const char *function, argument *arguments
 const char *call_output(void);
 /** Seconds that the last call took. */
 double call_seconds(void);
+/** The same by the grader's own clock, with the way to the worker and back. */
+double call_wall_seconds(void);
 /** Bytes of memory that the worker holds now: its own, and, on softgpu, the device's. */
 double held_bytes(void);
 /** What the last call cost: its launches, copies, fills, memory of the device and span; of its
- *  kernels nothing. NULL on a GPU. */
+ *  kernels nothing, unless by call_counted. NULL on a GPU. */
 const device_counts *call_counts(void);
+/** As call_cuda; call_counts says on softgpu what its kernels cost, too. */
+void call_counted(const char *function, argument *arguments, int count);
 
 /** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
 void call_aside(const char *function, argument *arguments, int count);
@@ -215,9 +222,9 @@ double stored_bytes(const device_counts *);
 double sectors_per_request(const device_counts *);
 /** Wavefronts of shared memory beyond those that are needed, a request. */
 double conflicts_per_request(const device_counts *);
-/** Atomic operations on global memory, of single threads, a block. */
+/** Atomic operations on global memory, of single threads, by the busiest block of each launch. */
 double atomics_per_block(const device_counts *);
-/** The length of what a warp executes, on average. */
+/** The length of what a warp executes: the longest of each launch, launch after launch. */
 double instructions_per_warp(const device_counts *);
 double kernel_launches(const device_counts *);
 /** What the host launched: a graph counts once, however many kernels it launches. */
@@ -278,7 +285,7 @@ void expect_near(const char *what, double got, double want, double tolerance);
 
 /** The bound for fp32 sums (2e-6 of the sum of absolute terms) and the relative norm (1e-5):
  *  honest fp32 passes in any order, but for chains of very many terms of one sign; TF32, fp16 and
- * one dropped term do not. */
+ *  one dropped term do not. */
 #define FP32_SUM_TOLERANCE  2e-6
 #define FP32_NORM_TOLERANCE 1e-5
 

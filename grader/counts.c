@@ -6,7 +6,6 @@
 
 #define SECTOR_BYTES 32
 #define WARP_BYTES   128 /* of a request in which each of 32 threads takes 4 bytes */
-#define ATOMIC_BYTES 4
 
 static double ratio(double a, double b)
 {
@@ -52,14 +51,16 @@ double conflicts_per_request(const device_counts *c)
                  (double)(load->requests + store->requests + atomic->requests));
 }
 
+/* Of launch after launch, the busiest block and the longest warp: an average would fall with blocks
+ * and warps that have nothing to do. */
 double atomics_per_block(const device_counts *c)
 {
-    return ratio((double)c->global_atomic.bytes / ATOMIC_BYTES, (double)c->blocks);
+    return (double)c->block_atomics;
 }
 
 double instructions_per_warp(const device_counts *c)
 {
-    return ratio((double)c->instructions, (double)c->warps);
+    return (double)c->longest;
 }
 
 double kernel_launches(const device_counts *c)

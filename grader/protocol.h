@@ -55,6 +55,7 @@ typedef struct wire_argument {
     uint64_t address;       /* of the data on softgpu's device, where the grader put it; or 0 */
     uint32_t against_guard; /* host only: the last byte touches an unmapped page */
     uint32_t pinned;        /* host only: page-locked, for copies that nobody waits for */
+    uint32_t opaque;        /* host only: the call gets a token that worker/scenarios.c knows */
     char name[32];
     union {
         int64_t i;

@@ -152,9 +152,11 @@ void block_start(block *b, uint64_t number)
     b->live = b->threads;
     memset(b->arrived, 0, sizeof b->arrived);
     b->polls = 0;
+    b->atomics = 0;
     flights_start(b);
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
+        b->warps[k].executed = 0;
         warp_start(&b->warps[k], b->launch->function, rest >= LANES ? ~0u : (1u << rest) - 1);
         local_start(&b->warps[k]);
         b->warps[k].budget = b->launch->budget;

@@ -13,6 +13,7 @@ tally *count_executed(warp *w, const op *o, uint32_t mask)
 {
     tally *t = &w->block->tallies[o->site];
     t->executed++;
+    if (++w->executed > w->block->longest) w->block->longest = w->executed;
     t->lanes += (uint32_t)__builtin_popcount(mask);
     return t;
 }
@@ -67,11 +68,18 @@ static void drop_meeting(pattern *p)
     }
 }
 
+static void count_atomics(block *b, const pattern *p)
+{
+    b->atomics += (uint64_t)__builtin_popcount(p->mask) * ((p->bytes + 3) / 4);
+    if (b->atomics > b->most_atomics) b->most_atomics = b->atomics;
+}
+
 static void count_global(warp *w, tally *t, pattern *p, pattern_kind kind)
 {
     uint64_t sector[LANES];
     if (w->block->launch->grid) drop_meeting(p);
     if (!p->mask) return;
+    if (kind == PATTERN_ATOMIC) count_atomics(w->block, p);
     uint32_t n = pattern_sectors(p, sector);
     add_request(t, p, kind == PATTERN_ATOMIC ? pattern_atomic_sectors(p) : n);
     tally_touch(w->block->device->counter, sector, n);

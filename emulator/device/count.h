@@ -57,6 +57,7 @@ struct counted {
     const function *function; /* the twin */
     char kernel[128];
     uint64_t launches, blocks, warps, threads, submissions, resident, footprint;
+    uint64_t longest, block_atomics;
     uint32_t first, sites; /* of the module's sites those that a launch can reach */
     site *site;
     char **file; /* of each site, in counter.files */

@@ -13,8 +13,8 @@
  * next but one; cp.async counts as a load of global memory, and not as a store to shared memory;
  * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
- * All numbers but the last are sums over blocks and launches, so they do not depend on the order in
- * which blocks run: the same program gives the same counts every time.
+ * All numbers but the last are sums over launches, of sums or maxima over blocks, so they do not
+ * depend on the order in which blocks run: the same program gives the same counts every time.
  */
 #ifndef SOFTGPU_COUNTS_H
 #define SOFTGPU_COUNTS_H
@@ -58,11 +58,15 @@ typedef struct device_counts {
     uint64_t resident;     /**< blocks that the device holds at once, of each launch; blocks divided
                               by it is what a profiler calls waves */
     uint64_t instructions; /**< warp instructions executed */
+    uint64_t longest;      /**< of them, by the warp of each launch that executed most: the longest
+                              way, which no other warp shortens */
     uint64_t by_class[CLASSES];
     uint64_t lanes;      /**< active lanes, summed over instructions: at most 32 times as many */
     uint64_t operations; /**< floating-point, of all lanes; a fused multiply-add counts two */
     device_traffic global_load, global_store, local_load, local_store;
     device_traffic global_atomic; /**< reductions (red) too */
+    uint64_t block_atomics; /**< atomic operations of single lanes on words of global memory, by the
+                               block of each launch that made most */
     device_banks shared_load, shared_store, shared_atomic;
     uint64_t barriers;  /**< warps that arrived at a block's barrier */
     uint64_t footprint; /**< bytes in distinct sectors of global memory that a launch touched,

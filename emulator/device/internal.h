@@ -355,6 +355,7 @@ struct warp {
     word_shape shapes[SHAPES + 1]; /**< by op.shape; nobody relies on the last one */
     uint32_t noted;                /**< bit set of shapes noted since another path ran */
     uint32_t index;                /**< in the block */
+    uint64_t executed;             /**< instructions, while launches are counted */
     uint32_t synced;               /**< tick of its last warp-wide synchronisation */
     uint32_t fenced;               /**< tick of its last memory fence */
     int64_t budget;                /**< operations left */
@@ -418,6 +419,8 @@ struct block {
     bool waits;          /**< cooperative: has found others missing in this turn */
     tally *tallies;      /**< by site of the module, while launches are counted */
     size_t tally_capacity;
+    uint64_t atomics;               /**< of this block, on global memory; likewise */
+    uint64_t longest, most_atomics; /**< of any warp, of any block that ran here */
 };
 
 /** Where the blocks of a cooperative grid meet: see grid.c. */
@@ -446,6 +449,7 @@ struct launch {
     uint32_t first_finding; /**< of this launch, in device->findings */
     grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
     counted *counted;       /**< where its cost goes; NULL: nobody counts */
+    uint64_t longest, block_atomics; /**< so far; see counts.h */
 };
 
 /* ---- the device ------------------------------------------------------------------------------ */

@@ -107,6 +107,7 @@ void tally_prepare(block *b)
         b->tally_capacity = end;
     }
     memset(b->tallies + k->first, 0, k->sites * sizeof *b->tallies);
+    b->longest = b->most_atomics = 0;
 }
 
 static void add_tally(tally *to, const tally *from)
@@ -119,11 +120,19 @@ static void add_tally(tally *to, const tally *from)
     to->least += from->least;
 }
 
+static void raise(uint64_t *most, uint64_t one)
+{
+    if (one > *most) *most = one;
+}
+
 void tally_fold(block *b)
 {
-    counted *k = b->launch->counted;
+    launch *l = b->launch;
+    counted *k = l->counted;
     pthread_mutex_lock(&b->device->reports);
     for (uint32_t i = 0; i < k->sites; i++) add_tally(&k->tally[i], &b->tallies[k->first + i]);
+    raise(&l->longest, b->longest);
+    raise(&l->block_atomics, b->most_atomics);
     pthread_mutex_unlock(&b->device->reports);
 }
 
@@ -177,6 +186,8 @@ static void add_kernel(device_counts *c, const counted *k)
     c->submissions += k->submissions;
     c->resident += k->resident;
     c->footprint += k->footprint;
+    c->longest += k->longest;
+    c->block_atomics += k->block_atomics;
     for (uint32_t i = 0; i < k->sites; i++) add_site(c, &k->site[i], &k->tally[i]);
 }
 
@@ -236,6 +247,8 @@ void tally_end(launch *l)
 {
     if (!l->counted) return;
     l->counted->footprint += SECTOR_BYTES * take_touched(l->device->counter);
+    l->counted->longest += l->longest;
+    l->counted->block_atomics += l->block_atomics;
     keep_launch(l->device->counter, l);
 }
 

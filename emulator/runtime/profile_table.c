@@ -105,6 +105,7 @@ static void print_details(FILE *to, const struct profile_kernel *k)
     print_banks(to, "shared stores", &c->shared_store);
     print_banks(to, "shared atomics", &c->shared_atomic);
     print_number(to, "footprint", c->footprint, " bytes of global memory touched");
+    print_number(to, "longest", c->longest, " instructions of one warp");
     print_number(to, "barriers", c->barriers, " arrivals of warps");
     print_number(to, "floating point", c->operations, " operations");
 }

@@ -147,6 +147,9 @@ static const char *const body[] = {
     "st.local.u32 [mine], %r1; ld.local.u32 %r2, [mine];\n",
     "fma.rn.f32 %f1, %f1, %f1, %f1; add.f32 %f1, %f1, %f1; neg.f32 %f1, %f1;\n",
     "cvt.u64.u32 %rd3, %r1; cvta.shared.u64 %rd4, %rd3; st.u8 [%rd4], %r1;\n",
+    "setp.lt.u32 %q1, %r1, 40; @%q1 red.global.add.u32 [%rd1], 1;\n"
+    "setp.gt.u32 %q1, %r1, 31; @%q1 bra end; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1;\n"
+    "mov.u32 %r2, %ctaid.x; setp.eq.u32 %q1, %r2, 0; @%q1 bra end; add.u32 %r1, %r1, 1;\nend:\n",
 };
 
 /* A launch of 2 blocks of 64 threads: 4 warps. */
@@ -234,6 +237,17 @@ START_TEST(generic_addresses_are_told_apart)
     ck_assert_uint_eq(c.global_store.requests, 0);
     ck_assert_uint_eq(c.shared_store.requests, 4);
     ck_assert_uint_eq(c.shared_store.wavefronts, 4);
+}
+END_TEST
+
+/* The first warp of block 1 has the longest way. Launches add up, whatever their warps' number. */
+START_TEST(the_longest_warp_and_the_busiest_block_count)
+{
+    device_counts first = count(body[7]), second = count("");
+    ck_assert_uint_eq(first.longest, 4 + 2 + 2 + 2 + 3 + 1 + 1);
+    ck_assert_uint_eq(first.block_atomics, 40);
+    ck_assert_uint_eq(second.longest, first.longest + 4 + 1);
+    ck_assert_uint_eq(second.block_atomics, first.block_atomics);
 }
 END_TEST
 
@@ -377,6 +391,7 @@ Suite *more_suite(void)
     tcase_add_test(kernels, local_memory_is_word_by_word);
     tcase_add_test(kernels, operations_are_counted_by_lane);
     tcase_add_test(kernels, generic_addresses_are_told_apart);
+    tcase_add_test(kernels, the_longest_warp_and_the_busiest_block_count);
     tcase_add_test(kernels, sites_and_launches_add_up);
     tcase_add_test(kernels, counting_can_pause);
     tcase_add_loop_test(kernels, matrices_are_moved_as_by_machine_code, 0,

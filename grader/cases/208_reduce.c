@@ -50,13 +50,43 @@ static double sum_of(const float *x, size_t n, double *absolute)
     return sum;
 }
 
+/* What is left of n to be folded on the host: a number a block, but not most of them. */
+static void expect_folded(const char *function, double n)
+{
+    const device_counts *c = call_counts();
+    if (!c) return;
+    expect((double)c->to_host.bytes <= n + 8192,
+           "%s: of %.0f bytes %llu went to the host: its work belongs on the device", function,
+           4 * n, (unsigned long long)c->to_host.bytes);
+}
+
+/* At most: an atomic operation of a warp on shared memory may be one of a single lane. */
+static double additions_of(const device_counts *c)
+{
+    const double atomics =
+        (double)c->global_atomic.bytes / 4 + 32.0 * (double)c->shared_atomic.requests;
+    return operations(c) + atomics;
+}
+
+/* The same of sums, where the device's additions say it, whichever way the numbers went. */
+static void expect_added(const char *function, double n, double results)
+{
+    const device_counts *c = call_counts();
+    const double additions = 0.75 * (n - results) - 2048;
+    expect_folded(function, n);
+    expect(!c || additions_of(c) >= additions,
+           "%s: kernels made %.0f additions for %.0f numbers: its work belongs on the device",
+           function, additions_of(c), n);
+}
+
 static void check_sum(const char *function, const float *x, size_t n, unsigned shift)
 {
     float out;
     double absolute, want = sum_of(x, n, &absolute);
-    call_cuda(function,
-              ARGS(out_f32("out", &out, 1), shifted(in_f32("in", x, n), shift), u64(n), stream()));
+    call_counted(function, ARGS(out_f32("out", &out, 1), shifted(in_f32("in", x, n), shift), u64(n),
+                                stream()));
     expect_close((layout){"out", 1, 1}, &out, &want, &absolute, FP32_SUM_TOLERANCE);
+    expect_added(function, (double)n, 1);
 }
 
 /* shape: n, bytes by which the input is shifted. */
@@ -102,6 +132,7 @@ static void check_max(const float *x, size_t n)
         suspect("the maximum starts at 0", from_0);
     }
     expect_close(l, &out, &want, NULL, 0.0);
+    expect_folded("reduce_max", (double)n);
 }
 
 /* shape: n, low, high. */
@@ -148,13 +179,14 @@ static void check_rows(const char *function, const long *shape)
     float *out = f32_array(rows);
     double *want = f64_array(rows), *absolute = f64_array(rows);
     parallel(rows, cols, sum_rows, &(row_sums){x, rows * cols, cols, want, absolute});
-    call_cuda(function, ARGS(out_f32("out", out, rows), in_f32("in", x, rows * cols),
-                             i32((int)rows), i32((int)cols), stream()));
+    call_counted(function, ARGS(out_f32("out", out, rows), in_f32("in", x, rows * cols),
+                                i32((int)rows), i32((int)cols), stream()));
     const layout l = {"out", 1, rows};
     if (!is_close(l, out, want, absolute, FP32_SUM_TOLERANCE)) {
         suspect_product(out, x, ones(cols), (long)rows, 1, (long)cols);
     }
     expect_close(l, out, want, absolute, FP32_SUM_TOLERANCE);
+    expect_added(function, (double)(rows * cols), (double)rows);
 }
 
 static void rows(const long *shape)
@@ -271,7 +303,7 @@ EXERCISE(208) = {
     .name = "reduce",
     .file = "phase2_cuda_basics/208_reduce.cu",
     .functions = {"reduce_sum", "reduce_max", "row_sum"},
-    .host_copies = true, /* its traffic says what they cost */
+    .host_copies = true, /* of what blocks leave; its traffic says what they cost */
     .baseline_file = "grader/baselines/208_reduce.cu",
     .points = 10,
     .speed_points = 5,

@@ -17,13 +17,15 @@ typedef struct training {
 
 static void train_here(training *t)
 {
-    call_cuda("train_mnist",
-              ARGS(handle(0), host(out_f32("h_loss", t->loss, (size_t)t->epochs)),
-                   host(out_f32("h_accuracy", t->accuracy, (size_t)t->epochs)),
-                   host(in_f32("h_images", t->images, (size_t)t->count * MLP_INPUTS)),
-                   host(in_i32("h_labels", t->labels, (size_t)t->count)), i32(t->count),
-                   i32(t->validation), i32(t->epochs), i32(t->batch), f32(t->lr), u64(t->seed),
-                   stream()));
+    const double trained = (double)t->epochs * (t->count - t->validation);
+    call_counted("train_mnist",
+                 ARGS(handle(0), host(out_f32("h_loss", t->loss, (size_t)t->epochs)),
+                      host(out_f32("h_accuracy", t->accuracy, (size_t)t->epochs)),
+                      host(in_f32("h_images", t->images, (size_t)t->count * MLP_INPUTS)),
+                      host(in_i32("h_labels", t->labels, (size_t)t->count)), i32(t->count),
+                      i32(t->validation), i32(t->epochs), i32(t->batch), f32(t->lr), u64(t->seed),
+                      stream()));
+    mlp_expect_operations("train_mnist", trained, (double)t->epochs * t->validation);
 }
 
 /* The numbers of a training run on drawn digits; shape: images, of these validation, epochs, batch

@@ -164,6 +164,21 @@ const mnist *mlp_data(void)
 
 /* ---- the student's network ------------------------------------------------------------------- */
 
+#define FORWARD_FLOP  (2.0 * (MLP_INPUTS * MLP_HIDDEN + MLP_HIDDEN * MLP_CLASSES))
+#define BACKWARD_FLOP (FORWARD_FLOP + 2.0 * MLP_HIDDEN * MLP_CLASSES) /* none to the images */
+
+/* Half of the products, since who leaves out zeros needs fewer. */
+void mlp_expect_operations(const char *function, double trained, double predicted)
+{
+    const device_counts *c = call_counts();
+    const double flop = trained * (FORWARD_FLOP + BACKWARD_FLOP) + predicted * FORWARD_FLOP;
+    if (!c) return;
+    expect(operations(c) >= 0.5 * flop,
+           "%s: kernels made %.0f floating-point operations, its products alone are %.0f: its work "
+           "belongs on the device",
+           function, operations(c), flop);
+}
+
 void mlp_create_here(const float *params)
 {
     argument p = host(in_f32("params", params, MLP_PARAMS));
@@ -182,8 +197,9 @@ float mlp_train_here(const float *x, const int *labels, int batch, float lr)
         return call_returning_f32("mlp_train_batch_cpu",
                                   ARGS(handle(0), images, wanted, i32(batch), f32(lr)));
     }
-    call_cuda("mlp_train_batch", ARGS(handle(0), host(out_f32("h_loss", &loss, 1)), images, wanted,
-                                      i32(batch), f32(lr), stream()));
+    call_counted("mlp_train_batch", ARGS(handle(0), host(out_f32("h_loss", &loss, 1)), images,
+                                         wanted, i32(batch), f32(lr), stream()));
+    mlp_expect_operations("mlp_train_batch", batch, 0);
     return loss;
 }
 
@@ -194,7 +210,8 @@ void mlp_predict_here(float *logits, const float *x, int batch)
     if (now.place == ON_HOST) {
         call_void("mlp_predict_cpu", ARGS(handle(0), out, images, i32(batch)));
     } else {
-        call_cuda("mlp_predict", ARGS(handle(0), out, images, i32(batch), stream()));
+        call_counted("mlp_predict", ARGS(handle(0), out, images, i32(batch), stream()));
+        mlp_expect_operations("mlp_predict", 0, batch);
     }
 }
 

@@ -45,6 +45,9 @@ void mlp_predict_here(float *logits, const float *x, int batch);
 void mlp_get_params_here(float *params);
 void mlp_free_here(void);
 
+/** The last call's kernels, where they are counted, did the work of so many images. */
+void mlp_expect_operations(const char *function, double trained, double predicted);
+
 /** Parameters are those of the reference, each array within 1e-5 of its norm. */
 void mlp_expect_params(const reference_mlp *, const char *when);
 /** Share of rows whose largest logit is that of the label. */

@@ -48,12 +48,14 @@ START_TEST(shares_of_blocks_warps_and_requests)
     const device_counts c = {.blocks = 4,
                              .warps = 8,
                              .instructions = 80,
+                             .longest = 40,
+                             .block_atomics = 100,
                              .global_atomic = {.requests = 8, .sectors = 8, .bytes = 4 * 256},
                              .shared_load = {.requests = 6, .wavefronts = 9, .conflicts = 3},
                              .shared_store = {.requests = 3, .wavefronts = 4, .conflicts = 1},
                              .shared_atomic = {.requests = 1, .wavefronts = 2, .conflicts = 1}};
-    ck_assert_double_eq(atomics_per_block(&c), 64);
-    ck_assert_double_eq(instructions_per_warp(&c), 10);
+    ck_assert_double_eq(atomics_per_block(&c), 100);
+    ck_assert_double_eq(instructions_per_warp(&c), 40);
     ck_assert_double_eq(conflicts_per_request(&c), 0.5);
 }
 END_TEST

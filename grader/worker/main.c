@@ -105,11 +105,18 @@ static void prepare(wire_reply *reply)
     }
 }
 
+static void *buffer_pointer(const wire_argument *argument, unsigned char *data)
+{
+    if (!argument->opaque) return data;
+    memset(shared + argument->at, 0, argument->before + argument->bytes + argument->after);
+    return scenario_hide(data, argument->bytes);
+}
+
 static void *argument_pointer(uint32_t i, void *pointers[])
 {
     const wire_argument *argument = &call.arguments[i];
     switch (argument->kind) {
-    case WIRE_BUFFER: return buffers[i].base + argument->before;
+    case WIRE_BUFFER: return buffer_pointer(argument, buffers[i].base + argument->before);
     case WIRE_ALIAS: return pointers[argument->value.i];
     case WIRE_POINTER: return handles[argument->value.i];
     case WIRE_HANDLE_OUT: return &handles[argument->value.i];
@@ -156,6 +163,7 @@ static void run(wire_reply *reply)
     for (uint32_t i = 0; i < call.repeats; i++) invoke(function, &call, pointers, reply);
     reply->copies = copies_stop();
     reply->seconds = device_clock_stop();
+    scenario_reveal();
 
     if (call.returns == WIRE_RETURN_HANDLE) {
         handles[call.return_handle] = (void *)(intptr_t)reply->returned.i;

@@ -29,21 +29,6 @@ static void CUDART_CB keep_busy(void *data)
     *t->took = (int)(1e6 * (seconds_now() - began));
 }
 
-static int calls_of_this_batch(const sweep_plan *plan, int batch)
-{
-    int count = 0;
-    for (int i = plan->calls - 1; i >= 0 && plan->batch[i] == batch; i--) count++;
-    return count;
-}
-
-static int length_of(const sweep_plan *plan, int batch, int before)
-{
-    const int usual = plan->fixed + plan->per_image * batch;
-    if (before < plan->cold_calls) return plan->cold * usual;
-    const int warm = before - plan->cold_calls;
-    return plan->every && warm % plan->every == plan->every - 1 ? plan->outlier * usual : usual;
-}
-
 static cudaError_t hold(size_t bytes)
 {
     cudaError_t error = cudaFree(held);
@@ -55,19 +40,21 @@ static cudaError_t hold(size_t bytes)
 /* Returns while the stream still works, as a launch does. */
 static cudaError_t timed_forward(void *context, int batch, cudaStream_t stream)
 {
-    sweep_plan *plan = context;
+    sweep_plan *plan = scenario_hidden(context);
+    if (!plan) return cudaErrorInvalidValue; /* not the context that the sweep was given */
     if (plan->calls >= SWEEP_CALLS) {
         plan->calls++;
         return cudaSuccess;
     }
-    const int before = calls_of_this_batch(plan, batch), call = plan->calls++;
+    const int call = plan->calls++;
     plan->batch[call] = batch;
+    const int before = sweep_calls_before(plan, call);
     if (batch == plan->fails_at) return cudaMalloc(&(void *){NULL}, (size_t)1 << 60);
     if (before == 0) {
         const cudaError_t error = hold((size_t)plan->mib_per_image * (size_t)batch << 20);
         if (error) return error;
     }
-    tasks[call] = (task){length_of(plan, batch, before), &plan->took[call]};
+    tasks[call] = (task){sweep_length(plan, call), &plan->took[call]};
     return cudaLaunchHostFunc(stream, keep_busy, &tasks[call]);
 }
 

@@ -86,6 +86,12 @@ void invoke(void (*function)(void), const wire_call *, void *pointers[], wire_re
 
 /* scenarios.c */
 void *scenario_function(const char *name); /* NULL when unknown */
+/** Take a buffer's contents away until scenario_reveal. @return the token that stands for them */
+void *scenario_hide(void *data, size_t bytes);
+/** What is hidden behind a token, or NULL: somebody made it up. */
+void *scenario_hidden(const void *token);
+/** Put it back where it was. */
+void scenario_reveal(void);
 
 /* scenarios_cuda.c */
 void (*scenario_function_cuda(const char *name))(void);
