@@ -4,6 +4,7 @@
 #include "grader.h"
 #include "protocol.h"
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,22 +104,33 @@ START_TEST(a_gpu_may_show_it_elsewhere)
 }
 END_TEST
 
+#define WORDS_BEFORE_VALUE (offsetof(wire_argument, value) / 8 - 3)
+
 /* Else they fail for another reason than the one they claim. */
-START_TEST(forgers_know_how_long_a_reply_is)
+START_TEST(forgers_know_the_protocol)
 {
-    static const char *const files[][2] = {{"104_forges_reply.c", "#define REPLY_BYTES %zu"},
-                                           {"104_takes_over.c", "    char all[%zu];"}};
+    static const struct {
+        const char *file, *line;
+        size_t number;
+    } files[] = {
+        {"104_forges_reply.c", "#define REPLY_BYTES %zu", sizeof(wire_reply)},
+        {"104_takes_over.c", "    char all[%zu];", sizeof(wire_reply)},
+        {"106_takes_over.c", "    char all[%zu];", sizeof(wire_reply)},
+        {"104_takes_over.c", "    uint64_t kind, at, before, rest[%zu];", WORDS_BEFORE_VALUE},
+        {"106_takes_over.c", "    uint64_t kind, at, before, rest[%zu];", WORDS_BEFORE_VALUE}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH_MAX], line[512];
         const char *course = getenv("COURSE_ROOT");
-        size_t bytes = 0;
+        size_t number = 0;
         snprintf(path, sizeof path, "%s/grader/corpus/hostile/%s", course ? course : ".",
-                 files[i][0]);
+                 files[i].file);
         FILE *file = fopen(path, "r");
         ck_assert_ptr_nonnull(file);
-        while (bytes == 0 && fgets(line, sizeof line, file)) sscanf(line, files[i][1], &bytes);
+        while (number == 0 && fgets(line, sizeof line, file)) {
+            if (sscanf(line, files[i].line, &number) != 1) number = 0;
+        }
         fclose(file);
-        ck_assert_uint_eq(bytes, sizeof(wire_reply));
+        ck_assert_uint_eq(number, files[i].number);
     }
 }
 END_TEST
@@ -150,7 +162,7 @@ Suite *suite_claims(void)
     tcase_add_test(tcase, a_folder_is_a_submission);
     tcase_add_test(tcase, what_claims_nothing);
     tcase_add_test(tcase, a_gpu_may_show_it_elsewhere);
-    tcase_add_test(tcase, forgers_know_how_long_a_reply_is);
+    tcase_add_test(tcase, forgers_know_the_protocol);
     tcase_add_test(tcase, the_manifest_is_sorted_and_compared);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -11,7 +11,7 @@
 /* protocol.h, as far as it is needed */
 enum { PREPARE = 1, RUN, FETCH };
 typedef struct argument {
-    uint64_t kind, at, before, rest[8];
+    uint64_t kind, at, before, rest[9];
     int64_t value;
     uint64_t more;
 } argument;
