@@ -7,6 +7,8 @@ static const struct {
     const char *parts[2]; /* both are in the finding */
     const char *words;
 } symptoms[] = {
+    {{"overwrites what", " wrote at"},
+     "; several threads write to one place: one must do it, or they add with atomics"},
     {{"overwrites what", " with no __sync"},
      "; a barrier is missing after reading, before the next round writes (the second of a loop)"},
     {{"reads what", " with no __sync"},
