@@ -105,11 +105,14 @@ static void prepare(wire_reply *reply)
     }
 }
 
+/* The grader's image of a hidden buffer may be the buffer itself: it is wiped afterwards, and only
+ * the data. */
 static void *buffer_pointer(const wire_argument *argument, unsigned char *data)
 {
     if (!argument->opaque) return data;
-    memset(shared + argument->at, 0, argument->before + argument->bytes + argument->after);
-    return scenario_hide(data, argument->bytes);
+    void *token = scenario_hide(data, argument->bytes);
+    memset(shared + argument->at + argument->before, 0, argument->bytes);
+    return token;
 }
 
 static void *argument_pointer(uint32_t i, void *pointers[])
