@@ -9,6 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Control characters: bytes of their own, or in UTF-8 two of them, the first of which is 0xc2.
+ * @return how many bytes of it begin here, or 0 */
+static int order_bytes(const unsigned char *c)
+{
+    if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return 2;
+    return (*c < ' ' && *c != '\n' && *c != '\t') || *c == 127;
+}
+
 /* Compilers and students may print anything. JSON wants UTF-8, and a terminal no orders: what would
  * be one is replaced. */
 static json_t *text(const char *s)
@@ -16,8 +24,7 @@ static json_t *text(const char *s)
     char *clean = strdup(s ? s : "");
     if (!clean) return NULL;
     for (char *c = clean; *c; c++) {
-        const bool order = ((unsigned char)*c < ' ' && *c != '\n' && *c != '\t') || *c == 127;
-        if (order) *c = '?';
+        memset(c, '?', (size_t)order_bytes((const unsigned char *)c));
     }
     json_t *value = json_string(clean);
     for (char *c = clean; !value && *c; c++) {
