@@ -114,9 +114,7 @@ START_TEST(forgers_know_the_protocol)
         size_t number;
     } files[] = {
         {"104_forges_reply.c", "#define REPLY_BYTES %zu", sizeof(wire_reply)},
-        {"104_takes_over.c", "    char all[%zu];", sizeof(wire_reply)},
         {"106_takes_over.c", "    char all[%zu];", sizeof(wire_reply)},
-        {"104_takes_over.c", "    uint64_t kind, at, before, rest[%zu];", WORDS_BEFORE_VALUE},
         {"106_takes_over.c", "    uint64_t kind, at, before, rest[%zu];", WORDS_BEFORE_VALUE}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH_MAX], line[512];

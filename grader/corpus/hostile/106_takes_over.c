@@ -1,6 +1,6 @@
 // HOSTILE: of the multiply-adds | too slow
-// In the worker's place, like 104_takes_over, with the loop of 104 and buffers of which the copies
-// alone take long: what is worked beside the call is held against what the baseline's worker does.
+// Never lets the worker begin: while it is loaded it talks to the grader itself, says that the call
+// is over at once, and multiplies, with the loop of 104, when the outputs are fetched.
 #include "cpu.h"
 
 #include <stdint.h>

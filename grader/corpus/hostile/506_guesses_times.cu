@@ -1,6 +1,6 @@
-// HOSTILE: each_batch_is_warmed_up | the median is
+// HOSTILE: median_of_odd | of the calls that count
 // Calls what it should and measures nothing: the cases, which anybody can read, say what takes how
-// long.
+// long, but for half of it more or less.
 #include "network.h"
 
 #include <string.h>
