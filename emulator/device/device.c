@@ -17,6 +17,7 @@
 #include "arena.h"
 #include "bits.h"
 #include "internal.h"
+#include "order.h"
 
 static const uint64_t default_memory = UINT64_C(8) << 30;
 static const uint64_t default_budget = UINT64_C(2000000000);
@@ -98,6 +99,7 @@ void device_close(device *d)
     pool_close(d->pool);
     tally_close(d);
     global_shadow_close(d);
+    order_close(d);
     for (uint32_t i = 0; i < d->module_count; i++) module_free(d->modules[i]);
     heap_destroy(&d->heap);
     if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);
@@ -244,6 +246,8 @@ device_status device_write(device *d, device_address to, const void *from, uint6
     uint64_t offset;
     device_status status = check_range(d, to, bytes, &offset);
     if (status != DEVICE_OK || bytes == 0) return status;
+    order_step(d, ENGINE_TO_DEVICE);
+    order_touch(d, offset, bytes, true, "a copy to the device");
     memcpy(d->bytes + offset, from, bytes);
     bits_set(d->initialised, offset, bytes);
     return DEVICE_OK;
@@ -253,8 +257,11 @@ device_status device_read(device *d, void *to, device_address from, uint64_t byt
 {
     uint64_t offset;
     device_status status = check_range(d, from, bytes, &offset);
-    if (status == DEVICE_OK && bytes) memcpy(to, d->bytes + offset, bytes);
-    return status;
+    if (status != DEVICE_OK || bytes == 0) return status;
+    order_step(d, ENGINE_TO_HOST);
+    order_touch(d, offset, bytes, false, "a copy to the host");
+    memcpy(to, d->bytes + offset, bytes);
+    return DEVICE_OK;
 }
 
 device_status device_copy(device *d, device_address to, device_address from, uint64_t bytes)
@@ -263,6 +270,9 @@ device_status device_copy(device *d, device_address to, device_address from, uin
     device_status status = check_range(d, to, bytes, &target);
     if (status == DEVICE_OK) status = check_range(d, from, bytes, &source);
     if (status != DEVICE_OK || bytes == 0) return status;
+    order_step(d, ENGINE_COMPUTE);
+    order_touch(d, source, bytes, false, "a copy on the device");
+    order_touch(d, target, bytes, true, "a copy on the device");
     memmove(d->bytes + target, d->bytes + source, bytes);
     if (bits_all(d->initialised, source, bytes))
         bits_set(d->initialised, target, bytes);
@@ -279,6 +289,8 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     if (count > DEVICE_BYTES) return fail(d, DEVICE_BAD_ADDRESS, "a bad count");
     device_status status = check_range(d, to, width * count, &offset);
     if (status != DEVICE_OK || count == 0) return status;
+    order_step(d, ENGINE_COMPUTE);
+    order_touch(d, offset, width * count, true, "a fill");
     uint8_t *at = d->bytes + offset;
     if (width == 1) memset(at, (int)value, count);
     for (uint64_t i = 0; width > 1 && i < count; i++) memcpy(at + i * width, &value, width);

@@ -8,10 +8,11 @@
  *            device_fill, device_forget
  *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
+ *   order    device_take_turn, device_settle
  *   run      device_launch
  *   report   device_take_finding, device_annotate, device_take_output, device_error
  *   count    device_count, device_count_total, device_count_kernel, device_count_site,
- *            device_count_launch, device_step
+ *            device_count_launch
  *
  * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
  * side. No callback, no shared global. So the two sides can live in two processes, and nothing
@@ -123,6 +124,7 @@ typedef enum device_finding_kind {
     FINDING_MISSING_SYNCWARP, /* a race between the lanes of one warp, and no others */
     FINDING_INACTIVE_LANE,    /* a warp operation with a lane that does not take part */
     FINDING_EARLY_RETURN,     /* threads returned before a barrier of the others */
+    FINDING_STREAM_RACE,      /* works of two streams, and neither comes after the other */
     FINDING_KINDS,
 } device_finding_kind;
 
@@ -142,7 +144,7 @@ typedef enum device_relation {
 typedef struct device_finding {
     device_finding_kind kind;
     uint32_t count;   /**< times seen in this launch */
-    char kernel[128]; /**< name as in the source, not mangled */
+    char kernel[128]; /**< name as in the source, not mangled; "": two copies or fills */
     char file[256];   /**< as the compiler recorded it; "" without -lineinfo */
     uint32_t line;
     char
@@ -203,6 +205,22 @@ device_status device_function_info(device *, uint32_t function, device_function_
 device_status device_symbol(device *, uint32_t module, const char *name, device_address *,
                             uint64_t *bytes);
 
+/** Where a copy, a fill or a launch stands in the program's order. A GPU runs works of one lane in
+ *  their order, and works of different lanes whenever it likes, unless one is over before. */
+enum { DEVICE_LANES = 32 };
+typedef struct device_turn {
+    uint32_t lane;
+    uint32_t work;                /**< which one it is of its lane, from 1 on */
+    uint32_t after[DEVICE_LANES]; /**< of each other lane, the last that is over before; 0: none */
+} device_turn;
+
+/** What is asked for from here on is that work's, until it is the next one's turn. NULL: nobody's,
+ *  which is in no order with anything. Works that nothing orders may overlap (counts.h: span), and
+ *  race: FINDING_STREAM_RACE. */
+void device_take_turn(device *, const device_turn *);
+/** All works so far are over before any that follow. */
+void device_settle(device *);
+
 /** Run a whole grid; return when it is done. Findings and printf output are queued. */
 device_status device_launch(device *, const device_launch_request *);
 
@@ -237,9 +255,6 @@ typedef struct device_counted_launch {
 void device_count(device *, int on);
 /** Sums over all counted launches; copies are for who asks for them to count. */
 void device_count_total(device *, device_counts *);
-/** What is asked for next will be done in this step of the program's timeline (counts.h: span).
- * Only a device elsewhere, whose supervisor may want to know, does anything about it. */
-void device_step(device *, uint64_t step);
 /** The counts of the kernel of that number, in the order of their first counted launches.
  *  @return 0 when there is none. */
 int device_count_kernel(device *, uint32_t kernel, char name[128], device_counts *);

@@ -2,7 +2,7 @@
  * finding.c: the list of defects seen.
  *
  * Interface
- *   report, report_near, report_at, thread_name, finding_is_fatal
+ *   report, report_near, report_at, finding_add, thread_name, finding_is_fatal
  *
  * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
  * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
@@ -46,7 +46,7 @@ static bool same_place(const finding_entry *e, const function *f, uint32_t line)
 
 static bool is_race(device_finding_kind kind)
 {
-    return kind == FINDING_RACE || kind == FINDING_MISSING_SYNCWARP;
+    return kind == FINDING_RACE || kind == FINDING_MISSING_SYNCWARP || kind == FINDING_STREAM_RACE;
 }
 
 bool finding_is_fatal(device_finding_kind kind)
@@ -158,4 +158,11 @@ void report(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint6
     va_start(list, format);
     report_list(w, o, kind, lane, address, (neighbour){0}, format, list);
     va_end(list);
+}
+
+void finding_add(device *d, const device_finding *f)
+{
+    if (d->finding_count - d->finding_taken >= MOST_FINDINGS) return;
+    d->findings = retake(d->findings, (d->finding_count + 1) * sizeof *d->findings);
+    d->findings[d->finding_count++] = (finding_entry){.finding = *f};
 }

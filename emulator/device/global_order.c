@@ -1,5 +1,5 @@
 /*
- * global_order.c: what comes before what, of accesses to global memory in one launch.
+ * global_order.c: what comes before what, of accesses to global memory.
  *
  * Interface
  *   order_of, races_with_write, races_with_read, add_reader     for global_shadow.c
@@ -8,8 +8,10 @@
  * comes before what another one does after a strong (atomic or volatile) access later than that
  * fence: it may have seen the flag that the first one set behind its fence. Which flag, and whether
  * it did see it, is not asked: better to miss a race than to accuse a program that has none.
+ * Of two works: what order.c says.
  */
 #include "global_shadow.h"
+#include "order.h"
 
 static bool both_strong(const op *o, const event *e)
 {
@@ -34,9 +36,17 @@ static order order_in_warp(const warp *w, const op *o, const event *e, int32_t t
     return atomic && both_strong(o, e) ? ORDER_BEFORE : ORDER_SAME_LANE;
 }
 
-order order_of(const warp *w, const op *o, const event *e)
+static order order_of_works(const device *d, const op *o, uint32_t cell)
+{
+    if (both_strong(o, cell_event(d->global_shadow, cell))) return ORDER_BEFORE;
+    return order_is_apart(d, cell >> EVENT_SHIFT) ? ORDER_NONE : ORDER_BEFORE;
+}
+
+order order_of(const warp *w, const op *o, uint32_t cell)
 {
     const block *b = w->block;
+    const event *e = cell_event(b->device->global_shadow, cell);
+    if (is_foreign(b->device->global_shadow, cell)) return order_of_works(b->device, o, cell);
     if (e->block != b->tracker->number) return order_of_blocks(b, o, e);
     int32_t tick = (int32_t)(e->tick - b->rewound);
     if (tick < (int32_t)b->epoch_tick || tick < (int32_t)b->warps[e->warp].fenced)
@@ -71,8 +81,7 @@ static bool apart(const touch *t, uint32_t cell, order o)
 bool races_with_write(const touch *t, uint32_t cell)
 {
     if (stale(t, cell) || !overlap(cell, t->me)) return false;
-    const event *e = cell_event(t->warp->block->device->global_shadow, cell);
-    return apart(t, cell, order_of(t->warp, t->op, e));
+    return apart(t, cell, order_of(t->warp, t->op, cell));
 }
 
 /* The readers that the cell only counts: where order is not known, fences are taken for it. */
@@ -92,8 +101,10 @@ static bool others_apart(const touch *t, const event *e, uint32_t cell, order o)
 bool races_with_read(const touch *t, uint32_t cell)
 {
     if (stale(t, cell) || !overlap(cell, t->me)) return false;
-    const event *e = cell_event(t->warp->block->device->global_shadow, cell);
-    order o = order_of(t->warp, t->op, e);
+    const global_shadow *g = t->warp->block->device->global_shadow;
+    const event *e = cell_event(g, cell);
+    order o = order_of(t->warp, t->op, cell);
+    if (is_foreign(g, cell)) return o == ORDER_NONE;
     return apart(t, cell, o) || (!both_strong(t->op, e) && others_apart(t, e, cell, o));
 }
 
@@ -107,9 +118,11 @@ uint32_t add_reader(const touch *t, uint32_t cell)
 {
     if (stale(t, cell) || !same_part(cell, t->me)) return t->me;
     const warp *w = t->warp;
-    const event *e = cell_event(w->block->device->global_shadow, cell);
+    const global_shadow *g = w->block->device->global_shadow;
+    const event *e = cell_event(g, cell);
+    if (is_foreign(g, cell)) return t->me;
     if ((cell & SPREAD) == SPREAD_GRID) return cell;
-    if (order_of(w, t->op, e) == ORDER_BEFORE) return t->me;
+    if (order_of(w, t->op, cell) == ORDER_BEFORE) return t->me;
     if (e->block != w->block->tracker->number) return spread_to(cell, SPREAD_GRID);
     if (e->warp != w->index) return spread_to(cell, SPREAD_BLOCK);
     return cell_lane(cell) == t->lane ? cell : spread_to(cell, SPREAD_WARP);

@@ -11,6 +11,7 @@
 
 #include "bits.h"
 #include "global_shadow.h"
+#include "order.h"
 
 static const uint8_t *value_of(const touch *t, uint32_t k, uint32_t lane)
 {
@@ -95,10 +96,36 @@ static bool in_warp(const touch *t, const event *e, uint32_t cell, bool wrote)
     return wrote ? cell >> EVENT_SHIFT != t->me >> EVENT_SHIFT : (cell & SPREAD) <= SPREAD_WARP;
 }
 
+/* With a launch, a copy or a fill of another stream. */
+static void report_apart(const touch *t, uint32_t cell, bool wrote)
+{
+    const block *b = t->warp->block;
+    const past *p = order_find(b->device, cell >> EVENT_SHIFT);
+    char me[64], my_block[64], other[400];
+    uint32_t line = 0;
+    name_thread(b, t->warp->index * LANES + t->lane, me);
+    name_block(b, b->tracker->number, my_block);
+    if (p->kernel) {
+        const event *e = cell_event(b->device->global_shadow, cell);
+        const char *file = module_file(p->kernel->module, e->line, &line);
+        snprintf(other, sizeof other, "kernel %s %s at %s:%u", p->kernel->plain_name,
+                 wrote ? "writes" : "reads", base_name(file), line);
+    } else {
+        snprintf(other, sizeof other, "%s %s", p->what, wrote ? "writes" : "reads");
+    }
+    report(t->warp, t->op, FINDING_STREAM_RACE, t->lane, t->address,
+           "%s of %s %s what %s, in another stream: neither waits for the other", me, my_block,
+           verb(t), other);
+}
+
 void report_global_race(const touch *t, uint32_t cell, bool wrote)
 {
     const block *b = t->warp->block;
     if (is_harmless(t, cell, wrote) || !watch_may_report(b->launch, t->op)) return;
+    if (is_foreign(b->device->global_shadow, cell)) {
+        report_apart(t, cell, wrote);
+        return;
+    }
     const event *e = cell_event(b->device->global_shadow, cell);
     char me[64], my_block[64], other[64], other_block[64];
     uint32_t line = 0;

@@ -2,9 +2,10 @@
  * global_shadow.c: races in global memory: the cells, and what an access does to them.
  *
  * Interface
- *   global_shadow_open, global_shadow_close, global_shadow_forget
+ *   global_shadow_open, global_shadow_over, global_shadow_close, global_shadow_forget
  *   global_shadow_start, global_shadow_fence, global_shadow_grid_sync
  *   global_shadow_access
+ *   global_shadow_event, global_shadow_meets, global_shadow_paint     for order_race.c
  *
  * See global_shadow.h for the cells. A coalesced access of a whole warp is decided and noted eight
  * words at a time; anything else word by word.
@@ -17,6 +18,7 @@
 
 #include "arena.h"
 #include "global_shadow.h"
+#include "order.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -63,11 +65,16 @@ static bool make(device *d)
     return false;
 }
 
-static void forget_all(global_shadow *g)
+/* Numbers start anew, if few are left. */
+static void renew(device *d)
 {
+    global_shadow *g = d->global_shadow;
+    if (g->next <= MOST_EVENTS / 2) return;
     madvise(g->written, CELL_BYTES, MADV_DONTNEED);
     madvise(g->read, CELL_BYTES, MADV_DONTNEED);
+    madvise(g->events, EVENT_BYTES, MADV_DONTNEED);
     g->next = 1;
+    order_forget(d);
 }
 
 void global_shadow_forget(device *d, uint64_t offset, uint64_t bytes)
@@ -84,12 +91,20 @@ bool global_shadow_open(launch *l)
 {
     if (!make(l->device)) return false;
     global_shadow *g = l->device->global_shadow;
-    if (g->next > MOST_EVENTS / 2) forget_all(g);
-    g->base = g->floor = g->next;
+    renew(l->device);
+    g->first = g->next;
+    g->floor = order_floor(l->device, g->next);
+    order_paint(l->device);
     g->next_epoch = 1;
     g->clock = 0;
     g->launches++;
     return true;
+}
+
+void global_shadow_over(const launch *l)
+{
+    const global_shadow *g = l->device->global_shadow;
+    if (l->watched) order_launched(l, g->first, g->next);
 }
 
 void global_shadow_start(block *b, uint32_t number)
@@ -156,12 +171,12 @@ static uint32_t new_event(const warp *w, const op *o)
     global_shadow *g = b->device->global_shadow;
     uint32_t number = take_number(g, b->tracker);
     if (!number) return 0;
-    g->events[number - g->base] = (event){.block = b->tracker->number,
-                                          .tick = b->rewound + b->tick,
-                                          .epoch = epoch_of(g, b->tracker),
-                                          .strength = o->strength & 7u,
-                                          .warp = w->index & 31u,
-                                          .line = o->line & 0xffffffu};
+    g->events[number] = (event){.block = b->tracker->number,
+                                .tick = b->rewound + b->tick,
+                                .epoch = epoch_of(g, b->tracker),
+                                .strength = o->strength & 7u,
+                                .warp = w->index & 31u,
+                                .line = o->line & 0xffffffu};
     __atomic_thread_fence(__ATOMIC_RELEASE);
     return number;
 }
@@ -327,7 +342,7 @@ INLINE bool settled(const warp *w, const op *o, const uint32_t *cells, uint32_t 
     if (all_older(cells, floor, each)) return true;
     uint32_t first = load_relaxed(cells), rest = (1u << EVENT_SHIFT) - 1;
     if (first < floor || first & rest || !all_of(cells, first, each)) return false;
-    return order_of(w, o, cell_event(w->block->device->global_shadow, first)) != ORDER_NONE;
+    return order_of(w, o, first) != ORDER_NONE;
 }
 
 INLINE bool touch_whole(const warp *w, const op *o, uint64_t word, uint32_t event, uint32_t each)
@@ -387,4 +402,44 @@ void global_shadow_access(warp *w, const op *o, uint32_t mask)
     uint32_t event = find_event(w, o);
     if (event) touch_any(w, o, mask, event);
     if (o->strength != STRENGTH_PLAIN) t->strong = t->acquiring = true;
+}
+
+/* ---- copies and fills ------------------------------------------------------------------------ */
+
+uint32_t global_shadow_event(device *d)
+{
+    if (!make(d)) return 0;
+    renew(d);
+    return d->global_shadow->next++;
+}
+
+/* Of copies order_race.c knows better. */
+static bool is_apart_launch(const device *d, uint32_t cell)
+{
+    const past *p = order_find(d, cell >> EVENT_SHIFT);
+    return p && p->apart && p->kernel;
+}
+
+bool global_shadow_meets(const device *d, uint64_t offset, uint64_t bytes, bool writes, meeting *m)
+{
+    const global_shadow *g = d->global_shadow;
+    uint32_t floor = g ? order_floor(d, g->next) << EVENT_SHIFT : 0, innocent = 0;
+    for (uint64_t word = offset / 4; g && word <= (offset + bytes - 1) / 4; word++) {
+        const uint32_t cells[2] = {g->written[word], writes ? g->read[word] : 0};
+        for (int i = 0; i < 2; i++) {
+            if (cells[i] < floor || cells[i] >> EVENT_SHIFT == innocent) continue;
+            *m = (meeting){cells[i], word, i == 0};
+            if (is_apart_launch(d, cells[i])) return true;
+            innocent = cells[i] >> EVENT_SHIFT;
+        }
+    }
+    return false;
+}
+
+void global_shadow_paint(const device *d, uint64_t offset, uint64_t bytes, bool writes,
+                         uint32_t event)
+{
+    uint32_t *cells = writes ? d->global_shadow->written : d->global_shadow->read;
+    for (uint64_t word = (offset + 3) / 4; word < (offset + bytes) / 4; word++)
+        if (cells[word] >> EVENT_SHIFT < event) cells[word] = event << EVENT_SHIFT;
 }

@@ -9,7 +9,9 @@
  * An event is an access of one warp: its block, tick, source line; those of one operation share it
  * until something orders the warp's accesses. Events are numbered through all launches, so cells of
  * earlier launches are those below a floor, and nothing need be cleared; when numbers run out,
- * between two launches, all cells are. An event in flight is 16 bytes for, mostly, 32 words.
+ * between two launches, all cells are. An event is 16 bytes for, mostly, 32 words. The floor is the
+ * first event of the launch, or of a work of another stream that the launch does not come after
+ * (order.h): those can race with it too. A copy or a fill is one event.
  *
  * Accesses of less than a word say which part of it; a cell has room for the last one, so of bytes
  * that several threads write side by side, some go unnoticed.
@@ -50,10 +52,10 @@ typedef struct event {
 
 struct global_shadow {
     uint32_t *written, *read; /**< cells */
-    event *events;            /**< index: number - base */
+    event *events;            /**< by number */
     uint32_t *released;       /**< by epoch: clock at the fence that ended it; 0: none has */
-    uint32_t base;            /**< first event of the launch */
-    uint32_t floor;           /**< first event that may race: since the last grid-wide barrier */
+    uint32_t first;           /**< event of the launch */
+    uint32_t floor;           /**< first event that may race */
     uint32_t next, next_epoch;
     uint32_t clock;    /**< fences in this launch */
     uint32_t launches; /**< so far */
@@ -110,11 +112,34 @@ static inline uint32_t cell_lane(uint32_t cell)
 
 static inline const event *cell_event(const global_shadow *g, uint32_t cell)
 {
-    return &g->events[(cell >> EVENT_SHIFT) - g->base];
+    return &g->events[cell >> EVENT_SHIFT];
 }
 
+/** Is it of an earlier work, of another stream? */
+static inline bool is_foreign(const global_shadow *g, uint32_t cell)
+{
+    return cell >> EVENT_SHIFT < g->first;
+}
+
+/** A cell that a launch left which is apart from the work whose turn it is. */
+typedef struct meeting {
+    uint32_t cell;
+    uint64_t word;
+    bool wrote;
+} meeting;
+
+/* global_shadow.c, for order_race.c */
+/** A new event, for a copy; 0: there are none left. */
+uint32_t global_shadow_event(device *);
+/** @return is there one in the range? Of its reads only if what happens `writes`. */
+bool global_shadow_meets(const device *, uint64_t offset, uint64_t bytes, bool writes, meeting *);
+/** Let cells say that the event wrote, or read, all words, unless somebody has done so later. */
+void global_shadow_paint(const device *, uint64_t offset, uint64_t bytes, bool writes,
+                         uint32_t event);
+
 /* global_order.c */
-order order_of(const warp *, const op *, const event *);
+/** How the access that left the cell stands to this one. */
+order order_of(const warp *, const op *, uint32_t cell);
 /** Does the access race with the one that left the cell? */
 bool races_with_write(const touch *, uint32_t cell);
 bool races_with_read(const touch *, uint32_t cell);

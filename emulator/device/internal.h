@@ -85,6 +85,7 @@ typedef struct counter counter;             /* count.h */
 typedef struct counted counted;             /* count.h */
 typedef struct tracker tracker;             /* global_shadow.c */
 typedef struct global_shadow global_shadow; /* global_shadow.c */
+typedef struct work_order work_order;       /* order.c */
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -511,6 +512,7 @@ struct device {
     uint64_t versions;            /**< modules loaded so far */
     counter *counter;             /**< NULL: nobody has counted yet */
     global_shadow *global_shadow; /**< NULL: no launch has needed it */
+    work_order *order;            /**< NULL: it has been nobody's turn */
     char error[512];
 };
 
@@ -704,6 +706,8 @@ handler run_watched;
 /* global_shadow.c: races in global memory. Only for launches with l->watched, but for the last two.
  */
 bool global_shadow_open(launch *);
+/** The launch is over: its accesses are those of a past work. */
+void global_shadow_over(const launch *);
 void global_shadow_start(block *, uint32_t number);
 /** The block's accesses so far come before what others do after they have seen a later strong
  *  access of this block. */
@@ -814,6 +818,8 @@ void report_at(block *, const function *, uint32_t line, device_finding_kind, ui
                uint64_t address, const char *text);
 /** Is it more than a warning: does it, or should it, end the launch? */
 bool finding_is_fatal(device_finding_kind);
+/** A finding that is no thread's. Between launches. */
+void finding_add(device *, const device_finding *);
 /** " 33" or " (1,2,0)" */
 const char *thread_name(const block *, uint32_t thread, char text[48]);
 

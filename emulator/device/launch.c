@@ -15,6 +15,7 @@
 
 #include "arena.h"
 #include "internal.h"
+#include "order.h"
 
 enum { SMALL = 16 }; /* warps in all blocks of a grid that is not worth waking anybody for */
 
@@ -252,7 +253,9 @@ device_status device_launch(device *d, const device_launch_request *r)
     if (l.grid) grid_open(l.grid);
     tally_begin(&l);
     watch_prepare(&l);
+    order_step(d, ENGINE_COMPUTE);
     pool_run(d->pool, &l);
+    global_shadow_over(&l);
     tally_end(&l);
     if (l.grid) grid_close(l.grid);
     device_status status = (device_status)l.status;

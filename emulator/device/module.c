@@ -10,6 +10,7 @@
 
 #include "bits.h"
 #include "decode.h"
+#include "order.h"
 
 /* ---- source places --------------------------------------------------------------------------- */
 
@@ -381,6 +382,7 @@ device_status device_unload(device *d, uint32_t number)
         if (d->functions[i] && d->functions[i]->module == m) d->functions[i] = NULL;
     }
     d->modules[number] = NULL;
+    order_forget(d); /* it may know kernels of it */
     module_free(m);
     return DEVICE_OK;
 }

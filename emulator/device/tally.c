@@ -3,7 +3,7 @@
  *
  * Interface
  *   device_count, device_count_total, device_count_kernel, device_count_site,
- *   device_count_launch, device_step
+ *   device_count_launch
  *   tally_begin, tally_prepare, tally_touch, tally_fold, tally_end, tally_close
  */
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include "arena.h"
 #include "count.h"
+#include "order.h"
 #include "pattern.h"
 #include "residency.h"
 
@@ -269,11 +270,7 @@ void device_count_total(device *d, device_counts *counts)
     *counts = (device_counts){0};
     for (uint32_t i = 0; d->counter && i < d->counter->kernel_count; i++)
         add_kernel(counts, d->counter->kernels[i]);
-}
-
-void device_step(device *d, uint64_t step)
-{
-    (void)d, (void)step;
+    counts->span = d->order ? d->order->span : 0;
 }
 
 int device_count_kernel(device *d, uint32_t kernel, char name[128], device_counts *counts)

@@ -11,10 +11,12 @@
  * allocation that the kernel may write: its address and that of some store come from parameters
  * that point into the same allocation, or one of the two is unknown. Accesses that order others
  * (atomic, volatile) are watched with them. To watch an access is to put another handler before its
- * own; whatever need not be watched costs nothing.
+ * own; whatever need not be watched costs nothing. Once works of several streams were seen that
+ * nothing orders, every access may race with another work's, and all are.
  */
 #include "arena.h"
 #include "internal.h"
+#include "order.h"
 
 enum { MOST_REPORTS = 1000 }; /* of one access in one launch */
 
@@ -126,6 +128,7 @@ void watch_prepare(launch *l)
     uint32_t i = 0;
     unite(l, &stores, &loads);
     uint64_t reached = l->check_races ? reachable(l, stores, loads) : 0;
+    if (reached && l->device->order && l->device->order->concurrent) reached = ~UINT64_C(0);
     l->watched = reached && global_shadow_open(l);
     for (const function *f; (f = next_function(l, &i));) {
         choose(l, f, reached);

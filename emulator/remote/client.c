@@ -17,9 +17,9 @@
 
 struct device {
     remote_link *link;
-    uint32_t number, findings; /* ... that the last launch left */
-    uint64_t step;
-    unsigned char *output; /* of the last launches, not yet taken */
+    uint32_t number, findings; /* ... that the last work left */
+    device_turn turn;          /* work 0: nobody's */
+    unsigned char *output;     /* of the last launches, not yet taken */
     size_t output_bytes, output_taken;
     char error[512];
     bool own_error; /* that is no words of the process's */
@@ -43,7 +43,7 @@ static device_status lost(device *d)
 static device_status ask(device *d, remote_request *q, remote_reply *r)
 {
     q->device = d->number;
-    q->step = d->step;
+    q->turn = d->turn;
     d->own_error = false;
     return remote_ask(d->link, q, r, 0) ? (device_status)r->status : lost(d);
 }
@@ -54,6 +54,13 @@ static device_status tell(device *d, remote_request *q)
     remote_reply reply;
 
     return ask(d, q, &reply);
+}
+
+/** A work, after which there may be findings. */
+static device_status worked(device *d, device_status status, const remote_reply *r)
+{
+    if (status != DEVICE_LOST) d->findings = (uint32_t)r->word[0];
+    return status;
 }
 
 /** With bytes beside it. */
@@ -175,18 +182,18 @@ static device_status check_range(device *d, device_address address, uint64_t byt
 
 device_status device_write(device *d, device_address to, const void *from, uint64_t bytes)
 {
-    remote_reply reply;
+    remote_reply reply = {.word = {0}};
     device_status status = check_range(d, to, bytes);
 
     for (uint64_t done = 0; done < bytes && !status; done += REMOTE_CHUNK)
         status = ask_with(d, REQUEST(WRITE, .word = {to + done}), (const char *)from + done,
                           piece(bytes, done), &reply);
-    return status;
+    return bytes ? worked(d, status, &reply) : status;
 }
 
 device_status device_read(device *d, void *to, device_address from, uint64_t bytes)
 {
-    remote_reply reply;
+    remote_reply reply = {.word = {0}};
     device_status status = check_range(d, from, bytes);
 
     for (uint64_t done = 0; done < bytes && !status; done += REMOTE_CHUNK) {
@@ -194,18 +201,23 @@ device_status device_read(device *d, void *to, device_address from, uint64_t byt
         status = ask(d, REQUEST(READ, .word = {from + done, now}), &reply);
         if (!status) memcpy((char *)to + done, d->link->window, now);
     }
-    return status;
+    return bytes ? worked(d, status, &reply) : status;
 }
 
 device_status device_copy(device *d, device_address to, device_address from, uint64_t bytes)
 {
-    return tell(d, REQUEST(COPY, .word = {to, from, bytes}));
+    remote_reply reply = {.word = {0}};
+
+    return worked(d, ask(d, REQUEST(COPY, .word = {to, from, bytes}), &reply), &reply);
 }
 
 device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width,
                           uint64_t count)
 {
-    return tell(d, REQUEST(FILL, .word = {to, value, count}, .small = width));
+    remote_reply reply = {.word = {0}};
+    remote_request *q = REQUEST(FILL, .word = {to, value, count}, .small = width);
+
+    return worked(d, ask(d, q, &reply), &reply);
 }
 
 device_status device_forget(device *d, device_address address, uint64_t bytes)
@@ -292,6 +304,19 @@ device_status device_symbol(device *d, uint32_t module, const char *name, device
     return DEVICE_OK;
 }
 
+/* ---- order ----------------------------------------------------------------------------------- */
+
+void device_take_turn(device *d, const device_turn *turn)
+{
+    d->turn = turn ? *turn : (device_turn){.work = 0};
+}
+
+/* Only who owns the device knows that all is over. */
+void device_settle(device *d)
+{
+    (void)d;
+}
+
 /* ---- run ------------------------------------------------------------------------------------- */
 
 /* What kernels printed comes with the answer to the launch, and stays until it is taken. */
@@ -316,10 +341,8 @@ device_status device_launch(device *d, const device_launch_request *l)
     memcpy(q.grid, l->grid, sizeof q.grid);
     memcpy(q.block, l->block, sizeof q.block);
     device_status status = ask_with(d, &q, l->params, l->param_bytes, &reply);
-    if (status == DEVICE_LOST) return status;
-    d->findings = (uint32_t)reply.word[0];
-    keep_output(d, reply.payload);
-    return status;
+    if (status != DEVICE_LOST) keep_output(d, reply.payload);
+    return worked(d, status, &reply);
 }
 
 int device_take_finding(device *d, device_finding *finding)
@@ -372,11 +395,6 @@ void device_count_total(device *d, device_counts *counts)
 
     *counts = (device_counts){0};
     if (!ask(d, REQUEST(COUNT_TOTAL), &reply)) memcpy(counts, d->link->window, sizeof *counts);
-}
-
-void device_step(device *d, uint64_t step)
-{
-    d->step = step;
 }
 
 int device_count_kernel(device *d, uint32_t kernel, char name[128], device_counts *counts)

@@ -149,14 +149,21 @@ static device_status do_memory(message *m)
     return DEVICE_OK;
 }
 
+static void take_turn(const message *m)
+{
+    watch_turn(m->at->watch, m->supervisor, m->q);
+}
+
 static device_status transferred(const message *m, device_status status)
 {
     if (!status && !m->supervisor) watch_transfer(m->at->watch, m->q);
+    m->r->word[0] = watch_findings(m->at->watch);
     return status;
 }
 
 static device_status do_write(message *m)
 {
+    take_turn(m);
     return transferred(m, device_write(m->device, m->q->word[0], m->window, m->q->payload));
 }
 
@@ -165,6 +172,7 @@ static device_status do_read(message *m)
     uint64_t bytes = m->q->word[1];
 
     if (bytes > REMOTE_WINDOW) return DEVICE_BAD_ADDRESS;
+    take_turn(m);
     device_status status = device_read(m->device, m->window, m->q->word[0], bytes);
     m->r->payload = status ? 0 : bytes;
     return transferred(m, status);
@@ -174,6 +182,7 @@ static device_status do_copy(message *m)
 {
     const uint64_t *w = m->q->word;
 
+    take_turn(m);
     return transferred(m, device_copy(m->device, w[0], w[1], w[2]));
 }
 
@@ -181,6 +190,7 @@ static device_status do_fill(message *m)
 {
     const uint64_t *w = m->q->word;
 
+    take_turn(m);
     return transferred(m, device_fill(m->device, w[0], (uint32_t)w[1], m->q->small, w[2]));
 }
 
@@ -319,8 +329,10 @@ static device_status do_launch(message *m)
     memcpy(params, m->window, q->payload);
     memcpy(launch.grid, q->grid, sizeof launch.grid);
     memcpy(launch.block, q->block, sizeof launch.block);
+    take_turn(m);
     device_status status = device_launch(m->device, &launch);
-    m->r->word[0] = watch_launched(m->at->watch, status, q->step);
+    watch_launched(m->at->watch, status);
+    m->r->word[0] = watch_findings(m->at->watch);
     give_output(m);
     watch_printed(m->at->watch, m->r->payload);
     return status;

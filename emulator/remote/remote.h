@@ -31,7 +31,7 @@
 
 #include "../device/device.h"
 
-#define REMOTE_VERSION 1
+#define REMOTE_VERSION 2
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
 #define REMOTE_CHUNK   (UINT64_C(1) << 20)  /* of a long copy: stays in the processors' caches */
 #define REMOTE_NAME    4096                 /* the longest name, its end included */
@@ -43,10 +43,10 @@ typedef enum remote_verb {
     REMOTE_FREE,          /* address */
     REMOTE_FIND,          /* address -> base, bytes */
     REMOTE_MEMORY,        /* -> free, in all */
-    REMOTE_WRITE,         /* address; the bytes */
-    REMOTE_READ,          /* address, bytes -> the bytes */
-    REMOTE_COPY,          /* to, from, bytes */
-    REMOTE_FILL,          /* to, value, count; width in small */
+    REMOTE_WRITE,         /* address; the bytes -> number of findings */
+    REMOTE_READ,          /* address, bytes -> number of findings; the bytes */
+    REMOTE_COPY,          /* to, from, bytes -> number of findings */
+    REMOTE_FILL,          /* to, value, count; width in small -> number of findings */
     REMOTE_FORGET,        /* address, bytes */
     REMOTE_SHARE,         /* address, bytes */
     REMOTE_UNSHARE,       /* address */
@@ -80,7 +80,7 @@ typedef struct remote_request {
     uint32_t small;
     uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0];
                                                       word[1]: continues */
-    uint64_t step; /**< of the client's timeline, in which its latest work is done */
+    device_turn turn; /**< of a copy, a fill or a launch; work 0: after all that was */
 } remote_request;
 
 typedef struct remote_reply {
@@ -171,8 +171,13 @@ typedef struct remote_watch remote_watch;
 /** @param supervised findings are kept until the account is taken, not until the next launch */
 remote_watch *watch_open(device *, bool supervised);
 void watch_close(remote_watch *);
-/** A launch is over: take its findings. @return how many the client has not seen */
-uint32_t watch_launched(remote_watch *, device_status, uint64_t step);
+/** It is the turn of the client's work, or, of a copy's next piece, still is; or the supervisor's,
+ *  whose works are in no order with anything. */
+void watch_turn(remote_watch *, bool supervisor, const remote_request *);
+/** A launch is over. */
+void watch_launched(remote_watch *, device_status);
+/** Take what the device found. @return how many findings the client has not seen */
+uint32_t watch_findings(remote_watch *);
 /** What its kernel printed, bytes. */
 void watch_printed(remote_watch *, uint64_t bytes);
 /** The next finding for the client. @return false: there is none */

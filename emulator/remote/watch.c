@@ -31,8 +31,7 @@ struct remote_watch {
     uint32_t findings;                /* that there were, kept or not */
     bool wanted[2];                   /* by client, by supervisor: to count launches */
     device_counts before;             /* of launches, when listening began */
-    device_counts transfers, earlier; /* copies, fills, memory, span: since then, before that */
-    uint64_t step;                    /* of the client's timeline */
+    device_counts transfers, earlier; /* copies, fills, memory: since then, before that */
     uint32_t launches, faults, round_trips;
     uint64_t printed;        /* bytes */
     uint32_t shared, shares; /* ranges: now, and at any time since listening began */
@@ -64,25 +63,13 @@ void watch_close(remote_watch *w)
     free(w);
 }
 
-static void reach(remote_watch *w, uint64_t step)
-{
-    if (step <= w->step) return;
-    w->transfers.span += step - w->step;
-    w->step = step;
-}
-
 /* ---- findings -------------------------------------------------------------------------------- */
 
-uint32_t watch_launched(remote_watch *w, device_status status, uint64_t step)
+uint32_t watch_findings(remote_watch *w)
 {
     static device_finding finding;
 
-    reach(w, step);
-    w->launches +=
-        status == DEVICE_OK || status >= DEVICE_ILLEGAL_ADDRESS; /* else it was refused */
-    w->faults += status >= DEVICE_ILLEGAL_ADDRESS;
-    w->last = (remote_request){.verb = 0};
-    if (!w->supervised) w->kept = w->seen = 0;
+    if (!w->supervised && w->kept == w->seen) w->kept = w->seen = 0;
     while (device_take_finding(w->device, &finding)) {
         w->findings++;
         if (w->kept == KEPT) continue;
@@ -90,6 +77,14 @@ uint32_t watch_launched(remote_watch *w, device_status status, uint64_t step)
         w->kept++;
     }
     return w->kept - w->seen;
+}
+
+void watch_launched(remote_watch *w, device_status status)
+{
+    w->launches +=
+        status == DEVICE_OK || status >= DEVICE_ILLEGAL_ADDRESS; /* else it was refused */
+    w->faults += status >= DEVICE_ILLEGAL_ADDRESS;
+    w->last = (remote_request){.verb = 0};
 }
 
 void watch_printed(remote_watch *w, uint64_t bytes)
@@ -128,19 +123,6 @@ static void compose(const remote_watch *w, const struct record *r, char *line, s
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Long copies come in pieces. A piece that goes on where a whole one ended is of the same copy. */
-static bool goes_on(const remote_request *last, const remote_request *q, uint64_t length)
-{
-    return q->verb == last->verb && length == REMOTE_CHUNK &&
-           q->word[0] == last->word[0] + REMOTE_CHUNK;
-}
-
-static void add(device_transfers *t, uint64_t bytes, bool more)
-{
-    t->count += !more;
-    t->bytes += bytes;
-}
-
 static uint64_t length_of(const remote_request *q)
 {
     switch (q->verb) {
@@ -151,13 +133,38 @@ static uint64_t length_of(const remote_request *q)
     }
 }
 
+/* Long copies come in pieces. A piece that goes on where a whole one ended is of the same copy. */
+static bool goes_on(const remote_request *last, const remote_request *q)
+{
+    return q->verb == last->verb && (q->verb == REMOTE_WRITE || q->verb == REMOTE_READ) &&
+           q->turn.lane == last->turn.lane && q->turn.work == last->turn.work &&
+           length_of(last) == REMOTE_CHUNK && q->word[0] == last->word[0] + REMOTE_CHUNK;
+}
+
+/* Each message is a work of its own, whatever the client says: who could call ten copies one would
+ * have them done in one step. */
+void watch_turn(remote_watch *w, bool supervisor, const remote_request *q)
+{
+    device_turn after_all = {.lane = 0};
+
+    if (!supervisor && goes_on(&w->last, q)) return;
+    memset(after_all.after, 0xff, sizeof after_all.after);
+    device_take_turn(w->device, supervisor ? NULL : q->turn.work ? &q->turn : &after_all);
+    if (supervisor) w->last = (remote_request){.verb = 0};
+}
+
+static void add(device_transfers *t, uint64_t bytes, bool more)
+{
+    t->count += !more;
+    t->bytes += bytes;
+}
+
 void watch_transfer(remote_watch *w, const remote_request *q)
 {
     const uint64_t bytes = length_of(q);
-    const bool more = goes_on(&w->last, q, length_of(&w->last));
+    const bool more = goes_on(&w->last, q);
 
     if (!bytes) return;
-    reach(w, q->step);
     w->last = *q;
     switch (q->verb) {
     case REMOTE_WRITE:
@@ -208,6 +215,7 @@ void watch_total(remote_watch *w, device_counts *total)
 void watch_listen(remote_watch *w, bool count)
 {
     watch_count(w, true, count);
+    device_settle(w->device);
     device_count_total(w->device, &w->before);
     count_add(&w->earlier, &w->transfers);
     memset(&w->transfers, 0, sizeof w->transfers);

@@ -156,7 +156,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
     if (!error) error = capture_check_device();
     if (!error) late_waited();
-    if (!error) timeline_wait_all();
+    if (!error) order_host_waits_for_all();
     return runtime_leave(error);
 }
 

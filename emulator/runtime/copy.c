@@ -130,7 +130,7 @@ cudaError_t copy_submit(const struct cudaMemcpy3DParms *p, cudaStream_t stream, 
     if (!error && bytes_of(p))
         error = waits ? stream_submit(stream, &work) : late_copy(stream, &work);
     if (!error && waits) late_waited();
-    if (!error && waits) timeline_wait_stream(stream);
+    if (!error && waits) order_host_waits_for_stream(stream);
     return runtime_leave(error);
 }
 

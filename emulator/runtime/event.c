@@ -124,7 +124,7 @@ static cudaError_t wait(cudaEvent_t event)
 
     if (!error) error = check(event);
     if (!error) late_waited_for_event(event);
-    if (!error) timeline_wait_event(event);
+    if (!error) order_host_waits_for_event(event);
     return runtime_leave(error);
 }
 
@@ -134,7 +134,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
     if (!error) error = check(event);
     if (!error) late_waited_for_event(event);
-    if (!error) timeline_wait_event(event);
+    if (!error) order_host_waits_for_event(event);
     return runtime_leave(error);
 }
 
@@ -147,7 +147,7 @@ static cudaError_t stream_wait(cudaStream_t stream, cudaEvent_t event, bool exte
 {
     if (!stream_is_valid(stream) || !event_lives(event)) return cudaErrorInvalidResourceHandle;
     late_ordered();
-    timeline_order(stream, event);
+    order_wait(stream, event);
     if (external) return submit(stream, event, cudaGraphNodeTypeWaitEvent);
     return capture_wait(stream, event);
 }

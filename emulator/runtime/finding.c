@@ -31,6 +31,7 @@ static const struct kind {
     [FINDING_MISSING_SYNCWARP] = {"missing __syncwarp", CHECK_RACES},
     [FINDING_INACTIVE_LANE] = {"inactive lane", CHECK_LANES},
     [FINDING_EARLY_RETURN] = {"early return", CHECK_LINT},
+    [FINDING_STREAM_RACE] = {"stream race", CHECK_RACES},
 };
 
 enum check finding_check(const device_finding *f)
@@ -75,6 +76,10 @@ void finding_line(const device_finding *f, bool is_host, const char *words, char
     if (f->address)
         snprintf(address, sizeof address, ", address 0x%llx", (unsigned long long)f->address);
     if (f->count > 1) snprintf(times, sizeof times, ", %u times", f->count);
+    if (!*f->kernel) {
+        snprintf(line, size, "%s: %s%s%s", finding_name(f, is_host), f->text, words, address);
+        return;
+    }
     snprintf(line, size, "%s: %s%s: %skernel %s, block (%u,%u,%u), thread (%u,%u,%u)%s%s",
              finding_name(f, is_host), f->text, words, place, f->kernel, f->block[0], f->block[1],
              f->block[2], f->thread[0], f->thread[1], f->thread[2], address, times);

@@ -118,9 +118,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flag
 
 static cudaError_t run_node(const struct CUgraphNode_st *node, cudaStream_t stream)
 {
-    if (node->disabled) return cudaSuccess;
-    timeline_add(stream, &node->work);
-    return work_run(&node->work);
+    return node->disabled ? cudaSuccess : work_run(stream, &node->work);
 }
 
 static cudaError_t run(cudaGraphExec_t exec, cudaStream_t stream)

@@ -141,7 +141,7 @@ cudaError_t launch_run(const struct launch_work *w)
     if (in_graph == FIRST) in_graph = NEXT;
     device_status status = device_launch(runtime.device, &request);
     cudaError_t fault = error_sticky(status);
-    if (report_launch() && !fault) fault = cudaErrorLaunchFailure;
+    if (report_work(false) && !fault) fault = cudaErrorLaunchFailure;
     return fault ? runtime_fault(fault) : error_from_device(status);
 }
 

@@ -95,7 +95,7 @@ cudaError_t cudaFree(void *pointer)
 
     if (!error) late_waited(); /* as drivers do */
     if (!error) error = memory_free(pointer);
-    if (!error && pointer) timeline_wait_all(); /* a GPU's driver waits before it lets go */
+    if (!error && pointer) order_host_waits_for_all(); /* a GPU's driver waits before it lets go */
     return runtime_leave(error);
 }
 

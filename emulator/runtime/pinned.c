@@ -1,6 +1,6 @@
 /*
  * pinned.c: page-locked host memory. Here any host memory copies at the same speed; what counts is
- * that the host need not wait for copies of it (timeline.c), and that kernels can touch it: what
+ * that the host need not wait for copies of it (order.c), and that kernels can touch it: what
  * cudaMallocHost gives lies in shared.c's memory, and what the program registers is admitted at its
  * own address, unless the device is in another process.
  */

@@ -107,7 +107,17 @@ static void forward_output(void)
         fwrite(text, 1, bytes, stdout);
 }
 
-bool report_launch(void)
+/** Words for the allocation, or for the call that asked for the copy. */
+static void describe(const device_finding *f, bool is_copy, char *words, size_t size)
+{
+    const struct trace here = is_copy ? trace_here() : (struct trace){0};
+
+    words[0] = '\0';
+    if (f->base) allocation_describe(f->base, f->bytes, words, size);
+    if (is_copy) trace_place(&here, NULL, words, size);
+}
+
+bool report_work(bool is_copy)
 {
     device_finding finding;
     char line[2000], words[700];
@@ -117,11 +127,10 @@ bool report_launch(void)
     while (device_take_finding(runtime.device, &finding)) {
         bool is_host = is_host_pointer(&finding);
         if (check_level(finding_check(&finding)) == CHECK_FATAL) fatal = fatal_seen = true;
-        words[0] = '\0';
-        if (finding.base) allocation_describe(finding.base, finding.bytes, words, sizeof words);
+        describe(&finding, is_copy, words, sizeof words);
         if (device_annotate(runtime.device, is_host, words)) continue;
-        snprintf(line, sizeof line, "%s: %s:%u, kernel %s", finding_name(&finding, is_host),
-                 shorten(finding.file), finding.line, finding.kernel);
+        snprintf(line, sizeof line, "%s: %s:%u, kernel %s%s", finding_name(&finding, is_host),
+                 shorten(finding.file), finding.line, finding.kernel, is_copy ? words : "");
         if (is_old_news(line)) continue;
         finding_line(&finding, is_host, words, line, sizeof line);
         deliver(line);

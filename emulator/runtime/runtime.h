@@ -163,8 +163,9 @@ void allocations_report_leaks(void);
 void allocations_forget(void);
 
 /* report.c: findings to stderr or the hook, printf output to stdout. */
-/** @return whether a finding makes the launch fail that would not have failed otherwise. */
-bool report_launch(void);
+/** After a launch, or after a copy or a fill.
+ *  @return whether a finding makes it fail that would not have failed otherwise. */
+bool report_work(bool is_copy);
 /** A finding that is no kernel's: one line. */
 void report_line(enum check, const char *line);
 
@@ -290,7 +291,7 @@ struct work {
         struct graph_memory *memory;
     };
 };
-cudaError_t work_run(const struct work *);
+cudaError_t work_run(cudaStream_t, const struct work *);
 /** A copy that owns what it points to, or cudaErrorMemoryAllocation. */
 cudaError_t work_copy(struct work *to, const struct work *from);
 void work_drop(struct work *);
@@ -334,6 +335,11 @@ void late_freeing(const void *start);
 /** Where part of a variable lies on the current device. */
 cudaError_t symbol_locate(const void *symbol, size_t offset, size_t bytes, void **address);
 
+/** Of each lane (order.c), how many of its works are over. */
+struct clock {
+    uint32_t at[DEVICE_LANES];
+};
+
 /* event.c */
 struct CUevent_st {
     struct handle handle;
@@ -341,7 +347,7 @@ struct CUevent_st {
     int ordinal;
     bool recorded;
     double milliseconds;
-    uint64_t step;                /* of the timeline, that it comes after */
+    struct clock clock;           /* what it comes after */
     cudaStream_t stream;          /* in which it was last recorded, */
     unsigned long long last_late; /* and after which copy of late.c */
     unsigned long long capture;   /* 0, or the capture in which it was last recorded, */
@@ -358,7 +364,8 @@ struct CUstream_st {
     int priority;
     int ordinal;
     unsigned long long id;
-    uint64_t step;              /* of the timeline, in which its last work is done */
+    uint32_t lane;              /* order.c */
+    struct clock clock;         /* what its next work comes after */
     unsigned long long capture; /* 0, or the capture that it takes part in, */
     cudaGraphNode_t *frontier;  /* and what its next work comes after */
     size_t frontier_count;
@@ -374,17 +381,19 @@ bool stream_is_here(cudaStream_t);
 /** Do it, or note it in the graph that the stream captures. */
 cudaError_t stream_submit(cudaStream_t, const struct work *);
 
-/* timeline.c: how much of the work could run at the same time. */
+/* order.c: what comes after what. */
+/** Lanes of the default streams; the others take one and leave it. */
+enum { LEGACY_LANE, PER_THREAD_LANE };
+uint32_t order_take_lane(void);
+void order_leave_lane(uint32_t);
 /** The stream is about to do it. */
-void timeline_add(cudaStream_t, const struct work *);
+void order_work(cudaStream_t, const struct work *);
 /** What the stream does from now on comes after the event. */
-void timeline_order(cudaStream_t, cudaEvent_t);
+void order_wait(cudaStream_t, cudaEvent_t);
 /** The host knows that it is done. */
-void timeline_wait_stream(cudaStream_t);
-void timeline_wait_event(cudaEvent_t);
-void timeline_wait_all(void);
-/** The step in which all work is done. */
-uint64_t timeline_end(void);
+void order_host_waits_for_stream(cudaStream_t);
+void order_host_waits_for_event(cudaEvent_t);
+void order_host_waits_for_all(void);
 
 /* capture.c: streams that note their work in a graph. */
 /** For calls that a capture cannot bear: may fail, and spoils the capture. */

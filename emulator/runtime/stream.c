@@ -11,8 +11,8 @@ enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5, LEGACY_ID = 1, PER_THREAD_ID 
 
 static struct handle *streams;
 static _Atomic unsigned long long last_id = PER_THREAD_ID;
-static struct CUstream_st legacy = {.id = LEGACY_ID};
-static _Thread_local struct CUstream_st per_thread = {.id = PER_THREAD_ID};
+static struct CUstream_st legacy = {.id = LEGACY_ID, .lane = LEGACY_LANE};
+static _Thread_local struct CUstream_st per_thread = {.id = PER_THREAD_ID, .lane = PER_THREAD_LANE};
 
 bool stream_is_legacy(cudaStream_t stream)
 {
@@ -39,22 +39,16 @@ bool stream_is_here(cudaStream_t stream)
     return s && (s->id <= PER_THREAD_ID || s->ordinal == runtime.ordinal);
 }
 
-static cudaError_t run(cudaStream_t stream, const struct work *work)
-{
-    timeline_add(stream, work);
-    return work_run(work);
-}
-
 cudaError_t stream_submit(cudaStream_t stream, const struct work *work)
 {
     if (work->type != cudaGraphNodeTypeEventRecord) late_arrive();
     if (work->type == cudaGraphNodeTypeHost) late_waited(); /* who waits for the callback has too */
     if (stream_is_legacy(stream)) late_ordered();
-    if (!capture_any()) return run(stream, work);
+    if (!capture_any()) return work_run(stream, work);
     struct capture *capture = capture_of(stream);
     if (capture) return capture_add(capture, stream, work);
     cudaError_t error = stream_is_legacy(stream) ? capture_check_legacy() : cudaSuccess;
-    return error ? error : run(stream, work);
+    return error ? error : work_run(stream, work);
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */
@@ -74,6 +68,7 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)
     new_stream->priority = clamp_priority(priority);
     new_stream->ordinal = runtime.ordinal;
     new_stream->id = ++last_id;
+    new_stream->lane = order_take_lane();
     new_stream->policy = cudaSyncPolicyAuto;
     handle_add(&streams, &new_stream->handle);
     *stream = new_stream;
@@ -105,6 +100,7 @@ static void destroy(cudaStream_t stream)
 
     if (capture) capture_spoil(capture, cudaErrorStreamCaptureInvalidated);
     handle_remove(&streams, stream);
+    order_leave_lane(stream->lane);
     free(stream->frontier);
     free(stream);
 }
@@ -137,7 +133,7 @@ static cudaError_t wait(cudaStream_t stream)
 
     if (!error) error = check_idle(stream);
     if (!error) late_waited_for_stream(stream);
-    if (!error) timeline_wait_stream(stream);
+    if (!error) order_host_waits_for_stream(stream);
     return runtime_leave(error);
 }
 
