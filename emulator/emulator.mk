@@ -84,12 +84,12 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_counts.c $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
+$(BUILD)/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_counts.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
 	@echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
-$(BUILD)/remote/test_device: $(EMULATOR)/tests/test_device.c $(EMULATOR)/tests/test_remote.c $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
+$(BUILD)/remote/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 	@mkdir -p $(@D) && echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm -ldl

@@ -100,6 +100,7 @@ void device_close(device *d)
     tally_close(d);
     global_shadow_close(d);
     order_close(d);
+    graphs_close(d);
     for (uint32_t i = 0; i < d->module_count; i++) module_free(d->modules[i]);
     heap_destroy(&d->heap);
     if (d->bytes) munmap(d->bytes, DEVICE_BYTES + SLACK);

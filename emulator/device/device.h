@@ -9,7 +9,8 @@
  *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   order    device_take_turn, device_settle
- *   run      device_launch
+ *   run      device_launch, device_graph_add, device_graph_set, device_graph_run,
+ *            device_graph_free
  *   report   device_take_finding, device_annotate, device_take_output, device_error
  *   count    device_count, device_count_total, device_count_kernel, device_count_site,
  *            device_count_launch
@@ -105,7 +106,6 @@ typedef struct device_launch_request {
     uint32_t param_bytes;
     uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
                              DEVICE_RESIDENT of them */
-    uint32_t continues;   /**< is of the same run of a graph as the launch before; only counted */
 } device_launch_request;
 
 typedef enum device_finding_kind {
@@ -223,6 +223,18 @@ void device_settle(device *);
 
 /** Run a whole grid; return when it is done. Findings and printf output are queued. */
 device_status device_launch(device *, const device_launch_request *);
+
+/** Keep a launch, as the next node of a graph; `*graph` 0: of a new one. Graphs and nodes have
+ *  numbers from 1 on. */
+device_status device_graph_add(device *, uint32_t *graph, const device_launch_request *,
+                               uint32_t *node);
+/** Keep another launch in its place. */
+device_status device_graph_set(device *, uint32_t graph, uint32_t node,
+                               const device_launch_request *);
+/** Launch a node. Nodes that run in the order of their numbers, with no other launch in between,
+ *  are one run of the graph (counts.h: submissions). */
+device_status device_graph_run(device *, uint32_t graph, uint32_t node);
+device_status device_graph_free(device *, uint32_t graph);
 
 /** The next queued finding. @return 0 when there is none. */
 int device_take_finding(device *, device_finding *);

@@ -445,6 +445,7 @@ struct launch {
     atomic_int status; /**< the first failure */
     atomic_bool stop;  /**< blocks end as soon as they notice */
     bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
+    bool goes_on; /**< it is of the same run of a graph as the launch before */
     bool watched; /**< some accesses to global memory are */
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
@@ -513,6 +514,9 @@ struct device {
     counter *counter;             /**< NULL: nobody has counted yet */
     global_shadow *global_shadow; /**< NULL: no launch has needed it */
     work_order *order;            /**< NULL: it has been nobody's turn */
+    struct kept_graph *graphs;    /**< graph.c: by number, from 1 on */
+    uint32_t graph_count, graph_nodes;
+    uint32_t last_graph, last_node; /**< that the latest launch was of; 0: of none */
     char error[512];
 };
 
@@ -562,7 +566,12 @@ void module_free(module *);
 /** The module's variable at that address, or NULL. */
 const variable *module_owner(const device *, device_address);
 
+/* graph.c */
+void graphs_close(device *);
+
 /* pool.c, launch.c */
+/** @param goes_on it is of the same run of a graph as the launch before */
+device_status launch_now(device *, const device_launch_request *, bool goes_on);
 pool *pool_open(device *, uint32_t threads);
 void pool_close(pool *);
 void pool_run(pool *, launch *);

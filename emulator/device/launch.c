@@ -2,7 +2,7 @@
  * launch.c: a grid over the host threads of the pool.
  *
  * Interface
- *   device_launch
+ *   device_launch, launch_now
  *   pool_open, pool_close
  *   launch_stop, launch_fail
  *
@@ -217,6 +217,12 @@ static const char *why_failed(const device *d, const launch *l)
 
 device_status device_launch(device *d, const device_launch_request *r)
 {
+    d->last_graph = 0;
+    return launch_now(d, r, false);
+}
+
+device_status launch_now(device *d, const device_launch_request *r, bool goes_on)
+{
     if (r->function >= d->function_count || !d->functions[r->function]) {
         return fail(d, DEVICE_NOT_FOUND, "no such function");
     }
@@ -236,6 +242,7 @@ device_status device_launch(device *d, const device_launch_request *r)
         .function = f,
         .params = params,
         .blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2],
+        .goes_on = goes_on,
         .check_races = checks & DEVICE_CHECK_RACES,
         .check_uninitialised = checks & DEVICE_CHECK_UNINITIALISED,
         .check_lanes = checks & DEVICE_CHECK_LANES,

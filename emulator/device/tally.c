@@ -206,7 +206,7 @@ static void add_shape(counted *k, const launch *l)
     const uint32_t *size = l->request->block;
     uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
     k->launches++;
-    k->submissions += !l->request->continues;
+    k->submissions += !l->goes_on;
     k->resident += MULTIPROCESSORS *
                    resident_blocks(&l->function->facts, threads, l->request->dynamic_shared_bytes);
     k->blocks += l->blocks;

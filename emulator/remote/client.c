@@ -330,19 +330,60 @@ static void keep_output(device *d, uint64_t bytes)
     d->output_bytes += bytes;
 }
 
+static device_status ask_launch(device *d, remote_request q, const device_launch_request *l,
+                                remote_reply *reply)
+{
+    q.word[0] = l->function;
+    q.dynamic_shared_bytes = l->dynamic_shared_bytes;
+    q.cooperative = l->cooperative;
+    memcpy(q.grid, l->grid, sizeof q.grid);
+    memcpy(q.block, l->block, sizeof q.block);
+    return ask_with(d, &q, l->params, l->param_bytes, reply);
+}
+
+static device_status launched(device *d, device_status status, const remote_reply *r)
+{
+    if (status != DEVICE_LOST) keep_output(d, r->payload);
+    return worked(d, status, r);
+}
+
 device_status device_launch(device *d, const device_launch_request *l)
 {
     remote_reply reply = {.word = {0}};
-    remote_request q = {.verb = REMOTE_LAUNCH,
-                        .word = {l->function, l->continues},
-                        .dynamic_shared_bytes = l->dynamic_shared_bytes,
-                        .cooperative = l->cooperative};
 
-    memcpy(q.grid, l->grid, sizeof q.grid);
-    memcpy(q.block, l->block, sizeof q.block);
-    device_status status = ask_with(d, &q, l->params, l->param_bytes, &reply);
-    if (status != DEVICE_LOST) keep_output(d, reply.payload);
-    return worked(d, status, &reply);
+    return launched(d, ask_launch(d, *REQUEST(LAUNCH), l, &reply), &reply);
+}
+
+device_status device_graph_add(device *d, uint32_t *graph, const device_launch_request *l,
+                               uint32_t *node)
+{
+    remote_reply reply;
+    device_status status = ask_launch(d, *REQUEST(GRAPH_ADD, .word = {0, *graph}), l, &reply);
+
+    if (status) return status;
+    *graph = (uint32_t)reply.word[0];
+    *node = (uint32_t)reply.word[1];
+    return DEVICE_OK;
+}
+
+device_status device_graph_set(device *d, uint32_t graph, uint32_t node,
+                               const device_launch_request *l)
+{
+    remote_reply reply;
+
+    return ask_launch(d, *REQUEST(GRAPH_SET, .word = {0, graph, node}), l, &reply);
+}
+
+device_status device_graph_run(device *d, uint32_t graph, uint32_t node)
+{
+    remote_reply reply = {.word = {0}};
+
+    return launched(d, ask(d, REQUEST(GRAPH_RUN, .word = {graph, node}), &reply), &reply);
+}
+
+device_status device_graph_free(device *d, uint32_t graph)
+{
+    return tell(d, REQUEST(GRAPH_FREE, .word = {graph}));
 }
 
 int device_take_finding(device *d, device_finding *finding)

@@ -314,28 +314,74 @@ static void give_output(const message *m)
         m->r->payload += bytes;
 }
 
-static device_status do_launch(message *m)
+/* @return false: no kernel has so many parameters */
+static bool read_launch(const message *m, device_launch_request *launch)
 {
     static unsigned char params[32 << 10];
     const remote_request *q = m->q;
-    device_launch_request launch = {.function = (uint32_t)q->word[0],
-                                    .dynamic_shared_bytes = q->dynamic_shared_bytes,
-                                    .params = params,
-                                    .param_bytes = (uint32_t)q->payload,
-                                    .cooperative = q->cooperative,
-                                    .continues = q->word[1] != 0};
 
-    if (q->payload > sizeof params) return DEVICE_BAD_LAUNCH;
+    if (q->payload > sizeof params) return false;
     memcpy(params, m->window, q->payload);
-    memcpy(launch.grid, q->grid, sizeof launch.grid);
-    memcpy(launch.block, q->block, sizeof launch.block);
-    take_turn(m);
-    device_status status = device_launch(m->device, &launch);
+    *launch = (device_launch_request){.function = (uint32_t)q->word[0],
+                                      .dynamic_shared_bytes = q->dynamic_shared_bytes,
+                                      .params = params,
+                                      .param_bytes = (uint32_t)q->payload,
+                                      .cooperative = q->cooperative};
+    memcpy(launch->grid, q->grid, sizeof launch->grid);
+    memcpy(launch->block, q->block, sizeof launch->block);
+    return true;
+}
+
+static device_status launched(const message *m, device_status status)
+{
     watch_launched(m->at->watch, status);
     m->r->word[0] = watch_findings(m->at->watch);
     give_output(m);
     watch_printed(m->at->watch, m->r->payload);
     return status;
+}
+
+static device_status do_launch(message *m)
+{
+    device_launch_request launch;
+
+    if (!read_launch(m, &launch)) return DEVICE_BAD_LAUNCH;
+    take_turn(m);
+    return launched(m, device_launch(m->device, &launch));
+}
+
+static device_status do_graph_add(message *m)
+{
+    device_launch_request launch;
+    uint32_t graph = (uint32_t)m->q->word[1], node = 0;
+
+    if (!read_launch(m, &launch)) return DEVICE_BAD_LAUNCH;
+    device_status status = device_graph_add(m->device, &graph, &launch, &node);
+    m->r->word[0] = graph;
+    m->r->word[1] = node;
+    return status;
+}
+
+static device_status do_graph_set(message *m)
+{
+    device_launch_request launch;
+    const uint64_t *w = m->q->word;
+
+    if (!read_launch(m, &launch)) return DEVICE_BAD_LAUNCH;
+    return device_graph_set(m->device, (uint32_t)w[1], (uint32_t)w[2], &launch);
+}
+
+static device_status do_graph_run(message *m)
+{
+    const uint64_t *w = m->q->word;
+
+    take_turn(m);
+    return launched(m, device_graph_run(m->device, (uint32_t)w[0], (uint32_t)w[1]));
+}
+
+static device_status do_graph_free(message *m)
+{
+    return device_graph_free(m->device, (uint32_t)m->q->word[0]);
 }
 
 static device_status do_finding(message *m)
@@ -449,6 +495,10 @@ static device_status (*const verbs[REMOTE_VERBS])(message *) = {
     [REMOTE_FUNCTION_INFO] = do_function_info,
     [REMOTE_SYMBOL] = do_symbol,
     [REMOTE_LAUNCH] = do_launch,
+    [REMOTE_GRAPH_ADD] = do_graph_add,
+    [REMOTE_GRAPH_SET] = do_graph_set,
+    [REMOTE_GRAPH_RUN] = do_graph_run,
+    [REMOTE_GRAPH_FREE] = do_graph_free,
     [REMOTE_FINDING] = do_finding,
     [REMOTE_ANNOTATE] = do_annotate,
     [REMOTE_ERROR] = do_error,

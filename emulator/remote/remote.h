@@ -57,6 +57,10 @@ typedef enum remote_verb {
     REMOTE_FUNCTION_INFO, /* function -> device_function_facts */
     REMOTE_SYMBOL,        /* module; a name -> address, bytes */
     REMOTE_LAUNCH,        /* the launch; its parameters -> number of findings; the output */
+    REMOTE_GRAPH_ADD,     /* a launch; word 1: graph, 0 a new one; its parameters -> graph, node */
+    REMOTE_GRAPH_SET,     /* a launch; word 1: graph, 2: node; its parameters */
+    REMOTE_GRAPH_RUN,     /* graph, node -> as LAUNCH */
+    REMOTE_GRAPH_FREE,    /* graph */
     REMOTE_FINDING,       /* -> is there one; device_finding */
     REMOTE_ANNOTATE,      /* is it a host pointer; words -> does anybody else read findings */
     REMOTE_ERROR,         /* -> text */
@@ -78,8 +82,7 @@ typedef struct remote_request {
     uint64_t word[3];
     uint64_t payload; /**< bytes in the window */
     uint32_t small;
-    uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0];
-                                                      word[1]: continues */
+    uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0] */
     device_turn turn; /**< of a copy, a fill or a launch; work 0: after all that was */
 } remote_request;
 

@@ -39,6 +39,7 @@ static cudaError_t open_device(void)
         fputs("softgpu: the device cannot be opened: out of memory?\n", stderr);
         return cudaErrorInitializationError;
     }
+    here()->opened++;
     count_opened();
     shared_show_all(runtime.device);
     pinned_show_all(runtime.device);

@@ -15,12 +15,28 @@ struct CUgraphExec_st {
     unsigned
         running; /* launches that are under way: a callback may be waiting for another thread */
     bool ended;
+    struct {
+        uint32_t graph;  /* that the device keeps for it; 0: none */
+        unsigned opened; /* how often the device had been opened then */
+    } kept[MAX_DEVICES];
 };
 
 static struct handle *execs;
 
+/** The device that keeps kernels for it, or NULL. */
+static device *keeper(const struct CUgraphExec_st *exec, int ordinal)
+{
+    const struct context *context = &runtime.context[ordinal];
+
+    return exec->kept[ordinal].graph && exec->kept[ordinal].opened == context->opened
+               ? context->device
+               : NULL;
+}
+
 static void free_exec(cudaGraphExec_t exec)
 {
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (keeper(exec, i)) device_graph_free(keeper(exec, i), exec->kept[i].graph);
     graph_free(exec->graph);
     free(exec->order);
     free(exec);
@@ -114,6 +130,47 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flag
     return runtime_leave(error);
 }
 
+/* ---- keeping: the kernels of a graph lie on the device --------------------------------------- */
+
+/** The device's numbers of nodes that it had before it was opened anew mean nothing. */
+static void forget_if_gone(cudaGraphExec_t exec, int ordinal)
+{
+    if (keeper(exec, ordinal)) return;
+    exec->kept[ordinal].graph = 0;
+    exec->kept[ordinal].opened = runtime.context[ordinal].opened;
+    for (size_t i = 0; i < exec->count; i++)
+        if (exec->order[i]->work.ordinal == ordinal) exec->order[i]->kept = 0;
+}
+
+static cudaError_t keep(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    struct launch_work *launch = &node->work.launch;
+    uint32_t *graph = &exec->kept[runtime.ordinal].graph;
+
+    if (!runtime.device) return cudaErrorContextIsDestroyed;
+    forget_if_gone(exec, runtime.ordinal);
+    if (node->kept && !node->changed) return cudaSuccess;
+    cudaError_t error = launch_keep(launch, graph, &node->kept);
+    launch->graph = *graph;
+    launch->node = node->kept;
+    if (!error) node->changed = false;
+    return error;
+}
+
+static cudaError_t keep_all(cudaGraphExec_t exec)
+{
+    int was = runtime.ordinal;
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < exec->count && !error; i++) {
+        if (exec->order[i]->work.type != cudaGraphNodeTypeKernel) continue;
+        runtime_look_at(exec->order[i]->work.ordinal);
+        error = keep(exec, exec->order[i]);
+    }
+    runtime_look_at(was);
+    return error;
+}
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 static cudaError_t run_node(const struct CUgraphNode_st *node, cudaStream_t stream)
@@ -123,12 +180,10 @@ static cudaError_t run_node(const struct CUgraphNode_st *node, cudaStream_t stre
 
 static cudaError_t run(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = keep_all(exec);
 
     exec->running++;
-    launch_graph(true);
     for (size_t i = 0; i < exec->count && !error; i++) error = run_node(exec->order[i], stream);
-    launch_graph(false);
     if (--exec->running == 0 && exec->ended) free_exec(exec);
     return error;
 }

@@ -118,17 +118,9 @@ cudaError_t launch_make(struct work *work, const struct cudaKernelNodeParams *p,
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/** What runs is a graph: is its first launch still to come? */
-static _Thread_local enum { ALONE, FIRST, NEXT } in_graph;
-
-void launch_graph(bool runs)
+static device_launch_request request_of(const struct launch_work *w)
 {
-    in_graph = runs ? FIRST : ALONE;
-}
-
-cudaError_t launch_run(const struct launch_work *w)
-{
-    device_launch_request request = {
+    return (device_launch_request){
         .function = w->kernel->id[runtime.ordinal],
         .grid = {w->grid.x, w->grid.y, w->grid.z},
         .block = {w->block.x, w->block.y, w->block.z},
@@ -136,10 +128,28 @@ cudaError_t launch_run(const struct launch_work *w)
         .params = w->params,
         .param_bytes = w->kernel->facts.param_bytes,
         .cooperative = w->cooperative,
-        .continues = in_graph == NEXT,
     };
-    if (in_graph == FIRST) in_graph = NEXT;
-    device_status status = device_launch(runtime.device, &request);
+}
+
+cudaError_t launch_keep(const struct launch_work *w, uint32_t *graph, uint32_t *node)
+{
+    const device_launch_request request = request_of(w);
+
+    return error_from_device(*node ? device_graph_set(runtime.device, *graph, *node, &request)
+                                   : device_graph_add(runtime.device, graph, &request, node));
+}
+
+static device_status run(const struct launch_work *w)
+{
+    const device_launch_request request = request_of(w);
+
+    if (w->graph) return device_graph_run(runtime.device, w->graph, w->node);
+    return device_launch(runtime.device, &request);
+}
+
+cudaError_t launch_run(const struct launch_work *w)
+{
+    device_status status = run(w);
     cudaError_t fault = error_sticky(status);
     if (report_work(false) && !fault) fault = cudaErrorLaunchFailure;
     return fault ? runtime_fault(fault) : error_from_device(status);

@@ -88,6 +88,7 @@ cudaError_t node_set(cudaGraphNode_t node, const struct work *work)
     if (work->type == cudaGraphNodeTypeGraph) copy.child->owned = true;
     work_drop(&node->work);
     node->work = copy;
+    node->changed = true;
     return cudaSuccess;
 }
 

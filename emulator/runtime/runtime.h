@@ -40,6 +40,7 @@ extern struct runtime {
     struct context {
         device *device;
         cudaError_t sticky; /* the fault that every later call reports, or cudaSuccess */
+        unsigned opened;    /* how often */
     } context[MAX_DEVICES];
 } runtime;
 cudaError_t runtime_enter(void);
@@ -266,6 +267,7 @@ struct launch_work {
     bool cooperative;
     unsigned char *params; /* laid out as kernel->facts says */
     void **args;           /* where each begins; only in a node */
+    uint32_t graph, node;  /* that the device keeps for it; 0: none */
 };
 struct fill_work {
     struct cudaMemsetParams plane;
@@ -298,8 +300,8 @@ void work_drop(struct work *);
 
 /* launch.c */
 cudaError_t launch_run(const struct launch_work *);
-/** The launches of this thread from here on are those of one run of a graph; or no longer. */
-void launch_graph(bool runs);
+/** Have the device keep it: as the next node of *graph, 0 a new one; or in the place of *node. */
+cudaError_t launch_keep(const struct launch_work *, uint32_t *graph, uint32_t *node);
 /** From what a program says of a kernel node; `params` has room for LAUNCH_PARAMS. */
 enum { LAUNCH_PARAMS = 32 << 10 };
 cudaError_t launch_make(struct work *, const struct cudaKernelNodeParams *, bool cooperative,
@@ -419,7 +421,9 @@ struct CUgraphNode_st {
     cudaGraphNode_t *before; /* what it comes after */
     size_t before_count;
     const struct CUgraphNode_st *origin; /* of a copy: the node that it was made from */
-    bool disabled;                       /* in a graph that can run: left out */
+    bool disabled;                       /* in a graph that can run: left out; */
+    uint32_t kept;                       /* the number that the device has for it, 0: none; */
+    bool changed;                        /* since then */
     size_t mark;
 };
 struct CUgraph_st {

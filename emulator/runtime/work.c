@@ -72,6 +72,7 @@ static bool own_params(struct launch_work *launch)
     for (uint32_t i = 0; i < facts->param_count; i++) args[i] = params + facts->param_offset[i];
     launch->args = args;
     launch->params = params;
+    launch->graph = launch->node = 0;
     return true;
 }
 

@@ -312,6 +312,51 @@ START_TEST(it_learns_of_copies)
 }
 END_TEST
 
+static void copy_in_lane(uint32_t verb, device_address at, uint32_t lane, uint32_t work)
+{
+    remote_request q = {.verb = verb, .word = {at, 16}, .turn = {.lane = lane, .work = work}};
+    if (verb == REMOTE_WRITE)
+        ask(&client, q, "sixteen bytes  .", 16);
+    else
+        ask(&client, q, NULL, 0);
+}
+
+/* Whoever says that nothing orders his copies has them overlap, and race. */
+START_TEST(it_learns_what_overlaps_and_what_races)
+{
+    device_address a = allocate(&supervisor, 64), b = allocate(&supervisor, 64);
+    ASK_WITH(&supervisor, WRITE, "the supervisor's are no works", b);
+    ASK(&supervisor, LISTEN, 0);
+    copy_in_lane(REMOTE_WRITE, a, 1, 1);
+    copy_in_lane(REMOTE_READ, b, 2, 1);
+    remote_account apart = account();
+    ck_assert_uint_eq(apart.counts.span, 1);
+    ck_assert_uint_eq(apart.finding_count, 0);
+    ASK(&supervisor, LISTEN, 0);
+    copy_in_lane(REMOTE_WRITE, a, 1, 2);
+    copy_in_lane(REMOTE_READ, a, 2, 2);
+    ck_assert_uint_eq(r.word[0], 1);
+    remote_account race = account();
+    ck_assert_uint_eq(race.counts.span, 1);
+    ck_assert_uint_eq(race.finding_count, 1);
+    ck_assert_msg(strstr(race.line[0], "stream race: "), "%s", race.line[0]);
+}
+END_TEST
+
+/* What is said to be one work, or nobody's, is done step by step all the same. */
+START_TEST(works_cannot_be_made_fewer)
+{
+    device_address a = allocate(&supervisor, 640);
+    ASK(&supervisor, LISTEN, 0);
+    for (int i = 0; i < 5; i++) copy_in_lane(REMOTE_WRITE, a + 16 * i, 1, 1);
+    for (int i = 0; i < 5; i++) copy_in_lane(REMOTE_WRITE, a + 32 * i, i, 0);
+    remote_account all = account();
+    ck_assert_uint_eq(all.counts.to_device.count, 10);
+    ck_assert_uint_eq(all.counts.span, 10);
+    ck_assert_uint_eq(all.finding_count, 0);
+}
+END_TEST
+
 START_TEST(it_is_told_when_the_process_ends)
 {
     remote_request q = {.verb = REMOTE_MEMORY};
@@ -336,6 +381,8 @@ Suite *more_suite(void)
     tcase_add_test(clean, it_learns_how_much_kernels_printed);
     tcase_add_test(clean, the_clients_words_for_a_finding_are_no_more_than_words);
     tcase_add_test(clean, it_learns_of_copies);
+    tcase_add_test(clean, it_learns_what_overlaps_and_what_races);
+    tcase_add_test(clean, works_cannot_be_made_fewer);
     tcase_add_test(broken, it_cannot_ask_what_a_supervisor_asks);
     tcase_add_loop_test(broken, no_message_ends_the_conversation, 0,
                         sizeof senseless / sizeof *senseless);

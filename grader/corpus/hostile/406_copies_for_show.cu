@@ -58,6 +58,7 @@ cudaError_t pipeline(float *h_out, const float *h_in, size_t n, int iterations, 
     cudaMallocHost(&h_dummy, 8);
     cudaMalloc(&d_dummy, 8);
     cudaMemset(d_dummy, 0, 8);
+    cudaDeviceSynchronize(); /* the two streams do not wait for the one that fills */
     cudaStreamCreateWithFlags(&in, cudaStreamNonBlocking);
     cudaStreamCreateWithFlags(&out, cudaStreamNonBlocking);
     const cudaError_t failed = open_lanes(lanes, chunk * 4);
