@@ -45,7 +45,8 @@ run_all_five() {
     # shellcheck disable=SC2086
     "$resnet18" --impl all --precision fp16 --batches 1 $quick --images 1 --verify --answers "$scratch/answers" \
         --csv >"$scratch/csv" &&
-        "$resnet18" --impl resident --batches 1,2 --budget 0.001 $quick --profile --csv >"$scratch/scaled"
+        "$resnet18" --impl resident,optimized --precision fp16 --batches 1,2 --budget 0.001 $quick --profile \
+            --csv >"$scratch/scaled"
 }
 
 value() { # IMPLEMENTATION COLUMN [FILE]: of batch 1
@@ -105,9 +106,17 @@ profile_is_of_the_layers() { # convolutions take most of it; nothing is negative
     awk -F, '$1 == "resident" && $4 == 1 { print; ok = $19 > $20 && $19 > $23 && $25 >= 0 } END { exit !ok }' \
         "$scratch/scaled"
 }
+graph_is_told_by_kind() { # the copy of the image in a frame is no layer: it stays with the others
+    for column in convolution_ms pooling_ms linear_ms other_ms; do
+        ms=$(value optimized $column "$scratch/scaled")
+        echo "$column '$ms'"
+        awk -v ms="$ms" 'BEGIN { exit !(ms + 0 > 0) }' || return 1
+    done
+}
 check 'a row that was scaled says so' scaled_rows_say_so
 check 'the line of the roadmap' the_roadmaps_line
 check 'the profile is of the layers' profile_is_of_the_layers
+check 'of those in a graph too' graph_is_told_by_kind
 
 # --- what is wrong is named ---------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ static struct {
     int depth, count; /* of spans: inside each other now; since profile_start */
     layer_kind host_kind;
     double host_since;
-    float host_ms[KINDS];
+    float host_ms[KINDS]; /* and of graphs; those of spans are added in the end */
     bool seen[KINDS];
     span spans[SPANS];
 } profile;
@@ -71,6 +71,17 @@ void profile_start(void)
     profile.on = true;
 }
 
+bool profile_is_on(void)
+{
+    return profile.on;
+}
+
+void profile_add(layer_kind kind, float ms)
+{
+    profile.seen[kind] = true;
+    profile.host_ms[kind] += ms;
+}
+
 void profile_settle(void)
 {
     if (profile.on) cudaDeviceSynchronize();
@@ -80,7 +91,9 @@ cudaError_t profile_stop(float *ms)
 {
     profile.on = false;
     memcpy(ms, profile.host_ms, sizeof(float) * OTHER);
-    CUDA_CHECK(cudaDeviceSynchronize());
+    const cudaError_t error = cudaDeviceSynchronize();
+    profile_graph_drop();
+    CUDA_CHECK(error);
     for (int i = 0; i < profile.count; i++) {
         float took;
         CUDA_CHECK(cudaEventElapsedTime(&took, profile.spans[i].start, profile.spans[i].stop));

@@ -10,6 +10,8 @@
  * layerwise.c         two of them: layer by layer, with copies between layers
  * host_layers.c       the layers of the CPU that no exercise has as a function
  * profile.c           how long each kind of layer takes; copies and memory, counted
+ * profile_graph.c     the same of the kernels in a graph, which profile.c cannot see
+ * kernel_kind.c       what those compute
  * wrapped.c           where profile.c looks: in between the networks and what they call
  * measure.c           a row for each batch, by sweep (506)
  * verify.c            against the CPU, layer by layer
@@ -24,7 +26,7 @@
 
 #define BATCHES_MAX 16
 
-/* ---- profile.c, wrapped.c -------------------------------------------------------------------- */
+/* ---- profile.c, profile_graph.c, kernel_kind.c, wrapped.c ------------------------------------ */
 
 typedef enum layer_kind {
     CONVOLUTION,
@@ -49,11 +51,28 @@ void profile_end(cudaStream_t stream);
 /** While profiling, wait until the device has nothing to do. */
 void profile_settle(void);
 
-/** Until profile_stop, what is begun and ended is timed. */
+/** Until profile_stop, what is begun and ended is timed. Called again, it starts from zero, and
+ *  what has been made to look into a graph stays. */
 void profile_start(void);
+bool profile_is_on(void);
+/** Count a time that was taken elsewhere. */
+void profile_add(layer_kind, float ms);
 /** @param ms [KINDS] receives the times since profile_start, NaN for a kind that was never begun;
  *  OTHER is not touched */
 cudaError_t profile_stop(float *ms);
+/** To be called when a forward pass has finished, before the next: add the times of its graph. */
+void profile_collect(void);
+
+typedef cudaError_t forward_opt(resnet18_opt *, float *logits, const float *x, cudaStream_t);
+/** Launch what `real` would, in a graph that times its kernels; the first call makes it.
+ *  @return false: nothing was launched, and it is for `real` to do */
+bool profile_graph_launch(forward_opt *real, resnet18_opt *, float *logits, const float *x,
+                          cudaStream_t);
+/** Free what it made. */
+void profile_graph_drop(void);
+/** @param function a kernel; by its name */
+cudaError_t kernel_kind(layer_kind *, const void *function);
+
 /** @return the sum of those that are numbers, up to `end` */
 float kinds_sum(const float *ms, int end);
 
