@@ -220,8 +220,10 @@ double stored_bytes(const device_counts *);
 /** Sectors of global memory a request, where a request of more than 4 bytes a thread counts as
  *  several: 4 when neighbours take neighbours, 32 when each lane takes a sector of its own. */
 double sectors_per_request(const device_counts *);
-/** Wavefronts of shared memory beyond those that are needed, a request. */
-double conflicts_per_request(const device_counts *);
+/** Wavefronts of shared memory beyond those that are needed. */
+double bank_conflicts(const device_counts *);
+/** Atomic operations on global memory, of single threads, on 4 bytes. */
+double atomics(const device_counts *);
 /** Atomic operations on global memory, of single threads, by the busiest block of each launch. */
 double atomics_per_block(const device_counts *);
 /** The length of what a warp executes: the longest of each launch, launch after launch. */

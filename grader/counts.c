@@ -43,12 +43,15 @@ double sectors_per_request(const device_counts *c)
                  requests_of_4_bytes(&c->global_load) + requests_of_4_bytes(&c->global_store));
 }
 
-double conflicts_per_request(const device_counts *c)
+double bank_conflicts(const device_counts *c)
 {
-    const device_banks *load = &c->shared_load, *store = &c->shared_store;
-    const device_banks *atomic = &c->shared_atomic;
-    return ratio((double)(load->conflicts + store->conflicts + atomic->conflicts),
-                 (double)(load->requests + store->requests + atomic->requests));
+    return (double)(c->shared_load.conflicts + c->shared_store.conflicts +
+                    c->shared_atomic.conflicts);
+}
+
+double atomics(const device_counts *c)
+{
+    return (double)c->global_atomic.bytes / 4;
 }
 
 /* Of launch after launch, the busiest block and the longest warp: an average would fall with blocks

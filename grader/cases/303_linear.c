@@ -238,13 +238,14 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 20.0},
-    {.metric = "bank conflicts a request, batch 128, 128 to 128",
+    {.metric = "bank conflicts a multiply-add of a warp, batch 128, 128 to 128",
      .function = "linear_forward",
      .run = run_timed,
      .shape = {128, 128, 128},
-     .count = conflicts_per_request,
+     .count = bank_conflicts,
+     .ideal = 128.0 * 128 * 128 / 32,
      .bound = AT_MOST,
-     .wanted = 0.1},
+     .wanted = 0.2},
     {0},
 };
 

@@ -56,7 +56,8 @@ START_TEST(shares_of_blocks_warps_and_requests)
                              .shared_atomic = {.requests = 1, .wavefronts = 2, .conflicts = 1}};
     ck_assert_double_eq(atomics_per_block(&c), 100);
     ck_assert_double_eq(instructions_per_warp(&c), 40);
-    ck_assert_double_eq(conflicts_per_request(&c), 0.5);
+    ck_assert_double_eq(bank_conflicts(&c), 5);
+    ck_assert_double_eq(atomics(&c), 256);
 }
 END_TEST
 
@@ -74,7 +75,7 @@ START_TEST(of_nothing_nothing)
     const device_counts none = {0};
     ck_assert_double_eq(moved_bytes(&none), 0);
     ck_assert_double_eq(sectors_per_request(&none), 0);
-    ck_assert_double_eq(conflicts_per_request(&none), 0);
+    ck_assert_double_eq(bank_conflicts(&none), 0);
     ck_assert_double_eq(atomics_per_block(&none), 0);
     ck_assert_double_eq(instructions_per_warp(&none), 0);
     ck_assert_double_eq(waves(&none), 0);

@@ -1,4 +1,4 @@
-// SLOW: bank conflicts a request | counted 15.5
+// SLOW: bank conflicts a multiply-add | counted 31.97
 // The tile of b lies transposed, without a column more: its stores and loads all hit one bank.
 #include "basics.h"
 

@@ -1,4 +1,4 @@
-// SLOW: bank conflicts a request | counted
+// SLOW: bank conflicts a multiply-add | counted
 /* The tile of columns lies turned round, without a column more: its lanes meet in two banks. */
 #include "layers.h"
 
