@@ -38,7 +38,7 @@ static bool is_apart(const device_turn *t, const past *p)
 
 static bool some_are_apart(const work_order *o)
 {
-    for (uint32_t lane = 0; lane < DEVICE_LANES; lane++)
+    for (uint32_t lane = 0; lane < o->lanes; lane++)
         if (lane != o->turn.lane && o->last[lane] > o->turn.after[lane]) return true;
     return false;
 }
@@ -109,8 +109,8 @@ void order_close(device *d)
 static uint64_t step_of(const work_order *o, uint32_t lane, uint32_t work)
 {
     const steps *s = &o->steps[lane];
-    uint32_t first = o->count[lane] > STEPS ? o->count[lane] - STEPS : 0, end = o->count[lane];
-    uint32_t low = first;
+    uint32_t end = o->count[lane], first = end > STEPS ? end - STEPS : 0, low = first;
+    if (end && s->work[(end - 1) % STEPS] <= work) return s->step[(end - 1) % STEPS];
     while (low < end) {
         uint32_t middle = low + (end - low) / 2;
         if (s->work[middle % STEPS] <= work)
@@ -128,10 +128,9 @@ void order_step(device *d, engine e)
     if (!o || !o->open || o->stepped) return;
     const device_turn *t = &o->turn;
     uint64_t step = o->idle[e];
-    for (uint32_t lane = 0; lane < DEVICE_LANES; lane++) {
-        if (!o->count[lane]) continue;
+    if (t->lane >= o->lanes) o->lanes = t->lane + 1;
+    for (uint32_t lane = 0; lane < o->lanes; lane++)
         step = later(step, step_of(o, lane, lane == t->lane ? UINT32_MAX : t->after[lane]));
-    }
     o->idle[e] = ++step;
     o->span = later(o->span, step);
     uint32_t i = o->count[t->lane]++ % STEPS;

@@ -52,6 +52,7 @@ struct work_order {
     bool any_apart;  /* some of `past` are */
     bool concurrent; /* some were, since all was settled */
     uint64_t idle[ENGINES], span;
+    uint32_t lanes;               /* that have had works: the first ones */
     uint32_t count[DEVICE_LANES]; /* works so far; the last STEPS of them are in `steps` */
     steps steps[DEVICE_LANES];
     uint32_t last[DEVICE_LANES]; /* of each lane in `past`; 0: none */

@@ -16,12 +16,13 @@
 static uint32_t works[DEVICE_LANES]; /* so far */
 static unsigned users[DEVICE_LANES]; /* streams */
 static uint32_t last_lane = PER_THREAD_LANE;
+static uint32_t lanes = PER_THREAD_LANE + 1; /* that anybody has had: the first ones */
 static struct clock host;
 static struct clock blocking; /* of all streams that the legacy stream waits for */
 
 static void join(struct clock *to, const struct clock *from)
 {
-    for (int i = 0; i < DEVICE_LANES; i++)
+    for (uint32_t i = 0; i < lanes; i++)
         if (from->at[i] > to->at[i]) to->at[i] = from->at[i];
 }
 
@@ -39,6 +40,7 @@ uint32_t order_take_lane(void)
     for (uint32_t i = next_lane(best); i != next_lane(last_lane); i = next_lane(i))
         if (users[i] < users[best]) best = i;
     users[best]++;
+    if (best >= lanes) lanes = best + 1;
     return last_lane = best;
 }
 
