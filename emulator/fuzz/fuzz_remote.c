@@ -4,7 +4,8 @@
  *
  * A message is a byte for the verb, one for who sends it, two for the length of what comes with it,
  * three words of eight bytes, and that. The two highest bits of a word say what it is: a small
- * number, an address of the device, one that the host shares, or as it stands.
+ * number, an address of the device, one that the host shares, or as it stands. The bytes of sender
+ * and length also say whose turn it is.
  */
 #include "../remote/remote.h"
 
@@ -73,6 +74,9 @@ static size_t send_one(const uint8_t *data, size_t bytes)
 
     for (int i = 0; i < 3; i++) q.word[i] = read_word(data + 4 + 8 * i);
     q.small = data[1] >> 1 & 7;
+    q.turn.lane = data[1] >> 1 & 3;
+    q.turn.work = data[2] & 7;
+    for (int i = 0; i < 4; i++) q.turn.after[i] = data[3] >> 2 * i & 3;
     for (int i = 0; i < 3; i++) {
         q.grid[i] = (uint32_t)(q.word[1] >> 8 * i & 3);
         q.block[i] = (uint32_t)(q.word[2] >> 8 * i & 63);

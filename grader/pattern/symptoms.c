@@ -7,6 +7,8 @@ static const struct {
     const char *parts[2]; /* both are in the finding */
     const char *words;
 } symptoms[] = {
+    {{"stream race", "neither waits for the other"},
+     "; an event is missing: one stream must wait for the other"},
     {{"overwrites what", " wrote at"},
      "; several threads write to one place: one must do it, or they add with atomics"},
     {{"overwrites what", " with no __sync"},

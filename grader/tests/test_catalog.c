@@ -69,11 +69,14 @@ static int count_corpus(const char *folder, int id)
     return count;
 }
 
-START_TEST(each_has_wrong_submissions)
+START_TEST(each_is_graded_by_the_corpus)
 {
     for (const exercise *const *e = catalog(); *e; e++) {
-        ck_assert_msg(count_corpus("wrong", (*e)->id) >= 2, "%d has too few wrong submissions",
-                      (*e)->id);
+        const int id = (*e)->id, timed = (*e)->speed_points > 0.0;
+        ck_assert_msg(count_corpus("wrong", id) >= 3, "%d has too few wrong submissions", id);
+        ck_assert_msg(count_corpus("right", id) >= 2, "%d has too few right ones", id);
+        ck_assert_msg(count_corpus("slow", id) >= timed, "%d has no slow one", id);
+        ck_assert_msg(count_corpus("fast", id) >= timed, "%d has no fast one", id);
     }
 }
 END_TEST
@@ -150,7 +153,7 @@ Suite *suite_catalog(void)
     TCase *tcase = tcase_create("catalog");
     tcase_add_test(tcase, each_has_a_solution_and_a_skeleton);
     tcase_add_test(tcase, each_has_a_page_with_three_hints);
-    tcase_add_test(tcase, each_has_wrong_submissions);
+    tcase_add_test(tcase, each_is_graded_by_the_corpus);
     tcase_add_test(tcase, numbers_and_names_are_unique);
     tcase_add_test(tcase, prerequisites_come_earlier);
     tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);

@@ -1,4 +1,4 @@
-// WRONG: 8 chunks, 3 streams | stream race / h_out | or long kernels, 64 chunks
+// WRONG: 8 chunks, 3 streams | an event is missing / h_out | or long kernels, 64 chunks
 /* A stream for each stage, and a ring of buffers that is filled again without asking whether it was
  * copied out. */
 #include "optimization.h"
