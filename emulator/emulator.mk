@@ -38,7 +38,7 @@ $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 # program which that other process runs.
 REMOTE_OBJECTS = $(1:%=$(BUILD)/emulator/remote/%.o)
 CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
-SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform watch link) \
+SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform perform_run watch link) \
 	$(patsubst %,$(BUILD)/emulator/runtime/%.o,checks finding options profile_collect profile_table \
 	profile_source profile_json profile_ratio) $(DEVICE_OBJECTS)
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)

@@ -6,7 +6,7 @@
  *   start.c     the client's process of the device, if nobody else has started one
  *   link.c      a link: a page of shared memory for messages, a socket to wake who sleeps
  *   server.c    one link after the other is listened to
- *   perform.c   a message, checked and handed to the device
+ *   perform.c   a message, checked and handed to the device; with perform_run.c
  *   watch.c     what a supervisor is told
  *   main.c      the program build/softgpu_device
  *
