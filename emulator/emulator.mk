@@ -140,7 +140,7 @@ $(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtim
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
 
 $(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/fuzz/fuzz_remote.o $(FUZZ_OBJECTS) \
-		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/watch runtime/finding runtime/profile_ratio)
+		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/finding runtime/profile_ratio)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 
