@@ -282,6 +282,7 @@ bench: ## matrix products, launches and ResNet-18, beside cuBLAS and PyTorch, as
 bench-resnet18:
 	$(MAKE) resnet18 SUBMISSION=solutions
 	bench/resnet18.sh "$(BENCH)"
+	$(if $(filter cuda,$(BACKEND)),$(MAKE) bench-layers BATCHES="--rule 1 8 64")
 
 bench-matmul: all
 	mkdir -p "$(BENCH)"

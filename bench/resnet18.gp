@@ -65,6 +65,26 @@ if (flops > 0) {
          roof(x) with lines linecolor 'black' linewidth 2 title 'fp32 cores, copy'
 }
 
+# Each layer of 507 below the roofs of its precision.
+layers = folder.'/resnet18_layers.tsv'
+there = system("test -s ".layers." && echo 1 || echo 0") + 0
+roof_of(name) = real(system("sed -n 's/^# roofs:.* ".name."=\\([0-9.e+-]*\\).*/\\1/p' ".layers))
+if (there) {
+    bandwidth = real(system("sed -n 's/^# roofs:.*, \\([0-9.e+-]*\\) TB.*/\\1/p' ".layers))
+    of_layers(precision, batch) = "< awk -F'\t' '$1 == \"".precision."\" && $2 == ".batch." && $15 == 1 {print $11 \"\t\" $10}' ".layers
+    set output folder.'/resnet18_layers.svg'
+    set title 'Each convolution and the linear layer of 507,'.of[4:]
+    set xlabel 'FLOP a byte, were each tensor moved once'
+    set ylabel 'TFLOP/s'
+    set xtics autofreq
+    set xrange [1 : 2000]
+    set yrange [0.1 : 1200]
+    set samples 500
+    plot for [p in "fp32 tf32 fp16"] for [b in "1 64"] of_layers(p, b) using 1:2 with points linecolor rgb colour(p) pointtype (b eq '1' ? 6 : 7) pointsize 0.8 title 'optimized '.p.', batch '.b, \
+         for [p in "fp32 tf32 fp16"] (x * bandwidth < roof_of(p) ? x * bandwidth : roof_of(p)) with lines linecolor rgb colour(p) linewidth 2 title p.': memory, mma'
+    set yrange [*:*]
+}
+
 unset logscale
 set title 'Where the time of a batch goes,'.of[4:]
 set xlabel ''

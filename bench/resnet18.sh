@@ -9,7 +9,7 @@ set -eu
 cd "$COURSE_ROOT"
 folder=$1
 if [ "$BACKEND" = cuda ]; then
-    batches=${BATCHES:-1,4,8,16,32,64} size=${SIZE:-224} repeats=${REPEATS:-15} warmup=3 images=16
+    batches=${BATCHES:-1,4,8,16,32,64} size=${SIZE:-224} repeats=${REPEATS:-15} warmup=3 images=256
 else
     batches=${BATCHES:-1,2} size=${SIZE:-32} repeats=${REPEATS:-1} warmup=1 images=2
 fi

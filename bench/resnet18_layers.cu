@@ -3,17 +3,18 @@
  * and number of splits, in every precision.
  *
  *   resnet18_layers [BATCH ...]      TSV on stdout; default: 1 4 8 16 32 64
- *   SIZE=32 resnet18_layers 1        images of another size than 224
+ *   resnet18_layers --rule ...       only what conv_choose takes: how far each layer is from its
+ * roof SIZE=32 resnet18_layers 1        images of another size than 224
  *
  * A figure is the least of REPEATS launches of a graph of CALLS calls, divided by CALLS: nobody
  * else is expected on the device, and launches cost what they cost in the network's graph. A layer
  * finds its weights and images in the L2 cache as far as they fit, as it does in the network, where
  * the layer before has just written them. A line's columns:
  *
- *   share   of the time that arithmetic alone or memory alone would need, whatever is more; by the
- *           ceilings below, which are those of an H200's `mma` and memory
- *   rule    1: what conv_choose takes
- *   best    1: the fastest of its layer
+ *   FLOP/B  were each tensor moved once
+ *   bound   by arithmetic, or by memory: whatever alone would need more time
+ *   share   that time, of the one measured; by the ceilings below, which are those of an H200's
+ * `mma` and memory rule    1: what conv_choose takes best    1: the fastest of its layer
  *
  * Behind #, for each precision and batch: the sum of all layers, as the rule of 507_plan.cuh has it
  * and at best.
@@ -36,6 +37,7 @@ static const double ceilings[] = {495e12 / 3, 495e12, 990e12};
 
 static const char *const precisions[] = {"fp32", "tf32", "fp16"};
 static int calls = CALLS, repeats = REPEATS;
+static bool only_rule;
 
 /** The buffers of all layers; what is in them does not matter, but for NaN, which is slow nowhere.
  */
@@ -154,10 +156,11 @@ static void print_trial(const bench *b, int i, const trial *t, bool rule, bool b
     const double flop = flop_of(b, i), arithmetic = flop / ceilings[b->net.precision];
     const double memory = bytes_of(b, i) / MEMORY;
     const double least = 1e6 * (arithmetic > memory ? arithmetic : memory);
-    printf("%s\t%d\t%s\t%d\t%d\t%d\t%dx%d\t%d\t%.2f\t%.1f\t%.3f\t%d\t%d\n",
+    printf("%s\t%d\t%s\t%d\t%d\t%d\t%dx%d\t%d\t%.2f\t%.1f\t%.1f\t%s\t%.3f\t%d\t%d\n",
            precisions[b->net.precision], b->net.batch,
            i < RESNET18_CONVS ? resnet18_convs[i].name : "fc", l->args.pixels, l->args.channels,
            l->args.steps, v.m, v.n, t->splits, t->microseconds, 1e-6 * flop / t->microseconds,
+           flop / bytes_of(b, i), arithmetic > memory ? "arithmetic" : "memory",
            least / t->microseconds, rule, best);
 }
 
@@ -166,10 +169,10 @@ static cudaError_t bench_layer(bench *b, int i, int weight)
 {
     trial trials[CONV_VARIANTS * 13 + 1], *best = trials, *rule = NULL;
     conv_args a = b->net.layers[i].args;
-    int count, chosen;
+    int count = 0, chosen;
     CUDA_CHECK(conv_choose(&chosen, &a, b->net.precision, b->processors));
     const int chosen_splits = a.splits;
-    CUDA_CHECK(try_all(trials, &count, b, &a));
+    if (!only_rule) CUDA_CHECK(try_all(trials, &count, b, &a));
     for (int t = 0; t < count; t++) {
         if (trials[t].microseconds < best->microseconds) best = &trials[t];
         if (trials[t].variant == chosen && trials[t].splits == chosen_splits) rule = &trials[t];
@@ -285,8 +288,10 @@ static cudaError_t describe_machine(bench *b)
     CUDA_CHECK(cudaDeviceGetAttribute(&b->processors, cudaDevAttrMultiProcessorCount, 0));
     printf("# device %s, %d multiprocessors, commit %s\n", p.name, b->processors,
            commit ? commit : "unknown");
+    printf("# roofs: fp32=%g tf32=%g fp16=%g TFLOP/s, %g TB/s\n", 1e-12 * ceilings[0],
+           1e-12 * ceilings[1], 1e-12 * ceilings[2], 1e-12 * MEMORY);
     printf("precision\tbatch\tlayer\tpixels\tchannels\tsteps\ttile\tsplits\tmicroseconds\tTFLOP/s\t"
-           "share\trule\tbest\n");
+           "FLOP/B\tbound\tshare\trule\tbest\n");
     if (p.name[0] == 's') calls = repeats = 1;
     return cudaSuccess;
 }
@@ -309,13 +314,16 @@ int main(int argc, char **argv)
 {
     static const int usual[] = {1, 4, 8, 16, 32, 64};
     const char *size = getenv("SIZE");
+    only_rule = argc > 1 && !strcmp(argv[1], "--rule");
+    argc -= only_rule;
+    argv += only_rule;
     const int count = argc > 1 ? argc - 1 : (int)(sizeof usual / sizeof *usual);
     bench b = {};
     if (describe_machine(&b) != cudaSuccess) return 1;
     for (int i = 0; i < count; i++) {
         const int batch = argc > 1 ? atoi(argv[i + 1]) : usual[i];
         if (batch < 1) {
-            fprintf(stderr, "usage: resnet18_layers [BATCH ...], each at least 1\n");
+            fprintf(stderr, "usage: resnet18_layers [--rule] [BATCH ...], each at least 1\n");
             return 2;
         }
         if (bench_batch(&b, batch, size ? atoi(size) : 224) != cudaSuccess) return 1;

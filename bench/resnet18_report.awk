@@ -1,10 +1,11 @@
 # resnet18_report.awk: the template of a report, with its numbers.
-#   awk -v pictures='a.svg b.svg' -f resnet18_report.awk FOLDER/resnet18.tsv resnet18_report.md
+#   awk -v pictures='a.svg b.svg' -v layers=FOLDER/resnet18_layers.tsv \
+#       -f resnet18_report.awk FOLDER/resnet18.tsv resnet18_report.md
 #
 # {expression | format} becomes a number. An expression is read from left to right, * and / before
 # + and -; its words are numbers and implementation:precision:batch:column of the table. Where one
-# of them is not there, it becomes "not measured here". {machine}, {size}, {pictures}, {rows} are what they say.
-BEGIN { FS = "\t" }
+# of them is not there, it becomes "not measured here". {machine}, {size}, {pictures}, {rows}, {layers} are what they say.
+BEGIN { FS = "\t"; read_layers() }
 
 FNR == 1 { files++ }
 
@@ -55,6 +56,7 @@ function filled(text,    bar, result) {
     if (text == "size") return size
     if (text == "pictures") return pictures_lines()
     if (text == "rows") return rows_table()
+    if (text == "layers") return layers_table()
     missing = scaled = 0
     bar = index(text, " | ")
     result = evaluate(substr(text, 1, bar - 1))
@@ -66,6 +68,39 @@ function pictures_lines(    n, i, file, lines) {
     n = split(pictures, file, " ")
     for (i = 1; i <= n; i++) lines = lines (i > 1 ? "\n" : "") "![" file[i] "](" file[i] ")"
     return n ? lines : "(No pictures: gnuplot is not installed.)"
+}
+
+# What 507 chooses for each layer: columns by name.
+function read_layers(    line, field, at, i, n) {
+    while (layers != "" && (getline line < layers) > 0) {
+        n = split(line, field, "\t")
+        if (line ~ /^#/) { layers_from = layers_from (layers_from == "" ? "" : "; ") substr(line, 3) ; continue }
+        if (field[1] == "precision") { for (i = 1; i <= n; i++) at[field[i]] = i; continue }
+        if (field[at["rule"]] != 1) continue
+        if (!(field[3] in layer_known)) { layer_known[field[3]]; layer[++layer_count] = field[3] }
+        layer_cell[field[3], field[1], field[2]] = sprintf("%.1f | %.3g | %.0f %% of %s", field[at["microseconds"]], \
+            field[at["TFLOP/s"]], 100 * field[at["share"]], field[at["bound"]])
+    }
+    sub(/; fp32, batch.*/, "", layers_from)
+}
+
+function layers_table(    text, i, j, n, which) {
+    if (!layer_count) return "(Not measured here: `make bench-layers`.)"
+    n = split("fp32 1,fp32 64,fp16 1,fp16 64", which, ",")
+    text = "Measured on " layers_from ".\n\n| Layer |"
+    for (j = 1; j <= n; j++) text = text " " which[j] ", µs | TFLOP/s | of its roof |"
+    text = text "\n|---|"
+    for (j = 1; j <= n; j++) text = text "---|---|---|"
+    for (i = 1; i <= layer_count; i++) {
+        text = text "\n| " layer[i] " |"
+        for (j = 1; j <= n; j++) text = text " " layer_of(layer[i], which[j]) " |"
+    }
+    return text
+}
+
+function layer_of(name, which,    part) {
+    split(which, part, " ")
+    return (name, part[1], part[2]) in layer_cell ? layer_cell[name, part[1], part[2]] : "– | – | –"
 }
 
 function cell(key, what, format) {

@@ -14,13 +14,13 @@ pictures=
 if command -v gnuplot >/dev/null; then
     rm -f "$folder"/resnet18_*.svg
     gnuplot -e "folder='$folder'" bench/resnet18.gp
-    for name in throughput latency speedup memory kinds roofline; do
+    for name in throughput latency speedup memory kinds roofline layers; do
         picture=$folder/resnet18_$name.svg
         if [ -s "$picture" ]; then pictures="$pictures resnet18_$name.svg"; else rm -f "$picture"; fi
     done
 fi
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
-awk -v pictures="$pictures" -f bench/resnet18_report.awk "$table" bench/resnet18_report.md >"$new"
+awk -v pictures="$pictures" -v layers="$folder/resnet18_layers.tsv" -f bench/resnet18_report.awk "$table" bench/resnet18_report.md >"$new"
 cat "$new" >"$folder/resnet18.md"
 echo "$folder/resnet18.md"

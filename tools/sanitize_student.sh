@@ -19,6 +19,6 @@ if [ "${BACKEND:-cpu}" = cuda ]; then
     done
     exit $status
 fi
-"$COURSE_BUILD/grader" grade "$@" --fresh --slow 6 --results "$results" >"$folder/student.log" ||
+"$COURSE_BUILD/grader" grade "$@" --fresh --slow 1 --results "$results" >"$folder/student.log" ||
     { cat "$folder/student.log"; exit 2; }
 "$COURSE_BUILD/grader" findings --results "$results"
