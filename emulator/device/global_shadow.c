@@ -97,15 +97,20 @@ bool global_shadow_open(launch *l)
     g->floor = order_floor(l->device, g->next);
     order_paint(l->device);
     g->next_epoch = 1;
+    g->told = false;
     g->clock = 0;
     g->launches++;
     return true;
 }
 
+/* A host that has seen the flag, set behind a fence, need not wait. Whether it did nobody knows:
+ * then all that was is over. */
 void global_shadow_over(const launch *l)
 {
     const global_shadow *g = l->device->global_shadow;
-    if (l->watched) order_launched(l, g->first, g->next, g->clock > 0);
+    if (!l->watched) return;
+    order_launched(l, g->first, g->next, g->clock > 0);
+    if (g->told && g->clock > 0) order_forget(l->device);
 }
 
 void global_shadow_start(block *b, uint32_t number)
@@ -421,13 +426,23 @@ static void touch_any(warp *w, const op *o, uint32_t mask, uint32_t event)
         touch_lanes(&t, mask, event);
 }
 
+static void note_strong(const warp *w, const op *o, uint32_t mask)
+{
+    block *b = w->block;
+    uint64_t address = address_at(w, o, (uint32_t)__builtin_ctz(mask));
+    bool *told = &b->device->global_shadow->told;
+    b->tracker->strong = b->tracker->acquiring = true;
+    if (!o->is_load && address - DEVICE_BASE >= DEVICE_OWN_BYTES)
+        __atomic_store_n(told, true, __ATOMIC_RELAXED);
+}
+
 void global_shadow_access(warp *w, const op *o, uint32_t mask)
 {
     tracker *t = w->block->tracker;
     acquire(w->block->device->global_shadow, t);
     uint32_t event = find_event(w, o);
     if (event) touch_any(w, o, mask, event);
-    if (o->strength != STRENGTH_PLAIN) t->strong = t->acquiring = true;
+    if (o->strength != STRENGTH_PLAIN) note_strong(w, o, mask);
 }
 
 /* ---- copies and fills ------------------------------------------------------------------------ */

@@ -59,6 +59,7 @@ struct global_shadow {
     uint32_t next, next_epoch;
     uint32_t clock;    /**< fences in this launch */
     uint32_t launches; /**< so far */
+    bool told;         /**< the launch has set flags that the host can see */
 };
 
 typedef struct recent {

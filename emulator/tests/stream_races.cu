@@ -44,6 +44,13 @@ __global__ static void add_up(float *sum, float *parts, unsigned part, unsigned 
     for (unsigned i = 0; i < count; i++) *sum += parts[i];
 }
 
+__global__ static void fill_and_tell(float *y, int n, volatile int *flag)
+{
+    for (int i = 0; i < n; i++) y[i] = 1;
+    __threadfence_system();
+    *flag = 1;
+}
+
 static setting open(unsigned flags = cudaStreamNonBlocking)
 {
     setting s;
@@ -439,6 +446,19 @@ CASE(large_memory_again)
         launch(stream, large + N, large);
         OK(cudaFreeAsync(large, stream));
     }
+    close(s);
+}
+
+/* The host sees the kernel's flag, and that is as good as waiting. */
+CASE(a_flag_in_host_memory)
+{
+    setting s = open();
+    volatile int *flag = (volatile int *)s.h;
+    *flag = 0;
+    launch(s.b, s.x, s.x + HALF, 1);
+    fill_and_tell<<<1, 1, 0, s.a>>>(s.y, 64, (int *)s.h);
+    while (!*flag) continue;
+    launch(s.b, s.x, s.y, 64);
     close(s);
 }
 
