@@ -175,7 +175,7 @@ uint32_t order_floor(const device *d, uint32_t none)
     if (!o || !o->open || !o->any_apart) return none;
     for (uint32_t i = order_oldest(o); i < o->past_count; i++) {
         const past *p = &o->past[i % PAST];
-        if (p->apart && p->first_event < none) none = p->first_event;
+        if (p->apart) return p->first_event; /* the oldest has the lowest number */
     }
     return none;
 }
