@@ -2,13 +2,14 @@
  * global_order.c: what comes before what, of accesses to global memory.
  *
  * Interface
- *   order_of, races_with_write, races_with_read, add_reader     for global_shadow.c
+ *   is_over, order_of, races_with_write, races_with_read, add_reader     for global_shadow.c
  *
  * In one block: the rules of shadow.c, by ticks. Of two blocks: what a block did before a fence
  * comes before what another one does after a strong (atomic or volatile) access later than that
  * fence: it may have seen the flag that the first one set behind its fence. Which flag, and whether
  * it did see it, is not asked: better to miss a race than to accuse a program that has none.
- * Of two works: what order.c says.
+ * Of two works: what order.c says; and of two launches that it calls apart, what a block does after
+ * a strong access comes after the other launch if that had fences: they may share a ticket.
  */
 #include "global_shadow.h"
 #include "order.h"
@@ -36,17 +37,31 @@ static order order_in_warp(const warp *w, const op *o, const event *e, int32_t t
     return atomic && both_strong(o, e) ? ORDER_BEFORE : ORDER_SAME_LANE;
 }
 
-static order order_of_works(const device *d, const op *o, uint32_t cell)
+/* Most cells that a block meets are of the same work. */
+bool is_over(const block *b, uint32_t event)
 {
-    if (both_strong(o, cell_event(d->global_shadow, cell))) return ORDER_BEFORE;
-    return order_is_apart(d, cell >> EVENT_SHIFT) ? ORDER_NONE : ORDER_BEFORE;
+    tracker *t = b->tracker;
+    if (event - t->over < t->overs) return true;
+    const past *p = order_find(b->device, event);
+    if (p && p->apart) return false;
+    t->over = p ? p->first_event : 0;
+    t->overs = p ? p->end_event - p->first_event : 0;
+    return true;
+}
+
+static order order_of_works(const block *b, const op *o, uint32_t cell)
+{
+    if (is_over(b, cell >> EVENT_SHIFT)) return ORDER_BEFORE;
+    if (both_strong(o, cell_event(b->device->global_shadow, cell))) return ORDER_BEFORE;
+    bool fenced = order_find(b->device, cell >> EVENT_SHIFT)->fenced;
+    return fenced && b->tracker->strong ? ORDER_BEFORE : ORDER_NONE;
 }
 
 order order_of(const warp *w, const op *o, uint32_t cell)
 {
     const block *b = w->block;
+    if (is_foreign(b->device->global_shadow, cell)) return order_of_works(b, o, cell);
     const event *e = cell_event(b->device->global_shadow, cell);
-    if (is_foreign(b->device->global_shadow, cell)) return order_of_works(b->device, o, cell);
     if (e->block != b->tracker->number) return order_of_blocks(b, o, e);
     int32_t tick = (int32_t)(e->tick - b->rewound);
     if (tick < (int32_t)b->epoch_tick || tick < (int32_t)b->warps[e->warp].fenced)
@@ -59,8 +74,7 @@ order order_of(const warp *w, const op *o, uint32_t cell)
 
 static bool overlap(uint32_t a, uint32_t b)
 {
-    static const uint8_t bytes[8] = {15, 3, 12, 1, 2, 4, 8, 0};
-    return bytes[a >> PART_SHIFT & 7] & bytes[b >> PART_SHIFT & 7];
+    return cell_bytes(a) & cell_bytes(b);
 }
 
 static bool same_part(uint32_t a, uint32_t b)

@@ -5,7 +5,8 @@
  *   global_shadow_open, global_shadow_over, global_shadow_close, global_shadow_forget
  *   global_shadow_start, global_shadow_fence, global_shadow_grid_sync
  *   global_shadow_access
- *   global_shadow_event, global_shadow_meets, global_shadow_paint     for order_race.c
+ *   global_shadow_renew, global_shadow_event, global_shadow_meets, global_shadow_paint
+ *       for order.c and order_race.c
  *
  * See global_shadow.h for the cells. A coalesced access of a whole warp is decided and noted eight
  * words at a time; anything else word by word.
@@ -65,11 +66,10 @@ static bool make(device *d)
     return false;
 }
 
-/* Numbers start anew, if few are left. */
-static void renew(device *d)
+void global_shadow_renew(device *d)
 {
     global_shadow *g = d->global_shadow;
-    if (g->next <= MOST_EVENTS / 2) return;
+    if (!g || g->next <= MOST_EVENTS / 2) return;
     madvise(g->written, CELL_BYTES, MADV_DONTNEED);
     madvise(g->read, CELL_BYTES, MADV_DONTNEED);
     madvise(g->events, EVENT_BYTES, MADV_DONTNEED);
@@ -80,6 +80,7 @@ static void renew(device *d)
 void global_shadow_forget(device *d, uint64_t offset, uint64_t bytes)
 {
     const global_shadow *g = d->global_shadow;
+    order_forget_range(d, offset, bytes);
     if (!g) return;
     clear_range((uint8_t *)g->written, offset, bytes);
     clear_range((uint8_t *)g->read, offset, bytes);
@@ -91,20 +92,25 @@ bool global_shadow_open(launch *l)
 {
     if (!make(l->device)) return false;
     global_shadow *g = l->device->global_shadow;
-    renew(l->device);
+    global_shadow_renew(l->device);
     g->first = g->next;
     g->floor = order_floor(l->device, g->next);
     order_paint(l->device);
     g->next_epoch = 1;
+    g->told = false;
     g->clock = 0;
     g->launches++;
     return true;
 }
 
+/* A host that has seen the flag, set behind a fence, need not wait. Whether it did nobody knows:
+ * then all that was is over. */
 void global_shadow_over(const launch *l)
 {
     const global_shadow *g = l->device->global_shadow;
-    if (l->watched) order_launched(l, g->first, g->next);
+    if (!l->watched) return;
+    order_launched(l, g->first, g->next, g->clock > 0);
+    if (g->told && g->clock > 0) order_forget(l->device);
 }
 
 void global_shadow_start(block *b, uint32_t number)
@@ -112,7 +118,7 @@ void global_shadow_start(block *b, uint32_t number)
     const global_shadow *g = b->device->global_shadow;
     if (!b->tracker) b->tracker = take(1, sizeof *b->tracker);
     tracker *t = b->tracker;
-    if (t->launch != g->launches) t->event = t->end_event = 0;
+    if (t->launch != g->launches) t->event = t->end_event = t->overs = 0;
     t->launch = g->launches;
     t->number = number;
     t->epoch = t->acquired = 0;
@@ -304,6 +310,23 @@ INLINE bool all_older(const uint32_t *cells, uint32_t floor, uint32_t each)
     return !any(&newer);
 }
 
+/* Of earlier works, each eight words of one, that come before this launch? */
+INLINE bool all_over(const warp *w, const uint32_t *cells, uint32_t floor, uint32_t each)
+{
+    const global_shadow *g = w->block->device->global_shadow;
+    cells8 x;
+    for (uint32_t i = 0; i < LANES * each; i += 8) {
+        load_cells(&x, cells + i);
+        uint32_t cell = x[0];
+        cells8 others = x >> EVENT_SHIFT ^ cell >> EVENT_SHIFT;
+        cells8 newer = (cells8)(x >= floor);
+        if (!any(&newer)) continue;
+        if (any(&others) || !is_foreign(g, cell) || !is_over(w->block, cell >> EVENT_SHIFT))
+            return false;
+    }
+    return true;
+}
+
 /* Each cell of the same event, its lane's? */
 INLINE bool all_of(const uint32_t *cells, uint32_t first, uint32_t each)
 {
@@ -335,11 +358,19 @@ INLINE void set_cells(uint32_t *cells, uint32_t first, uint32_t each)
     }
 }
 
-/* Nothing in this launch, or one event that comes before, each lane's own. */
+/* Nothing in this launch or apart from it? */
+INLINE bool untouched(const warp *w, const uint32_t *cells, uint32_t floor, uint32_t each)
+{
+    return all_older(cells, floor, each) ||
+           (floor >> EVENT_SHIFT < w->block->device->global_shadow->first &&
+            all_over(w, cells, floor, each));
+}
+
+/* That, or one event that comes before, each lane's own. */
 INLINE bool settled(const warp *w, const op *o, const uint32_t *cells, uint32_t floor,
                     uint32_t each)
 {
-    if (all_older(cells, floor, each)) return true;
+    if (untouched(w, cells, floor, each)) return true;
     uint32_t first = load_relaxed(cells), rest = (1u << EVENT_SHIFT) - 1;
     if (first < floor || first & rest || !all_of(cells, first, each)) return false;
     return order_of(w, o, first) != ORDER_NONE;
@@ -356,7 +387,7 @@ INLINE bool touch_whole(const warp *w, const op *o, uint64_t word, uint32_t even
         set_cells(written, me, each);
         return true;
     }
-    if (all_older(read, floor, each))
+    if (untouched(w, read, floor, each))
         set_cells(read, me, each);
     else if (!all_of(read, me, each) && !all_crowded(read, floor, each))
         return false;
@@ -395,13 +426,23 @@ static void touch_any(warp *w, const op *o, uint32_t mask, uint32_t event)
         touch_lanes(&t, mask, event);
 }
 
+static void note_strong(const warp *w, const op *o, uint32_t mask)
+{
+    block *b = w->block;
+    uint64_t address = address_at(w, o, (uint32_t)__builtin_ctz(mask));
+    bool *told = &b->device->global_shadow->told;
+    b->tracker->strong = b->tracker->acquiring = true;
+    if (!o->is_load && address - DEVICE_BASE >= DEVICE_OWN_BYTES)
+        __atomic_store_n(told, true, __ATOMIC_RELAXED);
+}
+
 void global_shadow_access(warp *w, const op *o, uint32_t mask)
 {
     tracker *t = w->block->tracker;
     acquire(w->block->device->global_shadow, t);
     uint32_t event = find_event(w, o);
     if (event) touch_any(w, o, mask, event);
-    if (o->strength != STRENGTH_PLAIN) t->strong = t->acquiring = true;
+    if (o->strength != STRENGTH_PLAIN) note_strong(w, o, mask);
 }
 
 /* ---- copies and fills ------------------------------------------------------------------------ */
@@ -409,7 +450,7 @@ void global_shadow_access(warp *w, const op *o, uint32_t mask)
 uint32_t global_shadow_event(device *d)
 {
     if (!make(d)) return 0;
-    renew(d);
+    global_shadow_renew(d);
     return d->global_shadow->next++;
 }
 
@@ -420,17 +461,45 @@ static bool is_apart_launch(const device *d, uint32_t cell)
     return p && p->apart && p->kernel;
 }
 
+/* The bytes of a word that a range has, as bits. */
+static uint32_t bytes_in(uint64_t word, uint64_t offset, uint64_t end)
+{
+    uint32_t all = 15;
+    if (offset > 4 * word) all &= all << (offset - 4 * word);
+    if (end < 4 * word + 4) all &= 15u >> (4 * word + 4 - end);
+    return all;
+}
+
+enum { STRIDE = 16 }; /* words that are looked at together */
+
+/* Old cells, and those of one event? */
+static bool none_but(const uint32_t *cells, uint32_t floor, uint32_t event)
+{
+    uint32_t others = 0;
+    for (int i = 0; i < STRIDE; i++)
+        others |= (uint32_t)(cells[i] >= floor) & (uint32_t)(cells[i] >> EVENT_SHIFT != event);
+    return others == 0;
+}
+
 bool global_shadow_meets(const device *d, uint64_t offset, uint64_t bytes, bool writes, meeting *m)
 {
     const global_shadow *g = d->global_shadow;
-    uint32_t floor = g ? order_floor(d, g->next) << EVENT_SHIFT : 0, innocent = 0;
-    for (uint64_t word = offset / 4; g && word <= (offset + bytes - 1) / 4; word++) {
+    uint32_t floor = g ? order_floor(d, g->next) << EVENT_SHIFT : 0, innocent[2] = {0, 0};
+    uint64_t end = offset + bytes;
+    for (uint64_t word = offset / 4; g && 4 * word < end; word++) {
+        while (4 * (word + STRIDE) <= end && none_but(g->written + word, floor, innocent[0]) &&
+               (!writes || none_but(g->read + word, floor, innocent[1])))
+            word += STRIDE;
+        if (4 * word >= end) break;
         const uint32_t cells[2] = {g->written[word], writes ? g->read[word] : 0};
         for (int i = 0; i < 2; i++) {
-            if (cells[i] < floor || cells[i] >> EVENT_SHIFT == innocent) continue;
+            uint32_t event = cells[i] >> EVENT_SHIFT;
+            if (cells[i] < floor || event == innocent[i]) continue;
             *m = (meeting){cells[i], word, i == 0};
-            if (is_apart_launch(d, cells[i])) return true;
-            innocent = cells[i] >> EVENT_SHIFT;
+            if (!is_apart_launch(d, cells[i]))
+                innocent[i] = event;
+            else if (cell_bytes(cells[i]) & bytes_in(word, offset, end))
+                return true;
         }
     }
     return false;

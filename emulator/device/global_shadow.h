@@ -59,6 +59,7 @@ struct global_shadow {
     uint32_t next, next_epoch;
     uint32_t clock;    /**< fences in this launch */
     uint32_t launches; /**< so far */
+    bool told;         /**< the launch has set flags that the host can see */
 };
 
 typedef struct recent {
@@ -74,6 +75,7 @@ struct tracker {
     uint32_t acquired;         /**< clock at its last strong access */
     bool strong;               /**< has done a strong access */
     bool acquiring;            /**< and nothing that is watched since then */
+    uint32_t over, overs;      /**< events of a work that comes before: the first, how many */
     recent recent[MAX_WARPS][RECENT];
 };
 
@@ -110,6 +112,13 @@ static inline uint32_t cell_lane(uint32_t cell)
     return cell >> LANE_SHIFT & 31;
 }
 
+/** The bytes of the word that the access was to, as bits. */
+static inline uint32_t cell_bytes(uint32_t cell)
+{
+    static const uint8_t bytes[8] = {15, 3, 12, 1, 2, 4, 8, 0};
+    return bytes[cell >> PART_SHIFT & 7];
+}
+
 static inline const event *cell_event(const global_shadow *g, uint32_t cell)
 {
     return &g->events[cell >> EVENT_SHIFT];
@@ -128,7 +137,9 @@ typedef struct meeting {
     bool wrote;
 } meeting;
 
-/* global_shadow.c, for order_race.c */
+/* global_shadow.c, for order.c and order_race.c */
+/** Between two works: if few events are left, numbers start anew, and all works are forgotten. */
+void global_shadow_renew(device *);
 /** A new event, for a copy; 0: there are none left. */
 uint32_t global_shadow_event(device *);
 /** @return is there one in the range? Of its reads only if what happens `writes`. */
@@ -138,6 +149,8 @@ void global_shadow_paint(const device *, uint64_t offset, uint64_t bytes, bool w
                          uint32_t event);
 
 /* global_order.c */
+/** Does the earlier work that the event is of come before this launch? */
+bool is_over(const block *, uint32_t event);
 /** How the access that left the cell stands to this one. */
 order order_of(const warp *, const op *, uint32_t cell);
 /** Does the access race with the one that left the cell? */

@@ -13,7 +13,7 @@
 #include "arena.h"
 #include "internal.h"
 
-enum { MOST_GRAPHS = 1 << 16, MOST_NODES = 1 << 20 };
+enum { MOST_GRAPHS = 1 << 16, MOST_NODES = 1 << 20, MOST_PARAM_BYTES = 1 << 28 };
 
 typedef struct node {
     device_launch_request request; /* its params are the node's own */
@@ -50,30 +50,40 @@ static uint32_t find_place(device *d)
     return d->graph_count;
 }
 
-static void keep(node *n, const device_launch_request *r)
+static device_status check_params(device *d, const device_launch_request *r)
+{
+    if (r->param_bytes > MAX_PARAMS) return fail(d, DEVICE_BAD_LAUNCH, "too many parameters");
+    if (d->graph_param_bytes + r->param_bytes <= MOST_PARAM_BYTES) return DEVICE_OK;
+    return fail(d, DEVICE_OUT_OF_MEMORY, "too many parameters of nodes");
+}
+
+static void keep(device *d, node *n, const device_launch_request *r)
 {
     void *params = take(1, r->param_bytes + 1);
     if (r->param_bytes) memcpy(params, r->params, r->param_bytes);
     n->request = *r;
     n->request.params = params;
+    d->graph_param_bytes += r->param_bytes;
 }
 
-static void let_go(node *n)
+static void let_go(device *d, node *n)
 {
+    d->graph_param_bytes -= n->request.param_bytes;
     free((void *)n->request.params);
 }
 
 device_status device_graph_add(device *d, uint32_t *graph, const device_launch_request *r,
                                uint32_t *number)
 {
+    device_status status = check_params(d, r);
+    if (status) return status;
     if (*graph && !graph_of(d, *graph)) return fail(d, DEVICE_NOT_FOUND, "no such graph");
-    if (r->param_bytes > MAX_PARAMS) return fail(d, DEVICE_BAD_LAUNCH, "too many parameters");
     if (d->graph_nodes == MOST_NODES) return fail(d, DEVICE_OUT_OF_MEMORY, "too many nodes");
     if (!*graph && !(*graph = find_place(d)))
         return fail(d, DEVICE_OUT_OF_MEMORY, "too many graphs");
     struct kept_graph *g = &d->graphs[*graph - 1];
     g->nodes = retake(g->nodes, (g->count + 1) * sizeof *g->nodes);
-    keep(&g->nodes[g->count++], r);
+    keep(d, &g->nodes[g->count++], r);
     d->graph_nodes++;
     d->last_graph = 0;
     *number = g->count;
@@ -85,16 +95,17 @@ device_status device_graph_set(device *d, uint32_t graph, uint32_t number,
 {
     node *n = node_of(d, graph, number);
     if (!n) return fail(d, DEVICE_NOT_FOUND, "no such node");
-    if (r->param_bytes > MAX_PARAMS) return fail(d, DEVICE_BAD_LAUNCH, "too many parameters");
-    let_go(n);
-    keep(n, r);
+    device_status status = check_params(d, r);
+    if (status) return status;
+    let_go(d, n);
+    keep(d, n, r);
     d->last_graph = 0;
     return DEVICE_OK;
 }
 
 static void free_graph(device *d, struct kept_graph *g)
 {
-    for (uint32_t i = 0; i < g->count; i++) let_go(&g->nodes[i]);
+    for (uint32_t i = 0; i < g->count; i++) let_go(d, &g->nodes[i]);
     d->graph_nodes -= g->count;
     free(g->nodes);
     *g = (struct kept_graph){NULL, 0};

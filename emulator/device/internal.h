@@ -516,6 +516,7 @@ struct device {
     work_order *order;            /**< NULL: it has been nobody's turn */
     struct kept_graph *graphs;    /**< graph.c: by number, from 1 on */
     uint32_t graph_count, graph_nodes;
+    uint64_t graph_param_bytes;
     uint32_t last_graph, last_node; /**< that the latest launch was of; 0: of none */
     char error[512];
 };

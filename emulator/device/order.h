@@ -36,7 +36,9 @@ typedef struct past {
     const char *what; /* of the others: "a copy to the device" */
     bool writes;
     bool painted; /* its event stands in the cells */
+    bool fenced;  /* a launch in which blocks have let others see what they did */
     uint64_t offset, bytes;
+    uint64_t step;
 } past;
 
 /** The works of a lane: which it was, and in which step it is done. */
@@ -47,8 +49,9 @@ typedef struct steps {
 
 struct work_order {
     device_turn turn;
-    bool open;       /* it is somebody's turn */
-    bool stepped;    /* its step is taken */
+    bool open;    /* it is somebody's turn */
+    bool stepped; /* its step is taken: */
+    uint64_t step;
     bool any_apart;  /* some of `past` are */
     bool concurrent; /* some were, since all was settled */
     uint64_t idle[ENGINES], span;
@@ -67,16 +70,16 @@ void order_step(device *, engine);
 uint32_t order_oldest(const work_order *);
 /** The work that an event of the cells belongs to; NULL: it is long past. */
 const past *order_find(const device *, uint32_t event);
-/** Is the event's work apart from the one whose turn it is? */
-bool order_is_apart(const device *, uint32_t event);
 /** The first event of a work that is apart; `none` if none is. */
 uint32_t order_floor(const device *, uint32_t none);
 /** @return room for one more, of the lane and the work whose turn it is */
 past *order_add(work_order *);
-/** Note a launch and its events. */
-void order_launched(const launch *, uint32_t first_event, uint32_t end_event);
-/** Count all works as before those that follow. */
+/** Note a launch and its events; `fenced`: some of its blocks have passed fences. */
+void order_launched(const launch *, uint32_t first_event, uint32_t end_event, bool fenced);
+/** Count all works as before those that follow, for races and for steps. */
 void order_forget(device *);
+/** The memory is given back: what will lie there has nothing to do with it. */
+void order_forget_range(device *, uint64_t offset, uint64_t bytes);
 void order_close(device *);
 
 /* order_race.c */

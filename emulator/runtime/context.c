@@ -130,6 +130,7 @@ device *device_at(const void *pointer)
 static void close_device(void)
 {
     late_waited();
+    order_host_waits_for_all();
     modules_forget();
     count_closing();
     device_close(runtime.device);

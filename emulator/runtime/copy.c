@@ -221,13 +221,22 @@ static cudaError_t check_peers(const void *to, int to_device, const void *from, 
     return is_on(to, to_device) && is_on(from, from_device) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+/** One that waits does so for all work of the devices, in whatever streams. */
+static cudaError_t submit_peer(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool waits)
+{
+    runtime_lock();
+    if (waits) order_host_waits_for_all();
+    runtime_unlock();
+    return copy_submit(p, stream, waits);
+}
+
 static cudaError_t copy_peer(void *to, int to_device, const void *from, int from_device,
                              size_t bytes, cudaStream_t stream, bool waits)
 {
     struct cudaMemcpy3DParms p = copy_row(to, from, bytes, cudaMemcpyDeviceToDevice);
     cudaError_t error = check_peers(to, to_device, from, from_device);
 
-    return error ? error_keep(error) : copy_submit(&p, stream, waits);
+    return error ? error_keep(error) : submit_peer(&p, stream, waits);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
@@ -254,7 +263,7 @@ static cudaError_t copy_peer_box(const struct cudaMemcpy3DPeerParms *p, cudaStre
                                     .extent = p->extent,
                                     .kind = cudaMemcpyDeviceToDevice};
     cudaError_t error = check_peers(p->dstPtr.ptr, p->dstDevice, p->srcPtr.ptr, p->srcDevice);
-    return error ? error_keep(error) : copy_submit(&box, stream, waits);
+    return error ? error_keep(error) : submit_peer(&box, stream, waits);
 }
 
 cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)

@@ -147,8 +147,8 @@ static cudaError_t stream_wait(cudaStream_t stream, cudaEvent_t event, bool exte
 {
     if (!stream_is_valid(stream) || !event_lives(event)) return cudaErrorInvalidResourceHandle;
     late_ordered();
-    order_wait(stream, event);
     if (external) return submit(stream, event, cudaGraphNodeTypeWaitEvent);
+    if (!event->capture) order_after(stream, &event->clock);
     return capture_wait(stream, event);
 }
 
@@ -174,5 +174,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if (!error) error = check(end);
     if (!error && !(has_time(start) && has_time(end))) error = cudaErrorInvalidResourceHandle;
     if (!error) *milliseconds = (float)(end->milliseconds - start->milliseconds);
+    if (!error) order_host_waits_for_event(start); /* who gets a time knows that they are done */
+    if (!error) order_host_waits_for_event(end);
     return runtime_leave(error);
 }

@@ -15,6 +15,7 @@ struct CUgraphExec_st {
     unsigned
         running; /* launches that are under way: a callback may be waiting for another thread */
     bool ended;
+    struct clock done; /* what comes after its launches */
     struct {
         uint32_t graph;  /* that the device keeps for it; 0: none */
         unsigned opened; /* how often the device had been opened then */
@@ -175,6 +176,7 @@ static cudaError_t keep_all(cudaGraphExec_t exec)
 
 static cudaError_t run_node(const struct CUgraphNode_st *node, cudaStream_t stream)
 {
+    if (!runtime.context[node->work.ordinal].device) return cudaErrorContextIsDestroyed;
     return node->disabled ? cudaSuccess : work_run(stream, &node->work);
 }
 
@@ -182,8 +184,10 @@ static cudaError_t run(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = keep_all(exec);
 
+    if (!error) order_after(stream, &exec->done); /* only one launch of it runs at a time */
     exec->running++;
     for (size_t i = 0; i < exec->count && !error; i++) error = run_node(exec->order[i], stream);
+    order_reached(stream, &exec->done);
     if (--exec->running == 0 && exec->ended) free_exec(exec);
     return error;
 }
@@ -247,6 +251,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
     cudaGraphNode_t copy = error ? NULL : exec_node(exec, node);
 
     if (!error && !can_be_disabled(copy)) error = cudaErrorInvalidValue;
+    if (!error) copy->changed |= copy->disabled != !enabled; /* it is another graph now */
     if (!error) copy->disabled = !enabled;
     return runtime_leave(error);
 }

@@ -7,7 +7,7 @@
  * its next work comes after; an event has one, and so has the host: what it has waited for comes
  * before all that it asks for later. There are more streams than lanes at times; then some share
  * one. A copy of pageable memory holds up the host until it is done. Nodes of a graph come one
- * after the other. Guarded by the runtime's lock.
+ * after the other, and so do its launches, in whatever streams. Guarded by the runtime's lock.
  */
 #include "runtime.h"
 
@@ -62,11 +62,13 @@ static bool is_on_device(const void *pointer)
     return is_device_address(pointer) || shared_kind_of(pointer) == SHARED_MANAGED;
 }
 
-static bool is_pageable(const struct work *work)
+/** Copies of pageable memory do, and those from host to host. */
+static bool holds_up_host(const struct work *work)
 {
     const void *to = work->copy.dstPtr.ptr, *from = work->copy.srcPtr.ptr;
 
     if (work->type != cudaGraphNodeTypeMemcpy || work->is_late) return false;
+    if (!is_on_device(to) && !is_on_device(from)) return true;
     return !(is_on_device(to) || pinned_contains(to)) ||
            !(is_on_device(from) || pinned_contains(from));
 }
@@ -106,25 +108,35 @@ void order_work(cudaStream_t stream, const struct work *work)
     struct CUstream_st *s = stream_find(stream);
     struct clock clock;
 
+    if (!s) return; /* destroyed by another thread, while a callback of the graph ran */
     if (work->type == cudaGraphNodeTypeEventRecord && event_lives(work->event))
         work->event->clock = ready(s);
+    if (work->type == cudaGraphNodeTypeWaitEvent && event_lives(work->event))
+        order_after(stream, &work->event->clock);
     if (work->type == cudaGraphNodeTypeHost) { /* it may tell the program's threads */
         clock = ready(s);
         join(&host, &clock);
     }
     if (!is_device_work(work)) return;
     take_turn(s);
-    if (is_pageable(work)) join(&host, &s->clock);
+    if (holds_up_host(work)) join(&host, &s->clock);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-void order_wait(cudaStream_t stream, cudaEvent_t event)
+void order_after(cudaStream_t stream, const struct clock *clock)
 {
     struct CUstream_st *s = stream_find(stream);
 
-    join(&s->clock, &event->clock);
+    join(&s->clock, clock);
     if (is_blocking(s)) join(&blocking, &s->clock);
+}
+
+void order_reached(cudaStream_t stream, struct clock *clock)
+{
+    const struct CUstream_st *s = stream_find(stream);
+
+    if (s) *clock = ready(s);
 }
 
 void order_host_waits_for_stream(cudaStream_t stream)

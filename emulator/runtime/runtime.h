@@ -390,8 +390,10 @@ uint32_t order_take_lane(void);
 void order_leave_lane(uint32_t);
 /** The stream is about to do it. */
 void order_work(cudaStream_t, const struct work *);
-/** What the stream does from now on comes after the event. */
-void order_wait(cudaStream_t, cudaEvent_t);
+/** What the stream does from now on comes after that. */
+void order_after(cudaStream_t, const struct clock *);
+/** What comes after all that the stream was asked for so far; nothing new of one that is gone. */
+void order_reached(cudaStream_t, struct clock *);
 /** The host knows that it is done. */
 void order_host_waits_for_stream(cudaStream_t);
 void order_host_waits_for_event(cudaEvent_t);

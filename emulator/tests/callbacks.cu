@@ -118,6 +118,45 @@ CASE(a_graph_ended_in_its_run)
     cudaGetLastError();
 }
 
+static cudaStream_t its_stream;
+
+static void let_another_destroy_its_stream(void *)
+{
+    std::thread([] { OK(cudaStreamDestroy(its_stream)); }).join();
+}
+
+static void let_another_reset(void *)
+{
+    std::thread([] { OK(cudaDeviceReset()); }).join();
+}
+
+static cudaError_t run_with(cudaHostFn_t callback, int *p)
+{
+    cudaGraph_t graph;
+    OK(cudaStreamCreate(&its_stream));
+    OK(cudaStreamBeginCapture(its_stream, cudaStreamCaptureModeGlobal));
+    OK(cudaLaunchHostFunc(its_stream, callback, nullptr));
+    set<<<1, 1, 0, its_stream>>>(p, 8);
+    OK(cudaStreamEndCapture(its_stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    return cudaGraphLaunch(exec, its_stream);
+}
+
+/* So does one whose stream is destroyed, */
+CASE(a_stream_ended_in_a_run)
+{
+    int *p = to_device(std::vector<int>(1));
+    OK(run_with(let_another_destroy_its_stream, p));
+    CHECK(to_host(p, 1)[0] == 8);
+}
+
+/* but not one whose device is gone. */
+CASE(a_device_reset_in_a_run)
+{
+    int *p = to_device(std::vector<int>(1));
+    FAILS(run_with(let_another_reset, p), cudaErrorContextIsDestroyed);
+}
+
 /* A captured callback is a node; the older form cannot be captured. */
 CASE(captured)
 {

@@ -120,6 +120,32 @@ CASE(a_graph_is_one_submission)
     OK(cudaGraphDestroy(graph));
 }
 
+/* Who switches on another node each time submits each of them. */
+CASE(a_graph_in_parts_is_many_submissions)
+{
+    float *from = to_device(std::vector<float>(N, 1.0f)), *to = device_array<float>(N);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t nodes[4];
+    size_t count = 4;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 4; i++) copy<<<4, 256, 0, stream>>>(from, to, N);
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphGetNodes(graph, nodes, &count));
+    softgpu_count_start();
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 4; k++) OK(cudaGraphNodeSetEnabled(exec, nodes[k], k == i));
+        OK(cudaGraphLaunch(exec, stream));
+    }
+    softgpu_count_stop(&counts);
+    CHECK(counts.launches == 4 && counts.submissions == 4);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+}
+
 __constant__ float table[16];
 __device__ float cells[16];
 

@@ -25,6 +25,32 @@ struct setting {
     float *x, *y, *h;
 };
 
+__global__ static void add_one(unsigned char *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i]++; // FINDING a_byte_of_a_copy: stream-race
+}
+
+__device__ static unsigned arrived;
+
+/* Who comes last adds up what all have left, blocks of this launch or of another one. */
+__global__ static void add_up(float *sum, float *parts, unsigned part, unsigned count)
+{
+    parts[part] = 1;
+    __threadfence();
+    if (atomicAdd(&arrived, 1) < count - 1) return;
+    __threadfence();
+    *sum = 0;
+    for (unsigned i = 0; i < count; i++) *sum += parts[i];
+}
+
+__global__ static void fill_and_tell(float *y, int n, volatile int *flag)
+{
+    for (int i = 0; i < n; i++) y[i] = 1;
+    __threadfence_system();
+    *flag = 1;
+}
+
 static setting open(unsigned flags = cudaStreamNonBlocking)
 {
     setting s;
@@ -174,6 +200,15 @@ CASE(ring_of_buffers)
         join(s);
         launch(s.b, s.y, buffer, HALF); // MAYBE ring_of_buffers: stream-race
     }
+    close(s);
+}
+
+CASE(a_byte_of_a_copy)
+{
+    setting s = open();
+    unsigned char *bytes = (unsigned char *)s.x;
+    OK(cudaMemcpyAsync(bytes, s.h, 1001, cudaMemcpyHostToDevice, s.a));
+    add_one<<<4, 256, 0, s.b>>>(bytes + 999, 1);
     close(s);
 }
 
@@ -333,6 +368,133 @@ CASE(a_graph)
     close(s);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
+}
+
+static cudaGraphExec_t captured_scale(const setting &s)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    OK(cudaStreamBeginCapture(s.a, cudaStreamCaptureModeGlobal));
+    launch(s.a, s.y, s.x);
+    OK(cudaStreamEndCapture(s.a, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphDestroy(graph));
+    return exec;
+}
+
+/* A launch of a graph comes after the one before, and so does what follows it. */
+CASE(a_graph_in_two_streams)
+{
+    setting s = open();
+    cudaGraphExec_t exec = captured_scale(s);
+    send(s.x, s.h, s.a);
+    OK(cudaGraphLaunch(exec, s.a));
+    OK(cudaGraphLaunch(exec, s.b));
+    fetch(s.h, s.y, s.b);
+    send(s.x, s.h, s.b);
+    close(s);
+    OK(cudaGraphExecDestroy(exec));
+}
+
+/* What the node waits for is the event as it is when the graph runs. */
+CASE(a_graph_that_waits_for_an_event)
+{
+    setting s = open();
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    OK(cudaStreamBeginCapture(s.b, cudaStreamCaptureModeGlobal));
+    OK(cudaStreamWaitEvent(s.b, s.event, cudaEventWaitExternal));
+    launch(s.b, s.y, s.x);
+    OK(cudaStreamEndCapture(s.b, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    send(s.x, s.h, s.a);
+    OK(cudaEventRecord(s.event, s.a));
+    OK(cudaGraphLaunch(exec, s.b));
+    close(s);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+}
+
+CASE(bytes_of_one_word)
+{
+    setting s = open();
+    unsigned char *bytes = (unsigned char *)s.x;
+    add_one<<<4, 256, 0, s.a>>>(bytes, 1001);
+    OK(cudaMemcpyAsync(bytes + 1001, s.h, 1001, cudaMemcpyHostToDevice, s.b));
+    add_one<<<4, 256, 0, s.a>>>(bytes, 1001);
+    OK(cudaMemcpyAsync(s.h, bytes + 1001, 1001, cudaMemcpyDeviceToHost, s.b));
+    close(s);
+}
+
+CASE(a_ticket_of_two_kernels)
+{
+    setting s = open();
+    add_up<<<1, 1, 0, s.a>>>(s.y, s.x, 0, 2);
+    add_up<<<1, 1, 0, s.b>>>(s.y, s.x, 1, 2);
+    close(s);
+}
+
+/* What was freed in one stream comes back in the other, at the same address. */
+CASE(large_memory_again)
+{
+    setting s = open();
+    for (int i = 0; i < 8; i++) {
+        cudaStream_t stream = i < 4 ? s.a : s.b;
+        float *large;
+        OK(cudaMallocAsync(&large, 100 << 20, stream));
+        OK(cudaMemsetAsync(large, 0, BYTES, stream));
+        launch(stream, large + N, large);
+        OK(cudaFreeAsync(large, stream));
+    }
+    close(s);
+}
+
+/* The host sees the kernel's flag, and that is as good as waiting. */
+CASE(a_flag_in_host_memory)
+{
+    setting s = open();
+    volatile int *flag = (volatile int *)s.h;
+    *flag = 0;
+    launch(s.b, s.x, s.x + HALF, 1);
+    fill_and_tell<<<1, 1, 0, s.a>>>(s.y, 64, (int *)s.h);
+    while (!*flag) continue;
+    launch(s.b, s.x, s.y, 64);
+    close(s);
+}
+
+CASE(who_knows_the_time_has_waited)
+{
+    setting s = open();
+    cudaEvent_t first, second;
+    float ms;
+    OK(cudaEventCreate(&first));
+    OK(cudaEventCreate(&second));
+    OK(cudaEventRecord(first, s.a));
+    send(s.x, s.h, s.a);
+    OK(cudaEventRecord(second, s.a));
+    OK(cudaEventElapsedTime(&ms, first, second));
+    launch(s.b, s.y, s.x);
+    close(s);
+}
+
+CASE(a_copy_between_peers_waits_for_all)
+{
+    setting s = open();
+    send(s.x, s.h, s.a);
+    OK(cudaMemcpyPeer(s.y, 0, s.x, 0, BYTES));
+    launch(s.b, s.x, s.y);
+    close(s);
+}
+
+/* More works than are known at a time, of far more streams. */
+CASE(many_streams_and_works)
+{
+    setting s = open();
+    cudaStream_t streams[100];
+    for (auto &stream : streams) OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (int i = 0; i < 3000; i++) launch(streams[i % 100], s.y + i % 100, s.x + 100 + i % 100, 1);
+    for (auto &stream : streams) OK(cudaStreamDestroy(stream));
+    close(s);
 }
 
 CASE(switched_off) // ENV switched_off: SOFTGPU_CHECKS=warn,races=off

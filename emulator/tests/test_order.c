@@ -139,6 +139,51 @@ START_TEST(old_works_are_over)
 }
 END_TEST
 
+/* Who makes the device forget works has them done before what follows. */
+START_TEST(works_that_are_forgotten_are_over)
+{
+    uint32_t module;
+    turn(1, 1, 0), device_write(d, x, host, BYTES);
+    uint64_t before = span();
+    ck_assert_int_eq(device_load(d, ptx, sizeof ptx - 1, &module), DEVICE_OK);
+    ck_assert_int_eq(device_unload(d, module), DEVICE_OK);
+    turn(2, 1, 0), launch(x);
+    ck_assert_int_eq(races(), 0);
+    ck_assert_uint_eq(span() - before, 1);
+}
+END_TEST
+
+/* So many accesses that their numbers run out, and start anew. */
+START_TEST(works_before_many_accesses_are_over)
+{
+    device_finding f;
+    device_launch_request r = launch_of(&y);
+    r.grid[0] = 1100000;
+    turn(1, 1, 0), device_write(d, x, host, BYTES);
+    uint64_t before = span();
+    turn(2, 1, 0), device_launch(d, &r);
+    while (device_take_finding(d, &f)) continue; /* its blocks race */
+    turn(3, 1, 0), device_read(d, host, x, BYTES);
+    ck_assert_int_eq(races(), 0);
+    ck_assert_uint_eq(span() - before, 1);
+}
+END_TEST
+
+/* What is freed leaves no works behind, for who is given the same address. */
+START_TEST(freed_memory_is_another)
+{
+    const uint64_t large = 1 << 19;
+    device_address first, again;
+    ck_assert_int_eq(device_alloc(d, large, &first), DEVICE_OK);
+    turn(1, 1, 0), device_write(d, first, host, BYTES);
+    ck_assert_int_eq(device_free(d, first), DEVICE_OK);
+    while (!device_alloc(d, large, &again) && again != first) device_free(d, again);
+    ck_assert_uint_eq(again, first);
+    turn(2, 1, 0), device_read(d, host, again, BYTES);
+    ck_assert_int_eq(races(), 0);
+}
+END_TEST
+
 START_TEST(numbers_that_make_no_sense_do_no_harm)
 {
     device_turn t = {.lane = 1000000, .work = 7};
@@ -206,6 +251,25 @@ START_TEST(what_is_no_run_is_counted)
 }
 END_TEST
 
+/* A quarter of a GiB, and no more. */
+START_TEST(parameters_of_graphs_are_limited)
+{
+    static const char params[32000];
+    device_launch_request r = launch_of(&x);
+    device_status status = DEVICE_OK;
+    uint32_t graph = 0, node = 0, count = 0;
+    r.params = params;
+    r.param_bytes = sizeof params;
+    for (; status == DEVICE_OK && count < 20000; count++)
+        status = device_graph_add(d, &graph, &r, &node);
+    ck_assert_int_eq(status, DEVICE_OUT_OF_MEMORY);
+    ck_assert_uint_lt(count, 9000);
+    ck_assert_int_eq(device_graph_set(d, graph, 1, &r), DEVICE_OUT_OF_MEMORY);
+    ck_assert_int_eq(device_graph_free(d, graph), DEVICE_OK);
+    three_nodes();
+}
+END_TEST
+
 START_TEST(graphs_that_are_none_are_refused)
 {
     uint32_t graph = three_nodes(), none = graph + 1, node;
@@ -233,9 +297,13 @@ Suite *order_suite(void)
     tcase_add_test(order, lanes_overlap_where_nothing_orders_them);
     tcase_add_test(order, an_overlap_that_is_none_is_a_race);
     tcase_add_test(order, old_works_are_over);
+    tcase_add_test(order, works_that_are_forgotten_are_over);
+    tcase_add_test(order, works_before_many_accesses_are_over);
+    tcase_add_test(order, freed_memory_is_another);
     tcase_add_test(order, numbers_that_make_no_sense_do_no_harm);
     tcase_add_test(graphs, a_run_of_a_graph_is_one_submission);
     tcase_add_test(graphs, what_is_no_run_is_counted);
+    tcase_add_test(graphs, parameters_of_graphs_are_limited);
     tcase_add_test(graphs, graphs_that_are_none_are_refused);
     tcase_add_checked_fixture(order, set_up, tear_down);
     tcase_add_checked_fixture(graphs, set_up, tear_down);
