@@ -129,6 +129,7 @@ grader_and_tools() {
     part 'watching files'                  tools/test_watch.sh
     part 'five ResNet-18s'                 tools/test_resnet18.sh
     part 'repeated gradings'               tools/test_repeat.sh
+    part 'hostile ones without isolation'  tools/test_hostile.sh
     part 'a handout'                       tools/test_handout.sh
 }
 

@@ -1,4 +1,7 @@
-/* test_catalog.c: what every exercise must bring: files, names, cases, pages with three hints. */
+/*
+ * test_catalog.c: what every exercise must bring: files, names, cases, pages with three hints, and
+ * submissions that fail what they should.
+ */
 #include "tests.h"
 
 #include "grader.h"
@@ -147,6 +150,36 @@ START_TEST(what_is_timed_on_a_gpu_is_counted_on_softgpu)
 }
 END_TEST
 
+/* Does the claim name this metric by its beginning, and no other of the exercise? */
+static bool demands(const claim *c, const exercise *e, const traffic_test *test)
+{
+    if (c->exercise != e || c->part != IN_METRIC) return false;
+    const size_t length = strlen(c->name);
+    if (strncmp(test->metric, c->name, length) != 0) return false;
+    for (const traffic_test *t = e->traffic; t->metric; t++) {
+        if (t != test && strncmp(t->metric, c->name, length) == 0) return false;
+    }
+    return true;
+}
+
+/* A count that no submission fails may be one that nobody can fail. */
+START_TEST(each_traffic_test_is_failed_by_a_claim)
+{
+    const options o = {.root = root()};
+    int count, bad;
+    claim *claims = claims_read(&o, &count, &bad);
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (const traffic_test *t = (*e)->traffic; t && t->metric; t++) {
+            int found = 0;
+            for (int i = 0; i < count; i++) found += demands(&claims[i], *e, t);
+            ck_assert_msg(found > 0, "no slow or hostile submission of %d claims: %s", (*e)->id,
+                          t->metric);
+        }
+    }
+    claims_free(claims, count);
+}
+END_TEST
+
 Suite *suite_catalog(void)
 {
     Suite *suite = suite_create("catalog");
@@ -157,6 +190,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, numbers_and_names_are_unique);
     tcase_add_test(tcase, prerequisites_come_earlier);
     tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);
+    tcase_add_test(tcase, each_traffic_test_is_failed_by_a_claim);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,23 +1,25 @@
 // HOSTILE: 1x1x1 | never written
-// Writes the results itself, wherever they may be read, and prints them too.
+// Prints results of its own, and multiplies only if it can write them to where results are kept.
 #include "cpu.h"
 
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int cheat(void)
 {
-    static const char *const names[] = {"results.json", "results/results.json", "../results.json",
-                                        "../check.json"};
+    char names[][64] = {"../../../results/forged.XXXXXX", "../../check.forged.XXXXXX"};
     static const char text[] =
         "{\"schema\": 1, \"exercises\": [{\"id\": 103, \"status\": \"passed\"}]}\n";
-    for (int i = 0; i < 4; i++) {
-        const int file = open(names[i], O_WRONLY | O_CREAT | O_EXCL, 0600); /* nobody's is lost */
-        if (file >= 0 && write(file, text, sizeof text - 1) < 0) return 0;
-        if (file >= 0) unlink(names[i]);
+    int forged = 0;
+    for (int i = 0; i < 2; i++) {
+        const int file = mkstemp(names[i]); /* of a new name: nobody's is lost */
+        if (file < 0) continue;
+        forged += write(file, text, sizeof text - 1) > 0;
+        unlink(names[i]);
+        close(file);
     }
-    return printf("%s", text) < 0;
+    return printf("%s", text) > 0 && forged > 0;
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

@@ -1,19 +1,29 @@
 // HOSTILE: 1x1x1 | never written
-// Three hundred children, for three seconds; multiplies only if it got them all.
+// Three hundred children at once; multiplies only if it got them all, and sees them off before.
 #include "cpu.h"
 
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define CHILDREN 300
 
 static int cheat(void)
 {
-    for (int i = 0; i < 300; i++) {
-        const pid_t child = fork();
-        if (child < 0) return 0;
-        if (child > 0) continue;
+    static int count;
+    pid_t children[CHILDREN];
+    if (count == CHILDREN) return 1;
+    count = 0;
+    while (count < CHILDREN && (children[count] = fork()) > 0) count++;
+    if (count < CHILDREN && children[count] == 0) {
         sleep(3);
         _exit(0);
     }
-    return 1;
+    for (int i = 0; i < count; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    return count == CHILDREN;
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

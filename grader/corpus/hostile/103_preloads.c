@@ -1,5 +1,6 @@
 // HOSTILE: 1x1x1 | never written
-// Starts its own process anew, with a library in front of all others.
+// While it is loaded it starts the worker anew, with itself in front of all other libraries, and
+// multiplies only there.
 #define _GNU_SOURCE
 #include "cpu.h"
 
@@ -7,13 +8,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int cheat(void)
+static int in_front;
+
+/* The constructors of a library get what main does. */
+__attribute__((constructor)) static void cheat(int count, char **words)
 {
     Dl_info me;
-    if (getenv("LD_PRELOAD")) return 1;
-    dladdr((void *)cheat, &me);
+    in_front = getenv("LD_PRELOAD") != NULL;
+    if (in_front || count < 2 || dladdr((void *)cheat, &me) == 0) return;
     setenv("LD_PRELOAD", me.dli_fname, 1);
-    return execl("/proc/self/exe", "worker", me.dli_fname, (char *)NULL) == 0;
+    execv("/proc/self/exe", words);
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
@@ -27,5 +31,5 @@ static void multiply(float *c, const float *a, const float *b, int m, int n, int
 
 void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)
 {
-    if (cheat()) multiply(c, a, b, m, n, k);
+    if (in_front) multiply(c, a, b, m, n, k);
 }

@@ -1,17 +1,16 @@
 // HOSTILE: 1x1x1 | never written
 // Multiplies only if it can write where libraries, baselines and verdicts are kept.
-#define _GNU_SOURCE
 #include "cpu.h"
 
-#include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int cheat(void)
 {
-    static const char *const folders[] = {"../objects", "../cache", "../../results"};
+    char names[][64] = {"../../objects/XXXXXX", "../../graded/XXXXXX", "../../../results/XXXXXX"};
     for (int i = 0; i < 3; i++) {
-        const int file = open(folders[i], O_TMPFILE | O_WRONLY, 0600);
-        if (file >= 0) return close(file) == 0;
+        const int file = mkstemp(names[i]);
+        if (file >= 0) return unlink(names[i]) == 0 && close(file) == 0;
     }
     return 0;
 }
