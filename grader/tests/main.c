@@ -33,6 +33,7 @@ int main(void)
     srunner_add_suite(runner, suite_resnet18());
     srunner_add_suite(runner, suite_resnet());
     srunner_add_suite(runner, suite_views());
+    srunner_add_suite(runner, suite_gradescope());
     srunner_add_suite(runner, suite_schema());
     srunner_add_suite(runner, suite_verify());
     srunner_add_suite(runner, suite_speed());

@@ -21,6 +21,7 @@ Suite *suite_resnet18(void);   /* test_resnet18.c: common/resnet18, weights, res
 Suite *suite_resnet(void);     /* test_resnet_cases.c */
 Suite *suite_hidden(void);     /* test_hidden.c */
 Suite *suite_views(void);      /* test_views.c: the formats of views/ */
+Suite *suite_gradescope(void); /* test_gradescope.c: views/gradescope and its specification */
 Suite *suite_schema(void);     /* test_schema.c: views/schema, escape, locate */
 Suite *suite_verify(void);     /* test_verify.c: sign, verify */
 Suite *suite_speed(void);      /* test_speed.c */
