@@ -658,6 +658,8 @@ void claims_free(claim *, int count);
 /** Is grader/corpus/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
+/** Does the grader say of a submission what its claim says? */
+bool as_claimed(const claim *, const exercise_result *);
 int corpus(const options *);
 
 /* ---- hint.c, views/views.c ------------------------------------------------------------------- */

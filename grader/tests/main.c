@@ -48,6 +48,7 @@ int main(void)
     srunner_add_suite(runner, suite_sandbox());
     srunner_add_suite(runner, suite_threads());
     srunner_add_suite(runner, suite_claims());
+    srunner_add_suite(runner, suite_corpus());
     srunner_add_suite(runner, suite_versus());
     run(runner);
     const int failed = srunner_ntests_failed(runner);

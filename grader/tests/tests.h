@@ -39,4 +39,5 @@ Suite *suite_threads(void);    /* test_threads.c */
 Suite *suite_claims(void);     /* test_claims.c */
 Suite *suite_versus(void);     /* test_versus.c */
 
+Suite *suite_corpus(void); /* test_corpus.c */
 #endif
