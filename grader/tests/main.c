@@ -28,6 +28,7 @@ int main(void)
     srunner_add_suite(runner, suite_hidden());
     srunner_add_suite(runner, suite_idx());
     srunner_add_suite(runner, suite_history());
+    srunner_add_suite(runner, suite_loop());
     srunner_add_suite(runner, suite_digits());
     srunner_add_suite(runner, suite_random());
     srunner_add_suite(runner, suite_resnet18());

@@ -15,6 +15,7 @@ Suite *suite_traffic(void);    /* test_traffic.c: traffic, counts */
 Suite *suite_catalog(void);    /* test_catalog.c */
 Suite *suite_idx(void);        /* test_idx.c */
 Suite *suite_history(void);    /* test_history.c */
+Suite *suite_loop(void);       /* test_loop.c: loop/progress, loop/findings */
 Suite *suite_digits(void);     /* test_digits.c */
 Suite *suite_random(void);     /* test_random.c */
 Suite *suite_resnet18(void);   /* test_resnet18.c: common/resnet18, weights, resnet18_weights */
