@@ -41,6 +41,7 @@ int main(void)
     srunner_add_suite(runner, suite_noisy());
     srunner_add_suite(runner, suite_files());
     srunner_add_suite(runner, suite_build());
+    srunner_add_suite(runner, suite_prebuilt());
     srunner_add_suite(runner, suite_judge());
     srunner_add_suite(runner, suite_results());
     srunner_add_suite(runner, suite_worker());

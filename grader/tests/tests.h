@@ -29,6 +29,7 @@ Suite *suite_speed(void);      /* test_speed.c */
 Suite *suite_noisy(void);      /* test_noisy.c */
 Suite *suite_files(void);      /* test_files.c: hash, origin, hint, device, common/ */
 Suite *suite_build(void);      /* test_build.c: build, compiler, libraries */
+Suite *suite_prebuilt(void);   /* test_prebuilt.c */
 Suite *suite_judge(void);      /* test_judge.c: run, judge, inputs, reference */
 Suite *suite_results(void);    /* test_results.c: results, report, cache */
 Suite *suite_worker(void);     /* test_worker.c: channel, argument, call */
