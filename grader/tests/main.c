@@ -38,6 +38,7 @@ int main(void)
     srunner_add_suite(runner, suite_schema());
     srunner_add_suite(runner, suite_verify());
     srunner_add_suite(runner, suite_speed());
+    srunner_add_suite(runner, suite_usage());
     srunner_add_suite(runner, suite_noisy());
     srunner_add_suite(runner, suite_files());
     srunner_add_suite(runner, suite_build());

@@ -26,6 +26,7 @@ Suite *suite_gradescope(void); /* test_gradescope.c: views/gradescope and its sp
 Suite *suite_schema(void);     /* test_schema.c: views/schema, escape, locate */
 Suite *suite_verify(void);     /* test_verify.c: sign, verify */
 Suite *suite_speed(void);      /* test_speed.c */
+Suite *suite_usage(void);      /* test_usage.c */
 Suite *suite_noisy(void);      /* test_noisy.c */
 Suite *suite_files(void);      /* test_files.c: hash, origin, hint, device, common/ */
 Suite *suite_build(void);      /* test_build.c: build, compiler, libraries */
