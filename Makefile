@@ -117,6 +117,9 @@ $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call
 
 -include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
 
+# It holds copies.c, which is of a worker with CUDA.
+$(BUILD)/obj/grader/grader/tests/test_copies.o: ALL_CFLAGS += -isystem emulator/include
+
 # Objects are made again when their flags may have changed.
 $(FUZZ_O) $(REPLAY_O) $(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
     $(BUILD)/config.mk

@@ -196,7 +196,7 @@ static void judge_items(run *r, bool on_own_prerequisites, const grading *g)
         if (it->buildable) judge_item(r, it, &g->device);
         json_object_set_new(it->entry, "sha256", hash_of_file(r, it));
         if (!it->wanted) continue;
-        report_exercise(it->entry);
+        report_exercise(r->options, it->entry);
         history_note(g, it->entry, it->judged);
     }
 }

@@ -624,7 +624,10 @@ void make_folders_of(const char *path);
 /** One line while an exercise is at work; overwritten on a terminal, left out elsewhere. */
 void report_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** What an exercise failed of, with the compiler's or the case's words. */
-void report_exercise(json_t *entry);
+void report_exercise(const options *, json_t *entry);
+/** The rest of a line: the command that tries a case of an entry once more.
+ *  @param submission "", or a folder; the course's own is not named */
+void report_again(const char *submission, const json_t *entry, const json_t *one);
 void report_table(const grading *);
 
 /* ---- claims.c, corpus.c ---------------------------------------------------------------------- */
@@ -655,6 +658,8 @@ void claims_free(claim *, int count);
 /** Is grader/corpus/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
+/** Does the grader say of a submission what its claim says? */
+bool as_claimed(const claim *, const exercise_result *);
 int corpus(const options *);
 
 /* ---- hint.c, views/views.c ------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ void report_progress(const char *format, ...)
     fflush(stdout);
 }
 
-static const char *string_of(json_t *object, const char *key)
+static const char *string_of(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
     return value ? value : "";
@@ -76,15 +76,38 @@ static void print_indented(const char *text)
     }
 }
 
-static void print_again(json_t *entry, json_t *one)
+/* NAME='VALUE', for a shell and then for make, which takes $$ for a $. */
+static void print_variable(const char *name, const char *value)
 {
-    if (json_is_null(json_object_get(one, "seed"))) return; /* the instructor's */
-    printf("        again: make check EX=%lld CASE='%s' SEED=%lld\n",
-           json_integer_value(json_object_get(entry, "id")), string_of(one, "name"),
-           json_integer_value(json_object_get(one, "seed")));
+    printf(" %s='", name);
+    for (; *value; value++) {
+        if (*value == '\'')
+            fputs("'\\''", stdout);
+        else if (*value == '$')
+            fputs("$$", stdout);
+        else
+            putchar(*value);
+    }
+    putchar('\'');
 }
 
-static void print_failed_cases(json_t *entry)
+void report_again(const char *submission, const json_t *entry, const json_t *one)
+{
+    printf("again: make check EX=%lld", json_integer_value(json_object_get(entry, "id")));
+    print_variable("CASE", string_of(one, "name"));
+    printf(" SEED=%lld", json_integer_value(json_object_get(one, "seed")));
+    if (*submission && strcmp(submission, ".") != 0) print_variable("SUBMISSION", submission);
+    putchar('\n');
+}
+
+static void print_again(const options *o, const json_t *entry, const json_t *one)
+{
+    if (json_is_null(json_object_get(one, "seed"))) return; /* the instructor's */
+    printf("        ");
+    report_again(o->submission, entry, one);
+}
+
+static void print_failed_cases(const options *o, json_t *entry)
 {
     size_t i;
     json_t *one;
@@ -95,13 +118,13 @@ static void print_failed_cases(json_t *entry)
         if (shown++ >= 3) continue;
         printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
         if (*string_of(one, "finding")) printf("        %s\n", string_of(one, "finding"));
-        print_again(entry, one);
+        print_again(o, entry, one);
     }
     if (shown > 3) printf("      and %d more cases\n", shown - 3);
 }
 
 /* What softgpu found in cases that passed otherwise. */
-static void print_checks(json_t *entry)
+static void print_checks(const options *o, json_t *entry)
 {
     size_t i;
     json_t *one;
@@ -112,7 +135,7 @@ static void print_checks(json_t *entry)
         if (shown++ >= 3) continue;
         printf("      %schecks%s, in %s: %s\n", RED, PLAIN, string_of(one, "name"),
                string_of(one, "finding"));
-        print_again(entry, one);
+        print_again(o, entry, one);
     }
     if (shown > 3) printf("      checks: and in %d more cases\n", shown - 3);
 }
@@ -166,7 +189,7 @@ static void print_traffic(json_t *entry)
     }
 }
 
-void report_exercise(json_t *entry)
+void report_exercise(const options *o, json_t *entry)
 {
     const char *status = string_of(entry, "status");
     int passed, all;
@@ -181,8 +204,8 @@ void report_exercise(json_t *entry)
         printf("      %swarnings%s of the compiler:\n", YELLOW, PLAIN);
         print_indented(string_of(entry, "warnings"));
     }
-    print_failed_cases(entry);
-    print_checks(entry);
+    print_failed_cases(o, entry);
+    print_checks(o, entry);
     print_notes(entry);
     print_speeds(entry);
     print_traffic(entry);

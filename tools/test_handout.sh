@@ -62,6 +62,12 @@ commands_exist() {
     done <"$work/commands" | { ! grep .; }
 }
 
+paths_exist() { # of the grader's files
+    grep -rhoE --include='*.md' '`grader/[A-Za-z0-9_./]+`' "$handout" | tr -d '`' | sort -u | while read -r path; do
+        [ -e "$handout/$path" ] || echo "no such file: $path"
+    done | { ! grep .; }
+}
+
 sources_are_complete() {
     (cd "$handout" && make -n BUILD="$work/none" -o "$work/none/config.mk" -f - all >/dev/null <<'END' && \
         "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -Icommon -Igrader \
@@ -100,6 +106,7 @@ echo "$COURSE_ROOT/solutions" >"$work/paths"
 expect 'nor a path to them' nothing_in "$work/paths"
 expect 'what its pages refer to is there' links_lead_somewhere
 expect 'so are the commands that they name' commands_exist
+expect "and the grader's files" paths_exist
 expect 'what it is built from is there' sources_are_complete
 
 for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/*softgpu* "$COURSE_BUILD"/remote \

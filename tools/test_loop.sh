@@ -109,7 +109,7 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     EX=203 BACKEND=cpu tools/sanitize_student.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1
     expect 'an access out of bounds is listed' '203_vector_add.cu:[0-9]*' "$work/log"
-    expect 'with the command that repeats it' 'make check EX=203 CASE=' "$work/log"
+    expect 'with the command that repeats it' "make check EX=203 CASE='.*' SEED=[0-9]* SUBMISSION='$SUBMISSION'" "$work/log"
     cp "solutions/$kernel" "$SUBMISSION/$kernel"
     EX=203 BACKEND=cpu tools/profile.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1

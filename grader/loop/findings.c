@@ -76,19 +76,18 @@ static void enter_case(list *l, const json_t *one)
     }
 }
 
-static void print_kinds(const list *l, long id)
+static void print_kinds(const list *l, const char *submission, const json_t *entry)
 {
     for (int i = 0; i < l->count; i++) {
         const kind *k = &l->kinds[i];
         printf("    %.*s\n", k->length, k->text);
-        printf("      in %d case%s; again: make check EX=%ld CASE='%s' SEED=%lld\n", k->cases,
-               k->cases > 1 ? "s" : "", id, member_text(k->first, "name"),
-               json_integer_value(json_object_get(k->first, "seed")));
+        printf("      in %d case%s; ", k->cases, k->cases > 1 ? "s" : "");
+        report_again(submission, entry, k->first);
     }
 }
 
 /* @return how many different things were found */
-static int print_exercise(const json_t *entry)
+static int print_exercise(const char *submission, const json_t *entry)
 {
     size_t i;
     json_t *one;
@@ -102,7 +101,7 @@ static int print_exercise(const json_t *entry)
     else
         printf("%zu cases, %d of them with wrong results; %d finding%s\n", json_array_size(cases),
                l->wrong, l->count, l->count == 1 ? "" : "s");
-    print_kinds(l, member_integer(entry, "id"));
+    print_kinds(l, submission, entry);
     const int count = l->count + !strcmp(status, "build_failed");
     free(l);
     return count;
@@ -119,7 +118,10 @@ int findings(const options *o)
         fprintf(stderr, "grader: %s: %s\n", o->results, error.text);
         return 2;
     }
-    json_array_foreach(json_object_get(root, "exercises"), i, entry) count += print_exercise(entry);
+    json_array_foreach(json_object_get(root, "exercises"), i, entry)
+    {
+        count += print_exercise(member_text(root, "submission"), entry);
+    }
     printf("\n  %d different findings\n", count);
     json_decref(root);
     return count > 0;

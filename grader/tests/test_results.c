@@ -192,7 +192,7 @@ static char *printed(void (*print)(const grading *), const grading *g)
 
 static void print_first(const grading *g)
 {
-    report_exercise(json_array_get(g->exercises, 0));
+    report_exercise(g->options, json_array_get(g->exercises, 0));
 }
 
 static void expect_words(char *text, const char *const words[])
@@ -207,16 +207,40 @@ START_TEST(the_terminal_says_it_in_words)
                                               "failed (1 of 2 cases)",
                                               "3x3: 100 ?? wrong",
                                               "a race",
-                                              "again: make check EX=103 CASE='3x3' SEED=0",
+                                              "again: make check EX=103 CASE='3x3' SEED=0\n",
                                               "speed: slow",
                                               "traffic: t: ",
                                               NULL};
     static const char *const of_table[] = {"103  made", "failed 1/2",         "8.0 / 10.0",
                                            "total",     "details in /r.json", NULL};
-    const options o = {.results = "/r.json"};
+    const options o = {.results = "/r.json", .submission = "."};
     grading g = made_grading(&o);
     expect_words(printed(print_first, &g), of_exercise);
     expect_words(printed(report_table, &g), of_table);
+    grading_free(&g);
+}
+END_TEST
+
+static void print_again_in_folder(const grading *g)
+{
+    json_t *one = json_pack("{s:s, s:i}", "name", "it's 3x3", "seed", 7);
+    report_again(g->options->submission, json_array_get(g->exercises, 0), one);
+    json_decref(one);
+}
+
+START_TEST(a_case_is_tried_again_where_it_was)
+{
+    static const struct {
+        const char *folder, *words;
+    } rows[] = {{".", "SEED=7\n"},
+                {"", "SEED=7\n"},
+                {"/tmp/s", "SEED=7 SUBMISSION='/tmp/s'\n"},
+                {"/it's a $ub \"mission\"", " SUBMISSION='/it'\\''s a $$ub \"mission\"'\n"}};
+    const options o = {.submission = rows[_i].folder};
+    const char *const words[] = {"again: make check EX=103 CASE='it'\\''s 3x3' SEED=7",
+                                 rows[_i].words, NULL};
+    grading g = made_grading(&o);
+    expect_words(printed(print_again_in_folder, &g), words);
     grading_free(&g);
 }
 END_TEST
@@ -268,6 +292,7 @@ Suite *suite_results(void)
     tcase_add_test(tcase, with_a_key_it_is_signed);
     tcase_add_test(tcase, what_cannot_be_written_is_told);
     tcase_add_test(tcase, the_terminal_says_it_in_words);
+    tcase_add_loop_test(tcase, a_case_is_tried_again_where_it_was, 0, 4);
     tcase_add_test(tcase, an_entry_is_remembered_by_its_key);
     tcase_add_test(tcase, a_damaged_memory_is_none);
     suite_add_tcase(suite, tcase);

@@ -53,6 +53,7 @@ static const struct {
 };
 
 static options course;
+static char fake[PATH_MAX]; /* the folder of a bubblewrap that does not work */
 static char folder[PATH_MAX], library[PATH_MAX + 32], secret[PATH_MAX + 32];
 static int listener, port;
 static const long mine = 42; /* what read_grader reads */
@@ -93,7 +94,7 @@ static void start(void)
 /* The same machine, as if its kernel forbade namespaces. */
 static void start_without_bubblewrap(void)
 {
-    char fake[PATH_MAX], path[2 * PATH_MAX];
+    char program[PATH_MAX + 16], path[2 * PATH_MAX];
     const char *build = getenv("COURSE_BUILD");
     char *whole = realpath(build ? build : "build", NULL); /* it is looked for from anywhere */
     snprintf(fake, sizeof fake, "%s/without bubblewrap", whole ? whole : "");
@@ -101,18 +102,27 @@ static void start_without_bubblewrap(void)
     mkdir(fake, 0755);
     snprintf(path, sizeof path, "%s:%s", fake, getenv("PATH"));
     setenv("PATH", path, 1);
-    strcat(fake, "/bwrap");
-    FILE *file = fopen(fake, "w");
+    snprintf(program, sizeof program, "%s/bwrap", fake);
+    FILE *file = fopen(program, "w");
     ck_assert_ptr_nonnull(file);
     fputs("#!/bin/sh\nexit 1\n", file);
     fclose(file);
-    chmod(fake, 0755);
+    chmod(program, 0755);
     start();
 }
 
 static void finish(void)
 {
     remove_tree(folder);
+}
+
+static void finish_without_bubblewrap(void)
+{
+    char *usual = strdup(getenv("PATH") + strlen(fake) + 1);
+    setenv("PATH", usual, 1);
+    free(usual);
+    remove_tree(fake);
+    finish();
 }
 
 static int layers_here(void)
@@ -268,11 +278,11 @@ START_TEST(source)
 }
 END_TEST
 
-static TCase *attempts(const char *name, void (*setup)(void))
+static TCase *attempts(const char *name, void (*setup)(void), void (*teardown)(void))
 {
     TCase *tcase = tcase_create(name);
     tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, setup, finish);
+    tcase_add_unchecked_fixture(tcase, setup, teardown);
     tcase_add_loop_test(tcase, attempt, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tcase, nothing_outlives);
     tcase_add_test(tcase, seconds_are_counted);
@@ -285,7 +295,8 @@ static TCase *attempts(const char *name, void (*setup)(void))
 Suite *suite_sandbox(void)
 {
     Suite *suite = suite_create("sandbox");
-    suite_add_tcase(suite, attempts("all layers", start));
-    suite_add_tcase(suite, attempts("without bubblewrap", start_without_bubblewrap));
+    suite_add_tcase(suite, attempts("all layers", start, finish));
+    suite_add_tcase(
+        suite, attempts("without bubblewrap", start_without_bubblewrap, finish_without_bubblewrap));
     return suite;
 }

@@ -100,22 +100,6 @@ START_TEST(intervals_hold_the_median_95_times_in_100)
 }
 END_TEST
 
-START_TEST(work_is_told_from_waiting)
-{
-    const core_usage before = usage_of(getpid()), nobody = usage_of(0x7ffffff0);
-    volatile double x = 0.0;
-    for (int i = 0; i < 30000000; i++) x += 1.0;
-    const core_usage after = usage_of(getpid());
-    usleep(50000); /* neither work nor waiting for a core */
-    const core_usage rested = usage_of(getpid());
-    ck_assert_double_gt(after.worked - before.worked, 0.003);
-    ck_assert_double_lt(rested.worked - after.worked, 0.02);
-    ck_assert_double_ge(after.waited, before.waited);
-    ck_assert_double_eq(nobody.waited, 0);
-    ck_assert_double_eq(nobody.worked, 0);
-}
-END_TEST
-
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static const speed_test timed = {
@@ -308,15 +292,6 @@ START_TEST(without_the_library_nothing_is_known)
 }
 END_TEST
 
-START_TEST(work_that_is_put_off_counts)
-{
-    ck_assert_double_eq(work_hidden(0.0, 0.0), 0.0);
-    ck_assert_double_eq(work_hidden(0.0121, 0.010), 0.0); /* copies are not all alike */
-    ck_assert_double_eq(work_hidden(0.0001, -0.001), 0.0);
-    ck_assert_double_eq_tol(work_hidden(0.110, 0.010), 0.0973, 1e-9);
-}
-END_TEST
-
 #define ROWS(table) (int)(sizeof(table) / sizeof *(table))
 
 Suite *suite_speed(void)
@@ -329,13 +304,11 @@ Suite *suite_speed(void)
     tcase_add_test(tcase, same_numbers_same_interval);
     tcase_add_test(tcase, outliers_do_not_move_it);
     tcase_add_loop_test(tcase, intervals_hold_the_median_95_times_in_100, 0, ROWS(coverages));
-    tcase_add_test(tcase, work_is_told_from_waiting);
     tcase_add_loop_test(tcase, the_interval_decides, 0, ROWS(judgements));
     tcase_add_test(tcase, hopeless_is_far_below);
     tcase_add_test(tcase, nothing_is_faster_than_the_device);
     tcase_add_test(tcase, a_slow_peer_voids_the_ratio);
     tcase_add_test(tcase, a_forged_time_does_not_agree);
-    tcase_add_test(tcase, work_that_is_put_off_counts);
     tcase_add_test(tcase, known_rates_are_complete);
     tcase_add_test(tcase, clocks_are_read_and_throttling_is_seen);
     tcase_add_test(tcase, without_the_library_nothing_is_known);

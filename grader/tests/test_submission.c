@@ -114,7 +114,6 @@ static void put_103(const char *source)
 START_TEST(bad_input)
 {
     int status;
-    make_folder();
     put_103(rows[_i].source);
     json_t *root = grade_folder("103", &status);
     ck_assert_int_eq(status, 0);
@@ -124,21 +123,18 @@ START_TEST(bad_input)
                   rows[_i].name, field(root, 0, "reason"));
     ck_assert_double_eq(json_number_value(json_object_get(root, "points")), 0);
     json_decref(root);
-    remove_folder();
 }
 END_TEST
 
 START_TEST(the_others_are_graded)
 {
     int status;
-    make_folder();
     put_103(BODY "    *(volatile int *)8 = 1;\n" END);
     json_t *root = grade_folder("103 104", &status);
     ck_assert_int_eq(status, 0);
     ck_assert_str_eq(field(root, 0, "status"), "failed");
     ck_assert_str_eq(field(root, 1, "status"), "passed");
     json_decref(root);
-    remove_folder();
 }
 END_TEST
 
@@ -146,7 +142,6 @@ START_TEST(a_source_of_100_MB)
 {
     int status;
     char path[PATH_MAX + 64];
-    make_folder();
     put_103(" ");
     snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu.c", folder);
     ck_assert_int_eq(truncate(path, 100 << 20), 0);
@@ -154,17 +149,16 @@ START_TEST(a_source_of_100_MB)
     ck_assert_str_eq(field(root, 0, "status"), "build_failed");
     ck_assert_ptr_nonnull(strstr(field(root, 0, "reason"), "1 MiB"));
     json_decref(root);
-    remove_folder();
 }
 END_TEST
 
 START_TEST(no_folder)
 {
     int status;
-    make_folder();
-    const char *build = getenv("COURSE_BUILD");
-    snprintf(folder, sizeof folder, "%s/no such folder", build ? build : "build");
+    const size_t length = strlen(folder);
+    snprintf(folder + length, sizeof folder - length, "/no such folder");
     json_t *root = grade_folder("103", &status);
+    folder[length] = '\0';
     ck_assert_int_eq(status, 2);
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(root, "error")), "no folder"));
     json_decref(root);
@@ -176,6 +170,7 @@ Suite *suite_submission(void)
     Suite *suite = suite_create("submission");
     TCase *tcase = tcase_create("submission");
     tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, make_folder, remove_folder);
     tcase_add_loop_test(tcase, bad_input, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tcase, the_others_are_graded);
     tcase_add_test(tcase, a_source_of_100_MB);
