@@ -73,7 +73,7 @@ if (there) {
     bandwidth = real(system("sed -n 's/^# roofs:.*, \\([0-9.e+-]*\\) TB.*/\\1/p' ".layers))
     of_layers(precision, batch) = "< awk -F'\t' '$1 == \"".precision."\" && $2 == ".batch." && $15 == 1 {print $11 \"\t\" $10}' ".layers
     set output folder.'/resnet18_layers.svg'
-    set title 'Each convolution and the linear layer of 507,'.of[4:]
+    set title 'Layers of 507,'.of[4:]
     set xlabel 'FLOP a byte, were each tensor moved once'
     set ylabel 'TFLOP/s'
     set xtics autofreq

@@ -1,4 +1,4 @@
-// WRONG: 3x17x10x9 by 33 of 3x3 | race / should be | race
+// WRONG: 3x17x10x9 by 33 of 3x3 | race / should be | softgpu
 /* The next tile is loaded while others still multiply with this one. */
 #include "layers.h"
 

@@ -1,4 +1,4 @@
-// WRONG: backward 2x4x10x9 by 3, stride 1, pad 1 | several threads write to one place: one must do it | race
+// WRONG: backward 2x4x10x9 by 3, stride 1, pad 1 | several threads write to one place: one must do it | softgpu
 /* Each window adds its gradient, without looking who else does. */
 #include "layers.h"
 
