@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh: all tests of the course, one part a line at the end of this file. The last line printed
-# counts them. `make test` builds what they need and runs this. Most parts keep one core busy, so two
-# lists of them run side by side; the corpus keeps all busy.
+# counts them. `make test` builds what they need and runs this. Most parts keep less than one core
+# busy, so three lists of them run side by side; the corpus keeps all busy.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one.
@@ -102,7 +102,13 @@ emulator_and_compilers() {
     part 'what fuzzers began with'       build fuzz-replay
     part 'the same, of the grader'       build fuzz-replay-grader
     part 'compiles without warnings'     build compiled
-    part 'solutions, compiled by clang'  solutions_earn_all_with_clang
+}
+
+# Everything graded, by both compilers.
+solutions() {
+    part 'solutions are right'             solutions_are_right
+    part 'solutions earn all on softgpu'   solutions_earn_all
+    part 'solutions, compiled by clang'    solutions_earn_all_with_clang
 }
 
 # The grader and what is made of its results.
@@ -116,15 +122,13 @@ grader_and_tools() {
     fi
     part 'reports'                         tools/test_views.sh
     part 'skeletons follow from solutions' tools/skeletons.sh --check
-    part 'solutions are right'             solutions_are_right
-    part 'solutions earn all on softgpu'   solutions_earn_all
+    part 'skeletons score nothing'         skeletons_score_nothing
+    part 'begun skeletons score nothing'   begun_skeletons_score_nothing
     if python=$(tools/test_torchvision.sh --python); then
         part "504's logits are torchvision's" env PYTHON="$python" tools/test_torchvision.sh
     else
         say "504's logits are torchvision's" 'skipped: needs python3 with torchvision'
     fi
-    part 'skeletons score nothing'         skeletons_score_nothing
-    part 'begun skeletons score nothing'   begun_skeletons_score_nothing
     part "a student's loop"                tools/test_loop.sh
     part 'watching files'                  tools/test_watch.sh
     part 'five ResNet-18s'                 tools/test_resnet18.sh
@@ -133,11 +137,12 @@ grader_and_tools() {
     part 'a handout'                       tools/test_handout.sh
 }
 
-emulator_and_compilers &
-one=$!
-grader_and_tools &
-two=$!
-for lane in $one $two; do
+lanes=
+for list in emulator_and_compilers solutions grader_and_tools; do
+    $list &
+    lanes="$lanes $!"
+done
+for lane in $lanes; do
     wait "$lane" || echo '0 1' >>"$logs/counts" # it died
 done
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
