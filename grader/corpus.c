@@ -278,6 +278,7 @@ int corpus(const options *o)
     judge_all(o, entries, taken, &t);
     report_progress("%s", "");
     library_set_free(libraries);
+    for (int i = 0; i < taken; i++) free(entries[i].build.log);
     free(entries);
     claims_free(claims, count);
     printf("corpus: %d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
