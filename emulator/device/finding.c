@@ -2,7 +2,7 @@
  * finding.c: the list of defects seen.
  *
  * Interface
- *   report, report_near, report_at, finding_add, thread_name, finding_is_fatal
+ *   report, report_near, report_at, finding_add, place_in, thread_name, finding_is_fatal
  *
  * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
  * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
@@ -16,19 +16,18 @@
 
 enum { MOST_FINDINGS = 256 }; /* a launch */
 
-static void place_thread(const block *b, uint32_t thread, uint32_t xyz[3])
+void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3])
 {
-    const uint32_t *size = b->launch->request->block;
-    xyz[0] = thread % size[0];
-    xyz[1] = thread / size[0] % size[1];
-    xyz[2] = thread / size[0] / size[1];
+    xyz[0] = number % size[0];
+    xyz[1] = number / size[0] % size[1];
+    xyz[2] = number / size[0] / size[1];
 }
 
 const char *thread_name(const block *b, uint32_t thread, char text[48])
 {
     const uint32_t *size = b->launch->request->block;
     uint32_t at[3];
-    place_thread(b, thread, at);
+    place_in(size, thread, at);
     if (size[1] * size[2] == 1)
         snprintf(text, 48, " %u", thread);
     else
@@ -96,7 +95,7 @@ static void fill(device_finding *n, const sighting *s)
              module_outer_file(m, s->line, &n->inlined_line));
     snprintf(n->text, sizeof n->text, "%s", s->text);
     memcpy(n->block, s->block->index, sizeof n->block);
-    place_thread(s->block, s->thread, n->thread);
+    place_in(s->block->launch->request->block, s->thread, n->thread);
 }
 
 static void add_entry(device *d, const sighting *s)

@@ -50,16 +50,16 @@ static bool is_harmless(const touch *t, uint32_t cell, bool wrote)
 
 static void name_block(const block *b, uint32_t number, char text[64])
 {
-    const uint32_t *grid = b->launch->request->grid;
-    snprintf(text, 64, "block (%u,%u,%u)", number % grid[0], number / grid[0] % grid[1],
-             number / grid[0] / grid[1]);
+    uint32_t at[3];
+    place_in(b->launch->request->grid, number, at);
+    snprintf(text, 64, "block (%u,%u,%u)", at[0], at[1], at[2]);
 }
 
 static void name_thread(const block *b, uint32_t thread, char text[64])
 {
-    const uint32_t *size = b->launch->request->block;
-    snprintf(text, 64, "thread (%u,%u,%u)", thread % size[0], thread / size[0] % size[1],
-             thread / size[0] / size[1]);
+    uint32_t at[3];
+    place_in(b->launch->request->block, thread, at);
+    snprintf(text, 64, "thread (%u,%u,%u)", at[0], at[1], at[2]);
 }
 
 static const char *base_name(const char *file)
@@ -114,8 +114,7 @@ static void report_apart(const touch *t, uint32_t cell, bool wrote)
         snprintf(other, sizeof other, "%s %s", p->what, wrote ? "writes" : "reads");
     }
     report(t->warp, t->op, FINDING_STREAM_RACE, t->lane, t->address,
-           "%s of %s %s what %s, in another stream: neither waits for the other", me, my_block,
-           verb(t), other);
+           "%s of %s %s what %s, " NEITHER_WAITS, me, my_block, verb(t), other);
 }
 
 void report_global_race(const touch *t, uint32_t cell, bool wrote)

@@ -5,8 +5,7 @@
  *   global_shadow_open, global_shadow_over, global_shadow_close, global_shadow_forget
  *   global_shadow_start, global_shadow_fence, global_shadow_grid_sync
  *   global_shadow_access
- *   global_shadow_renew, global_shadow_event, global_shadow_meets, global_shadow_paint
- *       for order.c and order_race.c
+ *   global_shadow_renew, global_shadow_event     for order.c and order_race.c
  *
  * See global_shadow.h for the cells. A coalesced access of a whole warp is decided and noted eight
  * words at a time; anything else word by word.
@@ -445,70 +444,9 @@ void global_shadow_access(warp *w, const op *o, uint32_t mask)
     if (o->strength != STRENGTH_PLAIN) note_strong(w, o, mask);
 }
 
-/* ---- copies and fills ------------------------------------------------------------------------ */
-
 uint32_t global_shadow_event(device *d)
 {
     if (!make(d)) return 0;
     global_shadow_renew(d);
     return d->global_shadow->next++;
-}
-
-/* Of copies order_race.c knows better. */
-static bool is_apart_launch(const device *d, uint32_t cell)
-{
-    const past *p = order_find(d, cell >> EVENT_SHIFT);
-    return p && p->apart && p->kernel;
-}
-
-/* The bytes of a word that a range has, as bits. */
-static uint32_t bytes_in(uint64_t word, uint64_t offset, uint64_t end)
-{
-    uint32_t all = 15;
-    if (offset > 4 * word) all &= all << (offset - 4 * word);
-    if (end < 4 * word + 4) all &= 15u >> (4 * word + 4 - end);
-    return all;
-}
-
-enum { STRIDE = 16 }; /* words that are looked at together */
-
-/* Old cells, and those of one event? */
-static bool none_but(const uint32_t *cells, uint32_t floor, uint32_t event)
-{
-    uint32_t others = 0;
-    for (int i = 0; i < STRIDE; i++)
-        others |= (uint32_t)(cells[i] >= floor) & (uint32_t)(cells[i] >> EVENT_SHIFT != event);
-    return others == 0;
-}
-
-bool global_shadow_meets(const device *d, uint64_t offset, uint64_t bytes, bool writes, meeting *m)
-{
-    const global_shadow *g = d->global_shadow;
-    uint32_t floor = g ? order_floor(d, g->next) << EVENT_SHIFT : 0, innocent[2] = {0, 0};
-    uint64_t end = offset + bytes;
-    for (uint64_t word = offset / 4; g && 4 * word < end; word++) {
-        while (4 * (word + STRIDE) <= end && none_but(g->written + word, floor, innocent[0]) &&
-               (!writes || none_but(g->read + word, floor, innocent[1])))
-            word += STRIDE;
-        if (4 * word >= end) break;
-        const uint32_t cells[2] = {g->written[word], writes ? g->read[word] : 0};
-        for (int i = 0; i < 2; i++) {
-            uint32_t event = cells[i] >> EVENT_SHIFT;
-            if (cells[i] < floor || event == innocent[i]) continue;
-            *m = (meeting){cells[i], word, i == 0};
-            if (!is_apart_launch(d, cells[i]))
-                innocent[i] = event;
-            else if (cell_bytes(cells[i]) & bytes_in(word, offset, end))
-                return true;
-        }
-    }
-    return false;
-}
-
-void global_shadow_paint(const device *d, uint64_t offset, uint64_t bytes, bool writes,
-                         uint32_t event)
-{
-    uint32_t *cells = writes ? d->global_shadow->written : d->global_shadow->read;
-    for (uint64_t word = (offset + 3) / 4; word < (offset + bytes) / 4; word++)
-        if (cells[word] >> EVENT_SHIFT < event) cells[word] = event << EVENT_SHIFT;
 }

@@ -130,23 +130,11 @@ static inline bool is_foreign(const global_shadow *g, uint32_t cell)
     return cell >> EVENT_SHIFT < g->first;
 }
 
-/** A cell that a launch left which is apart from the work whose turn it is. */
-typedef struct meeting {
-    uint32_t cell;
-    uint64_t word;
-    bool wrote;
-} meeting;
-
 /* global_shadow.c, for order.c and order_race.c */
 /** Between two works: if few events are left, numbers start anew, and all works are forgotten. */
 void global_shadow_renew(device *);
 /** A new event, for a copy; 0: there are none left. */
 uint32_t global_shadow_event(device *);
-/** @return is there one in the range? Of its reads only if what happens `writes`. */
-bool global_shadow_meets(const device *, uint64_t offset, uint64_t bytes, bool writes, meeting *);
-/** Let cells say that the event wrote, or read, all words, unless somebody has done so later. */
-void global_shadow_paint(const device *, uint64_t offset, uint64_t bytes, bool writes,
-                         uint32_t event);
 
 /* global_order.c */
 /** Does the earlier work that the event is of come before this launch? */

@@ -828,6 +828,8 @@ void report_at(block *, const function *, uint32_t line, device_finding_kind, ui
                uint64_t address, const char *text);
 /** Is it more than a warning: does it, or should it, end the launch? */
 bool finding_is_fatal(device_finding_kind);
+/** Where the thread or block of that number stands in a block or grid of that size. */
+void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3]);
 /** A finding that is no thread's. Between launches. */
 void finding_add(device *, const device_finding *);
 /** " 33" or " (1,2,0)" */

@@ -63,6 +63,9 @@ struct work_order {
     uint32_t past_count; /* so far; the last PAST of them are there */
 };
 
+/** The end of what is said of two works that are apart. */
+#define NEITHER_WAITS "in another stream: neither waits for the other"
+
 /* order.c */
 /** The work whose turn it is uses that engine. */
 void order_step(device *, engine);

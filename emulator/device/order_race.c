@@ -19,11 +19,19 @@ typedef struct range {
     const char *what;
 } range;
 
+/* What was given back touches nothing. */
 static bool meet(const range *r, const past *p)
 {
-    return (r->writes || p->writes) && r->offset < p->offset + p->bytes &&
+    return p->bytes && (r->writes || p->writes) && r->offset < p->offset + p->bytes &&
            p->offset < r->offset + r->bytes;
 }
+
+/* A cell that a launch left which is apart from the work whose turn it is. */
+typedef struct meeting {
+    uint32_t cell;
+    uint64_t word;
+    bool wrote;
+} meeting;
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -31,8 +39,6 @@ static const char *verb(bool writes, bool wrote)
 {
     return !writes ? "reads" : wrote ? "overwrites" : "changes";
 }
-
-#define NEITHER_WAITS "in another stream: neither waits for the other"
 
 static device_finding finding_at(uint64_t offset)
 {
@@ -48,13 +54,6 @@ static void report_copy(device *d, const range *r, const past *p)
     finding_add(d, &f);
 }
 
-static void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3])
-{
-    xyz[0] = number % size[0];
-    xyz[1] = number / size[0] % size[1];
-    xyz[2] = number / size[0] / size[1];
-}
-
 static void report_launch(device *d, const range *r, const past *p, const meeting *m)
 {
     device_finding f = finding_at(4 * m->word);
@@ -68,7 +67,7 @@ static void report_launch(device *d, const range *r, const past *p, const meetin
     finding_add(d, &f);
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- other copies ---------------------------------------------------------------------------- */
 
 /* One report is enough: the works are the same. @return was there one? */
 static bool meets_copy(device *d, const range *r)
@@ -83,12 +82,76 @@ static bool meets_copy(device *d, const range *r)
     return false;
 }
 
+/* ---- in the cells ---------------------------------------------------------------------------- */
+
+/* With copies ranges are compared. */
+static bool is_apart_launch(const device *d, uint32_t cell)
+{
+    const past *p = order_find(d, cell >> EVENT_SHIFT);
+    return p && p->apart && p->kernel;
+}
+
+/* The bytes of a word that a range has, as bits. */
+static uint32_t bytes_in(uint64_t word, uint64_t offset, uint64_t end)
+{
+    uint32_t all = 15;
+    if (offset > 4 * word) all &= all << (offset - 4 * word);
+    if (end < 4 * word + 4) all &= 15u >> (4 * word + 4 - end);
+    return all;
+}
+
+enum { STRIDE = 16 }; /* words that are looked at together */
+
+/* Old cells, and those of one event? */
+static bool none_but(const uint32_t *cells, uint32_t floor, uint32_t event)
+{
+    uint32_t others = 0;
+    for (int i = 0; i < STRIDE; i++)
+        others |= (uint32_t)(cells[i] >= floor) & (uint32_t)(cells[i] >> EVENT_SHIFT != event);
+    return others == 0;
+}
+
+/* @return is there a cell in the range that a launch left which is apart? */
+static bool find_meeting(const device *d, const range *r, meeting *m)
+{
+    const global_shadow *g = d->global_shadow;
+    uint32_t floor = g ? order_floor(d, g->next) << EVENT_SHIFT : 0, innocent[2] = {0, 0};
+    uint64_t end = r->offset + r->bytes;
+    for (uint64_t word = r->offset / 4; g && 4 * word < end; word++) {
+        while (4 * (word + STRIDE) <= end && none_but(g->written + word, floor, innocent[0]) &&
+               (!r->writes || none_but(g->read + word, floor, innocent[1])))
+            word += STRIDE;
+        if (4 * word >= end) break;
+        const uint32_t cells[2] = {g->written[word], r->writes ? g->read[word] : 0};
+        for (int i = 0; i < 2; i++) {
+            uint32_t event = cells[i] >> EVENT_SHIFT;
+            if (cells[i] < floor || event == innocent[i]) continue;
+            *m = (meeting){cells[i], word, i == 0};
+            if (!is_apart_launch(d, cells[i]))
+                innocent[i] = event;
+            else if (cell_bytes(cells[i]) & bytes_in(word, r->offset, end))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void meets_launch(device *d, const range *r)
 {
     meeting m;
-    if (!global_shadow_meets(d, r->offset, r->bytes, r->writes, &m)) return;
-    report_launch(d, r, order_find(d, m.cell >> EVENT_SHIFT), &m);
+    if (find_meeting(d, r, &m)) report_launch(d, r, order_find(d, m.cell >> EVENT_SHIFT), &m);
 }
+
+/* All words are as the copy leaves them, unless somebody has been there later. */
+static void paint(const device *d, const past *p)
+{
+    uint32_t *cells = p->writes ? d->global_shadow->written : d->global_shadow->read;
+    for (uint64_t word = (p->offset + 3) / 4; word < (p->offset + p->bytes) / 4; word++)
+        if (cells[word] >> EVENT_SHIFT < p->first_event)
+            cells[word] = p->first_event << EVENT_SHIFT;
+}
+
+/* ---- what is past ---------------------------------------------------------------------------- */
 
 /* The next piece of the copy that was noted last? */
 static past *continued(work_order *o, const range *r)
@@ -134,7 +197,7 @@ void order_paint(device *d)
     for (uint32_t i = order_oldest(o); i < o->past_count; i++) {
         past *p = &o->past[i % PAST];
         if (!p->apart || p->kernel || p->painted) continue;
-        global_shadow_paint(d, p->offset, p->bytes, p->writes, p->first_event);
+        paint(d, p);
         p->painted = true;
     }
 }

@@ -51,15 +51,9 @@ static void count_transfer(device_transfers *kind, size_t bytes)
     kind->bytes += bytes;
 }
 
-/** Managed memory is the device's, wherever its bytes are. */
-static bool on_device(const void *pointer)
-{
-    return is_device_address(pointer) || shared_kind_of(pointer) == SHARED_MANAGED;
-}
-
 void count_copy(const void *to, const void *from, size_t bytes)
 {
-    bool to_device = on_device(to), from_device = on_device(from);
+    bool to_device = is_device_memory(to), from_device = is_device_memory(from);
 
     if (!bytes || !counting()) return;
     if (to_device && from_device)

@@ -8,6 +8,11 @@
 
 #include <stdio.h>
 
+bool is_device_memory(const void *pointer)
+{
+    return is_device_address(pointer) || shared_kind_of(pointer) == SHARED_MANAGED;
+}
+
 /** 0 bytes is legal and gives a null pointer, as on a GPU. */
 cudaError_t memory_alloc(void **pointer, size_t bytes)
 {

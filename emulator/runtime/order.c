@@ -57,20 +57,15 @@ static bool is_device_work(const struct work *work)
            work->type == cudaGraphNodeTypeMemcpy;
 }
 
-static bool is_on_device(const void *pointer)
-{
-    return is_device_address(pointer) || shared_kind_of(pointer) == SHARED_MANAGED;
-}
-
 /** Copies of pageable memory do, and those from host to host. */
 static bool holds_up_host(const struct work *work)
 {
     const void *to = work->copy.dstPtr.ptr, *from = work->copy.srcPtr.ptr;
 
     if (work->type != cudaGraphNodeTypeMemcpy || work->is_late) return false;
-    if (!is_on_device(to) && !is_on_device(from)) return true;
-    return !(is_on_device(to) || pinned_contains(to)) ||
-           !(is_on_device(from) || pinned_contains(from));
+    if (!is_device_memory(to) && !is_device_memory(from)) return true;
+    return !(is_device_memory(to) || pinned_contains(to)) ||
+           !(is_device_memory(from) || pinned_contains(from));
 }
 
 static bool is_blocking(const struct CUstream_st *s)

@@ -197,6 +197,8 @@ static inline bool is_shared_address(const void *pointer)
 {
     return address_of(pointer) - DEVICE_BASE - DEVICE_OWN_BYTES < DEVICE_HOST_BYTES;
 }
+/** Managed memory is the device's, wherever its bytes are. */
+bool is_device_memory(const void *pointer);
 cudaError_t memory_alloc(void **pointer, size_t bytes);
 cudaError_t memory_free(void *pointer);
 /** Say what is wrong with freeing this. @return cudaErrorInvalidValue */

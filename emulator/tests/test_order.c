@@ -197,6 +197,24 @@ START_TEST(numbers_that_make_no_sense_do_no_harm)
 }
 END_TEST
 
+/* Of what lay there before nothing is left, at the beginning of a copy or within. */
+START_TEST(memory_that_was_given_back_is_new)
+{
+    enum { PAGE = 4096 };
+    const device_address at = DEVICE_BASE + DEVICE_OWN_BYTES;
+    static const char page[PAGE];
+    for (uint64_t offset = 0; offset < PAGE; offset += PAGE / 4) {
+        ck_assert_int_eq(device_share(d, at, PAGE), DEVICE_OK);
+        turn(1, 1, 0), device_write(d, at + offset, page, BYTES);
+        ck_assert_int_eq(device_unshare(d, at), DEVICE_OK);
+        ck_assert_int_eq(device_share(d, at, PAGE), DEVICE_OK);
+        turn(2, 1, works[1] - 1), device_write(d, at, page, PAGE);
+        ck_assert_int_eq(device_unshare(d, at), DEVICE_OK);
+        ck_assert_int_eq(races(), 0);
+    }
+}
+END_TEST
+
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
 static uint64_t submissions(void)
@@ -301,6 +319,7 @@ Suite *order_suite(void)
     tcase_add_test(order, works_before_many_accesses_are_over);
     tcase_add_test(order, freed_memory_is_another);
     tcase_add_test(order, numbers_that_make_no_sense_do_no_harm);
+    tcase_add_test(order, memory_that_was_given_back_is_new);
     tcase_add_test(graphs, a_run_of_a_graph_is_one_submission);
     tcase_add_test(graphs, what_is_no_run_is_counted);
     tcase_add_test(graphs, parameters_of_graphs_are_limited);
