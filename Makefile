@@ -51,12 +51,14 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
-GRADER_C   := $(wildcard grader/*.c grader/cases/*.c grader/pattern/*.c grader/views/*.c grader/loop/*.c) \
-              emulator/remote/link.c
+GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes measure verdict views \
+              student selftest cases
+GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c)) emulator/remote/link.c
 WORKER_C   := $(wildcard grader/worker/*.c)
-TESTS_C    := $(wildcard grader/tests/*.c)
+TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
+              tests/grader/exercises/*.c tests/grader/worker/*.c)
 CLASS_C    := $(wildcard grader/class/*.c)
-CLASS_TESTS_C := $(wildcard grader/tests/class/*.c)
+CLASS_TESTS_C := $(wildcard tests/grader/class/*.c)
 
 objects     = $(patsubst %.c,$(BUILD)/obj/$(1)/%.o,$(2))
 COURSE_O   := $(call objects,course,$(COURSE_C))
@@ -102,7 +104,7 @@ $(WORKERS:%=$(BUILD)/worker_%):
 	$(CC) $(LDFLAGS) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 FLAGS_course         := -fPIC -fno-semantic-interposition
-FLAGS_grader         := -Igrader -Iemulator $(PHASES:%=-I%)
+FLAGS_grader         := -Igrader -Iemulator -Itests $(PHASES:%=-I%)
 FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
 FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include
 FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE)'
@@ -118,7 +120,7 @@ $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call
 -include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
 
 # It holds copies.c, which is of a worker with CUDA.
-$(BUILD)/obj/grader/grader/tests/test_copies.o: ALL_CFLAGS += -isystem emulator/include
+$(BUILD)/obj/grader/tests/grader/worker/test_copies.o: ALL_CFLAGS += -isystem emulator/include
 
 # Objects are made again when their flags may have changed.
 $(FUZZ_O) $(REPLAY_O) $(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
@@ -131,7 +133,7 @@ ifneq ($(strip $(NVIDIA_DEVICES)),$(sort $(wildcard /dev/nvidia[0-9]* /dev/dxg))
 $(BUILD)/config.mk: FORCE
 endif
 
--include grader/fuzz/fuzz.mk
+-include tests/fuzz/grader/fuzz.mk
 
 # --- what is compiled only to see that it compiles, and without a warning ----------------------
 
@@ -242,7 +244,7 @@ CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/c
 CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
 
 mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1
-	$(CUDA_CC) $(NETWORK:%="$$SUBMISSION"/%) phase5_full_network/mnist_main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
+	$(CUDA_CC) $(NETWORK:%="$$SUBMISSION"/%) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
 	"$(BUILD)/mnist" $(EPOCHS) $(SEED)
 
 # The program of five ResNet-18s, from SUBMISSION's exercises and phase5_full_network/resnet18. The linker
@@ -254,9 +256,9 @@ RESNET18 = phase1_cpu/106_matmul_cpu_vectorized.c phase1_cpu/110_conv2d_cpu.c \
            phase3_layers/310_pooling.cu phase5_full_network/504_resnet18_cpu.c \
            phase5_full_network/505_resnet18.cu phase5_full_network/506_sweep.cu \
            phase5_full_network/507_resnet18_optimized.cu
-RESNET18_MAIN = $(wildcard phase5_full_network/resnet18_main.c phase5_full_network/resnet18/*.c)
+RESNET18_MAIN = $(wildcard programs/resnet18/*.c)
 RESNET18_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(RESNET18:%=$(patsubst ./%,%,$(SUBMISSION)/%)) $(RESNET18_MAIN))
-WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' phase5_full_network/resnet18/wrapped.c)
+WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' programs/resnet18/wrapped.c)
 
 $(BUILD)/program/$(BACKEND)/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
@@ -360,7 +362,7 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 endif
 
 test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS) ## all tests; the last line counts them
-	tools/test.sh
+	tests/all.sh
 
 compiled: $(COMPILED_O) ## every solution, skeleton, baseline and benchmark, for sm_80 and sm_90
 # end instructor

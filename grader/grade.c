@@ -1,5 +1,5 @@
 /* grade.c: a whole submission: what to build, what to judge, what is remembered. */
-#include "loop/loop.h"
+#include "student/loop.h"
 
 #include "timer.h"
 #include <stdio.h>

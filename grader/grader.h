@@ -51,9 +51,9 @@
 #ifndef GRADER_GRADER_H
 #define GRADER_GRADER_H
 
-#include "case.h"
+#include "correctness/case.h"
 #include "remote/remote.h"
-#include "timing.h"
+#include "call/timing.h"
 #include <jansson.h>
 #include <limits.h>
 #include <sys/types.h>

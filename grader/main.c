@@ -1,5 +1,5 @@
 /* main.c: the commands of the grader. */
-#include "loop/loop.h"
+#include "student/loop.h"
 
 #include <malloc.h>
 #include <signal.h>

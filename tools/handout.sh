@@ -36,13 +36,13 @@ trap 'rm -rf "$new"' EXIT
 
 is_for_students() { # FILE
     case $1 in
-    grader/tests/views/junit.xsd) true ;;
+    tests/grader/views/junit.xsd) true ;;
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
-    grader/corpus/* | grader/baselines/* | grader/class/* | grader/fuzz/* | grader/tests/*) false ;;
-    tools/gradescope/* | tools/test* | tools/skeleton* | tools/handout.sh) false ;;
+    grader/corpus/* | grader/baselines/* | grader/class/* | tests/*) false ;;
+    tools/gradescope/* | tools/skeleton* | tools/handout.sh) false ;;
     tools/class* | tools/measure* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
-    phase5_full_network/resnet18/layerwise.c | phase5_full_network/resnet18/host_layers.c) false ;; # like 504's
+    programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
     bench/* | tools/report* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions
     esac
 }

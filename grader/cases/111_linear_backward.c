@@ -1,7 +1,7 @@
 /* 111_linear_backward.c: the gradients of a linear layer against double; and the judgement of the
  * student's gradcheck, which must accept right gradients of several losses and reject wrong ones.
  * The losses are functions of the worker; their gradients are derived here. */
-#include "case.h"
+#include "correctness/case.h"
 #include "worker/losses.h"
 
 #include <math.h>

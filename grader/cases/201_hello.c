@@ -1,7 +1,7 @@
 /* 201_hello.c: ids of blocks, threads, lanes and warps, for grids and blocks of every dimension. An
  * id decides both what is written and where: an order other than x fastest only gives the blocks
  * other names, and cannot be seen from here. */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <stdio.h>
 #include <string.h>

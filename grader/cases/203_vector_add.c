@@ -1,6 +1,6 @@
 /* 203_vector_add.c: tails, sizes beyond 32 bits and in-place calls of the vector addition; its
  * speed against a copy on the device, byte for byte. */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <string.h>
 

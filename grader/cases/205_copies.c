@@ -1,6 +1,6 @@
 /* 205_copies.c: numbers to the GPU and back: which they are, how many copies they took, from what
  * memory, and how fast a copy from pinned memory is against one from ordinary memory. */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* 208_reduce.c: sums and maxima of anything, also of nothing, of infinities and of NaN; sums of
  * rows. */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* 301_activations.c: four activations, forward and backward: tails, in place, NaN, zeros and large
  * numbers. */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <math.h>
 #include <stdio.h>

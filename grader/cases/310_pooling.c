@@ -2,7 +2,7 @@
  * NaN or equal ones; gradients summed where windows overlap, by central differences and the adjoint
  * identity; speed against copies, and what is moved against a thread a plane. shape: batch,
  * channels, in_h, in_w, kernel_size, stride, pad */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <math.h>
 #include <string.h>

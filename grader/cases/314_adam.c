@@ -1,6 +1,6 @@
 /* 314_adam.c: steps of AdamW against the same steps in double; its speed against a copy on the
  * device, byte for byte. shape: n, first step, how many steps */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* 406_streams.c: every chunk once, whatever their number and size, from page-locked and pageable
  * memory; nothing left behind; its speed against copy, kernel, copy, and on softgpu how much could
  * overlap, in how much memory. shape: n, iterations, chunks, streams, pinned */
-#include "case.h"
+#include "correctness/case.h"
 
 #include <math.h>
 

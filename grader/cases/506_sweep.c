@@ -1,6 +1,6 @@
 /* 506_sweep.c: rows, medians, warm-up, budget, memory and errors of a sweep, against a forward pass
  * that knows how long it took (worker/sweep_plan.h). */
-#include "case.h"
+#include "correctness/case.h"
 
 #include "sweep.h"
 #include "worker/sweep_plan.h"

@@ -7,7 +7,7 @@
 #ifndef GRADER_CONV_CASES_H
 #define GRADER_CONV_CASES_H
 
-#include "case.h"
+#include "correctness/case.h"
 
 typedef struct conv_shape {
     long batch, in_channels, in_h, in_w, out_channels, kernel_h, kernel_w, stride, pad;

@@ -4,7 +4,7 @@
 #ifndef GRADER_LAYER_CASES_H
 #define GRADER_LAYER_CASES_H
 
-#include "case.h"
+#include "correctness/case.h"
 
 /** @return [cols x rows], a copy of x[rows x cols] with rows and columns exchanged */
 float *transposed(const float *x, long rows, long cols);

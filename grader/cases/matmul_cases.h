@@ -5,7 +5,7 @@
 #ifndef GRADER_MATMUL_CASES_H
 #define GRADER_MATMUL_CASES_H
 
-#include "case.h"
+#include "correctness/case.h"
 
 /** Products of random matrices, all of c checked. shape: m, n, k */
 void matmul_random(const char *function, const long *shape);

@@ -6,7 +6,7 @@
 #ifndef GRADER_MLP_CASES_H
 #define GRADER_MLP_CASES_H
 
-#include "case.h"
+#include "correctness/case.h"
 #include "cpu.h"
 #include "mnist.h"
 

@@ -8,7 +8,7 @@
 #ifndef GRADER_RESNET_CASES_H
 #define GRADER_RESNET_CASES_H
 
-#include "case.h"
+#include "correctness/case.h"
 #include "resnet18.h"
 
 /** Honest fp32 stays below: a stage by its root mean square, of one image; a logit, relative to

@@ -5,7 +5,7 @@
 #ifndef GRADER_WEIGHTS_CASES_H
 #define GRADER_WEIGHTS_CASES_H
 
-#include "case.h"
+#include "correctness/case.h"
 
 void load_good(const long *shape);
 /** Behind an address that is a multiple of nothing. */

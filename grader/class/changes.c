@@ -2,7 +2,7 @@
  * changes.c: verdicts that are not what they were, and why. One that changed although files, grader
  * and machine are the same is what an instructor must know: one of the two was an accident.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <stdlib.h>
 #include <string.h>

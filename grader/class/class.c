@@ -2,7 +2,7 @@
  * class.c: a whole class: settings, submissions, results, reports. One run at a time works in a
  * folder; a run may be killed anywhere, and the next one goes on where it was.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <errno.h>
 #include <fcntl.h>

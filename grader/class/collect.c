@@ -3,7 +3,7 @@
  * are copied, without following links, so that nothing else of it reaches the grader and nothing
  * changes under its hands. A submission may lie in folders of its own: ANNA/homework/phase1_cpu.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <dirent.h>
 #include <errno.h>

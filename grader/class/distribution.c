@@ -6,7 +6,7 @@
  *   {"schema": 1, "students", "device", "exercises": [{"id", "points": [...],
  *    "tests": [{"metric", "numbers": [...]}]}]}
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <stdlib.h>
 #include <string.h>

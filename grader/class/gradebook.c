@@ -1,5 +1,5 @@
 /* gradebook.c: one line a student, for a spreadsheet or the school's own system. */
-#include "class/class.h"
+#include "class.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * another one than before: because of new files, or because everything was graded anew. The results
  * themselves stay in graded/, so that any two gradings can be compared at any time.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * What only changes what a grade is worth (weights, lateness) is not, nor is the machine: another
  * one takes a class over where the first left it.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <stdlib.h>
 #include <string.h>

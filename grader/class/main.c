@@ -1,5 +1,5 @@
 /* main.c: the command line of `make class`. What follows "--" is the grader's. */
-#include "class/class.h"
+#include "class.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* page.c: what the class can do and where it fails, as one page that may be shown to the class. */
-#include "class/class.h"
+#include "class.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * GPUs they share them out; on one GPU they build side by side and measure one after the other,
  * which the grader itself sees to (gpu.c).
  */
-#include "class/class.h"
+#include "class.h"
 
 #include "timer.h"
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * progress.c: what is done and how long the rest may take. The time left is a range: from how far
  * apart the times of those that are done lie follows how well they tell the others'.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include "timer.h"
 #include <math.h>

@@ -14,7 +14,7 @@
  *   limit = 20                    ; tasks at once
  *   poll = 5                      ; seconds between two looks at the queue
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <ctype.h>
 #include <errno.h>

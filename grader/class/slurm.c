@@ -6,7 +6,7 @@
  *
  * OUT, the course and its build folder lie where all nodes see them.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <errno.h>
 #include <stdarg.h>

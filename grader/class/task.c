@@ -3,7 +3,7 @@
  * process dies. A result counts once it has its name in graded/, which takes one rename(); what was
  * at work when the run was killed is graded again by the next.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include "timer.h"
 #include <errno.h>

@@ -2,7 +2,7 @@
  * unpack.c: archives from strangers. Each entry's name and kind are judged before a byte of it is
  * written, and bytes are counted as they come out, whatever the archive claims.
  */
-#include "class/class.h"
+#include "class.h"
 
 #include <archive.h>
 #include <archive_entry.h>

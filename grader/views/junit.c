@@ -1,7 +1,7 @@
 /*
  * junit.c: JUnit XML, as CI viewers read it. An exercise is a suite; its cases, findings, timings
  * and counts are its tests. What was not judged is skipped; a file that does not build is an error.
- * grader/tests/views/junit.xsd says the same as a schema.
+ * tests/grader/views/junit.xsd says the same as a schema.
  */
 #include "views.h"
 

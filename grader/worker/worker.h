@@ -16,7 +16,7 @@
 #ifndef GRADER_WORKER_H
 #define GRADER_WORKER_H
 
-#include "../protocol.h"
+#include "call/protocol.h"
 #include <stdbool.h>
 #include <stddef.h>
 

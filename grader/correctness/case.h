@@ -1,0 +1,305 @@
+/*
+ * case.h: everything that a case file (grader/cases/NNN_name.c) needs, on one page.
+ *
+ * A case file describes one exercise: what it is called, which functions it must define, the cases
+ * that check it and the test that times it. It ends by putting the exercise into the catalog, which
+ * needs no other list:
+ *
+ *     EXERCISE(206) = { .id = 206, ... };
+ *
+ * A case is a row {name, function, shape}. Its function builds inputs, makes one or more calls into
+ * the worker that holds the student's code, and judges the outputs. It runs three times: with one
+ * seed, with another seed at the same addresses, and with the first seed at other addresses. The
+ * first expectation that fails ends the case.
+ *
+ * Everything allocated with f32_array and its siblings is freed after the run.
+ */
+#ifndef GRADER_CASE_H
+#define GRADER_CASE_H
+
+#include "device/counts.h"
+#include "call/protocol.h"
+#include "random.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- the description of an exercise ---------------------------------------------------------- */
+
+/** Where a case or a timing runs: a set of these. 0 means everywhere. */
+typedef enum place {
+    ON_HOST = 1,    /* phase 1: C on the CPU */
+    ON_SOFTGPU = 2, /* CUDA exercises without a GPU */
+    ON_GPU = 4,
+} place;
+
+#define SHAPE_MAX 9
+
+typedef struct grading_case {
+    const char *name;               /**< unique in its exercise; what `make check CASE=` takes */
+    void (*run)(const long *shape); /**< builds, calls, judges */
+    long shape[SHAPE_MAX];          /**< handed to run */
+    unsigned where;                 /**< set of place; 0: everywhere */
+    bool once;                      /**< long runs only: one seed, one address */
+    double seconds;                 /**< deadline of one call; 0: 10 s */
+    int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
+} grading_case;
+
+/** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. Work
+ *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
+typedef struct speed_test {
+    const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
+    const char *function; /**< the student's */
+    const char *baseline; /**< a function of the exercise's baseline file */
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE timed call, judge */
+    long shape[SHAPE_MAX];
+    int varied;     /**< which number of the shape each pair changes */
+    bool from_idle; /**< the device has nothing to do when the call begins: the time has the host's
+                         way to it, too, and not only the kernels */
+    unsigned where; /**< ON_HOST or ON_GPU */
+    double threshold; /**< full points when the student's rate is this many baseline rates */
+    double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
+    double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
+    /** The baseline's known rate: this share of the device's copy bandwidth for so many bytes, or,
+     *  without bytes, of its arithmetic for `flop` (on the CPU: of additions that wait for each
+     *  other). Below 30 % of it nothing can be concluded. 0: not known */
+    double peer_share, peer_bytes;
+} speed_test;
+
+/** How a count is held against what is wanted. */
+typedef enum bound { AT_LEAST, AT_MOST, EXACTLY } bound;
+
+/** Counts what one call of a function costs on softgpu, where its time means nothing. With a
+ *  baseline, the number is how many times less than the baseline the function needs; without one it
+ *  is the count itself, over `ideal` if there is one. */
+typedef struct traffic_test {
+    const char *metric;   /**< what the number is, e.g. "sectors a request, 128 x 96 x 64" */
+    const char *function; /**< the student's */
+    const char *baseline; /**< a function of the exercise's baseline file, or NULL */
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE counted call, judge */
+    long shape[SHAPE_MAX];
+    double (*count)(const device_counts *); /**< one of those below */
+    double ideal;                           /**< the least that the call could do with; 0: as 1 */
+    bound bound;
+    double wanted; /**< full points from here on */
+} traffic_test;
+
+typedef struct exercise {
+    int id;                      /**< e.g. 206 */
+    const char *name;            /**< e.g. "matmul_naive" */
+    const char *file;            /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
+    const char *parts[8];        /**< further files beside it, which it includes; NULL ends it */
+    const char *functions[24];   /**< contract names that the file exports; NULL ends the list */
+    int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
+    bool host_copies;            /**< its calls may take data to the host and bring it back */
+    bool own_prerequisites;      /**< phase 5: link the student's own where they passed */
+    const char *baseline_file;   /**< e.g. "grader/baselines/206_uncoalesced.cu", or NULL */
+    double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
+    const grading_case *cases;   /**< ends with a row whose name is NULL */
+    const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
+    const traffic_test *traffic; /**< likewise */
+} exercise;
+
+/** Define an exercise and enter it into the catalog: its address goes into a section of the program
+ *  that catalog.c reads. */
+#define EXERCISE(number)                                                                           \
+    static const exercise exercise_##number;                                                       \
+    static const exercise *const catalog_entry __attribute__((section("exercises"), used)) =       \
+        &exercise_##number;                                                                        \
+    static const exercise exercise_##number
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+float *f32_array(size_t count);  /* zeroed */
+double *f64_array(size_t count); /* zeroed */
+int *i32_array(size_t count);    /* zeroed */
+
+float *random_f32(size_t count);                                      /* uniform in (-1, 1) */
+float *random_f32_between(size_t count, float low, float high);       /* uniform */
+float *random_normal_f32(size_t count);                               /* mean 0, deviation 1 */
+int *random_i32(size_t count, int low, int high);                     /* low .. high-1 */
+random_state *case_random(void);                                      /* for anything else */
+void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at random places */
+
+/* ---- large arrays, on all cores -------------------------------------------------------------- */
+
+/** Does its work for begin <= i < end. May not fail the case: several run at once. */
+typedef void parallel_work(size_t begin, size_t end, void *context);
+typedef bool parallel_test(size_t i, const void *context);
+
+/** The work for 0 .. count-1, cut into parts. @param cost of one, in simple operations */
+void parallel(size_t count, size_t cost, parallel_work *, void *context);
+/** @return the first i below count for which the test is true, or count */
+size_t parallel_find(size_t count, size_t cost, parallel_test *, const void *context);
+
+/* ---- calls into the worker ------------------------------------------------------------------- */
+
+/** One argument of a call: a wire_argument and where its data lives in the grader. */
+typedef struct argument {
+    wire_argument wire;
+    void *data; /* what goes in, and (out, inout) receives what comes back */
+    unsigned role;
+} argument;
+
+/* Device buffers for CUDA exercises, host buffers for phase 1. Inputs are verified to be unchanged;
+ * outputs arrive poisoned with NaN or 0xA5; all are surrounded by canaries or unmapped memory. */
+argument in_f32(const char *name, const float *data, size_t count);
+argument out_f32(const char *name, float *data, size_t count);
+argument inout_f32(const char *name, float *data, size_t count);
+argument in_i32(const char *name, const int *data, size_t count);
+argument out_i32(const char *name, int *data, size_t count);
+argument in_bytes(const char *name, const void *data, size_t bytes);
+/** Host memory also in a CUDA exercise: host(in_f32(...)). */
+argument host(argument);
+/** Page-locked host memory: pinned(host(in_f32(...))). */
+argument pinned(argument);
+/** Host memory that only the worker's functions reach: the call gets a pointer to nothing in its
+ *  place, which it can but hand on: opaque(host(inout_f32(...))). One a call. */
+argument opaque(argument);
+/** Start the buffer this many bytes past an aligned address (multiples of 4, but for in_bytes). */
+argument shifted(argument, unsigned bytes);
+
+argument same_as(int index); /* the pointer of argument number `index`, for calls in place */
+argument i32(int value);
+argument u64(unsigned long long value); /* size_t too */
+argument f32(float value);
+argument dim3_of(unsigned x, unsigned y, unsigned z);
+argument stream(void);
+argument null_pointer(void);
+argument handle(int number);     /* a pointer that an earlier call returned or filled in */
+argument handle_out(int number); /* T **: the call stores a pointer there */
+argument worker_function(const char *name); /* pointer to a function of worker/scenarios.c */
+
+#define ARGS(...)                                                                                  \
+    (argument[]){__VA_ARGS__}, (int)(sizeof((argument[]){__VA_ARGS__}) / sizeof(argument))
+
+/* Each fails the case unless the function exists, returns in time (and cudaSuccess), the device
+ * is without error (where an int is returned: without one that stays) and findings, canaries and
+ * inputs are untouched. */
+void call_cuda(const char *function, argument *arguments, int count); /* returns cudaError_t */
+void call_void(const char *function, argument *arguments, int count);
+int call_returning_i32(const char *function, argument *arguments, int count);
+float call_returning_f32(const char *function, argument *arguments, int count);
+double call_returning_f64(const char *function, argument *arguments, int count);
+unsigned long long call_returning_u64(const char *function, argument *arguments, int count);
+void call_returning_handle(int number, const char *function, argument *arguments, int count);
+
+/** Text that the last call printed on stdout; at most 1 MB of it. */
+const char *call_output(void);
+/** Seconds that the last call took. */
+double call_seconds(void);
+/** The same by the grader's own clock, with the way to the worker and back. */
+double call_wall_seconds(void);
+/** Bytes of memory that the worker holds now: its own, and, on softgpu, the device's. */
+double held_bytes(void);
+/** What the last call cost: its launches, copies, fills, memory of the device and span; of its
+ *  kernels nothing, unless by call_counted. NULL on a GPU. */
+const device_counts *call_counts(void);
+/** As call_cuda; call_counts says on softgpu what its kernels cost, too. */
+void call_counted(const char *function, argument *arguments, int count);
+
+/** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
+void call_aside(const char *function, argument *arguments, int count);
+
+/** Copies between host and device of the last call, as softgpu's device counts them; on a GPU, and
+ *  what memory of the host took part, as the worker does on the library's way to the runtime. */
+wire_copies call_copies(void);
+
+/** Bytes that kernels of the last call printed, as softgpu's device counts them; -1 on a GPU. */
+long long call_printed(void);
+
+/* ---- what is counted of a call, for traffic tests ---------------------------------------------
+ */
+
+/** In sectors of global memory, each counted as its 32 bytes, and in copies and fills. */
+double moved_bytes(const device_counts *);
+/** That the threads stored to global memory, whatever sectors those lie in, and copies and fills.
+ */
+double stored_bytes(const device_counts *);
+/** Sectors of global memory a request, where a request of more than 4 bytes a thread counts as
+ *  several: 4 when neighbours take neighbours, 32 when each lane takes a sector of its own. */
+double sectors_per_request(const device_counts *);
+/** Wavefronts of shared memory beyond those that are needed. */
+double bank_conflicts(const device_counts *);
+/** Atomic operations on global memory, of single threads, on 4 bytes. */
+double atomics(const device_counts *);
+/** Atomic operations on global memory, of single threads, by the busiest block of each launch. */
+double atomics_per_block(const device_counts *);
+/** The length of what a warp executes: the longest of each launch, launch after launch. */
+double instructions_per_warp(const device_counts *);
+double kernel_launches(const device_counts *);
+/** What the host launched: a graph counts once, however many kernels it launches. */
+double submissions(const device_counts *);
+/** Blocks, of those that the device holds at once: 1 when every block starts at once and no more
+ *  would have. */
+double waves(const device_counts *);
+/** Copies between host and device. */
+double host_copies(const device_counts *);
+/** Of device memory, that the host allocated. */
+double allocated_bytes(const device_counts *);
+/** Floating-point, of all threads; a fused multiply-add counts two. */
+double operations(const device_counts *);
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/** End the case as failed. */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/** Say something of a case that passes, e.g. an accuracy and on which data. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** How a checked array is laid out, for messages: rows x cols, row-major. */
+typedef struct layout {
+    const char *name; /* e.g. "c" */
+    size_t rows, cols;
+} layout;
+
+/**
+ * Every element: |got - want| <= tolerance * scale, NaN only where want is NaN, infinities equal.
+ * Fails with the first bad index, got and want, how many are wrong, and the pattern they form.
+ * @param scale the size of the terms that were summed, e.g. (|a| |b|)_ij; NULL: max(1, |want|)
+ */
+void expect_close(layout, const float *got, const double *want, const double *scale,
+                  double tolerance);
+/** ||got - want|| <= tolerance * ||want||, NaN-aware.
+ * @param scale as above, of sums of `terms` terms: few sums that happen to cancel are not held
+ * against their small norm, but against the usual one; NULL, 0: no sums */
+void expect_norm_close(layout, const float *got, const double *want, const double *scale,
+                       long terms, double tolerance);
+void expect_equal_i32(layout, const int *got, const int *want);
+/** Will expect_close pass? Where not, a case may say first what it suspects. */
+bool is_close(layout, const float *got, const double *want, const double *scale, double tolerance);
+/** The next comparison is of an array that would be `wrong` [as many elements] if the student made
+ *  the mistake that the words describe. Where it is, its message says so. */
+void suspect(const char *words, const double *wrong);
+/** The mistakes of c[m x n] = a[m x k] * b[k x n], and of sums that can be written so. */
+void suspect_product(const float *c, const float *a, const float *b, long m, long n, long k);
+/** What an array says whose elements before `first` are right and which is too large for the rest:
+ *  the pattern in words, or "". */
+const char *place_of(layout, size_t first);
+/** |got - want| <= tolerance * max(1, |want|). */
+void expect_near(const char *what, double got, double want, double tolerance);
+#define expect(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) fail(__VA_ARGS__);                                                       \
+    } while (0)
+
+/** The bound for fp32 sums (2e-6 of the sum of absolute terms) and the relative norm (1e-5):
+ *  honest fp32 passes in any order, but for chains of very many terms of one sign; TF32, fp16 and
+ *  one dropped term do not. */
+#define FP32_SUM_TOLERANCE  2e-6
+#define FP32_NORM_TOLERANCE 1e-5
+
+/** c = a * b checked in full while that is cheap, else 4,096 sampled elements and a random
+ *  projection of all of c. */
+void expect_matmul(const float *c, const float *a, const float *b, long m, long n, long k);
+
+/* References in double, for several exercises. y may not alias x. */
+void reference_matmul(double *c, double *scale, const float *a, const float *b, long m, long n,
+                      long k); /* scale [m x n] = |a| |b|, or NULL */
+void reference_softmax(double *y, const float *x, long rows, long cols);
+double reference_cross_entropy(double *loss, double *grad_logits, const float *logits,
+                               const int *labels, long rows, long classes, int ignore_index);
+
+#endif

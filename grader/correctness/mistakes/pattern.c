@@ -1,0 +1,126 @@
+/*
+ * pattern.c: the table of mistakes, and the sentence that names one. A mistake that explains every
+ * element is all that is said: a formula that the case stated, or the first of `mistakes` that
+ * fits. Else: what the wrong ones hold, and where they are.
+ */
+#include "pattern.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct pattern {
+    pattern_function *fits;
+    const char *words; /* %zu: the number that the function returned */
+} pattern;
+
+static const pattern mistakes[] = {
+    {result_before, "left over: this is the result of the call before"},
+    {added_to_result_before, "the result of the call before is still in it: not set to 0 again"},
+    {sum_not_mean, "%zu times too large, which is a size of this call: a sum instead of a mean"},
+    {mean_not_sum, "%zu times too small, which is a size of this call: divided once too often"},
+    {sign_flipped, "the sign is wrong"},
+    {doubled, "twice as large: counted twice, or a missing 1/2"},
+    {is_transposed, "the result is transposed: rows and columns are mixed up"},
+    {one_row_off, "the result is shifted by one row"},
+    {one_element_off, "the result is shifted by one element"},
+    {wrong_stride, "rows are stored %zu elements apart: a wrong stride"},
+    {row_repeated, "every row is the first one: the index of the row is not used"},
+    {column_repeated, "every column is the first one: the index of the column is not used"},
+    {block_repeated, "the first %zu elements are repeated: blockIdx is not used"},
+    {constant_factor, "all are wrong by one factor"},
+};
+
+static const pattern contents[] = {
+    {never_written, "never written: they hold what was there before the call"},
+    {added_to_unset, "added (+=) to an output that nothing has set to 0"},
+    {all_zero, "they are 0"},
+    {became_nan, "they are NaN: inf - inf, 0 / 0, or something unwritten was read"},
+    {became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
+    {cut_at_zero, "what is below 0 became 0: a ReLU where none belongs"},
+    {should_be_zero, "they should be 0: what is masked or ignored was computed"},
+    {saturated, "all stop at one value: a clamp, or log(p + eps), cuts them off"},
+    {small_errors, "small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
+                   "approximations), or summed in an order that loses digits"},
+};
+
+static const pattern places[] = {
+    {beyond_int, "only from element 2^31 on: an index is an int"},
+    {first_row_only, "only the first row is right"},
+    {last_partial_rows, "only the last rows: the last partial tile"},
+    {last_partial_columns, "only the last columns or elements: the last partial tile"},
+    {last_rows_and_columns, "only the last rows and columns: partial tiles on both sides"},
+    {grid_too_small, "only the first %zu elements are right: the grid has too few blocks"},
+    {diagonal_only, "only the diagonal is right: row and column come from the same index"},
+    {every_nth_right, "only every %zuth is right: one thread of each group did its work"},
+    {every_nth_wrong, "every %zuth is wrong: one thread of each group did not do its work"},
+};
+
+#define ROWS(table) (sizeof(table) / sizeof *(table))
+#define WORDS_MAX   256
+
+static void append_first(const pattern *table, size_t rows, const mismatch *m, char *text)
+{
+    char words[WORDS_MAX];
+    for (size_t i = 0; i < rows; i++) {
+        const size_t number = table[i].fits(m);
+        if (!number) continue;
+        snprintf(words, sizeof words, table[i].words, number);
+        strcat(strcat(text, "; "), words);
+        return;
+    }
+}
+
+const char *pattern_name(const mismatch *m)
+{
+    static char text[4 * WORDS_MAX];
+    text[0] = '\0';
+    if (!m->bound) { /* only the place of the first is known */
+        append_first(places, beyond_int(m), m, text);
+        return text;
+    }
+    name_suspects(m, text, sizeof text);
+    if (!*text) append_first(mistakes, ROWS(mistakes), m, text);
+    if (*text) return text;
+    append_first(contents, ROWS(contents), m, text);
+    append_first(places, ROWS(places), m, text);
+    return text;
+}
+
+const char *pattern_words(size_t i)
+{
+    if (i < ROWS(mistakes)) return mistakes[i].words;
+    i -= ROWS(mistakes);
+    if (i < ROWS(contents)) return contents[i].words;
+    i -= ROWS(contents);
+    return i < ROWS(places) ? places[i].words : NULL;
+}
+
+/* As close as two right results are to each other, whichever is called right. */
+static bool agrees(double got, double expected, double bound)
+{
+    if (isnan(expected)) return isnan(got);
+    if (isinf(expected)) return got == expected;
+    return fabs(got - expected) <= 4 * bound + 1e-6 * fabs(expected);
+}
+
+/* A wrong element must be much nearer to the guess than to what it should be. */
+static bool nearer(const mismatch *m, size_t i, double expected)
+{
+    const double error = fabs(m->got[i] - m->want[i]);
+    return !isfinite(error) || fabs(m->got[i] - expected) <= 0.25 * error;
+}
+
+bool explains(const mismatch *m, guess_function *of, size_t parameter, size_t least)
+{
+    size_t explained = 0;
+    for (size_t i = 0; i < size_of(m); i++) {
+        const guess g = of(m, i, parameter);
+        if (g.open) continue;
+        if (!agrees(m->got[i], g.value, g.bound)) return false;
+        if (m->bad[i] && !nearer(m, i, g.value)) return false;
+        explained +=
+            m->bad[i] && (size_of(m) > 1 || isfinite(g.value)); /* one NaN proves nothing */
+    }
+    return explained >= least;
+}

@@ -1,0 +1,119 @@
+/* products.c: the mistakes of c = a * b, and of all sums that can be written so. */
+#include "pattern.h"
+
+#include <math.h>
+
+#define TERMS_MOST 50000000L /* of a larger product no formulas are tried */
+#define TRIES      4         /* parts of a sum that the first element could be */
+
+typedef struct product {
+    const float *a, *b; /* [m x k] [k x n] */
+    long m, n, k;
+} product;
+
+/* How far apart a product takes its elements to lie, and which terms it sums. */
+typedef struct reading {
+    long a_row, a_col, b_row, b_col, from, to;
+} reading;
+
+static reading right_reading(const product *p)
+{
+    return (reading){p->k, 1, p->n, 1, 0, p->k};
+}
+
+static bool stays_inside(const product *p, const reading *how)
+{
+    const long last_a = (p->m - 1) * how->a_row + (p->k - 1) * how->a_col;
+    const long last_b = (p->k - 1) * how->b_row + (p->n - 1) * how->b_col;
+    return last_a < p->m * p->k && last_b < p->k * p->n;
+}
+
+static void suspect_reading(const char *words, const product *p, const reading *how)
+{
+    if (!stays_inside(p, how)) return;
+    double *wrong = f64_array((size_t)(p->m * p->n));
+    for (long i = 0; i < p->m; i++) {
+        for (long t = how->from; t < how->to; t++) {
+            const double a = p->a[i * how->a_row + t * how->a_col];
+            const float *b = p->b + t * how->b_row;
+            for (long j = 0; j < p->n; j++) wrong[i * p->n + j] += a * b[j * how->b_col];
+        }
+    }
+    suspect(words, wrong);
+}
+
+/* A vector is read the same either way: then there is but one matrix. */
+static void suspect_layouts(const product *p)
+{
+    const bool vector = p->m == 1 || p->n == 1;
+    reading a = right_reading(p), b = a, stride = a;
+    a.a_row = 1, a.a_col = p->m;
+    b.b_row = 1, b.b_col = p->k;
+    stride.b_row = p->k;
+    if (p->m > 1) {
+        suspect_reading(vector ? "the matrix is read as if it were transposed"
+                               : "the first operand is read as if it were transposed",
+                        p, &a);
+    }
+    if (p->n > 1) {
+        suspect_reading(vector ? "the matrix is read as if it were transposed"
+                               : "the second operand is read as if it were transposed",
+                        p, &b);
+    }
+    if (p->n > 1 && p->k != p->n) {
+        suspect_reading("the rows of the second operand are read with a wrong stride", p, &stride);
+    }
+}
+
+static void suspect_prefix(const product *p, long terms)
+{
+    reading how = right_reading(p);
+    long tile = 1024;
+    how.to = terms;
+    while (tile > 1 && terms % tile) tile /= 2;
+    const bool tail = tile >= 4 && p->k - terms < tile;
+    if (tail) suspect_reading("the last partial tile of each sum is left out", p, &how);
+    if (terms == p->k - 1) suspect_reading("the last term of each sum is left out", p, &how);
+    if (!tail && terms < p->k - 1) {
+        suspect_reading("each sum ends early: only its first terms are there", p, &how);
+    }
+}
+
+static void suspect_suffix(const product *p, long from)
+{
+    reading how = right_reading(p);
+    how.from = from;
+    if (from == 1) suspect_reading("the first term of each sum is left out", p, &how);
+    if (from > 1) suspect_reading("only the last terms of each sum are there: = for +=", p, &how);
+}
+
+/* Which terms there are, the first element says. */
+static void suspect_parts(const product *p, const float *c)
+{
+    double sum = 0.0, absolute = 0.0, whole = 0.0, whole_absolute = 0.0;
+    int tried = 0;
+    for (long t = 0; t < p->k; t++) {
+        const double term = (double)p->a[t] * p->b[t * p->n];
+        whole += term;
+        whole_absolute += fabs(term);
+    }
+    for (long t = 0; t < p->k - 1 && tried < TRIES; t++) {
+        const double term = (double)p->a[t] * p->b[t * p->n];
+        sum += term;
+        absolute += fabs(term);
+        const bool prefix = fabs(c[0] - sum) <= 1e-5 * absolute;
+        const double rest = whole_absolute - absolute;
+        const bool suffix = fabs(c[0] - (whole - sum)) <= 1e-5 * rest;
+        if (prefix) suspect_prefix(p, t + 1);
+        if (suffix) suspect_suffix(p, t + 1);
+        tried += prefix || suffix;
+    }
+}
+
+void suspect_product(const float *c, const float *a, const float *b, long m, long n, long k)
+{
+    const product p = {a, b, m, n, k};
+    if (m * n * k > TERMS_MOST || m * n < 2 || k < 2) return; /* one sum is met by chance */
+    suspect_layouts(&p);
+    suspect_parts(&p, c);
+}

@@ -1,0 +1,216 @@
+/* values.c: patterns of wrong values at their right places. */
+#include "pattern.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROUNDING                                                                                   \
+    500 /* times the bound: what TF32 and fp16 can be off by; a dropped term is more               \
+         */
+
+static bool all_bad(const mismatch *m, bool (*is)(const mismatch *, size_t i))
+{
+    for (size_t i = 0; i < size_of(m); i++) {
+        if (m->bad[i] && !is(m, i)) return false;
+    }
+    return m->count > 0;
+}
+
+static bool is_zero(const mismatch *m, size_t i)
+{
+    return m->got[i] == 0.0f;
+}
+
+/* ---- what was there before ------------------------------------------------------------------- */
+
+static bool has_bits(const mismatch *m, size_t i, unsigned bits)
+{
+    return memcmp(&m->got[i], &bits, sizeof bits) == 0;
+}
+
+static bool is_poison(const mismatch *m, size_t i)
+{
+    return has_bits(m, i, POISON_F32);
+}
+
+/* Arithmetic makes the signalling NaN a quiet one. */
+static bool is_quiet_poison(const mismatch *m, size_t i)
+{
+    return has_bits(m, i, POISON_F32 | 0x400000u);
+}
+
+size_t never_written(const mismatch *m)
+{
+    return all_bad(m, is_poison);
+}
+
+size_t added_to_unset(const mismatch *m)
+{
+    return all_bad(m, is_quiet_poison);
+}
+
+static guess before(const mismatch *m, size_t i, size_t unused)
+{
+    (void)unused;
+    return (guess){m->before[i], m->bound[i], false};
+}
+
+static guess before_and_want(const mismatch *m, size_t i, size_t unused)
+{
+    (void)unused;
+    return (guess){m->before[i] + m->want[i], m->bound[i], false};
+}
+
+/* A NaN of the call before says nothing about where this one's comes from. */
+static bool finite_before(const mismatch *m, size_t i)
+{
+    return isfinite(m->before[i]);
+}
+
+size_t result_before(const mismatch *m)
+{
+    return m->before && !all_bad(m, is_zero) && all_bad(m, finite_before) &&
+           explains(m, before, 0, 1);
+}
+
+size_t added_to_result_before(const mismatch *m)
+{
+    return m->before && all_bad(m, finite_before) && explains(m, before_and_want, 0, 1);
+}
+
+/* ---- one value ------------------------------------------------------------------------------- */
+
+static bool is_nan(const mismatch *m, size_t i)
+{
+    return isnan(m->got[i]) && !is_poison(m, i);
+}
+
+size_t became_nan(const mismatch *m)
+{
+    return all_bad(m, is_nan);
+}
+
+static bool is_infinite(const mismatch *m, size_t i)
+{
+    return isinf(m->got[i]) && isfinite(m->want[i]);
+}
+
+size_t became_infinite(const mismatch *m)
+{
+    return all_bad(m, is_infinite);
+}
+
+static bool is_zero_for_negative(const mismatch *m, size_t i)
+{
+    return m->got[i] == 0.0f && m->want[i] < 0.0;
+}
+
+/* All that should be negative and nothing else, where there is something else. */
+static size_t is_cut_at_zero(const mismatch *m)
+{
+    size_t negative = 0;
+    for (size_t i = 0; i < size_of(m); i++) negative += m->want[i] < -m->bound[i];
+    return m->count >= 2 && m->count >= negative && m->count < size_of(m) &&
+           all_bad(m, is_zero_for_negative);
+}
+
+size_t cut_at_zero(const mismatch *m)
+{
+    return is_cut_at_zero(m);
+}
+
+size_t all_zero(const mismatch *m)
+{
+    return !is_cut_at_zero(m) && all_bad(m, is_zero);
+}
+
+static bool wants_zero(const mismatch *m, size_t i)
+{
+    return m->want[i] == 0.0 && isfinite(m->got[i]);
+}
+
+size_t should_be_zero(const mismatch *m)
+{
+    return all_bad(m, wants_zero);
+}
+
+/* ---- one factor ------------------------------------------------------------------------------ */
+
+static bool scaled_by(const mismatch *m, double factor, size_t least)
+{
+    size_t explained = 0;
+    for (size_t i = 0; i < size_of(m); i++) {
+        const double expected = factor * m->want[i], error = fabs(m->got[i] - m->want[i]);
+        const double bound = 4 * fabs(factor) * m->bound[i] + 1e-6 * fabs(expected);
+        if (!(fabs(m->got[i] - expected) <= bound)) return false;
+        if (m->bad[i] && !(fabs(m->got[i] - expected) <= 0.25 * error)) return false;
+        explained += m->bad[i];
+    }
+    return explained >= least;
+}
+
+size_t sign_flipped(const mismatch *m)
+{
+    return scaled_by(m, -1.0, 1);
+}
+
+size_t doubled(const mismatch *m)
+{
+    return scaled_by(m, 2.0, 1);
+}
+
+static size_t scaled_by_a_size(const mismatch *m, bool inverse)
+{
+    for (int i = 0; i < m->size_count; i++) {
+        const long size = m->sizes[i];
+        if (size < 2) continue;
+        if (scaled_by(m, inverse ? 1.0 / (double)size : (double)size, 1)) return (size_t)size;
+    }
+    return 0;
+}
+
+size_t sum_not_mean(const mismatch *m)
+{
+    return scaled_by_a_size(m, false);
+}
+
+size_t mean_not_sum(const mismatch *m)
+{
+    return scaled_by_a_size(m, true);
+}
+
+/* The factor is taken where it can be seen best. */
+size_t constant_factor(const mismatch *m)
+{
+    size_t largest = m->first;
+    for (size_t i = 0; i < size_of(m); i++) {
+        if (m->bad[i] && fabs(m->want[i]) > fabs(m->want[largest])) largest = i;
+    }
+    const double factor = m->got[largest] / m->want[largest];
+    return isfinite(factor) && factor != 0.0 && scaled_by(m, factor, 3);
+}
+
+/* ---- many values ----------------------------------------------------------------------------- */
+
+/* The wrong ones are all alike and should lie beyond, the right ones do not. */
+size_t saturated(const mismatch *m)
+{
+    const double limit = m->got[m->first], side = m->want[m->first] > limit ? 1 : -1;
+    if (!isfinite(limit) || limit == 0.0 || m->count < 3) return 0;
+    for (size_t i = 0; i < size_of(m); i++) {
+        const double beyond = side * (m->want[i] - limit);
+        if (m->bad[i] ? !(beyond > 0) : beyond > m->bound[i]) return 0;
+        if (m->bad[i] && !(fabs(m->got[i] - limit) <= 1e-5 * fabs(limit))) return 0;
+    }
+    return 1;
+}
+
+static bool is_nearly_right(const mismatch *m, size_t i)
+{
+    return fabs(m->got[i] - m->want[i]) <= ROUNDING * m->bound[i];
+}
+
+size_t small_errors(const mismatch *m)
+{
+    return size_of(m) >= 16 && 2 * m->count >= size_of(m) && all_bad(m, is_nearly_right);
+}

@@ -1,0 +1,97 @@
+/*
+ * counts.c: what the counters of a call come to, as the one number that a traffic test looks at.
+ * What a copy moves counts too, so that moving data by other means than a kernel's is no way out.
+ */
+#include "correctness/case.h"
+
+#define SECTOR_BYTES 32
+#define WARP_BYTES   128 /* of a request in which each of 32 threads takes 4 bytes */
+
+static double ratio(double a, double b)
+{
+    return b > 0.0 ? a / b : 0.0;
+}
+
+static double bytes_copied(const device_counts *c)
+{
+    const double on_device = 2.0 * (double)c->on_device.bytes; /* read and written */
+    return (double)(c->to_device.bytes + c->to_host.bytes + c->fills.bytes) + on_device;
+}
+
+double moved_bytes(const device_counts *c)
+{
+    const uint64_t sectors =
+        c->global_load.sectors + c->global_store.sectors + c->global_atomic.sectors;
+    return SECTOR_BYTES * (double)sectors + bytes_copied(c);
+}
+
+double stored_bytes(const device_counts *c)
+{
+    return (double)(c->global_store.bytes + c->global_atomic.bytes) + bytes_copied(c);
+}
+
+/* A warp that asks for 512 bytes at once asks four times for 128. */
+static double requests_of_4_bytes(const device_traffic *t)
+{
+    const double full = (double)t->bytes / WARP_BYTES, requests = (double)t->requests;
+    return full > requests ? full : requests;
+}
+
+double sectors_per_request(const device_counts *c)
+{
+    return ratio((double)(c->global_load.sectors + c->global_store.sectors),
+                 requests_of_4_bytes(&c->global_load) + requests_of_4_bytes(&c->global_store));
+}
+
+double bank_conflicts(const device_counts *c)
+{
+    return (double)(c->shared_load.conflicts + c->shared_store.conflicts +
+                    c->shared_atomic.conflicts);
+}
+
+double atomics(const device_counts *c)
+{
+    return (double)c->global_atomic.bytes / 4;
+}
+
+/* Of launch after launch, the busiest block and the longest warp: an average would fall with blocks
+ * and warps that have nothing to do. */
+double atomics_per_block(const device_counts *c)
+{
+    return (double)c->block_atomics;
+}
+
+double instructions_per_warp(const device_counts *c)
+{
+    return (double)c->longest;
+}
+
+double kernel_launches(const device_counts *c)
+{
+    return (double)c->launches;
+}
+
+double submissions(const device_counts *c)
+{
+    return (double)c->submissions;
+}
+
+double waves(const device_counts *c)
+{
+    return ratio((double)c->blocks, (double)c->resident);
+}
+
+double allocated_bytes(const device_counts *c)
+{
+    return (double)c->allocated.bytes;
+}
+
+double operations(const device_counts *c)
+{
+    return (double)c->operations;
+}
+
+double host_copies(const device_counts *c)
+{
+    return (double)(c->to_device.count + c->to_host.count);
+}

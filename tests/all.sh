@@ -1,0 +1,154 @@
+#!/bin/sh
+# test.sh: all tests of the course, one part a line at the end of this file. The last line printed
+# counts them. `make test` builds what they need and runs this. Most parts keep less than one core
+# busy, so three lists of them run side by side; the corpus keeps all busy.
+#
+# A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
+# 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one.
+set -u
+cd "$COURSE_ROOT" || exit 2
+unset MAKEFLAGS MFLAGS MAKELEVEL # the makes below are their own
+
+logs=$COURSE_BUILD/test
+mkdir -p "$logs"
+: >"$logs/counts"
+
+counts_of() { # LOG: passed and failed, if it has any
+    awk '/Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
+             sub(/^.*Checks: /, "")
+             split($0, n, /[^0-9]+/)
+             checks_passed += n[1] - n[2] - n[3]; checks_failed += n[2] + n[3]; found = 1
+         }
+         /[0-9]+ passed, [0-9]+ failed/ {
+             sub(/ passed, /, " "); sub(/^.*: /, "")
+             last_passed = $1; last_failed = $2; found = 1
+         }
+         END { if (found) print checks_passed + last_passed, checks_failed + last_failed }' "$1"
+}
+
+part() { # NAME COMMAND...
+    name=$1 log=$logs/$(echo "$1" | tr ' ' _).log start=$(date +%s)
+    shift
+    "$@" >"$log" 2>&1
+    status=$?
+    counts=$(counts_of "$log")
+    ok=${counts% *} bad=${counts#* }
+    if [ -z "$counts" ]; then ok=1 bad=0; fi
+    if [ $status != 0 ] && [ "$bad" = 0 ]; then ok=$((ok > 0 ? ok - 1 : 0)) bad=1; fi
+    echo "$ok $bad" >>"$logs/counts"
+    say "$name" "$ok passed, $bad failed ($(($(date +%s) - start)) s)"
+    sed -n 's/^skipped/    &/p' "$log"
+    [ "$bad" = 0 ] || grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'
+}
+
+say() { # NAME WHAT
+    printf '%-38s %s\n' "$1" "$2"
+}
+
+build() {
+    make BUILD="$COURSE_BUILD" "$@"
+}
+
+grade() { # RESULTS FLAG...
+    results=$1
+    shift
+    "$COURSE_BUILD/grader" grade --backend "$BACKEND" --results "$results" "$@"
+}
+
+cuda_exercises=$(ls solutions/phase[2-9]_*/ | sed -n 's/^\([0-9]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
+
+# Speed is left out: a loaded machine must not fail the tests.
+solutions_are_right() {
+    grade "$logs/solutions.json" --submission solutions &&
+        grep -q '"status": *"passed"' "$logs/solutions.json" &&
+        ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json"
+}
+
+# Traffic is no matter of time: on softgpu the solutions earn every point that there is.
+solutions_earn_all() {
+    [ "$BACKEND" = cuda ] ||
+        grade "$logs/points.json" --submission solutions --strict --exercise "$cuda_exercises"
+}
+
+# The same through clang, where nvcc is what the other parts use.
+solutions_earn_all_with_clang() {
+    [ -z "${CUCC_CLANG:-}" ] || [ "$CUCC_FRONTEND" = clang ] ||
+        CUCC_FRONTEND=clang solutions_earn_all
+}
+
+skeletons_score_nothing() {
+    grade "$logs/skeletons.json" --submission "$COURSE_BUILD/skeletons" &&
+        grep -q '"status": *"not_started"' "$logs/skeletons.json" &&
+        ! grep -E '"status": *"(passed|failed|build_failed|not_run)"' "$logs/skeletons.json"
+}
+
+# A skeleton with a comment more is somebody's work that implements nothing: no case passes.
+begun_skeletons_score_nothing() {
+    rm -rf "$logs/begun"
+    cp -r "$COURSE_BUILD/skeletons" "$logs/begun"
+    for file in "$logs"/begun/*/*; do echo '/* begun */' >>"$file"; done
+    grade "$logs/begun.json" --submission "$logs/begun" &&
+        grep -q '"status": *"failed"' "$logs/begun.json" &&
+        ! grep -E '"status": *"(passed|build_failed|not_started)"' "$logs/begun.json"
+}
+
+# softgpu, and what compilers say of everything.
+emulator_and_compilers() {
+    part 'device of softgpu'             "$COURSE_BUILD/test_device"
+    part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
+    part 'softgpu'                       build emulator-test
+    part 'softgpu in another process'    build emulator-test-remote
+    part "softgpu's headers are CUDA's"  emulator/tests/abi
+    part 'what fuzzers began with'       build fuzz-replay
+    part 'the same, of the grader'       build fuzz-replay-grader
+    part 'compiles without warnings'     build compiled
+}
+
+# Everything graded, by both compilers.
+solutions() {
+    part 'solutions are right'             solutions_are_right
+    part 'solutions earn all on softgpu'   solutions_earn_all
+    part 'solutions, compiled by clang'    solutions_earn_all_with_clang
+}
+
+# The grader and what is made of its results.
+grader_and_tools() {
+    part 'unit tests of the grader' "$COURSE_BUILD/unit_tests"
+    if [ -x "$COURSE_BUILD/class_tests" ]; then
+        part 'grading a class'      "$COURSE_BUILD/class_tests"
+        part 'the same through Slurm' tests/scripts/slurm.sh
+    else
+        say 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
+    fi
+    part 'reports'                         tests/scripts/views.sh
+    part 'skeletons follow from solutions' tools/skeletons.sh --check
+    part 'skeletons score nothing'         skeletons_score_nothing
+    part 'begun skeletons score nothing'   begun_skeletons_score_nothing
+    if python=$(tests/scripts/torchvision.sh --python); then
+        part "504's logits are torchvision's" env PYTHON="$python" tests/scripts/torchvision.sh
+    else
+        say "504's logits are torchvision's" 'skipped: needs python3 with torchvision'
+    fi
+    part "a student's loop"                tests/scripts/loop.sh
+    part 'watching files'                  tests/scripts/watch.sh
+    part 'five ResNet-18s'                 tests/scripts/resnet18.sh
+    part 'repeated gradings'               tests/scripts/repeat.sh
+    part 'hostile ones without isolation'  tests/scripts/hostile.sh
+    part 'a handout'                       tests/scripts/handout.sh
+}
+
+lanes=
+for list in emulator_and_compilers solutions grader_and_tools; do
+    $list &
+    lanes="$lanes $!"
+done
+for lane in $lanes; do
+    wait "$lane" || echo '0 1' >>"$logs/counts" # it died
+done
+# Of the same numbers every time, since which mistake a message names may depend on them; from a
+# seed that no submission guesses. Many only wait for their deadline: two for each core.
+part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus --seed 81726354321 \
+    --jobs $((2 * $(nproc)))
+
+awk '{ passed += $1; failed += $2 } END { print passed " passed, " failed " failed"; exit failed != 0 }' \
+    "$logs/counts"

@@ -1,0 +1,224 @@
+/*
+ * test_build.c: from one source to one library (build.c, compiler.c, libraries.c), in a build
+ * folder of its own: what is refused, what is said, what is exported, what is not built again.
+ */
+#include "grader/tests.h"
+
+#include "grader.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SOURCE                                                                                     \
+    "int helper;\nvoid matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)"  \
+    "\n{\n    (void)c, (void)a, (void)b, (void)m, (void)n, (void)k;\n}\n"
+
+static char folder[64], file[128];
+static options course;
+
+static void start(void)
+{
+    char real[PATH_MAX + 32], here[128];
+    char *arguments[] = {"unit_tests", "grade", NULL};
+    ck_assert(options_parse(&course, 2, arguments) && sandbox_start(&course));
+    snprintf(folder, sizeof folder, "/tmp/build.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    chmod(folder, 0755); /* compilers are another user */
+    snprintf(real, sizeof real, "%s/libcourse.so", course.build);
+    snprintf(here, sizeof here, "%s/libcourse.so", folder);
+    ck_assert_int_eq(symlink(real, here), 0);
+    snprintf(file, sizeof file, "%s/phase1_cpu/103_matmul_cpu.c", folder);
+    make_folders_of(file);
+    course.build = folder;
+}
+
+static void stop(void)
+{
+    remove_tree(folder);
+}
+
+static void put(const char *text)
+{
+    FILE *to = fopen(file, "w");
+    ck_assert_ptr_nonnull(to);
+    fputs(text, to);
+    fclose(to);
+}
+
+/* Builds the one file. The caller frees its log. */
+static build built(void)
+{
+    build b = {.exercise = catalog_find(103),
+               .root = folder,
+               .file = "phase1_cpu/103_matmul_cpu.c",
+               .place = ON_HOST};
+    build *all[] = {&b};
+    build_all(&course, all, 1);
+    return b;
+}
+
+static void expect_refused(const char *words)
+{
+    build b = built();
+    ck_assert(!b.ok);
+    ck_assert_msg(strstr(b.log, words) != NULL, "%s", b.log);
+    free(b.log);
+}
+
+START_TEST(a_library_exports_the_contract_only)
+{
+    put(SOURCE);
+    build b = built();
+    ck_assert_msg(b.ok, "%s", b.log);
+    ck_assert_str_eq(b.log, "");
+    void *library = dlopen(b.library, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(library != NULL, "%s", dlerror());
+    ck_assert_ptr_nonnull(dlsym(library, "matmul_cpu"));
+    ck_assert_ptr_null(dlsym(library, "helper"));
+    dlclose(library);
+    free(b.log);
+}
+END_TEST
+
+START_TEST(what_is_built_stays)
+{
+    struct stat before, after;
+    put(SOURCE);
+    build first = built();
+    ck_assert_int_eq(stat(first.library, &before), 0);
+    build second = built();
+    ck_assert(second.ok);
+    ck_assert_str_eq(first.library, second.library);
+    ck_assert_int_eq(stat(second.library, &after), 0);
+    ck_assert_uint_eq(before.st_ino, after.st_ino);
+    put(SOURCE "int more;\n");
+    build third = built();
+    ck_assert(third.ok);
+    ck_assert_str_ne(first.key, third.key);
+    ck_assert_str_ne(first.source, third.source);
+    free(first.log), free(second.log), free(third.log);
+}
+END_TEST
+
+static const struct {
+    const char *source, *words;
+} broken[] = {
+    {"void matmul_cpu(float *c)\n{\n    return 1 +;\n}\n", "103_matmul_cpu.c:3"},
+    {"#error nothing here\n", "nothing here"},
+    {"#include \"no_such.h\"\n", "no_such.h"},
+    {"void missing(void);\nvoid matmul_cpu(void) { missing(); }\n", "missing"},
+    {"\x01\x02\xff", "error"},
+};
+
+START_TEST(what_compilers_say_is_kept)
+{
+    put(broken[_i].source);
+    expect_refused(broken[_i].words);
+    expect_refused(broken[_i].words); /* from its folder this time */
+}
+END_TEST
+
+START_TEST(a_warning_is_no_error)
+{
+    put(SOURCE "static int unused;\n");
+    build b = built();
+    ck_assert(b.ok);
+    ck_assert_ptr_nonnull(strstr(b.log, "unused"));
+    free(b.log);
+}
+END_TEST
+
+START_TEST(what_is_no_source_is_refused)
+{
+    expect_refused("has no file");
+    ck_assert_int_eq(mkdir(file, 0700), 0);
+    expect_refused("not a regular file");
+    rmdir(file);
+    ck_assert_int_eq(mkfifo(file, 0600), 0);
+    expect_refused("not a regular file");
+    unlink(file);
+    ck_assert_int_eq(symlink("/etc/hostname", file), 0);
+    expect_refused("not a regular file");
+    unlink(file);
+    put("");
+    ck_assert_int_eq(truncate(file, (1 << 20) + 1), 0);
+    expect_refused("1 MiB");
+}
+END_TEST
+
+START_TEST(nothing_stands_on_what_did_not_build)
+{
+    build needed = {.exercise = catalog_find(104),
+                    .root = folder,
+                    .file = "phase1_cpu/104_matmul_cpu_ikj.c",
+                    .place = ON_HOST};
+    put(SOURCE);
+    build b = {.exercise = catalog_find(103),
+               .root = folder,
+               .file = "phase1_cpu/103_matmul_cpu.c",
+               .place = ON_HOST,
+               .needs = {&needed}};
+    build *all[] = {&needed, &b};
+    build_all(&course, all, 2);
+    ck_assert(!needed.ok && !b.ok);
+    ck_assert_ptr_nonnull(strstr(b.log, "it needs phase1_cpu/104_matmul_cpu_ikj.c"));
+    free(needed.log), free(b.log);
+}
+END_TEST
+
+START_TEST(equal_sources_are_built_once)
+{
+    put(SOURCE);
+    const build one = {.exercise = catalog_find(103),
+                       .root = folder,
+                       .file = "phase1_cpu/103_matmul_cpu.c",
+                       .place = ON_HOST};
+    build many[3] = {one, one, one}, *all[] = {&many[0], &many[1], &many[2]};
+    build_all(&course, all, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(many[i].ok);
+        ck_assert_str_eq(many[i].library, many[0].library);
+        free(many[i].log);
+    }
+}
+END_TEST
+
+START_TEST(references_are_made_on_demand_and_once)
+{
+    const exercise *network = catalog_find(501), *product = catalog_find(206);
+    library_set *set = library_set_create(&course, NULL);
+    build a = {.exercise = network}, b = {.exercise = network};
+    library_set_needs(set, &a);
+    library_set_needs(set, &b);
+    for (int i = 0; network->prerequisites[i]; i++) {
+        ck_assert_ptr_eq(a.needs[i], b.needs[i]);
+        ck_assert_int_eq(a.needs[i]->exercise->id, network->prerequisites[i]);
+    }
+    const build *baseline = library_set_baseline(set, product);
+    ck_assert(baseline && baseline->baseline);
+    ck_assert_ptr_eq(library_set_baseline(set, product), baseline);
+    ck_assert_ptr_null(library_set_baseline(set, catalog_find(103))); /* it is not timed */
+    library_set_free(set);
+}
+END_TEST
+
+Suite *suite_build(void)
+{
+    Suite *suite = suite_create("build");
+    TCase *tcase = tcase_create("build");
+    tcase_add_checked_fixture(tcase, start, stop);
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, a_library_exports_the_contract_only);
+    tcase_add_test(tcase, what_is_built_stays);
+    tcase_add_loop_test(tcase, what_compilers_say_is_kept, 0, sizeof broken / sizeof *broken);
+    tcase_add_test(tcase, a_warning_is_no_error);
+    tcase_add_test(tcase, what_is_no_source_is_refused);
+    tcase_add_test(tcase, nothing_stands_on_what_did_not_build);
+    tcase_add_test(tcase, equal_sources_are_built_once);
+    tcase_add_test(tcase, references_are_made_on_demand_and_once);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,230 @@
+/*
+ * test_hidden.c: an instructor's private file: what it may say, that a case of it decides, and that
+ * a student learns from the results neither shape nor seed.
+ */
+#include "grader/tests.h"
+
+#include "grader.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SOURCE                                                                                     \
+    "void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k)\n{\n"          \
+    "    for (int i = 0; i < m; i++)\n        for (int j = 0; j < n; j++) {\n"                     \
+    "            float sum = n == 4099 ? 1.0f : 0.0f;\n"                                           \
+    "            for (int p = 0; p < k; p++) sum += a[i * k + p] * b[p * n + j];\n"                \
+    "            c[i * n + j] = sum;\n        }\n}\n"
+
+static const struct {
+    const char *text;
+    bool good;
+    int count;
+} shapes[] = {{"129x65x257", true, 3},
+              {"7", true, 1},
+              {"3x-20", true, 2},
+              {"1x2x3x4x5x6x7x8", true, 8},
+              {"1x2x3x4x5x6x7x8x9x1x2x3x4x5x6x7x8x9", false, 0},
+              {"", false, 0},
+              {"x3", false, 0},
+              {"3x", false, 0},
+              {"3 x 4", false, 0},
+              {"3x4y", false, 0},
+              {"99999999999999999999", false, 0}};
+
+START_TEST(a_shape)
+{
+    long shape[SHAPE_MAX];
+    int count;
+    ck_assert_int_eq(hidden_shape(shapes[_i].text, shape, &count), shapes[_i].good);
+    if (shapes[_i].good) ck_assert_int_eq(count, shapes[_i].count);
+}
+END_TEST
+
+static const struct {
+    const char *message, *words;
+} kinds[] = {
+    {"", ""},
+    {"c[3][4] is 2.5, should be 3; 7 of 129 wrong; only the first row is right",
+     "wrong result; only the first row is right"},
+    {"c[3][4] is 2.5, should be 3; 7 of 129 wrong; the first 17 of each row are right",
+     "wrong result"},
+    {"y[0] is 3, should be 4", "wrong result"},
+    {"matmul_cpu did not return within 10 s", "too slow, or endless"},
+    {"matmul_cpu did not return: the process exited with status 3; it last printed: 129 65",
+     "crash"},
+    {"matmul_cpu crashed: segmentation fault, 516 bytes past the end of `c`", "crash"},
+    {"wrote outside of `c`: 12 bytes past its end", "wrote outside of its arrays"},
+    {"matmul_tiled: missing __syncwarp: thread (0,17,0) overwrites", "missing barrier"},
+    {"matmul_naive: out of bounds: write of 4 bytes, 512 past the end, block (3,0,0)",
+     "access out of bounds"},
+};
+
+START_TEST(the_kind_of_a_failure)
+{
+    char *words = hidden_words(kinds[_i].message);
+    ck_assert_str_eq(words, kinds[_i].words);
+    free(words);
+}
+END_TEST
+
+/* ---- the grader with a file ------------------------------------------------------------------ */
+
+static char folder[PATH_MAX];
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][PATH_MAX + 64];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(in_folder(name), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void make_folder(void)
+{
+    const char *build = getenv("COURSE_BUILD");
+    snprintf(folder, sizeof folder, "%s/hidden %d", build ? build : "build", (int)getpid());
+    mkdir(folder, 0777);
+    mkdir(in_folder("phase1_cpu"), 0777);
+    write_file("phase1_cpu/103_matmul_cpu.c", SOURCE);
+}
+
+static void remove_folder(void)
+{
+    remove_tree(folder);
+}
+
+/* @return what it said; the results are in results.json */
+static process_result grade_hidden(const char *file, const char *reveal)
+{
+    char grader[PATH_MAX];
+    const char *build = getenv("COURSE_BUILD");
+    snprintf(grader, sizeof grader, "%s/grader", build ? build : "build");
+    write_file("hidden.ini", file);
+    const char *const argv[] = {grader,         "grade",
+                                "--submission", folder,
+                                "--exercise",   "103",
+                                "--results",    in_folder("results.json"),
+                                "--hidden",     in_folder("hidden.ini"),
+                                reveal,         NULL};
+    return process_run(argv, NULL, 60.0, 10000);
+}
+
+static const struct {
+    const char *file, *said;
+} wrong[] = {
+    {"seed = many", ":1: a seed is a number"},
+    {"seed = 1\nseed = 2", ":2: there is a seed already"},
+    {"; nothing\n\n[999]\n", ":3: there is no such exercise"},
+    {"case = 1x2x3", ":1: not a setting"},
+    {"[103]\nshape = 1x2x3", ":2: not a setting"},
+    {"[103]\nsome words", ":2: neither"},
+    {"[103]\ncase = 1x2", ":2: the shape of 65x66x67 has 3 numbers, not 2"},
+    {"[103]\ncase = 1x2xthree", ":2: a shape is like"},
+    {"[103]\ncase = forward 1x2x3", ":2: it has no such case"},
+    {"[301]\ncase = 17", ":2: its cases are not named after their shapes"},
+    {"[103]\ncase = 1 2 3", ":2: a case is"},
+    {"[103]\ncase = 90000000x90000000x1", ":2: this shape is too large"},
+    {"[103]\ncase = 3x4x5\ncase = nan 30x31x5", ":3: the reference solution does not pass"},
+};
+
+START_TEST(a_file_that_makes_no_sense)
+{
+    make_folder();
+    process_result r = grade_hidden(wrong[_i].file, NULL);
+    json_t *root = json_load_file(in_folder("results.json"), 0, NULL);
+    ck_assert_msg(r.status == 2 && strstr(r.output, wrong[_i].said), "%s: %d, %s", wrong[_i].file,
+                  r.status, r.output);
+    ck_assert_uint_eq(json_array_size(json_object_get(root, "exercises")), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(root, "error")),
+                     "the instructor's file cannot be used");
+    json_decref(root);
+    free(r.output);
+    remove_folder();
+}
+END_TEST
+
+static const char private[] = "seed = 8172635417 ; of this year\n[103]\ncase = 3x5x7\n"
+                              "case = misaligned 3x4099x5\n";
+
+/* The text of results.json without the submission's path, in which a process id may be anything. */
+static char *results_text(void)
+{
+    json_t *root = json_load_file(in_folder("results.json"), 0, NULL);
+    char *text = json_dumps(json_object_get(root, "exercises"), 0);
+    json_decref(root);
+    return text;
+}
+
+START_TEST(a_hidden_case_decides_and_stays_hidden)
+{
+    make_folder();
+    process_result r = grade_hidden(private, NULL);
+    char *text = results_text();
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(text, "\"reason\": \"hidden 2: wrong result"));
+    ck_assert_ptr_nonnull(strstr(text, "\"status\": \"failed\""));
+    ck_assert_ptr_null(strstr(text, "4099"));
+    ck_assert_ptr_null(strstr(text, "3x5x7"));
+    ck_assert_ptr_null(strstr(text, "8172635417"));
+    ck_assert_ptr_null(strstr(text, "\"seed\": 1"));
+    ck_assert_ptr_null(strstr(r.output, "4099"));
+    ck_assert_ptr_null(strstr(r.output, "SEED"));
+    free(text);
+    free(r.output);
+    remove_folder();
+}
+END_TEST
+
+static json_int_t seed_of_case(size_t index)
+{
+    json_t *root = json_load_file(in_folder("results.json"), 0, NULL);
+    json_t *exercise = json_array_get(json_object_get(root, "exercises"), 0);
+    json_t *one = json_array_get(json_object_get(exercise, "cases"), index);
+    const json_int_t seed = json_integer_value(json_object_get(one, "seed"));
+    json_decref(root);
+    return seed;
+}
+
+START_TEST(the_instructor_sees_all_and_a_class_has_one_seed)
+{
+    make_folder();
+    process_result r = grade_hidden(private, "--reveal");
+    char *text = results_text();
+    ck_assert_ptr_nonnull(strstr(text, "[line 4 of the hidden file] c[0][0]"));
+    const json_int_t first = seed_of_case(0), second = seed_of_case(1);
+    ck_assert_int_ne(first, second);
+    free(text);
+    free(r.output);
+    write_file("phase1_cpu/103_matmul_cpu.c", SOURCE "/* somebody else's */\n");
+    free(grade_hidden(private, "--reveal").output);
+    ck_assert_int_eq(seed_of_case(0), first);
+    ck_assert_int_eq(seed_of_case(1), second);
+    remove_folder();
+}
+END_TEST
+
+Suite *suite_hidden(void)
+{
+    Suite *suite = suite_create("hidden");
+    TCase *tcase = tcase_create("hidden");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_loop_test(tcase, a_shape, 0, sizeof shapes / sizeof *shapes);
+    tcase_add_loop_test(tcase, the_kind_of_a_failure, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(tcase, a_file_that_makes_no_sense, 0, sizeof wrong / sizeof *wrong);
+    tcase_add_test(tcase, a_hidden_case_decides_and_stays_hidden);
+    tcase_add_test(tcase, the_instructor_sees_all_and_a_class_has_one_seed);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,407 @@
+/* test_pattern.c: each known mistake gets its name, random errors get none, and each name is known
+ * to docs/messages.md and demanded by a wrong submission of the corpus. */
+#include "grader/tests.h"
+
+#include "grader.h"
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 20
+#define COLS 36
+#define SIZE (ROWS * COLS)
+
+static float got[SIZE];
+static double want[SIZE], allowed[SIZE];
+static bool bad[SIZE];
+static const long sizes[] = {1, 7, 5};
+static layout where;
+
+static float right(int i)
+{
+    return (float)(sin(i * i * 0.7 + 1.0) + 1.5);
+}
+
+static void setup(void)
+{
+    where = (layout){"x", ROWS, COLS};
+    for (int i = 0; i < SIZE; i++) {
+        got[i] = right(i);
+        want[i] = got[i];
+    }
+}
+
+static const char *name_of_errors(void)
+{
+    mismatch m = {.where = where, .got = got, .want = want, .bound = allowed, .bad = bad};
+    m.before = result_of_call_before(where);
+    m.sizes = sizes, m.size_count = 3;
+    for (size_t i = 0; i < where.rows * where.cols; i++) {
+        allowed[i] = 1e-6 * fmax(1.0, fabs(want[i]));
+        bad[i] = isnan(want[i]) ? !isnan(got[i]) : !(fabs(got[i] - want[i]) <= allowed[i]);
+        if (bad[i] && m.count++ == 0) m.first = i;
+    }
+    return pattern_name(&m);
+}
+
+/* ---- what each mistake makes of a right result ------------------------------------------------
+ */
+
+/* Each is called with every index, and says what is there instead; PASS leaves it as it is. */
+#define PASS right(i)
+
+static float unset(void)
+{
+    const unsigned poison = POISON_F32;
+    float x;
+    memcpy(&x, &poison, sizeof x);
+    return x;
+}
+
+/* clang-format off */
+static float scaled_by_7(int i) { return 7 * right(i); }
+static float divided_by_5(int i) { return right(i) / 5; }
+static float negated(int i) { return -right(i); }
+static float twice(int i) { return 2 * right(i); }
+static float one_factor(int i) { return 0.3f * right(i); }
+static float exchanged(int i) { return right(i % ROWS * COLS + i / ROWS); }
+static float row_late(int i) { return i < COLS ? 0 : right(i - COLS); }
+static float row_early(int i) { return i + COLS < SIZE ? right(i + COLS) : 0; }
+static float element_early(int i) { return (i + 1) % COLS ? right(i + 1) : 0; }
+static float element_late(int i) { return i ? right(i - 1) : 0; }
+static float first_row(int i) { return right(i % COLS); }
+static float first_column(int i) { return right(i - i % COLS); }
+static float first_block(int i) { return right(i % 64); }
+static float not_a_number(int i) { return i % 5 == 1 ? NAN : PASS; }
+static float infinite(int i) { return i % 5 == 1 ? INFINITY : PASS; }
+static float zero(int i) { return i % 5 == 1 ? 0 : PASS; }
+static float at_most_2(int i) { return fminf(right(i), 2); }
+static float less_precise(int i) { return right(i) * (1 + 1e-4f * sinf((float)i)); }
+static float other(int i) { return right(i) + 1 + (float)(i * i % 17) / 16; }
+static float row_0(int i) { return i < COLS ? PASS : other(i); }
+static float no_last_rows(int i) { return i < 16 * COLS ? PASS : other(i); }
+static float no_last_columns(int i) { return i % COLS < 32 ? PASS : other(i); }
+static float no_edges(int i) { return i < 16 * COLS && i % COLS < 32 ? PASS : other(i); }
+static float first_96(int i) { return i < 96 ? PASS : other(i); }
+static float diagonal(int i) { return i / COLS == i % COLS ? PASS : other(i); }
+static float every_4th(int i) { return i % COLS % 4 == 0 ? PASS : other(i); }
+static float not_every_8th(int i) { return i % COLS % 8 == 5 ? other(i) : PASS; }
+static float poison(int i) { return i % 3 ? unset() : PASS; }
+static float poison_and_tail(int i) { return i % COLS < 32 ? PASS : unset(); }
+/* clang-format on */
+
+/* The sum of a signalling NaN and anything, as the processor has it. */
+static float added_to_poison(int i)
+{
+    volatile float x = unset();
+    return i % 3 ? x + 1.0f : PASS;
+}
+
+static float rows_7_apart(int i)
+{
+    return i / 7 < ROWS ? right(i / 7 * COLS + i % 7) : unset();
+}
+
+static const struct {
+    float (*spoil)(int i);
+    const char *words;
+} known[] = {
+    {scaled_by_7, "; 7 times too large, which is a size of this call: a sum instead of a mean"},
+    {divided_by_5, "; 5 times too small, which is a size of this call: divided once too often"},
+    {negated, "; the sign is wrong"},
+    {twice, "; twice as large: counted twice, or a missing 1/2"},
+    {one_factor, "; all are wrong by one factor"},
+    {exchanged, "; the result is transposed: rows and columns are mixed up"},
+    {row_late, "; the result is shifted by one row"},
+    {row_early, "; the result is shifted by one row"},
+    {element_early, "; the result is shifted by one element"},
+    {element_late, "; the result is shifted by one element"},
+    {rows_7_apart, "; rows are stored 7 elements apart: a wrong stride"},
+    {first_row, "; every row is the first one: the index of the row is not used"},
+    {first_column, "; every column is the first one: the index of the column is not used"},
+    {first_block, "; the first 64 elements are repeated: blockIdx is not used"},
+    {not_a_number, "; they are NaN: inf - inf, 0 / 0, or something unwritten was read"},
+    {infinite, "; they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
+    {zero, "; they are 0"},
+    {at_most_2, "; all stop at one value: a clamp, or log(p + eps), cuts them off"},
+    {less_precise, "; small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
+                   "approximations), or summed in an order that loses digits"},
+    {row_0, "; only the first row is right"},
+    {no_last_rows, "; only the last rows: the last partial tile"},
+    {no_last_columns, "; only the last columns or elements: the last partial tile"},
+    {no_edges, "; only the last rows and columns: partial tiles on both sides"},
+    {first_96, "; only the first 96 elements are right: the grid has too few blocks"},
+    {diagonal, "; only the diagonal is right: row and column come from the same index"},
+    {every_4th, "; only every 4th is right: one thread of each group did its work"},
+    {not_every_8th, "; every 8th is wrong: one thread of each group did not do its work"},
+    {poison, "; never written: they hold what was there before the call"},
+    {poison_and_tail, "; never written: they hold what was there before the call; only the last "
+                      "columns or elements: the last partial tile"},
+    {added_to_poison, "; added (+=) to an output that nothing has set to 0"},
+};
+
+START_TEST(a_known_mistake_has_a_name)
+{
+    for (int i = 0; i < SIZE; i++) got[i] = known[_i].spoil(i);
+    ck_assert_str_eq(name_of_errors(), known[_i].words);
+}
+END_TEST
+
+/* ---- mistakes that other results show ---------------------------------------------------------
+ */
+
+START_TEST(negative_ones_became_0)
+{
+    for (int i = 0; i < SIZE; i++) {
+        want[i] -= 1.5;
+        got[i] = fmaxf(0, (float)want[i]);
+    }
+    ck_assert_str_eq(name_of_errors(), "; what is below 0 became 0: a ReLU where none belongs");
+}
+END_TEST
+
+START_TEST(masked_ones_were_computed)
+{
+    for (int i = 0; i < SIZE; i++) want[i] = i * i % 7 ? want[i] : 0;
+    ck_assert_str_eq(name_of_errors(),
+                     "; they should be 0: what is masked or ignored was computed");
+}
+END_TEST
+
+START_TEST(left_over)
+{
+    float before[SIZE];
+    for (int i = 0; i < SIZE; i++) before[i] = got[i] = right(i + 1000);
+    result_keep(where, before);
+    ck_assert_str_eq(name_of_errors(), "; left over: this is the result of the call before");
+}
+END_TEST
+
+START_TEST(added_to_what_was_left_over)
+{
+    float before[SIZE];
+    for (int i = 0; i < SIZE; i++) before[i] = right(i + 1000);
+    for (int i = 0; i < SIZE; i++) got[i] += before[i];
+    result_keep(where, before);
+    ck_assert_str_eq(name_of_errors(),
+                     "; the result of the call before is still in it: not set to 0 again");
+}
+END_TEST
+
+START_TEST(results_of_other_arrays_are_not_left_over)
+{
+    float before[SIZE];
+    for (int i = 0; i < SIZE; i++) before[i] = got[i] = right(i + 1000);
+    result_keep((layout){"y", ROWS, COLS}, before);
+    result_keep((layout){"x", ROWS - 1, COLS}, before);
+    ck_assert_str_eq(name_of_errors(), "");
+}
+END_TEST
+
+START_TEST(beyond_two_to_the_31)
+{
+    const char *name = place_of((layout){"c", 1, 5000000000}, 2147483648);
+    ck_assert_str_eq(name, "; only from element 2^31 on: an index is an int");
+    ck_assert_str_eq(place_of((layout){"c", 1, 5000000000}, 77), "");
+}
+END_TEST
+
+static double wrong_formula[SIZE], wrong_too[SIZE];
+
+START_TEST(a_stated_formula_is_recognised)
+{
+    for (int i = 0; i < SIZE; i++) {
+        wrong_formula[i] = right(i + 3000);
+        wrong_too[i] = right(i + 4000);
+        got[i] = (float)wrong_formula[i];
+    }
+    suspect("another formula", wrong_too);
+    suspect("the formula", wrong_formula);
+    ck_assert_str_eq(name_of_errors(), "; the formula");
+    suspect("the same formula", wrong_formula);
+    ck_assert_str_eq(name_of_errors(), "; the formula, or the same formula");
+    suspects_forget();
+    ck_assert_str_eq(name_of_errors(), "");
+}
+END_TEST
+
+START_TEST(one_element_that_does_not_fit_spoils_the_name)
+{
+    for (int i = 0; i < SIZE; i++) got[i] = exchanged(i);
+    got[SIZE / 2] = 77;
+    ck_assert_str_eq(name_of_errors(), "");
+}
+END_TEST
+
+/* ---- random errors ----------------------------------------------------------------------------
+ */
+
+/* Anything from two errors to errors everywhere. */
+START_TEST(random_errors_have_no_name)
+{
+    static const layout shapes[] = {{"r", 1, 257}, {"r", 17, 33}, {"r", 20, 36}, {"r", 1, 720},
+                                    {"r", 64, 10}, {"r", 3, 100}, {"r", 10, 10}};
+    random_state rng = random_seed(20 + (unsigned)_i);
+    where = shapes[_i % 7];
+    const int size = (int)(where.rows * where.cols);
+    const int errors = _i % 5 ? 2 + (int)random_below(&rng, 30) : size;
+    for (int e = 0; e < errors; e++) {
+        const int i = errors == size ? e : (int)random_below(&rng, (unsigned)size);
+        random_fill_uniform(&rng, &got[i], 1, -3.0f, 3.0f);
+    }
+    ck_assert_str_eq(name_of_errors(), "");
+}
+END_TEST
+
+/* ---- each name has its wrong submission -------------------------------------------------------
+ */
+
+static char *text_of(const char *path)
+{
+    const char *root = getenv("COURSE_ROOT");
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s/%s", root ? root : ".", path);
+    FILE *file = fopen(whole, "r");
+    ck_assert_msg(file != NULL, "there is no %s", path);
+    char *text = calloc(1, 1 << 20);
+    const size_t bytes = fread(text, 1, (1 << 20) - 1, file);
+    ck_assert(bytes > 0);
+    fclose(file);
+    return text;
+}
+
+#define NAMES_MAX 128
+
+/* Names, as they are before a number is put in. */
+static char *names[NAMES_MAX];
+static int name_count;
+
+static void add_name(const char *name, size_t length)
+{
+    ck_assert(name_count < NAMES_MAX);
+    names[name_count++] = strndup(name, length);
+}
+
+/* The strings in calls of suspect(). A call with words of its caller has a name without quotes. */
+static void add_suspects(const char *source)
+{
+    char *text = text_of(source);
+    for (const char *at = text; (at = strstr(at, "suspect")); at++) {
+        const char *open = strchr(at, '('), *end = open ? strstr(open, ");") : NULL;
+        if (!end || strcspn(at, "( \n;") != (size_t)(open - at)) continue;
+        for (const char *quote = open; (quote = strchr(quote, '"')) && quote < end;) {
+            const char *close = strchr(quote + 1, '"');
+            add_name(quote + 1, (size_t)(close - quote - 1));
+            quote = close + 1;
+        }
+    }
+    free(text);
+}
+
+static void add_suspects_of_cases(void)
+{
+    const char *root = getenv("COURSE_ROOT");
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/grader/cases", root ? root : ".");
+    DIR *folder = opendir(path);
+    ck_assert_ptr_nonnull(folder);
+    for (struct dirent *d; (d = readdir(folder));) {
+        if (!strstr(d->d_name, ".c")) continue;
+        snprintf(path, sizeof path, "grader/cases/%s", d->d_name);
+        add_suspects(path);
+    }
+    closedir(folder);
+}
+
+static void collect_names(void)
+{
+    for (size_t i = 0; pattern_words(i); i++) add_name(pattern_words(i), strlen(pattern_words(i)));
+    for (size_t i = 0; symptom_words(i); i++) {
+        add_name(symptom_words(i) + 2, strlen(symptom_words(i)) - 2);
+    }
+    add_suspects("grader/correctness/mistakes/products.c");
+    add_suspects_of_cases();
+}
+
+/* Of all names, the claim must be of this one alone. */
+static bool demands(const char *claim, const char *name)
+{
+    if (!strstr(name, claim)) return false;
+    for (int i = 0; i < name_count; i++) {
+        if (strcmp(names[i], name) != 0 && strstr(names[i], claim)) return false;
+    }
+    return true;
+}
+
+static bool line_demands(char *line, const char *name)
+{
+    char *text = strchr(line, '|');
+    if (!text) return false;
+    text += 2;
+    text[strcspn(text, "|\n")] = '\0';
+    for (char *claim = strtok(text, "/"); claim; claim = strtok(NULL, "/")) {
+        while (*claim == ' ') claim++;
+        while (*claim && claim[strlen(claim) - 1] == ' ') claim[strlen(claim) - 1] = '\0';
+        if (strlen(claim) > 8 && demands(claim, name)) return true;
+    }
+    return false;
+}
+
+static bool corpus_demands(const char *name)
+{
+    char path[PATH_MAX], line[512];
+    const char *root = getenv("COURSE_ROOT");
+    bool found = false;
+    snprintf(path, sizeof path, "%s/grader/corpus/wrong", root ? root : ".");
+    DIR *folder = opendir(path);
+    ck_assert_ptr_nonnull(folder);
+    for (struct dirent *d; !found && (d = readdir(folder));) {
+        snprintf(path, sizeof path, "%s/grader/corpus/wrong/%s", root ? root : ".", d->d_name);
+        FILE *file = d->d_name[0] == '.' ? NULL : fopen(path, "r");
+        found = file && fgets(line, sizeof line, file) && line_demands(line, name);
+        if (file) fclose(file);
+    }
+    closedir(folder);
+    return found;
+}
+
+START_TEST(every_name_is_demanded_and_documented)
+{
+    char *page = text_of("docs/messages.md");
+    collect_names();
+    ck_assert_int_ge(name_count, 24);
+    for (int i = 0; i < name_count; i++) {
+        char written[256] = "", *hole = strstr(names[i], "%zu");
+        snprintf(written, sizeof written, "%s", names[i]);
+        if (hole) { /* the page says N for a number */
+            snprintf(written, sizeof written, "%.*sN%s", (int)(hole - names[i]), names[i],
+                     hole + 3);
+        }
+        ck_assert_msg(corpus_demands(names[i]), "no wrong submission demands \"%s\"", names[i]);
+        ck_assert_msg(strstr(page, written), "docs/messages.md does not have \"%s\"", written);
+    }
+    free(page);
+}
+END_TEST
+
+Suite *suite_pattern(void)
+{
+    Suite *suite = suite_create("pattern");
+    TCase *tcase = tcase_create("pattern");
+    tcase_add_checked_fixture(tcase, setup, NULL);
+    tcase_add_loop_test(tcase, a_known_mistake_has_a_name, 0, sizeof known / sizeof *known);
+    tcase_add_test(tcase, negative_ones_became_0);
+    tcase_add_test(tcase, masked_ones_were_computed);
+    tcase_add_test(tcase, left_over);
+    tcase_add_test(tcase, added_to_what_was_left_over);
+    tcase_add_test(tcase, results_of_other_arrays_are_not_left_over);
+    tcase_add_test(tcase, beyond_two_to_the_31);
+    tcase_add_test(tcase, a_stated_formula_is_recognised);
+    tcase_add_test(tcase, one_element_that_does_not_fit_spoils_the_name);
+    tcase_add_loop_test(tcase, random_errors_have_no_name, 0, 200);
+    tcase_add_test(tcase, every_name_is_demanded_and_documented);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

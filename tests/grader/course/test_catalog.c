@@ -1,0 +1,196 @@
+/*
+ * test_catalog.c: what every exercise must bring: files, names, cases, pages with three hints, and
+ * submissions that fail what they should.
+ */
+#include "grader/tests.h"
+
+#include "grader.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *root(void)
+{
+    const char *given = getenv("COURSE_ROOT");
+    return given ? given : ".";
+}
+
+static FILE *open_file(const char *folder, const char *name, const char *suffix)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s%s%s", root(), folder, name, suffix);
+    return fopen(path, "r");
+}
+
+static int count_exercises(void)
+{
+    int count = 0;
+    while (catalog()[count]) count++;
+    return count;
+}
+
+START_TEST(each_has_a_solution_and_a_skeleton)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (int i = 0; exercise_file(*e, i); i++) {
+            const char *file = exercise_file(*e, i);
+            FILE *solution = open_file("solutions/", file, "");
+            FILE *skeleton = open_file("", file, "");
+            ck_assert_msg(solution && skeleton, "%s lacks its solution or skeleton", file);
+            fclose(solution);
+            fclose(skeleton);
+        }
+    }
+}
+END_TEST
+
+START_TEST(each_has_a_page_with_three_hints)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        char name[128], line[512];
+        int hints = 0;
+        const char *base = strrchr((*e)->file, '/') + 1;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+        FILE *page = open_file("docs/exercises/", name, ".md");
+        ck_assert_msg(page != NULL, "%s has no page", name);
+        while (fgets(line, sizeof line, page)) hints += strncmp(line, "### Hint ", 9) == 0;
+        ck_assert_msg(hints == 3, "%s has %d hints", name, hints);
+        fclose(page);
+    }
+}
+END_TEST
+
+static int count_corpus(const char *folder, int id)
+{
+    char path[PATH_MAX];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/grader/corpus/%s", root(), folder);
+    DIR *list = opendir(path);
+    for (struct dirent *d; list && (d = readdir(list));) count += atoi(d->d_name) == id;
+    if (list) closedir(list);
+    return count;
+}
+
+START_TEST(each_is_graded_by_the_corpus)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        const int id = (*e)->id, timed = (*e)->speed_points > 0.0;
+        ck_assert_msg(count_corpus("wrong", id) >= 3, "%d has too few wrong submissions", id);
+        ck_assert_msg(count_corpus("right", id) >= 2, "%d has too few right ones", id);
+        ck_assert_msg(count_corpus("slow", id) >= timed, "%d has no slow one", id);
+        ck_assert_msg(count_corpus("fast", id) >= timed, "%d has no fast one", id);
+    }
+}
+END_TEST
+
+START_TEST(numbers_and_names_are_unique)
+{
+    const int count = count_exercises();
+    ck_assert_int_gt(count, 0);
+    for (int i = 0; i + 1 < count; i++) {
+        ck_assert_int_lt(catalog()[i]->id, catalog()[i + 1]->id);
+    }
+    for (int i = 0; i < count; i++) {
+        const grading_case *cases = catalog()[i]->cases;
+        for (int a = 0; cases[a].name; a++) {
+            for (int b = a + 1; cases[b].name; b++) {
+                ck_assert_msg(strcmp(cases[a].name, cases[b].name) != 0, "%d has two cases %s",
+                              catalog()[i]->id, cases[a].name);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(prerequisites_come_earlier)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (int i = 0; (*e)->prerequisites[i]; i++) {
+            const exercise *needed = catalog_find((*e)->prerequisites[i]);
+            ck_assert_ptr_nonnull(needed);
+            ck_assert_int_lt(needed->id, (*e)->id);
+        }
+    }
+}
+END_TEST
+
+static bool timed_on_a_gpu(const exercise *e)
+{
+    for (const speed_test *s = e->speed; s && s->metric; s++) {
+        if (s->where & ON_GPU) return true;
+    }
+    return false;
+}
+
+static bool defines(const exercise *e, const char *function)
+{
+    for (int i = 0; e->functions[i]; i++) {
+        if (strcmp(e->functions[i], function) == 0) return true;
+    }
+    return false;
+}
+
+/* Who has no GPU can earn the same points, and a wasteful submission shows that it is not for
+ * nothing. */
+START_TEST(what_is_timed_on_a_gpu_is_counted_on_softgpu)
+{
+    for (const exercise *const *at = catalog(); *at; at++) {
+        const exercise *e = *at;
+        const traffic_test *t = e->traffic;
+        if (!timed_on_a_gpu(e)) continue;
+        ck_assert_msg(t && t->metric, "%d has no traffic tests", e->id);
+        ck_assert_msg(count_corpus("slow", e->id) >= 1, "%d has no slow submission", e->id);
+        for (; t->metric; t++) {
+            ck_assert_msg(t->run && t->count, "%d: %s", e->id, t->metric);
+            ck_assert_msg(defines(e, t->function), "%d: %s", e->id, t->metric);
+            ck_assert_msg(!t->baseline || e->baseline_file, "%d: %s", e->id, t->metric);
+        }
+    }
+}
+END_TEST
+
+/* Does the claim name this metric by its beginning, and no other of the exercise? */
+static bool demands(const claim *c, const exercise *e, const traffic_test *test)
+{
+    if (c->exercise != e || c->part != IN_METRIC) return false;
+    const size_t length = strlen(c->name);
+    if (strncmp(test->metric, c->name, length) != 0) return false;
+    for (const traffic_test *t = e->traffic; t->metric; t++) {
+        if (t != test && strncmp(t->metric, c->name, length) == 0) return false;
+    }
+    return true;
+}
+
+/* A count that no submission fails may be one that nobody can fail. */
+START_TEST(each_traffic_test_is_failed_by_a_claim)
+{
+    const options o = {.root = root()};
+    int count, bad;
+    claim *claims = claims_read(&o, &count, &bad);
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (const traffic_test *t = (*e)->traffic; t && t->metric; t++) {
+            int found = 0;
+            for (int i = 0; i < count; i++) found += demands(&claims[i], *e, t);
+            ck_assert_msg(found > 0, "no slow or hostile submission of %d claims: %s", (*e)->id,
+                          t->metric);
+        }
+    }
+    claims_free(claims, count);
+}
+END_TEST
+
+Suite *suite_catalog(void)
+{
+    Suite *suite = suite_create("catalog");
+    TCase *tcase = tcase_create("catalog");
+    tcase_add_test(tcase, each_has_a_solution_and_a_skeleton);
+    tcase_add_test(tcase, each_has_a_page_with_three_hints);
+    tcase_add_test(tcase, each_is_graded_by_the_corpus);
+    tcase_add_test(tcase, numbers_and_names_are_unique);
+    tcase_add_test(tcase, prerequisites_come_earlier);
+    tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);
+    tcase_add_test(tcase, each_traffic_test_is_failed_by_a_claim);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
