@@ -52,8 +52,9 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
 GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes measure verdict views \
-              student selftest cases
-GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c)) emulator/remote/link.c
+              student selftest
+GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
+              grader/exercises/shared/*.c) emulator/remote/link.c
 WORKER_C   := $(wildcard grader/worker/*.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
@@ -143,7 +144,7 @@ PARTS     := $(wildcard solutions/phase?_*/*.cuh)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) $(SKELETONS) \
-             $(wildcard grader/baselines/*.c grader/baselines/*.cu) \
+             $(wildcard grader/exercises/*/baseline.c*) \
              $(wildcard bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
@@ -292,7 +293,7 @@ bench-resnet18:
 bench-matmul: all
 	mkdir -p "$(BENCH)"
 	$(CUDA_CC) bench/matmul.cu solutions/phase2_cuda_basics/206_matmul_naive.cu \
-	    solutions/phase2_cuda_basics/211_matmul_tiled.cu grader/baselines/206_matmul_naive.cu \
+	    solutions/phase2_cuda_basics/211_matmul_tiled.cu grader/exercises/206_matmul_naive/baseline.cu \
 	    $(CUDA_CC_FLAGS) $(if $(filter cuda,$(BACKEND)),-DWITH_CUBLAS -lcublas) -o "$(BUILD)/bench_matmul"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_matmul" \
 	    $(or $(SIZES),$(if $(filter cuda,$(BACKEND)),256 512 1024 2048 4096 8192,256 512)) >"$(BENCH)/matmul.tsv"
@@ -333,7 +334,7 @@ corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a
 	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)") $(if $(SEED),--seed "$(SEED)")
 
 manifest: all ## the list of the corpus and its verdicts, written anew
-	$(GRADER) manifest >grader/corpus/MANIFEST
+	$(GRADER) manifest >grader/exercises/MANIFEST
 
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
 	HIDDEN="$(HIDDEN)" tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"

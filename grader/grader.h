@@ -486,7 +486,7 @@ bool clocks_agree(double claimed, double overhead, double honest_overhead);
 
 /* ---- speed.c --------------------------------------------------------------------------------- */
 
-/** Time one function against its baseline. @param baseline_library of grader/baselines, built */
+/** Time one function against its baseline. @param baseline_library the baseline, built */
 void run_speed(const speed_test *, const char *baseline_library, const device_facts *,
                speed_result *);
 
@@ -655,7 +655,7 @@ typedef struct claim {
  *  named on stdout. @return the caller's, for claims_free */
 claim *claims_read(const options *, int *count, int *bad);
 void claims_free(claim *, int count);
-/** Is grader/corpus/MANIFEST what these claims come to? */
+/** Is grader/exercises/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
 /** Does the grader say of a submission what its claim says? */

@@ -32,7 +32,7 @@ put() { # SUBMISSION ID SOURCE: as this student's file, with a comment of its ow
 
 # corpus_of KIND ID N: one of the corpus's files, another for each N
 corpus_of() {
-    set -- "$3" grader/corpus/"$1"/"$2"_*
+    set -- "$3" grader/exercises/"$2"_*/"$1"/*
     shift $((1 + $1 % ($# - 1)))
     echo "$1"
 }

@@ -6,11 +6,12 @@ set -u
 cd "$COURSE_ROOT"
 work=$COURSE_BUILD/sanitize/submission
 passed=0 failed=0
-for file in grader/corpus/wrong/*.cu; do
+for file in grader/exercises/*/wrong/*.cu; do
     line=$(head -n 1 "$file")
     case $line in *'| race') ;; *) continue ;; esac
     name=$(echo "${line#*WRONG: }" | sed 's/ *|.*//')
-    id=$(basename "$file" | cut -d_ -f1)
+    id=${file#grader/exercises/}
+    id=${id%%_*}
     rm -rf "$work"
     mkdir -p "$work"
     cp -r solutions/phase* "$work"
@@ -19,7 +20,7 @@ for file in grader/corpus/wrong/*.cu; do
     tools/sanitize.sh racecheck grade --backend cuda --submission "$work" --exercise "$id" \
         --case "$name" --fresh --results "$COURSE_BUILD/sanitize/results.json" >/dev/null ||
         verdict=found
-    echo "  $(basename "$file"), case $name: $verdict"
+    echo "  ${file#grader/exercises/}, case $name: $verdict"
     if [ $verdict = missed ]; then failed=$((failed + 1)); else passed=$((passed + 1)); fi
 done
 echo "race corpus: $passed passed, $failed failed"

@@ -10,10 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const course[] = {
-    "common/*.[ch]",        "phase?_*/*.h",       "solutions/*",         "solutions/*/*",
-    "grader/baselines/*",   "emulator/cucc",      "prebuilt/*",          "prebuilt/*/*",
-    "emulator/frontends/*", "emulator/include/*", "emulator/include/*/*"};
+static const char *const course[] = {"common/*.[ch]",
+                                     "phase?_*/*.h",
+                                     "solutions/*",
+                                     "solutions/*/*",
+                                     "grader/exercises/*/baseline.*",
+                                     "emulator/cucc",
+                                     "prebuilt/*",
+                                     "prebuilt/*/*",
+                                     "emulator/frontends/*",
+                                     "emulator/include/*",
+                                     "emulator/include/*/*"};
 static const char *const programs[] = {"worker_*", "lib*.so", "softgpu*", "remote/lib*.so"};
 static const char *const environment[] = {"CUCC_FRONTEND", "GPU_ARCH", "COURSE_DATA"};
 

@@ -1,5 +1,5 @@
 /*
- * case.h: everything that a case file (grader/cases/NNN_name.c) needs, on one page.
+ * case.h: everything that a case file (grader/exercises/NNN_name/cases.c) needs, on one page.
  *
  * A case file describes one exercise: what it is called, which functions it must define, the cases
  * that check it and the test that times it. It ends by putting the exercise into the catalog, which
@@ -44,7 +44,7 @@ typedef struct grading_case {
     int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
 } grading_case;
 
-/** Times one function against a frozen baseline (grader/baselines/NNN_*.c or .cu) in pairs. Work
+/** Times one function against a frozen baseline (baseline.c or .cu beside the cases) in pairs. Work
  *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
 typedef struct speed_test {
     const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
@@ -94,7 +94,7 @@ typedef struct exercise {
     int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
     bool host_copies;            /**< its calls may take data to the host and bring it back */
     bool own_prerequisites;      /**< phase 5: link the student's own where they passed */
-    const char *baseline_file;   /**< e.g. "grader/baselines/206_uncoalesced.cu", or NULL */
+    const char *baseline_file;   /**< e.g. "grader/exercises/206_matmul_naive/baseline.cu", or NULL */
     double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
     const grading_case *cases;   /**< ends with a row whose name is NULL */
     const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */

@@ -15,9 +15,9 @@
 static const struct {
     const char *name, *patterns[PATTERNS];
 } parts[] = {
-    {"cases", {"grader/cases/*"}},
+    {"cases", {"grader/exercises/*/cases.c", "grader/exercises/shared/*"}},
     {"contracts", {"phase[1-5]_*/*.h", "common/*.h"}},
-    {"references", {"solutions/phase[1-5]_*/*", "grader/baselines/*"}},
+    {"references", {"solutions/phase[1-5]_*/*", "grader/exercises/*/baseline.c*"}},
     {"grader", {"grader/*.[ch]", "grader/*/*.[ch]", "common/*.c"}},
     {"emulator",
      {"emulator/cucc", "emulator/*.h", "emulator/frontends/*", "emulator/include/*",

@@ -269,7 +269,7 @@ int corpus(const options *o)
     claim *claims = claims_read(o, &count, &t.failed);
     entry *entries = calloc((size_t)count + 1, sizeof *entries);
     if (!o->exercises && !o->phase && !manifest_is_current(o, claims, count)) {
-        printf("  FAIL grader/corpus/MANIFEST is not what the files say: make manifest\n");
+        printf("  FAIL grader/exercises/MANIFEST is not what the files say: make manifest\n");
         t.failed++;
     }
     library_set *libraries = library_set_create(o, NULL);

@@ -1,6 +1,7 @@
 /*
- * claims.c: what each submission of grader/corpus says of itself. Its first line, or that of the
- * file CLAIM where it is a folder, is one of
+ * expectations.c: what each submission of the corpus says of itself. It lies in a folder of its
+ * exercise, grader/exercises/NNN_name/wrong, right, slow, fast or hostile. Its first line, or that
+ * of the file CLAIM where it is a folder, is one of
  *
  *     // WRONG: case | text | condition      must fail in that case with that text, or with that
  *                                            finding of softgpu
@@ -25,8 +26,7 @@
  *     or CASE    a GPU shows it in another case, with the same text
  *     on a gpu   a hostile one that may run on a real GPU; the others never do
  *
- * The name of a file or folder begins with its exercise. grader/corpus/MANIFEST has all of this in
- * one list.
+ * grader/exercises/MANIFEST has all of this in one list.
  */
 #include "grader.h"
 
@@ -119,18 +119,18 @@ static bool is_folder(const char *path)
 
 /* A folder is a whole submission with one exercise; a file is that exercise, with the solution's
  * parts. */
-static bool open_claim(const options *o, claim *c, const char *name)
+static bool open_claim(const options *o, claim *c, const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    snprintf(c->label, sizeof c->label, "%s/%s", folders[c->kind], name);
-    snprintf(path, sizeof path, "%s/grader/corpus/%s", o->root, c->label);
+    snprintf(c->label, sizeof c->label, "%s/%s/%s", folder, folders[c->kind], name);
+    snprintf(path, sizeof path, "%s/grader/exercises/%s", o->root, c->label);
     if (is_folder(path)) {
         c->root = strdup(path);
         c->file = c->exercise ? strdup(c->exercise->file) : NULL;
         strncat(path, "/CLAIM", sizeof path - strlen(path) - 1);
     } else {
         c->root = strdup(o->root);
-        if (asprintf(&c->file, "grader/corpus/%s", c->label) < 0 ||
+        if (asprintf(&c->file, "grader/exercises/%s", c->label) < 0 ||
             asprintf(&c->parts_root, "%s/solutions", o->root) < 0)
             abort();
     }
@@ -149,22 +149,41 @@ static int by_label(const void *a, const void *b)
     return strcmp(((const claim *)a)->label, ((const claim *)b)->label);
 }
 
-static void read_folder(const options *o, claim_kind kind, claim claims[], int *count, int *bad)
+static void read_kind(const options *o, const char *folder, claim_kind kind, claim claims[],
+                      int *count, int *bad)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/grader/corpus/%s", o->root, folders[kind]);
+    snprintf(path, sizeof path, "%s/grader/exercises/%s/%s", o->root, folder, folders[kind]);
     DIR *list = opendir(path);
     for (struct dirent *d; list && (d = readdir(list));) {
-        claim c = {.kind = kind, .exercise = catalog_find(atoi(d->d_name))};
+        claim c = {.kind = kind, .exercise = catalog_find(atoi(folder))};
         if (d->d_name[0] == '.') continue;
-        if (c.exercise ? !options_want(o, c.exercise) : o->exercises != NULL) continue;
-        if (open_claim(o, &c, d->d_name) && *count < CLAIMS_MAX) {
+        if (open_claim(o, &c, folder, d->d_name) && *count < CLAIMS_MAX) {
             claims[(*count)++] = c;
             continue;
         }
-        printf("  FAIL %s: its first line or its name says nothing of the exercise\n", c.label);
+        printf("  FAIL %s: its first line or its folder says nothing of the exercise\n", c.label);
         close_claim(&c);
         ++*bad;
+    }
+    if (list) closedir(list);
+}
+
+static bool wants_folder(const options *o, const char *folder)
+{
+    const exercise *e = catalog_find(atoi(folder));
+    return e ? options_want(o, e) : atoi(folder) > 0 && !o->exercises;
+}
+
+static void read_all(const options *o, claim claims[], int *count, int *bad)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/grader/exercises", o->root);
+    DIR *list = opendir(path);
+    for (struct dirent *d; list && (d = readdir(list));) {
+        if (!wants_folder(o, d->d_name)) continue;
+        for (int kind = CLAIM_WRONG; kind <= CLAIM_HOSTILE; kind++)
+            read_kind(o, d->d_name, kind, claims, count, bad);
     }
     if (list) closedir(list);
 }
@@ -173,8 +192,7 @@ claim *claims_read(const options *o, int *count, int *bad)
 {
     claim *claims = calloc(CLAIMS_MAX, sizeof *claims);
     *count = *bad = 0;
-    for (int kind = CLAIM_WRONG; kind <= CLAIM_HOSTILE; kind++)
-        read_folder(o, kind, claims, count, bad);
+    read_all(o, claims, count, bad);
     qsort(claims, (size_t)*count, sizeof *claims, by_label);
     return claims;
 }
@@ -225,7 +243,7 @@ bool manifest_is_current(const options *o, const claim *claims, int count)
     char *text = manifest_text(claims, count);
     const size_t bytes = strlen(text);
     char *kept = calloc(1, bytes + 2);
-    snprintf(path, sizeof path, "%s/grader/corpus/MANIFEST", o->root);
+    snprintf(path, sizeof path, "%s/grader/exercises/MANIFEST", o->root);
     FILE *file = fopen(path, "r");
     const bool same =
         file && fread(kept, 1, bytes + 1, file) == bytes && memcmp(kept, text, bytes) == 0;

@@ -47,7 +47,7 @@ static const struct {
             {"phase2_cuda_basics/basics.h", true},
             {"solutions/phase1_cpu/103_matmul_cpu.c", true},
             {"solutions/skeletons.sha256", true},
-            {"grader/baselines/206_matmul_naive.cu", true},
+            {"grader/exercises/206_matmul_naive/baseline.cu", true},
             {"emulator/cucc", true},
             {"emulator/include/cuda_runtime.h", true},
             {"emulator/frontends/clang.sh", true},

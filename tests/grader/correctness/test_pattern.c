@@ -3,7 +3,7 @@
 #include "grader/tests.h"
 
 #include "grader.h"
-#include <dirent.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,19 +300,23 @@ static void add_suspects(const char *source)
     free(text);
 }
 
-static void add_suspects_of_cases(void)
+/* The course's files that match. */
+static glob_t files_of(const char *pattern)
 {
     const char *root = getenv("COURSE_ROOT");
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/grader/cases", root ? root : ".");
-    DIR *folder = opendir(path);
-    ck_assert_ptr_nonnull(folder);
-    for (struct dirent *d; (d = readdir(folder));) {
-        if (!strstr(d->d_name, ".c")) continue;
-        snprintf(path, sizeof path, "grader/cases/%s", d->d_name);
-        add_suspects(path);
-    }
-    closedir(folder);
+    glob_t found = {0};
+    snprintf(path, sizeof path, "%s/%s", root ? root : ".", pattern);
+    ck_assert_int_eq(glob(path, 0, NULL, &found), 0);
+    return found;
+}
+
+static void add_suspects_of_cases(const char *pattern)
+{
+    glob_t found = files_of(pattern);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        add_suspects(strstr(found.gl_pathv[i], "grader/exercises"));
+    globfree(&found);
 }
 
 static void collect_names(void)
@@ -322,7 +326,8 @@ static void collect_names(void)
         add_name(symptom_words(i) + 2, strlen(symptom_words(i)) - 2);
     }
     add_suspects("grader/correctness/mistakes/products.c");
-    add_suspects_of_cases();
+    add_suspects_of_cases("grader/exercises/*/cases.c");
+    add_suspects_of_cases("grader/exercises/shared/*.c");
 }
 
 /* Of all names, the claim must be of this one alone. */
@@ -351,19 +356,15 @@ static bool line_demands(char *line, const char *name)
 
 static bool corpus_demands(const char *name)
 {
-    char path[PATH_MAX], line[512];
-    const char *root = getenv("COURSE_ROOT");
+    char line[512];
     bool found = false;
-    snprintf(path, sizeof path, "%s/grader/corpus/wrong", root ? root : ".");
-    DIR *folder = opendir(path);
-    ck_assert_ptr_nonnull(folder);
-    for (struct dirent *d; !found && (d = readdir(folder));) {
-        snprintf(path, sizeof path, "%s/grader/corpus/wrong/%s", root ? root : ".", d->d_name);
-        FILE *file = d->d_name[0] == '.' ? NULL : fopen(path, "r");
+    glob_t wrong = files_of("grader/exercises/*/wrong/*");
+    for (size_t i = 0; !found && i < wrong.gl_pathc; i++) {
+        FILE *file = fopen(wrong.gl_pathv[i], "r");
         found = file && fgets(line, sizeof line, file) && line_demands(line, name);
         if (file) fclose(file);
     }
-    closedir(folder);
+    globfree(&wrong);
     return found;
 }
 

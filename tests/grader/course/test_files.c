@@ -113,16 +113,16 @@ static char *hash_of_cases(void)
 START_TEST(a_hash_of_sources_counts_names_and_bytes)
 {
     ck_assert_ptr_null(hash_of_cases()); /* there are none */
-    put("grader/cases/103.c", "int a;");
+    put("grader/exercises/103_a/cases.c", "int a;");
     char *first = hash_of_cases(), *same = hash_of_cases();
-    put("grader/cases/103.c", "int b;");
+    put("grader/exercises/103_a/cases.c", "int b;");
     char *other_bytes = hash_of_cases();
-    put("grader/cases/103.c", "int a;");
-    put("grader/cases/104.c", "");
+    put("grader/exercises/103_a/cases.c", "int a;");
+    put("grader/exercises/104_b/cases.c", "");
     char *one_more = hash_of_cases();
     char from[128], to[128];
-    snprintf(from, sizeof from, "%s/grader/cases/104.c", folder);
-    snprintf(to, sizeof to, "%s/grader/cases/105.c", folder);
+    snprintf(from, sizeof from, "%s/grader/exercises/104_b/cases.c", folder);
+    snprintf(to, sizeof to, "%s/grader/exercises/105_c", folder);
     ck_assert_int_eq(rename(from, to), 0);
     char *other_name = hash_of_cases();
     ck_assert_str_eq(first, same);

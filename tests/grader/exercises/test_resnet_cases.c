@@ -1,8 +1,8 @@
 /* test_resnet_cases.c: the reference of ResNet-18 against the same network in plain loops, and the
- * words for a network that is wrong (cases/resnet_reference.c, cases/resnet_cases.c). */
+ * words for a network that is wrong (exercises/shared/resnet_reference.c, resnet_cases.c). */
 #include "grader/tests.h"
 
-#include "cases/resnet_cases.h"
+#include "exercises/shared/resnet_cases.h"
 #include "grader.h"
 #include <math.h>
 #include <stdlib.h>

@@ -138,12 +138,14 @@ static const struct {
     const char *file, *text;
     bool agrees;
 } files[] = {
-    {"wrong/103_as_it_says.c", "// WRONG: 2x3x4 | the sign is wrong\n" PRODUCT("-sum"), true},
-    {"wrong/103_other_words.c", "// WRONG: 2x3x4 | twice as large\n" PRODUCT("-sum"), false},
-    {"wrong/103_is_right.c", "// WRONG: 2x3x4 | should be\n" PRODUCT("sum"), false},
-    {"right/103_is_right.c", "// RIGHT: a sum\n" PRODUCT("sum"), true},
-    {"right/103_is_wrong.c", "// RIGHT: a sum\n" PRODUCT("-sum"), false},
-    {"fast/103_no_claim.c", PRODUCT("-sum"), false},
+    {"103_matmul_cpu/wrong/as_it_says.c", "// WRONG: 2x3x4 | the sign is wrong\n" PRODUCT("-sum"),
+     true},
+    {"103_matmul_cpu/wrong/other_words.c", "// WRONG: 2x3x4 | twice as large\n" PRODUCT("-sum"),
+     false},
+    {"103_matmul_cpu/wrong/is_right.c", "// WRONG: 2x3x4 | should be\n" PRODUCT("sum"), false},
+    {"103_matmul_cpu/right/is_right.c", "// RIGHT: a sum\n" PRODUCT("sum"), true},
+    {"103_matmul_cpu/right/is_wrong.c", "// RIGHT: a sum\n" PRODUCT("-sum"), false},
+    {"103_matmul_cpu/fast/no_claim.c", PRODUCT("-sum"), false},
 };
 #define FILES (sizeof files / sizeof *files)
 
@@ -153,7 +155,7 @@ static void write_corpus(void)
 {
     for (size_t i = 0; i < FILES; i++) {
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/grader/corpus/%s", root, files[i].file);
+        snprintf(path, sizeof path, "%s/grader/exercises/%s", root, files[i].file);
         make_folders_of(path);
         FILE *file = fopen(path, "w");
         ck_assert_ptr_nonnull(file);

@@ -1,4 +1,4 @@
-/* test_claims.c: first lines that claim something, nothing, and what there is not. */
+/* test_expectations.c: first lines that claim something, nothing, and what there is not. */
 #include "grader/tests.h"
 
 #include "grader.h"
@@ -14,7 +14,7 @@ static char root[] = "/tmp/claims.XXXXXX";
 static void write_claim(const char *name, const char *line)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/grader/corpus/%s", root, name);
+    snprintf(path, sizeof path, "%s/grader/exercises/%s", root, name);
     make_folders_of(path);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
@@ -44,14 +44,14 @@ static claim *read_all(int *count, int *bad)
 START_TEST(fields)
 {
     int count, bad;
-    write_claim("wrong/103_a.c", "// WRONG: 1x1x1 |  is , should | be  | race");
+    write_claim("103_matmul_cpu/wrong/a.c", "// WRONG: 1x1x1 |  is , should | be  | race");
     claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 1);
     ck_assert_int_eq(bad, 0);
     ck_assert_int_eq(c->exercise->id, 103);
     ck_assert_int_eq(c->part, IN_CASE);
-    ck_assert_str_eq(c->label, "wrong/103_a.c");
-    ck_assert_str_eq(c->file, "grader/corpus/wrong/103_a.c");
+    ck_assert_str_eq(c->label, "103_matmul_cpu/wrong/a.c");
+    ck_assert_str_eq(c->file, "grader/exercises/103_matmul_cpu/wrong/a.c");
     ck_assert_str_eq(c->name, "1x1x1");
     ck_assert_str_eq(c->text, "is , should");
     ck_assert_str_eq(c->condition, "be");
@@ -62,12 +62,12 @@ END_TEST
 START_TEST(a_folder_is_a_submission)
 {
     int count, bad;
-    write_claim("hostile/103_b/CLAIM", "// HOSTILE: build | link");
+    write_claim("103_matmul_cpu/hostile/b/CLAIM", "// HOSTILE: build | link");
     claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 1);
     ck_assert_int_eq(c->part, IN_BUILD);
     ck_assert_str_eq(c->file, "phase1_cpu/103_matmul_cpu.c");
-    ck_assert_ptr_nonnull(strstr(c->root, "grader/corpus/hostile/103_b"));
+    ck_assert_ptr_nonnull(strstr(c->root, "grader/exercises/103_matmul_cpu/hostile/b"));
     claims_free(c, count);
 }
 END_TEST
@@ -75,12 +75,12 @@ END_TEST
 START_TEST(what_claims_nothing)
 {
     int count, bad;
-    write_claim("wrong/103_no_line.c", "#include <math.h>");
-    write_claim("wrong/103_no_such_case.c", "// WRONG: 3x3x3x3 | is");
-    write_claim("wrong/103_no_text.c", "// WRONG: 1x1x1");
-    write_claim("wrong/999_no_exercise.c", "// WRONG: 1x1x1 | is");
-    write_claim("wrong/103_build.c", "// WRONG: build | error");
-    write_claim("slow/104_case.c", "// SLOW: 1x1x1 | is");
+    write_claim("103_matmul_cpu/wrong/no_line.c", "#include <math.h>");
+    write_claim("103_matmul_cpu/wrong/no_such_case.c", "// WRONG: 3x3x3x3 | is");
+    write_claim("103_matmul_cpu/wrong/no_text.c", "// WRONG: 1x1x1");
+    write_claim("999_none/wrong/no_exercise.c", "// WRONG: 1x1x1 | is");
+    write_claim("103_matmul_cpu/wrong/build.c", "// WRONG: build | error");
+    write_claim("104_matmul_cpu_ikj/slow/case.c", "// SLOW: 1x1x1 | is");
     claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 0);
     ck_assert_int_eq(bad, 6);
@@ -91,9 +91,9 @@ END_TEST
 START_TEST(a_gpu_may_show_it_elsewhere)
 {
     int count, bad;
-    write_claim("wrong/407_a.cu", "// WRONG: graph_5_by_2 | is | hangs or launch_2_by_2");
-    write_claim("wrong/407_b.cu", "// WRONG: graph_5_by_2 | is | softgpu");
-    write_claim("wrong/407_c.cu", "// WRONG: graph_5_by_2 | is | or no_such_case");
+    write_claim("407_graphs/wrong/a.cu", "// WRONG: graph_5_by_2 | is | hangs or launch_2_by_2");
+    write_claim("407_graphs/wrong/b.cu", "// WRONG: graph_5_by_2 | is | softgpu");
+    write_claim("407_graphs/wrong/c.cu", "// WRONG: graph_5_by_2 | is | or no_such_case");
     claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 2);
     ck_assert_int_eq(bad, 1);
@@ -112,16 +112,17 @@ START_TEST(forgers_know_the_protocol)
     static const struct {
         const char *file, *line;
         size_t number;
-    } files[] = {
-        {"104_forges_reply.c", "#define REPLY_BYTES %zu", sizeof(wire_reply)},
-        {"106_takes_over.c", "    char all[%zu];", sizeof(wire_reply)},
-        {"106_takes_over.c", "    uint64_t kind, at, before, rest[%zu];", WORDS_BEFORE_VALUE}};
+    } files[] = {{"104_matmul_cpu_ikj/hostile/forges_reply.c", "#define REPLY_BYTES %zu",
+                  sizeof(wire_reply)},
+                 {"106_matmul_cpu_vectorized/hostile/takes_over.c", "    char all[%zu];",
+                  sizeof(wire_reply)},
+                 {"106_matmul_cpu_vectorized/hostile/takes_over.c",
+                  "    uint64_t kind, at, before, rest[%zu];", WORDS_BEFORE_VALUE}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH_MAX], line[512];
         const char *course = getenv("COURSE_ROOT");
         size_t number = 0;
-        snprintf(path, sizeof path, "%s/grader/corpus/hostile/%s", course ? course : ".",
-                 files[i].file);
+        snprintf(path, sizeof path, "%s/grader/exercises/%s", course ? course : ".", files[i].file);
         FILE *file = fopen(path, "r");
         ck_assert_ptr_nonnull(file);
         while (number == 0 && fgets(line, sizeof line, file)) {
@@ -137,14 +138,14 @@ START_TEST(the_manifest_is_sorted_and_compared)
 {
     int count, bad;
     const options o = {.root = root};
-    write_claim("wrong/103_a.c", "// WRONG: 1x1x1 | should be");
-    write_claim("right/104_b.c", "// RIGHT: another way");
+    write_claim("103_matmul_cpu/wrong/a.c", "// WRONG: 1x1x1 | should be");
+    write_claim("104_matmul_cpu_ikj/right/b.c", "// RIGHT: another way");
     claim *c = read_all(&count, &bad);
     ck_assert(!manifest_is_current(&o, c, count));
     write_claim("MANIFEST",
                 "# submission | verdict | in | because | when; written by `make manifest`\n"
-                "right/104_b.c | passed | all | another way\n"
-                "wrong/103_a.c | failed | 1x1x1 | should be");
+                "103_matmul_cpu/wrong/a.c | failed | 1x1x1 | should be\n"
+                "104_matmul_cpu_ikj/right/b.c | passed | all | another way");
     ck_assert(manifest_is_current(&o, c, count));
     ck_assert(!manifest_is_current(&o, c, 1));
     claims_free(c, count);

@@ -1,0 +1,41 @@
+/* 104_matmul_cpu_ikj.c: cases of the product with rows in the innermost loop, and its speed against
+ * the loop order of 103. No power of two is timed: it would slow the baseline down even more. */
+#include "exercises/shared/matmul_cases.h"
+
+MATMUL_RUNNERS("matmul_cpu_ikj")
+
+static void run_zero_times_infinity(const long *shape)
+{
+    matmul_zero_times_infinity("matmul_cpu_ikj", shape);
+}
+
+static const grading_case cases[] = {
+    MATMUL_ROWS,
+    {.name = "zero_times_infinity", .run = run_zero_times_infinity, .shape = {9, 14, 11}},
+    {0},
+};
+
+static const speed_test speed[] = {
+    {.metric = "times the loops of 103, 64 x 1000 x 500",
+     .function = "matmul_cpu_ikj",
+     .baseline = "baseline_matmul_ijk",
+     .run = matmul_timed,
+     .shape = {64, 1000, 500},
+     .where = ON_HOST,
+     .threshold = 4.0,
+     .flop = 2.0 * 64 * 1000 * 500,
+     .peer_share = 1.5},
+    {0},
+};
+
+EXERCISE(104) = {
+    .id = 104,
+    .name = "matmul_cpu_ikj",
+    .file = "phase1_cpu/104_matmul_cpu_ikj.c",
+    .functions = {"matmul_cpu_ikj"},
+    .baseline_file = "grader/exercises/104_matmul_cpu_ikj/baseline.c",
+    .points = 10,
+    .speed_points = 5,
+    .cases = cases,
+    .speed = speed,
+};

@@ -1,0 +1,168 @@
+/* 110_conv2d_cpu.c: cases of convolution by its definition and by im2col, of im2col and its way
+ * back by themselves, and the speed of the one against the other. */
+#include "exercises/shared/conv_cases.h"
+
+#include <string.h>
+
+#define SIZES(c) i32((int)(c)->in_channels), i32((int)(c)->in_h), i32((int)(c)->in_w)
+#define KERNEL(c)                                                                                  \
+    i32((int)(c)->kernel_h), i32((int)(c)->kernel_w), i32((int)(c)->stride), i32((int)(c)->pad)
+
+static size_t columns_size(const conv_shape *c)
+{
+    return (size_t)(c->in_channels * c->kernel_h * c->kernel_w * c->out_h * c->out_w);
+}
+
+static void call_direct(argument y, argument x, argument w, argument bias, const conv_shape *c)
+{
+    call_void("conv2d_cpu", ARGS(y, x, w, bias, i32((int)c->batch), SIZES(c),
+                                 i32((int)c->out_channels), KERNEL(c)));
+}
+
+static void call_im2col(argument y, argument x, argument w, argument bias, const conv_shape *c)
+{
+    const size_t size = columns_size(c);
+    argument scratch = out_f32("columns", f32_array(size), size);
+    call_void("conv2d_cpu_im2col", ARGS(y, scratch, x, w, bias, i32((int)c->batch), SIZES(c),
+                                        i32((int)c->out_channels), KERNEL(c)));
+}
+
+/* Every case is one of both. */
+static void run_random(const long *shape)
+{
+    conv_random(call_direct, shape, true);
+    conv_random(call_im2col, shape, true);
+}
+
+static void run_without_bias(const long *shape)
+{
+    conv_random(call_direct, shape, false);
+    conv_random(call_im2col, shape, false);
+}
+
+static void run_ones(const long *shape)
+{
+    conv_ones(call_direct, shape);
+    conv_ones(call_im2col, shape);
+}
+
+static void run_impulse(const long *shape)
+{
+    conv_impulse(call_direct, shape);
+    conv_impulse(call_im2col, shape);
+}
+
+static void run_nan(const long *shape)
+{
+    conv_nan(call_direct, shape);
+    conv_nan(call_im2col, shape);
+}
+
+static void run_direct_only(const long *shape)
+{
+    conv_random(call_direct, shape, true);
+}
+
+static void call_columns(const char *function, argument to, argument from, const conv_shape *c)
+{
+    call_void(function, ARGS(to, from, SIZES(c), KERNEL(c)));
+}
+
+/* columns [(c, r, s) x (i, j)], element by element. */
+static void run_im2col(const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const size_t size = columns_size(&c), pixels = (size_t)(c.out_h * c.out_w);
+    float *columns = f32_array(size), *x = random_f32(c.x_size);
+    double *want = f64_array(size);
+    for (size_t at = 0; at < size; at++) {
+        const long f = (long)(at / pixels), s = f % c.kernel_w, r = f / c.kernel_w % c.kernel_h;
+        const long row = (long)(at % pixels) / c.out_w * c.stride - c.pad + r;
+        const long col = (long)(at % pixels) % c.out_w * c.stride - c.pad + s;
+        const long channel = f / c.kernel_w / c.kernel_h;
+        if (row < 0 || row >= c.in_h || col < 0 || col >= c.in_w) continue;
+        want[at] = x[(channel * c.in_h + row) * c.in_w + col];
+    }
+    call_columns("im2col_cpu", out_f32("columns", columns, size), in_f32("x", x, c.x_size), &c);
+    expect_close((layout){"columns", size / pixels, pixels}, columns, want, NULL, 0.0);
+}
+
+static double dot(const float *a, const float *b, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) sum += (double)a[i] * b[i];
+    return sum;
+}
+
+/* <im2col(x), g> = <x, col2im(g)>: what is copied one way is summed the other way. */
+static void run_adjoint(const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const size_t size = columns_size(&c);
+    float *x = random_f32(c.x_size), *back = f32_array(c.x_size);
+    float *columns = f32_array(size), *g = random_f32(size);
+    call_columns("im2col_cpu", out_f32("columns", columns, size), in_f32("x", x, c.x_size), &c);
+    call_columns("col2im_cpu", out_f32("x", back, c.x_size), in_f32("columns", g, size), &c);
+    expect_near("<im2col(x), g> against <x, col2im(g)>", dot(x, back, c.x_size),
+                dot(columns, g, size), 1e-5);
+}
+
+static const grading_case cases[] = {
+    CONV_ROWS,
+    {.name = "im2col of 2x5x6, 3x2, pad 1",
+     .run = run_im2col,
+     .shape = {1, 2, 5, 6, 1, 3, 2, 1, 1}},
+    {.name = "im2col of 3x9x10, 5x5, stride 2, pad 2",
+     .run = run_im2col,
+     .shape = {1, 3, 9, 10, 1, 5, 5, 2, 2}},
+    {.name = "im2col of 2x4x5, 1x1", .run = run_im2col, .shape = {1, 2, 4, 5, 1, 1, 1, 1, 0}},
+    {.name = "adjoint, 3x3, pad 1", .run = run_adjoint, .shape = {1, 3, 8, 7, 1, 3, 3, 1, 1}},
+    {.name = "adjoint, 7x7, stride 2, pad 3",
+     .run = run_adjoint,
+     .shape = {1, 2, 17, 20, 1, 7, 7, 2, 3}},
+    {.name = "1x3x224x224 by 2 of 7x7, stride 2, pad 3",
+     .run = run_direct_only,
+     .shape = {1, 3, 224, 224, 2, 7, 7, 2, 3}},
+    {0},
+};
+
+/* One image. A baseline is called likewise, and believed. */
+static void run_timed(const char *function, const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const size_t size = columns_size(&c), channels = (size_t)c.out_channels;
+    const float *x = random_f32(c.x_size), *w = random_f32(c.w_size), *bias = random_f32(channels);
+    float *y = f32_array(c.y_size);
+    argument scratch = out_f32("columns", f32_array(size), size);
+    call_void(function, ARGS(out_f32("y", y, c.y_size), scratch, in_f32("x", x, c.x_size),
+                             in_f32("w", w, c.w_size), in_f32("bias", bias, channels), i32(1),
+                             SIZES(&c), i32((int)c.out_channels), KERNEL(&c)));
+    if (strncmp(function, "baseline_", 9) != 0) expect_conv2d(y, x, w, bias, &c);
+}
+
+static const speed_test speed[] = {
+    {.metric = "times the seven loops, 64x28x28 by 64 of 3x3",
+     .function = "conv2d_cpu_im2col",
+     .baseline = "baseline_conv2d_direct",
+     .run = run_timed,
+     .shape = {1, 64, 28, 28, 64, 3, 3, 1, 1},
+     .where = ON_HOST,
+     .threshold = 20.0,
+     .varied = 4,
+     .flop = 2.0 * 64 * 64 * 9 * 28 * 28,
+     .peer_share = 1.0},
+    {0},
+};
+
+EXERCISE(110) = {
+    .id = 110,
+    .name = "conv2d_cpu",
+    .file = "phase1_cpu/110_conv2d_cpu.c",
+    .functions = {"conv2d_cpu", "im2col_cpu", "col2im_cpu", "conv2d_cpu_im2col"},
+    .prerequisites = {106},
+    .baseline_file = "grader/exercises/110_conv2d_cpu/baseline.c",
+    .points = 10,
+    .speed_points = 5,
+    .cases = cases,
+    .speed = speed,
+};

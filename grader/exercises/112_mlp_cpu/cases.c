@@ -1,0 +1,54 @@
+/* 112_mlp_cpu.c: cases of the network on the CPU; most of them are those of 501 too. */
+#include "exercises/shared/mlp_cases.h"
+
+#include <string.h>
+
+#define BATCH 64
+#define LR    3e-3f /* half an epoch is short */
+
+/* One pass over the first images of the training set in their order, the last batch short; then the
+ * test images. shape: images, per cent to be reached on MNIST, per cent on drawn digits */
+static void run_half_epoch(const long *shape)
+{
+    const mnist *data = mlp_data();
+    const int count = (int)shape[0] < data->train.count ? (int)shape[0] : data->train.count;
+    float *logits = f32_array((size_t)data->test.count * MLP_CLASSES);
+    double seconds = 0.0;
+    mlp_create_here(mlp_random_params(1.5f));
+    for (int done = 0; done < count; done += BATCH) {
+        const int batch = count - done < BATCH ? count - done : BATCH;
+        mlp_train_here(data->train.images + (size_t)done * MLP_INPUTS, data->train.labels + done,
+                       batch, LR);
+        seconds += call_seconds();
+        expect(seconds < 60.0, "%d of %d images took %.0f s", done + batch, count, seconds);
+    }
+    mlp_predict_here(logits, data->test.images, data->test.count);
+    const double accuracy = 100 * mlp_accuracy(logits, data->test.labels, data->test.count);
+    const double wanted = (double)(data->is_mnist ? shape[1] : shape[2]);
+    expect(accuracy >= wanted,
+           "after %d images the accuracy on %d test images of %s is %.2f %%, should be %.0f %%",
+           count, data->test.count, data->source, accuracy, wanted);
+    note("accuracy %.2f %% on %d test images of %s, after %d images in %.2f s", accuracy,
+         data->test.count, data->source, count, seconds);
+    mlp_free_here();
+}
+
+static const grading_case cases[] = {
+    {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 3, 33}},
+    {.name = "first_loss", .run = mlp_first_loss, .shape = {500}},
+    {.name = "last_partial_batch", .run = mlp_parity, .shape = {64, 7, 64, 1, 100, 3}},
+    {.name = "parity_20_steps", .run = mlp_parity, .shape = {BATCH, -20}},
+    {.name = "overfits_one_batch", .run = mlp_overfit, .shape = {BATCH, 200}, .once = true},
+    {.name = "half_an_epoch", .run = run_half_epoch, .shape = {30000, 92, 92}, .once = true},
+    {0},
+};
+
+EXERCISE(112) = {
+    .id = 112,
+    .name = "mlp_cpu",
+    .file = "phase1_cpu/112_mlp_cpu.c",
+    .functions = {"mlp_create_cpu", "mlp_train_batch_cpu", "mlp_predict_cpu", "mlp_get_params_cpu",
+                  "mlp_free_cpu"},
+    .points = 20,
+    .cases = cases,
+};

@@ -1,0 +1,171 @@
+/* 203_vector_add.c: tails, sizes beyond 32 bits and in-place calls of the vector addition; its
+ * speed against a copy on the device, byte for byte. */
+#include "correctness/case.h"
+
+#include <string.h>
+
+#define CANCELLING 3 /* of 257 values: large, so that only exact addition is right */
+
+typedef struct sums {
+    const float *c, *a, *b;
+} sums;
+
+/* One rounding: every right kernel gives the same bits. */
+static bool is_wrong(size_t i, const void *context)
+{
+    const sums *s = context;
+    return !(s->c[i] == s->a[i] + s->b[i]);
+}
+
+static void expect_sums(const float *c, const float *a, const float *b, size_t n)
+{
+    if (parallel_find(n, 1, is_wrong, &(sums){c, a, b}) == n) return;
+    double *want = f64_array(n);
+    for (size_t i = 0; i < n; i++) want[i] = a[i] + b[i];
+    expect_close((layout){"c", 1, n}, c, want, NULL, 0.0);
+}
+
+static void run_add(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    const float *a = random_f32(n), *b = random_f32(n);
+    float *c = f32_array(n);
+    call_cuda("vector_add",
+              ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
+    expect_sums(c, a, b, n);
+}
+
+static void run_in_place(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    float *a = random_f32(n), *was = f32_array(n);
+    const float *b = random_f32(n);
+    for (size_t i = 0; i < n; i++) was[i] = a[i];
+    call_cuda("vector_add",
+              ARGS(inout_f32("a", a, n), same_as(0), in_f32("b", b, n), u64(n), stream()));
+    expect_sums(a, was, b, n);
+}
+
+static void run_large_values(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    float *a = random_f32_between(n, -1e4f, 1e4f), *b = random_f32(n), *c = f32_array(n);
+    sprinkle_f32(a, n, 3e38f, CANCELLING);
+    sprinkle_f32(b, n, -3e38f, CANCELLING);
+    call_cuda("vector_add",
+              ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
+    expect_sums(c, a, b, n);
+}
+
+/* The baseline copies a: the same bytes a second mean the same speed. */
+static void run_timed(const char *function, const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    const float *a = random_f32(n), *b = random_f32(n);
+    float *c = f32_array(n);
+    call_cuda(function,
+              ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
+    if (strcmp(function, "vector_add") == 0) expect_sums(c, a, b, n);
+}
+
+#define PERIOD 1000003
+
+typedef struct repeated {
+    float *a;
+    const float *pattern; /* [PERIOD], again and again */
+} repeated;
+
+static void repeat(size_t begin, size_t end, void *context)
+{
+    const repeated *r = context;
+    for (size_t i = begin; i < end; i++) r->a[i] = r->pattern[i % PERIOD];
+}
+
+static bool is_not_doubled(size_t i, const void *context)
+{
+    const repeated *r = context;
+    return !(r->a[i] == 2.0f * r->pattern[i % PERIOD]);
+}
+
+/* Beyond 2^31 elements, with one buffer for all three: a = a + a. */
+static void run_doubling(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    repeated r = {f32_array(n), random_f32(PERIOD)};
+    parallel(n, 1, repeat, &r);
+    call_cuda("vector_add", ARGS(inout_f32("a", r.a, n), same_as(0), same_as(0), u64(n), stream()));
+    const size_t i = parallel_find(n, 1, is_not_doubled, &r);
+    if (i == n) return;
+    fail("c[%zu] is %.9g, should be %.9g (n = %zu)%s", i, r.a[i], 2.0f * r.pattern[i % PERIOD], n,
+         place_of((layout){"c", 1, n}, i));
+}
+
+static const grading_case cases[] = {
+    {.name = "n=0", .run = run_add, .shape = {0}},
+    {.name = "n=1", .run = run_add, .shape = {1}},
+    {.name = "n=31", .run = run_add, .shape = {31}},
+    {.name = "n=32", .run = run_add, .shape = {32}},
+    {.name = "n=33", .run = run_add, .shape = {33}},
+    {.name = "n=255", .run = run_add, .shape = {255}},
+    {.name = "n=256", .run = run_add, .shape = {256}},
+    {.name = "n=257", .run = run_add, .shape = {257}},
+    {.name = "n=1000003", .run = run_add, .shape = {1000003}},
+    {.name = "in_place", .run = run_in_place, .shape = {1021}},
+    {.name = "large_values", .run = run_large_values, .shape = {4099}},
+    {.name = "n=16777259", .run = run_add, .shape = {16777259}, .where = ON_GPU, .once = true},
+    {.name = "n=2147483653",
+     .run = run_doubling,
+     .shape = {2147483653},
+     .where = ON_GPU,
+     .once = true,
+     .seconds = 60},
+    {0},
+};
+
+static const speed_test speed[] = {
+    {.metric = "of the bandwidth of a copy on the device, 2^25 floats",
+     .function = "vector_add",
+     .baseline = "baseline_copy",
+     .run = run_timed,
+     .shape = {1 << 25},
+     .where = ON_GPU,
+     .threshold = 0.70,
+     .work = 12.0,
+     .baseline_work = 8.0,
+     .bytes = 12.0 * (1 << 25),
+     .peer_share = 0.88,
+     .peer_bytes = 8.0 * (1 << 25)},
+    {0},
+};
+
+static const traffic_test traffic[] = {
+    {.metric = "bytes moved, of those that must be, 2^16 floats",
+     .function = "vector_add",
+     .run = run_timed,
+     .shape = {1 << 16},
+     .count = moved_bytes,
+     .ideal = 12.0 * (1 << 16),
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "sectors a request, 2^16 floats",
+     .function = "vector_add",
+     .run = run_timed,
+     .shape = {1 << 16},
+     .count = sectors_per_request,
+     .bound = AT_MOST,
+     .wanted = 4.5},
+    {0},
+};
+
+EXERCISE(203) = {
+    .id = 203,
+    .name = "vector_add",
+    .file = "phase2_cuda_basics/203_vector_add.cu",
+    .functions = {"vector_add"},
+    .baseline_file = "grader/exercises/203_vector_add/baseline.cu",
+    .points = 10,
+    .speed_points = 5,
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};

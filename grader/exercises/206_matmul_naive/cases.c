@@ -1,0 +1,52 @@
+/* 206_matmul_naive.c: cases of the one-thread-per-element product, and its speed against the same
+ * kernel with rows and columns of threads exchanged. */
+#include "exercises/shared/matmul_cases.h"
+
+MATMUL_RUNNERS("matmul_naive")
+
+static const grading_case cases[] = {MATMUL_ROWS, MATMUL_GPU_ROWS, {0}};
+
+static const speed_test speed[] = {
+    {.metric = "times the uncoalesced kernel, 2048 x 2048 x 2048",
+     .function = "matmul_naive",
+     .baseline = "baseline_matmul_uncoalesced",
+     .run = matmul_timed,
+     .shape = {2048, 2048, 2048},
+     .where = ON_GPU,
+     .threshold = 4.0,
+     .flop = 2.0 * 2048 * 2048 * 2048,
+     .peer_share = 0.0074},
+    {0},
+};
+
+static const traffic_test traffic[] = {
+    {.metric = "sectors a request, 128 x 96 x 64",
+     .function = "matmul_naive",
+     .run = matmul_timed,
+     .shape = {128, 96, 64},
+     .count = sectors_per_request,
+     .bound = AT_MOST,
+     .wanted = 4.5},
+    {.metric = "bytes moved, times fewer than the uncoalesced kernel, 128 x 96 x 64",
+     .function = "matmul_naive",
+     .baseline = "baseline_matmul_uncoalesced",
+     .run = matmul_timed,
+     .shape = {128, 96, 64},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 4.0},
+    {0},
+};
+
+EXERCISE(206) = {
+    .id = 206,
+    .name = "matmul_naive",
+    .file = "phase2_cuda_basics/206_matmul_naive.cu",
+    .functions = {"matmul_naive"},
+    .baseline_file = "grader/exercises/206_matmul_naive/baseline.cu",
+    .points = 10,
+    .speed_points = 5,
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};

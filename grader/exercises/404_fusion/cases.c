@@ -1,0 +1,412 @@
+/* 404_fusion.c: linear, bias and ReLU in one kernel, with and without the saved input of the ReLU;
+ * convolution, normalization and ReLU in one, with and without a residual; speed against three
+ * kernels where the sum is short. shape: batch, in, out; of a convolution as in conv_cases.h */
+#include "exercises/shared/conv_cases.h"
+#include "exercises/shared/layer_cases.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAMPLED_ROWS 100 /* of a timed call */
+#define EPS          1e-5f
+
+/* ---- linear, bias, ReLU ---------------------------------------------------------------------- */
+
+typedef struct layer {
+    long batch, in, out;
+    float *x, *w, *bias, *y, *pre; /* [batch x in] [out x in] [out] [batch x out] twice */
+} layer;
+
+static layer random_layer(const long *shape)
+{
+    layer l = {.batch = shape[0], .in = shape[1], .out = shape[2]};
+    const size_t size = (size_t)(l.batch * l.out);
+    l.x = random_f32((size_t)(l.batch * l.in));
+    l.w = random_f32((size_t)(l.out * l.in));
+    l.bias = random_f32_between((size_t)l.out, -2.0f, 2.0f);
+    l.y = f32_array(size);
+    l.pre = f32_array(size);
+    return l;
+}
+
+/* Where pre is NULL, so is the pointer that the function gets. */
+static void forward(const char *function, const layer *l, unsigned shift)
+{
+    const size_t size = (size_t)(l->batch * l->out);
+    argument pre = l->pre ? shifted(out_f32("pre", l->pre, size), 2 * shift) : null_pointer();
+    call_cuda(function, ARGS(shifted(out_f32("y", l->y, size), shift), pre,
+                             shifted(in_f32("x", l->x, (size_t)(l->batch * l->in)), shift),
+                             shifted(in_f32("w", l->w, (size_t)(l->out * l->in)), 3 * shift),
+                             in_f32("bias", l->bias, (size_t)l->out), i32((int)l->batch),
+                             i32((int)l->in), i32((int)l->out), stream()));
+}
+
+static void suspect_relu_first(const layer *l)
+{
+    double *wrong = f64_array((size_t)(l->batch * l->out));
+    reference_matmul(wrong, NULL, l->x, transposed(l->w, l->out, l->in), l->batch, l->out, l->in);
+    for (long i = 0; i < l->batch * l->out; i++) {
+        wrong[i] = fmax(wrong[i], 0.0) + l->bias[i % l->out];
+    }
+    suspect("the bias is added after the ReLU", wrong);
+}
+
+/* The ReLU brings no error of its own: y may be as wrong as pre, the sum that it comes from. */
+static void expect_relu(const layer *l)
+{
+    const size_t size = (size_t)(l->batch * l->out);
+    double *want = f64_array(size), *scale = f64_array(size);
+    reference_matmul(want, scale, l->x, transposed(l->w, l->out, l->in), l->batch, l->out, l->in);
+    for (size_t i = 0; i < size; i++) {
+        const double bias = l->bias[i % (size_t)l->out];
+        want[i] = fmax(want[i] + bias, 0.0);
+        scale[i] += fabs(bias);
+    }
+    const layout y = {"y", (size_t)l->batch, (size_t)l->out};
+    if (!is_close(y, l->y, want, scale, FP32_SUM_TOLERANCE)) suspect_relu_first(l);
+    expect_close(y, l->y, want, scale, FP32_SUM_TOLERANCE);
+}
+
+/* All of a small layer, some rows of a large one. */
+static void expect_layer(const layer *l)
+{
+    if (l->pre) expect_linear("pre", l->pre, l->x, l->w, l->bias, l->batch, l->in, l->out);
+    if (l->batch * l->in * l->out <= 10000000L) {
+        expect_relu(l);
+        return;
+    }
+    const int *some = random_i32(SAMPLED_ROWS, 0, (int)l->batch);
+    layer sample = *l;
+    sample.batch = SAMPLED_ROWS;
+    sample.x = rows_of(l->x, l->in, some, SAMPLED_ROWS);
+    sample.y = rows_of(l->y, l->out, some, SAMPLED_ROWS);
+    expect_relu(&sample);
+}
+
+static void run_fused(const long *shape)
+{
+    const layer l = random_layer(shape);
+    forward("linear_forward_fused", &l, 0);
+    expect_layer(&l);
+}
+
+static void run_without_pre(const long *shape)
+{
+    layer l = random_layer(shape);
+    l.pre = NULL;
+    forward("linear_forward_fused", &l, 0);
+    expect_layer(&l);
+}
+
+static void run_misaligned(const long *shape)
+{
+    const layer l = random_layer(shape);
+    forward("linear_forward_fused", &l, 4);
+    expect_layer(&l);
+}
+
+/* A NaN in x reaches its row of pre, an infinity in w its column, and neither gets any further. */
+static void run_nan(const long *shape)
+{
+    const layer l = random_layer(shape);
+    const long row = (long)random_below(case_random(), (uint64_t)l.batch);
+    const long col = (long)random_below(case_random(), (uint64_t)l.out);
+    l.x[row * l.in + l.in - 1] = NAN;
+    l.w[col * l.in + 2] = INFINITY;
+    forward("linear_forward_fused", &l, 0);
+    for (long i = 0; i < l.batch * l.out; i++) {
+        const long r = i / l.out, c = i % l.out;
+        if (r == row)
+            expect(isnan(l.pre[i]), "a NaN in x[%ld] is lost in pre[%ld][%ld]", row, r, c);
+        else if (c == col)
+            expect(isinf(l.pre[i]), "an infinity is lost in pre[%ld][%ld]", r, c);
+        else
+            expect(isfinite(l.pre[i]) && isfinite(l.y[i]),
+                   "y[%ld][%ld] is %g, its row and weights "
+                   "are finite",
+                   r, c, l.y[i]);
+    }
+}
+
+static void run_timed(const char *function, const long *shape)
+{
+    layer l = random_layer(shape);
+    l.pre = NULL;
+    forward(function, &l, 0);
+    expect_layer(&l);
+}
+
+/* ---- convolution, normalization, residual, ReLU ---------------------------------------------- */
+
+typedef struct block {
+    conv_shape c;
+    statistics s;
+    float *x, *w, *residual, *y; /* residual may be NULL */
+} block;
+
+/* One channel is that of a filter which never answered: its variance is 0. */
+static block random_block(const long *shape)
+{
+    block b = {.c = conv_shape_of(shape)};
+    const size_t channels = (size_t)b.c.out_channels;
+    b.x = random_f32(b.c.x_size);
+    b.w = random_f32(b.c.w_size);
+    b.residual = random_f32_between(b.c.y_size, -4.0f, 4.0f);
+    b.y = f32_array(b.c.y_size);
+    b.s = random_statistics(channels);
+    b.s.var[random_below(case_random(), channels)] = 0.0f;
+    return b;
+}
+
+static void call_block(const char *function, argument y, argument residual, const block *b)
+{
+    const conv_shape *c = &b->c;
+    call_cuda(function,
+              ARGS(y, in_f32("x", b->x, c->x_size), in_f32("w", b->w, c->w_size),
+                   STATISTICS(b->s, (size_t)c->out_channels), residual, i32((int)c->batch),
+                   i32((int)c->in_channels), i32((int)c->in_h), i32((int)c->in_w),
+                   i32((int)c->out_channels), i32((int)c->kernel_h), i32((int)c->kernel_w),
+                   i32((int)c->stride), i32((int)c->pad), f32(EPS), stream()));
+}
+
+static void fused_block(const char *function, const block *b)
+{
+    const size_t n = b->c.y_size;
+    call_block(function, out_f32("y", b->y, n),
+               b->residual ? in_f32("residual", b->residual, n) : null_pointer(), b);
+}
+
+typedef enum mistake { NONE, NO_RESIDUAL, RELU_FIRST, EPS_OUTSIDE, NO_BETA, OF_BATCH } mistake;
+
+static double finished(double sum, const block *b, size_t at, mistake m)
+{
+    const size_t c = at / (size_t)(b->c.out_h * b->c.out_w) % (size_t)b->c.out_channels;
+    const double var = b->s.var[c], residual = b->residual ? b->residual[at] : 0.0;
+    const double deviation = m == EPS_OUTSIDE ? sqrt(var) + EPS : sqrt(var + EPS);
+    double z = (sum - b->s.mean[c]) / deviation * b->s.gamma[c];
+    if (m != NO_BETA) z += b->s.beta[c];
+    if (m == RELU_FIRST) return fmax(z, 0.0) + residual;
+    if (m != NO_RESIDUAL) z += residual;
+    return z < 0.0 ? 0.0 : z; /* NaN stays */
+}
+
+/* Another block, with the mean and variance of the batch's own sums. */
+static block with_own_statistics(const block *b, const double *sum)
+{
+    const size_t channels = (size_t)b->c.out_channels, pixels = (size_t)(b->c.out_h * b->c.out_w);
+    const double n = (double)b->c.batch * (double)pixels;
+    block own = *b;
+    own.s.mean = f32_array(channels);
+    own.s.var = f32_array(channels);
+    double *total = f64_array(channels), *squares = f64_array(channels);
+    for (size_t i = 0; i < b->c.y_size; i++) total[i / pixels % channels] += sum[i];
+    for (size_t i = 0; i < b->c.y_size; i++) {
+        const double distance = sum[i] - total[i / pixels % channels] / n;
+        squares[i / pixels % channels] += distance * distance;
+    }
+    for (size_t c = 0; c < channels; c++) {
+        own.s.mean[c] = (float)(total[c] / n);
+        own.s.var[c] = (float)(squares[c] / n);
+    }
+    return own;
+}
+
+static double *wrong_block(const block *b, const double *sum, mistake m)
+{
+    const block own = m == OF_BATCH ? with_own_statistics(b, sum) : *b;
+    double *wrong = f64_array(b->c.y_size);
+    for (size_t i = 0; i < b->c.y_size; i++) wrong[i] = finished(sum[i], &own, i, m);
+    return wrong;
+}
+
+static void suspect_epilogue(const block *b, const double *sum)
+{
+    if (b->residual) {
+        suspect("the residual is not added", wrong_block(b, sum, NO_RESIDUAL));
+        suspect("the residual is added after the ReLU", wrong_block(b, sum, RELU_FIRST));
+    }
+    suspect("eps is added to the deviation, not to the variance", wrong_block(b, sum, EPS_OUTSIDE));
+    suspect("beta is not added", wrong_block(b, sum, NO_BETA));
+    suspect("mean and variance are those of this batch", wrong_block(b, sum, OF_BATCH));
+}
+
+static void expect_block(const block *b)
+{
+    const conv_shape *c = &b->c;
+    const size_t pixels = (size_t)(c->out_h * c->out_w);
+    double *sum = f64_array(c->y_size), *scale = f64_array(c->y_size), *want = f64_array(c->y_size);
+    reference_conv2d(sum, scale, b->x, b->w, NULL, c);
+    for (size_t i = 0; i < c->y_size; i++) {
+        const size_t at = i / pixels % (size_t)c->out_channels;
+        want[i] = finished(sum[i], b, i, NONE);
+        scale[i] = (scale[i] + fabs(b->s.mean[at])) * fabs(b->s.gamma[at]) /
+                       sqrt((double)b->s.var[at] + EPS) +
+                   fabs(b->s.beta[at]) + (b->residual ? fabs(b->residual[i]) : 0.0);
+    }
+    const layout y = {"y", (size_t)(c->batch * c->out_channels * c->out_h), (size_t)c->out_w};
+    if (!is_close(y, b->y, want, scale, FP32_SUM_TOLERANCE)) suspect_epilogue(b, sum);
+    expect_close(y, b->y, want, scale, FP32_SUM_TOLERANCE);
+}
+
+static void run_random(const long *shape)
+{
+    const block b = random_block(shape);
+    fused_block("conv_bn_relu", &b);
+    expect_block(&b);
+}
+
+static void run_without_residual(const long *shape)
+{
+    block b = random_block(shape);
+    b.residual = NULL;
+    fused_block("conv_bn_relu", &b);
+    expect_block(&b);
+}
+
+/* y is the residual, and overwritten. */
+static void run_in_place(const long *shape)
+{
+    const block b = random_block(shape);
+    memcpy(b.y, b.residual, b.c.y_size * sizeof *b.y);
+    call_block("conv_bn_relu", inout_f32("y", b.y, b.c.y_size), same_as(0), &b);
+    expect_block(&b);
+}
+
+/* One in x, one in the residual: all that they reach is NaN, and nothing else. */
+static void run_block_nan(const long *shape)
+{
+    const block b = random_block(shape);
+    b.x[random_below(case_random(), b.c.x_size)] = NAN;
+    b.residual[random_below(case_random(), b.c.y_size)] = NAN;
+    fused_block("conv_bn_relu", &b);
+    expect_block(&b);
+}
+
+static void run_timed_block(const char *function, const long *shape)
+{
+    const block b = random_block(shape);
+    fused_block(function, &b);
+    if (strncmp(function, "baseline_", 9) != 0) expect_block(&b); /* that is ours, and believed */
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static const grading_case cases[] = {
+    {.name = "fused_1x1x1", .run = run_fused, .shape = {1, 1, 1}},
+    {.name = "fused_1x7x1", .run = run_fused, .shape = {1, 7, 1}},
+    {.name = "fused_16x16x16", .run = run_fused, .shape = {16, 16, 16}},
+    {.name = "fused_17x33x65", .run = run_fused, .shape = {17, 33, 65}},
+    {.name = "fused_33x1x129", .run = run_fused, .shape = {33, 1, 129}},
+    {.name = "fused_1x1000x100", .run = run_fused, .shape = {1, 1000, 100}},
+    {.name = "fused_40x500x70", .run = run_fused, .shape = {40, 500, 70}},
+    {.name = "fused_257x64x100", .run = run_fused, .shape = {257, 64, 100}},
+    {.name = "fused_empty_batch", .run = run_fused, .shape = {0, 5, 3}},
+    {.name = "fused_no_inputs", .run = run_fused, .shape = {5, 0, 3}},
+    {.name = "fused_misaligned", .run = run_misaligned, .shape = {35, 45, 55}},
+    {.name = "fused_nan", .run = run_nan, .shape = {37, 29, 41}},
+    {.name = "without_pre_17x33x65", .run = run_without_pre, .shape = {17, 33, 65}},
+    {.name = "without_pre_129x10x65", .run = run_without_pre, .shape = {129, 10, 65}},
+    {.name = "fused_1000x1001x1002",
+     .run = run_fused,
+     .shape = {1000, 1001, 1002},
+     .where = ON_GPU},
+    {.name = "fused_70000x3x5", .run = run_fused, .shape = {70000, 3, 5}, .where = ON_GPU},
+    CONV_RANDOM_ROWS,
+    {.name = "2x7x13x11 by 65 of 3x3, pad 1",
+     .run = run_random,
+     .shape = {2, 7, 13, 11, 65, 3, 3, 1, 1}},
+    {.name = "3x129x5x4 by 10 of 1x1", .run = run_random, .shape = {3, 129, 5, 4, 10, 1, 1, 1, 0}},
+    {.name = "without residual, 2x3x8x11 by 4 of 3x3, pad 1",
+     .run = run_without_residual,
+     .shape = {2, 3, 8, 11, 4, 3, 3, 1, 1}},
+    {.name = "without residual, 1x3x23x30 by 17 of 7x7, stride 2, pad 3",
+     .run = run_without_residual,
+     .shape = {1, 3, 23, 30, 17, 7, 7, 2, 3}},
+    {.name = "residual in place, 2x5x9x12 by 19 of 3x3, pad 1",
+     .run = run_in_place,
+     .shape = {2, 5, 9, 12, 19, 3, 3, 1, 1}},
+    {.name = "nan, 2x2x9x11 by 3 of 3x3, stride 2, pad 1",
+     .run = run_block_nan,
+     .shape = {2, 2, 9, 11, 3, 3, 3, 2, 1}},
+    CONV_GPU_ROWS,
+    {0},
+};
+
+static const speed_test speed[] = {
+    {.metric = "times three kernels, batch 8192, 64 to 2048",
+     .function = "linear_forward_fused",
+     .baseline = "baseline_linear_forward_fused",
+     .run = run_timed,
+     .shape = {8192, 64, 2048},
+     .where = ON_GPU,
+     .threshold = 1.08,
+     .flop = 2.0 * 8192 * 64 * 2048,
+     .peer_share = 0.067},
+    {.metric = "conv_bn_relu: times three kernels, 16x64x56x56 by 256 of 1x1",
+     .function = "conv_bn_relu",
+     .baseline = "baseline_conv_bn_relu",
+     .run = run_timed_block,
+     .shape = {16, 64, 56, 56, 256, 1, 1, 1, 0},
+     .varied = 4,
+     .where = ON_GPU,
+     .threshold = 1.05,
+     .flop = 2.0 * 16 * 64 * 256 * 56 * 56,
+     .peer_share = 0.03},
+    {0},
+};
+
+static const traffic_test traffic[] = {
+    {.metric = "bytes stored, of those that must be, batch 256, 64 to 256",
+     .function = "linear_forward_fused",
+     .run = run_timed,
+     .shape = {256, 64, 256},
+     .count = stored_bytes,
+     .ideal = 4.0 * 256 * 256,
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "bank conflicts a multiply-add of a warp, batch 256, 64 to 256",
+     .function = "linear_forward_fused",
+     .run = run_timed,
+     .shape = {256, 64, 256},
+     .count = bank_conflicts,
+     .ideal = 256.0 * 64 * 256 / 32,
+     .bound = AT_MOST,
+     .wanted = 0.2},
+    {.metric = "conv_bn_relu: bytes stored, of those that must be, 2x32x16x16 by 64 of 1x1",
+     .function = "conv_bn_relu",
+     .run = run_timed_block,
+     .shape = {2, 32, 16, 16, 64, 1, 1, 1, 0},
+     .count = stored_bytes,
+     .ideal = 4.0 * 2 * 64 * 16 * 16,
+     .bound = AT_MOST,
+     .wanted = 1.1},
+    {.metric = "conv_bn_relu: bytes moved, times fewer than three kernels, 2x32x16x16 by 64 of 1x1",
+     .function = "conv_bn_relu",
+     .baseline = "baseline_conv_bn_relu",
+     .run = run_timed_block,
+     .shape = {2, 32, 16, 16, 64, 1, 1, 1, 0},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 1.2},
+    {.metric = "conv_bn_relu: kernels launched, 2x32x16x16 by 64 of 1x1",
+     .function = "conv_bn_relu",
+     .run = run_timed_block,
+     .shape = {2, 32, 16, 16, 64, 1, 1, 1, 0},
+     .count = kernel_launches,
+     .bound = EXACTLY,
+     .wanted = 1},
+    {0},
+};
+
+EXERCISE(404) = {
+    .id = 404,
+    .name = "fusion",
+    .file = "phase4_optimization/404_fusion.cu",
+    .functions = {"linear_forward_fused", "conv_bn_relu"},
+    .baseline_file = "grader/exercises/404_fusion/baseline.cu",
+    .points = 15,
+    .speed_points = 10,
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};

@@ -1,0 +1,232 @@
+/* 501_mnist.c: the network of 112 on the GPU, by the same cases, and its training loop. The labels
+ * of the test images stay here: the worker sees the images and hands back logits. */
+#include "exercises/shared/mlp_cases.h"
+
+#include <math.h>
+
+#define EPOCHS_MAX 8
+
+typedef struct training {
+    const float *images;
+    const int *labels;
+    int count, validation, epochs, batch;
+    float lr;
+    unsigned long long seed;
+    float loss[EPOCHS_MAX], accuracy[EPOCHS_MAX]; /* out */
+} training;
+
+static void train_here(training *t)
+{
+    const double trained = (double)t->epochs * (t->count - t->validation);
+    call_counted("train_mnist",
+                 ARGS(handle(0), host(out_f32("h_loss", t->loss, (size_t)t->epochs)),
+                      host(out_f32("h_accuracy", t->accuracy, (size_t)t->epochs)),
+                      host(in_f32("h_images", t->images, (size_t)t->count * MLP_INPUTS)),
+                      host(in_i32("h_labels", t->labels, (size_t)t->count)), i32(t->count),
+                      i32(t->validation), i32(t->epochs), i32(t->batch), f32(t->lr), u64(t->seed),
+                      stream()));
+    mlp_expect_operations("train_mnist", trained, (double)t->epochs * t->validation);
+}
+
+/* The numbers of a training run on drawn digits; shape: images, of these validation, epochs, batch
+ */
+static training drawn_training(const long *shape, float lr)
+{
+    float *images = f32_array((size_t)shape[0] * MLP_INPUTS);
+    return (training){.images = images,
+                      .labels = mlp_draw(images, (int)shape[0]),
+                      .count = (int)shape[0],
+                      .validation = (int)shape[1],
+                      .epochs = (int)shape[2],
+                      .batch = (int)shape[3],
+                      .lr = lr,
+                      .seed = random_u64(case_random())};
+}
+
+static double reference_accuracy(const reference_mlp *net, const float *x, const int *labels,
+                                 int count)
+{
+    const size_t size = (size_t)count * MLP_CLASSES;
+    double *exact = f64_array(size);
+    float *logits = f32_array(size);
+    reference_mlp_predict(net, exact, x, count);
+    for (size_t i = 0; i < size; i++) logits[i] = (float)exact[i];
+    return mlp_accuracy(logits, labels, count);
+}
+
+/* The reference's epoch: all training images at once. Then one image may be a tie. */
+static void expect_epoch(const training *t, int epoch, double loss, const reference_mlp *after)
+{
+    const int first = t->count - t->validation;
+    const double accuracy = reference_accuracy(after, t->images + (size_t)first * MLP_INPUTS,
+                                               t->labels + first, t->validation);
+    expect(fabs(t->loss[epoch] - loss) <= MLP_TOLERANCE * loss,
+           "h_loss[%d] is %.8g, should be %.8g, the mean over the %d training images, each once",
+           epoch, t->loss[epoch], loss, first);
+    expect(fabs(t->accuracy[epoch] - accuracy) <= 1.01 / t->validation,
+           "h_accuracy[%d] is %.4f, should be %.4f, the share of the last %d images", epoch,
+           t->accuracy[epoch], accuracy, t->validation);
+}
+
+/* With a learning rate of 0 the network stays as it is, and the loss of an epoch is the same in any
+ * order: but only if it is the mean over every training image, the short batch included. */
+static void every_image_counts(const long *shape)
+{
+    training t = drawn_training(shape, 0.0f);
+    const float *params = mlp_random_params(1.5f);
+    reference_mlp reference = reference_mlp_create(params);
+    const double loss =
+        reference_mlp_train(&reference, t.images, t.labels, t.count - t.validation, 0.0f);
+    mlp_create_here(params);
+    train_here(&t);
+    for (int epoch = 0; epoch < t.epochs; epoch++) expect_epoch(&t, epoch, loss, &reference);
+    mlp_expect_params(&reference, "after training with a learning rate of 0");
+    mlp_free_here();
+}
+
+/* A batch that holds all training images has no order either: each epoch is one known step, and a
+ * validation image that is trained on shows. */
+static void validation_is_not_trained_on(const long *shape)
+{
+    training t;
+    const float *params;
+    reference_mlp reference;
+    double loss[EPOCHS_MAX];
+    do {
+        t = drawn_training(shape, 1e-3f);
+        params = mlp_random_params(1.5f);
+        reference = reference_mlp_create(params);
+        for (int i = 0; i < t.epochs; i++) {
+            loss[i] =
+                reference_mlp_train(&reference, t.images, t.labels, t.count - t.validation, t.lr);
+        }
+    } while (reference.nearest < MLP_SAFE_MARGIN);
+    mlp_create_here(params);
+    train_here(&t);
+    for (int i = 0; i < t.epochs; i++) {
+        expect(fabs(t.loss[i] - loss[i]) <= MLP_TOLERANCE * loss[i],
+               "h_loss[%d] is %.8g, should be %.8g: one batch of the %d training images", i,
+               t.loss[i], loss[i], t.count - t.validation);
+    }
+    mlp_expect_params(&reference, "after epochs of one batch");
+    mlp_free_here();
+}
+
+static const float *params_of_seed(training t, const float *params, unsigned long long seed)
+{
+    float *trained = f32_array(MLP_PARAMS);
+    t.seed = seed;
+    mlp_create_here(params);
+    train_here(&t);
+    mlp_get_params_here(trained);
+    mlp_free_here();
+    return trained;
+}
+
+static double relative_distance(const float *a, const float *b)
+{
+    double difference = 0.0, norm = 0.0;
+    for (int i = 0; i < MLP_PARAMS; i++) {
+        difference += pow((double)a[i] - b[i], 2);
+        norm += pow(b[i], 2);
+    }
+    return sqrt(difference / norm);
+}
+
+static void seed_decides_the_order(const long *shape)
+{
+    const training t = drawn_training(shape, 1e-3f);
+    const float *params = mlp_random_params(1.5f);
+    const float *one = params_of_seed(t, params, t.seed);
+    const float *again = params_of_seed(t, params, t.seed);
+    const float *other = params_of_seed(t, params, t.seed + 1);
+    expect(relative_distance(one, again) <= 1e-4,
+           "the same seed gave other parameters, %.1e of their norm apart",
+           relative_distance(one, again));
+    expect(relative_distance(one, other) > 1e-3,
+           "another seed gave the same parameters: the images are not shuffled");
+}
+
+/* Train on the data of the course and score the test images here. shape: images at most, per cent
+ * of them for validation, epochs, batch, lr in 1e-4, test images at most, per cent to be reached */
+static void reaches_accuracy(const long *shape)
+{
+    const mnist *data = mlp_data();
+    const int count = (int)fmin((double)shape[0], data->train.count);
+    const int tests = (int)fmin((double)shape[5], data->test.count);
+    training t = {.images = data->train.images,
+                  .labels = data->train.labels,
+                  .count = count,
+                  .validation = (int)(count * shape[1] / 100),
+                  .epochs = (int)shape[2],
+                  .batch = (int)shape[3],
+                  .lr = 1e-4f * (float)shape[4],
+                  .seed = random_u64(case_random())};
+    float *logits = f32_array((size_t)tests * MLP_CLASSES);
+    mlp_create_here(mlp_random_params(1.5f));
+    mlp_predict_here(logits, data->test.images, tests);
+    const double before = 100 * mlp_accuracy(logits, data->test.labels, tests);
+    expect(before < 35, "before any training %.1f %% of %d test images of %s are right", before,
+           tests, data->source);
+    train_here(&t);
+    const double seconds = call_seconds();
+    mlp_predict_here(logits, data->test.images, tests);
+    const double after = 100 * mlp_accuracy(logits, data->test.labels, tests);
+    expect(after > shape[6],
+           "after %d x %d images the accuracy on %d test images of %s is %.2f %%, should be "
+           "above %ld %%; it was %.1f %%",
+           t.epochs, count, tests, data->source, after, shape[6], before);
+    note("accuracy %.2f %% (before: %.1f %%) on %d test images of %s, after %d x %d images in "
+         "%.2f s",
+         after, before, tests, data->source, t.epochs, count, seconds);
+    mlp_free_here();
+}
+
+/* Few images: the emulated GPU takes milliseconds for each. */
+static const grading_case cases[] = {
+    {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 40, 33}},
+    {.name = "first_loss", .run = mlp_first_loss, .shape = {100}, .once = true},
+    {.name = "last_partial_batch", .run = mlp_parity, .shape = {16, 7, 1, 33, 3}},
+    {.name = "parity_20_steps", .run = mlp_parity, .shape = {32, -20}, .once = true},
+    {.name = "parity_20_steps_of_64", .run = mlp_parity, .shape = {64, -20}, .where = ON_GPU},
+    {.name = "overfits_one_batch", .run = mlp_overfit, .shape = {16, 200}, .once = true},
+    {.name = "every_image_counts",
+     .run = every_image_counts,
+     .shape = {90, 20, 2, 32},
+     .once = true},
+    {.name = "validation_is_not_trained_on",
+     .run = validation_is_not_trained_on,
+     .shape = {60, 28, 2, 64},
+     .once = true},
+    {.name = "seed_decides_the_order",
+     .run = seed_decides_the_order,
+     .shape = {80, 16, 1, 16},
+     .once = true},
+    /* A whole training would take minutes there: this only shows that the accuracy rises. */
+    {.name = "short_run_on_softgpu_accuracy_rises",
+     .run = reaches_accuracy,
+     .shape = {1100, 10, 1, 16, 30, 200, 50},
+     .where = ON_SOFTGPU,
+     .once = true,
+     .seconds = 60},
+    {.name = "accuracy_above_97_percent_in_30_s",
+     .run = reaches_accuracy,
+     .shape = {60000, 10, 8, 64, 10, 10000, 97},
+     .where = ON_GPU,
+     .once = true,
+     .seconds = 30},
+    {0},
+};
+
+EXERCISE(501) = {
+    .id = 501,
+    .name = "mnist",
+    .file = "phase5_full_network/501_mnist.cu",
+    .functions = {"mlp_create", "mlp_train_batch", "mlp_predict", "mlp_get_params", "mlp_free",
+                  "train_mnist"},
+    .prerequisites = {208, 301, 303, 305, 314, 404},
+    .host_copies = true,
+    .own_prerequisites = true,
+    .points = 30,
+    .cases = cases,
+};
