@@ -10,7 +10,7 @@ BUILD ?= build
 FUZZ_CC ?= clang
 
 EMULATOR_CFLAGS := -std=gnu11 -O3 -ffp-contract=off -fPIC -pthread -Wall -Wextra \
-	-fno-semantic-interposition -isystem $(EMULATOR)/include
+	-fno-semantic-interposition -I$(EMULATOR) -isystem $(EMULATOR)/include
 EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*.c)
 EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
 EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
@@ -22,7 +22,7 @@ SIMD_KINDS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),plain avx2 a
 SIMD_FLAGS_plain := -O2
 SIMD_FLAGS_avx2 := -march=x86-64-v3
 SIMD_FLAGS_avx512 := -march=x86-64-v4
-DEVICE_SOURCES := $(wildcard $(EMULATOR)/device/*.c)
+DEVICE_SOURCES := $(wildcard $(EMULATOR)/device/*/*.c)
 device_objects = $(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/$1/%.o)
 ALL_DEVICE_OBJECTS := $(foreach kind,$(SIMD_KINDS),$(call device_objects,$(kind)))
 LOCAL_OBJECT := $(BUILD)/emulator/simd/here.o
@@ -30,7 +30,7 @@ DEVICE_OBJECTS := $(if $(SIMD_KINDS),$(SIMD_KINDS:%=$(BUILD)/emulator/%.o) $(BUI
 	$(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/only.o)
 
 # test_counts.c looks inside the device, at this file.
-PATTERN_OBJECT := $(if $(SIMD_KINDS),$(BUILD)/emulator/plain/device/pattern.o)
+PATTERN_OBJECT := $(if $(SIMD_KINDS),$(BUILD)/emulator/plain/device/counts/pattern.o)
 $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 
 # The runtime with the device in the program's own process; the runtime with a client of a device in
@@ -70,7 +70,7 @@ $(BUILD)/emulator/simd.inc: $(BUILD)/emulator/plain.o
 	@sed 's/\(.*\) .*/FUNCTION(\1)/' $<.names >$@
 
 $(BUILD)/emulator/simd/simd.o: $(BUILD)/emulator/simd.inc
-$(BUILD)/emulator/simd/%.o: EMULATOR_CFLAGS += -I$(EMULATOR) -I$(BUILD)/emulator
+$(BUILD)/emulator/simd/%.o: EMULATOR_CFLAGS += -I$(BUILD)/emulator
 
 # cuBLAS: a library over the public runtime API, so it sees nothing of softgpu's inside.
 EMULATOR_BLAS_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/emulator/%.o,$(wildcard $(EMULATOR)/blas/*.c))
@@ -86,12 +86,12 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 
 $(BUILD)/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_counts.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
 	@echo 'link $@'
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
 $(BUILD)/remote/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 	@mkdir -p $(@D) && echo 'link $@'
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm -ldl
 
 .PHONY: emulator-test
@@ -127,7 +127,7 @@ fuzz-replay: $(BUILD)/replay_ptx $(BUILD)/replay_fatbin $(BUILD)/replay_remote
 	@$(BUILD)/replay_remote $(EMULATOR)/fuzz/remote/*
 
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
-FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
+FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -I$(EMULATOR) -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
 FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(DEVICE_SOURCES))
 

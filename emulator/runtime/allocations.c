@@ -6,7 +6,7 @@
  */
 #include "runtime.h"
 
-#include "../softgpu.h"
+#include "softgpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

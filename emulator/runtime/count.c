@@ -6,7 +6,7 @@
  */
 #include "runtime.h"
 
-#include "../softgpu.h"
+#include "softgpu.h"
 
 static bool asked;              /* between softgpu_count_start and softgpu_count_stop */
 static device_counts transfers; /* copies and fills; all else is 0 */

@@ -4,7 +4,7 @@
  */
 #include "runtime.h"
 
-#include "../softgpu.h"
+#include "softgpu.h"
 
 #include <stdio.h>
 

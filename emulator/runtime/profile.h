@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 struct profile_kernel {
     char name[128];

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 
-#include "../softgpu.h"
+#include "softgpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

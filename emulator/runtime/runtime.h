@@ -23,8 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../device/device.h"
-#include "../device/residency.h"
+#include "device/device.h"
+#include "device/residency.h"
 
 /** Also export `name` for programs compiled with --default-stream per-thread. */
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))

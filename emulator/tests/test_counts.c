@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../device/device.h"
-#include "../device/pattern.h"
+#include "device/device.h"
+#include "device/counts/pattern.h"
 
 Suite *more_suite(void);
 

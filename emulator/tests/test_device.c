@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 static device *d;
 

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 enum { BYTES = 256 };
 
