@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "arena.h"
-#include "internal.h"
+#include "state.h"
 
-enum { GRAIN = 256, RED_ZONE = 1024, QUARANTINE = 1 << 28 };
+enum { RED_ZONE = 1024, QUARANTINE = 1 << 28 };
 
 struct extent {
     uint64_t offset, span; /* span: bytes up to the next extent */

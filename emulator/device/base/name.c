@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "state.h"
 
 /* An identifier "4vadd" at `at`. @return what follows it, NULL when there is none. */
 static const char *read_identifier(const char *at, const char **name, size_t *length)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "device/base/arena.h"
-#include "device/base/internal.h"
+#include "checks.h"
 
 enum { MOST_FINDINGS = 256 }; /* a launch */
 

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "device/base/arena.h"
+#include "device/base/pages.h"
 #include "global_shadow.h"
 #include "order.h"
 
@@ -27,26 +28,14 @@ enum { SLACK = 4096 };
 #define EVENT_BYTES (MOST_EVENTS * sizeof(event))
 #define EPOCH_BYTES (MOST_EPOCHS * sizeof(uint32_t))
 
-static void *reserve(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-static void release(void *memory, size_t bytes)
-{
-    if (memory) munmap(memory, bytes);
-}
-
 void global_shadow_close(device *d)
 {
     global_shadow *g = d->global_shadow;
     if (!g) return;
-    release(g->written, CELL_BYTES);
-    release(g->read, CELL_BYTES);
-    release(g->events, EVENT_BYTES);
-    release(g->released, EPOCH_BYTES);
+    pages_release(g->written, CELL_BYTES);
+    pages_release(g->read, CELL_BYTES);
+    pages_release(g->events, EVENT_BYTES);
+    pages_release(g->released, EPOCH_BYTES);
     free(g);
     d->global_shadow = NULL;
 }
@@ -55,10 +44,10 @@ static bool make(device *d)
 {
     if (d->global_shadow) return true;
     global_shadow *g = d->global_shadow = take(1, sizeof *g);
-    g->written = reserve(CELL_BYTES);
-    g->read = reserve(CELL_BYTES);
-    g->events = reserve(EVENT_BYTES);
-    g->released = reserve(EPOCH_BYTES);
+    g->written = pages_reserve(CELL_BYTES);
+    g->read = pages_reserve(CELL_BYTES);
+    g->events = pages_reserve(EVENT_BYTES);
+    g->released = pages_reserve(EPOCH_BYTES);
     g->next = 1;
     if (g->written && g->read && g->events && g->released) return true;
     global_shadow_close(d);
@@ -81,8 +70,8 @@ void global_shadow_forget(device *d, uint64_t offset, uint64_t bytes)
     const global_shadow *g = d->global_shadow;
     order_forget_range(d, offset, bytes);
     if (!g) return;
-    clear_range((uint8_t *)g->written, offset, bytes);
-    clear_range((uint8_t *)g->read, offset, bytes);
+    pages_clear((uint8_t *)g->written, offset, bytes);
+    pages_clear((uint8_t *)g->read, offset, bytes);
 }
 
 /* ---- launches, blocks, order ----------------------------------------------------------------- */
@@ -414,11 +403,11 @@ static bool touch_row(const warp *w, const op *o, uint32_t mask, uint32_t event)
 
 static void touch_any(warp *w, const op *o, uint32_t mask, uint32_t event)
 {
-    bool copies = o->inner == run_copy_async;
+    bool copies = o->is_copy;
     if (!copies && touch_row(w, o, mask, event)) return;
     touch t = {.warp = w, .op = o, .how = ACCESS_STORE};
     if (o->is_load || copies) t.how = ACCESS_LOAD;
-    if (o->inner == run_atomic) t.how = ACCESS_ATOMIC;
+    if (o->is_atomic) t.how = ACCESS_ATOMIC;
     if (copies)
         touch_sources(&t, mask, event);
     else

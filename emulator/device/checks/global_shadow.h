@@ -19,7 +19,7 @@
 #ifndef SOFTGPU_DEVICE_GLOBAL_SHADOW_H
 #define SOFTGPU_DEVICE_GLOBAL_SHADOW_H
 
-#include "device/base/internal.h"
+#include "checks.h"
 
 enum {
     EVENT_SHIFT = 10,

@@ -10,7 +10,8 @@
  * byte of it for eight of memory. A load of what is not there is no finding yet (compilers load
  * early, and copy structures with their gaps): undefined.c follows the value.
  */
-#include "device/base/internal.h"
+#include "checks.h"
+#include "device/base/pages.h"
 
 static uint32_t lanes_from(uint32_t first, uint32_t lanes)
 {
@@ -73,7 +74,7 @@ void local_prepare(block *b)
 {
     const launch *l = b->launch;
     bool wanted = l->check_uninitialised && b->local_stride > ROW_ALIGNMENT;
-    if (wanted) block_grow(&b->written, &b->written_capacity, 4 * b->warp_count * b->local_stride);
+    if (wanted) pages_grow(&b->written, &b->written_capacity, 4 * b->warp_count * b->local_stride);
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t *all = (uint32_t *)(void *)b->written;
         b->warps[k].written = wanted ? all + k * b->local_stride : NULL;

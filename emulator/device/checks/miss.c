@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#include "device/base/internal.h"
+#include "checks.h"
 
 const char *access_verb(access_kind how)
 {

@@ -12,7 +12,7 @@
 #ifndef SOFTGPU_DEVICE_ORDER_H
 #define SOFTGPU_DEVICE_ORDER_H
 
-#include "device/base/internal.h"
+#include "checks.h"
 
 enum {
     PAST = 256,   /* works that are remembered; older ones count as before all that follow */

@@ -8,7 +8,7 @@
 #ifndef SOFTGPU_DEVICE_SHADOW_H
 #define SOFTGPU_DEVICE_SHADOW_H
 
-#include "device/base/internal.h"
+#include "checks.h"
 
 #define CROWD   UINT32_C(0x80000000)
 #define MANY    UINT32_C(0x800)

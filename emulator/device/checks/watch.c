@@ -15,7 +15,7 @@
  * nothing orders, every access may race with another work's, and all are.
  */
 #include "device/base/arena.h"
-#include "device/base/internal.h"
+#include "checks.h"
 #include "order.h"
 
 enum { MOST_REPORTS = 1000 }; /* of one access in one launch */
@@ -49,7 +49,7 @@ static const function *next_function(const launch *l, uint32_t *i)
 
 static bool writes(const watch *k)
 {
-    return !k->op->is_load && k->op->inner != run_copy_async;
+    return !k->op->is_load && !k->op->is_copy;
 }
 
 static void unite(const launch *l, uint64_t *stores, uint64_t *loads)

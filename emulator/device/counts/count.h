@@ -13,7 +13,7 @@
 #ifndef SOFTGPU_DEVICE_COUNT_H
 #define SOFTGPU_DEVICE_COUNT_H
 
-#include "device/base/internal.h"
+#include "device/ops/ops.h"
 #include "pattern.h"
 
 /** What a site's accesses are. */
@@ -88,6 +88,20 @@ void count_addresses(const warp *, const op *, uint64_t address[LANES]);
 void count_request(warp *, const op *o, tally *, pattern *);
 void count_shared(tally *, const pattern *, pattern_kind);
 
+/* count.c, count_matrix.c: what stands before a statement in a twin */
+handler run_count, run_count_branch, run_count_global, run_count_shared, run_count_local,
+    run_count_generic, run_count_async;
+handler run_count_fragment, run_count_ldmatrix;
+
+/* tally.c */
+bool tally_is_on(const device *);
+/** Before and after a launch: what `l->counted` is for. Its module has twins. */
+void tally_begin(launch *);
+void tally_end(launch *);
+/** Before a host thread's first block and after its last one. */
+void tally_prepare(block *);
+void tally_fold(block *);
+void tally_close(device *);
 /** Put sectors (counted from DEVICE_BASE) on the map of what the launch touched. */
 void tally_touch(counter *, const uint64_t *sector, uint32_t count);
 

@@ -20,6 +20,7 @@
  * at a time, and lanes that agree never make it cheaper.
  */
 #include "count.h"
+#include "device/ops/matrix.h"
 
 enum { TILE = 8, TILE_BYTES = 16 }; /* lines, bytes of each */
 

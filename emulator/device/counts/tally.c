@@ -4,13 +4,13 @@
  * Interface
  *   device_count, device_count_total, device_count_kernel, device_count_site,
  *   device_count_launch
- *   tally_begin, tally_prepare, tally_touch, tally_fold, tally_end, tally_close
+ *   tally_is_on, tally_begin, tally_prepare, tally_touch, tally_fold, tally_end, tally_close
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "device/base/arena.h"
+#include "device/base/pages.h"
 #include "count.h"
 #include "device/checks/order.h"
 #include "pattern.h"
@@ -24,9 +24,8 @@ enum { MAP_STEP = 4096 }; /* bytes of the map, for 1 MiB of device memory */
 
 static void *reserve(size_t bytes)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) abort();
+    void *memory = pages_reserve(bytes);
+    if (!memory) abort();
     return memory;
 }
 
@@ -214,10 +213,14 @@ static void add_shape(counted *k, const launch *l)
     k->warps += l->blocks * ((threads + LANES - 1) / LANES);
 }
 
+bool tally_is_on(const device *d)
+{
+    return d->counter && d->counter->on;
+}
+
 void tally_begin(launch *l)
 {
     counter *c = l->device->counter;
-    if (!c || !c->on || !module_make_twins(l->function->module)) return;
     l->function = l->function->twin;
     l->budget *= 2;                              /* half of a twin's operations count */
     uint32_t number = number_of(c, l->function); /* may move the list */
@@ -315,8 +318,8 @@ void tally_close(device *d)
         free(k);
     }
     for (uint32_t i = 0; i < c->file_count; i++) free(c->files[i]);
-    munmap(c->touched, MAP_BYTES);
-    munmap(c->touched_any, MAP_BYTES / MAP_STEP);
+    pages_release(c->touched, MAP_BYTES);
+    pages_release(c->touched_any, MAP_BYTES / MAP_STEP);
     free(c->launches);
     free(c->kernels);
     free(c->files);

@@ -3,7 +3,6 @@
  *
  * Interface
  *   decode_header, decode_body          for module.c
- *   rule_find                           the opcode tables
  *   start, set_..., push                operand.c, for decode_value.c, decode_memory.c and
  *                                       decode_control.c
  *
@@ -14,22 +13,9 @@
 #define SOFTGPU_DEVICE_DECODE_H
 
 #include "device/base/arena.h"
-#include "device/base/internal.h"
+#include "device/counts/count.h"
+#include "device/ops/matrix.h"
 #include "device/ptx/ptx.h"
-
-enum { NO_OPERAND = 255, PREDICATE = 0 };
-
-/** One line of the opcode tables: a name without ignorable modifiers, and the widths in bytes of
- *  destination and sources (0: predicate). */
-typedef struct rule {
-    const char *name;
-    handler *run;
-    uint8_t width[5];
-} rule;
-
-const rule *rule_find(const char *name);
-/** Is it the handler of an opcode of the tables: each lane of the result from that lane alone? */
-const rule *rule_of(handler *);
 
 /** The fields of op that hold operands, in the order of op.d ... op.guard. */
 typedef enum field {

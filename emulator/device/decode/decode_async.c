@@ -56,6 +56,7 @@ static bool decode_copy(decoder *d)
     if (operands < 3 || operands > 4 || s->operand[2].kind != PTX_NUMBER) return false;
     if (s->operand[0].kind != PTX_MEMORY || s->operand[1].kind != PTX_MEMORY) return false;
     draft x = start(d, run_copy_async);
+    x.op.is_copy = true;
     x.accesses = true;
     x.op.size = (uint8_t)s->operand[2].number;
     x.op.count = 1;

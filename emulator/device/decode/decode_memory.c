@@ -143,7 +143,8 @@ static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *
     x->op.variant = (uint8_t)last_part(d)[0];
     x->op.count = has_part(d, "v4") ? 4 : has_part(d, "v2") ? 2 : 1;
     x->op.space = space_named(d);
-    x->op.strength = run == run_atomic ? STRENGTH_ATOMIC : strength_of(d);
+    x->op.is_atomic = run == run_atomic;
+    x->op.strength = x->op.is_atomic ? STRENGTH_ATOMIC : strength_of(d);
     return set_address(d, x, memory);
 }
 

@@ -14,6 +14,7 @@
 
 #include "device/base/bits.h"
 #include "device/checks/shadow.h"
+#include "memory.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 

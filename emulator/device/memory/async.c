@@ -14,6 +14,7 @@
 
 #include "device/base/arena.h"
 #include "device/checks/shadow.h"
+#include "memory.h"
 
 /* ---- flights --------------------------------------------------------------------------------- */
 

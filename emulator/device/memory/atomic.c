@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "device/base/half.h"
-#include "device/base/internal.h"
+#include "memory.h"
 
 /* A loop around compare-and-swap: `next` is what old becomes. */
 #define DEFINE_LOOP(name, T, next)                                                                 \

@@ -7,7 +7,7 @@
  * A pair of functions for each pair of memory and register type: one for elements at even steps,
  * one for elements anywhere.
  */
-#include "device/base/internal.h"
+#include "memory.h"
 
 #define DEFINE_LOAD(name, M, R)                                                                    \
     static void name(void *row, uint8_t *memory, int64_t step, uint32_t lanes)                     \
@@ -69,11 +69,11 @@
     X(s8_16, int8_t, int16_t)                                                                      \
     X(s8_32, int8_t, int32_t)                                                                      \
     X(s8_64, int8_t, int64_t)                                                                      \
-    X(u16_16, uint16_t, uint16_t) X(u16_32, uint16_t, uint32_t) X(u16_64, uint16_t, uint64_t)      \
-        X(s16_16, int16_t, int16_t) X(s16_32, int16_t, int32_t) X(s16_64, int16_t, int64_t)        \
-            X(u32_32, uint32_t, uint32_t) X(u32_64, uint32_t, uint64_t)                            \
-                X(s32_32, int32_t, int32_t) X(s32_64, int32_t, int64_t)                            \
-                    X(u64_64, uint64_t, uint64_t) X(s64_64, int64_t, int64_t)
+    X(u16_16, uint16_t, uint16_t)                                                                  \
+    X(u16_32, uint16_t, uint32_t) X(u16_64, uint16_t, uint64_t) X(s16_16, int16_t, int16_t)        \
+        X(s16_32, int16_t, int32_t) X(s16_64, int16_t, int64_t) X(u32_32, uint32_t, uint32_t)      \
+            X(u32_64, uint32_t, uint64_t) X(s32_32, int32_t, int32_t) X(s32_64, int32_t, int64_t)  \
+                X(u64_64, uint64_t, uint64_t) X(s64_64, int64_t, int64_t)
 
 #define DEFINE(name, M, R) DEFINE_LOAD(load_##name, M, R) DEFINE_STORE(store_##name, M, R)
 EACH_PAIR(DEFINE)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "device/base/bits.h"
-#include "device/base/internal.h"
+#include "memory.h"
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
 
@@ -151,7 +151,7 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
         address -= window_of(where);
     }
     bool meets = where == SPACE_GLOBAL && address - GRID_WINDOW < WINDOW_BYTES;
-    uint8_t *meeting = meets ? grid_reach(w, o, address, bytes, lane, how) : NULL;
+    uint8_t *meeting = meets ? meeting_reach(w, o, address, bytes, lane, how) : NULL;
     if (meeting) return meeting;
     if (where == SPACE_GLOBAL || where == SPACE_CONST) {
         return reach_global_lane(w, o, address, bytes, lane, how);

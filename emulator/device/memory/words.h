@@ -11,6 +11,7 @@
 
 #include "device/base/bits.h"
 #include "device/checks/shadow.h"
+#include "memory.h"
 
 #define INLINE static inline __attribute__((always_inline))
 /* Handlers are small functions that end in a jump, so that the common case saves no registers: what

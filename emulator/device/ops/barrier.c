@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "device/base/internal.h"
+#include "ops.h"
 
 const op *run_barrier(warp *w, const op *o)
 {
@@ -175,8 +175,8 @@ static void let_go(block *b, uint32_t number)
     b->arrived[number] = 0;
 }
 
-/* A barrier of a part of the block orders that part; to tell by which is beyond the shadow, so it is
- * taken for a fence. */
+/* A barrier of a part of the block orders that part; to tell by which is beyond the shadow, so it
+ * is taken for a fence. */
 void order_accesses(block *b, bool all)
 {
     uint32_t tick = shadow_tick(b);

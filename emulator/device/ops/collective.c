@@ -8,7 +8,7 @@
  * different masks, as the tiles of a partition do; each is answered by its own members. Memory is
  * taken to be ordered by each of them: stricter than the letter, but it accuses nobody wrongly.
  */
-#include "device/base/internal.h"
+#include "ops.h"
 
 static uint32_t members_of(const warp *w, operand r, uint32_t lane)
 {

@@ -10,7 +10,8 @@
  * of a warp would, so that each is checked like any other access. Bases and strides must be
  * multiples of the pieces, which CUDA demands as well.
  */
-#include "device/base/internal.h"
+#include "matrix.h"
+#include "ops.h"
 
 enum { PIECE = 16, MAX_IMAGE = 8 * LANES * 8 };
 

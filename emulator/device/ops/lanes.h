@@ -9,7 +9,7 @@
 #ifndef SOFTGPU_DEVICE_LANES_H
 #define SOFTGPU_DEVICE_LANES_H
 
-#include "device/base/internal.h"
+#include "ops.h"
 
 typedef uint8_t u8;
 typedef uint16_t u16;

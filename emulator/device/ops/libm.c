@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 
-#include "device/base/internal.h"
+#include "ops.h"
 
 typedef union value {
     float f;

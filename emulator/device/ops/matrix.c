@@ -14,8 +14,9 @@
  * themselves are multiplied and added in the order of k, each step rounded.
  */
 #include "device/base/half.h"
-#include "device/base/internal.h"
 #include "device/memory/words.h"
+#include "matrix.h"
+#include "ops.h"
 
 bool whole_warp(warp *w, const op *o)
 {

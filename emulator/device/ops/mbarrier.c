@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "device/base/internal.h"
+#include "ops.h"
 
 enum {
     COUNT_BITS = 20,

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "device/decode/decode.h"
+#include "ops.h"
 
 extern const rule integer_rules[], float_rules[], convert_rules[];
 

@@ -2,7 +2,7 @@
  * rules.h: makes the next reading of an opcode table list its handlers as rules. Include it after
  * the handlers are defined, inside no function. See lanes.h.
  */
-#include "device/decode/decode.h"
+#include "ops.h"
 
 #undef UNARY
 #undef BINARY

@@ -13,7 +13,7 @@
 
 #include "device/base/arena.h"
 #include "device/base/bits.h"
-#include "device/base/internal.h"
+#include "ops.h"
 
 enum { OUTPUT_LIMIT = 1 << 24, TEXT_LIMIT = 4096 };
 

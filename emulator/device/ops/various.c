@@ -7,7 +7,7 @@
  */
 #include <time.h>
 
-#include "device/base/internal.h"
+#include "ops.h"
 
 /* mov.b64 d, {a, b, c, e}: o->size bytes each */
 const op *run_pack(warp *w, const op *o)

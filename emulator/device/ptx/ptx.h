@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/base/internal.h"
+#include "device/base/op.h"
 
 typedef enum ptx_kind {
     PTX_REGISTER, /* reg; negated for !%p */

@@ -2,41 +2,27 @@
  * block.c: one block at a time on one host thread: its memory, its warps, their turns.
  *
  * Interface
- *   block_open, block_close, block_prepare, block_run, block_start, block_turn, block_grow
+ *   block_open, block_close, block_prepare, block_run, block_start, block_turn
  *
  * A block's memory is kept from launch to launch and only ever grows.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "device/base/arena.h"
-#include "device/base/internal.h"
+#include "device/base/pages.h"
+#include "device/ops/ops.h"
+#include "run.h"
 
 enum { BLOCK_ROWS = 16, WARP_ROWS = 10, ROW_BYTES = LANES * 4 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static uint8_t *take_pages(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) abort();
-    return memory;
-}
-
-void block_grow(uint8_t **memory, size_t *capacity, size_t bytes)
-{
-    if (bytes <= *capacity) return;
-    if (*memory) munmap(*memory, *capacity);
-    *capacity = (bytes + bytes / 2 + 4095) & ~(size_t)4095;
-    *memory = take_pages(*capacity);
-}
-
 block *block_open(device *d)
 {
     block *b = take(1, sizeof *b);
     b->device = d;
-    b->rows = take_pages((BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
+    b->rows = pages_reserve((BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
+    if (!b->rows) abort();
     b->warp_rows = b->rows + BLOCK_ROWS * ROW_BYTES;
     for (uint32_t k = 0; k < MAX_WARPS; k++) {
         b->warps[k].block = b;
@@ -52,10 +38,10 @@ void block_close(block *b)
         free(b->warps[k].paths);
         free(b->warps[k].flights.list);
     }
-    munmap(b->rows, (BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
-    if (b->frames) munmap(b->frames, b->frame_capacity);
-    if (b->locals) munmap(b->locals, b->local_capacity);
-    if (b->written) munmap(b->written, b->written_capacity);
+    pages_release(b->rows, (BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
+    pages_release(b->frames, b->frame_capacity);
+    pages_release(b->locals, b->local_capacity);
+    pages_release(b->written, b->written_capacity);
     shadow_close(b);
     free(b->tallies);
     free(b->tracker);
@@ -113,9 +99,9 @@ static void give_memory(block *b)
     bool calls = f->calls;
     b->frame_bytes = (f->register_bytes + (calls ? CALL_ROWS : 0) + 4095) & ~(size_t)4095;
     b->frame_bytes += 5 * ROW_ALIGNMENT; /* so that warps do not fight for the same cache sets */
-    block_grow(&b->frames, &b->frame_capacity, b->warp_count * b->frame_bytes);
+    pages_grow(&b->frames, &b->frame_capacity, b->warp_count * b->frame_bytes);
     b->local_stride = f->local_bytes + (calls ? CALL_STACK : 0) + ROW_ALIGNMENT;
-    block_grow(&b->locals, &b->local_capacity, (size_t)b->warp_count * LANES * b->local_stride);
+    pages_grow(&b->locals, &b->local_capacity, (size_t)b->warp_count * LANES * b->local_stride);
 }
 
 void block_prepare(block *b, launch *l)

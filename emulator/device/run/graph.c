@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "device/base/arena.h"
-#include "device/base/internal.h"
+#include "run.h"
 
 enum { MOST_GRAPHS = 1 << 16, MOST_NODES = 1 << 20, MOST_PARAM_BYTES = 1 << 28 };
 

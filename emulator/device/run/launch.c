@@ -4,7 +4,6 @@
  * Interface
  *   device_launch, launch_now
  *   pool_open, pool_close
- *   launch_stop, launch_fail
  *
  * Host threads are made once and sleep between launches. Blocks are handed out in order; with one
  * host thread they also run in order. The calling thread takes part, and runs a small grid alone:
@@ -14,8 +13,9 @@
 #include <stdlib.h>
 
 #include "device/base/arena.h"
-#include "device/base/internal.h"
 #include "device/checks/order.h"
+#include "device/counts/count.h"
+#include "run.h"
 
 enum { SMALL = 16 }; /* warps in all blocks of a grid that is not worth waking anybody for */
 
@@ -153,20 +153,6 @@ void pool_run(pool *p, launch *l)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- status ---------------------------------------------------------------------------------- */
-
-void launch_fail(launch *l, device_status status)
-{
-    int none = DEVICE_OK;
-    atomic_compare_exchange_strong(&l->status, &none, (int)status);
-}
-
-void launch_stop(launch *l, device_status status)
-{
-    launch_fail(l, status);
-    l->stop = true;
-}
-
 /* ---- device_launch --------------------------------------------------------------------------- */
 
 static bool cooperation_fits(const device_launch_request *r)
@@ -257,14 +243,14 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     }
     grid meeting;
     if (r->cooperative) l.grid = &meeting;
-    if (l.grid) grid_open(l.grid);
-    tally_begin(&l);
+    if (l.grid) meeting_open(l.grid);
+    if (tally_is_on(d) && module_make_twins(f->module)) tally_begin(&l);
     watch_prepare(&l);
     order_step(d, ENGINE_COMPUTE);
     pool_run(d->pool, &l);
     global_shadow_over(&l);
     tally_end(&l);
-    if (l.grid) grid_close(l.grid);
+    if (l.grid) meeting_close(l.grid);
     device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;
     return fail(d, status, "%s: %s", f->plain_name, why_failed(d, &l));

@@ -4,13 +4,14 @@
  *
  * Interface
  *   device_load, device_unload, device_function, device_function_info, device_symbol
- *   module_file, module_outer_file, module_owner, module_free
+ *   module_make_twins, module_free
  */
 #include <stdlib.h>
 
 #include "device/base/bits.h"
 #include "device/decode/decode.h"
 #include "device/checks/order.h"
+#include "run.h"
 
 /* ---- source places --------------------------------------------------------------------------- */
 
@@ -60,20 +61,6 @@ static void resolve_places(module *m, const ptx_module *p)
         free(m->files[p->file[i].number]);
         m->files[p->file[i].number] = strdup(p->file[i].name);
     }
-}
-
-const char *module_file(const module *m, uint32_t line, uint32_t *number)
-{
-    if (line >= m->place_count) line = 0;
-    const place *at = &m->places[line];
-    *number = at->line;
-    return at->file < m->file_count && m->files[at->file] ? m->files[at->file] : "";
-}
-
-const char *module_outer_file(const module *m, uint32_t line, uint32_t *number)
-{
-    if (line >= m->place_count || !m->places[line].outer) return "";
-    return module_file(m, m->places[line].outer, number);
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
@@ -167,18 +154,6 @@ static bool initialise(module *m, const ptx_variable *from)
         memcpy(to + i * from->element, &value, from->element);
     }
     return true;
-}
-
-const variable *module_owner(const device *d, device_address address)
-{
-    for (uint32_t i = 0; i < d->module_count; i++) {
-        const module *m = d->modules[i];
-        for (uint32_t k = 0; m && k < m->variable_count; k++) {
-            const variable *v = &m->variables[k];
-            if (v->space != SPACE_SHARED && v->address == address) return v;
-        }
-    }
-    return NULL;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -277,12 +252,6 @@ static void free_function(function *f)
     free(f->watches);
     free(f->unsupported_text);
     free(f);
-}
-
-void *module_keep(module *m, size_t bytes)
-{
-    m->kept = retake(m->kept, (m->kept_count + 1) * sizeof *m->kept);
-    return m->kept[m->kept_count++] = take(1, bytes);
 }
 
 static void release_globals(module *m)
