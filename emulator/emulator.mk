@@ -11,9 +11,9 @@ FUZZ_CC ?= clang
 
 EMULATOR_CFLAGS := -std=gnu11 -O3 -ffp-contract=off -fPIC -pthread -Wall -Wextra \
 	-fno-semantic-interposition -I$(EMULATOR) -isystem $(EMULATOR)/include
-EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*.c)
+EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*/*.c)
 EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
-EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
+EMULATOR_EXPORTS := $(EMULATOR)/runtime/core/exports.map
 
 # The device is compiled for several kinds of x86-64 processors; simd/simd.c chooses. The functions
 # that device.h declares get the kind as a prefix, all others become local. Once and quickly:
@@ -39,8 +39,8 @@ $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 REMOTE_OBJECTS = $(1:%=$(BUILD)/emulator/remote/%.o)
 CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
 SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform perform_run watch link) \
-	$(patsubst %,$(BUILD)/emulator/runtime/%.o,checks finding options profile_collect profile_table \
-	profile_source profile_json profile_ratio) $(DEVICE_OBJECTS)
+	$(patsubst %,$(BUILD)/emulator/runtime/%.o,core/checks core/finding core/options profile/profile_collect \
+	profile/profile_table profile/profile_source profile/profile_json profile/profile_ratio) $(DEVICE_OBJECTS)
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)
 $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_OBJECTS) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_EXPORTS)
@@ -114,7 +114,7 @@ bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's
 
 # The fuzzers' inputs as a test.
 $(BUILD)/replay_ptx: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_ptx.o $(call device_objects,plain)
-$(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/fatbin.o
+$(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/launch/fatbin.o
 $(BUILD)/replay_remote: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_remote.o $(SERVER_OBJECTS)
 $(BUILD)/replay_%:
 	@echo 'link $@'
@@ -135,12 +135,12 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/fuzz/fuzz_ptx.o $(FUZZ_OBJECTS)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 
-$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtime/fatbin.o
+$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtime/launch/fatbin.o
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
 
 $(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/fuzz/fuzz_remote.o $(FUZZ_OBJECTS) \
-		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/finding runtime/profile_ratio)
+		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/core/finding runtime/profile/profile_ratio)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 

@@ -38,7 +38,7 @@ nothing_in() { # PATTERNS
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
     cat "$COURSE_BUILD"/skeletons/phase*/* common/* phase*/*.h grader/*.[ch] grader/cases/* grader/worker/* \
-        emulator/runtime/* emulator/device/*.h emulator/device/*/* emulator/blas/* emulator/include/*.h tools/setup.sh phase*/*_main.c >"$work/public"
+        emulator/runtime/*/* emulator/device/*.h emulator/device/*/* emulator/blas/* emulator/include/*.h tools/setup.sh phase*/*_main.c >"$work/public"
     find phase*/resnet18 -type f ! -name layerwise.c ! -name host_layers.c -exec cat {} + >>"$work/public"
     cat solutions/phase*/* grader/baselines/* | sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }
@@ -73,7 +73,7 @@ sources_are_complete() {
         "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -Icommon -Igrader \
             -Igrader/worker -Iemulator -Iphase1_cpu -Iphase2_cuda_basics -Iphase3_layers \
             -Iphase4_optimization -Iphase5_full_network grader/*.c grader/*/*.c common/*.c \
-            emulator/remote/*.c emulator/runtime/*.c emulator/device/*/*.c emulator/blas/*.c)
+            emulator/remote/*.c emulator/runtime/*/*.c emulator/device/*/*.c emulator/blas/*.c)
 include Makefile
 END
 }
