@@ -1,5 +1,6 @@
 /* grade.c: a whole submission: what to build, what to judge, what is remembered. */
-#include "student/loop.h"
+#include "grade.h"
+#include "student/student.h"
 
 #include "timer.h"
 #include <stdio.h>
@@ -150,7 +151,8 @@ static void judge_item(run *r, item *it, const device_facts *device)
     char key[HASH_HEX];
     const bool remember = !r->options->case_name && !r->options->seed_given;
     judge_key(r, it, device, key);
-    if (remember && !r->options->fresh && it->build.ok) it->entry = cache_load(r->options, key);
+    if (remember && !r->options->fresh && it->build.ok)
+        it->entry = cache_load(r->options->build, key);
     if (it->entry) return;
     report_progress("%d %s", it->exercise->id, it->exercise->name);
     it->judged = true;
@@ -158,7 +160,7 @@ static void judge_item(run *r, item *it, const device_facts *device)
     if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
     it->entry = results_exercise(&result);
     const bool settled = it->build.ok && !now.dead && is_settled(&result);
-    if (remember && settled) cache_store(r->options, key, it->entry);
+    if (remember && settled) cache_store(r->options->build, key, it->entry);
     exercise_result_free(&result);
 }
 

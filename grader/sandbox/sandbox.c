@@ -3,7 +3,7 @@
  * worker without a student's code is started as all others will be, and says what it sees. What
  * cannot be had is left out, with one warning; ISOLATION=required refuses to grade instead.
  */
-#include "grader.h"
+#include "sandbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "course/course.h"
 #include "not_implemented.h"
 #include "progress.h"
 #include "timer.h"
