@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "remote.h"
 
-#include "runtime/core/runtime.h"
+#include "runtime/profile/profile.h"
 
 #include <ctype.h>
 #include <stdio.h>

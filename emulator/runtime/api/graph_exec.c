@@ -2,7 +2,7 @@
  * graph_exec.c: graphs that can run: a copy of a graph and an order for its work. Running one does
  * the work piece by piece, as everything here.
  */
-#include "runtime/core/runtime.h"
+#include "api.h"
 
 #include <stdlib.h>
 

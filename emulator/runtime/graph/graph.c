@@ -2,7 +2,7 @@
  * graph.c: graphs: nodes, each with work and a list of the nodes that it comes after; in the order
  * of their making.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * keepsake.c: user objects: something of the program's with a destructor and a count of those who
  * need it. Graphs can be among them, with all their copies.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * is the host's time, which says how long the emulator took and nothing about a GPU. An event that
  * a capturing stream records marks a place in its graph instead.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <time.h>

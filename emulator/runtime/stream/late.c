@@ -10,7 +10,7 @@
  * Where it is not certain that a copy is still under way, because streams wait for each other, any
  * waiting counts. Only the last KEPT copies are remembered. Guarded by the runtime's lock.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

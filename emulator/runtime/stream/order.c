@@ -9,7 +9,7 @@
  * one. A copy of pageable memory holds up the host until it is done. Nodes of a graph come one
  * after the other, and so do its launches, in whatever streams. Guarded by the runtime's lock.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <string.h>
 

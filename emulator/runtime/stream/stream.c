@@ -3,7 +3,7 @@
  * priority: it is always idle, and waiting never waits. Only a stream that captures keeps its work,
  * for a graph (capture.c).
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdlib.h>
 
