@@ -6,7 +6,7 @@
  * allocated it) are put beside them. A supervisor gets them as lines.
  */
 #define _GNU_SOURCE
-#include "remote.h"
+#include "server.h"
 
 #include "runtime/profile/profile.h"
 

@@ -10,72 +10,6 @@
 #include "device/counts/count.h"
 #include "decode.h"
 
-/* ---- classes --------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *base;
-    device_class class;
-} classes[] = {
-    {"bra", CLASS_CONTROL},    {"brx", CLASS_CONTROL},     {"call", CLASS_CONTROL},
-    {"ret", CLASS_CONTROL},    {"exit", CLASS_CONTROL},    {"trap", CLASS_CONTROL},
-    {"brkpt", CLASS_CONTROL},  {"bar", CLASS_WARP},        {"barrier", CLASS_WARP},
-    {"shfl", CLASS_WARP},      {"vote", CLASS_WARP},       {"match", CLASS_WARP},
-    {"redux", CLASS_WARP},     {"membar", CLASS_WARP},     {"fence", CLASS_WARP},
-    {"mbarrier", CLASS_WARP},  {"activemask", CLASS_WARP}, {"elect", CLASS_WARP},
-    {"nanosleep", CLASS_WARP}, {"ld", CLASS_MEMORY},       {"ldu", CLASS_MEMORY},
-    {"st", CLASS_MEMORY},      {"atom", CLASS_MEMORY},     {"red", CLASS_MEMORY},
-    {"cp", CLASS_MEMORY},      {"prefetch", CLASS_MEMORY}, {"prefetchu", CLASS_MEMORY},
-    {"discard", CLASS_MEMORY}, {"ldmatrix", CLASS_MEMORY}, {"stmatrix", CLASS_MEMORY},
-    {"mov", CLASS_MOVE},       {"selp", CLASS_MOVE},       {"cvta", CLASS_MOVE},
-    {"prmt", CLASS_MOVE},      {"isspacep", CLASS_MOVE},   {"movmatrix", CLASS_WARP},
-    {"cvt", CLASS_CONVERT},    {"mma", CLASS_TENSOR},
-};
-
-/* wmma.load and wmma.store move memory, wmma.mma computes. */
-static device_class class_of(const decoder *d)
-{
-    const char *base = d->part[0], *type = last_part(d);
-    if (!strcmp(base, "wmma")) return has_part(d, "mma") ? CLASS_TENSOR : CLASS_MEMORY;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        if (!strcmp(classes[i].base, base)) return classes[i].class;
-    }
-    if (!strcmp(type, "pred")) return CLASS_MOVE;
-    if (!strcmp(type, "f64")) return CLASS_DOUBLE;
-    return type[0] == 'f' || !strncmp(type, "bf", 2) ? CLASS_FLOAT : CLASS_INTEGER;
-}
-
-/* ---- floating-point operations --------------------------------------------------------------- */
-
-static const struct {
-    const char *base;
-    uint32_t operations;
-} arithmetic[] = {{"add", 1}, {"sub", 1}, {"mul", 1},  {"fma", 2},   {"mad", 2},
-                  {"div", 1}, {"rcp", 1}, {"sqrt", 1}, {"rsqrt", 1}, {"sin", 1},
-                  {"cos", 1}, {"ex2", 1}, {"lg2", 1},  {"tanh", 1}};
-
-/* m16n8k16: each of the 32 lanes does its share of 2 m n k. */
-static uint32_t tensor_operations(const decoder *d)
-{
-    unsigned m, n, k;
-    bool floating = !strstr(d->now->opcode, ".s32");
-    for (uint32_t i = 1; i < d->parts; i++) {
-        if (sscanf(d->part[i], "m%un%uk%u", &m, &n, &k) == 3)
-            return floating ? 2 * m * n * k / LANES : 0;
-    }
-    return 0;
-}
-
-static uint32_t operations_of(const decoder *d, device_class class)
-{
-    if (class == CLASS_TENSOR) return tensor_operations(d);
-    if (class != CLASS_FLOAT && class != CLASS_DOUBLE) return 0;
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        if (strcmp(arithmetic[i].base, d->part[0])) continue;
-        return arithmetic[i].operations * (strstr(last_part(d), "x2") ? 2 : 1);
-    }
-    return 0;
-}
-
 /* ---- sites ----------------------------------------------------------------------------------- */
 
 static uint32_t add_site(decoder *d, traffic traffic, bool instruction)
@@ -83,11 +17,11 @@ static uint32_t add_site(decoder *d, traffic traffic, bool instruction)
     module *m = d->module;
     m->sites = retake(m->sites, (m->site_count + 1) * sizeof *m->sites);
     site *s = &m->sites[m->site_count];
-    device_class class = class_of(d);
-    bool barrier = !strcmp(d->part[0], "bar") || !strcmp(d->part[0], "barrier");
-    *s = (site){.line = d->now->place, .class = (uint8_t) class, .traffic = (uint8_t)traffic};
+    bool barrier = d->opcode->decode == decode_barrier;
+    *s = (site){
+        .line = d->now->place, .class = (uint8_t)opcode_class(d), .traffic = (uint8_t)traffic};
     snprintf(s->opcode, sizeof s->opcode, "%s", d->now->opcode);
-    if (instruction) s->operations = operations_of(d, class);
+    if (instruction) s->operations = opcode_operations(d);
     s->barrier = instruction && barrier && !has_part(d, "warp");
     return m->site_count++;
 }
