@@ -87,7 +87,7 @@ static int ask_for(device *d, remote_request *q, void *answer, size_t bytes)
     return 1;
 }
 
-/* ---- what calls.def says all of ------------------------------------------------------------- */
+/* ---- what calls.def says all of -------------------------------------------------------------- */
 
 #define OWN(...)
 #define TELL_1(verb, name, A)                                                                      \

@@ -190,7 +190,7 @@ device_status do_count_kernel(message *m)
     return give_if(m, found, &k, sizeof k);
 }
 
-/* ---- what calls.def says all of ------------------------------------------------------------- */
+/* ---- what calls.def says all of -------------------------------------------------------------- */
 
 #define OWN(...)
 #define TELL_1(verb, name, A)                                                                      \

@@ -8,7 +8,7 @@
  *   has_part, last_part                 for the other decoders
  *
  * Layout of a frame: 64 reserved bytes (offset 0 means "no operand"), results, parameters, the
- * parameters of calls, then the rows of registers (slots.c).
+ * parameters of calls, then the rows of registers (registers.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,11 +204,11 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     }
     append_end(&d);
     if (counted) settle_counts(&d);
-    mark_guesses(&d);
-    mark_shapes(&d);
+    mark_cas_loops(&d);
+    mark_stride_classes(&d);
     mark_origins(&d);
     fuse_loads(&d);
-    assign_slots(&d);
+    assign_registers(&d);
     bool done = flow_finish(&d);
     arena_free(d.arena);
     return done;

@@ -7,7 +7,7 @@
  *                                       decode_control.c
  *
  * While a function is decoded an operand in BANK_REGISTERS that is named by op.reads or op.writes
- * holds the number of a register; slots.c replaces it by the offset of a row.
+ * holds the number of a register; registers.c replaces it by the offset of a row.
  */
 #ifndef SOFTGPU_DEVICE_DECODE_H
 #define SOFTGPU_DEVICE_DECODE_H
@@ -83,7 +83,8 @@ struct decoder {
     char name[96]; /**< the opcode without ignorable modifiers */
     int rounding;  /**< what run_rounded wants; 0: to nearest */
     bool saturate;
-    bool counted; /**< a twin is made: every statement is preceded by a counting operation */
+    bool counted; /**< an instrumented copy is made: every statement is preceded by a counting
+                     operation */
     struct {
         uint32_t from, to;
         bool is_signed;
@@ -144,13 +145,13 @@ decode_special decode_branch, decode_jump_table, decode_return, decode_exit, dec
 decode_special decode_copy_async, decode_mbarrier, decode_policy;          /* decode_async.c */
 decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
 
-void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */
-void settle_counts(decoder *);             /* site.c */
-void mark_guesses(decoder *);              /* guess.c */
+void add_count(decoder *, uint32_t first); /* instruction.c: for the drafts from `first` on */
+void settle_counts(decoder *);             /* instruction.c */
+void mark_cas_loops(decoder *);            /* cas_loop.c */
 void mark_origins(decoder *);              /* provenance.c */
-void mark_shapes(decoder *);               /* shapes.c */
+void mark_stride_classes(decoder *);       /* stride_class.c */
 void fuse_loads(decoder *);                /* fused.c */
-void assign_slots(decoder *);              /* slots.c */
+void assign_registers(decoder *);          /* registers.c */
 bool flow_finish(decoder *);               /* flow.c */
 
 #endif

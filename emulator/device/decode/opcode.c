@@ -2,8 +2,8 @@
  * opcode.c: the one table of opcodes: who decodes a statement, and what it counts as.
  *
  * Interface
- *   opcode_find               for decode.c
- *   opcode_class, opcode_operations     for site.c
+ *   opcode_find                         for decode.c
+ *   opcode_class, opcode_operations     for instruction.c
  *
  * A row has the first word of a statement, its decoder, its class, and the floating-point
  * operations of a lane where its type is one of those. An opcode without a row is refused, so none

@@ -12,7 +12,7 @@ void runtime_opened(void)
 
 static void close_device(void)
 {
-    late_waited();
+    async_waited();
     order_host_waits_for_all();
     modules_forget();
     count_closing();
@@ -39,7 +39,7 @@ cudaError_t cudaDeviceSynchronize(void)
     cudaError_t error = runtime_enter_unless_capturing();
 
     if (!error) error = capture_check_device();
-    if (!error) late_waited();
+    if (!error) async_waited();
     if (!error) order_host_waits_for_all();
     return runtime_leave(error);
 }

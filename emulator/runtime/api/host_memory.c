@@ -23,7 +23,7 @@ cudaError_t cudaFreeHost(void *pointer)
 {
     cudaError_t error = runtime_enter_unless_capturing();
 
-    if (!error && pointer) late_freeing(pointer);
+    if (!error && pointer) async_freeing(pointer);
     if (!error && pointer && !shared_free(pointer, SHARED_PINNED)) error = memory_bad_free(pointer);
     return runtime_leave(error);
 }

@@ -16,7 +16,7 @@ cudaError_t cudaFree(void *pointer)
 {
     cudaError_t error = runtime_enter_unless_capturing();
 
-    if (!error) late_waited(); /* as drivers do */
+    if (!error) async_waited(); /* as drivers do */
     if (!error) error = memory_free(pointer);
     if (!error && pointer) order_host_waits_for_all(); /* a GPU's driver waits before it lets go */
     return runtime_leave(error);

@@ -68,7 +68,7 @@ int device_of(const void *pointer);
 /** The same; NULL when it is not open either. */
 device *device_at(const void *pointer);
 
-/* choice.c: which device a thread uses. */
+/* device_select.c: which device a thread uses. */
 bool device_exists(int ordinal);
 
 /* options.c: the environment. */

@@ -16,8 +16,9 @@ struct graph_memory {
 };
 struct work {
     enum cudaGraphNodeType type;
-    int ordinal;  /* the device that was current */
-    bool is_late; /* a copy from or to pinned memory, with bytes that late.c keeps for a while */
+    int ordinal;   /* the device that was current */
+    bool is_async; /* a copy from or to pinned memory, with bytes that async_visibility.c keeps for
+                      a while */
     union {
         struct launch_work launch;
         struct cudaMemcpy3DParms copy;
@@ -49,7 +50,7 @@ struct CUgraph_st {
     bool owned; /* by a node, or by a graph that can run */
     cudaGraphNode_t *nodes;
     size_t count;
-    struct keepsake *keepsakes;
+    struct user_object *user_objects;
 };
 bool graph_lives(cudaGraph_t);
 bool node_lives(cudaGraphNode_t);
@@ -73,8 +74,8 @@ cudaError_t graph_memory_work(struct work *, size_t bytes);
 void graph_memory_undo(struct work *);
 cudaError_t graph_memory_end(struct work *, cudaGraph_t, const void *pointer);
 
-/* keepsake.c: objects of the program's that live as long as a graph. */
-bool keepsakes_copy(struct keepsake **to, const struct keepsake *from);
-void keepsakes_release(struct keepsake **);
+/* user_object.c: objects of the program's that live as long as a graph. */
+bool user_objects_copy(struct user_object **to, const struct user_object *from);
+void user_objects_release(struct user_object **);
 
 #endif

@@ -18,8 +18,8 @@
 struct profile_kernel {
     char name[128];
     device_counts counts;
-    device_site *sites; /* in the order of the program */
-    uint32_t site_count;
+    device_instruction *instructions; /* in the order of the program */
+    uint32_t instruction_count;
 };
 
 struct profile {

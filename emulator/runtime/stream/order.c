@@ -62,7 +62,7 @@ static bool holds_up_host(const struct work *work)
 {
     const void *to = work->copy.dstPtr.ptr, *from = work->copy.srcPtr.ptr;
 
-    if (work->type != cudaGraphNodeTypeMemcpy || work->is_late) return false;
+    if (work->type != cudaGraphNodeTypeMemcpy || work->is_async) return false;
     if (!is_device_memory(to) && !is_device_memory(from)) return true;
     return !(is_device_memory(to) || pinned_contains(to)) ||
            !(is_device_memory(from) || pinned_contains(from));

@@ -6,21 +6,21 @@
 
 #include "runtime/graph/graph.h"
 
-/* late.c: copies that may still be under way, as far as the program knows. */
+/* async_visibility.c: copies that may still be under way, as far as the program knows. */
 /** Submit an asynchronous copy. */
-cudaError_t late_copy(cudaStream_t, struct work *);
+cudaError_t async_copy(cudaStream_t, struct work *);
 /** Whatever is on its way to the host is there now. */
-void late_arrive(void);
+void async_arrive(void);
 /** The program has waited: for everything, for a stream, for an event. */
-void late_waited(void);
-void late_waited_for_stream(cudaStream_t);
-void late_waited_for_event(cudaEvent_t);
+void async_waited(void);
+void async_waited_for_stream(cudaStream_t);
+void async_waited_for_event(cudaEvent_t);
 /** Streams wait for each other: who waits for one may have waited for another. */
-void late_ordered(void);
+void async_ordered(void);
 /** The number of the last copy. */
-unsigned long long late_last(void);
+unsigned long long async_last(void);
 /** Pinned memory is about to be freed: say so if a copy needs it. */
-void late_freeing(const void *start);
+void async_freeing(const void *start);
 
 /** Of each lane (order.c), how many of its works are over. */
 struct clock {
@@ -34,11 +34,11 @@ struct CUevent_st {
     int ordinal;
     bool recorded;
     double milliseconds;
-    struct clock clock;           /* what it comes after */
-    cudaStream_t stream;          /* in which it was last recorded, */
-    unsigned long long last_late; /* and after which copy of late.c */
-    unsigned long long capture;   /* 0, or the capture in which it was last recorded, */
-    cudaGraphNode_t *nodes;       /* and after which nodes */
+    struct clock clock;            /* what it comes after */
+    cudaStream_t stream;           /* in which it was last recorded, */
+    unsigned long long last_async; /* and after which copy of async_visibility.c */
+    unsigned long long capture;    /* 0, or the capture in which it was last recorded, */
+    cudaGraphNode_t *nodes;        /* and after which nodes */
     size_t node_count;
 };
 bool event_lives(cudaEvent_t);

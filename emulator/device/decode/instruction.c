@@ -1,5 +1,5 @@
 /*
- * site.c: what a statement of PTX is, to who counts; and the counting operation before it.
+ * instruction.c: what a statement of PTX is, to who counts; and the counting operation before it.
  *
  * Interface
  *   add_count, settle_counts
@@ -10,20 +10,21 @@
 #include "device/counts/count.h"
 #include "decode.h"
 
-/* ---- sites ----------------------------------------------------------------------------------- */
+/* ---- instructions
+ * ----------------------------------------------------------------------------------- */
 
-static uint32_t add_site(decoder *d, traffic traffic, bool instruction)
+static uint32_t add_instruction(decoder *d, traffic traffic, bool executes)
 {
     module *m = d->module;
-    m->sites = retake(m->sites, (m->site_count + 1) * sizeof *m->sites);
-    site *s = &m->sites[m->site_count];
+    m->instructions = retake(m->instructions, (m->instruction_count + 1) * sizeof *m->instructions);
+    instruction *s = &m->instructions[m->instruction_count];
     bool barrier = d->opcode->decode == decode_barrier;
-    *s = (site){
+    *s = (instruction){
         .line = d->now->place, .class = (uint8_t)opcode_class(d), .traffic = (uint8_t)traffic};
     snprintf(s->opcode, sizeof s->opcode, "%s", d->now->opcode);
-    if (instruction) s->operations = opcode_operations(d);
-    s->barrier = instruction && barrier && !has_part(d, "warp");
-    return m->site_count++;
+    if (executes) s->operations = opcode_operations(d);
+    s->barrier = executes && barrier && !has_part(d, "warp");
+    return m->instruction_count++;
 }
 
 /** How the access of a draft is counted. */
@@ -98,11 +99,12 @@ static draft count_access(decoder *d, const draft *x)
     bool generic = how.run == run_count_generic;
     y.op.used = adds_one(d, x);
     y.op.run = moves_fragment(x) ? run_count_fragment : how.run;
-    y.op.site = add_site(d, how.traffic, true);
+    y.op.instruction = add_instruction(d, how.traffic, true);
     if (!generic) return y;
     int kind = (int)how.traffic - TRAFFIC_GLOBAL_LOAD;
-    add_site(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind, false);
-    add_site(d, TRAFFIC_SHARED_LOAD + kind, false);
+    add_instruction(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind,
+                    false);
+    add_instruction(d, TRAFFIC_SHARED_LOAD + kind, false);
     return y;
 }
 
@@ -134,7 +136,7 @@ static draft count_other(decoder *d)
     bool branch = !strcmp(d->part[0], "bra");
     draft y = start(d, branch ? run_count_branch : run_count);
     if (branch) y.reads = 0, y.op.guard = 0;
-    y.op.site = add_site(d, TRAFFIC_NONE, true);
+    y.op.instruction = add_instruction(d, TRAFFIC_NONE, true);
     return y;
 }
 
