@@ -120,7 +120,12 @@ grader_and_tools() {
     else
         say 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
     fi
+<<<<<<< HEAD:tests/all.sh
     part 'reports'                         tests/scripts/views.sh
+=======
+    part 'reports'                         tools/test_views.sh
+    part 'documents hold what was measured' tools/documents.sh --check README.md docs/*.md docs/exercises/*.md
+>>>>>>> 680d001 (Pages take their numbers from docs/results, by make pages; a stale page fails make test):tools/test.sh
     part 'skeletons follow from solutions' tools/skeletons.sh --check
     part 'skeletons score nothing'         skeletons_score_nothing
     part 'begun skeletons score nothing'   begun_skeletons_score_nothing
