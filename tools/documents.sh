@@ -65,18 +65,15 @@ numbers_table() { # PAGE
     } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p' "$speed")" -f tools/numbers.awk
 }
 
-# course_list: a line for each phase, from the files of solutions and the first lines of their pages.
+# The phases and their exercises, from the files of solutions and the first lines of their pages.
 course_list() {
     for phase in solutions/phase?_*; do
         name=${phase#solutions/phase}
-        exercises=
-        for file in "$phase"/*.c "$phase"/*.cu; do
-            page=docs/exercises/$(basename "${file%.*}").md
-            if [ -f "$file" ]; then
-                exercises="$exercises$(sed -n "1s|^# \([0-9]*\) · \(.*\)|, [\1 \2]($page)|p" "$page")"
-            fi
+        echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**"
+        for file in $(ls "$phase" | grep -v '\.cuh$'); do
+            page=docs/exercises/${file%.*}.md
+            sed -n "1s|^# \([0-9]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
         done
-        echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**: ${exercises#, }"
     done
 }
 
