@@ -11,7 +11,7 @@
 #   <!-- tsv: FILE, COLUMN VALUE -->    only the lines that have VALUE in COLUMN
 #   <!-- resnet18: FILE -->   the sweep of bench/resnet18.sh, in short; FILE need not be there
 set -eu
-cd "$COURSE_ROOT"
+cd "$(dirname "$0")/.."
 
 speed=docs/results/h200/results.json
 traffic=docs/results/softgpu/results.json
@@ -83,7 +83,7 @@ table() {
     case $1 in
     numbers) numbers_table "$2" ;;
     course) course_list ;;
-    'grades: '*) "$COURSE_BUILD/grader" report --format markdown --results "$file" ;;
+    'grades: '*) "${COURSE_BUILD:-build}/grader" report --format markdown --results "$file" ;;
     'tsv: '*', '*' '*) tsv_table "${file%%, *}" "$(echo "$file" | sed 's/.*, \(.*\) .*/\1/')" "${file##* }" ;;
     'tsv: '*) tsv_table "$file" ;;
     'resnet18: '*) resnet18_table "$file" ;;
