@@ -216,6 +216,13 @@ static bool submission_exists(const options *o)
     return false;
 }
 
+static bool is_isolated(const options *o)
+{
+    if (sandbox_start(o)) return true;
+    results_write_failure(o, "isolation is required, and not all of it is to be had here");
+    return false;
+}
+
 static bool libraries_are_whole(const options *o)
 {
     char why[PREBUILT_WHY];
@@ -330,7 +337,7 @@ int grade(const options *o, grading *g)
 {
     const double began = seconds_now();
     const time_t started = time(NULL);
-    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
     if (!device_exists(o) || !read_hidden_file(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     origin_commit(o, g->commit);
@@ -368,7 +375,7 @@ static int show_build(const item *it)
 int build_only(const options *o)
 {
     int failed = 0;
-    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
     run *r = begin(o);
     build_items(r, true);
     report_progress("%s", "");

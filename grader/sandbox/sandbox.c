@@ -109,7 +109,6 @@ bool sandbox_start(const options *o)
         fprintf(stderr,
                 "grader: ISOLATION=required, but this machine lacks: %s (make doctor says more)\n",
                 missing_layers());
-        results_write_failure(o, "isolation is required, and not all of it is to be had here");
         return false;
     }
     fprintf(stderr, "grader: warning: submissions run without: %s%s\n", missing_layers(),

@@ -7,6 +7,7 @@
 #include "course/course.h"
 #include "not_implemented.h"
 #include "progress.h"
+#include "student/student.h"
 #include "timer.h"
 #include <stdio.h>
 #include <stdlib.h>
