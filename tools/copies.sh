@@ -7,7 +7,7 @@
 # More than 40 lines of code must be in no other; of a file that is shorter than 80, half. Otherwise
 # it is to be a patch. Comments, includes and lines without a letter or digit do not count.
 cd "${COURSE_ROOT:-.}" || exit 2
-find solutions grader/exercises/*/*/ -type f -name '*.c*' | sort | xargs awk '
+find solutions grader/exercises/*/*/ -type f \( -name '*.c' -o -name '*.cu*' \) | sort | xargs awk '
     FNR == 1 {
         path[++files] = name = FILENAME
         sub(name ~ /^solutions/ ? "^solutions/[^/]*/" : "^grader/exercises/", "", name)
