@@ -301,6 +301,13 @@ static void add_suspects(const char *source)
     free(text);
 }
 
+START_TEST(each_cause_has_words)
+{
+    ck_assert_msg(strncmp(symptom_name((unsigned)_i), "; ", 2) == 0, "cause %d", _i);
+    ck_assert_str_eq(symptom_name(ALL_CAUSES), "");
+}
+END_TEST
+
 /* The course's files that match. */
 static glob_t files_of(const char *pattern)
 {
@@ -323,9 +330,8 @@ static void add_suspects_of_cases(const char *pattern)
 static void collect_names(void)
 {
     for (size_t i = 0; pattern_words(i); i++) add_name(pattern_words(i), strlen(pattern_words(i)));
-    for (size_t i = 0; symptom_words(i); i++) {
-        add_name(symptom_words(i) + 2, strlen(symptom_words(i)) - 2);
-    }
+    for (unsigned i = CAUSE_NONE + 1; i < ALL_CAUSES; i++)
+        add_name(symptom_name(i) + 2, strlen(symptom_name(i)) - 2);
     add_suspects("grader/correctness/mistakes/products.c");
     add_suspects_of_cases("grader/exercises/*/cases.c");
     add_suspects_of_cases("grader/exercises/shared/*.c");
@@ -404,6 +410,7 @@ Suite *suite_pattern(void)
     tcase_add_test(tcase, one_element_that_does_not_fit_spoils_the_name);
     tcase_add_loop_test(tcase, random_errors_have_no_name, 0, 200);
     tcase_add_test(tcase, every_name_is_demanded_and_documented);
+    tcase_add_loop_test(tcase, each_cause_has_words, CAUSE_NONE + 1, ALL_CAUSES);
     suite_add_tcase(suite, tcase);
     return suite;
 }
