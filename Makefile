@@ -55,7 +55,7 @@ GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes 
               student selftest
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
               grader/exercises/shared/*.c) emulator/remote/link.c
-WORKER_C   := $(wildcard grader/worker/*.c)
+WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
 CLASS_C    := $(wildcard grader/class/*.c)
