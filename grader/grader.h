@@ -5,7 +5,7 @@
  * A submission flows through the files in this order:
  *
  *   options.c    what was asked for
- *   catalog.c    which exercises there are
+ *   catalog.c    which exercises there are (needs.c: their files, with those that they call)
  *   sandbox.c    which layers of isolation there are; jail.c starts programs behind them
  *                (view.c: what these see, landlock.c: the same without namespaces)
  *   compiler.c   the command lines of the compilers, and what these see
@@ -124,6 +124,8 @@ void exercise_hash(const exercise *, const char *submission, char hex[HASH_HEX])
 void catalog_replace(const exercise *);
 /** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
 place exercise_place(const exercise *, backend);
+/** Print the files of the exercises that were asked for, and of all that they call. */
+int needs(const options *);
 
 /* ---- process.c ------------------------------------------------------------------------------- */
 

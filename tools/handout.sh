@@ -38,8 +38,8 @@ is_for_students() { # FILE
     case $1 in
     tests/grader/views/junit.xsd) true ;;
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
-    grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/*.h) true ;;
-    grader/exercises/shared/*) true ;;
+    grader/exercises/*/*/*) false ;; # the corpus
+    grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/*.h | grader/exercises/shared/*) true ;;
     grader/exercises/* | grader/class/* | tests/*) false ;;
     tools/gradescope/* | tools/skeleton* | tools/handout.sh) false ;;
     tools/class* | tools/measure* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
