@@ -42,6 +42,7 @@
  *   verify.c     is a results.json what a grader wrote, of this submission and this course?
  *   report.c     results -> the table on the terminal
  *   claims.c     what each submission of the corpus says of itself
+ *   patch.c      those that are patches on a solution
  *   corpus.c     the grader graded: submissions with known verdicts
  *   hint.c       the next hint of an exercise's page
  *   views/       results.json in the formats of others (views.h is their index)
@@ -632,7 +633,7 @@ void report_exercise(const options *, json_t *entry);
 void report_again(const char *submission, const json_t *entry, const json_t *one);
 void report_table(const grading *);
 
-/* ---- claims.c, corpus.c ---------------------------------------------------------------------- */
+/* ---- claims.c, patch.c, corpus.c ------------------------------------------------------------- */
 
 typedef enum claim_kind {
     CLAIM_WRONG,
@@ -648,7 +649,8 @@ typedef struct claim {
     const exercise *exercise;
     char *root, *file;                        /* of the submission; the file relative to the root */
     char *parts_root;                         /* of the parts that the file includes; or NULL */
-    char label[300];                          /* "wrong/103_accumulate.c" */
+    char *patch;                              /* that makes the files of root; or NULL */
+    char label[300];                          /* "103_matmul_cpu/wrong/accumulate.patch" */
     char name[128], text[256], condition[64]; /* name: of the case, or the metric */
     char name_on_gpu[128];                    /* usually the same */
 } claim;
@@ -657,6 +659,13 @@ typedef struct claim {
  *  named on stdout. @return the caller's, for claims_free */
 claim *claims_read(const options *, int *count, int *bad);
 void claims_free(claim *, int count);
+
+bool is_patch(const char *name);
+/** The claim is of this patch: where its files will be. */
+void patch_open(const options *, claim *, const char *path);
+/** Make the files of a claim that is a patch. @return false after a message */
+bool patch_apply(const options *, const claim *);
+
 /** Is grader/exercises/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
