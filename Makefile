@@ -34,7 +34,7 @@ CLASS_RESULTS ?= $(wildcard $(dir $(RESULTS))class.json)
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data skeletons reset docs format clean
+WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset docs format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif
@@ -169,7 +169,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme handout corpus manifest \
+.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme new handout corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -333,6 +333,9 @@ gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what 
 
 readme: all ## the measured tables of README.md, from docs/results
 	tools/readme.sh
+
+new: ## lay out a new exercise: make new EX=316 NAME=rope PHASE=3
+	NAME="$(NAME)" tools/new.sh
 
 handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
 	HANDOUT="$(or $(HANDOUT),$(BUILD)/handout)"; tools/handout.sh "$$HANDOUT"
