@@ -1,12 +1,12 @@
 #!/bin/sh
-# test_torchvision.sh: does exercise 504 compute what torchvision's ResNet-18 computes? With weights
+# torchvision.sh: does exercise 504 compute what torchvision's ResNet-18 computes? With weights
 # that each of them made, through files that each of them wrote, for images of two sizes; and are a
 # model and the file of its state dict the same?
 #
-#   test_torchvision.sh              the test
-#   test_torchvision.sh --python     the python that has torchvision; fails where none has
+#   torchvision.sh              the test
+#   torchvision.sh --python     the python that has torchvision; fails where none has
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${COURSE_BUILD:-build}
 
 python_with_torchvision() {
@@ -30,7 +30,7 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 
 fail() {
-    echo "test_torchvision: $*" >&2
+    echo "torchvision: $*" >&2
     exit 1
 }
 
