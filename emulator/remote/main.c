@@ -9,9 +9,9 @@
 #define _GNU_SOURCE
 #include "remote.h"
 
-#include "../runtime/profile.h"
-#include "../runtime/runtime.h"
-#include "../softgpu.h"
+#include "runtime/profile/profile.h"
+#include "runtime/core/runtime.h"
+#include "softgpu.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 #define REMOTE_VERSION 2
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */

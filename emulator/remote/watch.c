@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "remote.h"
 
-#include "../runtime/runtime.h"
+#include "runtime/core/runtime.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../device/device.h"
-#include "../device/pattern.h"
+#include "device/device.h"
+#include "device/counts/pattern.h"
 
 Suite *more_suite(void);
 
@@ -397,7 +397,8 @@ Suite *more_suite(void)
     tcase_add_loop_test(kernels, matrices_are_moved_as_by_machine_code, 0,
                         sizeof moves / sizeof *moves);
     tcase_add_checked_fixture(kernels, open_device, close_device);
-    tcase_set_timeout(kernels, 60);
+    tcase_set_timeout(patterns, 120);
+    tcase_set_timeout(kernels, 120);
     suite_add_tcase(suite, patterns);
     suite_add_tcase(suite, kernels);
     return suite;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 static device *d;
 
@@ -445,7 +445,7 @@ static Suite *device_suite(void)
     tcase_add_test(findings, uninitialised_global_memory);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_add_checked_fixture(cases[i], open_device, close_device);
-        tcase_set_timeout(cases[i], 60);
+        tcase_set_timeout(cases[i], 120);
         suite_add_tcase(suite, cases[i]);
     }
     return suite;

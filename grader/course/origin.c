@@ -21,7 +21,7 @@ static const struct {
     {"grader", {"grader/*.[ch]", "grader/*/*.[ch]", "common/*.c"}},
     {"emulator",
      {"emulator/cucc", "emulator/*.h", "emulator/frontends/*", "emulator/include/*",
-      "emulator/include/*/*", "emulator/device/*", "emulator/runtime/*"}},
+      "emulator/include/*/*", "emulator/device/*", "emulator/device/*/*", "emulator/runtime/*/*"}},
 };
 
 /* The course's folder may have any name: none of its letters is a pattern. */
