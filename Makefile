@@ -169,7 +169,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme new pages mistakes handout corpus manifest \
+.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme new pages messages mistakes handout corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -336,6 +336,9 @@ readme: all ## the tables of README.md and docs/softgpu.md, from docs/results an
 
 pages: ## the numbers of the exercises' pages, from docs/results
 	tools/documents.sh docs/exercises/*.md
+
+messages: all ## the tables of docs/messages.md, from the sources and the corpus
+	tools/documents.sh docs/messages.md
 
 mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/mistakes.tsv
 	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv

@@ -43,6 +43,7 @@
  *   report.c     results -> the table on the terminal
  *   claims.c     what each submission of the corpus says of itself
  *   patch.c      those that are patches on a solution
+ *   messages.c   every sentence that names a mistake, and who must get it
  *   corpus.c     the grader graded: submissions with known verdicts
  *   hint.c       the next hint of an exercise's page
  *   views/       results.json in the formats of others (views.h is their index)
@@ -633,7 +634,7 @@ void report_exercise(const options *, json_t *entry);
 void report_again(const char *submission, const json_t *entry, const json_t *one);
 void report_table(const grading *);
 
-/* ---- claims.c, patch.c, corpus.c ------------------------------------------------------------- */
+/* ---- claims.c, patch.c, messages.c, corpus.c ---------------------------------------------------- */
 
 typedef enum claim_kind {
     CLAIM_WRONG,
@@ -669,6 +670,17 @@ bool patch_apply(const options *, const claim *);
 /** Is grader/exercises/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
+
+/** A sentence that names a mistake, and a submission that must get it; "" where there is none. */
+typedef struct message {
+    const char *from; /* pattern, finding or formula */
+    char words[256], example[128];
+} message;
+
+/** All of them; the last has no `from`. */
+const message *messages_list(const options *);
+int messages(const options *);
+
 /** Does the grader say of a submission what its claim says? */
 bool as_claimed(const claim *, const exercise_result *);
 int corpus(const options *);

@@ -67,6 +67,7 @@ static const struct {
     {"isolation", isolation},
     {"verify", verify},
     {"needs", needs},
+    {"messages", messages},
 };
 
 int main(int argc, char **argv)

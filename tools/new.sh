@@ -164,7 +164,10 @@ TODO: the lines that matter.
 ## What the measured number means
 
 TODO.
+
+<!-- numbers -->
+<!-- end -->
 END
 
 echo "written: $folder, solutions/$solution, docs/exercises/$file.md, and a declaration in $header"
-echo "next: make skeletons; make grade SUBMISSION=solutions EX=$id; make corpus EX=$id"
+echo "next: make skeletons manifest readme"

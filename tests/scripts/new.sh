@@ -14,6 +14,7 @@ cp -a "$COURSE_BUILD"/config.mk "$COURSE_BUILD"/obj "$COURSE_BUILD"/emulator "$C
     "$COURSE_BUILD"/*.so "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/softgpu_device "$work/build"
 cd "$work" || exit 2
 unset COURSE_ROOT COURSE_BUILD
+export NO_INSTALL=1
 passed=0 failed=0
 
 expect() { # WHAT COMMAND...
@@ -51,6 +52,9 @@ complete() { # ID NAME PHASE
     expect "$2: the skeleton is not started" says "$1 *$2 *not_started" make grade EX="$1"
     expect "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
     expect "$2: has hints" make hint EX="$1"
+    expect "$2: is in README's list" says "README.md" make readme
+    expect "$2: its page is complete" tools/documents.sh --check "docs/exercises/$1_$2.md"
+    expect "$2: is in the manifest" make manifest
 }
 
 complete 199 doubled 1
