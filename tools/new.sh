@@ -164,9 +164,6 @@ TODO: the lines that matter.
 ## What the measured number means
 
 TODO.
-
-<!-- numbers -->
-<!-- end -->
 END
 
 echo "written: $folder, solutions/$solution, docs/exercises/$file.md, and a declaration in $header"
