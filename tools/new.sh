@@ -113,7 +113,7 @@ static const grading_case cases[] = {
     {0},
 };
 
-/* correctness/case.h has all that it may have: .prerequisites, exercises that it calls; .parts, files
+/* course/exercise.h has all that it may have: .prerequisites, exercises that it calls; .parts, files
  * that it includes; .baseline_file, .speed, .traffic and .speed_points, as 203 has them. */
 EXERCISE($id) = {
     .id = $id,

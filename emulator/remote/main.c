@@ -7,7 +7,7 @@
  * SOFTGPU_PROFILE, under a supervisor, is written by this process at its end.
  */
 #define _GNU_SOURCE
-#include "remote.h"
+#include "server.h"
 
 #include "runtime/profile/profile.h"
 #include "runtime/core/runtime.h"

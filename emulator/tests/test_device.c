@@ -360,6 +360,9 @@ static const struct {
     {"trap", KERNEL("setp.eq.u32 %p1, %t, 9; @%p1 trap;"), FINDING_TRAP, DEVICE_TRAP, "trap"},
     {"unsupported", KERNEL("wgmma.fence.sync.aligned;"), FINDING_UNSUPPORTED, DEVICE_UNSUPPORTED,
      "wgmma.fence"},
+    {"no opcode, though an operation of the device's",
+     KERNEL(".reg .f32 %f<2>; saturate.f32 %f1, %f1;"), FINDING_UNSUPPORTED, DEVICE_UNSUPPORTED,
+     "saturate.f32"},
 };
 
 START_TEST(defects_are_named)

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "remote/remote.h"
+#include "remote/server.h"
 
 static remote_link client, supervisor;
 static pid_t process;

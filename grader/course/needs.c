@@ -1,6 +1,6 @@
 /* needs.c: the files that a program is linked with: those of some exercises, and of all that they
  * call. */
-#include "grader.h"
+#include "course.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * origin.c: where a verdict comes from: the course's commit, and hashes of what it was made of.
  * They are of sources, not of programs: two machines with the same course have the same.
  */
-#include "grader.h"
+#include "course.h"
 
 #include <glob.h>
 #include <stdio.h>

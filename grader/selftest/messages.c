@@ -3,7 +3,9 @@
  * must get it. `grader messages` prints them for docs/messages.md, a line each: where the sentence
  * is from (pattern, finding or formula), the sentence with N for a number, and the example.
  */
-#include "grader.h"
+#include "selftest.h"
+
+#include "correctness/mistakes/mistakes.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *
  * A patch that no longer applies is a failure with its name and git's words.
  */
-#include "grader.h"
+#include "selftest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -58,8 +58,8 @@ struct block {
     bool copied;         /**< asynchronously, since it began */
     bool spent;          /**< a warp has used up its turn */
     bool waits;          /**< cooperative: has found others missing in this turn */
-    tally *tallies;      /**< by site of the module, while launches are counted */
-    size_t tally_capacity;
+    counters *counters;  /**< by instruction of the module, while launches are counted */
+    size_t counter_capacity;
     uint64_t atomics;               /**< of this block, on global memory; likewise */
     uint64_t longest, most_atomics; /**< of any warp, of any block that ran here */
 };

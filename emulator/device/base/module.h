@@ -59,9 +59,9 @@ struct function {
     device_function_facts facts;
     function **callee;
     uint32_t callees;
-    function *twin;             /**< for launches that are counted; NULL: not made yet */
-    uint32_t first_site, sites; /**< of a twin */
-    const function *lacking;    /**< kernels: the function with the opcode that the device lacks */
+    function *instrumented; /**< for launches that are counted; NULL: not made yet */
+    uint32_t first_instruction, instructions; /**< of an instrumented copy */
+    const function *lacking; /**< kernels: the function with the opcode that the device lacks */
     bool visited;
 };
 
@@ -83,11 +83,11 @@ struct module {
     uint32_t shared_bytes; /**< of all static shared variables with their red zones */
     void **kept;           /**< what op.extra points to: calls and matrices */
     uint32_t kept_count;
-    char *text; /**< the PTX, for twins */
+    char *text; /**< the PTX, for instrumented copies */
     size_t text_bytes;
-    bool has_twins;
-    site *sites;
-    uint32_t site_count;
+    bool is_instrumented;
+    instruction *instructions;
+    uint32_t instruction_count;
 };
 
 /** The file and line of a place; "" for no file. */

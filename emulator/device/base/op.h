@@ -32,7 +32,7 @@ enum {
     ROW_ALIGNMENT = 64,
     MAX_SUMS = 256, /* elements of a matrix product, and of one of its factors */
     MAX_FACTORS = 4096,
-    SHAPES = 8,            /* shapes of addresses that a warp notes */
+    STRIDES = 8,           /* stride classes of addresses that a warp notes */
     PAGE_WORDS = 16,       /* words of shared memory that are known to be quiet together */
     SHARED_RED_ZONE = 128, /* unowned bytes behind each shared variable */
     CALL_STACK = 1 << 16,  /* bytes of local memory, a thread, for the frames of called functions */
@@ -70,9 +70,9 @@ typedef struct block block;
 typedef struct launch launch;
 typedef struct module module;
 typedef struct function function;
-typedef struct site site;                   /* count.h */
-typedef struct tally tally;                 /* count.h */
-typedef struct counter counter;             /* count.h */
+typedef struct instruction instruction;     /* count.h */
+typedef struct counters counters;           /* count.h */
+typedef struct counting counting;           /* count.h */
 typedef struct counted counted;             /* count.h */
 typedef struct tracker tracker;             /* global_shadow.c */
 typedef struct global_shadow global_shadow; /* global_shadow.c */
@@ -91,7 +91,7 @@ typedef enum bank {
 
 #define OPERAND(bank, offset) ((operand)(bank) << 30 | (operand)(offset))
 
-/** Executes `o` in the active lanes. @return the operation to go on with, NULL to leave the path.
+/** Executes `o` in the active lanes. @return the operation to go on with, NULL to leave the group.
  */
 typedef const op *handler(warp *, const op *o);
 
@@ -112,17 +112,17 @@ struct op {
     bool is_copy;      /**< asynchronous, to shared memory */
     uint8_t strength;  /**< memory: a `strength` */
     uint8_t used;      /**< load: bit set of the components that something reads */
-    uint8_t shape;     /**< load of words: where the warp notes how the addresses lie */
-    bool shape_known;  /**< an earlier load has noted it */
-    bool shape_kept;   /**< the same, if the warp still has the note */
-    bool closes;       /**< branch: back to the start of a loop, notes hold; target: see shapes.c */
-    uint8_t variant;   /**< meaning depends on the handler; memory: 'f', 's', 'u', 'b', the type */
-    uint32_t line;     /**< index into the module's places */
-    uint32_t site;     /**< counting operation: index into the module's sites */
-    int64_t offset;    /**< memory: displacement; otherwise the handler's own immediate */
-    const op *target;  /**< branch */
-    const op *meet;    /**< branch: where its lanes meet again; NULL: nowhere */
-    const void *extra; /**< a struct call, a jump table or a row mover */
+    uint8_t stride;    /**< load of words: where the warp notes how the addresses lie */
+    bool stride_known; /**< an earlier load has noted it */
+    bool stride_kept;  /**< the same, if the warp still has the note */
+    bool closes; /**< branch: back to the start of a loop, notes hold; target: see stride_class.c */
+    uint8_t variant; /**< meaning depends on the handler; memory: 'f', 's', 'u', 'b', the type */
+    uint32_t line;   /**< index into the module's places */
+    uint32_t instruction; /**< counting operation: index into the module's instructions */
+    int64_t offset;       /**< memory: displacement; otherwise the handler's own immediate */
+    const op *target;     /**< branch */
+    const op *meet;       /**< branch: where its lanes meet again; NULL: nowhere */
+    const void *extra;    /**< a struct call, a jump table or a row mover */
 };
 
 /** What a call needs to know beside the callee's header. Operands are rows of the caller's frame,

@@ -58,7 +58,7 @@ struct device {
     } freed[64]; /**< the last ranges freed, for diagnostics */
     uint32_t freed_count;
     uint64_t versions;            /**< modules loaded so far */
-    counter *counter;             /**< NULL: nobody has counted yet */
+    counting *counting;           /**< NULL: nobody has counted yet */
     global_shadow *global_shadow; /**< NULL: no launch has needed it */
     work_order *order;            /**< NULL: it has been nobody's turn */
     struct kept_graph *graphs;    /**< graph.c: by number, from 1 on */

@@ -3,26 +3,26 @@
  *
  * Interface
  *   row, active, go_on, is_all               for every handler
- *   path_gather, path_missing, path_pause, path_halt     path.c: which lanes run
+ *   group_gather, group_missing, group_pause, group_halt     lane_group.c: which lanes run
  *
- * A warp starts as one path. Paths part at branches and meet again: path.c says how.
+ * A warp starts as one lane group. Groups part at branches and meet again: lane_group.c says how.
  */
 #ifndef SOFTGPU_DEVICE_WARP_H
 #define SOFTGPU_DEVICE_WARP_H
 
 #include "op.h"
 
-typedef enum path_state {
-    PATH_FREE,
-    PATH_READY,
-    PATH_JOINING,   /* waits for its children to reach pc */
-    PATH_BARRIER,   /* waits at a block barrier */
-    PATH_GATHERING, /* waits for other lanes of the warp to reach pc */
-} path_state;
+typedef enum group_state {
+    GROUP_FREE,
+    GROUP_READY,
+    GROUP_JOINING,   /* waits for its children to reach pc */
+    GROUP_BARRIER,   /* waits at a block barrier */
+    GROUP_GATHERING, /* waits for other lanes of the warp to reach pc */
+} group_state;
 
 /** Lanes of a warp that run together. Divergence makes two children; they end where they meet. */
-typedef struct path {
-    path_state state;
+typedef struct lane_group {
+    group_state state;
     uint32_t mask;       /**< lanes; while joining, those that have arrived */
     const op *pc, *stop; /**< at `stop` the lanes join the parent; NULL: they run to the exit */
     int parent;          /**< index, -1: none */
@@ -34,7 +34,7 @@ typedef struct path {
     const function *function;
     uint8_t *registers; /**< the frame */
     uint32_t local;     /**< offset of the frame in local memory */
-} path;
+} lane_group;
 
 /** An asynchronous copy under way: what it will write, when somebody waits for it. */
 typedef struct flight {
@@ -54,9 +54,9 @@ typedef struct flights {
 } flights;
 
 /** How the addresses of a full warp lie, see words.c: in each half of it they rise by a step. */
-typedef struct word_shape {
+typedef struct stride_class {
     uint32_t kind, step[2]; /**< bytes */
-} word_shape;
+} stride_class;
 
 /** A row of which some lanes hold what no lane gave, or what nothing has written. See undefined.c.
  */
@@ -80,22 +80,22 @@ typedef struct unwritten {
 
 struct warp {
     uint8_t *bank[BANKS];
-    uint32_t mask;  /**< active lanes of the path that runs */
+    uint32_t mask;  /**< active lanes of the group that runs */
     uint32_t alive; /**< lanes that have not exited */
-    int current;    /**< the path that runs */
-    path *paths;
-    int path_count, path_capacity;
-    word_shape shapes[SHAPES + 1]; /**< by op.shape; nobody relies on the last one */
-    uint32_t noted;                /**< bit set of shapes noted since another path ran */
-    uint32_t index;                /**< in the block */
-    uint64_t executed;             /**< instructions, while launches are counted */
-    uint32_t synced;               /**< tick of its last warp-wide synchronisation */
-    uint32_t fenced;               /**< tick of its last memory fence */
-    int64_t budget;                /**< operations left */
-    int32_t slice;                 /**< backward jumps left before others get their turn */
-    uint8_t *frames, *frames_end;  /**< memory for register frames */
-    uint8_t *local;                /**< lane l's local memory starts at l * block->local_stride */
-    uint32_t *written;             /**< by offset in it: lanes that wrote there; NULL: no check */
+    int current;    /**< the group that runs */
+    lane_group *groups;
+    int group_count, group_capacity;
+    stride_class strides[STRIDES + 1]; /**< by op.stride; nobody relies on the last one */
+    uint32_t noted;               /**< bit set of stride classes noted since another group ran */
+    uint32_t index;               /**< in the block */
+    uint64_t executed;            /**< instructions, while launches are counted */
+    uint32_t synced;              /**< tick of its last warp-wide synchronisation */
+    uint32_t fenced;              /**< tick of its last memory fence */
+    int64_t budget;               /**< operations left */
+    int32_t slice;                /**< backward jumps left before others get their turn */
+    uint8_t *frames, *frames_end; /**< memory for register frames */
+    uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
+    uint32_t *written;            /**< by offset in it: lanes that wrote there; NULL: no check */
     unwritten unwritten;
     bool alone; /**< undefined.c runs a copy of one operation */
     flights flights;
@@ -119,30 +119,31 @@ typedef enum access_kind {
     ACCESS_ATOMIC,
 } access_kind;
 
-/* ---- path.c: which lanes run ----------------------------------------------------------------- */
+/* ---- lane_group.c: which lanes run
+ * ----------------------------------------------------------------- */
 
-/** An unused path. Pointers to paths are stale after this. @return its index */
-int path_new(warp *);
-/** One more path: a copy of the current one, with `mask`, at `pc`, which meets its parent at
+/** An unused group. Pointers to groups are stale after this. @return its index */
+int group_new(warp *);
+/** One more group: a copy of the current one, with `mask`, at `pc`, which meets its parent at
  * `stop`; likewise. */
-int path_fork(warp *, uint32_t mask, const op *pc, int parent, const op *stop);
-/** From now on the path is where its lanes meet; `there` are there already. */
-void path_meet(path *, const op *pc, uint32_t there);
-/** A path ends; `arriving` of its lanes go on in its parent, if it has one. */
-void path_end(warp *, int index, uint32_t arriving);
-/** Are all lanes of `members` here? If not, the path waits for them at `o`: return NULL. */
-bool path_gather(warp *, const op *o, uint32_t members);
+int group_fork(warp *, uint32_t mask, const op *pc, int parent, const op *stop);
+/** From now on the group is where its lanes meet; `there` are there already. */
+void group_meet(lane_group *, const op *pc, uint32_t there);
+/** A group ends; `arriving` of its lanes go on in its parent, if it has one. */
+void group_end(warp *, int index, uint32_t arriving);
+/** Are all lanes of `members` here? If not, the group waits for them at `o`: return NULL. */
+bool group_gather(warp *, const op *o, uint32_t members);
 /** Live lanes that are named in `members`, and for which nobody can wait any longer: they neither
  * run here nor wait for others of the warp. */
-uint32_t path_missing(const warp *, uint32_t members);
-/** Leave the path, which goes on at `o` with the next turn. @return NULL, for the handler */
-const op *path_pause(warp *, const op *o);
+uint32_t group_missing(const warp *, uint32_t members);
+/** Leave the group, which goes on at `o` with the next turn. @return NULL, for the handler */
+const op *group_pause(warp *, const op *o);
 /** The launch ends with a failure, at `o`. @return NULL, for the handler to return. */
-const op *path_halt(warp *, const op *o, device_status);
+const op *group_halt(warp *, const op *o, device_status);
 
-static inline path *path_now(const warp *w)
+static inline lane_group *group_now(const warp *w)
 {
-    return &w->paths[w->current];
+    return &w->groups[w->current];
 }
 
 /* ---- inline helpers of every handler --------------------------------------------------------- */
@@ -161,7 +162,7 @@ static inline uint32_t active(const warp *w, const op *o)
 }
 
 /** From one handler to the next: what it returns is returned. The compiler makes it a jump, which
- *  costs less than a return to the loop in path.c; branches do return there. */
+ *  costs less than a return to the loop in lane_group.c; branches do return there. */
 static inline const op *go_on(warp *w, const op *o)
 {
     return o->run(w, o);

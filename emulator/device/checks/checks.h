@@ -30,12 +30,13 @@ void finding_add(device *, const device_finding *);
 /** " 33" or " (1,2,0)" */
 const char *thread_name(const block *, uint32_t thread, char text[48]);
 
-/* ---- miss.c: the words of a finding for the memory concerned --------------------------------- */
+/* ---- address_words.c: the words of a finding for the memory concerned
+ * --------------------------------- */
 
 const char *access_verb(access_kind);
 /** "3 floats past the end of a 400-byte buffer", with the allocation it speaks of. Wants
  * device->allocations. */
-neighbour describe_miss(device *, const op *, uint64_t address, char *text, size_t room);
+neighbour describe_address(device *, const op *, uint64_t address, char *text, size_t room);
 /** "3 floats", "1 byte", "2 elements of 4 bytes" */
 void describe_distance(const op *, uint64_t bytes, char *text, size_t room);
 /** "a 400-byte buffer", or "the 40-byte variable table" */

@@ -137,7 +137,7 @@ static void report_list(warp *w, const op *o, device_finding_kind kind, uint32_t
 {
     char text[512];
     vsnprintf(text, sizeof text, format, list);
-    const function *f = w->paths[w->current].function;
+    const function *f = w->groups[w->current].function;
     note(&(sighting){w->block, f, o->line, kind, w->index * LANES + lane, address, near, text});
 }
 

@@ -3,7 +3,7 @@
  *
  * Interface
  *   local_prepare, local_start                 for block.c
- *   local_enter                                for path.c: a function's frame begins
+ *   local_enter                                for control.c: a function's frame begins
  *   local_note, local_forget                   accesses
  *
  * Threads of a warp touch the same offset together, so there is a mask of lanes for each offset: a

@@ -14,8 +14,7 @@
  *   undefined_read     run_shuffle has read; may start the list
  *   undefined_load     run_load has found something unwritten; may start the list
  *   undefined_lanes, undefined_origin, undefined_set, undefined_use
- *                      for run/follow.c, which runs one operation after the other while there is
- * one
+ *                      for run/follow.c, which runs operations while there is one
  *
  * The list is short: it loses its oldest row to a new one.
  */
@@ -76,7 +75,7 @@ const op *undefined_read(warp *w, const op *o, uint32_t mask, const uint8_t sour
     uint32_t count = w->undefined_count;
     undefined_set(w, o->d, mask, alone | inherited, &origin);
     if (!count) w->undefined_frame = w->bank[BANK_REGISTERS];
-    return count || !w->undefined_count ? o + 1 : path_pause(w, o + 1);
+    return count || !w->undefined_count ? o + 1 : group_pause(w, o + 1);
 }
 
 /* ---- the load -------------------------------------------------------------------------------- */
@@ -101,7 +100,7 @@ const op *undefined_load(warp *w, const op *o)
     }
     if (!count) w->undefined_frame = w->bank[BANK_REGISTERS];
     if (w->alone) return o + 1;
-    return w->undefined_count ? path_pause(w, o + 1) : go_on(w, o + 1);
+    return w->undefined_count ? group_pause(w, o + 1) : go_on(w, o + 1);
 }
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
@@ -119,7 +118,7 @@ static void report_use(warp *w, const op *o, operand row)
     const undefined *u = undefined_origin(w, row);
     uint32_t line;
     char name[48];
-    module_file(w->paths[w->current].function->module, o->line, &line);
+    module_file(w->groups[w->current].function->module, o->line, &line);
     if (u->local) {
         report_load(w, u, line);
         w->undefined_count = 0;

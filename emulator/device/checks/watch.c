@@ -44,7 +44,7 @@ static const function *next_function(const launch *l, uint32_t *i)
     if (!kernel->calls) return (*i)++ ? NULL : kernel;
     if (*i == m->function_count) return NULL;
     const function *f = m->functions[(*i)++];
-    return l->counted ? f->twin : f;
+    return l->counted ? f->instrumented : f;
 }
 
 static bool writes(const watch *k)

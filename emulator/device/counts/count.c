@@ -1,5 +1,6 @@
 /*
- * count.c: the counting operations of a twin: what the statement that follows is about to do.
+ * count.c: the counting operations of an instrumented copy: what the statement that follows is
+ * about to do.
  *
  * Interface
  *   run_count            any statement; run_count_branch: one whose guard says where lanes go
@@ -9,9 +10,9 @@
  */
 #include "count.h"
 
-tally *count_executed(warp *w, const op *o, uint32_t mask)
+counters *count_executed(warp *w, const op *o, uint32_t mask)
 {
-    tally *t = &w->block->tallies[o->site];
+    counters *t = &w->block->counters[o->instruction];
     t->executed++;
     if (++w->executed > w->block->longest) w->block->longest = w->executed;
     t->lanes += (uint32_t)__builtin_popcount(mask);
@@ -51,7 +52,7 @@ static void read_addresses(const warp *w, const op *o, uint32_t mask, pattern *p
     count_addresses(w, o, p->address);
 }
 
-static void add_request(tally *t, const pattern *p, uint32_t units)
+static void add_request(counters *t, const pattern *p, uint32_t units)
 {
     t->requests++;
     t->units += units;
@@ -74,7 +75,7 @@ static void count_atomics(block *b, const pattern *p)
     if (b->atomics > b->most_atomics) b->most_atomics = b->atomics;
 }
 
-static void count_global(warp *w, tally *t, pattern *p, pattern_kind kind)
+static void count_global(warp *w, counters *t, pattern *p, pattern_kind kind)
 {
     uint64_t sector[LANES];
     if (w->block->launch->grid) drop_meeting(p);
@@ -82,18 +83,18 @@ static void count_global(warp *w, tally *t, pattern *p, pattern_kind kind)
     if (kind == PATTERN_ATOMIC) count_atomics(w->block, p);
     uint32_t n = pattern_sectors(p, sector);
     add_request(t, p, kind == PATTERN_ATOMIC ? pattern_atomic_sectors(p) : n);
-    tally_touch(w->block->device->counter, sector, n);
+    counters_touch(w->block->device->counting, sector, n);
 }
 
 /* A GPU asks for local memory word by word. */
-static void count_local(tally *t, const pattern *p)
+static void count_local(counters *t, const pattern *p)
 {
     if (!p->mask) return;
     add_request(t, p, pattern_local_sectors(p));
     if (p->bytes > 4) t->requests += p->bytes / 4 - 1;
 }
 
-void count_shared(tally *t, const pattern *p, pattern_kind kind)
+void count_shared(counters *t, const pattern *p, pattern_kind kind)
 {
     if (!p->mask) return;
     pattern_passes n = pattern_banks(p, kind);
@@ -134,7 +135,7 @@ const op *run_count_local(warp *w, const op *o)
 }
 
 /* Lanes may go to different spaces: each gets a request of its own. */
-static void count_generic(warp *w, tally *t, pattern *p, pattern_kind kind)
+static void count_generic(warp *w, counters *t, pattern *p, pattern_kind kind)
 {
     uint32_t in[SPACE_PARAM + 1] = {0};
     for (uint32_t m = p->mask; m; m &= m - 1) {
@@ -160,7 +161,7 @@ const op *run_count_generic(warp *w, const op *o)
     return o + 1;
 }
 
-void count_request(warp *w, const op *o, tally *t, pattern *p)
+void count_request(warp *w, const op *o, counters *t, pattern *p)
 {
     switch (o->space) {
     case SPACE_GLOBAL: count_global(w, t, p, kind_of(o)); return;

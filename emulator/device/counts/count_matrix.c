@@ -52,7 +52,7 @@ static uint64_t address_of(const cut *c, const lines *l, uint32_t lane, uint32_t
     return l->base + line * l->stride + at * c->f.bits / 8;
 }
 
-static void count_accesses(warp *w, const op *o, tally *t, const lines *l)
+static void count_accesses(warp *w, const op *o, counters *t, const lines *l)
 {
     cut c = cut_of(o->extra);
     uint32_t elements = (uint32_t)c.f.outer * c.f.inner / LANES;
@@ -66,7 +66,7 @@ static void count_accesses(warp *w, const op *o, tally *t, const lines *l)
 /* ---- ldmatrix -------------------------------------------------------------------------------- */
 
 /* Tile i / 8 is where lanes i to i + 7 say. */
-static void count_tiles(tally *t, pattern *p, uint32_t tiles)
+static void count_tiles(counters *t, pattern *p, uint32_t tiles)
 {
     p->mask = (uint32_t)((UINT64_C(1) << TILE * tiles) - 1);
     p->bytes = TILE_BYTES;
@@ -77,8 +77,8 @@ const op *run_count_ldmatrix(warp *w, const op *o)
 {
     pattern p;
     uint32_t mask = active(w, o);
-    if (mask && !path_gather(w, o, (uint32_t)ALL_LANES)) return NULL;
-    tally *t = count_executed(w, o, active(w, o));
+    if (mask && !group_gather(w, o, (uint32_t)ALL_LANES)) return NULL;
+    counters *t = count_executed(w, o, active(w, o));
     count_addresses(w, o, p.address);
     if (mask) count_tiles(t, &p, o->count);
     return o + 1;
@@ -92,7 +92,7 @@ static bool loads_tiles(const op *o)
 }
 
 /* At once: 16 outer elements, or 8 if these are all. */
-static void count_all_tiles(const op *o, tally *t, const lines *l)
+static void count_all_tiles(const op *o, counters *t, const lines *l)
 {
     const fragment *f = &((const matrix *)o->extra)->d;
     uint32_t down = l->count / TILE, tiles = down * l->bytes / TILE_BYTES;
@@ -112,8 +112,8 @@ static void count_all_tiles(const op *o, tally *t, const lines *l)
 const op *run_count_fragment(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
-    if (mask && !path_gather(w, o, (uint32_t)ALL_LANES)) return NULL;
-    tally *t = count_executed(w, o, active(w, o));
+    if (mask && !group_gather(w, o, (uint32_t)ALL_LANES)) return NULL;
+    counters *t = count_executed(w, o, active(w, o));
     if (!mask) return o + 1;
     lines l = fragment_lines(w, o, o->extra);
     if (loads_tiles(o))

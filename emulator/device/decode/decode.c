@@ -8,7 +8,7 @@
  *   has_part, last_part                 for the other decoders
  *
  * Layout of a frame: 64 reserved bytes (offset 0 means "no operand"), results, parameters, the
- * parameters of calls, then the rows of registers (slots.c).
+ * parameters of calls, then the rows of registers (registers.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,65 +56,13 @@ static void split_opcode(decoder *d, const char *opcode)
     }
 }
 
-static const struct {
-    const char *base;
-    decode_special *decode;
-} special_statements[] = {
-    {"mov", decode_move},
-    {"setp", decode_setp},
-    {"set", decode_set},
-    {"testp", decode_plain},
-    {"cvt", decode_cvt},
-    {"slct", decode_slct},
-    {"addc", decode_carry},
-    {"subc", decode_carry},
-    {"madc", decode_carry},
-    {"ld", decode_load},
-    {"ldu", decode_load},
-    {"st", decode_store},
-    {"atom", decode_atomic},
-    {"red", decode_atomic},
-    {"cvta", decode_cvta},
-    {"isspacep", decode_isspacep},
-    {"cp", decode_copy_async},
-    {"call", decode_call},
-    {"bra", decode_branch},
-    {"brx", decode_jump_table},
-    {"ret", decode_return},
-    {"exit", decode_exit},
-    {"bar", decode_barrier},
-    {"barrier", decode_barrier},
-    {"membar", decode_fence},
-    {"fence", decode_fence},
-    {"shfl", decode_shuffle},
-    {"vote", decode_vote},
-    {"match", decode_match},
-    {"redux", decode_redux},
-    {"activemask", decode_active_mask},
-    {"trap", decode_trap},
-    {"brkpt", decode_nothing},
-    {"prefetch", decode_nothing},
-    {"prefetchu", decode_nothing},
-    {"nanosleep", decode_nothing},
-    {"pmevent", decode_nothing},
-    {"discard", decode_nothing},
-    {"applypriority", decode_nothing},
-    {"mbarrier", decode_mbarrier},
-    {"createpolicy", decode_policy},
-    {"wmma", decode_wmma},
-    {"mma", decode_mma},
-    {"ldmatrix", decode_ldmatrix},
-    {"movmatrix", decode_movmatrix},
-};
-
-static decode_special *find_decoder(const decoder *d)
+/* @return false: it is beyond the device */
+static bool decode_by_opcode(decoder *d)
 {
+    d->opcode = opcode_find(d->part[0]);
+    if (!d->opcode) return false;
     bool flags = has_part(d, "cc") && strcmp(d->part[0], "setp");
-    if (flags) return decode_carry;
-    for (size_t i = 0; i < sizeof special_statements / sizeof *special_statements; i++) {
-        if (!strcmp(special_statements[i].base, d->part[0])) return special_statements[i].decode;
-    }
-    return decode_plain;
+    return flags ? decode_carry(d) : d->opcode->decode(d);
 }
 
 /* "mma.sp.sync", "call.uni expf" or "mov.u32 %pm0" */
@@ -153,7 +101,7 @@ static void decode_statement(decoder *d, const ptx_statement *s)
     d->saturate = false;
     d->widenings = 0;
     uint32_t before = d->count;
-    bool done = find_decoder(d)(d);
+    bool done = decode_by_opcode(d);
     for (uint32_t i = before; done && i < d->count; i++) done = d->drafts[i].op.run != NULL;
     if (done && d->counted) add_count(d, before);
     if (done) return;
@@ -256,11 +204,11 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     }
     append_end(&d);
     if (counted) settle_counts(&d);
-    mark_guesses(&d);
-    mark_shapes(&d);
+    mark_cas_loops(&d);
+    mark_stride_classes(&d);
     mark_origins(&d);
     fuse_loads(&d);
-    assign_slots(&d);
+    assign_registers(&d);
     bool done = flow_finish(&d);
     arena_free(d.arena);
     return done;

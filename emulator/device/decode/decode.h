@@ -7,7 +7,7 @@
  *                                       decode_control.c
  *
  * While a function is decoded an operand in BANK_REGISTERS that is named by op.reads or op.writes
- * holds the number of a register; slots.c replaces it by the offset of a row.
+ * holds the number of a register; registers.c replaces it by the offset of a row.
  */
 #ifndef SOFTGPU_DEVICE_DECODE_H
 #define SOFTGPU_DEVICE_DECODE_H
@@ -51,13 +51,28 @@ typedef struct use {
     bool reads, writes;
 } use;
 
-typedef struct decoder {
+typedef struct decoder decoder;
+
+/** Decodes one statement; false when it is beyond the device. */
+typedef bool decode_special(decoder *);
+
+/** What is known of the statements that begin with a word: see opcode.c. */
+typedef struct opcode {
+    decode_special *decode;
+    uint8_t class;       /**< a device_class, or one of these: */
+    uint32_t operations; /**< floating-point, a lane; of a packed pair it has twice as many */
+    const char *word;
+} opcode;
+enum { CLASS_OF_TYPE = CLASSES, CLASS_OF_WMMA };
+
+struct decoder {
     module *module;
     const ptx_module *syntax;
     const ptx_function *from;
     function *to;
     arena *arena;
     const ptx_statement *now;
+    const opcode *opcode; /**< of `now` */
     uint32_t registers;
     uint8_t *width; /**< of each register */
     draft *drafts;
@@ -68,13 +83,14 @@ typedef struct decoder {
     char name[96]; /**< the opcode without ignorable modifiers */
     int rounding;  /**< what run_rounded wants; 0: to nearest */
     bool saturate;
-    bool counted; /**< a twin is made: every statement is preceded by a counting operation */
+    bool counted; /**< an instrumented copy is made: every statement is preceded by a counting
+                     operation */
     struct {
         uint32_t from, to;
         bool is_signed;
     } widening[MAX_OPERANDS]; /**< narrow results to be widened behind the operation */
     uint32_t widenings;
-} decoder;
+};
 
 /** Decode a body into `f`, made by decode_header. False when labels do not resolve. */
 bool decode_body(function *f, const ptx_module *, const ptx_function *, bool counted);
@@ -108,13 +124,17 @@ int type_size(const char *type);
 /** Width of the registers that hold values of `bytes`. */
 uint8_t register_width(int bytes);
 
+/** NULL: beyond the device. */
+const opcode *opcode_find(const char *word);
+/** Of the statement that is decoded now. */
+device_class opcode_class(const decoder *);
+uint32_t opcode_operations(const decoder *);
+
 /** The state space that the opcode names. */
 space space_named(const decoder *);
 /** The address operand goes to field A, its displacement to op.offset. */
 bool set_address(decoder *, draft *, const ptx_operand *memory);
 
-/* Each decodes one statement; false when it is beyond the device. */
-typedef bool decode_special(decoder *);
 decode_special decode_plain, decode_move, decode_setp, decode_set, decode_cvt, decode_carry,
     decode_slct; /* decode_value.c */
 decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep,
@@ -125,13 +145,13 @@ decode_special decode_branch, decode_jump_table, decode_return, decode_exit, dec
 decode_special decode_copy_async, decode_mbarrier, decode_policy;          /* decode_async.c */
 decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
 
-void add_count(decoder *, uint32_t first); /* site.c: for the drafts from `first` on */
-void settle_counts(decoder *);             /* site.c */
-void mark_guesses(decoder *);              /* guess.c */
+void add_count(decoder *, uint32_t first); /* instruction.c: for the drafts from `first` on */
+void settle_counts(decoder *);             /* instruction.c */
+void mark_cas_loops(decoder *);            /* cas_loop.c */
 void mark_origins(decoder *);              /* provenance.c */
-void mark_shapes(decoder *);               /* shapes.c */
+void mark_stride_classes(decoder *);       /* stride_class.c */
 void fuse_loads(decoder *);                /* fused.c */
-void assign_slots(decoder *);              /* slots.c */
+void assign_registers(decoder *);          /* registers.c */
 bool flow_finish(decoder *);               /* flow.c */
 
 #endif

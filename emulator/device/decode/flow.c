@@ -6,7 +6,7 @@
  *
  * They meet at the branch's immediate post-dominator: the first block that every way to the exit
  * runs through (Cooper, Harvey and Kennedy's iteration over the reversed graph). Every label and
- * every fall-through was emitted as a leader, an operation that can end a path; those that turn
+ * every fall-through was emitted as a leader, an operation that can end a group; those that turn
  * out to be no meeting point are dropped.
  */
 #include <stdlib.h>

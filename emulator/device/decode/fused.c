@@ -13,7 +13,7 @@
 #include "device/memory/words.h"
 
 /* Where the words of a load lie, for the higher half of the warp too. NULL: not as hoped. */
-INLINE const float *find_source(warp *w, const op *o, space where, shape_kind kind,
+INLINE const float *find_source(warp *w, const op *o, space where, stride_kind kind,
                                 const float **high)
 {
     bool rises = kind == RISING || kind == TWICE;
@@ -35,7 +35,7 @@ INLINE void add_products(float *d, const float *c, const float *p, bool p_rises,
     }
 }
 
-INLINE const op *multiply_add(warp *w, const op *o, space where, shape_kind x, shape_kind y)
+INLINE const op *multiply_add(warp *w, const op *o, space where, stride_kind x, stride_kind y)
 {
     bool x_rises = x == RISING || x == TWICE, y_rises = y == RISING || y == TWICE;
     const float *p_high, *q_high, *p = find_source(w, o, where, x, &p_high);
@@ -70,9 +70,9 @@ EACH_PAIR(DEFINE, shared, SPACE_SHARED)
 static const op *run_fused_global(warp *w, const op *o)
 {
     if (!is_all(w->mask)) return o->inner(w, o);
-    know_shape(w, &o[0]);
-    know_shape(w, &o[1]);
-    uint32_t x = w->shapes[o[0].shape].kind, y = w->shapes[o[1].shape].kind;
+    know_stride(w, &o[0]);
+    know_stride(w, &o[1]);
+    uint32_t x = w->strides[o[0].stride].kind, y = w->strides[o[1].stride].kind;
     EACH_PAIR(TRY, global, )
     return o->inner(w, o);
 }
@@ -80,9 +80,9 @@ static const op *run_fused_global(warp *w, const op *o)
 static const op *run_fused_shared(warp *w, const op *o)
 {
     if (!is_all(w->mask)) return o->inner(w, o);
-    know_shape(w, &o[0]);
-    know_shape(w, &o[1]);
-    uint32_t x = w->shapes[o[0].shape].kind, y = w->shapes[o[1].shape].kind;
+    know_stride(w, &o[0]);
+    know_stride(w, &o[1]);
+    uint32_t x = w->strides[o[0].stride].kind, y = w->strides[o[1].stride].kind;
     EACH_PAIR(TRY, shared, )
     return o->inner(w, o);
 }
@@ -91,7 +91,7 @@ static const op *run_fused_shared(warp *w, const op *o)
 
 static bool loads(const draft *x, handler *run)
 {
-    return x->op.run == run && x->op.shape < SHAPES;
+    return x->op.run == run && x->op.stride < STRIDES;
 }
 
 static bool reads_both(const draft *x, uint32_t p, uint32_t q)

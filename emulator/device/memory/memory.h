@@ -20,7 +20,7 @@ void forget_placements(device *);
 handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
 handler run_store_shared_word;
 /** Find out how the addresses of a full warp lie, and note it. */
-void note_shape(warp *, const op *);
+void note_stride(warp *, const op *);
 /** Lane by lane, with reports. */
 void store_lanes(warp *, const op *, uint32_t mask);
 handler run_store, run_store_global, run_store_shared;

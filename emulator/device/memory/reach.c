@@ -57,7 +57,7 @@ static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes
     uint64_t miss = address;
     while (miss - DEVICE_BASE < DEVICE_BYTES && owned_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
     pthread_mutex_lock(&d->allocations);
-    neighbour n = describe_miss(d, o, miss, where, sizeof where);
+    neighbour n = describe_address(d, o, miss, where, sizeof where);
     pthread_mutex_unlock(&d->allocations);
     bool freed = n.relation == RELATION_FREED;
     report_near(w, o, freed ? FINDING_FREED : FINDING_OUT_OF_BOUNDS, lane, address, &n,

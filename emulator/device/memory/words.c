@@ -3,14 +3,14 @@
  * global or shared memory.
  *
  * Interface
- *   run_load_global_word, run_load_shared_word, run_store_shared_word, note_shape
+ *   run_load_global_word, run_load_shared_word, run_store_shared_word, note_stride
  *
  * Whatever does not pass here as a whole is left to access.c, which finds out why.
  */
 #include "words.h"
 
 /* The 15 differences between neighbours, in two overlapping loops that fill vectors. */
-#define DEFINE_SHAPE(name, T)                                                                      \
+#define DEFINE_STRIDE(name, T)                                                                     \
     INLINE T unlike_##name(const T *a, T step)                                                     \
     {                                                                                              \
         enum { VECTOR = 32 / sizeof(T) };                                                          \
@@ -20,26 +20,26 @@
         for (int i = 0; i < VECTOR; i++) off |= (a[i + 1] - a[i]) ^ step;                          \
         return off;                                                                                \
     }                                                                                              \
-    INLINE word_shape name(const T *a)                                                             \
+    INLINE stride_class name(const T *a)                                                           \
     {                                                                                              \
         const T *b = a + HALF;                                                                     \
         T low = (T)(a[1] - a[0]), high = (T)(b[1] - b[0]);                                         \
-        if ((low | high) % 4 || low > MOST_STEP || high > MOST_STEP) return (word_shape){0};       \
-        if (unlike_##name(a, low) | unlike_##name(b, high)) return (word_shape){0};                \
-        word_shape s = {HALVES, {(uint32_t)low, (uint32_t)high}};                                  \
+        if ((low | high) % 4 || low > MOST_STEP || high > MOST_STEP) return (stride_class){0};     \
+        if (unlike_##name(a, low) | unlike_##name(b, high)) return (stride_class){0};              \
+        stride_class s = {HALVES, {(uint32_t)low, (uint32_t)high}};                                \
         if ((low | high) == 0) s.kind = PAIR;                                                      \
         if (low == high && low && b[0] == a[0]) s.kind = low == 4 ? TWICE : REPEATED;              \
         if (low == high && b[0] - a[0] == HALF * low && low <= 4) s.kind = low ? RISING : SAME;    \
         return s;                                                                                  \
     }
-DEFINE_SHAPE(shape_of_32, uint32_t)
-DEFINE_SHAPE(shape_of_64, uint64_t)
+DEFINE_STRIDE(stride_of_32, uint32_t)
+DEFINE_STRIDE(stride_of_64, uint64_t)
 
-void note_shape(warp *w, const op *o)
+void note_stride(warp *w, const op *o)
 {
     const void *a = row(w, o->a);
-    w->shapes[o->shape] = o->space == SPACE_GLOBAL ? shape_of_64(a) : shape_of_32(a);
-    w->noted |= 1u << o->shape;
+    w->strides[o->stride] = o->space == SPACE_GLOBAL ? stride_of_64(a) : stride_of_32(a);
+    w->noted |= 1u << o->stride;
 }
 
 /* ---- loads ----------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ INLINE const op *load_halves(warp *w, const op *o, space where, uint32_t low, ui
 
 APART const op *load_halves_global(warp *w, const op *o)
 {
-    const word_shape *s = &w->shapes[o->shape];
+    const stride_class *s = &w->strides[o->stride];
     return load_halves(w, o, SPACE_GLOBAL, s->step[0], s->step[1]);
 }
 
@@ -130,7 +130,7 @@ APART const op *load_pair_shared(warp *w, const op *o)
 
 APART const op *load_halves_shared(warp *w, const op *o)
 {
-    const word_shape *s = &w->shapes[o->shape];
+    const stride_class *s = &w->strides[o->stride];
     return load_halves(w, o, SPACE_SHARED, s->step[0], s->step[1]);
 }
 
@@ -162,16 +162,16 @@ APART const op *load_twice_shared(warp *w, const op *o)
 
 APART const op *load_strided_twice_shared(warp *w, const op *o)
 {
-    return load_twice(w, o, w->shapes[o->shape].step[0]);
+    return load_twice(w, o, w->strides[o->stride].step[0]);
 }
 
-/* ---- by shape */
+/* ---- by stride class */
 
 const op *run_load_global_word(warp *w, const op *o)
 {
     if (!is_all(active(w, o))) return run_load_global(w, o);
-    know_shape(w, o);
-    uint32_t kind = w->shapes[o->shape].kind;
+    know_stride(w, o);
+    uint32_t kind = w->strides[o->stride].kind;
     if (kind == RISING) return load_rising_global(w, o);
     if (kind == SAME) return load_same_global(w, o);
     if (kind == PAIR) return load_pair_global(w, o);
@@ -183,8 +183,8 @@ const op *run_load_global_word(warp *w, const op *o)
 const op *run_load_shared_word(warp *w, const op *o)
 {
     if (!is_all(active(w, o))) return run_load_shared(w, o);
-    know_shape(w, o);
-    uint32_t kind = w->shapes[o->shape].kind;
+    know_stride(w, o);
+    uint32_t kind = w->strides[o->stride].kind;
     if (kind == RISING) return load_rising_shared(w, o);
     if (kind == SAME) return load_same_shared(w, o);
     if (kind == PAIR) return load_pair_shared(w, o);
@@ -225,7 +225,7 @@ APART const op *store_each_shared(warp *w, const op *o)
 
 const op *run_store_shared_word(warp *w, const op *o)
 {
-    if (is_all(active(w, o)) && shape_of_32(row(w, o->a)).kind == RISING)
+    if (is_all(active(w, o)) && stride_of_32(row(w, o->a)).kind == RISING)
         return store_rising_shared(w, o);
     return store_each_shared(w, o);
 }

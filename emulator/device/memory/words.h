@@ -2,9 +2,10 @@
  * words.h: how the addresses of a full warp lie, and what lies behind those of a load of one 32-bit
  * word for each lane. For words.c and fused.c.
  *
- * The addresses have a shape, or are scattered. An unrolled loop loads [%r7], [%r7+4], [%r7+8] ...:
- * the displacement moves the shape, it does not change it. So the first load through a register
- * notes the shape in its warp, and those that follow rely on it (shapes.c says which).
+ * The addresses have a stride class, or are scattered. An unrolled loop loads [%r7], [%r7+4],
+ * [%r7+8] ...: the displacement moves the stride class, it does not change it. So the first load
+ * through a register notes the stride class in its warp, and those that follow rely on it
+ * (stride_class.c says which).
  */
 #ifndef SOFTGPU_DEVICE_WORDS_H
 #define SOFTGPU_DEVICE_WORDS_H
@@ -18,7 +19,7 @@
  * is rare is in a function of its own. */
 #define APART static __attribute__((noinline))
 
-typedef enum shape_kind {
+typedef enum stride_kind {
     SCATTERED,
     SAME,     /* one word for all */
     RISING,   /* consecutive words */
@@ -26,7 +27,7 @@ typedef enum shape_kind {
     REPEATED, /* the same, and both halves have the same addresses */
     PAIR,     /* one word for each half */
     TWICE,    /* consecutive words for half a warp, and the same for the other: 16 x 16 blocks */
-} shape_kind;
+} stride_kind;
 
 enum {
     HALF = LANES / 2,
@@ -35,7 +36,7 @@ enum {
 
 /* ---- what lies behind some lanes ------------------------------------------------------------- */
 
-/* A shape with step 4 or 0: a contiguous range. NULL: not as a whole. */
+/* A stride class with step 4 or 0: a contiguous range. NULL: not as a whole. */
 INLINE const uint8_t *reach_global(const warp *w, uint64_t address, uint32_t step, uint32_t lanes)
 {
     const device *d = w->block->device;
@@ -65,10 +66,10 @@ INLINE const uint8_t *reach_shared(warp *w, const op *o, uint32_t address, uint3
     return may ? w->block->shared + address : NULL;
 }
 
-INLINE void know_shape(warp *w, const op *o)
+INLINE void know_stride(warp *w, const op *o)
 {
-    bool kept = o->shape_kept && w->noted >> o->shape & 1;
-    if (!o->shape_known && !kept) note_shape(w, o);
+    bool kept = o->stride_kept && w->noted >> o->stride & 1;
+    if (!o->stride_known && !kept) note_stride(w, o);
 }
 
 INLINE const uint8_t *reach(warp *w, const op *o, space where, uint32_t step, uint32_t lane,

@@ -26,19 +26,19 @@ const op *run_barrier(warp *w, const op *o)
         b->arrived[number] += (uint32_t)__builtin_popcount(mask);
         return o + 1;
     }
-    path *p = &w->paths[w->current];
-    p->state = PATH_BARRIER;
-    p->pc = o;
-    p->mask = w->mask;
-    p->barrier = (uint8_t)number;
-    p->wanted = wanted;
+    lane_group *g = &w->groups[w->current];
+    g->state = GROUP_BARRIER;
+    g->pc = o;
+    g->mask = w->mask;
+    g->barrier = (uint8_t)number;
+    g->wanted = wanted;
     return NULL;
 }
 
 const op *run_warp_sync(warp *w, const op *o)
 {
     uint32_t members = ((uint32_t *)row(w, o->a))[__builtin_ctz(w->mask)];
-    if (!path_gather(w, o, members)) return NULL;
+    if (!group_gather(w, o, members)) return NULL;
     w->synced = shadow_tick(w->block);
     return o + 1;
 }
@@ -55,23 +55,23 @@ const op *run_fence(warp *w, const op *o)
 
 enum { ANY_BARRIER = -1 };
 
-/* Walks over the paths that wait at a barrier: start with {.block = b}. */
+/* Walks over the groups that wait at a barrier: start with {.block = b}. */
 typedef struct walk {
     block *block;
     uint32_t next_warp;
-    int next_path;
+    int next_group;
     warp *warp;
-    path *path;
+    lane_group *group;
 } walk;
 
 static bool next_waiting(walk *k, int number)
 {
-    for (; k->next_warp < k->block->warp_count; k->next_warp++, k->next_path = 0) {
+    for (; k->next_warp < k->block->warp_count; k->next_warp++, k->next_group = 0) {
         k->warp = &k->block->warps[k->next_warp];
-        while (k->next_path < k->warp->path_count) {
-            k->path = &k->warp->paths[k->next_path++];
-            if (k->path->state != PATH_BARRIER) continue;
-            if (number == ANY_BARRIER || k->path->barrier == number) return true;
+        while (k->next_group < k->warp->group_count) {
+            k->group = &k->warp->groups[k->next_group++];
+            if (k->group->state != GROUP_BARRIER) continue;
+            if (number == ANY_BARRIER || k->group->barrier == number) return true;
         }
     }
     return false;
@@ -79,9 +79,9 @@ static bool next_waiting(walk *k, int number)
 
 typedef struct waiting {
     uint32_t threads, wanted;
-    const path *first; /* of those that wait */
+    const lane_group *first; /* of those that wait */
     warp *first_warp;
-    const path *apart; /* one that waits at another place */
+    const lane_group *apart; /* one that waits at another place */
     warp *apart_warp;
 } waiting;
 
@@ -89,13 +89,13 @@ static waiting count_waiting(block *b, uint32_t number)
 {
     waiting s = {.threads = b->arrived[number], .wanted = b->live};
     for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
-        s.threads += (uint32_t)__builtin_popcount(k.path->mask);
-        if (k.path->wanted) s.wanted = k.path->wanted;
+        s.threads += (uint32_t)__builtin_popcount(k.group->mask);
+        if (k.group->wanted) s.wanted = k.group->wanted;
         if (!s.first) {
-            s.first = k.path;
+            s.first = k.group;
             s.first_warp = k.warp;
-        } else if (!s.apart && k.path->pc != s.first->pc) {
-            s.apart = k.path;
+        } else if (!s.apart && k.group->pc != s.first->pc) {
+            s.apart = k.group;
             s.apart_warp = k.warp;
         }
     }
@@ -104,17 +104,17 @@ static waiting count_waiting(block *b, uint32_t number)
 
 /* ---- completing a barrier -------------------------------------------------------------------- */
 
-static void answer(warp *w, const path *p, uint32_t set, uint32_t all)
+static void answer(warp *w, const lane_group *g, uint32_t set, uint32_t all)
 {
-    const op *o = p->pc;
-    w->bank[BANK_REGISTERS] = p->registers;
+    const op *o = g->pc;
+    w->bank[BANK_REGISTERS] = g->registers;
     uint32_t *d = row(w, o->d);
     bool yes = o->variant == BARRIER_AND ? set == all : set != 0;
     if (o->variant != BARRIER_POPC) {
-        *d = (*d & ~p->mask) | (yes ? p->mask : 0);
+        *d = (*d & ~g->mask) | (yes ? g->mask : 0);
         return;
     }
-    for (uint32_t m = p->mask; m; m &= m - 1) d[__builtin_ctz(m)] = set;
+    for (uint32_t m = g->mask; m; m &= m - 1) d[__builtin_ctz(m)] = set;
 }
 
 /* bar.red: over all threads that wait, how many have the predicate set, and do all, does any? */
@@ -122,20 +122,20 @@ static void reduce(block *b, uint32_t number)
 {
     uint32_t set = 0, all = 0;
     for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
-        if (k.path->pc->variant < BARRIER_POPC) continue;
-        k.warp->bank[BANK_REGISTERS] = k.path->registers;
-        uint32_t predicate = *(uint32_t *)row(k.warp, k.path->pc->c);
-        set += (uint32_t)__builtin_popcount(predicate & k.path->mask);
-        all += (uint32_t)__builtin_popcount(k.path->mask);
+        if (k.group->pc->variant < BARRIER_POPC) continue;
+        k.warp->bank[BANK_REGISTERS] = k.group->registers;
+        uint32_t predicate = *(uint32_t *)row(k.warp, k.group->pc->c);
+        set += (uint32_t)__builtin_popcount(predicate & k.group->mask);
+        all += (uint32_t)__builtin_popcount(k.group->mask);
     }
     for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
-        if (k.path->pc->variant >= BARRIER_POPC) answer(k.warp, k.path, set, all);
+        if (k.group->pc->variant >= BARRIER_POPC) answer(k.warp, k.group, set, all);
     }
 }
 
-static uint32_t thread_of(const warp *w, const path *p)
+static uint32_t thread_of(const warp *w, const lane_group *g)
 {
-    return w->index * LANES + (uint32_t)__builtin_ctz(p->mask);
+    return w->index * LANES + (uint32_t)__builtin_ctz(g->mask);
 }
 
 static void report_apart(block *b, const waiting *s)
@@ -169,8 +169,8 @@ static void report_returned(block *b, const waiting *s)
 static void let_go(block *b, uint32_t number)
 {
     for (walk k = {.block = b}; next_waiting(&k, (int)number);) {
-        k.path->state = PATH_READY;
-        k.path->pc++;
+        k.group->state = GROUP_READY;
+        k.group->pc++;
     }
     b->arrived[number] = 0;
 }
@@ -189,7 +189,7 @@ void order_accesses(block *b, bool all)
 bool barrier_release(block *b)
 {
     uint32_t used = 0;
-    for (walk k = {.block = b}; next_waiting(&k, ANY_BARRIER);) used |= 1u << k.path->barrier;
+    for (walk k = {.block = b}; next_waiting(&k, ANY_BARRIER);) used |= 1u << k.group->barrier;
     bool any = false;
     for (; used; used &= used - 1) {
         uint32_t number = (uint32_t)__builtin_ctz(used);
@@ -214,44 +214,45 @@ static uint32_t find_missing(block *b, uint32_t number)
     for (uint32_t k = 0; k < b->warp_count; k++) {
         const warp *w = &b->warps[k];
         uint32_t missing = w->alive;
-        for (int i = 0; i < w->path_count; i++) {
-            const path *p = &w->paths[i];
-            if (p->state == PATH_BARRIER && p->barrier == number) missing &= ~p->mask;
+        for (int i = 0; i < w->group_count; i++) {
+            const lane_group *g = &w->groups[i];
+            if (g->state == GROUP_BARRIER && g->barrier == number) missing &= ~g->mask;
         }
         if (missing) return k * LANES + (uint32_t)__builtin_ctz(missing);
     }
     return UINT32_MAX;
 }
 
-/* The path on which a thread waits at a barrier, or NULL. */
-static const path *waiting_path(block *b, uint32_t thread)
+/* The group on which a thread waits at a barrier, or NULL. */
+static const lane_group *waiting_group(block *b, uint32_t thread)
 {
     for (walk k = {.block = b}; next_waiting(&k, ANY_BARRIER);) {
-        if (k.warp->index == thread / LANES && k.path->mask >> thread % LANES & 1) return k.path;
+        if (k.warp->index == thread / LANES && k.group->mask >> thread % LANES & 1) return k.group;
     }
     return NULL;
 }
 
 /* Why a barrier stays incomplete. */
-static device_finding_kind explain(block *b, const warp *w, const path *p, char *text, size_t room)
+static device_finding_kind explain(block *b, const warp *w, const lane_group *g, char *text,
+                                   size_t room)
 {
-    waiting s = count_waiting(b, p->barrier);
-    uint32_t missing = find_missing(b, p->barrier), line = 0;
+    waiting s = count_waiting(b, g->barrier);
+    uint32_t missing = find_missing(b, g->barrier), line = 0;
     char name[48], other[48];
-    thread_name(b, thread_of(w, p), name);
+    thread_name(b, thread_of(w, g), name);
     if (missing == UINT32_MAX) {
         snprintf(text, room,
                  "thread%s waits for ever: %u threads wait at barrier %u, which wants %u", name,
-                 s.threads, p->barrier, s.wanted);
+                 s.threads, g->barrier, s.wanted);
         return FINDING_DEADLOCK;
     }
     thread_name(b, missing, other);
-    const path *q = waiting_path(b, missing);
+    const lane_group *q = waiting_group(b, missing);
     if (q) {
         module_file(q->function->module, q->pc->line, &line);
         snprintf(text, room,
                  "thread%s waits at barrier %u for thread%s, which waits at barrier %u, at line %u",
-                 name, p->barrier, other, q->barrier, line);
+                 name, g->barrier, other, q->barrier, line);
         return FINDING_DEADLOCK;
     }
     snprintf(text, room,
@@ -265,9 +266,9 @@ void barrier_deadlock(block *b)
 {
     walk stuck = {.block = b};
     if (!next_waiting(&stuck, ANY_BARRIER)) return;
-    const path *p = stuck.path;
+    const lane_group *g = stuck.group;
     char text[512];
-    device_finding_kind kind = explain(b, stuck.warp, p, text, sizeof text);
-    report_at(b, p->function, p->pc->line, kind, thread_of(stuck.warp, p), 0, text);
+    device_finding_kind kind = explain(b, stuck.warp, g, text, sizeof text);
+    report_at(b, g->function, g->pc->line, kind, thread_of(stuck.warp, g), 0, text);
     launch_stop(b->launch, DEVICE_DEADLOCK);
 }

@@ -4,9 +4,9 @@
  * Interface
  *   run_shuffle, run_vote, run_match, run_redux, run_active_mask
  *
- * Lanes wait for all the members that their mask names (path.c). Lanes of one warp may come with
- * different masks, as the tiles of a partition do; each is answered by its own members. Memory is
- * taken to be ordered by each of them: stricter than the letter, but it accuses nobody wrongly.
+ * Lanes wait for all the members that their mask names (lane_group.c). Lanes of one warp may come
+ * with different masks, as the tiles of a partition do; each is answered by its own members. Memory
+ * is taken to be ordered by each of them: stricter than the letter, but it accuses nobody wrongly.
  */
 #include "ops.h"
 
@@ -26,7 +26,7 @@ static uint32_t all_members(const warp *w, operand r, uint32_t mask)
  * leaves out must not call at all. */
 static void check_members(warp *w, const op *o, operand members, uint32_t mask)
 {
-    uint32_t missing = path_missing(w, all_members(w, members, mask)), left_out = 0;
+    uint32_t missing = group_missing(w, all_members(w, members, mask)), left_out = 0;
     char name[48], other[48];
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
@@ -51,7 +51,7 @@ static void check_members(warp *w, const op *o, operand members, uint32_t mask)
 
 static bool gather(warp *w, const op *o, operand members, uint32_t mask)
 {
-    if (!path_gather(w, o, all_members(w, members, mask))) return false;
+    if (!group_gather(w, o, all_members(w, members, mask))) return false;
     if (w->block->launch->check_lanes) check_members(w, o, members, active(w, o));
     w->synced = shadow_tick(w->block);
     return true;

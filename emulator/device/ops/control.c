@@ -4,11 +4,11 @@
  * Interface
  *   run_branch, run_join, run_jump_table, run_call, run_return, run_exit
  *
- * See base/path.c for how lanes part and meet.
+ * See base/lane_group.c for how lanes part and meet.
  */
 #include "ops.h"
 
-enum { MAX_PATHS = 1 << 15 }; /* more are a recursion without end */
+enum { MAX_GROUPS = 1 << 15 }; /* more are a recursion without end */
 
 /* ---- jumps ----------------------------------------------------------------------------------- */
 
@@ -18,24 +18,24 @@ static const op *jump(warp *w, const op *from, const op *to)
     if (to > from) return to;
     w->budget -= from - to + 1;
     if (__builtin_expect(--w->slice > 0 && w->budget > 0, 1)) return to;
-    return path_pause(w, to);
+    return group_pause(w, to);
 }
 
 /* Lanes part: some to `target`, the rest to the next operation. */
 static const op *part(warp *w, const op *o, uint32_t taken, const op *target, const op *other)
 {
-    path *p = path_now(w);
+    lane_group *g = group_now(w);
     uint32_t rest = w->mask & ~taken;
-    if (o->meet && o->meet != p->stop) {
+    if (o->meet && o->meet != g->stop) {
         int meeting = w->current;
-        path_meet(p, o->meet, 0);
-        path_fork(w, rest, other, meeting, o->meet);
-        path_fork(w, taken, target, meeting, o->meet);
+        group_meet(g, o->meet, 0);
+        group_fork(w, rest, other, meeting, o->meet);
+        group_fork(w, taken, target, meeting, o->meet);
         return NULL;
     }
-    p->mask = rest;
-    p->pc = other;
-    path_fork(w, taken, target, p->parent, p->stop);
+    g->mask = rest;
+    g->pc = other;
+    group_fork(w, taken, target, g->parent, g->stop);
     return NULL;
 }
 
@@ -43,7 +43,7 @@ static const op *part(warp *w, const op *o, uint32_t taken, const op *target, co
 static const op *repeat(warp *w, const op *o)
 {
     const op *to = jump(w, o, o->target);
-    return to && path_now(w)->stop != to ? to + 1 : to;
+    return to && group_now(w)->stop != to ? to + 1 : to;
 }
 
 const op *run_branch(warp *w, const op *o)
@@ -72,8 +72,8 @@ const op *run_jump_table(warp *w, const op *o)
 const op *run_join(warp *w, const op *o)
 {
     w->noted = 0;
-    if (path_now(w)->stop != o) return o + 1;
-    path_end(w, w->current, w->mask);
+    if (group_now(w)->stop != o) return o + 1;
+    group_end(w, w->current, w->mask);
     return NULL;
 }
 
@@ -84,7 +84,7 @@ const op *run_exit(warp *w, const op *o)
     w->mask &= ~leaving;
     w->block->live -= (uint32_t)__builtin_popcount(leaving);
     if (w->mask) return o + 1;
-    path_end(w, w->current, 0);
+    group_end(w, w->current, 0);
     return NULL;
 }
 
@@ -104,14 +104,14 @@ static void copy_words(const warp *w, void *to, const void *from, uint32_t words
     }
 }
 
-/* Frames lie above those of all paths that live: lanes may be in different calls at once. */
+/* Frames lie above those of all groups that live: lanes may be in different calls at once. */
 static uint8_t *new_frame(const warp *w, const function *f)
 {
     uint8_t *top = w->frames;
-    for (int i = 0; i < w->path_count; i++) {
-        const path *p = &w->paths[i];
-        if (p->state == PATH_FREE) continue;
-        uint8_t *end = p->registers + p->function->register_bytes;
+    for (int i = 0; i < w->group_count; i++) {
+        const lane_group *g = &w->groups[i];
+        if (g->state == GROUP_FREE) continue;
+        uint8_t *end = g->registers + g->function->register_bytes;
         if (end > top) top = end;
     }
     top = (uint8_t *)(((uintptr_t)top + ROW_ALIGNMENT - 1) & ~(uintptr_t)(ROW_ALIGNMENT - 1));
@@ -121,7 +121,7 @@ static uint8_t *new_frame(const warp *w, const function *f)
 static const function *pointed_callee(warp *w, const op *o)
 {
     const uint64_t *address = row(w, o->a);
-    const module *m = path_now(w)->function->module;
+    const module *m = group_now(w)->function->module;
     uint64_t index = (address[__builtin_ctz(w->mask)] - FUNCTION_WINDOW) / 16 - 1;
     if (index >= m->function_count || m->functions[index]->kernel) return NULL;
     return m->functions[index];
@@ -131,7 +131,7 @@ static const function *callee_of(warp *w, const op *o)
 {
     const call *c = o->extra;
     const function *f = c->callee ? c->callee : pointed_callee(w, o);
-    return f && w->block->launch->counted ? f->twin : f;
+    return f && w->block->launch->counted ? f->instrumented : f;
 }
 
 /* Lanes whose pointer equals that of the first one. */
@@ -147,20 +147,20 @@ static uint32_t same_callee(const warp *w, const op *o, uint32_t mask)
 static const op *call_failed(warp *w, const op *o, const char *why)
 {
     report(w, o, FINDING_TRAP, (uint32_t)__builtin_ctz(w->mask), 0, "%s", why);
-    return path_halt(w, o, DEVICE_TRAP);
+    return group_halt(w, o, DEVICE_TRAP);
 }
 
 static void enter(warp *w, const op *o, const function *f, uint8_t *frame, uint32_t mask)
 {
     int meeting = w->current;
-    uint32_t local = path_now(w)->local + path_now(w)->function->local_bytes;
-    path_meet(path_now(w), o + 1, w->mask & ~mask);
-    path_now(w)->calls = true;
-    int child = path_fork(w, mask, f->code, meeting, f->last); /* may move the paths */
-    path *p = &w->paths[child];
-    p->function = f;
-    p->registers = frame;
-    p->local = local;
+    uint32_t local = group_now(w)->local + group_now(w)->function->local_bytes;
+    group_meet(group_now(w), o + 1, w->mask & ~mask);
+    group_now(w)->calls = true;
+    int child = group_fork(w, mask, f->code, meeting, f->last); /* may move the groups */
+    lane_group *g = &w->groups[child];
+    g->function = f;
+    g->registers = frame;
+    g->local = local;
     local_enter(w, f, local, mask);
 }
 
@@ -174,8 +174,8 @@ const op *run_call(warp *w, const op *o)
     const function *f = callee_of(w, o);
     if (!f) return call_failed(w, o, "calls through a pointer that points to no device function");
     uint8_t *frame = new_frame(w, f);
-    uint32_t local = path_now(w)->local + path_now(w)->function->local_bytes + f->local_bytes;
-    if (!frame || local > w->block->local_stride - ROW_ALIGNMENT || w->path_count >= MAX_PATHS) {
+    uint32_t local = group_now(w)->local + group_now(w)->function->local_bytes + f->local_bytes;
+    if (!frame || local > w->block->local_stride - ROW_ALIGNMENT || w->group_count >= MAX_GROUPS) {
         return call_failed(w, o, "runs out of stack: a recursion that is too deep or endless");
     }
     for (uint32_t i = 0; i < c->arguments && i < f->formals; i++) {
@@ -189,15 +189,15 @@ const op *run_call(warp *w, const op *o)
 
 const op *run_return(warp *w, const op *o)
 {
-    const path *p = path_now(w), *caller = &w->paths[p->parent];
+    const lane_group *g = group_now(w), *caller = &w->groups[g->parent];
     const call *c = caller->pc[-1].extra;
-    const function *f = p->function;
+    const function *f = g->function;
     if (c->has_result && f->result_words) {
         uint8_t *to = caller->registers + (c->result & 0x3fffffff);
-        copy_words(w, to, p->registers + f->result_offset,
+        copy_words(w, to, g->registers + f->result_offset,
                    lesser(f->result_words, c->result_words));
     }
     (void)o;
-    path_end(w, w->current, w->mask);
+    group_end(w, w->current, w->mask);
     return NULL;
 }

@@ -20,7 +20,7 @@
 
 bool whole_warp(warp *w, const op *o)
 {
-    if (!path_gather(w, o, (uint32_t)ALL_LANES)) return false;
+    if (!group_gather(w, o, (uint32_t)ALL_LANES)) return false;
     w->synced = shadow_tick(w->block);
     uint32_t mask = active(w, o);
     if (is_all(mask)) return true;

@@ -55,7 +55,7 @@ typedef struct lines {
     uint32_t length, bytes; /**< of a line: elements, bytes */
 } lines;
 lines fragment_lines(const warp *, const op *, const matrix *);
-/** Wait for all lanes of the warp. @return false: the path waits. */
+/** Wait for all lanes of the warp. @return false: the group waits. */
 bool whole_warp(warp *, const op *);
 
 #endif

@@ -189,7 +189,7 @@ static const op *run_assertfail(warp *w, const op *o)
     peek_text(w, lane, argument(w, c, 3, lane, 2), where, sizeof where);
     report(w, o, FINDING_ASSERT, lane, 0, "assertion '%s' failed at %s:%u in %s", message, file,
            (uint32_t)argument(w, c, 2, lane, 1), where);
-    return path_halt(w, o, DEVICE_ASSERT);
+    return group_halt(w, o, DEVICE_ASSERT);
 }
 
 /* ---- malloc and free: device memory like any other ------------------------------------------- */

@@ -65,7 +65,7 @@ const op *run_clock(warp *w, const op *o)
 
 const op *run_local_address(warp *w, const op *o)
 {
-    broadcast(w, o, w->paths[w->current].local + (uint64_t)o->offset);
+    broadcast(w, o, w->groups[w->current].local + (uint64_t)o->offset);
     return o + 1;
 }
 
@@ -124,12 +124,12 @@ const op *run_trap(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
     if (mask == 0) return o + 1;
-    bool lonely = w->paths[w->current].function->asks_grid && !w->block->launch->grid;
+    bool lonely = w->groups[w->current].function->asks_grid && !w->block->launch->grid;
     report(w, o, FINDING_TRAP, (uint32_t)__builtin_ctz(mask), 0,
            lonely ? "traps: to synchronise the grid, a kernel must be launched with "
                     "cudaLaunchCooperativeKernel"
                   : "executes trap");
-    return path_halt(w, o, DEVICE_TRAP);
+    return group_halt(w, o, DEVICE_TRAP);
 }
 
 /* A launch of a kernel that has this operation is refused; never reached. */

@@ -35,7 +35,7 @@ void block_close(block *b)
 {
     if (!b) return;
     for (uint32_t k = 0; k < MAX_WARPS; k++) {
-        free(b->warps[k].paths);
+        free(b->warps[k].groups);
         free(b->warps[k].flights.list);
     }
     pages_release(b->rows, (BLOCK_ROWS + MAX_WARPS * WARP_ROWS) * ROW_BYTES);
@@ -43,7 +43,7 @@ void block_close(block *b)
     pages_release(b->locals, b->local_capacity);
     pages_release(b->written, b->written_capacity);
     shadow_close(b);
-    free(b->tallies);
+    free(b->counters);
     free(b->tracker);
     free(b);
 }

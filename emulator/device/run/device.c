@@ -84,7 +84,7 @@ void device_close(device *d)
 {
     if (!d) return;
     pool_close(d->pool);
-    tally_close(d);
+    counters_close(d);
     global_shadow_close(d);
     order_close(d);
     graphs_close(d);

@@ -117,7 +117,7 @@ static uint32_t local_lanes(const warp *w, const op *o, uint32_t mask)
 /* Is there another load near by that may be of the same structure? */
 static bool has_company(const warp *w, const op *load)
 {
-    const function *f = w->paths[w->current].function;
+    const function *f = w->groups[w->current].function;
     enum { NEAR = 8 };
     for (const op *o = load - NEAR; o <= load + NEAR; o++) {
         bool there = o >= f->code && o < f->code + f->ops && o != load;

@@ -23,7 +23,7 @@ typedef enum seat {
 static void begin(block *b, launch *l, uint64_t number)
 {
     block_prepare(b, l);
-    if (l->counted) tally_prepare(b);
+    if (l->counted) counters_prepare(b);
     block_start(b, number);
     b->grid_phase = 0;
 }
@@ -39,7 +39,7 @@ static bool take_turn(block *b, launch *l, uint64_t number)
     bool more = true;
     for (b->spent = false; more && !b->spent && !l->stop;) more = block_turn(b);
     if (!more) meeting_leave(b);
-    if (!more && l->counted) tally_fold(b);
+    if (!more && l->counted) counters_fold(b);
     b->seat = more ? SEAT_FREE : SEAT_ENDED;
     return !b->waits;
 }

@@ -50,10 +50,10 @@ static void run_blocks(pool *p, block *b, launch *l)
     uint64_t number = atomic_fetch_add(&l->next, 1);
     if (number >= l->blocks) return;
     block_prepare(b, l);
-    if (l->counted) tally_prepare(b);
+    if (l->counted) counters_prepare(b);
     for (; number < l->blocks && !l->stop; number = atomic_fetch_add(&l->next, 1))
         block_run(b, number);
-    if (l->counted) tally_fold(b);
+    if (l->counted) counters_fold(b);
 }
 
 static void *work(void *argument)
@@ -244,12 +244,12 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     grid meeting;
     if (r->cooperative) l.grid = &meeting;
     if (l.grid) meeting_open(l.grid);
-    if (tally_is_on(d) && module_make_twins(f->module)) tally_begin(&l);
+    if (counters_are_on(d) && module_instrument(f->module)) counters_begin(&l);
     watch_prepare(&l);
     order_step(d, ENGINE_COMPUTE);
     pool_run(d->pool, &l);
     global_shadow_over(&l);
-    tally_end(&l);
+    counters_end(&l);
     if (l.grid) meeting_close(l.grid);
     device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;

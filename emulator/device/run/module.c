@@ -4,7 +4,7 @@
  *
  * Interface
  *   device_load, device_unload, device_function, device_function_info, device_symbol
- *   module_make_twins, module_free
+ *   module_instrument, module_free
  */
 #include <stdlib.h>
 
@@ -208,32 +208,32 @@ static void settle_kernel(function *kernel)
     }
 }
 
-/* ---- twins ----------------------------------------------------------------------------------- */
+/* ---- instrumented copies --------------------------------------------------------------------- */
 
-static bool make_twin(module *m, function *f, const ptx_module *p, const ptx_function *from)
+static bool make_instrumented(module *m, function *f, const ptx_module *p, const ptx_function *from)
 {
-    function *twin = f->twin = decode_header(m, from);
-    twin->first_site = m->site_count;
-    if (!decode_body(twin, p, from, true)) return false;
-    twin->sites = m->site_count - twin->first_site;
-    twin->facts = f->facts;
-    twin->calls = f->calls;
-    memcpy(twin->shared_used, f->shared_used, m->variable_count);
+    function *copy = f->instrumented = decode_header(m, from);
+    copy->first_instruction = m->instruction_count;
+    if (!decode_body(copy, p, from, true)) return false;
+    copy->instructions = m->instruction_count - copy->first_instruction;
+    copy->facts = f->facts;
+    copy->calls = f->calls;
+    memcpy(copy->shared_used, f->shared_used, m->variable_count);
     return true;
 }
 
-bool module_make_twins(module *m)
+bool module_instrument(module *m)
 {
-    if (m->has_twins) return true;
+    if (m->is_instrumented) return true;
     ptx_module *p = ptx_parse(m->text, m->text_bytes);
     bool done = true;
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->functions && done; i++) {
         if (!is_wanted(&p->function[i])) continue;
-        done = make_twin(m, m->functions[n++], p, &p->function[i]);
+        done = make_instrumented(m, m->functions[n++], p, &p->function[i]);
     }
     ptx_free(p);
-    return m->has_twins = done;
+    return m->is_instrumented = done;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ bool module_make_twins(module *m)
 static void free_function(function *f)
 {
     if (!f) return;
-    free_function(f->twin);
+    free_function(f->instrumented);
     for (uint32_t i = 0; i < f->ops; i++) {
         if (f->code[i].run == run_jump_table) free((void *)f->code[i].extra);
     }
@@ -279,7 +279,7 @@ void module_free(module *m)
     free(m->constant);
     free(m->constants);
     free(m->text);
-    free(m->sites);
+    free(m->instructions);
     free(m);
 }
 

@@ -1,12 +1,14 @@
 /*
  * run.h: a launch from the host's call to the last warp.
  *
- *   PTX text -> ptx/parse.c (syntax) -> decode/decode.c (operations) -> decode/flow.c (where
- * diverged lanes meet) -> decode/slots.c (registers to rows) -> launch.c (blocks over host threads)
- * -> block.c (warps, barriers) -> warp.c (lanes that run together) -> one handler per operation
+ *   device.c     the device is opened; ptx/ and decode/ make a module of PTX
+ *   module.c     its variables get memory
+ *   launch.c     blocks go to host threads
+ *   block.c      the warps of a block take turns, and meet at barriers
+ *   warp.c       the lane groups of a warp take turns, one handler per operation, 32 lanes a call
  *
- * A launch that is counted (counts/count.h) runs other code, the function's twin: the same
- * operations with a counting one before each, which looks at the rows and changes nothing. So
+ * A launch that is counted (counts/count.h) runs other code, the function's instrumented copy: the
+ * same operations with a counting one before each, which looks at the rows and changes nothing. So
  * handlers need not know of counting; only what rewrites or fuses operations while they are decoded
  * must leave alone a function with decoder.counted.
  */
@@ -17,8 +19,8 @@
 
 /* ---- module.c -------------------------------------------------------------------------------- */
 
-/** Make the twins of all its functions, unless they exist. */
-bool module_make_twins(module *);
+/** Make instrumented copies of all its functions, unless they exist. */
+bool module_instrument(module *);
 void module_free(module *);
 
 /* ---- graph.c --------------------------------------------------------------------------------- */
@@ -47,7 +49,7 @@ bool block_turn(block *);
 /* ---- warp.c ---------------------------------------------------------------------------------- */
 
 void warp_start(warp *, const function *, uint32_t mask);
-/** Run until every path waits or has ended, or the warp had its turn. @return it can go on. */
+/** Run until every group waits or has ended, or the warp had its turn. @return it can go on. */
 bool warp_run(warp *);
 
 /* ---- follow.c -------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * graph_exec.c: graphs that can run: a copy of a graph and an order for its work. Running one does
  * the work piece by piece, as everything here.
  */
-#include "runtime/core/runtime.h"
+#include "api.h"
 
 #include <stdlib.h>
 
@@ -201,7 +201,7 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
     work.child = exec->graph;
     if (capture) return capture_add(capture, stream, &work);
     cudaError_t error = stream_is_legacy(stream) ? capture_check_legacy() : cudaSuccess;
-    late_waited(); /* its callbacks may tell the program that all before it is done */
+    async_waited(); /* its callbacks may tell the program that all before it is done */
     return error ? error : run(exec, stream);
 }
 

@@ -2,7 +2,7 @@
  * managed.c: managed memory: one address, valid on both sides (shared.c). Where its pages lie is
  * nobody's concern here, so advice and prefetching are heard, checked and ignored.
  */
-#include "runtime/core/runtime.h"
+#include "api.h"
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
 {

@@ -2,7 +2,7 @@
  * pool.c: memory pools. Memory comes from the device and goes back to it at once, so a pool keeps
  * nothing but the attributes that the program sets; how much is in use is not counted by pool.
  */
-#include "runtime/core/runtime.h"
+#include "api.h"
 
 #include <stdlib.h>
 

@@ -26,6 +26,17 @@ static void note_child(void)
     is_child = true;
 }
 
+bool runtime_may_close(void)
+{
+    return runtime.device && !here()->sticky && !is_child;
+}
+
+void runtime_close(void)
+{
+    device_close(runtime.device);
+    runtime.device = here()->device = NULL;
+}
+
 static cudaError_t open_device(void)
 {
     device_options options = options_read(runtime.ordinal);
@@ -40,9 +51,7 @@ static cudaError_t open_device(void)
         return cudaErrorInitializationError;
     }
     here()->opened++;
-    count_opened();
-    shared_show_all(runtime.device);
-    pinned_show_all(runtime.device);
+    runtime_opened();
     return cudaSuccess;
 }
 
@@ -125,41 +134,6 @@ device *device_at(const void *pointer)
     int ordinal = device_of(pointer);
 
     return ordinal < 0 ? NULL : runtime.context[ordinal].device;
-}
-
-static void close_device(void)
-{
-    late_waited();
-    order_host_waits_for_all();
-    modules_forget();
-    count_closing();
-    device_close(runtime.device);
-    runtime.device = here()->device = NULL;
-    for (int i = 0; i < option_devices(); i++)
-        if (runtime.context[i].device) return;
-    shared_forget_all();
-    modules_forget_shared();
-    allocations_forget();
-}
-
-/** After a fault this succeeds but mends nothing, as on a GPU. */
-cudaError_t cudaDeviceReset(void)
-{
-    runtime_lock();
-    if (runtime.device && !here()->sticky && !is_child) close_device();
-    runtime_unlock();
-    return cudaSuccess;
-}
-
-/** Everything is done; only what is captured never will be. */
-cudaError_t cudaDeviceSynchronize(void)
-{
-    cudaError_t error = runtime_enter_unless_capturing();
-
-    if (!error) error = capture_check_device();
-    if (!error) late_waited();
-    if (!error) order_host_waits_for_all();
-    return runtime_leave(error);
 }
 
 cudaError_t cudaInitDevice(int ordinal, unsigned int device_flags, unsigned int flags)

@@ -4,6 +4,8 @@
  */
 #include "runtime.h"
 
+#include "device/residency.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * fills works the same way: without room for it, it tells how long it is; with, it is filled as far
  * as it goes, and what is left of the room is cleared.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <string.h>
 

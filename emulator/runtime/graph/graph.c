@@ -2,7 +2,7 @@
  * graph.c: graphs: nodes, each with work and a list of the nodes that it comes after; in the order
  * of their making.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ void graph_free(cudaGraph_t graph)
     if (!graph) return;
     handle_remove(&graphs, graph);
     for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
-    keepsakes_release(&graph->keepsakes);
+    user_objects_release(&graph->user_objects);
     free(graph->nodes);
     free(graph);
 }
@@ -113,7 +113,7 @@ static bool clone_nodes(cudaGraph_t to, cudaGraph_t from)
             if (!nodes_join(&node->before, &node->before_count, &before, 1)) return false;
         }
     }
-    return keepsakes_copy(&to->keepsakes, from->keepsakes);
+    return user_objects_copy(&to->user_objects, from->user_objects);
 }
 
 cudaGraph_t graph_clone(cudaGraph_t from)

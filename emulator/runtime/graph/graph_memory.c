@@ -3,7 +3,7 @@
  * its address; each run of the graph finds it with no contents. If a node frees it, it goes with
  * the last node that knows it; otherwise the program frees it.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * node_info.c: what a node is and does, in the terms in which the program said it; the attributes
  * of kernel nodes; a drawing of a graph.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  * with --no-compress.
  */
 #define _GNU_SOURCE
-#include "runtime/core/runtime.h"
+#include "launch.h"
 
 #include <link.h>
 #include <stdio.h>

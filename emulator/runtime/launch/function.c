@@ -2,7 +2,7 @@
  * function.c: what is known of a kernel, and the one attribute that matters here: how much dynamic
  * shared memory a launch may ask for. Above 48 KB a program must say so beforehand.
  */
-#include "runtime/core/runtime.h"
+#include "launch.h"
 
 size_t dynamic_shared_limit(const struct kernel *kernel)
 {

@@ -3,7 +3,8 @@
  * device variables. Registration only takes notes; the device sees a module when the program first
  * uses something of it.
  */
-#include "runtime/core/runtime.h"
+#include "launch.h"
+#include "runtime/memory/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,9 @@
  * occupancy.c: questions about how many blocks of a kernel one multiprocessor holds; residency.h
  * has the answer.
  */
-#include "runtime/core/runtime.h"
+#include "launch.h"
+
+#include "device/residency.h"
 
 int blocks_per_multiprocessor(const struct kernel *kernel, int threads, size_t dynamic)
 {

@@ -4,7 +4,7 @@
  * cudaMallocHost gives lies in shared.c's memory, and what the program registers is admitted at its
  * own address, unless the device is in another process.
  */
-#include "runtime/core/runtime.h"
+#include "memory.h"
 
 #include <stdlib.h>
 
@@ -44,32 +44,7 @@ void pinned_show_all(device *device)
     for (const struct registered *p = all; p; p = p->next) show(device, p);
 }
 
-cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
-{
-    unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
-
-    if (!pointer || (flags & ~known)) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter_unless_capturing();
-    if (!error) *pointer = NULL;
-    if (!error && bytes) error = shared_alloc(pointer, bytes, SHARED_PINNED, flags);
-    return runtime_leave(error);
-}
-
-cudaError_t cudaMallocHost(void **pointer, size_t bytes)
-{
-    return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
-}
-
-cudaError_t cudaFreeHost(void *pointer)
-{
-    cudaError_t error = runtime_enter_unless_capturing();
-
-    if (!error && pointer) late_freeing(pointer);
-    if (!error && pointer && !shared_free(pointer, SHARED_PINNED)) error = memory_bad_free(pointer);
-    return runtime_leave(error);
-}
-
-static cudaError_t remember(void *start, size_t bytes, unsigned flags)
+cudaError_t pinned_register(void *start, size_t bytes, unsigned flags)
 {
     struct registered *p = malloc(sizeof *p);
     cudaError_t error = cudaSuccess;
@@ -84,21 +59,7 @@ static cudaError_t remember(void *start, size_t bytes, unsigned flags)
     return error;
 }
 
-cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
-{
-    unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
-
-    if (!pointer || !bytes || is_device_address(pointer)) return error_keep(cudaErrorInvalidValue);
-    if (flags & cudaHostRegisterIoMemory) return error_keep(cudaErrorNotSupported);
-    if (flags & ~known) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter_unless_capturing();
-    if (!error && pinned_contains(pointer)) error = cudaErrorHostMemoryAlreadyRegistered;
-    if (!error) error = remember(pointer, bytes, flags);
-    return runtime_leave(error);
-}
-
-/** @return whether memory that was registered from `start` on was found and let go. */
-static bool forget(const void *start)
+bool pinned_unregister(const void *start)
 {
     for (struct registered **at = &all; *at; at = &(*at)->next) {
         struct registered *p = *at;
@@ -114,36 +75,10 @@ static bool forget(const void *start)
     return false;
 }
 
-cudaError_t cudaHostUnregister(void *pointer)
+bool pinned_flags(const void *pointer, unsigned *flags)
 {
-    cudaError_t error = pointer ? runtime_enter_unless_capturing() : cudaErrorInvalidValue;
-
-    if (!pointer) return error_keep(error);
-    if (!error && !forget(pointer)) error = cudaErrorHostMemoryNotRegistered;
-    return runtime_leave(error);
-}
-
-/** With unified addressing both sides use the same address. */
-cudaError_t cudaHostGetDevicePointer(void **device_pointer, void *host_pointer, unsigned int flags)
-{
-    if (!device_pointer || !host_pointer || flags) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
-    if (!error && !pinned_contains(host_pointer)) error = cudaErrorInvalidValue;
-    if (!error) *device_pointer = host_pointer;
-    return runtime_leave(error);
-}
-
-/** Memory that was registered has flags of its own, which cudaHostAlloc's do not resemble. */
-cudaError_t cudaHostGetFlags(unsigned int *flags, void *pointer)
-{
-    if (!flags) return error_keep(cudaErrorInvalidValue);
-    cudaError_t error = runtime_enter();
     const struct registered *p = around(pointer);
-    if (!error && shared_kind_of(pointer) == SHARED_PINNED)
-        *flags = shared_flags(pointer) | cudaHostAllocMapped;
-    else if (!error && p)
-        *flags = p->flags | cudaHostRegisterMapped;
-    else if (!error)
-        error = cudaErrorInvalidValue;
-    return runtime_leave(error);
+
+    if (p) *flags = p->flags;
+    return p != NULL;
 }

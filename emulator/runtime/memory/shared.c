@@ -4,7 +4,7 @@
  * (guard.c), so nothing is ever copied to and fro. The runtime says where an allocation lies; the
  * devices keep its bounds.
  */
-#include "runtime/core/runtime.h"
+#include "memory.h"
 
 #include <stdlib.h>
 

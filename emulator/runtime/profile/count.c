@@ -4,7 +4,7 @@
  * The device counts launches, and only ever adds; so the cost of a stretch of the program is a
  * difference. What a device had counted when it was closed is kept.
  */
-#include "runtime/core/runtime.h"
+#include "profile.h"
 
 #include "softgpu.h"
 
@@ -51,10 +51,8 @@ static void count_transfer(device_transfers *kind, size_t bytes)
     kind->bytes += bytes;
 }
 
-void count_copy(const void *to, const void *from, size_t bytes)
+void count_copy(bool to_device, bool from_device, size_t bytes)
 {
-    bool to_device = is_device_memory(to), from_device = is_device_memory(from);
-
     if (!bytes || !counting()) return;
     if (to_device && from_device)
         count_transfer(&transfers.on_device, bytes);

@@ -13,13 +13,13 @@
 
 #include <stdio.h>
 
-#include "device/device.h"
+#include "runtime/core/runtime.h"
 
 struct profile_kernel {
     char name[128];
     device_counts counts;
-    device_site *sites; /* in the order of the program */
-    uint32_t site_count;
+    device_instruction *instructions; /* in the order of the program */
+    uint32_t instruction_count;
 };
 
 struct profile {
@@ -46,5 +46,27 @@ double active_lanes(const device_counts *);
 uint64_t moved_bytes(const device_counts *);
 /** Floating-point operations for each of them. */
 double intensity(const device_counts *);
+
+/* count.c: what launches and copies cost. */
+/** The device was just opened; it will be closed. */
+void count_opened(void);
+void count_closing(void);
+/** A copy or a fill that the program asked for is done. */
+void count_copy(bool to_device, bool from_device, size_t bytes);
+void count_fill(size_t bytes);
+void count_allocation(size_t bytes);
+void count_free(size_t bytes);
+/** Since the program began, as far as somebody asked for it. */
+device_counts count_so_far(void);
+
+/* profile_ratio.c: arithmetic. */
+void count_add(device_counts *to, const device_counts *from);
+/** Modulo 2^64: minus one time subtracts. */
+void count_add_times(device_counts *to, const device_counts *from, uint64_t times);
+
+/* profile.c: SOFTGPU_PROFILE. */
+bool profile_wanted(void);
+/** Take the counts of the device, which will be closed. */
+void profile_collect(void);
 
 #endif

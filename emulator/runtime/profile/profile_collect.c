@@ -22,20 +22,21 @@ static void *one_more(void *array, uint32_t count, size_t element)
 
 static void read_sites(device *d, struct profile_kernel *k, uint32_t number)
 {
-    device_site site;
+    device_instruction instruction;
 
-    while (device_count_site(d, number, k->site_count, &site)) {
-        k->sites = one_more(k->sites, k->site_count, sizeof site);
-        k->sites[k->site_count++] = site;
+    while (device_count_instruction(d, number, k->instruction_count, &instruction)) {
+        k->instructions = one_more(k->instructions, k->instruction_count, sizeof instruction);
+        k->instructions[k->instruction_count++] = instruction;
     }
 }
 
 static bool same_program(const struct profile_kernel *a, const struct profile_kernel *b)
 {
-    if (strcmp(a->name, b->name) != 0 || a->site_count != b->site_count) return false;
-    for (uint32_t i = 0; i < a->site_count; i++)
-        if (a->sites[i].line != b->sites[i].line || strcmp(a->sites[i].file, b->sites[i].file) ||
-            strcmp(a->sites[i].opcode, b->sites[i].opcode))
+    if (strcmp(a->name, b->name) != 0 || a->instruction_count != b->instruction_count) return false;
+    for (uint32_t i = 0; i < a->instruction_count; i++)
+        if (a->instructions[i].line != b->instructions[i].line ||
+            strcmp(a->instructions[i].file, b->instructions[i].file) ||
+            strcmp(a->instructions[i].opcode, b->instructions[i].opcode))
             return false;
     return true;
 }
@@ -43,9 +44,9 @@ static bool same_program(const struct profile_kernel *a, const struct profile_ke
 static void add_kernel(struct profile_kernel *to, struct profile_kernel *from)
 {
     count_add(&to->counts, &from->counts);
-    for (uint32_t i = 0; i < to->site_count; i++)
-        count_add(&to->sites[i].counts, &from->sites[i].counts);
-    free(from->sites);
+    for (uint32_t i = 0; i < to->instruction_count; i++)
+        count_add(&to->instructions[i].counts, &from->instructions[i].counts);
+    free(from->instructions);
 }
 
 /* A kernel that ran on an earlier device too is one kernel. @return its number. Instances of one
@@ -75,14 +76,14 @@ static void read_launches(struct profile *p, device *d, const uint32_t *number)
 
 void profile_add(struct profile *p, device *d)
 {
-    struct profile_kernel k = {.site_count = 0};
+    struct profile_kernel k = {.instruction_count = 0};
     uint32_t first = p->kernel_count, count = 0, *number = NULL;
 
     while (device_count_kernel(d, count, k.name, &k.counts)) {
         read_sites(d, &k, count);
         number = one_more(number, count, sizeof *number);
         number[count++] = keep_kernel(p, &k, first);
-        k = (struct profile_kernel){.site_count = 0};
+        k = (struct profile_kernel){.instruction_count = 0};
     }
     read_launches(p, d, number);
     free(number);

@@ -9,7 +9,7 @@
  *
  * COUNTS has all fields of device_counts (counts.h) under their names there, and what follows from
  * them. A SITE is one statement of PTX: file, line, opcode, and of its counts those that are not 0;
- * statements that were never executed are left out. One launch, one site a line.
+ * statements that were never executed are left out. One launch, one instruction a line.
  */
 #include "profile.h"
 
@@ -136,7 +136,7 @@ static void print_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static void print_site(FILE *to, const device_site *s)
+static void print_instruction(FILE *to, const device_instruction *s)
 {
     fputs("{\"file\":", to);
     print_text(to, s->file);
@@ -147,7 +147,7 @@ static void print_site(FILE *to, const device_site *s)
     fputs("}}", to);
 }
 
-static bool was_reached(const device_site *s)
+static bool was_reached(const device_instruction *s)
 {
     static const device_counts none;
 
@@ -165,10 +165,10 @@ static void print_kernel(FILE *to, const struct profile_kernel *k)
     fputs(",\"counts\":", to);
     print_counts(to, &k->counts);
     fputs(",\"sites\":[", to);
-    for (uint32_t i = 0; i < k->site_count; i++) {
-        if (!was_reached(&k->sites[i])) continue;
+    for (uint32_t i = 0; i < k->instruction_count; i++) {
+        if (!was_reached(&k->instructions[i])) continue;
         fprintf(to, "%s\n  ", comma);
-        print_site(to, &k->sites[i]);
+        print_instruction(to, &k->instructions[i]);
         comma = ",";
     }
     fputs("]}", to);

@@ -35,17 +35,17 @@ static int by_place(const void *a, const void *b)
     return files ? files : (x->number > y->number) - (x->number < y->number);
 }
 
-/* One line for each site that was executed, then one for each place. */
+/* One line for each instruction that was executed, then one for each place. */
 static struct lines collect(const struct profile *p)
 {
     struct lines all = {.count = 0};
-    size_t sites = 0, distinct = 0;
+    size_t instructions = 0, distinct = 0;
 
-    for (uint32_t k = 0; k < p->kernel_count; k++) sites += p->kernels[k].site_count;
-    all.line = calloc(sites + 1, sizeof *all.line);
+    for (uint32_t k = 0; k < p->kernel_count; k++) instructions += p->kernels[k].instruction_count;
+    all.line = calloc(instructions + 1, sizeof *all.line);
     for (uint32_t k = 0; k < p->kernel_count && all.line; k++) {
-        for (uint32_t i = 0; i < p->kernels[k].site_count; i++) {
-            const device_site *s = &p->kernels[k].sites[i];
+        for (uint32_t i = 0; i < p->kernels[k].instruction_count; i++) {
+            const device_instruction *s = &p->kernels[k].instructions[i];
             all.instructions += s->counts.instructions;
             all.line[all.count++] = (struct line){s->file, s->line, s->counts};
         }

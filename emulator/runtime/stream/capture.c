@@ -6,7 +6,7 @@
  * in the end all must have come back to the first stream. What a capture cannot bear (waiting for
  * captured work, tying it to work outside) spoils it: it goes on failing until it is ended.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * is the host's time, which says how long the emulator took and nothing about a GPU. An event that
  * a capturing stream records marks a place in its graph instead.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -92,7 +92,7 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream, bool external)
     int ordinal = stream_is_here(stream) ? runtime.ordinal : stream->ordinal;
     if (event->ordinal != ordinal) return cudaErrorInvalidResourceHandle;
     event->stream = stream;
-    event->last_late = late_last();
+    event->last_async = async_last();
     return submit(stream, event, cudaGraphNodeTypeEventRecord);
 }
 
@@ -123,7 +123,7 @@ static cudaError_t wait(cudaEvent_t event)
     cudaError_t error = runtime_enter();
 
     if (!error) error = check(event);
-    if (!error) late_waited_for_event(event);
+    if (!error) async_waited_for_event(event);
     if (!error) order_host_waits_for_event(event);
     return runtime_leave(error);
 }
@@ -133,7 +133,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     cudaError_t error = runtime_enter_unless_capturing();
 
     if (!error) error = check(event);
-    if (!error) late_waited_for_event(event);
+    if (!error) async_waited_for_event(event);
     if (!error) order_host_waits_for_event(event);
     return runtime_leave(error);
 }
@@ -146,7 +146,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 static cudaError_t stream_wait(cudaStream_t stream, cudaEvent_t event, bool external)
 {
     if (!stream_is_valid(stream) || !event_lives(event)) return cudaErrorInvalidResourceHandle;
-    late_ordered();
+    async_ordered();
     if (external) return submit(stream, event, cudaGraphNodeTypeWaitEvent);
     if (!event->capture) order_after(stream, &event->clock);
     return capture_wait(stream, event);

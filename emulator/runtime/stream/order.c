@@ -9,7 +9,7 @@
  * one. A copy of pageable memory holds up the host until it is done. Nodes of a graph come one
  * after the other, and so do its launches, in whatever streams. Guarded by the runtime's lock.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ static bool holds_up_host(const struct work *work)
 {
     const void *to = work->copy.dstPtr.ptr, *from = work->copy.srcPtr.ptr;
 
-    if (work->type != cudaGraphNodeTypeMemcpy || work->is_late) return false;
+    if (work->type != cudaGraphNodeTypeMemcpy || work->is_async) return false;
     if (!is_device_memory(to) && !is_device_memory(from)) return true;
     return !(is_device_memory(to) || pinned_contains(to)) ||
            !(is_device_memory(from) || pinned_contains(from));

@@ -3,7 +3,7 @@
  * priority: it is always idle, and waiting never waits. Only a stream that captures keeps its work,
  * for a graph (capture.c).
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdlib.h>
 
@@ -41,9 +41,10 @@ bool stream_is_here(cudaStream_t stream)
 
 cudaError_t stream_submit(cudaStream_t stream, const struct work *work)
 {
-    if (work->type != cudaGraphNodeTypeEventRecord) late_arrive();
-    if (work->type == cudaGraphNodeTypeHost) late_waited(); /* who waits for the callback has too */
-    if (stream_is_legacy(stream)) late_ordered();
+    if (work->type != cudaGraphNodeTypeEventRecord) async_arrive();
+    if (work->type == cudaGraphNodeTypeHost)
+        async_waited(); /* who waits for the callback has too */
+    if (stream_is_legacy(stream)) async_ordered();
     if (!capture_any()) return work_run(stream, work);
     struct capture *capture = capture_of(stream);
     if (capture) return capture_add(capture, stream, work);
@@ -132,7 +133,7 @@ static cudaError_t wait(cudaStream_t stream)
     cudaError_t error = runtime_enter();
 
     if (!error) error = check_idle(stream);
-    if (!error) late_waited_for_stream(stream);
+    if (!error) async_waited_for_stream(stream);
     if (!error) order_host_waits_for_stream(stream);
     return runtime_leave(error);
 }

@@ -2,7 +2,9 @@
  * demanded by a wrong submission of the corpus. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "correctness/correctness.h"
+#include "correctness/mistakes/mistakes.h"
+#include "selftest/selftest.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

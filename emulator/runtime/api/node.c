@@ -2,7 +2,7 @@
  * node.c: adding nodes to graphs, and changing what they do. Every kind of node can be described by
  * cudaGraphNodeParams; the calls for one kind each only fill that in.
  */
-#include "runtime/core/runtime.h"
+#include "api.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static cudaError_t make_launch(struct work *work, const struct cudaKernelNodePar
                                           .kernelParams = p->kernelParams};
 
     if (p->extra) return cudaErrorNotSupported;
-    return launch_make(work, &kernel, false, params);
+    return launch_make(&work->launch, &kernel, false, params);
 }
 
 static cudaError_t make_fill(struct work *work, const struct cudaMemsetParamsV2 *p)

@@ -1,19 +1,20 @@
 /*
- * loop.h: a student's loop, in one index: what was graded so far, and what to do next.
+ * student.h: a student's loop, in one index: what was graded so far, and what to do next.
  *
  *   history.c    results/history.jsonl: every verdict ever given, appended
  *   progress.c   make progress, make next: a map of the course
- *   versus.c     make compare: one exercise against its past, the reference and the device
+ *   compare_runs.c make compare: one exercise against its past, the reference and the device
  *   classmates.c and against the class
  *   plot.c       the same as a picture
  *   watch.c      make watch: grade an exercise when its file is saved
  *   findings.c   make sanitize: all that was found, each thing once
+ *   hint.c       make hint: the next hint of an exercise's page
  *   profile.c    make profile: softgpu's counters for beginners
  */
-#ifndef GRADER_LOOP_H
-#define GRADER_LOOP_H
+#ifndef GRADER_STUDENT_H
+#define GRADER_STUDENT_H
 
-#include "grader.h"
+#include "views/views.h"
 
 /* ---- history.c ------------------------------------------------------------------------------- */
 
@@ -44,10 +45,6 @@ void history_note(const grading *, json_t *entry, bool judged);
 /** Note the points of a grading of the whole course. */
 void history_note_total(const grading *);
 
-const char *member_text(const json_t *, const char *key); /* "" when there is none */
-double member_real(const json_t *, const char *key);      /* 0 when there is none */
-long member_integer(const json_t *, const char *key);     /* 0 when there is none */
-
 /* ---- the commands ---------------------------------------------------------------------------- */
 
 int progress(const options *);
@@ -56,6 +53,7 @@ int versus(const options *);
 int watch(const options *);
 int findings(const options *);
 int profile(const options *);
+int hint(const options *);
 
 /** The one exercise that the command line names, or NULL after a message. */
 const exercise *the_exercise(const options *, const char *command);

@@ -1,5 +1,5 @@
 /* verdicts.c: what an exercise was judged by, in the order of the grading. */
-#include "views.h"
+#include "verdict.h"
 
 #include <stdlib.h>
 #include <string.h>

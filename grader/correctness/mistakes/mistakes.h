@@ -1,5 +1,5 @@
 /*
- * pattern.h: what the wrong elements of an array have in common, in one index. Each pattern is one
+ * mistakes.h: what the wrong elements of an array have in common, in one index. Each pattern is one
  * function over the mismatch that says whether all errors fit it; a pattern that leaves one wrong
  * element unexplained is not named. docs/messages.md lists them for students.
  *
@@ -13,10 +13,34 @@
  *
  * A function returns 0 when it does not fit, else a number for its words (1 when they have none).
  */
-#ifndef GRADER_PATTERN_H
-#define GRADER_PATTERN_H
+#ifndef GRADER_MISTAKES_H
+#define GRADER_MISTAKES_H
 
-#include "grader.h"
+#include "correctness/case.h"
+
+typedef struct mismatch {
+    layout where;
+    const float *got;
+    const double *want, *bound; /* how far off is still right; NULL: nothing is known but places */
+    const bool *bad;
+    size_t count, first; /* of bad elements */
+    const float *before; /* what the call before gave for the array, or NULL */
+    const long *sizes;   /* numbers that the call was given */
+    int size_count;
+} mismatch;
+
+/** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */
+const char *pattern_name(const mismatch *);
+/** The likely mistake behind a finding, or a crash, as "; ..." or "". */
+const char *symptom_name(const char *finding);
+/** All words that these can say, for the tests; NULL ends. */
+const char *pattern_words(size_t i);
+const char *symptom_words(size_t i);
+/** The formulas of suspect() are those of one comparison. */
+void suspects_forget(void);
+/** What the last comparison of an array of this name and size had, or NULL. */
+const float *result_of_call_before(layout);
+void result_keep(layout, const float *got);
 
 typedef size_t pattern_function(const mismatch *);
 

@@ -1,7 +1,7 @@
 /*
  * pointer.c: cudaPointerGetAttributes: whose memory is this?
  */
-#include "runtime/core/runtime.h"
+#include "memory.h"
 
 enum { NO_DEVICE = -2 }; /* what CUDA says of memory that it does not know */
 

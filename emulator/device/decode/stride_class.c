@@ -1,19 +1,20 @@
 /*
- * shapes.c: which loads of words may rely on what an earlier one found out about the shape of their
- * addresses.
+ * stride_class.c: which loads of words may rely on what an earlier one found out about the stride
+ * class of their addresses.
  *
  * Interface
- *   mark_shapes     for decode.c
+ *   mark_stride_classes     for decode.c
  *
- * A note holds until the register changes. To add what is equal in all lanes moves a shape: the sum
- * shares the note, in whatever order the two are used. Where the path may be left, the warp itself
- * knows which of its notes still hold (warp.noted). So they outlast barriers, and also the way back
- * to the start of a loop without branches inside, if the register has the same note there: the
- * branch then skips the operation at the start, which forgets all notes when the loop is entered.
+ * A note holds until the register changes. To add what is equal in all lanes moves a stride class:
+ * the sum shares the note, in whatever order the two are used. Where the group may be left, the
+ * warp itself knows which of its notes still hold (warp.noted). So they outlast barriers, and also
+ * the way back to the start of a loop without branches inside, if the register has the same note
+ * there: the branch then skips the operation at the start, which forgets all notes when the loop is
+ * entered.
  */
 #include "decode.h"
 
-/* After these another path of the warp may have run, and noted other shapes. */
+/* After these another group of the warp may have run, and noted other stride classes. */
 static bool may_leave(const op *o)
 {
     static handler *const handlers[] = {
@@ -80,7 +81,8 @@ static bool *uniform_registers(const decoder *d)
     return uniform;
 }
 
-/* The registers whose addresses have the shape of a note: up to ALIASES, the others do without. */
+/* The registers whose addresses have the stride class of a note: up to ALIASES, the others do
+ * without. */
 enum { ALIASES = 8 };
 
 typedef enum state {
@@ -90,34 +92,34 @@ typedef enum state {
 } state;
 
 typedef struct notes {
-    uint32_t reg[SHAPES][ALIASES]; /* 0: nobody */
-    state state[SHAPES];
+    uint32_t reg[STRIDES][ALIASES]; /* 0: nobody */
+    state state[STRIDES];
     uint32_t oldest;
 } notes;
 
 static uint32_t find_note(const notes *n, uint32_t reg)
 {
-    for (uint32_t i = 0; i < SHAPES; i++) {
+    for (uint32_t i = 0; i < STRIDES; i++) {
         for (uint32_t k = 0; k < ALIASES; k++) {
             if (n->reg[i][k] == reg) return i;
         }
     }
-    return SHAPES;
+    return STRIDES;
 }
 
-static bool has_owner(const notes *n, uint32_t shape)
+static bool has_owner(const notes *n, uint32_t note)
 {
     for (uint32_t k = 0; k < ALIASES; k++) {
-        if (n->reg[shape][k]) return true;
+        if (n->reg[note][k]) return true;
     }
     return false;
 }
 
-static void add_owner(notes *n, uint32_t shape, uint32_t reg)
+static void add_owner(notes *n, uint32_t note, uint32_t reg)
 {
     for (uint32_t k = 0; k < ALIASES; k++) {
-        if (n->reg[shape][k]) continue;
-        n->reg[shape][k] = reg;
+        if (n->reg[note][k]) continue;
+        n->reg[note][k] = reg;
         return;
     }
 }
@@ -126,22 +128,22 @@ static void add_owner(notes *n, uint32_t shape, uint32_t reg)
 static uint32_t note_of(notes *n, uint32_t reg)
 {
     uint32_t i = find_note(n, reg);
-    if (i < SHAPES) return i;
-    for (i = 0; i < SHAPES && has_owner(n, i); i++)
+    if (i < STRIDES) return i;
+    for (i = 0; i < STRIDES && has_owner(n, i); i++)
         ;
-    if (i == SHAPES) i = n->oldest++ % SHAPES;
+    if (i == STRIDES) i = n->oldest++ % STRIDES;
     memset(n->reg[i], 0, sizeof n->reg[i]);
     n->state[i] = NOTE_MISSING;
     add_owner(n, i, reg);
     return i;
 }
 
-static void assign_shape(draft *x, notes *n)
+static void assign_stride(draft *x, notes *n)
 {
     uint32_t i = note_of(n, x->op.a);
-    x->op.shape = (uint8_t)i;
-    x->op.shape_known = n->state[i] == NOTE_THERE;
-    x->op.shape_kept = n->state[i] == NOTE_KEPT;
+    x->op.stride = (uint8_t)i;
+    x->op.stride_known = n->state[i] == NOTE_THERE;
+    x->op.stride_kept = n->state[i] == NOTE_KEPT;
     n->state[i] = NOTE_THERE;
 }
 
@@ -187,19 +189,19 @@ static bool drifts(const marking *m, const draft *x, field f)
     return root && m->steady[root];
 }
 
-/* The note that the result of this operation shares, or SHAPES. A sum of registers that a round of
+/* The note that the result of this operation shares, or STRIDES. A sum of registers that a round of
  * the loop only moves is the sum of the round before, moved. */
 static uint32_t moved_shape(const marking *m, const draft *x, notes *n)
 {
     uint32_t from = moved_register(m, x), to = x->op.d;
     if (from) return m->address[to] ? note_of(n, from) : find_note(n, from);
     bool again = adds(x) && m->fresh[to] && drifts(m, x, FIELD_A) && drifts(m, x, FIELD_B);
-    return again ? find_note(n, to) : SHAPES;
+    return again ? find_note(n, to) : STRIDES;
 }
 
 static void forget_written(draft *x, notes *n)
 {
-    for (uint32_t k = 0; k < SHAPES * ALIASES; k++) {
+    for (uint32_t k = 0; k < STRIDES * ALIASES; k++) {
         uint32_t *owner = &n->reg[0][0] + k;
         if (*owner && writes(x, *owner)) *owner = 0;
     }
@@ -218,18 +220,18 @@ static void move_root(const marking *m, draft *x)
 static void mark_draft(const marking *m, draft *x, notes *n)
 {
     if (x->op.run == run_join) memset(n->reg, 0, sizeof n->reg);
-    for (uint32_t i = 0; may_leave(&x->op) && i < SHAPES; i++) {
+    for (uint32_t i = 0; may_leave(&x->op) && i < STRIDES; i++) {
         if (n->state[i] == NOTE_THERE) n->state[i] = NOTE_KEPT;
     }
     if (loads_word(x)) {
         if (has_plain_address(x))
-            assign_shape(x, n);
+            assign_stride(x, n);
         else
-            x->op.shape = SHAPES;
+            x->op.stride = STRIDES;
     }
     uint32_t moved = moved_shape(m, x, n);
     forget_written(x, n);
-    if (moved < SHAPES) add_owner(n, moved, x->op.d);
+    if (moved < STRIDES) add_owner(n, moved, x->op.d);
     move_root(m, x);
 }
 
@@ -279,7 +281,7 @@ static void study_loop(const marking *m, uint32_t start, uint32_t end)
  */
 static void choose_owners(const marking *m, notes *n)
 {
-    for (uint32_t i = 0; i < SHAPES; i++) {
+    for (uint32_t i = 0; i < STRIDES; i++) {
         uint32_t best = 0;
         for (uint32_t k = 0; k < ALIASES && n->state[i] != NOTE_MISSING; k++) {
             uint32_t reg = n->reg[i][k];
@@ -296,7 +298,7 @@ static void choose_owners(const marking *m, notes *n)
 static bool drop_changed(notes *n, const notes *end)
 {
     bool dropped = false;
-    for (uint32_t i = 0; i < SHAPES; i++) {
+    for (uint32_t i = 0; i < STRIDES; i++) {
         if (!n->reg[i][0]) continue;
         bool holds = find_note(end, n->reg[i][0]) == i && end->state[i] != NOTE_MISSING;
         dropped |= !holds;
@@ -324,7 +326,7 @@ static void mark_loop(const marking *m, uint32_t start, uint32_t end)
         at_end = at_start;
         mark_round(m, start + 1, end, &at_end);
     } while (drop_changed(&at_start, &at_end));
-    for (uint32_t i = 0; i < SHAPES; i++)
+    for (uint32_t i = 0; i < STRIDES; i++)
         m->decoder->drafts[end].op.closes |= has_owner(&at_start, i);
 }
 
@@ -353,7 +355,7 @@ static marking start_marking(decoder *d)
     return m;
 }
 
-void mark_shapes(decoder *d)
+void mark_stride_classes(decoder *d)
 {
     notes n = {.oldest = 0};
     marking m = start_marking(d);

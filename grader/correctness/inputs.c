@@ -1,5 +1,7 @@
 /* inputs.c: arrays of a case, from the case's own random numbers; freed when the case ends. */
-#include "grader.h"
+#include "correctness.h"
+
+#include "mistakes/mistakes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /*
- * tally.c: from the tallies of host threads to the counts of kernels and source lines.
+ * counters.c: from the counters of host threads to the counts of kernels and source lines.
  *
  * Interface
- *   device_count, device_count_total, device_count_kernel, device_count_site,
+ *   device_count, device_count_total, device_count_kernel, device_count_instruction,
  *   device_count_launch
- *   tally_is_on, tally_begin, tally_prepare, tally_touch, tally_fold, tally_end, tally_close
+ *   counters_are_on, counters_begin, counters_prepare, counters_touch, counters_fold, counters_end,
+ *   counters_close
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static void *reserve(size_t bytes)
     return memory;
 }
 
-void tally_touch(counter *c, const uint64_t *sector, uint32_t count)
+void counters_touch(counting *c, const uint64_t *sector, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint64_t s = sector[i] - DEVICE_BASE / SECTOR_BYTES, bit = UINT64_C(1) << s % 64;
@@ -41,7 +42,7 @@ void tally_touch(counter *c, const uint64_t *sector, uint32_t count)
 }
 
 /* How many sectors are on the map? Clears it. */
-static uint64_t take_touched(counter *c)
+static uint64_t take_touched(counting *c)
 {
     uint64_t sectors = 0;
     for (uint64_t k = 0; k < MAP_BYTES / MAP_STEP; k++) {
@@ -57,7 +58,7 @@ static uint64_t take_touched(counter *c)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static char *intern(counter *c, const char *file)
+static char *intern(counting *c, const char *file)
 {
     for (uint32_t i = 0; i < c->file_count; i++) {
         if (!strcmp(c->files[i], file)) return c->files[i];
@@ -66,26 +67,26 @@ static char *intern(counter *c, const char *file)
     return c->files[c->file_count++] = strdup(file);
 }
 
-/* A kernel that calls functions may reach any site of its module. */
-static counted *new_counted(counter *c, const function *f)
+/* A kernel that calls functions may reach any instruction of its module. */
+static counted *new_counted(counting *c, const function *f)
 {
     const module *m = f->module;
     counted *k = take(1, sizeof *k);
     *k = (counted){.module = m, .version = m->version, .function = f};
     snprintf(k->kernel, sizeof k->kernel, "%s", f->plain_name);
-    k->first = f->calls ? 0 : f->first_site;
-    k->sites = f->calls ? m->site_count : f->sites;
-    k->site = take(k->sites + 1, sizeof *k->site);
-    k->file = take(k->sites + 1, sizeof *k->file);
-    k->line = take(k->sites + 1, sizeof *k->line);
-    k->tally = take(k->sites + 1, sizeof *k->tally);
-    memcpy(k->site, m->sites + k->first, k->sites * sizeof *k->site);
-    for (uint32_t i = 0; i < k->sites; i++)
-        k->file[i] = intern(c, module_file(m, k->site[i].line, &k->line[i]));
+    k->first = f->calls ? 0 : f->first_instruction;
+    k->instructions = f->calls ? m->instruction_count : f->instructions;
+    k->instruction = take(k->instructions + 1, sizeof *k->instruction);
+    k->file = take(k->instructions + 1, sizeof *k->file);
+    k->line = take(k->instructions + 1, sizeof *k->line);
+    k->counters = take(k->instructions + 1, sizeof *k->counters);
+    memcpy(k->instruction, m->instructions + k->first, k->instructions * sizeof *k->instruction);
+    for (uint32_t i = 0; i < k->instructions; i++)
+        k->file[i] = intern(c, module_file(m, k->instruction[i].line, &k->line[i]));
     return k;
 }
 
-static uint32_t number_of(counter *c, const function *f)
+static uint32_t number_of(counting *c, const function *f)
 {
     for (uint32_t i = 0; i < c->kernel_count; i++) {
         const counted *k = c->kernels[i];
@@ -98,19 +99,19 @@ static uint32_t number_of(counter *c, const function *f)
 
 /* ---- host threads ---------------------------------------------------------------------------- */
 
-void tally_prepare(block *b)
+void counters_prepare(block *b)
 {
     const counted *k = b->launch->counted;
-    size_t end = k->first + k->sites;
-    if (end > b->tally_capacity) {
-        b->tallies = retake(b->tallies, end * sizeof *b->tallies);
-        b->tally_capacity = end;
+    size_t end = k->first + k->instructions;
+    if (end > b->counter_capacity) {
+        b->counters = retake(b->counters, end * sizeof *b->counters);
+        b->counter_capacity = end;
     }
-    memset(b->tallies + k->first, 0, k->sites * sizeof *b->tallies);
+    memset(b->counters + k->first, 0, k->instructions * sizeof *b->counters);
     b->longest = b->most_atomics = 0;
 }
 
-static void add_tally(tally *to, const tally *from)
+static void add_counters(counters *to, const counters *from)
 {
     to->executed += from->executed;
     to->lanes += from->lanes;
@@ -125,12 +126,13 @@ static void raise(uint64_t *most, uint64_t one)
     if (one > *most) *most = one;
 }
 
-void tally_fold(block *b)
+void counters_fold(block *b)
 {
     launch *l = b->launch;
     counted *k = l->counted;
     pthread_mutex_lock(&b->device->reports);
-    for (uint32_t i = 0; i < k->sites; i++) add_tally(&k->tally[i], &b->tallies[k->first + i]);
+    for (uint32_t i = 0; i < k->instructions; i++)
+        add_counters(&k->counters[i], &b->counters[k->first + i]);
     raise(&l->longest, b->longest);
     raise(&l->block_atomics, b->most_atomics);
     pthread_mutex_unlock(&b->device->reports);
@@ -138,21 +140,21 @@ void tally_fold(block *b)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-static void add_traffic(device_traffic *to, const tally *t)
+static void add_traffic(device_traffic *to, const counters *t)
 {
     to->requests += t->requests;
     to->sectors += t->units;
     to->bytes += t->bytes;
 }
 
-static void add_banks(device_banks *to, const tally *t)
+static void add_banks(device_banks *to, const counters *t)
 {
     to->requests += t->requests;
     to->wavefronts += t->units;
     to->conflicts += t->units - t->least;
 }
 
-static void add_memory(device_counts *c, traffic kind, const tally *t)
+static void add_memory(device_counts *c, traffic kind, const counters *t)
 {
     switch (kind) {
     case TRAFFIC_NONE: return;
@@ -167,7 +169,7 @@ static void add_memory(device_counts *c, traffic kind, const tally *t)
     }
 }
 
-static void add_site(device_counts *c, const site *s, const tally *t)
+static void add_instruction(device_counts *c, const instruction *s, const counters *t)
 {
     c->instructions += t->executed;
     c->by_class[s->class] += t->executed;
@@ -188,7 +190,8 @@ static void add_kernel(device_counts *c, const counted *k)
     c->footprint += k->footprint;
     c->longest += k->longest;
     c->block_atomics += k->block_atomics;
-    for (uint32_t i = 0; i < k->sites; i++) add_site(c, &k->site[i], &k->tally[i]);
+    for (uint32_t i = 0; i < k->instructions; i++)
+        add_instruction(c, &k->instruction[i], &k->counters[i]);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -213,16 +216,16 @@ static void add_shape(counted *k, const launch *l)
     k->warps += l->blocks * ((threads + LANES - 1) / LANES);
 }
 
-bool tally_is_on(const device *d)
+bool counters_are_on(const device *d)
 {
-    return d->counter && d->counter->on;
+    return d->counting && d->counting->on;
 }
 
-void tally_begin(launch *l)
+void counters_begin(launch *l)
 {
-    counter *c = l->device->counter;
-    l->function = l->function->twin;
-    l->budget *= 2;                              /* half of a twin's operations count */
+    counting *c = l->device->counting;
+    l->function = l->function->instrumented;
+    l->budget *= 2; /* half of an instrumented copy's operations count */
     uint32_t number = number_of(c, l->function); /* may move the list */
     counted *k = l->counted = c->kernels[number];
     c->before = (device_counts){0};
@@ -230,7 +233,7 @@ void tally_begin(launch *l)
     add_shape(k, l);
 }
 
-static void keep_launch(counter *c, const launch *l)
+static void keep_launch(counting *c, const launch *l)
 {
     if (c->launch_count == MOST_LAUNCHES) return;
     if (c->launch_count == c->launch_room) {
@@ -247,74 +250,75 @@ static void keep_launch(counter *c, const launch *l)
     subtract(&to->counts, &c->before);
 }
 
-void tally_end(launch *l)
+void counters_end(launch *l)
 {
     if (!l->counted) return;
-    l->counted->footprint += SECTOR_BYTES * take_touched(l->device->counter);
+    l->counted->footprint += SECTOR_BYTES * take_touched(l->device->counting);
     l->counted->longest += l->longest;
     l->counted->block_atomics += l->block_atomics;
-    keep_launch(l->device->counter, l);
+    keep_launch(l->device->counting, l);
 }
 
 /* ---- device.h -------------------------------------------------------------------------------- */
 
 void device_count(device *d, int on)
 {
-    if (!d->counter && on) {
-        d->counter = take(1, sizeof *d->counter);
-        d->counter->touched = reserve(MAP_BYTES);
-        d->counter->touched_any = reserve(MAP_BYTES / MAP_STEP);
+    if (!d->counting && on) {
+        d->counting = take(1, sizeof *d->counting);
+        d->counting->touched = reserve(MAP_BYTES);
+        d->counting->touched_any = reserve(MAP_BYTES / MAP_STEP);
     }
-    if (d->counter) d->counter->on = on;
+    if (d->counting) d->counting->on = on;
 }
 
 void device_count_total(device *d, device_counts *counts)
 {
     *counts = (device_counts){0};
-    for (uint32_t i = 0; d->counter && i < d->counter->kernel_count; i++)
-        add_kernel(counts, d->counter->kernels[i]);
+    for (uint32_t i = 0; d->counting && i < d->counting->kernel_count; i++)
+        add_kernel(counts, d->counting->kernels[i]);
     counts->span = d->order ? d->order->span : 0;
 }
 
 int device_count_kernel(device *d, uint32_t kernel, char name[128], device_counts *counts)
 {
-    if (!d->counter || kernel >= d->counter->kernel_count) return 0;
-    const counted *k = d->counter->kernels[kernel];
+    if (!d->counting || kernel >= d->counting->kernel_count) return 0;
+    const counted *k = d->counting->kernels[kernel];
     *counts = (device_counts){0};
     add_kernel(counts, k);
     memcpy(name, k->kernel, sizeof k->kernel);
     return 1;
 }
 
-int device_count_site(device *d, uint32_t kernel, uint32_t number, device_site *site)
+int device_count_instruction(device *d, uint32_t kernel, uint32_t number,
+                             device_instruction *instruction)
 {
-    if (!d->counter || kernel >= d->counter->kernel_count) return 0;
-    const counted *k = d->counter->kernels[kernel];
-    if (number >= k->sites) return 0;
-    *site = (device_site){.line = k->line[number]};
-    snprintf(site->file, sizeof site->file, "%s", k->file[number]);
-    snprintf(site->opcode, sizeof site->opcode, "%s", k->site[number].opcode);
-    add_site(&site->counts, &k->site[number], &k->tally[number]);
+    if (!d->counting || kernel >= d->counting->kernel_count) return 0;
+    const counted *k = d->counting->kernels[kernel];
+    if (number >= k->instructions) return 0;
+    *instruction = (device_instruction){.line = k->line[number]};
+    snprintf(instruction->file, sizeof instruction->file, "%s", k->file[number]);
+    snprintf(instruction->opcode, sizeof instruction->opcode, "%s", k->instruction[number].opcode);
+    add_instruction(&instruction->counts, &k->instruction[number], &k->counters[number]);
     return 1;
 }
 
 int device_count_launch(device *d, uint32_t number, device_counted_launch *launch)
 {
-    if (!d->counter || number >= d->counter->launch_count) return 0;
-    *launch = d->counter->launches[number];
+    if (!d->counting || number >= d->counting->launch_count) return 0;
+    *launch = d->counting->launches[number];
     return 1;
 }
 
-void tally_close(device *d)
+void counters_close(device *d)
 {
-    counter *c = d->counter;
+    counting *c = d->counting;
     if (!c) return;
     for (uint32_t i = 0; i < c->kernel_count; i++) {
         counted *k = c->kernels[i];
-        free(k->site);
+        free(k->instruction);
         free(k->file);
         free(k->line);
-        free(k->tally);
+        free(k->counters);
         free(k);
     }
     for (uint32_t i = 0; i < c->file_count; i++) free(c->files[i]);

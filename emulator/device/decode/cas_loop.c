@@ -1,8 +1,8 @@
 /*
- * guess.c: the read that opens a compare-and-swap loop.
+ * cas_loop.c: the read that opens a compare-and-swap loop.
  *
  * Interface
- *   mark_guesses        for decode.c
+ *   mark_cas_loops        for decode.c
  *
  *     int old = *p, seen;
  *     do { seen = old; old = atomicCAS(p, seen, f(seen)); } while (old != seen);
@@ -87,7 +87,7 @@ static bool is_guess_of(const decoder *d, const draft *load, const draft *swap)
     return a.known && b.known && a.reg == b.reg && a.sum == b.sum;
 }
 
-void mark_guesses(decoder *d)
+void mark_cas_loops(decoder *d)
 {
     for (uint32_t i = 0; i < d->count; i++) {
         if (!is_swap(&d->drafts[i])) continue;

@@ -1,6 +1,6 @@
 /*
- * late.c: what a program may not rely on before it has waited. A GPU copies from and to pinned
- * memory while the program goes on; here a copy is done at once, but
+ * async_visibility.c: what a program may not rely on before it has waited. A GPU copies from and to
+ * pinned memory while the program goes on; here a copy is done at once, but
  *
  *   - what it brings to pinned memory of the host arrives late: when the program waits, or asks for
  *     other work, which may need it;
@@ -10,7 +10,7 @@
  * Where it is not certain that a copy is still under way, because streams wait for each other, any
  * waiting counts. Only the last KEPT copies are remembered. Guarded by the runtime's lock.
  */
-#include "runtime/core/runtime.h"
+#include "stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 
 enum { KEPT = 64 };
 
-struct late {
-    struct late *next;
+struct async_work {
+    struct async_work *next;
     cudaStream_t stream;
     bool ordered;              /* other streams wait for this one: any waiting counts */
     unsigned long long number; /* counted from 1 */
@@ -29,27 +29,27 @@ struct late {
     struct trace asked;
 };
 
-static struct late *all; /* the last one first */
+static struct async_work *all; /* the last one first */
 static unsigned long long last_number;
 
-static void arrive(struct late *l)
+static void arrive(struct async_work *l)
 {
     if (l->bytes) memcpy(l->host, l->bytes, l->size);
     free(l->bytes);
     l->bytes = NULL;
 }
 
-void late_arrive(void)
+void async_arrive(void)
 {
-    for (struct late *l = all; l; l = l->next) arrive(l);
+    for (struct async_work *l = all; l; l = l->next) arrive(l);
 }
 
 /** The copies for which `is_done` are no longer under way. */
-static void forget(bool (*is_done)(const struct late *, const void *), const void *context)
+static void forget(bool (*is_done)(const struct async_work *, const void *), const void *context)
 {
-    late_arrive();
-    for (struct late **at = &all; *at;) {
-        struct late *l = *at;
+    async_arrive();
+    for (struct async_work **at = &all; *at;) {
+        struct async_work *l = *at;
         if (!is_done(l, context)) {
             at = &l->next;
             continue;
@@ -61,50 +61,50 @@ static void forget(bool (*is_done)(const struct late *, const void *), const voi
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static bool any(const struct late *l, const void *context)
+static bool any(const struct async_work *l, const void *context)
 {
     (void)l, (void)context;
     return true;
 }
 
-static bool on_stream(const struct late *l, const void *stream)
+static bool on_stream(const struct async_work *l, const void *stream)
 {
     return l->ordered || l->stream == stream;
 }
 
-static bool before_event(const struct late *l, const void *context)
+static bool before_event(const struct async_work *l, const void *context)
 {
     const struct CUevent_st *event = context;
 
-    return l->ordered || (l->stream == event->stream && l->number <= event->last_late);
+    return l->ordered || (l->stream == event->stream && l->number <= event->last_async);
 }
 
-void late_waited(void)
+void async_waited(void)
 {
     forget(any, NULL);
 }
 
-void late_waited_for_stream(cudaStream_t stream)
+void async_waited_for_stream(cudaStream_t stream)
 {
     if (stream_is_legacy(stream))
-        late_waited();
+        async_waited();
     else
         forget(on_stream, stream);
 }
 
-void late_waited_for_event(cudaEvent_t event)
+void async_waited_for_event(cudaEvent_t event)
 {
     forget(before_event, event);
 }
 
-unsigned long long late_last(void)
+unsigned long long async_last(void)
 {
     return last_number;
 }
 
-void late_ordered(void)
+void async_ordered(void)
 {
-    for (struct late *l = all; l; l = l->next) l->ordered = true;
+    for (struct async_work *l = all; l; l = l->next) l->ordered = true;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -129,9 +129,9 @@ static unsigned char *pinned_side(const struct cudaMemcpy3DParms *p)
     return NULL;
 }
 
-static void remember(struct late *l)
+static void remember(struct async_work *l)
 {
-    struct late **end = &all;
+    struct async_work **end = &all;
     int count = 0;
 
     l->number = ++last_number;
@@ -144,21 +144,21 @@ static void remember(struct late *l)
     *end = NULL;
 }
 
-cudaError_t late_copy(cudaStream_t stream, struct work *work)
+cudaError_t async_copy(cudaStream_t stream, struct work *work)
 {
     struct cudaMemcpy3DParms *p = &work->copy;
     unsigned char *host = is_one_row(p) && !capture_any() ? pinned_side(p) : NULL;
-    struct late *l = host ? calloc(1, sizeof *l) : NULL;
+    struct async_work *l = host ? calloc(1, sizeof *l) : NULL;
 
     if (!l) return stream_submit(stream, work);
-    *l = (struct late){.stream = stream,
-                       .ordered = stream_is_legacy(stream),
-                       .host = host,
-                       .size = p->extent.width,
-                       .asked = trace_here()};
+    *l = (struct async_work){.stream = stream,
+                             .ordered = stream_is_legacy(stream),
+                             .host = host,
+                             .size = p->extent.width,
+                             .asked = trace_here()};
     if (host == p->dstPtr.ptr) l->bytes = malloc(l->size);
     if (l->bytes) p->dstPtr.ptr = l->bytes;
-    work->is_late = true;
+    work->is_async = true;
     cudaError_t error = stream_submit(stream, work);
     if (error) {
         free(l->bytes);
@@ -171,14 +171,14 @@ cudaError_t late_copy(cudaStream_t stream, struct work *work)
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-static bool touches(const struct late *l, const void *start)
+static bool touches(const struct async_work *l, const void *start)
 {
     const unsigned char *s = start;
 
     return l->host >= s && shared_holds(s, (size_t)(l->host - s) + 1);
 }
 
-static void report(const struct late *l)
+static void report(const struct async_work *l)
 {
     const struct trace here = trace_here();
     char asked[600], place[600], line[1500];
@@ -192,9 +192,9 @@ static void report(const struct late *l)
     report_line(CHECK_FREES, line);
 }
 
-void late_freeing(const void *start)
+void async_freeing(const void *start)
 {
-    for (const struct late *l = all; l; l = l->next) {
+    for (const struct async_work *l = all; l; l = l->next) {
         if (!touches(l, start)) continue;
         report(l);
         break;

@@ -1,5 +1,5 @@
 /*
- * site.c: what a statement of PTX is, to who counts; and the counting operation before it.
+ * instruction.c: what a statement of PTX is, to who counts; and the counting operation before it.
  *
  * Interface
  *   add_count, settle_counts
@@ -10,86 +10,21 @@
 #include "device/counts/count.h"
 #include "decode.h"
 
-/* ---- classes --------------------------------------------------------------------------------- */
+/* ---- instructions
+ * ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *base;
-    device_class class;
-} classes[] = {
-    {"bra", CLASS_CONTROL},    {"brx", CLASS_CONTROL},     {"call", CLASS_CONTROL},
-    {"ret", CLASS_CONTROL},    {"exit", CLASS_CONTROL},    {"trap", CLASS_CONTROL},
-    {"brkpt", CLASS_CONTROL},  {"bar", CLASS_WARP},        {"barrier", CLASS_WARP},
-    {"shfl", CLASS_WARP},      {"vote", CLASS_WARP},       {"match", CLASS_WARP},
-    {"redux", CLASS_WARP},     {"membar", CLASS_WARP},     {"fence", CLASS_WARP},
-    {"mbarrier", CLASS_WARP},  {"activemask", CLASS_WARP}, {"elect", CLASS_WARP},
-    {"nanosleep", CLASS_WARP}, {"ld", CLASS_MEMORY},       {"ldu", CLASS_MEMORY},
-    {"st", CLASS_MEMORY},      {"atom", CLASS_MEMORY},     {"red", CLASS_MEMORY},
-    {"cp", CLASS_MEMORY},      {"prefetch", CLASS_MEMORY}, {"prefetchu", CLASS_MEMORY},
-    {"discard", CLASS_MEMORY}, {"ldmatrix", CLASS_MEMORY}, {"stmatrix", CLASS_MEMORY},
-    {"mov", CLASS_MOVE},       {"selp", CLASS_MOVE},       {"cvta", CLASS_MOVE},
-    {"prmt", CLASS_MOVE},      {"isspacep", CLASS_MOVE},   {"movmatrix", CLASS_WARP},
-    {"cvt", CLASS_CONVERT},    {"mma", CLASS_TENSOR},
-};
-
-/* wmma.load and wmma.store move memory, wmma.mma computes. */
-static device_class class_of(const decoder *d)
-{
-    const char *base = d->part[0], *type = last_part(d);
-    if (!strcmp(base, "wmma")) return has_part(d, "mma") ? CLASS_TENSOR : CLASS_MEMORY;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        if (!strcmp(classes[i].base, base)) return classes[i].class;
-    }
-    if (!strcmp(type, "pred")) return CLASS_MOVE;
-    if (!strcmp(type, "f64")) return CLASS_DOUBLE;
-    return type[0] == 'f' || !strncmp(type, "bf", 2) ? CLASS_FLOAT : CLASS_INTEGER;
-}
-
-/* ---- floating-point operations --------------------------------------------------------------- */
-
-static const struct {
-    const char *base;
-    uint32_t operations;
-} arithmetic[] = {{"add", 1}, {"sub", 1}, {"mul", 1},  {"fma", 2},   {"mad", 2},
-                  {"div", 1}, {"rcp", 1}, {"sqrt", 1}, {"rsqrt", 1}, {"sin", 1},
-                  {"cos", 1}, {"ex2", 1}, {"lg2", 1},  {"tanh", 1}};
-
-/* m16n8k16: each of the 32 lanes does its share of 2 m n k. */
-static uint32_t tensor_operations(const decoder *d)
-{
-    unsigned m, n, k;
-    bool floating = !strstr(d->now->opcode, ".s32");
-    for (uint32_t i = 1; i < d->parts; i++) {
-        if (sscanf(d->part[i], "m%un%uk%u", &m, &n, &k) == 3)
-            return floating ? 2 * m * n * k / LANES : 0;
-    }
-    return 0;
-}
-
-static uint32_t operations_of(const decoder *d, device_class class)
-{
-    if (class == CLASS_TENSOR) return tensor_operations(d);
-    if (class != CLASS_FLOAT && class != CLASS_DOUBLE) return 0;
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        if (strcmp(arithmetic[i].base, d->part[0])) continue;
-        return arithmetic[i].operations * (strstr(last_part(d), "x2") ? 2 : 1);
-    }
-    return 0;
-}
-
-/* ---- sites ----------------------------------------------------------------------------------- */
-
-static uint32_t add_site(decoder *d, traffic traffic, bool instruction)
+static uint32_t add_instruction(decoder *d, traffic traffic, bool executes)
 {
     module *m = d->module;
-    m->sites = retake(m->sites, (m->site_count + 1) * sizeof *m->sites);
-    site *s = &m->sites[m->site_count];
-    device_class class = class_of(d);
-    bool barrier = !strcmp(d->part[0], "bar") || !strcmp(d->part[0], "barrier");
-    *s = (site){.line = d->now->place, .class = (uint8_t) class, .traffic = (uint8_t)traffic};
+    m->instructions = retake(m->instructions, (m->instruction_count + 1) * sizeof *m->instructions);
+    instruction *s = &m->instructions[m->instruction_count];
+    bool barrier = d->opcode->decode == decode_barrier;
+    *s = (instruction){
+        .line = d->now->place, .class = (uint8_t)opcode_class(d), .traffic = (uint8_t)traffic};
     snprintf(s->opcode, sizeof s->opcode, "%s", d->now->opcode);
-    if (instruction) s->operations = operations_of(d, class);
-    s->barrier = instruction && barrier && !has_part(d, "warp");
-    return m->site_count++;
+    if (executes) s->operations = opcode_operations(d);
+    s->barrier = executes && barrier && !has_part(d, "warp");
+    return m->instruction_count++;
 }
 
 /** How the access of a draft is counted. */
@@ -164,11 +99,12 @@ static draft count_access(decoder *d, const draft *x)
     bool generic = how.run == run_count_generic;
     y.op.used = adds_one(d, x);
     y.op.run = moves_fragment(x) ? run_count_fragment : how.run;
-    y.op.site = add_site(d, how.traffic, true);
+    y.op.instruction = add_instruction(d, how.traffic, true);
     if (!generic) return y;
     int kind = (int)how.traffic - TRAFFIC_GLOBAL_LOAD;
-    add_site(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind, false);
-    add_site(d, TRAFFIC_SHARED_LOAD + kind, false);
+    add_instruction(d, y.op.variant == PATTERN_ATOMIC ? TRAFFIC_NONE : TRAFFIC_LOCAL_LOAD + kind,
+                    false);
+    add_instruction(d, TRAFFIC_SHARED_LOAD + kind, false);
     return y;
 }
 
@@ -200,7 +136,7 @@ static draft count_other(decoder *d)
     bool branch = !strcmp(d->part[0], "bra");
     draft y = start(d, branch ? run_count_branch : run_count);
     if (branch) y.reads = 0, y.op.guard = 0;
-    y.op.site = add_site(d, TRAFFIC_NONE, true);
+    y.op.instruction = add_instruction(d, TRAFFIC_NONE, true);
     return y;
 }
 

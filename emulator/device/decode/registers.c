@@ -1,8 +1,8 @@
 /*
- * slots.c: PTX registers to rows of the register file.
+ * registers.c: PTX registers to rows of the register file.
  *
  * Interface
- *   assign_slots
+ *   assign_registers
  *
  * PTX is in SSA form: thousands of registers, few alive at once. Registers whose lives do not
  * overlap share a row, so that a warp's rows stay in the cache. Liveness by the usual backward
@@ -279,7 +279,7 @@ static void mark_used(decoder *d)
     }
 }
 
-void assign_slots(decoder *d)
+void assign_registers(decoder *d)
 {
     blocks b = {.words = d->registers / 64 + 1};
     uint32_t *block_of = find_blocks(d, &b);

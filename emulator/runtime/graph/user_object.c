@@ -1,8 +1,8 @@
 /*
- * keepsake.c: user objects: something of the program's with a destructor and a count of those who
- * need it. Graphs can be among them, with all their copies.
+ * user_object.c: user objects: something of the program's with a destructor and a count of those
+ * who need it. Graphs can be among them, with all their copies.
  */
-#include "runtime/core/runtime.h"
+#include "graph.h"
 
 #include <stdlib.h>
 
@@ -14,8 +14,8 @@ struct CUuserObject_st {
 };
 
 /** What one graph holds. */
-struct keepsake {
-    struct keepsake *next;
+struct user_object {
+    struct user_object *next;
     cudaUserObject_t object;
     unsigned references;
 };
@@ -31,17 +31,17 @@ static void release(cudaUserObject_t object, unsigned count)
     free(object);
 }
 
-static bool hold(struct keepsake **list, cudaUserObject_t object, unsigned count)
+static bool hold(struct user_object **list, cudaUserObject_t object, unsigned count)
 {
-    struct keepsake *k = malloc(sizeof *k);
+    struct user_object *k = malloc(sizeof *k);
 
     if (!k) return false;
-    *k = (struct keepsake){*list, object, count};
+    *k = (struct user_object){*list, object, count};
     *list = k;
     return true;
 }
 
-bool keepsakes_copy(struct keepsake **to, const struct keepsake *from)
+bool user_objects_copy(struct user_object **to, const struct user_object *from)
 {
     for (; from; from = from->next) {
         if (!hold(to, from->object, from->references)) return false;
@@ -50,10 +50,10 @@ bool keepsakes_copy(struct keepsake **to, const struct keepsake *from)
     return true;
 }
 
-void keepsakes_release(struct keepsake **list)
+void user_objects_release(struct user_object **list)
 {
     while (*list) {
-        struct keepsake *k = *list;
+        struct user_object *k = *list;
         *list = k->next;
         release(k->object, k->references);
         free(k);
@@ -103,15 +103,15 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
     if (!error &&
         (!graph_lives(graph) || !handle_lives(&objects, object) || !count || (flags && !moves)))
         error = cudaErrorInvalidValue;
-    if (!error && !hold(&graph->keepsakes, object, count)) error = cudaErrorMemoryAllocation;
+    if (!error && !hold(&graph->user_objects, object, count)) error = cudaErrorMemoryAllocation;
     if (!error && !moves) object->references += count;
     return runtime_leave(error);
 }
 
-static cudaError_t let_go(struct keepsake **list, cudaUserObject_t object, unsigned count)
+static cudaError_t let_go(struct user_object **list, cudaUserObject_t object, unsigned count)
 {
     for (; *list; list = &(*list)->next) {
-        struct keepsake *k = *list;
+        struct user_object *k = *list;
         if (k->object != object || k->references < count) continue;
         k->references -= count;
         if (!k->references) {
@@ -131,6 +131,6 @@ cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t objec
 
     if (!error && (!graph_lives(graph) || !handle_lives(&objects, object) || !count))
         error = cudaErrorInvalidValue;
-    if (!error) error = let_go(&graph->keepsakes, object, count);
+    if (!error) error = let_go(&graph->user_objects, object, count);
     return runtime_leave(error);
 }

@@ -1,9 +1,9 @@
 /*
- * miss.c: the words of a finding for the memory concerned: which allocation an address belongs to,
- * or which it just missed, and by how much.
+ * address_words.c: the words of a finding for the memory concerned: which allocation an address
+ * belongs to, or which it just missed, and by how much.
  *
  * Interface
- *   access_verb, describe_distance, describe_buffer, describe_miss
+ *   access_verb, describe_distance, describe_buffer, describe_address
  *
  * Distances are counted in the elements that the operation moves, as an index would count them.
  */
@@ -102,7 +102,7 @@ static neighbour describe_before(const device *d, const op *o, uint64_t at, uint
     return n;
 }
 
-neighbour describe_miss(device *d, const op *o, uint64_t address, char *text, size_t room)
+neighbour describe_address(device *d, const op *o, uint64_t address, char *text, size_t room)
 {
     uint64_t at = address - DEVICE_BASE, base = 0, bytes = 0;
     if (address < 4096) {
