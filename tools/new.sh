@@ -128,7 +128,7 @@ END
 sed 's/i < n/i + 1 < n/' "solutions/$solution" >"$folder/wrong/changed"
 {
     echo "// WRONG: n=1000 | never written"
-    diff -u --label "a/$solution" --label "b/$solution" "solutions/$solution" "$folder/wrong/changed" || true
+    diff -U1 --label "a/$solution" --label "b/$solution" "solutions/$solution" "$folder/wrong/changed" || true
 } >"$folder/wrong/last_element.patch"
 rm "$folder/wrong/changed"
 

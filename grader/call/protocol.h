@@ -12,8 +12,8 @@
  *   worker -> grader   wire_reply: every buffer, canaries included, is back in shared memory
  *
  * The worker knows neither which buffers are outputs nor what they should hold. On softgpu those on
- * the device are none of its business: the grader keeps them there itself (softdevice.c), and the
- * worker gets their addresses.
+ * the device are none of its business: the grader keeps them there itself (device_process.c), and
+ * the worker gets their addresses.
  */
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H

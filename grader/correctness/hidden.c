@@ -229,12 +229,12 @@ const char *hidden_hash(void)
     return hidden.text;
 }
 
-bool hidden_seed(const char *what, unsigned long long *seed)
+bool hidden_seed(const exercise *e, const char *what, unsigned long long *seed)
 {
     char hex[HASH_HEX], text[128];
     if (!hidden.seeded) return false;
     hash *h = hash_begin();
-    snprintf(text, sizeof text, "%llu %d", hidden.seed, now.exercise ? now.exercise->id : 0);
+    snprintf(text, sizeof text, "%llu %d", hidden.seed, e ? e->id : 0);
     hash_text(h, text);
     hash_text(h, what);
     hash_end(h, hex);
@@ -314,16 +314,13 @@ static void try_here(const options *o, const build *reference, const grading_cas
     one.case_name = c->name;
     one.seed_given = false;
     one.reveal = true;
-    now = (context){.options = &one,
-                    .exercise = reference->exercise,
-                    .place = reference->place,
-                    .trial = true,
-                    .library = reference->library};
-    const long index = c - now.exercise->cases;
+    case_state s = case_begin(&one, reference->exercise, reference->place, reference->library);
+    s.trial = true;
+    const long index = c - reference->exercise->cases;
     case_result *results = calloc((size_t)index + 1 + CASES_MAX, sizeof *results);
     alarm(TRIAL_SECONDS);
-    run_cases(results);
-    context_drop_worker();
+    run_cases(&s, results);
+    case_drop_worker(&s);
     const char *message = results[index].message;
     const bool good = results[index].status == PASSED || results[index].status == SKIPPED;
     _exit(!good && write(to, message, strlen(message)) >= 0 ? 1 : 0);

@@ -47,7 +47,7 @@ int main(void)
     srunner_add_suite(runner, suite_results());
     srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_copies());
-    srunner_add_suite(runner, suite_softdevice());
+    srunner_add_suite(runner, suite_device_process());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());
     srunner_add_suite(runner, suite_threads());

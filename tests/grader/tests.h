@@ -35,7 +35,7 @@ Suite *suite_judge(void);      /* test_judge.c: run, judge, inputs, reference */
 Suite *suite_results(void);    /* test_results.c: results, report, cache */
 Suite *suite_worker(void);     /* test_worker.c: channel, argument, call */
 Suite *suite_copies(void);     /* test_copies.c: worker/copies */
-Suite *suite_softdevice(void); /* test_softdevice.c: softdevice, account */
+Suite *suite_device_process(void); /* test_device_process.c: device_process, account */
 Suite *suite_parallel(void);   /* test_parallel.c */
 Suite *suite_sandbox(void);    /* test_sandbox.c */
 Suite *suite_gpu(void);        /* test_gpu.c */
