@@ -129,26 +129,23 @@ grader_and_tools() {
     else
         say 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
     fi
-<<<<<<< HEAD:tests/all.sh
     part 'reports'                         tests/scripts/views.sh
-=======
-    part 'reports'                         tools/test_views.sh
     part 'documents hold what was measured' tools/documents.sh --check README.md docs/*.md docs/exercises/*.md
->>>>>>> 680d001 (Pages take their numbers from docs/results, by make pages; a stale page fails make test):tools/test.sh
     part 'skeletons follow from solutions' tools/skeletons.sh --check
     part 'skeletons score nothing'         skeletons_score_nothing
     part 'begun skeletons score nothing'   begun_skeletons_score_nothing
-    if python=$(tests/scripts/torchvision.sh --python); then
-        part "504's logits are torchvision's" env PYTHON="$python" tests/scripts/torchvision.sh
+    if python=$(tests/programs/torchvision.sh --python); then
+        part "504's logits are torchvision's" env PYTHON="$python" tests/programs/torchvision.sh
     else
         say "504's logits are torchvision's" 'skipped: needs python3 with torchvision'
     fi
     part "a student's loop"                tests/scripts/loop.sh
     part 'watching files'                  tests/scripts/watch.sh
-    part 'five ResNet-18s'                 tests/scripts/resnet18.sh
+    part 'five ResNet-18s'                 tests/programs/resnet18.sh
     part 'repeated gradings'               tests/scripts/repeat.sh
     part 'hostile ones without isolation'  tests/scripts/hostile.sh
     part 'a handout'                       tests/scripts/handout.sh
+    part 'an exercise laid out'             tests/scripts/new.sh
 }
 
 lanes=

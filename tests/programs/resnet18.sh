@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_resnet18.sh: the program of five ResNet-18s and its report, on small images: its CSV is what
+# resnet18.sh: the program of five ResNet-18s and its report, on small images: its CSV is what
 # docs/resnet18.md says, all five compute the same, copies are counted, and what is wrong is named. The
 # last line counts.
 set -u

@@ -1,12 +1,12 @@
 #!/bin/sh
-# test_torchvision.sh: does exercise 504 compute what torchvision's ResNet-18 computes? With weights
+# torchvision.sh: does exercise 504 compute what torchvision's ResNet-18 computes? With weights
 # that each of them made, through files that each of them wrote, for images of two sizes; and are a
 # model and the file of its state dict the same?
 #
-#   test_torchvision.sh              the test
-#   test_torchvision.sh --python     the python that has torchvision; fails where none has
+#   torchvision.sh              the test
+#   torchvision.sh --python     the python that has torchvision; fails where none has
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${COURSE_BUILD:-build}
 
 python_with_torchvision() {
@@ -30,7 +30,7 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 
 fail() {
-    echo "test_torchvision: $*" >&2
+    echo "torchvision: $*" >&2
     exit 1
 }
 
@@ -48,9 +48,9 @@ refuses() { # WORDS COMMAND...
 }
 
 answers="$scratch/answers_of_504"
+# shellcheck disable=SC2046
 ${CC:-cc} -O3 -march=native -std=gnu11 -Icommon -Iphase1_cpu -Iphase5_full_network \
-    tests/programs/torchvision_answers.c solutions/phase5_full_network/504_resnet18_cpu.c \
-    solutions/phase1_cpu/110_conv2d_cpu.c solutions/phase1_cpu/106_matmul_cpu_vectorized.c \
+    tests/programs/torchvision_answers.c $("$build/grader" needs 504 | sed 's|^|solutions/|') \
     -L"$build" -lcourse -Wl,-rpath,"$(realpath "$build")" -lm -o "$answers"
 weights() { "$python" tools/resnet18_weights.py "$@"; }
 

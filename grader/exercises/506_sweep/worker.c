@@ -1,14 +1,10 @@
-/*
- * scenarios_cuda.c: the functions of the worker that a call of a CUDA exercise can take as an
- * argument: the forward pass that 506 times.
- */
+/* worker.c: the forward pass that the sweep of 506 is to time (sweep_plan.h). */
 #ifdef WITH_CUDA
-#include "worker.h"
+#include "worker/worker.h"
 
 #include "sweep_plan.h"
 #include "timer.h"
 #include <cuda_runtime_api.h>
-#include <string.h>
 #include <time.h>
 
 /* One call's work on the stream. */
@@ -40,7 +36,7 @@ static cudaError_t hold(size_t bytes)
 /* Returns while the stream still works, as a launch does. */
 static cudaError_t timed_forward(void *context, int batch, cudaStream_t stream)
 {
-    sweep_plan *plan = scenario_hidden(context);
+    sweep_plan *plan = context_hidden(context);
     if (!plan) return cudaErrorInvalidValue; /* not the context that the sweep was given */
     if (plan->calls >= SWEEP_CALLS) {
         plan->calls++;
@@ -58,9 +54,10 @@ static cudaError_t timed_forward(void *context, int batch, cudaStream_t stream)
     return cudaLaunchHostFunc(stream, keep_busy, &tasks[call]);
 }
 
-void (*scenario_function_cuda(const char *name))(void)
+static void forget_earlier_case(void)
 {
-    hold(0); /* of an earlier case */
-    return strcmp(name, "timed_forward") == 0 ? (void (*)(void))timed_forward : NULL;
+    hold(0);
 }
+
+WORKER_FUNCTION(timed_forward, .prepare = forget_earlier_case);
 #endif

@@ -1,10 +1,10 @@
 /*
- * losses.h: the shapes and the fixed data of the losses in scenarios.c, which the cases of 111
+ * losses.h: the shapes and the fixed data of the losses in worker.c, which the cases of 111
  * differentiate. theta[QUADRATIC_N]; or theta = w[OUT x IN], bias[OUT]; or theta = w1[HIDDEN x IN],
  * bias1[HIDDEN], w2[OUT x HIDDEN], bias2[OUT].
  */
-#ifndef GRADER_LOSSES_H
-#define GRADER_LOSSES_H
+#ifndef LOSSES_H
+#define LOSSES_H
 
 #include <math.h>
 

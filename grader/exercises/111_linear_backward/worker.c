@@ -1,18 +1,10 @@
 /*
- * scenarios.c: the functions of the worker that a call can take as an argument. Those of 111 are
- * losses: double name(const float *theta, void *context), all sums in double, context unused. Those
- * that need a device are in scenarios_cuda.c.
- *
- * A function may have a context that the code which calls it has no business with: that code gets a
- * token instead.
+ * worker.c: the losses of 111, which its cases hand to gradcheck: double name(const float *theta,
+ * void *context), all sums in double, context unused.
  */
-#include "worker.h"
+#include "worker/worker.h"
 
 #include "losses.h"
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 
 /* A bowl whose axes are not those of theta: neighbours are coupled. */
 static double quadratic(const float *theta, double unit)
@@ -108,69 +100,10 @@ static double loss_mlp(const float *theta, void *context)
     return sum / LOSS_BATCH;
 }
 
-#define SCENARIO_BYTES 4096
-
-/* ---- contexts -------------------------------------------------------------------------------- */
-
-static struct {
-    unsigned char contents[SCENARIO_BYTES];
-    void *data, *token;
-    size_t bytes;
-} hidden;
-
-/* No address of this machine has the highest bit, so nobody reads or writes through it. */
-static void *new_token(void)
-{
-    uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) < 0) abort();
-    return (void *)(uintptr_t)(number | UINT64_C(1) << 63);
-}
-
-void *scenario_hide(void *data, size_t bytes)
-{
-    if (bytes > sizeof hidden.contents) abort(); /* the grader's own mistake */
-    memcpy(hidden.contents, data, bytes);
-    memset(data, 0, bytes);
-    hidden.data = data;
-    hidden.bytes = bytes;
-    return hidden.token = new_token();
-}
-
-void *scenario_hidden(const void *token)
-{
-    return hidden.data && token == hidden.token ? hidden.contents : NULL;
-}
-
-void scenario_reveal(void)
-{
-    if (hidden.data) memcpy(hidden.data, hidden.contents, hidden.bytes);
-    memset(&hidden, 0, sizeof hidden);
-}
-
-/* ---- by name --------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    double (*function)(const float *theta, void *context);
-} scenarios[] = {
-    {"loss_quadratic", loss_quadratic},
-    {"loss_offset", loss_offset},
-    {"loss_tiny", loss_tiny},
-    {"loss_large", loss_large},
-    {"loss_flat", loss_flat},
-    {"loss_linear", loss_linear},
-    {"loss_mlp", loss_mlp},
-    {NULL, NULL},
-};
-
-void *scenario_function(const char *name)
-{
-    for (size_t i = 0; scenarios[i].name; i++) {
-        if (strcmp(scenarios[i].name, name) == 0) return (void *)scenarios[i].function;
-    }
-#ifdef WITH_CUDA
-    return (void *)scenario_function_cuda(name);
-#else
-    return NULL;
-#endif
-}
+WORKER_FUNCTION(loss_quadratic);
+WORKER_FUNCTION(loss_offset);
+WORKER_FUNCTION(loss_tiny);
+WORKER_FUNCTION(loss_large);
+WORKER_FUNCTION(loss_flat);
+WORKER_FUNCTION(loss_linear);
+WORKER_FUNCTION(loss_mlp);

@@ -1,10 +1,10 @@
 /*
  * sweep_plan.h: the forward pass that exercise 506 is to time. It computes nothing: it keeps the
  * stream busy for a time that it notes, so that the cases know what should have been measured. Plan
- * and notes are hidden from the sweep, whose context is a token (scenarios.c).
+ * and notes are hidden from the sweep, whose context is a token (worker/context.c).
  */
-#ifndef GRADER_SWEEP_PLAN_H
-#define GRADER_SWEEP_PLAN_H
+#ifndef SWEEP_PLAN_H
+#define SWEEP_PLAN_H
 
 #define SWEEP_CALLS 128
 
