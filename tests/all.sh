@@ -106,10 +106,11 @@ emulator_and_compilers() {
     part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
     part 'softgpu'                       build emulator-test
     part 'softgpu in another process'    build emulator-test-remote
-    part "softgpu's headers are CUDA's"  emulator/tests/abi
+    part "softgpu's headers are CUDA's"  tests/emulator/abi
     part 'what fuzzers began with'       build fuzz-replay
     part 'the same, of the grader'       build fuzz-replay-grader
     part 'compiles without warnings'     build compiled
+    part 'rooms'                         tools/rooms.sh emulator
 }
 
 # Everything graded, by both compilers.

@@ -3,7 +3,7 @@
 
 FUZZ_NAMES := results history idx reply weights $(if $(ARCHIVE_LIBS),settings archive)
 FUZZ_O     := $(call objects,grader,$(wildcard tests/fuzz/grader/*.c))
-REPLAY_O   := $(BUILD)/obj/grader/emulator/fuzz/replay.o
+REPLAY_O   := $(BUILD)/obj/grader/tests/fuzz/replay.o
 
 # What is fuzzed; fuzz_reply.c has a worker_process.c of its own.
 FUZZED_O   := $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/obj/grader/tests/fuzz/grader/file.o
