@@ -62,7 +62,7 @@ static const struct {
     {"report", report},
     {"progress", progress},
     {"next", next},
-    {"compare", versus},
+    {"compare", compare_runs},
     {"watch", watch},
     {"findings", findings},
     {"profile", profile},

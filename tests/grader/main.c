@@ -53,7 +53,7 @@ int main(void)
     srunner_add_suite(runner, suite_threads());
     srunner_add_suite(runner, suite_claims());
     srunner_add_suite(runner, suite_corpus());
-    srunner_add_suite(runner, suite_versus());
+    srunner_add_suite(runner, suite_compare_runs());
     run(runner);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -1,5 +1,5 @@
 /*
- * test_worker.c: calls into a worker (channel.c, call.c) with a library of this file's own: what
+ * test_worker.c: calls into a worker (worker_process.c, call.c) with a library of this file's own: what
  * arrives, what comes back, and what is told of a function that does what it must not.
  */
 #include "grader/tests.h"

@@ -1,7 +1,7 @@
 /*
  * test_loop.c: what a student is told between gradings: the map of the course and what comes next
- * (loop/progress.c), and all that was found, each thing once (loop/findings.c). In a course of its
- * own, with an exercise in each state.
+ * (student/progress.c), and all that was found, each thing once (student/findings.c). In a course
+ * of its own, with an exercise in each state.
  */
 #include "grader/tests.h"
 
