@@ -135,10 +135,25 @@ static bool check_entry(const options *o, const entry *e, const device_facts *de
     return agrees;
 }
 
+/* What only a missing layer of isolation stops is skipped by name. */
+static bool layer_is_missing(const claim *c)
+{
+    const layers on = sandbox_layers();
+    const char *names = strstr(c->condition, "needs ");
+    if (!names || (on.namespaces && strstr(names, "namespaces")) ||
+        (on.files && strstr(names, "files")) || (on.user && strstr(names, "user")) ||
+        (on.limits && strstr(names, "limits")) || (on.seccomp && strstr(names, "seccomp")) ||
+        (on.environment && strstr(names, "environment")))
+        return false;
+    printf("skipped %s: %s\n", c->label, names);
+    return true;
+}
+
 static bool judged_here(const options *o, const entry *e)
 {
     const bool gpu = o->backend == BACKEND_CUDA;
     const char *when = e->claim->condition;
+    if (layer_is_missing(e->claim)) return false;
     if (place_needs(o, e->build.place)) return false;
     if (gpu && e->claim->kind == CLAIM_HOSTILE) return strstr(when, "on a gpu");
     if (begins(when, "gpu")) return gpu;
