@@ -34,7 +34,7 @@ CLASS_RESULTS ?= $(wildcard $(dir $(RESULTS))class.json)
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data skeletons reset docs format clean
+WITHOUT_SETUP := help setup doctor gradescope data skeletons reset docs pages format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif
@@ -169,7 +169,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme handout corpus manifest \
+.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme pages mistakes handout corpus manifest \
         skeletons test compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -339,8 +339,14 @@ manifest: all ## the list of the corpus and its verdicts, written anew
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
 	HIDDEN="$(HIDDEN)" tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
-readme: all ## the measured tables of README.md, from docs/results
-	tools/readme.sh
+readme: all ## the tables of README.md and docs/softgpu.md, from docs/results and the pages' titles
+	tools/documents.sh README.md docs/softgpu.md
+
+pages: ## the numbers of the exercises' pages, from docs/results
+	tools/documents.sh docs/exercises/*.md
+
+mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/mistakes.tsv
+	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv
 
 handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
 	HANDOUT="$(or $(HANDOUT),$(BUILD)/handout)"; tools/handout.sh "$$HANDOUT"

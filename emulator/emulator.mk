@@ -10,10 +10,10 @@ BUILD ?= build
 FUZZ_CC ?= clang
 
 EMULATOR_CFLAGS := -std=gnu11 -O3 -ffp-contract=off -fPIC -pthread -Wall -Wextra \
-	-fno-semantic-interposition -isystem $(EMULATOR)/include
-EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*.c)
+	-fno-semantic-interposition -I$(EMULATOR) -isystem $(EMULATOR)/include
+EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*/*.c)
 EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
-EMULATOR_EXPORTS := $(EMULATOR)/runtime/exports.map
+EMULATOR_EXPORTS := $(EMULATOR)/runtime/core/exports.map
 
 # The device is compiled for several kinds of x86-64 processors; simd/simd.c chooses. The functions
 # that device.h declares get the kind as a prefix, all others become local. Once and quickly:
@@ -22,7 +22,7 @@ SIMD_KINDS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),plain avx2 a
 SIMD_FLAGS_plain := -O2
 SIMD_FLAGS_avx2 := -march=x86-64-v3
 SIMD_FLAGS_avx512 := -march=x86-64-v4
-DEVICE_SOURCES := $(wildcard $(EMULATOR)/device/*.c)
+DEVICE_SOURCES := $(wildcard $(EMULATOR)/device/*/*.c)
 device_objects = $(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/$1/%.o)
 ALL_DEVICE_OBJECTS := $(foreach kind,$(SIMD_KINDS),$(call device_objects,$(kind)))
 LOCAL_OBJECT := $(BUILD)/emulator/simd/here.o
@@ -30,7 +30,7 @@ DEVICE_OBJECTS := $(if $(SIMD_KINDS),$(SIMD_KINDS:%=$(BUILD)/emulator/%.o) $(BUI
 	$(DEVICE_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o) $(BUILD)/emulator/simd/only.o)
 
 # test_counts.c looks inside the device, at this file.
-PATTERN_OBJECT := $(if $(SIMD_KINDS),$(BUILD)/emulator/plain/device/pattern.o)
+PATTERN_OBJECT := $(if $(SIMD_KINDS),$(BUILD)/emulator/plain/device/counts/pattern.o)
 $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 
 # The runtime with the device in the program's own process; the runtime with a client of a device in
@@ -39,8 +39,8 @@ $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 REMOTE_OBJECTS = $(1:%=$(BUILD)/emulator/remote/%.o)
 CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
 SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform perform_run watch link) \
-	$(patsubst %,$(BUILD)/emulator/runtime/%.o,checks finding options profile_collect profile_table \
-	profile_source profile_json profile_ratio) $(DEVICE_OBJECTS)
+	$(patsubst %,$(BUILD)/emulator/runtime/%.o,core/checks core/finding core/options profile/profile_collect \
+	profile/profile_table profile/profile_source profile/profile_json profile/profile_ratio) $(DEVICE_OBJECTS)
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)
 $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_OBJECTS) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_EXPORTS)
@@ -70,7 +70,7 @@ $(BUILD)/emulator/simd.inc: $(BUILD)/emulator/plain.o
 	@sed 's/\(.*\) .*/FUNCTION(\1)/' $<.names >$@
 
 $(BUILD)/emulator/simd/simd.o: $(BUILD)/emulator/simd.inc
-$(BUILD)/emulator/simd/%.o: EMULATOR_CFLAGS += -I$(EMULATOR) -I$(BUILD)/emulator
+$(BUILD)/emulator/simd/%.o: EMULATOR_CFLAGS += -I$(BUILD)/emulator
 
 # cuBLAS: a library over the public runtime API, so it sees nothing of softgpu's inside.
 EMULATOR_BLAS_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/emulator/%.o,$(wildcard $(EMULATOR)/blas/*.c))
@@ -86,12 +86,12 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 
 $(BUILD)/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_counts.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
 	@echo 'link $@'
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -o $@ $^ \
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
 $(BUILD)/remote/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 	@mkdir -p $(@D) && echo 'link $@'
-	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
+	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm -ldl
 
 .PHONY: emulator-test
@@ -114,7 +114,7 @@ bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's
 
 # The fuzzers' inputs as a test.
 $(BUILD)/replay_ptx: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_ptx.o $(call device_objects,plain)
-$(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/fatbin.o
+$(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/launch/fatbin.o
 $(BUILD)/replay_remote: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_remote.o $(SERVER_OBJECTS)
 $(BUILD)/replay_%:
 	@echo 'link $@'
@@ -127,7 +127,7 @@ fuzz-replay: $(BUILD)/replay_ptx $(BUILD)/replay_fatbin $(BUILD)/replay_remote
 	@$(BUILD)/replay_remote $(EMULATOR)/fuzz/remote/*
 
 # Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
-FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -isystem $(EMULATOR)/include \
+FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -I$(EMULATOR) -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
 FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(DEVICE_SOURCES))
 
@@ -135,12 +135,12 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/fuzz/fuzz_ptx.o $(FUZZ_OBJECTS)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 
-$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtime/fatbin.o
+$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtime/launch/fatbin.o
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
 
 $(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/fuzz/fuzz_remote.o $(FUZZ_OBJECTS) \
-		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/finding runtime/profile_ratio)
+		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/core/finding runtime/profile/profile_ratio)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 

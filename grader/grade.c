@@ -1,5 +1,6 @@
 /* grade.c: a whole submission: what to build, what to judge, what is remembered. */
-#include "student/loop.h"
+#include "grade.h"
+#include "student/student.h"
 
 #include "timer.h"
 #include <stdio.h>
@@ -150,7 +151,8 @@ static void judge_item(run *r, item *it, const device_facts *device)
     char key[HASH_HEX];
     const bool remember = !r->options->case_name && !r->options->seed_given;
     judge_key(r, it, device, key);
-    if (remember && !r->options->fresh && it->build.ok) it->entry = cache_load(r->options, key);
+    if (remember && !r->options->fresh && it->build.ok)
+        it->entry = cache_load(r->options->build, key);
     if (it->entry) return;
     report_progress("%d %s", it->exercise->id, it->exercise->name);
     it->judged = true;
@@ -158,7 +160,7 @@ static void judge_item(run *r, item *it, const device_facts *device)
     if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
     it->entry = results_exercise(&result);
     const bool settled = it->build.ok && !now.dead && is_settled(&result);
-    if (remember && settled) cache_store(r->options, key, it->entry);
+    if (remember && settled) cache_store(r->options->build, key, it->entry);
     exercise_result_free(&result);
 }
 
@@ -211,6 +213,13 @@ static bool submission_exists(const options *o)
     snprintf(why, sizeof why, "there is no folder %s to grade", o->submission);
     fprintf(stderr, "grader: %s\n", why);
     results_write_failure(o, why);
+    return false;
+}
+
+static bool is_isolated(const options *o)
+{
+    if (sandbox_start(o)) return true;
+    results_write_failure(o, "isolation is required, and not all of it is to be had here");
     return false;
 }
 
@@ -328,7 +337,7 @@ int grade(const options *o, grading *g)
 {
     const double began = seconds_now();
     const time_t started = time(NULL);
-    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
     if (!device_exists(o) || !read_hidden_file(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     origin_commit(o, g->commit);
@@ -366,7 +375,7 @@ static int show_build(const item *it)
 int build_only(const options *o)
 {
     int failed = 0;
-    if (!submission_exists(o) || !libraries_are_whole(o) || !sandbox_start(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
     run *r = begin(o);
     build_items(r, true);
     report_progress("%s", "");

@@ -1,5 +1,7 @@
 /* main.c: the commands of the grader. */
-#include "student/loop.h"
+#include "grade.h"
+#include "selftest/selftest.h"
+#include "student/student.h"
 
 #include <malloc.h>
 #include <signal.h>

@@ -64,6 +64,14 @@ solutions_are_right() {
         ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json"
 }
 
+# What docs/results says of a test, it says of the test as it is: same metric, bound and threshold.
+tests_are_as_measured() {
+    tools/tests_of.awk "$logs/solutions.json" | cut -f 1-6 >"$logs/tests"
+    for measured in docs/results/h200/results.json docs/results/softgpu/results.json; do
+        tools/tests_of.awk "$measured" | cut -f 1-6 | diff "$logs/tests" - || return 1
+    done
+}
+
 # Traffic is no matter of time: on softgpu the solutions earn every point that there is.
 solutions_earn_all() {
     [ "$BACKEND" = cuda ] ||
@@ -107,6 +115,7 @@ emulator_and_compilers() {
 # Everything graded, by both compilers.
 solutions() {
     part 'solutions are right'             solutions_are_right
+    part 'measured are the tests of today' tests_are_as_measured
     part 'solutions earn all on softgpu'   solutions_earn_all
     part 'solutions, compiled by clang'    solutions_earn_all_with_clang
 }
@@ -120,7 +129,12 @@ grader_and_tools() {
     else
         say 'grading a class' 'skipped: needs libarchive (tools/setup.sh --archive)'
     fi
+<<<<<<< HEAD:tests/all.sh
     part 'reports'                         tests/scripts/views.sh
+=======
+    part 'reports'                         tools/test_views.sh
+    part 'documents hold what was measured' tools/documents.sh --check README.md docs/*.md docs/exercises/*.md
+>>>>>>> 680d001 (Pages take their numbers from docs/results, by make pages; a stale page fails make test):tools/test.sh
     part 'skeletons follow from solutions' tools/skeletons.sh --check
     part 'skeletons score nothing'         skeletons_score_nothing
     part 'begun skeletons score nothing'   begun_skeletons_score_nothing

@@ -41,7 +41,7 @@ is_for_students() { # FILE
     grader/exercises/*/cases.c | grader/exercises/shared/*) true ;;
     grader/exercises/* | grader/class/* | tests/*) false ;;
     tools/gradescope/* | tools/skeleton* | tools/handout.sh) false ;;
-    tools/class* | tools/measure* | tools/readme.sh | tools/sanitize_corpus.sh) false ;;
+    tools/class* | tools/measure* | tools/documents.sh | tools/tests_of.awk | tools/numbers.awk | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
     bench/* | tools/report* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions

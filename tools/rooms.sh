@@ -7,10 +7,11 @@
 #   except PATH: REASON          a file or folder that breaks a rule today; the list only shrinks
 #
 # The rules: each folder with C files is a room (`.` is the tree's own); includes follow its line; the
-# lines make no circle; no folder holds more than 20 C files, no header more than 200 lines.
+# lines make no circle; submissions of the corpus do not count; no folder holds more than 20 C files, no header more than 200 lines.
 cd "${COURSE_ROOT:-.}" || exit 2
 for tree; do
-    find "$tree" -name '*.[ch]' | sort | xargs awk -v tree="$tree" '
+    find "$tree" -regex '.*/\(wrong\|right\|slow\|fast\|hostile\)' -prune -o -name '*.[ch]' -print |
+        sort | xargs awk -v tree="$tree" '
     function say(path, what) { print tree "/" path ": " what; failed++ }
     function broken(path, what) {
         if (path in excepted) needed[path] = 1

@@ -12,7 +12,7 @@
  *   run      device_launch, device_graph_add, device_graph_set, device_graph_run,
  *            device_graph_free
  *   report   device_take_finding, device_annotate, device_take_output, device_error
- *   count    device_count, device_count_total, device_count_kernel, device_count_site,
+ *   count    device_count, device_count_total, device_count_kernel, device_count_instruction,
  *            device_count_launch
  *
  * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
@@ -248,12 +248,12 @@ size_t device_take_output(device *, char *to, size_t bytes);
 const char *device_error(device *);
 
 /** One statement of PTX of a counted kernel, and what it cost in all launches. */
-typedef struct device_site {
+typedef struct device_instruction {
     char file[256]; /**< "" without -lineinfo */
     uint32_t line;
     char opcode[32];
     device_counts counts;
-} device_site;
+} device_instruction;
 
 /** One launch of a counted kernel. */
 typedef struct device_counted_launch {
@@ -272,7 +272,7 @@ void device_count_total(device *, device_counts *);
 int device_count_kernel(device *, uint32_t kernel, char name[128], device_counts *);
 /** The statement of that number of the kernel of that number, in the order of the program; some
  *  were never executed. @return 0 when there is none. */
-int device_count_site(device *, uint32_t kernel, uint32_t number, device_site *);
+int device_count_instruction(device *, uint32_t kernel, uint32_t number, device_instruction *);
 /** The counted launch of that number; only the first 10000 are kept. @return 0 when there is none.
  */
 int device_count_launch(device *, uint32_t number, device_counted_launch *);

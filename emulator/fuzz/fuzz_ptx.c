@@ -5,7 +5,7 @@
  * The device's own memory is real, so that a wild address in a kernel is answered like in a
  * program; parameters are all zero but the first few, which point to a small allocation.
  */
-#include "../device/internal.h"
+#include "device/base/state.h"
 
 #include <stdlib.h>
 

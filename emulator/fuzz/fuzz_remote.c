@@ -7,7 +7,7 @@
  * number, an address of the device, one that the host shares, or as it stands. The bytes of sender
  * and length also say whose turn it is.
  */
-#include "../remote/remote.h"
+#include "remote/server.h"
 
 #include <stdlib.h>
 #include <string.h>

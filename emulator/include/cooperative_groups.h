@@ -13,8 +13,7 @@
 namespace cooperative_groups
 {
 
-/* ---- the grid ---------------------------------------------------------------------------------
- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 namespace details
 {
@@ -122,8 +121,7 @@ SOFTGPU_DEVICE grid_group this_grid()
     return grid_group();
 }
 
-/* ---- the block --------------------------------------------------------------------------------
- */
+/* ---- the block ------------------------------------------------------------------------------- */
 
 class thread_block
 {
@@ -179,8 +177,7 @@ SOFTGPU_DEVICE thread_block this_thread_block()
     return thread_block();
 }
 
-/* ---- groups inside a warp ---------------------------------------------------------------------
- */
+/* ---- groups inside a warp -------------------------------------------------------------------- */
 
 /** What tiles and coalesced threads share: lanes of one warp that vote and shuffle. Self gives
  *  mask(), size(), thread_rank() and lane_of(rank), the lane that has this rank. */
@@ -359,8 +356,7 @@ SOFTGPU_DEVICE auto invoke_one_broadcast(const Group &group, F &&f) -> decltype(
     return group.shfl(result, 0);
 }
 
-/* ---- making smaller groups --------------------------------------------------------------------
- */
+/* ---- making smaller groups ------------------------------------------------------------------- */
 
 template <unsigned Size, class Parent>
 SOFTGPU_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &)

@@ -11,7 +11,7 @@
 typedef struct { unsigned short x; } __half_raw;
 typedef struct { unsigned short x, y; } __half2_raw;
 
-/* ---- bits and floats -------------------------------------------------------------------------- */
+/* ---- bits and floats ------------------------------------------------------------------------- */
 
 SOFTGPU_BOTH unsigned short softgpu_half_from_float(float f)
 {
@@ -89,7 +89,7 @@ SOFTGPU_BOTH __half __double2half(double d) { return __float2half((float)d); }
 #define FROM_FLOAT(f) __float2half(f)
 #include "half_operations.h"
 
-/* ---- conversions ------------------------------------------------------------------------------ */
+/* ---- conversions ----------------------------------------------------------------------------- */
 
 #define DIRECTIONS(each) each(rz, rz, rzi) each(ru, rp, rpi) each(rd, rm, rmi)
 #define FROM(m, r, ri)                                                                             \

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 
-/* ---- barriers and fences ---------------------------------------------------------------------- */
+/* ---- barriers and fences --------------------------------------------------------------------- */
 
 /* clang has a __syncthreads of its own, but clang 14 moves loads of shared variables across it. */
 SOFTGPU_DEVICE void softgpu_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
@@ -41,7 +41,7 @@ SOFTGPU_DEVICE int __syncthreads_count(int predicate)
 REDUCE(__syncthreads_and, "and") REDUCE(__syncthreads_or, "or")
 #undef REDUCE
 
-/* ---- votes, matches, reductions ---------------------------------------------------------------- */
+/* ---- votes, matches, reductions -------------------------------------------------------------- */
 
 #define VOTE(name, op)                                                                             \
     SOFTGPU_DEVICE int name(unsigned mask, int predicate)                                          \
@@ -98,7 +98,7 @@ REDUCE(int, add, "add.s32") REDUCE(int, min, "min.s32") REDUCE(int, max, "max.s3
 REDUCE(unsigned, and, "and.b32") REDUCE(unsigned, or, "or.b32") REDUCE(unsigned, xor, "xor.b32")
 #undef REDUCE
 
-/* ---- shuffles, word by word -------------------------------------------------------------------- */
+/* ---- shuffles, word by word ------------------------------------------------------------------ */
 
 /* `edge`: 0x1f, the last lane of a segment; an upward shuffle stops at the first, 0. */
 #define SHUFFLE(name, op, edge)                                                                    \
@@ -117,7 +117,7 @@ REDUCE(unsigned, and, "and.b32") REDUCE(unsigned, or, "or.b32") REDUCE(unsigned,
 SHUFFLE(, "idx", 0x1f) SHUFFLE(_up, "up", 0) SHUFFLE(_down, "down", 0x1f) SHUFFLE(_xor, "bfly", 0x1f)
 #undef SHUFFLE
 
-/* ---- loads and stores with a cache hint: the hint means nothing here --------------------------- */
+/* ---- loads and stores with a cache hint: the hint means nothing here ------------------------- */
 
 #define LOAD(name)                                                                                 \
     template <class T> SOFTGPU_DEVICE T name(const T *p) { return *p; }
@@ -129,7 +129,7 @@ template <class T> SOFTGPU_DEVICE T __ldcv(const T *p) { return *(const volatile
 #undef LOAD
 #undef STORE
 
-/* ---- clocks, addresses, the end ---------------------------------------------------------------- */
+/* ---- clocks, addresses, the end -------------------------------------------------------------- */
 
 #define READ(T, a, name, move)                                                                     \
     SOFTGPU_DEVICE T name()                                                                        \

@@ -14,7 +14,7 @@
 
 /* clang-format off */
 
-/* ---- the C library's functions ---------------------------------------------------------------- */
+/* ---- the C library's functions --------------------------------------------------------------- */
 
 #ifdef __CUDA_ARCH__
 #define BODY(T, name, parameters, ...)                                                             \
@@ -127,7 +127,7 @@ SOFTGPU_DEVICE float round(float x) { return roundf(x); }
 #undef __sincosf
 #undef __tanhf
 
-/* ---- CUDA's own ------------------------------------------------------------------------------- */
+/* ---- CUDA's own ------------------------------------------------------------------------------ */
 
 /* d = op(x): one operand, result and operand of the given types and asm letters */
 #define ASM1(name, D, d, A, a, op)                                                                 \
@@ -165,7 +165,7 @@ SOFTGPU_DEVICE long long abs(long long x) { return x < 0 ? -x : x; }
 SOFTGPU_DEVICE float abs(float x) { return fabsf(x); }
 SOFTGPU_DEVICE double abs(double x) { return fabs(x); }
 
-/* ---- fast approximations ---------------------------------------------------------------------- */
+/* ---- fast approximations --------------------------------------------------------------------- */
 
 ASM1(__sinf, float, "f", float, "f", "sin.approx.f32")
 ASM1(__cosf, float, "f", float, "f", "cos.approx.f32")
@@ -182,7 +182,7 @@ SOFTGPU_DEVICE float __powf(float x, float y) { return softgpu_ex2(y * __log2f(x
 SOFTGPU_DEVICE float __tanf(float x) { return __fdividef(__sinf(x), __cosf(x)); }
 SOFTGPU_DEVICE void __sincosf(float x, float *s, float *c) { *s = __sinf(x); *c = __cosf(x); }
 
-/* ---- correctly rounded, in each direction ----------------------------------------------------- */
+/* ---- correctly rounded, in each direction ---------------------------------------------------- */
 
 #define DIRECTIONS(each, ...)                                                                      \
     each(rn, rn, rni, __VA_ARGS__) each(rz, rz, rzi, __VA_ARGS__)                                  \
@@ -223,7 +223,7 @@ ASM1(__frsqrt_rn, float, "f", float, "f", "rsqrt.approx.f32")
 #undef FROM_INTEGER
 #undef NARROW
 
-/* ---- bits and integers ------------------------------------------------------------------------ */
+/* ---- bits and integers ----------------------------------------------------------------------- */
 
 #define BITS(name, D, A) SOFTGPU_DEVICE D name(A x) { return __builtin_bit_cast(D, x); }
 BITS(__float_as_int, int, float) BITS(__int_as_float, float, int)
@@ -265,7 +265,7 @@ SHIFT(__funnelshift_l, "shf.l.wrap.b32") SHIFT(__funnelshift_lc, "shf.l.clamp.b3
 SHIFT(__funnelshift_r, "shf.r.wrap.b32") SHIFT(__funnelshift_rc, "shf.r.clamp.b32")
 #undef SHIFT
 
-/* ---- min and max of every type, on both sides ------------------------------------------------- */
+/* ---- min and max of every type, on both sides ------------------------------------------------ */
 
 #define LEAST(T)                                                                                   \
     SOFTGPU_BOTH T min(T x, T y) { return y < x ? y : x; }                                         \

@@ -48,8 +48,7 @@ enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
 enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
 } // namespace experimental
 
-/* ---- fragments --------------------------------------------------------------------------------
- */
+/* ---- fragments ------------------------------------------------------------------------------- */
 
 namespace details
 {
@@ -117,8 +116,7 @@ SOFTGPU_DEVICE float __float_to_tf32(float f)
     return __uint_as_float(bits);
 }
 
-/* ---- instructions -----------------------------------------------------------------------------
- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 /* Lists of 1 to 8 registers: their names in the PTX, and the words they stand for. */
 #define NAMES1(a)      "%[" #a "0]"
@@ -203,8 +201,7 @@ SOFTGPU_DEVICE float __float_to_tf32(float f)
     PRODUCT(mma_sync, "wmma.mma", col, row, __VA_ARGS__)                                           \
     PRODUCT(mma_sync, "wmma.mma", col, col, __VA_ARGS__)
 
-/* ---- the tables -------------------------------------------------------------------------------
- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 /* shape; words of a and b for bfloat16, then for bytes */
 #define SHAPE(m, n, k, a16, b16, a8, b8)                                                           \

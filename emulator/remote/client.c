@@ -87,6 +87,43 @@ static int ask_for(device *d, remote_request *q, void *answer, size_t bytes)
     return 1;
 }
 
+/* ---- what calls.def says all of -------------------------------------------------------------- */
+
+#define OWN(...)
+#define TELL_1(verb, name, A)                                                                      \
+    device_status device_##name(device *d, A a)                                                    \
+    {                                                                                              \
+        return tell(d, REQUEST(verb, .word = {a}));                                                \
+    }
+#define TELL_2(verb, name, A, B)                                                                   \
+    device_status device_##name(device *d, A a, B b)                                               \
+    {                                                                                              \
+        return tell(d, REQUEST(verb, .word = {a, b}));                                             \
+    }
+#define GUARDED_1(verb, name, A)    TELL_1(verb, name, A)
+#define GUARDED_2(verb, name, A, B) TELL_2(verb, name, A, B)
+#define ANSWER_2(verb, name, A, X, Y)                                                              \
+    device_status device_##name(device *d, A a, X *x, Y *y)                                        \
+    {                                                                                              \
+        remote_reply reply;                                                                        \
+        device_status status = ask(d, REQUEST(verb, .word = {a}), &reply);                         \
+        if (status) return status;                                                                 \
+        *x = reply.word[0];                                                                        \
+        *y = reply.word[1];                                                                        \
+        return DEVICE_OK;                                                                          \
+    }
+#define STRUCT_1(verb, name, A, S)                                                                 \
+    int device_##name(device *d, A a, S *s)                                                        \
+    {                                                                                              \
+        return ask_for(d, REQUEST(verb, .word = {a}), s, sizeof *s);                               \
+    }
+#define STRUCT_2(verb, name, A, B, S)                                                              \
+    int device_##name(device *d, A a, B b, S *s)                                                   \
+    {                                                                                              \
+        return ask_for(d, REQUEST(verb, .word = {a, b}), s, sizeof *s);                            \
+    }
+#include "calls.def"
+
 /* ---- open and close -------------------------------------------------------------------------- */
 
 /* The pages that the runtime reserved for it show what the device shows its kernels. */
@@ -135,22 +172,6 @@ device_status device_alloc(device *d, uint64_t bytes, device_address *address)
 
     if (!status) *address = reply.word[0];
     return status;
-}
-
-device_status device_free(device *d, device_address address)
-{
-    return tell(d, REQUEST(FREE, .word = {address}));
-}
-
-device_status device_find(device *d, device_address address, device_address *base, uint64_t *bytes)
-{
-    remote_reply reply;
-    device_status status = ask(d, REQUEST(FIND, .word = {address}), &reply);
-
-    if (status) return status;
-    *base = reply.word[0];
-    *bytes = reply.word[1];
-    return DEVICE_OK;
 }
 
 void device_memory(device *d, uint64_t *free_bytes, uint64_t *total_bytes)
@@ -220,22 +241,7 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     return worked(d, ask(d, q, &reply), &reply);
 }
 
-device_status device_forget(device *d, device_address address, uint64_t bytes)
-{
-    return tell(d, REQUEST(FORGET, .word = {address, bytes}));
-}
-
 /* ---- memory of the host's -------------------------------------------------------------------- */
-
-device_status device_share(device *d, device_address address, uint64_t bytes)
-{
-    return tell(d, REQUEST(SHARE, .word = {address, bytes}));
-}
-
-device_status device_unshare(device *d, device_address address)
-{
-    return tell(d, REQUEST(UNSHARE, .word = {address}));
-}
 
 device_status device_admit(device *d, uint64_t host_address, uint64_t bytes)
 {
@@ -265,11 +271,6 @@ device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *mo
 
     if (!status) *module = (uint32_t)reply.word[0];
     return status;
-}
-
-device_status device_unload(device *d, uint32_t module)
-{
-    return tell(d, REQUEST(UNLOAD, .word = {module}));
 }
 
 device_status device_function(device *d, uint32_t module, const char *name, uint32_t *function)
@@ -381,11 +382,6 @@ device_status device_graph_run(device *d, uint32_t graph, uint32_t node)
     return launched(d, ask(d, REQUEST(GRAPH_RUN, .word = {graph, node}), &reply), &reply);
 }
 
-device_status device_graph_free(device *d, uint32_t graph)
-{
-    return tell(d, REQUEST(GRAPH_FREE, .word = {graph}));
-}
-
 int device_take_finding(device *d, device_finding *finding)
 {
     if (!d->findings) return 0;
@@ -446,14 +442,4 @@ int device_count_kernel(device *d, uint32_t kernel, char name[128], device_count
     memcpy(name, k.name, sizeof k.name);
     *counts = k.counts;
     return 1;
-}
-
-int device_count_site(device *d, uint32_t kernel, uint32_t number, device_site *site)
-{
-    return ask_for(d, REQUEST(COUNT_SITE, .word = {kernel, number}), site, sizeof *site);
-}
-
-int device_count_launch(device *d, uint32_t number, device_counted_launch *launch)
-{
-    return ask_for(d, REQUEST(COUNT_LAUNCH, .word = {number}), launch, sizeof *launch);
 }

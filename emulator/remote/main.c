@@ -7,11 +7,11 @@
  * SOFTGPU_PROFILE, under a supervisor, is written by this process at its end.
  */
 #define _GNU_SOURCE
-#include "remote.h"
+#include "server.h"
 
-#include "../runtime/profile.h"
-#include "../runtime/runtime.h"
-#include "../softgpu.h"
+#include "runtime/profile/profile.h"
+#include "runtime/core/runtime.h"
+#include "softgpu.h"
 
 #include <signal.h>
 #include <stdio.h>

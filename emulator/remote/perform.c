@@ -68,7 +68,7 @@ static bool may_be(const device_options *o)
            o->memory_bytes <= DEVICE_OWN_BYTES && o->threads <= 1024;
 }
 
-static device_status do_open(message *m)
+device_status do_open(message *m)
 {
     device_options options;
     uint32_t number = 0;
@@ -83,7 +83,7 @@ static device_status do_open(message *m)
 }
 
 /* The supervisor's device stays; but what the client will share next may lie where this lay. */
-static device_status do_close(message *m)
+device_status do_close(message *m)
 {
     if (m->server->supervised)
         unshare_all(m->at);
@@ -94,7 +94,7 @@ static device_status do_close(message *m)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static device_status do_alloc(message *m)
+device_status do_alloc(message *m)
 {
     device_status status = device_alloc(m->device, m->q->word[0], &m->r->word[0]);
 
@@ -104,7 +104,7 @@ static device_status do_alloc(message *m)
     return DEVICE_OUT_OF_MEMORY;
 }
 
-static device_status do_free(message *m)
+device_status do_free(message *m)
 {
     device_address address = m->q->word[0], base;
     uint64_t bytes = 0;
@@ -117,12 +117,7 @@ static device_status do_free(message *m)
     return status;
 }
 
-static device_status do_find(message *m)
-{
-    return device_find(m->device, m->q->word[0], &m->r->word[0], &m->r->word[1]);
-}
-
-static device_status do_memory(message *m)
+device_status do_memory(message *m)
 {
     device_memory(m->device, &m->r->word[0], &m->r->word[1]);
     return DEVICE_OK;
@@ -135,13 +130,13 @@ static device_status transferred(const message *m, device_status status)
     return status;
 }
 
-static device_status do_write(message *m)
+device_status do_write(message *m)
 {
     take_turn(m);
     return transferred(m, device_write(m->device, m->q->word[0], m->window, m->q->payload));
 }
 
-static device_status do_read(message *m)
+device_status do_read(message *m)
 {
     uint64_t bytes = m->q->word[1];
 
@@ -152,7 +147,7 @@ static device_status do_read(message *m)
     return transferred(m, status);
 }
 
-static device_status do_copy(message *m)
+device_status do_copy(message *m)
 {
     const uint64_t *w = m->q->word;
 
@@ -160,17 +155,12 @@ static device_status do_copy(message *m)
     return transferred(m, device_copy(m->device, w[0], w[1], w[2]));
 }
 
-static device_status do_fill(message *m)
+device_status do_fill(message *m)
 {
     const uint64_t *w = m->q->word;
 
     take_turn(m);
     return transferred(m, device_fill(m->device, w[0], (uint32_t)w[1], m->q->small, w[2]));
-}
-
-static device_status do_forget(message *m)
-{
-    return device_forget(m->device, m->q->word[0], m->q->word[1]);
 }
 
 /* ---- memory of the host's -------------------------------------------------------------------- */
@@ -189,7 +179,7 @@ static bool may_share(const struct remote_device *at, device_address address, ui
     return true;
 }
 
-static device_status do_share(message *m)
+device_status do_share(message *m)
 {
     struct remote_device *at = m->at;
     struct remote_range *more;
@@ -204,7 +194,7 @@ static device_status do_share(message *m)
     return device_share(m->device, m->q->word[0], m->q->word[1]);
 }
 
-static device_status do_unshare(message *m)
+device_status do_unshare(message *m)
 {
     struct remote_device *at = m->at;
 
@@ -217,7 +207,7 @@ static device_status do_unshare(message *m)
     return DEVICE_BAD_ADDRESS;
 }
 
-static device_status do_place(message *m)
+device_status do_place(message *m)
 {
     const char *name = name_in(m);
 
@@ -228,7 +218,7 @@ static device_status do_place(message *m)
 
 /* ---- of a supervisor ------------------------------------------------------------------------- */
 
-static device_status do_call_it(message *m)
+device_status do_call_it(message *m)
 {
     const char *name = name_in(m);
 
@@ -236,14 +226,14 @@ static device_status do_call_it(message *m)
     return DEVICE_OK;
 }
 
-static device_status do_listen(message *m)
+device_status do_listen(message *m)
 {
     watch_listen(m->at->watch, m->q->word[0] != 0);
     m->server->listening = true;
     return DEVICE_OK;
 }
 
-static device_status do_listen_off(message *m)
+device_status do_listen_off(message *m)
 {
     static remote_account account;
 
@@ -255,41 +245,8 @@ static device_status do_listen_off(message *m)
 }
 
 static perform *const verbs[REMOTE_VERBS] = {
-    [REMOTE_OPEN] = do_open,
-    [REMOTE_CLOSE] = do_close,
-    [REMOTE_ALLOC] = do_alloc,
-    [REMOTE_FREE] = do_free,
-    [REMOTE_FIND] = do_find,
-    [REMOTE_MEMORY] = do_memory,
-    [REMOTE_WRITE] = do_write,
-    [REMOTE_READ] = do_read,
-    [REMOTE_COPY] = do_copy,
-    [REMOTE_FILL] = do_fill,
-    [REMOTE_FORGET] = do_forget,
-    [REMOTE_SHARE] = do_share,
-    [REMOTE_UNSHARE] = do_unshare,
-    [REMOTE_PLACE] = do_place,
-    [REMOTE_LOAD] = do_load,
-    [REMOTE_UNLOAD] = do_unload,
-    [REMOTE_FUNCTION] = do_function,
-    [REMOTE_FUNCTION_INFO] = do_function_info,
-    [REMOTE_SYMBOL] = do_symbol,
-    [REMOTE_LAUNCH] = do_launch,
-    [REMOTE_GRAPH_ADD] = do_graph_add,
-    [REMOTE_GRAPH_SET] = do_graph_set,
-    [REMOTE_GRAPH_RUN] = do_graph_run,
-    [REMOTE_GRAPH_FREE] = do_graph_free,
-    [REMOTE_FINDING] = do_finding,
-    [REMOTE_ANNOTATE] = do_annotate,
-    [REMOTE_ERROR] = do_error,
-    [REMOTE_COUNT] = do_count,
-    [REMOTE_COUNT_TOTAL] = do_count_total,
-    [REMOTE_COUNT_KERNEL] = do_count_kernel,
-    [REMOTE_COUNT_SITE] = do_count_site,
-    [REMOTE_COUNT_LAUNCH] = do_count_launch,
-    [REMOTE_CALL_IT] = do_call_it,
-    [REMOTE_LISTEN] = do_listen,
-    [REMOTE_LISTEN_OFF] = do_listen_off,
+#define OWN(verb, name) [REMOTE_##verb] = do_##name,
+#include "calls.def"
 };
 
 bool remote_perform(remote_server *s, bool supervisor, const remote_request *q,

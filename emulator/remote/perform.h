@@ -5,7 +5,7 @@
 #ifndef SOFTGPU_REMOTE_PERFORM_H
 #define SOFTGPU_REMOTE_PERFORM_H
 
-#include "remote.h"
+#include "server.h"
 
 typedef struct message {
     remote_server *server;
@@ -23,10 +23,9 @@ const char *name_in(const message *);
 /** Whose work what follows is. */
 void take_turn(const message *);
 
-/* perform_run.c */
+/** One function a verb: do_alloc, do_free, ... */
 typedef device_status perform(message *);
-perform do_load, do_unload, do_function, do_function_info, do_symbol, do_launch, do_graph_add,
-    do_graph_set, do_graph_run, do_graph_free, do_finding, do_annotate, do_error, do_count,
-    do_count_total, do_count_kernel, do_count_site, do_count_launch;
+#define OWN(verb, name) perform do_##name;
+#include "calls.def"
 
 #endif

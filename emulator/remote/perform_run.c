@@ -38,11 +38,6 @@ device_status do_load(message *m)
     return status;
 }
 
-device_status do_unload(message *m)
-{
-    return device_unload(m->device, (uint32_t)m->q->word[0]);
-}
-
 device_status do_function(message *m)
 {
     uint32_t function = 0;
@@ -148,11 +143,6 @@ device_status do_graph_run(message *m)
     return launched(m, device_graph_run(m->device, (uint32_t)w[0], (uint32_t)w[1]));
 }
 
-device_status do_graph_free(message *m)
-{
-    return device_graph_free(m->device, (uint32_t)m->q->word[0]);
-}
-
 device_status do_finding(message *m)
 {
     static device_finding finding;
@@ -200,19 +190,36 @@ device_status do_count_kernel(message *m)
     return give_if(m, found, &k, sizeof k);
 }
 
-device_status do_count_site(message *m)
-{
-    device_site site;
-    const uint64_t *w = m->q->word;
-    int found = device_count_site(m->device, (uint32_t)w[0], (uint32_t)w[1], &site);
+/* ---- what calls.def says all of -------------------------------------------------------------- */
 
-    return give_if(m, found, &site, sizeof site);
-}
-
-device_status do_count_launch(message *m)
-{
-    device_counted_launch launch;
-    int found = device_count_launch(m->device, (uint32_t)m->q->word[0], &launch);
-
-    return give_if(m, found, &launch, sizeof launch);
-}
+#define OWN(...)
+#define TELL_1(verb, name, A)                                                                      \
+    device_status do_##name(message *m)                                                            \
+    {                                                                                              \
+        return device_##name(m->device, (A)m->q->word[0]);                                         \
+    }
+#define TELL_2(verb, name, A, B)                                                                   \
+    device_status do_##name(message *m)                                                            \
+    {                                                                                              \
+        return device_##name(m->device, (A)m->q->word[0], (B)m->q->word[1]);                       \
+    }
+#define ANSWER_2(verb, name, A, X, Y)                                                              \
+    device_status do_##name(message *m)                                                            \
+    {                                                                                              \
+        return device_##name(m->device, (A)m->q->word[0], &m->r->word[0], &m->r->word[1]);         \
+    }
+#define STRUCT_1(verb, name, A, S)                                                                 \
+    device_status do_##name(message *m)                                                            \
+    {                                                                                              \
+        S s;                                                                                       \
+        int found = device_##name(m->device, (A)m->q->word[0], &s);                                \
+        return give_if(m, found, &s, sizeof s);                                                    \
+    }
+#define STRUCT_2(verb, name, A, B, S)                                                              \
+    device_status do_##name(message *m)                                                            \
+    {                                                                                              \
+        S s;                                                                                       \
+        int found = device_##name(m->device, (A)m->q->word[0], (B)m->q->word[1], &s);              \
+        return give_if(m, found, &s, sizeof s);                                                    \
+    }
+#include "calls.def"

@@ -1,11 +1,12 @@
 /*
  * remote.h: a device in a process of its own, and the wire between it and those who use it.
  *
+ *   calls.def   what can be asked
  *   client.c    device.h for a program: each function is a message; the other half of
  *               build/remote/libsoftgpu.so
  *   start.c     the client's process of the device, if nobody else has started one
  *   link.c      a link: a page of shared memory for messages, a socket to wake who sleeps
- *   server.c    one link after the other is listened to
+ *   server.c    one link after the other is listened to; server.h is what the process shares
  *   perform.c   a message, checked and handed to the device; with perform_run.c
  *   watch.c     what a supervisor is told
  *   main.c      the program build/softgpu_device
@@ -29,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 #define REMOTE_VERSION 2
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
@@ -37,46 +38,13 @@
 #define REMOTE_NAME    4096                 /* the longest name, its end included */
 
 typedef enum remote_verb {
-    REMOTE_OPEN = 1,      /* device_options -> number of the device */
-    REMOTE_CLOSE,         /* */
-    REMOTE_ALLOC,         /* bytes -> address */
-    REMOTE_FREE,          /* address */
-    REMOTE_FIND,          /* address -> base, bytes */
-    REMOTE_MEMORY,        /* -> free, in all */
-    REMOTE_WRITE,         /* address; the bytes -> number of findings */
-    REMOTE_READ,          /* address, bytes -> number of findings; the bytes */
-    REMOTE_COPY,          /* to, from, bytes -> number of findings */
-    REMOTE_FILL,          /* to, value, count; width in small -> number of findings */
-    REMOTE_FORGET,        /* address, bytes */
-    REMOTE_SHARE,         /* address, bytes */
-    REMOTE_UNSHARE,       /* address */
-    REMOTE_PLACE,         /* address, initialise; a name */
-    REMOTE_LOAD,          /* PTX -> module */
-    REMOTE_UNLOAD,        /* module */
-    REMOTE_FUNCTION,      /* module; a name -> function */
-    REMOTE_FUNCTION_INFO, /* function -> device_function_facts */
-    REMOTE_SYMBOL,        /* module; a name -> address, bytes */
-    REMOTE_LAUNCH,        /* the launch; its parameters -> number of findings; the output */
-    REMOTE_GRAPH_ADD,     /* a launch; word 1: graph, 0 a new one; its parameters -> graph, node */
-    REMOTE_GRAPH_SET,     /* a launch; word 1: graph, 2: node; its parameters */
-    REMOTE_GRAPH_RUN,     /* graph, node -> as LAUNCH */
-    REMOTE_GRAPH_FREE,    /* graph */
-    REMOTE_FINDING,       /* -> is there one; device_finding */
-    REMOTE_ANNOTATE,      /* is it a host pointer; words -> does anybody else read findings */
-    REMOTE_ERROR,         /* -> text */
-    REMOTE_COUNT,         /* on */
-    REMOTE_COUNT_TOTAL,   /* -> device_counts */
-    REMOTE_COUNT_KERNEL,  /* kernel -> is there one; remote_kernel */
-    REMOTE_COUNT_SITE,    /* kernel, number -> is there one; device_site */
-    REMOTE_COUNT_LAUNCH,  /* number -> is there one; device_counted_launch */
-    /* of a supervisor only */
-    REMOTE_CALL_IT,    /* address; what findings call the allocation */
-    REMOTE_LISTEN,     /* count: listen to the client, and forget what happened before */
-    REMOTE_LISTEN_OFF, /* -> remote_account */
+    REMOTE_NOTHING,
+#define OWN(verb, name) REMOTE_##verb,
+#include "calls.def"
     REMOTE_VERBS,
 } remote_verb;
 
-/** What stands in the list above before "->". */
+/** What goes with a verb: see calls.def. */
 typedef struct remote_request {
     uint32_t verb, device;
     uint64_t word[3];
@@ -167,76 +135,5 @@ remote_link *remote_start(void);
 int remote_host_memory(void);
 /** What the device was compiled for. */
 const char *remote_simd(void);
-
-/* ---- watch.c: what happens on a device ------------------------------------------------------- */
-
-typedef struct remote_watch remote_watch;
-/** @param supervised findings are kept until the account is taken, not until the next launch */
-remote_watch *watch_open(device *, bool supervised);
-void watch_close(remote_watch *);
-/** It is the turn of the client's work, or, of a copy's next piece, still is; or the supervisor's,
- *  whose works are in no order with anything. */
-void watch_turn(remote_watch *, bool supervisor, const remote_request *);
-/** A launch is over. */
-void watch_launched(remote_watch *, device_status);
-/** Take what the device found. @return how many findings the client has not seen */
-uint32_t watch_findings(remote_watch *);
-/** What its kernel printed, bytes. */
-void watch_printed(remote_watch *, uint64_t bytes);
-/** The next finding for the client. @return false: there is none */
-bool watch_finding(remote_watch *, device_finding *);
-/** What the client has to say of that one. */
-void watch_annotate(remote_watch *, bool is_host, const char *words);
-/** A copy or a fill of the client's went well. */
-void watch_transfer(remote_watch *, const remote_request *);
-/** Everything since the device was opened: launches if counted, and the client's copies. */
-void watch_total(remote_watch *, device_counts *);
-/** One end wants launches counted, or no longer; while one of them does they are. */
-void watch_count(remote_watch *, bool supervisor, bool on);
-/** The client has so many bytes of the device more, or fewer. */
-void watch_allocated(remote_watch *, uint64_t bytes);
-void watch_freed(remote_watch *, uint64_t bytes);
-/** A range is shared with the host, or no longer. */
-void watch_share(remote_watch *, int change);
-void watch_listen(remote_watch *, bool count);
-void watch_account(remote_watch *, remote_account *);
-/** An allocation is the supervisor's: not to be freed by others. @return false: it has too many */
-bool watch_own(remote_watch *, device_address);
-bool watch_owns(const remote_watch *, device_address);
-void watch_disown(remote_watch *, device_address);
-void watch_name(remote_watch *, device_address, const char *name);
-
-/* ---- server.c, perform.c --------------------------------------------------------------------- */
-
-enum { REMOTE_DEVICES = 8, REMOTE_SHARED = 1 << 16, REMOTE_MODULES = 1 << 12 };
-
-/** All that the process holds. */
-typedef struct remote_server {
-    remote_link client, supervisor; /* .head is NULL where there is none */
-    bool supervised, listening;     /* ... to the client */
-    const remote_link *last;        /* that asked something; or NULL */
-    struct remote_device {
-        device *device;
-        remote_watch *watch;
-        uint32_t modules; /* that were ever loaded */
-        struct remote_range {
-            device_address address;
-            uint64_t bytes;
-        } * shared; /* with the host */
-        uint32_t shared_count;
-    } devices[REMOTE_DEVICES];
-    uint64_t host_memory; /* where this process maps what is shared; 0: nowhere */
-} remote_server;
-
-/** Open a device in that place. @return whether it is open */
-bool remote_device_open(remote_server *, uint32_t number, device_options);
-void remote_device_close(remote_server *, uint32_t number);
-
-/** Do what one end asks; the window holds what came with it, and then what goes back.
- *  @return false: that was no message */
-bool remote_perform(remote_server *, bool supervisor, const remote_request *, unsigned char *window,
-                    remote_reply *);
-/** Serve until nobody is left. @return false: the client sent what is no message */
-bool remote_serve(remote_server *);
 
 #endif

@@ -3,7 +3,7 @@
  * it is that nobody is left: a supervisor, or without one the client.
  */
 #define _GNU_SOURCE
-#include "remote.h"
+#include "server.h"
 
 /* One message, which is read once. @return false: that was none */
 static bool answer(remote_server *s, remote_link *link)

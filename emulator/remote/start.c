@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "remote.h"
 
-#include "../softgpu.h"
+#include "softgpu.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

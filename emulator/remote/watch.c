@@ -6,9 +6,9 @@
  * allocated it) are put beside them. A supervisor gets them as lines.
  */
 #define _GNU_SOURCE
-#include "remote.h"
+#include "server.h"
 
-#include "../runtime/runtime.h"
+#include "runtime/profile/profile.h"
 
 #include <ctype.h>
 #include <stdio.h>

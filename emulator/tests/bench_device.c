@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 enum { N = 512, LAUNCHES = 2000 };
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../device/device.h"
-#include "../device/pattern.h"
+#include "device/device.h"
+#include "device/counts/pattern.h"
 
 Suite *more_suite(void);
 
@@ -254,17 +254,18 @@ END_TEST
 START_TEST(sites_and_launches_add_up)
 {
     device_counts total = count(body[0]), kernel, sum = {0};
-    device_site site;
+    device_instruction instruction;
     device_counted_launch launch;
     char name[128];
     ck_assert_int_eq(device_count_kernel(d, 0, name, &kernel), 1);
     ck_assert_str_eq(name, "k");
     ck_assert_mem_eq(&kernel, &total, sizeof total);
     ck_assert_int_eq(device_count_kernel(d, 1, name, &kernel), 0);
-    for (uint32_t i = 0; device_count_site(d, 0, i, &site); i++) {
-        sum.instructions += site.counts.instructions;
-        sum.global_load.sectors += site.counts.global_load.sectors;
-        if (site.counts.global_load.requests) ck_assert_str_eq(site.opcode, "ld.global.u32");
+    for (uint32_t i = 0; device_count_instruction(d, 0, i, &instruction); i++) {
+        sum.instructions += instruction.counts.instructions;
+        sum.global_load.sectors += instruction.counts.global_load.sectors;
+        if (instruction.counts.global_load.requests)
+            ck_assert_str_eq(instruction.opcode, "ld.global.u32");
     }
     ck_assert_uint_eq(sum.instructions, total.instructions);
     ck_assert_uint_eq(sum.global_load.sectors, total.global_load.sectors);
@@ -397,7 +398,8 @@ Suite *more_suite(void)
     tcase_add_loop_test(kernels, matrices_are_moved_as_by_machine_code, 0,
                         sizeof moves / sizeof *moves);
     tcase_add_checked_fixture(kernels, open_device, close_device);
-    tcase_set_timeout(kernels, 60);
+    tcase_set_timeout(patterns, 120);
+    tcase_set_timeout(kernels, 120);
     suite_add_tcase(suite, patterns);
     suite_add_tcase(suite, kernels);
     return suite;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 static device *d;
 
@@ -360,6 +360,9 @@ static const struct {
     {"trap", KERNEL("setp.eq.u32 %p1, %t, 9; @%p1 trap;"), FINDING_TRAP, DEVICE_TRAP, "trap"},
     {"unsupported", KERNEL("wgmma.fence.sync.aligned;"), FINDING_UNSUPPORTED, DEVICE_UNSUPPORTED,
      "wgmma.fence"},
+    {"no opcode, though an operation of the device's",
+     KERNEL(".reg .f32 %f<2>; saturate.f32 %f1, %f1;"), FINDING_UNSUPPORTED, DEVICE_UNSUPPORTED,
+     "saturate.f32"},
 };
 
 START_TEST(defects_are_named)
@@ -445,7 +448,7 @@ static Suite *device_suite(void)
     tcase_add_test(findings, uninitialised_global_memory);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_add_checked_fixture(cases[i], open_device, close_device);
-        tcase_set_timeout(cases[i], 60);
+        tcase_set_timeout(cases[i], 120);
         suite_add_tcase(suite, cases[i]);
     }
     return suite;

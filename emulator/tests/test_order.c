@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "../device/device.h"
+#include "device/device.h"
 
 enum { BYTES = 256 };
 
@@ -326,6 +326,8 @@ Suite *order_suite(void)
     tcase_add_test(graphs, graphs_that_are_none_are_refused);
     tcase_add_checked_fixture(order, set_up, tear_down);
     tcase_add_checked_fixture(graphs, set_up, tear_down);
+    tcase_set_timeout(order, 120);
+    tcase_set_timeout(graphs, 120);
     suite_add_tcase(suite, order);
     suite_add_tcase(suite, graphs);
     return suite;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../remote/remote.h"
+#include "remote/server.h"
 
 static remote_link client, supervisor;
 static pid_t process;
@@ -389,8 +389,8 @@ Suite *more_suite(void)
     tcase_add_test(broken, it_is_told_when_the_process_ends);
     tcase_add_checked_fixture(clean, open_process, close_cleanly);
     tcase_add_checked_fixture(broken, open_process, NULL);
-    tcase_set_timeout(clean, 60);
-    tcase_set_timeout(broken, 60);
+    tcase_set_timeout(clean, 120);
+    tcase_set_timeout(broken, 120);
     suite_add_tcase(suite, clean);
     suite_add_tcase(suite, broken);
     return suite;

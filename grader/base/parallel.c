@@ -3,7 +3,7 @@
  * while a call is timed. Threads end before the function returns, so a worker can be forked at any
  * time; and none of them may fail a case.
  */
-#include "grader.h"
+#include "base.h"
 
 #include <pthread.h>
 #include <sched.h>

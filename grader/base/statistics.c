@@ -6,7 +6,9 @@
  * it 93 to 96 times. The draws begin with the same seed, so that the same measurements have
  * the same interval.
  */
-#include "grader.h"
+#include "base.h"
+
+#include "random.h"
 
 #include <stdlib.h>
 #include <string.h>

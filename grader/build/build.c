@@ -7,7 +7,7 @@
  * Because helpers and kernels stay local to their library, a submission may call its own like those
  * of the reference that it is linked with.
  */
-#include "grader.h"
+#include "build.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,19 +131,6 @@ static void write_exports(const build *b, const char *folder)
         strcat(strcat(text, b->exercise->functions[i]), "; ");
     }
     write_text(folder, "exports.map", strcat(text, "local: *; };\n"));
-}
-
-bool copy_file(const char *from, const char *to)
-{
-    char block[1 << 14];
-    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-    bool whole = in && out;
-    for (size_t n; whole && (n = fread(block, 1, sizeof block, in)) > 0;) {
-        whole = fwrite(block, 1, n, out) == n;
-    }
-    if (in) fclose(in);
-    if (out) whole = fclose(out) == 0 && whole;
-    return whole;
 }
 
 /* Keep what a compiler said. @return whether it did its work */
@@ -403,35 +390,4 @@ void build_all(const options *o, build *builds[], int count)
     if (lock >= 0) close(lock);
     free(twin);
     free(jobs);
-}
-
-static bool is_skeleton(const options *o, const char *path)
-{
-    char manifest[PATH_MAX], line[PATH_MAX], hex[HASH_HEX];
-    struct stat facts;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > SOURCE_LIMIT) {
-        return false;
-    }
-    hash *h = hash_begin();
-    hash_file(h, path);
-    hash_end(h, hex);
-    snprintf(manifest, sizeof manifest, "%s/%s/skeletons.sha256", o->root,
-             prebuilt_exists(o) ? "skeletons" : "solutions");
-    FILE *file = fopen(manifest, "r");
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file)) {
-        found = strncmp(line, hex, HASH_HEX - 1) == 0;
-    }
-    if (file) fclose(file);
-    return found;
-}
-
-bool exercise_is_skeleton(const options *o, const exercise *e)
-{
-    char path[PATH_MAX];
-    for (int i = 0; exercise_file(e, i); i++) {
-        snprintf(path, sizeof path, "%s/%s", o->submission, exercise_file(e, i));
-        if (!is_skeleton(o, path)) return false;
-    }
-    return true;
 }

@@ -2,7 +2,7 @@
  * compiler.c: the command lines of the compilers, and what they see while they work on a student's
  * file: the contract headers, cucc and what is linked; beside them its folder, where it lies alone.
  */
-#include "grader.h"
+#include "build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * exercise calls, so that one mistake is not punished twice, and the frozen baselines. They are
  * built from source, or in a handout taken from prebuilt/.
  */
-#include "grader.h"
+#include "build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

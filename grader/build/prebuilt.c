@@ -8,7 +8,7 @@
  *   prebuilt/softgpu, cuda          NNN.so, a solution that others call; NNN_baseline.so
  *   prebuilt/MANIFEST               "HASH  FILE" of each; "# NAME: VALUE" of how they were made
  */
-#include "grader.h"
+#include "build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

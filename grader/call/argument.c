@@ -1,5 +1,5 @@
 /* argument.c: what a call is given: case.h says what each function makes. */
-#include "grader.h"
+#include "correctness/correctness.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,8 @@
  * and poison in the outputs; afterwards the grader, which kept its own copies, looks whether the
  * canaries and the inputs are as they were and takes the outputs.
  */
-#include "grader.h"
+#include "correctness/correctness.h"
+#include "correctness/mistakes/mistakes.h"
 
 #include "timer.h"
 #include <math.h>

@@ -4,7 +4,9 @@
  * allocated, filled and read back from here, and what was launched, copied, found and counted is
  * told here. No code of the student's stands in between. emulator/remote/remote.h has the details.
  */
-#include "grader.h"
+#include "call.h"
+
+#include "sandbox/sandbox.h"
 
 #include "timer.h"
 #include <errno.h>

@@ -3,7 +3,7 @@
  * come from the device; the worker adds those of host code, which only its runtime sees. A call
  * whose results are on the device must have made them there.
  */
-#include "grader.h"
+#include "correctness/correctness.h"
 
 #include <stdio.h>
 #include <string.h>

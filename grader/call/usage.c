@@ -3,7 +3,7 @@
  * the host of a virtual machine took of all of them. By the word of the kernel, not of a process;
  * where that is silent, zeros.
  */
-#include "grader.h"
+#include "call.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,9 @@
  * survive a fork), holds one socket, one shared memory file and one pipe to print into, and leads a
  * process group of its own, so that everything that it starts ends with it.
  */
-#include "grader.h"
+#include "call.h"
+
+#include "build/build.h"
 
 #include "timer.h"
 #include <errno.h>

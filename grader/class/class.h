@@ -31,7 +31,7 @@
 #ifndef GRADER_CLASS_H
 #define GRADER_CLASS_H
 
-#include "grader.h"
+#include "verdict/verdict.h"
 #include "views/views.h"
 #include <stdio.h>
 #include <time.h>

@@ -17,97 +17,10 @@
 #ifndef GRADER_CASE_H
 #define GRADER_CASE_H
 
-#include "device/counts.h"
-#include "call/protocol.h"
+#include "base/base.h"
+#include "call/argument.h"
+#include "course/exercise.h"
 #include "random.h"
-#include <stdbool.h>
-#include <stddef.h>
-
-/* ---- the description of an exercise ---------------------------------------------------------- */
-
-/** Where a case or a timing runs: a set of these. 0 means everywhere. */
-typedef enum place {
-    ON_HOST = 1,    /* phase 1: C on the CPU */
-    ON_SOFTGPU = 2, /* CUDA exercises without a GPU */
-    ON_GPU = 4,
-} place;
-
-#define SHAPE_MAX 9
-
-typedef struct grading_case {
-    const char *name;               /**< unique in its exercise; what `make check CASE=` takes */
-    void (*run)(const long *shape); /**< builds, calls, judges */
-    long shape[SHAPE_MAX];          /**< handed to run */
-    unsigned where;                 /**< set of place; 0: everywhere */
-    bool once;                      /**< long runs only: one seed, one address */
-    double seconds;                 /**< deadline of one call; 0: 10 s */
-    int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
-} grading_case;
-
-/** Times one function against a frozen baseline (baseline.c or .cu beside the cases) in pairs. Work
- *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
-typedef struct speed_test {
-    const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
-    const char *function; /**< the student's */
-    const char *baseline; /**< a function of the exercise's baseline file */
-    void (*run)(const char *function,
-                const long *shape); /**< fresh inputs, ONE timed call, judge */
-    long shape[SHAPE_MAX];
-    int varied;     /**< which number of the shape each pair changes */
-    bool from_idle; /**< the device has nothing to do when the call begins: the time has the host's
-                         way to it, too, and not only the kernels */
-    unsigned where; /**< ON_HOST or ON_GPU */
-    double threshold; /**< full points when the student's rate is this many baseline rates */
-    double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
-    double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
-    /** The baseline's known rate: this share of the device's copy bandwidth for so many bytes, or,
-     *  without bytes, of its arithmetic for `flop` (on the CPU: of additions that wait for each
-     *  other). Below 30 % of it nothing can be concluded. 0: not known */
-    double peer_share, peer_bytes;
-} speed_test;
-
-/** How a count is held against what is wanted. */
-typedef enum bound { AT_LEAST, AT_MOST, EXACTLY } bound;
-
-/** Counts what one call of a function costs on softgpu, where its time means nothing. With a
- *  baseline, the number is how many times less than the baseline the function needs; without one it
- *  is the count itself, over `ideal` if there is one. */
-typedef struct traffic_test {
-    const char *metric;   /**< what the number is, e.g. "sectors a request, 128 x 96 x 64" */
-    const char *function; /**< the student's */
-    const char *baseline; /**< a function of the exercise's baseline file, or NULL */
-    void (*run)(const char *function,
-                const long *shape); /**< fresh inputs, ONE counted call, judge */
-    long shape[SHAPE_MAX];
-    double (*count)(const device_counts *); /**< one of those below */
-    double ideal;                           /**< the least that the call could do with; 0: as 1 */
-    bound bound;
-    double wanted; /**< full points from here on */
-} traffic_test;
-
-typedef struct exercise {
-    int id;                      /**< e.g. 206 */
-    const char *name;            /**< e.g. "matmul_naive" */
-    const char *file;            /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
-    const char *parts[8];        /**< further files beside it, which it includes; NULL ends it */
-    const char *functions[24];   /**< contract names that the file exports; NULL ends the list */
-    int prerequisites[12];       /**< exercises that this one calls; 0 ends the list */
-    bool host_copies;            /**< its calls may take data to the host and bring it back */
-    bool own_prerequisites;      /**< phase 5: link the student's own where they passed */
-    const char *baseline_file;   /**< e.g. "grader/exercises/206_matmul_naive/baseline.cu", or NULL */
-    double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
-    const grading_case *cases;   /**< ends with a row whose name is NULL */
-    const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
-    const traffic_test *traffic; /**< likewise */
-} exercise;
-
-/** Define an exercise and enter it into the catalog: its address goes into a section of the program
- *  that catalog.c reads. */
-#define EXERCISE(number)                                                                           \
-    static const exercise exercise_##number;                                                       \
-    static const exercise *const catalog_entry __attribute__((section("exercises"), used)) =       \
-        &exercise_##number;                                                                        \
-    static const exercise exercise_##number
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
@@ -122,57 +35,8 @@ int *random_i32(size_t count, int low, int high);                     /* low .. 
 random_state *case_random(void);                                      /* for anything else */
 void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at random places */
 
-/* ---- large arrays, on all cores -------------------------------------------------------------- */
-
-/** Does its work for begin <= i < end. May not fail the case: several run at once. */
-typedef void parallel_work(size_t begin, size_t end, void *context);
-typedef bool parallel_test(size_t i, const void *context);
-
-/** The work for 0 .. count-1, cut into parts. @param cost of one, in simple operations */
-void parallel(size_t count, size_t cost, parallel_work *, void *context);
-/** @return the first i below count for which the test is true, or count */
-size_t parallel_find(size_t count, size_t cost, parallel_test *, const void *context);
-
-/* ---- calls into the worker ------------------------------------------------------------------- */
-
-/** One argument of a call: a wire_argument and where its data lives in the grader. */
-typedef struct argument {
-    wire_argument wire;
-    void *data; /* what goes in, and (out, inout) receives what comes back */
-    unsigned role;
-} argument;
-
-/* Device buffers for CUDA exercises, host buffers for phase 1. Inputs are verified to be unchanged;
- * outputs arrive poisoned with NaN or 0xA5; all are surrounded by canaries or unmapped memory. */
-argument in_f32(const char *name, const float *data, size_t count);
-argument out_f32(const char *name, float *data, size_t count);
-argument inout_f32(const char *name, float *data, size_t count);
-argument in_i32(const char *name, const int *data, size_t count);
-argument out_i32(const char *name, int *data, size_t count);
-argument in_bytes(const char *name, const void *data, size_t bytes);
-/** Host memory also in a CUDA exercise: host(in_f32(...)). */
-argument host(argument);
-/** Page-locked host memory: pinned(host(in_f32(...))). */
-argument pinned(argument);
-/** Host memory that only the worker's functions reach: the call gets a pointer to nothing in its
- *  place, which it can but hand on: opaque(host(inout_f32(...))). One a call. */
-argument opaque(argument);
-/** Start the buffer this many bytes past an aligned address (multiples of 4, but for in_bytes). */
-argument shifted(argument, unsigned bytes);
-
-argument same_as(int index); /* the pointer of argument number `index`, for calls in place */
-argument i32(int value);
-argument u64(unsigned long long value); /* size_t too */
-argument f32(float value);
-argument dim3_of(unsigned x, unsigned y, unsigned z);
-argument stream(void);
-argument null_pointer(void);
-argument handle(int number);     /* a pointer that an earlier call returned or filled in */
-argument handle_out(int number); /* T **: the call stores a pointer there */
-argument worker_function(const char *name); /* pointer to a function of worker/scenarios.c */
-
-#define ARGS(...)                                                                                  \
-    (argument[]){__VA_ARGS__}, (int)(sizeof((argument[]){__VA_ARGS__}) / sizeof(argument))
+/* ---- calls into the worker: argument.h has what they are given ---------------------------------
+ */
 
 /* Each fails the case unless the function exists, returns in time (and cudaSuccess), the device
  * is without error (where an int is returned: without one that stays) and findings, canaries and
@@ -187,6 +51,11 @@ void call_returning_handle(int number, const char *function, argument *arguments
 
 /** Text that the last call printed on stdout; at most 1 MB of it. */
 const char *call_output(void);
+/** Where the functions of this case run. */
+place case_place(void);
+/** Is this run timed? */
+bool call_is_timed(void);
+
 /** Seconds that the last call took. */
 double call_seconds(void);
 /** The same by the grader's own clock, with the way to the worker and back. */

@@ -2,7 +2,9 @@
  * compare.c: what came back against what should have. Every comparison is written
  * !(difference <= bound), so that NaN is never close to anything.
  */
-#include "grader.h"
+#include "correctness.h"
+
+#include "mistakes/mistakes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  * has to pass them before anybody is judged by them. What is read here stays here: a student sees
  * of a hidden case that it failed, and of what kind.
  */
-#include "grader.h"
+#include "correctness.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -363,7 +363,7 @@ bool hidden_try(const options *o, const build *reference)
 {
     char why[512], key[HASH_HEX];
     trial_key(reference, key);
-    json_t *before = cache_load(o, key);
+    json_t *before = cache_load(o->build, key);
     json_decref(before);
     if (before) return true;
     for (const grading_case *c = reference->exercise->cases; c->name; c++) {
@@ -373,7 +373,7 @@ bool hidden_try(const options *o, const build *reference)
         return false;
     }
     json_t *passed = json_object();
-    if (reference->ok) cache_store(o, key, passed);
+    if (reference->ok) cache_store(o->build, key, passed);
     json_decref(passed);
     return true;
 }

@@ -1,5 +1,5 @@
 /* reference.c: what several exercises should compute, plainly and in double. */
-#include "grader.h"
+#include "correctness.h"
 
 #include <math.h>
 

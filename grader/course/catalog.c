@@ -1,5 +1,5 @@
 /* catalog.c: the exercises, collected from the case files by the linker (EXERCISE in case.h). */
-#include "grader.h"
+#include "course.h"
 
 #include <stdlib.h>
 #include <string.h>

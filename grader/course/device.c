@@ -1,6 +1,6 @@
 /* device.c: what machine this is. Of a GPU only our own worker, without a student's code, speaks.
  */
-#include "grader.h"
+#include "course.h"
 
 #include "timer.h"
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * the GPU's, by its UUID, whatever number CUDA_VISIBLE_DEVICES gives it here; the kernel lets go of
  * it when its holder dies. Containers that share a GPU but not /dev/shm do not see each other.
  */
-#include "grader.h"
+#include "course.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* options.c: the command line of the grader. The Makefile writes it; make help explains it. */
-#include "grader.h"
+#include "course.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * origin.c: where a verdict comes from: the course's commit, and hashes of what it was made of.
  * They are of sources, not of programs: two machines with the same course have the same.
  */
-#include "grader.h"
+#include "course.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct {
     {"grader", {"grader/*.[ch]", "grader/*/*.[ch]", "common/*.c"}},
     {"emulator",
      {"emulator/cucc", "emulator/*.h", "emulator/frontends/*", "emulator/include/*",
-      "emulator/include/*/*", "emulator/device/*", "emulator/runtime/*"}},
+      "emulator/include/*/*", "emulator/device/*", "emulator/device/*/*", "emulator/runtime/*/*"}},
 };
 
 /* The course's folder may have any name: none of its letters is a pattern. */

@@ -5,7 +5,7 @@
  * judged. speed_rules.c has what the times mean. While they mean nothing yet, another round of
  * pairs is measured, up to a number of rounds and a time.
  */
-#include "grader.h"
+#include "measure.h"
 
 #include "timer.h"
 #include <math.h>

@@ -6,7 +6,7 @@
  * unless the interval is so narrow that its middle may decide. On a machine that was busy, or a GPU
  * that was throttled, a failure must be beyond what that explains.
  */
-#include "grader.h"
+#include "measure.h"
 
 #include <math.h>
 

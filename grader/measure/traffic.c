@@ -5,7 +5,7 @@
  * with secret inputs of the same shape, must cost about as much: no answer can be brought along.
  * The outputs of every counted call are judged.
  */
-#include "grader.h"
+#include "measure.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -137,20 +137,6 @@ static void give_folder(const char *path, uid_t user)
     if (list) closedir(list);
 }
 
-static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
-{
-    (void)facts, (void)kind, (void)where;
-    remove(path);
-    return 0; /* what cannot go does not keep the rest */
-}
-
-bool remove_tree(const char *path)
-{
-    struct stat facts;
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    return lstat(path, &facts) != 0;
-}
-
 /* ---- a jail ---------------------------------------------------------------------------------- */
 
 /* Without a mount namespace: a folder beside those of others. Where there is none, none is entered,
@@ -254,4 +240,17 @@ void jail_enter(const jail *j)
 bool jail_hides_signals(const jail *j)
 {
     return j->on.namespaces;
+}
+
+static void enter(const void *j)
+{
+    jail_enter(j);
+}
+
+process_result jail_run(const plan *p, const char *const argv[], double deadline, size_t limit)
+{
+    jail *j = jail_create(p, argv);
+    process_result result = process_run_behind(enter, j, argv, deadline, limit);
+    jail_free(j);
+    return result;
 }

@@ -1,8 +1,8 @@
-/* jail.h: between jail.c, view.c and landlock.c, which jail a program together. */
+/* jail.h: between jail.c, mounts.c and landlock.c, which jail a program together. */
 #ifndef GRADER_JAIL_H
 #define GRADER_JAIL_H
 
-#include "grader.h"
+#include "sandbox.h"
 
 typedef struct words {
     char **at; /* NULL-ended */

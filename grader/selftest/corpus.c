@@ -3,7 +3,7 @@
  * claims (claims.c). All are built first, then judged, several at a time, each by a process of its
  * own: whatever a hostile one does to its grader is seen, and disturbs no other.
  */
-#include "grader.h"
+#include "selftest.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@
  *
  * grader/exercises/MANIFEST has all of this in one list.
  */
-#include "grader.h"
+#include "selftest.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -204,7 +204,7 @@ void claims_free(claim *claims, int count)
     free(claims);
 }
 
-static const char *verdict(const claim *c)
+static const char *verdict_of(const claim *c)
 {
     if (c->kind == CLAIM_RIGHT) return "passed";
     if (c->part == IN_BUILD) return "build_failed";
@@ -220,7 +220,7 @@ static char *manifest_text(const claim *claims, int count)
     fprintf(out, "# submission | verdict | in | because | when; written by `make manifest`\n");
     for (int i = 0; i < count; i++) {
         const claim *c = &claims[i];
-        fprintf(out, "%s | %s | %s | %s%s%s\n", c->label, verdict(c), *c->name ? c->name : "all",
+        fprintf(out, "%s | %s | %s | %s%s%s\n", c->label, verdict_of(c), *c->name ? c->name : "all",
                 c->text, *c->condition ? " | " : "", c->condition);
     }
     fclose(out);

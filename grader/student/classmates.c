@@ -1,7 +1,7 @@
 /* classmates.c: where a student stands in the class, by the numbers that the instructor published
  * (class/distribution.c). They are turned into records as the history has them, so that they are
  * shown like any other grading. */
-#include "loop.h"
+#include "student.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,9 +42,9 @@ static json_t *exercise_in(const json_t *class, const json_t *record)
 static json_t *numbers_of(const json_t *class, const json_t *record, const json_t *test)
 {
     const json_t *exercise = exercise_in(class, record);
-    const char *device = member_text(json_object_get(record, "device"), "name");
+    const char *device = string_of(json_object_get(record, "device"), "name");
     const bool timed = json_object_get(test, "threshold") != NULL;
-    if (timed && strcmp(member_text(class, "device"), device) != 0) return NULL;
+    if (timed && strcmp(string_of(class, "device"), device) != 0) return NULL;
     return json_object_get(
         find(json_object_get(exercise, "tests"), "metric", json_object_get(test, "metric")),
         "numbers");
@@ -52,7 +52,7 @@ static json_t *numbers_of(const json_t *class, const json_t *record, const json_
 
 static bool less_is_better(const json_t *test)
 {
-    return strcmp(member_text(test, "bound"), "at most") == 0;
+    return strcmp(string_of(test, "bound"), "at most") == 0;
 }
 
 static const char *number_key(const json_t *test)
@@ -147,7 +147,7 @@ void class_print_places(const json_t *class, const json_t *record)
         printf("  The class: fewer than five handed it in.\n");
         return;
     }
-    print_place("points", points, member_real(entry, "points"), false);
+    print_place("points", points, real_of(entry, "points"), false);
     print_test_places(class, record, "speeds", &letter);
     print_test_places(class, record, "traffic", &letter);
 }

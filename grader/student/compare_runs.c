@@ -1,7 +1,7 @@
 /* versus.c: `grader compare --exercise N`: the newest verdict against the student's own earlier
  * ones, the reference solution, the class and what this device can do. It reads the history only;
  * `make compare` grades both first. */
-#include "loop.h"
+#include "student.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static columns columns_of(const json_t *record)
 
 static bool is_judged(const json_t *test)
 {
-    const char *verdict = member_text(test, "verdict");
+    const char *verdict = string_of(test, "verdict");
     return !strcmp(verdict, "passed") || !strcmp(verdict, "failed") ||
            !strcmp(verdict, "too_noisy");
 }
@@ -61,9 +61,8 @@ static void print_legend(const columns *c)
         const bool timed = i < c->speeds;
         if (!is_shown(c, i)) continue;
         printf("  %c = %s: %s; wanted %s %.2f\n", letter_of(c, i), timed ? "speed" : "traffic",
-               member_text(c->test[i], "metric"),
-               timed ? "at least" : member_text(c->test[i], "bound"),
-               member_real(c->test[i], timed ? "threshold" : "wanted"));
+               string_of(c->test[i], "metric"), timed ? "at least" : string_of(c->test[i], "bound"),
+               real_of(c->test[i], timed ? "threshold" : "wanted"));
     }
 }
 
@@ -71,7 +70,7 @@ static void print_number(const json_t *test)
 {
     const char *key = json_object_get(test, "threshold") ? "ratio" : "counted";
     if (is_judged(test) && json_is_number(json_object_get(test, key))) {
-        printf(" %9.2f", member_real(test, key));
+        printf(" %9.2f", real_of(test, key));
     } else {
         printf(" %9s", "-");
     }
@@ -81,12 +80,12 @@ static void print_row(const char *label, const json_t *record, const columns *no
 {
     char cases[32];
     const columns c = columns_of(record);
-    snprintf(cases, sizeof cases, "%ld of %ld", member_integer(record, "cases_passed"),
-             member_integer(record, "cases"));
+    snprintf(cases, sizeof cases, "%ld of %ld", integer_of(record, "cases_passed"),
+             integer_of(record, "cases"));
     if (!json_object_get(record, "cases")) cases[0] = '\0';
-    printf("  %-10s %-20s %-12s %10s %6.1f", label, member_text(record, "time"),
-           member_text(json_object_get(record, "entry"), "status"), cases,
-           member_real(json_object_get(record, "entry"), "points"));
+    printf("  %-10s %-20s %-12s %10s %6.1f", label, string_of(record, "time"),
+           string_of(json_object_get(record, "entry"), "status"), cases,
+           real_of(json_object_get(record, "entry"), "points"));
     for (int i = 0; i < now_columns->count; i++) {
         if (is_shown(now_columns, i)) print_number(i < c.count ? c.test[i] : NULL);
     }
@@ -116,12 +115,12 @@ static double weakest(const json_t *record)
 
 static double points_of(const json_t *record)
 {
-    return member_real(json_object_get(record, "entry"), "points");
+    return real_of(json_object_get(record, "entry"), "points");
 }
 
 static bool is_better(const json_t *a, const json_t *b)
 {
-    const long more = member_integer(a, "cases_passed") - member_integer(b, "cases_passed");
+    const long more = integer_of(a, "cases_passed") - integer_of(b, "cases_passed");
     if (points_of(a) != points_of(b)) return points_of(a) > points_of(b);
     return more != 0 ? more > 0 : weakest(a) > weakest(b);
 }
@@ -175,8 +174,8 @@ static void print_share(const char *what, double rate, double ceiling, double un
 /* The roof over a kernel: what moving its bytes, or doing its arithmetic, takes at least. */
 static void print_roof(const speed_test *test, double seconds, const json_t *device)
 {
-    const double copy = member_real(device, "copy_bytes_per_second");
-    const double flop = member_real(device, "flop_per_second");
+    const double copy = real_of(device, "copy_bytes_per_second");
+    const double flop = real_of(device, "flop_per_second");
     print_share("arithmetic", test->flop / seconds, flop, 1e12, "TFLOP/s");
     print_share("memory", test->bytes / seconds, copy, 1e9, "GB/s");
     if (test->flop > 0 && test->bytes > 0 && copy > 0 && flop > 0) {
@@ -191,12 +190,12 @@ static void print_roofs(const exercise *e, const json_t *record)
     bool any = false;
     const columns c = columns_of(record);
     const json_t *device = json_object_get(record, "device");
-    const bool known = member_real(device, "copy_bytes_per_second") > 0;
+    const bool known = real_of(device, "copy_bytes_per_second") > 0;
     for (int i = 0; i < c.speeds && e->speed && e->speed[i].metric; i++) {
-        const double seconds = member_real(c.test[i], "seconds");
+        const double seconds = real_of(c.test[i], "seconds");
         if (!is_judged(c.test[i]) || !known || !(seconds > 0)) continue;
         if (e->speed[i].flop <= 0 && e->speed[i].bytes <= 0) continue;
-        if (!any) printf("\n  The ceilings of %s:\n", member_text(device, "name"));
+        if (!any) printf("\n  The ceilings of %s:\n", string_of(device, "name"));
         any = true;
         printf("  %c: %.3f ms\n", letter_of(&c, i), 1e3 * seconds);
         print_roof(&e->speed[i], seconds, device);
@@ -220,9 +219,9 @@ static json_t *on_device_of(const json_t *records, const json_t *newest)
     json_t *record, *some = json_array();
     json_array_foreach((json_t *)records, i, record)
     {
-        if (strcmp(member_text(record, "backend"), member_text(newest, "backend"))) continue;
-        if (strcmp(member_text(json_object_get(record, "device"), "name"),
-                   member_text(json_object_get(newest, "device"), "name"))) {
+        if (strcmp(string_of(record, "backend"), string_of(newest, "backend"))) continue;
+        if (strcmp(string_of(json_object_get(record, "device"), "name"),
+                   string_of(json_object_get(newest, "device"), "name"))) {
             continue;
         }
         json_array_append(some, record);
@@ -235,7 +234,7 @@ static json_t *newest_on_backend(const options *o, const json_t *records)
     const char *wanted = o->backend == BACKEND_CUDA ? "cuda" : "cpu";
     for (size_t i = json_array_size(records); i-- > 0;) {
         json_t *record = json_array_get(records, i);
-        if (!strcmp(member_text(record, "backend"), wanted)) return record;
+        if (!strcmp(string_of(record, "backend"), wanted)) return record;
     }
     return NULL;
 }
@@ -268,7 +267,7 @@ static int compare_records(const options *o, const exercise *e, const json_t *al
     }
     json_t *own = on_device_of(all, newest), *reference = on_device_of(of_reference, newest);
     printf("  %d %s on %s: %zu grading%s\n\n", e->id, e->name,
-           member_text(json_object_get(newest, "device"), "name"), json_array_size(own),
+           string_of(json_object_get(newest, "device"), "name"), json_array_size(own),
            json_array_size(own) == 1 ? "" : "s");
     print_table(own, reference, class);
     print_roofs(e, newest);

@@ -1,7 +1,7 @@
 /* findings.c: `grader findings --results FILE`: all that was found in a grading, each thing once,
  * however many cases it showed in. `make sanitize` grades first, with --slow, which keeps all
  * findings of a case instead of the first. */
-#include "loop.h"
+#include "student.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -62,9 +62,9 @@ static void enter(list *l, const json_t *grading_case, const char *text, int len
 
 static void enter_case(list *l, const json_t *one)
 {
-    const char *text = member_text(one, "finding");
-    if (!strcmp(member_text(one, "status"), "failed")) {
-        const char *message = member_text(one, "message");
+    const char *text = string_of(one, "finding");
+    if (!strcmp(string_of(one, "status"), "failed")) {
+        const char *message = string_of(one, "message");
         if (strstr(message, " should be "))
             l->wrong++;
         else
@@ -91,13 +91,13 @@ static int print_exercise(const char *submission, const json_t *entry)
 {
     size_t i;
     json_t *one;
-    const char *status = member_text(entry, "status");
+    const char *status = string_of(entry, "status");
     const json_t *cases = json_object_get(entry, "cases");
     list *l = calloc(1, sizeof *l);
     json_array_foreach((json_t *)cases, i, one) enter_case(l, one);
-    printf("  %ld %-22s ", member_integer(entry, "id"), member_text(entry, "name"));
+    printf("  %ld %-22s ", integer_of(entry, "id"), string_of(entry, "name"));
     if (json_array_size(cases) == 0)
-        printf("%s %s\n", status, member_text(entry, "reason"));
+        printf("%s %s\n", status, string_of(entry, "reason"));
     else
         printf("%zu cases, %d of them with wrong results; %d finding%s\n", json_array_size(cases),
                l->wrong, l->count, l->count == 1 ? "" : "s");
@@ -120,7 +120,7 @@ int findings(const options *o)
     }
     json_array_foreach(json_object_get(root, "exercises"), i, entry)
     {
-        count += print_exercise(member_text(root, "submission"), entry);
+        count += print_exercise(string_of(root, "submission"), entry);
     }
     printf("\n  %d different findings\n", count);
     json_decref(root);

@@ -2,7 +2,7 @@
  * hint.c: the hints of an exercise's page, one at a time. How many were shown is remembered in the
  * build folder; after the last one it starts again.
  */
-#include "grader.h"
+#include "student.h"
 
 #include <stdio.h>
 #include <stdlib.h>

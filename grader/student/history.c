@@ -1,6 +1,6 @@
 /* history.c: an append-only file of verdicts that a crash or two writers cannot damage. loop.h says
  * what is in it. */
-#include "loop.h"
+#include "student.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,22 +15,6 @@
 #define SEAL        ",\"crc32\":\"%08lx\"}" /* in place of the record's last brace */
 #define SEAL_BYTES  20
 #define REASON_KEPT 400 /* bytes of a reason; a compiler's may be long */
-
-const char *member_text(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
-
-double member_real(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
-long member_integer(const json_t *object, const char *key)
-{
-    return (long)json_integer_value(json_object_get(object, key));
-}
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -150,8 +134,8 @@ json_t *history_of(const options *o, const char *submission, int id)
     json_array_foreach(all, i, record)
     {
         const json_t *entry = json_object_get(record, "entry");
-        if (strcmp(member_text(record, "submission"), submission) != 0) continue;
-        if (entry && (!id || member_integer(entry, "id") == id)) json_array_append(some, record);
+        if (strcmp(string_of(record, "submission"), submission) != 0) continue;
+        if (entry && (!id || integer_of(entry, "id") == id)) json_array_append(some, record);
     }
     json_decref(all);
     return some;
@@ -187,11 +171,11 @@ static json_t *record_of(const grading *g, json_t *entry, const exercise *e)
     char hex[HASH_HEX];
     json_t *one, *record = heading(g), *cases = json_object_get(entry, "cases");
     json_t *kept = json_copy(entry);
-    json_array_foreach(cases, i, one) passed += !strcmp(member_text(one, "status"), "passed");
+    json_array_foreach(cases, i, one) passed += !strcmp(string_of(one, "status"), "passed");
     json_object_del(kept, "cases");
     json_object_del(kept, "speed"); /* one of speeds */
     json_object_del(kept, "warnings");
-    json_object_set_new(kept, "reason", first_line(member_text(entry, "reason")));
+    json_object_set_new(kept, "reason", first_line(string_of(entry, "reason")));
     exercise_hash(e, g->options->submission, hex);
     json_object_set_new(record, "sha256", json_string(hex));
     json_object_set_new(record, "cases", json_integer((json_int_t)json_array_size(cases)));
@@ -203,16 +187,16 @@ static json_t *record_of(const grading *g, json_t *entry, const exercise *e)
 /* Is it what the history says of the exercise already? */
 static bool is_known(const options *o, const json_t *record, int id)
 {
-    json_t *own = history_of(o, member_text(record, "submission"), id);
+    json_t *own = history_of(o, string_of(record, "submission"), id);
     const json_t *last = json_array_get(own, json_array_size(own) - 1);
     const json_t *before = json_object_get(last, "entry"),
                  *entry = json_object_get(record, "entry");
-    const bool same =
-        !last ? !strcmp(member_text(entry, "status"), "not_started")
-              : !strcmp(member_text(last, "sha256"), member_text(record, "sha256")) &&
-                    !strcmp(member_text(last, "backend"), member_text(record, "backend")) &&
-                    !strcmp(member_text(before, "status"), member_text(entry, "status")) &&
-                    member_real(before, "points") == member_real(entry, "points");
+    const bool same = !last
+                          ? !strcmp(string_of(entry, "status"), "not_started")
+                          : !strcmp(string_of(last, "sha256"), string_of(record, "sha256")) &&
+                                !strcmp(string_of(last, "backend"), string_of(record, "backend")) &&
+                                !strcmp(string_of(before, "status"), string_of(entry, "status")) &&
+                                real_of(before, "points") == real_of(entry, "points");
     json_decref(own);
     return same;
 }
@@ -220,9 +204,9 @@ static bool is_known(const options *o, const json_t *record, int id)
 void history_note(const grading *g, json_t *entry, bool judged)
 {
     const options *o = g->options;
-    const exercise *e = catalog_find((int)member_integer(entry, "id"));
+    const exercise *e = catalog_find((int)integer_of(entry, "id"));
     if (!o->history || o->case_name || o->slow > 0 || !e) return;
-    if (!strcmp(member_text(entry, "status"), "skipped")) return;
+    if (!strcmp(string_of(entry, "status"), "skipped")) return;
     json_t *record = record_of(g, entry, e);
     if (judged || !is_known(o, record, e->id)) history_append(o->history, record);
     json_decref(record);

@@ -1,5 +1,5 @@
 /* plot.c: how an exercise's numbers moved from grading to grading, as SVG by gnuplot. */
-#include "loop.h"
+#include "student.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 
 double margin_of(const json_t *test)
 {
-    const double threshold = member_real(test, "threshold"), ratio = member_real(test, "ratio");
-    const double wanted = member_real(test, "wanted"), counted = member_real(test, "counted");
-    const char *verdict = member_text(test, "verdict"), *bound = member_text(test, "bound");
+    const double threshold = real_of(test, "threshold"), ratio = real_of(test, "ratio");
+    const double wanted = real_of(test, "wanted"), counted = real_of(test, "counted");
+    const char *verdict = string_of(test, "verdict"), *bound = string_of(test, "bound");
     const bool judged = !strcmp(verdict, "passed") || !strcmp(verdict, "failed");
     if (!judged && strcmp(verdict, "too_noisy") != 0) return NAN;
     if (threshold > 0) return ratio > 0 ? ratio / threshold : NAN;
@@ -27,7 +27,7 @@ double margin_of(const json_t *test)
 
 bool test_is_shown(const json_t *test)
 {
-    return strncmp(member_text(test, "verdict"), "skipped", 7) != 0;
+    return strncmp(string_of(test, "verdict"), "skipped", 7) != 0;
 }
 
 static void write_margins(FILE *to, const json_t *record, const char *list)
@@ -50,9 +50,9 @@ static void write_data(FILE *to, const char *name, const json_t *records)
     fprintf(to, "$%s << EOD\n", name);
     for (size_t i = 0; i < json_array_size(records); i++) {
         const json_t *record = json_array_get(records, i);
-        const long cases = member_integer(record, "cases");
+        const long cases = integer_of(record, "cases");
         fprintf(to, "%zu %.4f", i + 1,
-                cases ? (double)member_integer(record, "cases_passed") / (double)cases : 0.0);
+                cases ? (double)integer_of(record, "cases_passed") / (double)cases : 0.0);
         write_margins(to, record, "speeds");
         write_margins(to, record, "traffic");
         fprintf(to, "\n");

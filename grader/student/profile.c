@@ -3,7 +3,7 @@
  * a table for beginners, with the lines of source that cost most. It grades the case in a process
  * of its own, whose worker writes softgpu's profile (SOFTGPU_PROFILE=json:FILE) when it ends.
  */
-#include "loop.h"
+#include "student.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static json_t *run_case(const options *o, const exercise *e, const char *name)
 
 static double count_in(const json_t *counts, const char *group, const char *name)
 {
-    return member_real(group ? json_object_get(counts, group) : counts, name);
+    return real_of(group ? json_object_get(counts, group) : counts, name);
 }
 
 static double per(double a, double b)
@@ -155,8 +155,8 @@ typedef struct line {
 
 static line *find_line(line all[], int *count, const json_t *site)
 {
-    const char *file = member_text(site, "file");
-    const long number = member_integer(site, "line");
+    const char *file = string_of(site, "file");
+    const long number = integer_of(site, "line");
     for (int i = 0; i < *count; i++) {
         if (all[i].number == number && !strcmp(all[i].file, file)) return &all[i];
     }
@@ -216,7 +216,7 @@ static const json_t *first_launch(const json_t *profile, size_t kernel)
     json_t *launch;
     json_array_foreach(json_object_get(profile, "launches"), i, launch)
     {
-        if ((size_t)member_integer(launch, "kernel") == kernel) return launch;
+        if ((size_t)integer_of(launch, "kernel") == kernel) return launch;
     }
     return NULL;
 }
@@ -233,7 +233,7 @@ static void print_kernel(const json_t *profile, size_t number, const json_t *ker
 {
     const json_t *counts = json_object_get(kernel, "counts"),
                  *launch = first_launch(profile, number);
-    printf("\n  %s: %.0f launches", member_text(kernel, "name"), member_real(counts, "launches"));
+    printf("\n  %s: %.0f launches", string_of(kernel, "name"), real_of(counts, "launches"));
     if (launch) {
         printf(", the first ");
         print_size(launch, "grid", "blocks of ");
@@ -245,7 +245,7 @@ static void print_kernel(const json_t *profile, size_t number, const json_t *ker
     print_global("global memory, stores", counts, "global_store");
     print_shared(counts);
     print_rest(counts);
-    print_lines(json_object_get(kernel, "sites"), member_real(counts, "instructions"));
+    print_lines(json_object_get(kernel, "sites"), real_of(counts, "instructions"));
 }
 
 int profile(const options *o)

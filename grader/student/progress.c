@@ -1,6 +1,6 @@
 /* progress.c: where a student stands: `grader progress` draws the map of the course, `grader next`
  * says what to do next. Both read the history and the files, and grade nothing. */
-#include "loop.h"
+#include "student.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const json_t *last_record(const json_t *records, int id)
 {
     for (size_t i = json_array_size(records); i-- > 0;) {
         const json_t *record = json_array_get(records, i);
-        if (member_integer(json_object_get(record, "entry"), "id") == id) return record;
+        if (integer_of(json_object_get(record, "entry"), "id") == id) return record;
     }
     return NULL;
 }
@@ -62,8 +62,8 @@ static state judge_state(const standing *s, const char *hash, const options *o)
     if (!*hash) return MISSING;
     if (exercise_is_skeleton(o, s->exercise)) return UNTOUCHED;
     if (!s->record) return BEGUN;
-    if (strcmp(member_text(s->record, "sha256"), hash) != 0) return CHANGED;
-    if (strcmp(member_text(s->entry, "status"), "passed") != 0) return WRONG;
+    if (strcmp(string_of(s->record, "sha256"), hash) != 0) return CHANGED;
+    if (strcmp(string_of(s->entry, "status"), "passed") != 0) return WRONG;
     return s->points >= s->max_points - 1e-6 ? DONE : SHORT;
 }
 
@@ -74,8 +74,8 @@ static standing stand(const options *o, const exercise *e, const json_t *records
     exercise_hash(e, o->submission, hash);
     s.record = last_record(records, e->id);
     s.entry = json_object_get(s.record, "entry");
-    if (s.entry) s.points = member_real(s.entry, "points");
-    if (member_real(s.entry, "max_points") > 0) s.max_points = member_real(s.entry, "max_points");
+    if (s.entry) s.points = real_of(s.entry, "points");
+    if (real_of(s.entry, "max_points") > 0) s.max_points = real_of(s.entry, "max_points");
     s.state = judge_state(&s, hash, o);
     if (s.state == UNTOUCHED || s.state == MISSING) s.points = 0;
     return s;
@@ -99,11 +99,11 @@ static void print_standing(const standing *s)
     char words[96];
     const char *kind = states[s->state].words;
     snprintf(words, sizeof words, "%s", kind);
-    if (s->state == WRONG && !strcmp(member_text(s->entry, "status"), "build_failed")) {
+    if (s->state == WRONG && !strcmp(string_of(s->entry, "status"), "build_failed")) {
         snprintf(words, sizeof words, "does not build");
     } else if (s->state == WRONG) {
         snprintf(words, sizeof words, "%s, %ld of %ld cases passed", kind,
-                 member_integer(s->record, "cases_passed"), member_integer(s->record, "cases"));
+                 integer_of(s->record, "cases_passed"), integer_of(s->record, "cases"));
     }
     printf("  %s%c%s %d %-22s %-34s %5.1f / %.1f\n", colour(states[s->state].colour),
            states[s->state].mark, colour("\033[0m"), s->exercise->id, s->exercise->name, words,
@@ -202,7 +202,7 @@ static void print_advice(const standing *s)
     case BEGUN:
     case CHANGED: printf("  You worked on it: make grade EX=%d\n", id); break;
     case WRONG:
-        printf("  The last grading said: %s\n", member_text(s->entry, "reason"));
+        printf("  The last grading said: %s\n", string_of(s->entry, "reason"));
         printf("  A hint: make hint EX=%d\n", id);
         break;
     default:

@@ -4,7 +4,7 @@
  * the folder above, since others replace folders. A file that is saved while it is graded is graded
  * again from the start.
  */
-#include "loop.h"
+#include "student.h"
 
 #include <errno.h>
 #include <poll.h>

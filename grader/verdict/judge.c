@@ -1,5 +1,5 @@
 /* judge.c: one exercise whose library is built: its cases, its speed or traffic, its points. */
-#include "grader.h"
+#include "verdict.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* results.c: results.json, the one truth; every other report is a view of it. */
-#include "grader.h"
+#include "verdict.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,7 +50,7 @@ static json_t *case_entry(const case_result *c)
 }
 
 /* @param elsewhere not NULL: what would be needed to judge it */
-static const char *verdict(status s, const char *elsewhere)
+static const char *verdict_of(status s, const char *elsewhere)
 {
     return s == SKIPPED && elsewhere ? elsewhere : status_name(s);
 }
@@ -61,7 +61,7 @@ static json_t *checks_entry(const exercise_result *r)
     const double points = checks_points(r->exercise, r->place);
     const char *elsewhere = r->place == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
     if (r->place == ON_HOST) return json_null();
-    return json_pack("{s:s, s:o, s:o}", "verdict", verdict(s, elsewhere), "points",
+    return json_pack("{s:s, s:o, s:o}", "verdict", verdict_of(s, elsewhere), "points",
                      number(s == PASSED ? points : 0.0, 1e-2), "max_points", number(points, 1e-2));
 }
 
@@ -89,7 +89,7 @@ static json_t *speed_entry(const speed_result *s, place where)
                      s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
                      json_real(s->baseline_seconds), "waited", number(s->waited, 1e-4), "stolen",
                      number(s->stolen, 1e-4), "clocks", clocks_entry(&s->clocks), "verdict",
-                     verdict(s->status, elsewhere), "message", text(s->message));
+                     verdict_of(s->status, elsewhere), "message", text(s->message));
 }
 
 static json_t *traffic_entry(const traffic_result *t, place where)
@@ -98,7 +98,7 @@ static json_t *traffic_entry(const traffic_result *t, place where)
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o}", "metric", t->test->metric, "function",
                      t->test->function, "counted", number(t->counted, 1e-3), "bound",
                      bound_name(t->test->bound), "wanted", number(t->test->wanted, 1e-3), "verdict",
-                     verdict(t->status, elsewhere), "message", text(t->message));
+                     verdict_of(t->status, elsewhere), "message", text(t->message));
 }
 
 /* The test that decides: the one furthest below its threshold. */
@@ -134,15 +134,6 @@ json_t *results_exercise(const exercise_result *r)
                      "prerequisites", r->prerequisites, "warnings", text(r->warnings), "cases",
                      cases, "checks", checks_entry(r), "speed", speed, "speeds", speeds, "traffic",
                      traffic);
-}
-
-void make_folders_of(const char *path)
-{
-    char folder[PATH_MAX];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-        mkdir(folder, 0777);
-    }
 }
 
 static bool write_json(const char *path, json_t *root)

@@ -3,7 +3,7 @@
  * does not name are allowed: later versions may have more. Files that were written before a field
  * existed may lack it when it is marked so.
  */
-#include "views/views.h"
+#include "verdict.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * passed or failed earns the same share of the low end of its interval. What this place cannot
  * judge counts in neither points nor max_points.
  */
-#include "grader.h"
+#include "verdict.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * it. What is signed is the compact text with sorted keys, so neither spaces nor order count.
  * Numbers are written with as many digits as they have, and are the same after they were read.
  */
-#include "grader.h"
+#include "verdict.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>

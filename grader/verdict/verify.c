@@ -2,7 +2,7 @@
  * verify.c: is a results.json what a grader wrote, is it of this submission, was it judged by this
  * course, and do its points follow from its verdicts? One line for each question.
  */
-#include "views/views.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,18 +2,13 @@
  * report.c: the terminal. On a terminal one line shows what is at work and is overwritten;
  * elsewhere there is one plain line an exercise. Colours only on a terminal, and not with NO_COLOR.
  */
-#include "grader.h"
+#include "views.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static bool on_terminal(void)
-{
-    return isatty(STDOUT_FILENO);
-}
 
 static const char *colour(const char *code)
 {
@@ -30,29 +25,6 @@ static const char *status_colour(const char *status)
 {
     if (strcmp(status, "passed") == 0) return GREEN;
     return strstr(status, "failed") ? RED : YELLOW;
-}
-
-void report_progress(const char *format, ...)
-{
-    char line[100];
-    va_list arguments;
-    if (!on_terminal()) return;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    printf("\r\033[K%.78s", line);
-    fflush(stdout);
-}
-
-static const char *string_of(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
-
-static double real_of(json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
 }
 
 static void count_cases(json_t *entry, int *passed, int *all)

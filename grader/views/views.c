@@ -24,17 +24,6 @@ const view *view_find(const char *name)
     return NULL;
 }
 
-const char *string_of(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
-
-double real_of(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
 static json_t *load(const char *path)
 {
     char why[256];

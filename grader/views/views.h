@@ -3,8 +3,7 @@
  * the results, which were checked against the schema before, and prints; it decides nothing anew.
  *
  *   views.c       the table of views, and the command `grader report`
- *   schema.c      is this a results.json?
- *   verdicts.c    what an exercise was judged by, one verdict after the other
+ *   terminal.c    the table on the terminal, and what an exercise failed of
  *   locate.c      FILE:LINE in the words of compilers and of softgpu
  *   escape.c      any text in XML, CSV, Markdown and GitHub's commands
  *   junit.c gradescope.c github.c csv.c markdown.c tsv.c html.c (chart.c draws for it)
@@ -15,7 +14,7 @@
 #ifndef GRADER_VIEWS_H
 #define GRADER_VIEWS_H
 
-#include "grader.h"
+#include "verdict/verdict.h"
 
 #include <stdio.h>
 
@@ -33,43 +32,17 @@ const view *view_find(const char *name);
 view_function junit_view, gradescope_view, github_view, summary_view, csv_view, markdown_view,
     html_view, tsv_view;
 
-/** "" and 0 where the object is none, or has no such string or number. */
-const char *string_of(const json_t *object, const char *key);
-double real_of(const json_t *object, const char *key);
+/** The command. */
+int report(const options *);
 
-/* ---- schema.c -------------------------------------------------------------------------------- */
+/* ---- terminal.c ------------------------------------------------------------------------------ */
 
-/** Does every field that views rely on exist and have its type? @param why says which has not */
-bool results_are_valid(const json_t *results, char why[256]);
-
-/* ---- verdicts.c ------------------------------------------------------------------------------ */
-
-typedef struct verdict {
-    const char *part; /* build, case, checks, speed, traffic */
-    const char *name; /* of the case, or the metric; "" for builds */
-    const char
-        *status; /* as results.json has it: passed, failed, build_failed, too_noisy, skipped: ... */
-    const char *words; /* why it failed or was skipped, or a note; "" */
-    long long seed;    /* of a case; -1 elsewhere */
-    double seconds;
-} verdict;
-
-typedef void verdict_function(const verdict *, void *context);
-
-/** Call the function with every verdict of one exercise, in the order in which they were reached.
- *  The strings live as long as the call. */
-void each_verdict(const json_t *exercise, verdict_function *, void *context);
-bool is_passed(const verdict *);
-bool is_failed(const verdict *);
-bool is_noisy(const verdict *); /* a timing that could not decide; none of the three: not judged */
-/** Has the exercise a timing that was too noisy? */
-bool any_noisy(const json_t *exercise);
-/** How many cases passed, of all. */
-void cases_of(const json_t *exercise, int *passed, int *all);
-/** How the exercise did in one line of words: "passed 24/24, checks passed". */
-void print_outcome(const json_t *exercise, char *line, size_t size);
-/** A command that repeats it, or "" for verdicts that have none. */
-void repeat_command(const json_t *exercise, const verdict *, char *line, size_t size);
+/** What an exercise failed of, with the compiler's or the case's words. */
+void report_exercise(const options *, json_t *entry);
+/** The rest of a line: the command that tries a case of an entry once more.
+ *  @param submission "", or a folder; the course's own is not named */
+void report_again(const char *submission, const json_t *entry, const json_t *one);
+void report_table(const grading *);
 
 /* ---- locate.c -------------------------------------------------------------------------------- */
 

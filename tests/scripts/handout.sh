@@ -37,9 +37,9 @@ nothing_in() { # PATTERNS
 
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
-    cat "$COURSE_BUILD"/skeletons/phase*/* common/* phase*/*.h grader/*.[ch] grader/*/*.[ch] grader/exercises/*/cases.c grader/exercises/shared/* grader/correctness/mistakes/* \
-        emulator/runtime/* emulator/device/* emulator/blas/* emulator/include/*.h tools/setup.sh >"$work/public"
-    find programs -type f ! -name layerwise.c ! -name host_layers.c -exec cat {} + >>"$work/public"
+    find common grader emulator programs phase*/*.h tools/setup.sh "$COURSE_BUILD"/skeletons -type f \
+        ! -path '*/wrong/*' ! -path '*/right/*' ! -path '*/slow/*' ! -path '*/fast/*' ! -path '*/hostile/*' \
+        ! -name 'baseline.*' ! -name layerwise.c ! -name host_layers.c -exec cat {} + >"$work/public"
     cat solutions/phase*/* grader/exercises/*/baseline.c* | sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }
              length($0) > 24 && !index(public, $0)' RS='\001' "$work/public" RS='\n' -
@@ -72,8 +72,7 @@ sources_are_complete() {
     (cd "$handout" && make -n BUILD="$work/none" -o "$work/none/config.mk" -f - all >/dev/null <<'END' && \
         "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -Icommon -Igrader \
             -Igrader/worker -Iemulator -Iphase1_cpu -Iphase2_cuda_basics -Iphase3_layers \
-            -Iphase4_optimization -Iphase5_full_network grader/*.c grader/*/*.c grader/exercises/*/cases.c grader/correctness/mistakes/*.c common/*.c \
-            emulator/remote/*.c emulator/runtime/*.c emulator/device/*.c emulator/blas/*.c)
+            -Iphase4_optimization -Iphase5_full_network $(find common grader emulator -name '*.c'))
 include Makefile
 END
 }

@@ -1,5 +1,5 @@
 /* moved.c: patterns of right values at wrong places. Each guess says where an element came from. */
-#include "pattern.h"
+#include "mistakes.h"
 
 #define LEAST 3 /* elements that must be explained: fewer may be chance */
 

@@ -3,7 +3,7 @@
  * element is all that is said: a formula that the case stated, or the first of `mistakes` that
  * fits. Else: what the wrong ones hold, and where they are.
  */
-#include "pattern.h"
+#include "mistakes.h"
 
 #include <math.h>
 #include <stdio.h>

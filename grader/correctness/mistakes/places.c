@@ -1,6 +1,6 @@
 /* places.c: patterns of where the wrong elements are, whatever they hold. Each is the whole set:
  * all that it names are wrong, and nothing else is. */
-#include "pattern.h"
+#include "mistakes.h"
 
 #define TILE_LEAST 4    /* a vector of floats */
 #define TILE_MOST  1024 /* threads of a block */

@@ -1,5 +1,5 @@
 /* products.c: the mistakes of c = a * b, and of all sums that can be written so. */
-#include "pattern.h"
+#include "mistakes.h"
 
 #include <math.h>
 

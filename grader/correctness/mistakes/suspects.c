@@ -3,7 +3,7 @@
  * case computes a formula when it has seen that its array is wrong, and says what it is called;
  * the mistake is named when the formula gives what the student has.
  */
-#include "pattern.h"
+#include "mistakes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

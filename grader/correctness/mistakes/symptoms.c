@@ -1,5 +1,5 @@
 /* symptoms.c: the likely mistake behind what softgpu, a canary or a guard page has found. */
-#include "pattern.h"
+#include "mistakes.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* values.c: patterns of wrong values at their right places. */
-#include "pattern.h"
+#include "mistakes.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* 407_graphs.c: a step of small kernels, launched and replayed as a graph with other pointers each
  * time; what a launch costs, by the grader's own clock; a persistent linear layer. Speed against
  * plain launches. shape of a step: n, rounds; of a layer: batch, in, out */
-#include "grader.h"
+#include "correctness/case.h"
 #include "exercises/shared/layer_cases.h"
 
 #include <math.h>
@@ -208,7 +208,7 @@ static void expect_positive(const char *name, float ns)
  * of it: warming up, launches, a graph and its making. @return the most that a launch may take */
 static double most_of(int launches)
 {
-    return 1e9 * now.wall / launches;
+    return 1e9 * call_wall_seconds() / launches;
 }
 
 static void expect_plausible(const char *name, float ns, double most)
@@ -241,7 +241,7 @@ static void run_cost(const long *shape)
     expect(c.submit <= 2.0f * c.launch,
            "h_submit_ns is %.0f and h_launch_ns %.0f, which has the submitting in it", c.submit,
            c.launch);
-    if (now.place == ON_GPU) {
+    if (case_place() == ON_GPU) {
         note("a launch: %.0f ns of the host, %.0f ns in all, %.0f ns as a node", c.submit, c.launch,
              c.node);
     }

@@ -4,7 +4,7 @@
  */
 #include "exercises/shared/resnet_cases.h"
 
-#include "grader.h"
+#include "correctness/case.h"
 #include <math.h>
 #include <string.h>
 
@@ -260,7 +260,7 @@ static void run_counted(const char *function, const long *shape)
     aside(function, "baseline_resnet18_free_opt", ARGS(handle(COUNTED))); /* NULL at first */
     aside(function, "baseline_resnet18_create_opt",
           ARGS(handle_out(COUNTED), params, i32(batch), i32(size), i32(precision)));
-    if (now.timed)
+    if (call_is_timed())
         call_aside(function,
                    ARGS(handle(COUNTED), out_f32("logits", warm, rows), images, stream()));
     call_cuda(function, ARGS(handle(COUNTED), out_f32("logits", logits, rows), images, stream()));

@@ -1,6 +1,6 @@
 #include "conv_cases.h"
 
-#include "grader.h"
+#include "correctness/case.h"
 #include <math.h>
 
 static long out_size(long in, long kernel, long stride, long pad)

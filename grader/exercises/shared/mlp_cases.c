@@ -1,7 +1,7 @@
 #include "mlp_cases.h"
 
 #include "digits.h"
-#include "grader.h"
+#include "correctness/case.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,7 +182,7 @@ void mlp_expect_operations(const char *function, double trained, double predicte
 void mlp_create_here(const float *params)
 {
     argument p = host(in_f32("params", params, MLP_PARAMS));
-    if (now.place == ON_HOST)
+    if (case_place() == ON_HOST)
         call_returning_handle(0, "mlp_create_cpu", ARGS(p));
     else
         call_cuda("mlp_create", ARGS(handle_out(0), p));
@@ -193,7 +193,7 @@ float mlp_train_here(const float *x, const int *labels, int batch, float lr)
     float loss;
     argument images = in_f32("x", x, (size_t)batch * MLP_INPUTS);
     argument wanted = in_i32("labels", labels, (size_t)batch);
-    if (now.place == ON_HOST) {
+    if (case_place() == ON_HOST) {
         return call_returning_f32("mlp_train_batch_cpu",
                                   ARGS(handle(0), images, wanted, i32(batch), f32(lr)));
     }
@@ -207,7 +207,7 @@ void mlp_predict_here(float *logits, const float *x, int batch)
 {
     argument out = out_f32("logits", logits, (size_t)batch * MLP_CLASSES);
     argument images = in_f32("x", x, (size_t)batch * MLP_INPUTS);
-    if (now.place == ON_HOST) {
+    if (case_place() == ON_HOST) {
         call_void("mlp_predict_cpu", ARGS(handle(0), out, images, i32(batch)));
     } else {
         call_counted("mlp_predict", ARGS(handle(0), out, images, i32(batch), stream()));
@@ -218,7 +218,7 @@ void mlp_predict_here(float *logits, const float *x, int batch)
 void mlp_get_params_here(float *params)
 {
     argument p = host(out_f32("params", params, MLP_PARAMS));
-    if (now.place == ON_HOST)
+    if (case_place() == ON_HOST)
         call_void("mlp_get_params_cpu", ARGS(handle(0), p));
     else
         call_cuda("mlp_get_params", ARGS(handle(0), p));
@@ -226,7 +226,7 @@ void mlp_get_params_here(float *params)
 
 void mlp_free_here(void)
 {
-    if (now.place == ON_HOST)
+    if (case_place() == ON_HOST)
         call_void("mlp_free_cpu", ARGS(handle(0)));
     else
         call_cuda("mlp_free", ARGS(handle(0)));

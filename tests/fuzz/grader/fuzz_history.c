@@ -4,7 +4,7 @@
  * also added as a record, and must come back as it was.
  */
 #include "fuzz.h"
-#include "student/loop.h"
+#include "student/student.h"
 
 #include <stdlib.h>
 #include <string.h>

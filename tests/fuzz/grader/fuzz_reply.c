@@ -7,6 +7,7 @@
 #include "call/worker_process.c" /* a worker without a process, which no function makes */
 
 #include "fuzz.h"
+#include "verdict/verdict.h"
 
 enum { SWITCHES = 8, MESSAGES = 3, HEADER = 5 };
 

@@ -1,7 +1,8 @@
 /* test_parallel.c: large arrays, cut into parts and put together again. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "base/base.h"
+#include "correctness/correctness.h"
 #include <stdlib.h>
 
 enum { MANY = 3000001 };

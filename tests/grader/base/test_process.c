@@ -1,7 +1,7 @@
 /* test_process.c: programs that end well, badly, too late, or talk too much. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "base/base.h"
 #include "timer.h"
 #include <stdlib.h>
 #include <string.h>

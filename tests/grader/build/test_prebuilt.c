@@ -4,7 +4,7 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "build/build.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

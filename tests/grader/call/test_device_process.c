@@ -4,7 +4,7 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "correctness/correctness.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

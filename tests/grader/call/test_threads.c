@@ -1,7 +1,7 @@
 /* test_threads.c: what a process has running beside itself. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "call/call.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

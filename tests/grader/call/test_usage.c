@@ -2,7 +2,7 @@
 #include "grader/tests.h"
 
 #include "timer.h"
-#include "call/timing.h"
+#include "measure/measure.h"
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>

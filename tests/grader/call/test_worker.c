@@ -4,7 +4,8 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "call/call.h"
+#include "correctness/correctness.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

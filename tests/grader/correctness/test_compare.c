@@ -1,7 +1,7 @@
 /* test_compare.c: a checker is a program with bugs of its own: NaN, infinities, one bad element. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "correctness/correctness.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,8 @@
  * to docs/messages.md and demanded by a wrong submission of the corpus. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "correctness/correctness.h"
+#include "correctness/mistakes/mistakes.h"
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>

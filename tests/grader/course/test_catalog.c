@@ -4,7 +4,8 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "course/course.h"
+#include "selftest/selftest.h"
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

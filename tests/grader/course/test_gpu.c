@@ -2,7 +2,7 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "course/course.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

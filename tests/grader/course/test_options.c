@@ -1,7 +1,7 @@
 /* test_options.c: what the command line asks for. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "course/course.h"
 #include <getopt.h>
 
 static bool parse(options *o, const char *exercise, const char *backend)

@@ -3,7 +3,7 @@
 #include "grader/tests.h"
 
 #include "exercises/shared/resnet_cases.h"
-#include "grader.h"
+#include "correctness/correctness.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * only pretends to be NVIDIA's. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "measure/measure.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

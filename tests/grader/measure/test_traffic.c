@@ -2,7 +2,8 @@
  * that one submission is counted alike every time. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "measure/measure.h"
+#include "verdict/verdict.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

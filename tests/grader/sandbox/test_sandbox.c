@@ -6,8 +6,9 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "sandbox/sandbox.h"
 #include "timer.h"
+#include "build/build.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

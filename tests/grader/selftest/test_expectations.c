@@ -1,7 +1,7 @@
 /* test_expectations.c: first lines that claim something, nothing, and what there is not. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "selftest/selftest.h"
 #include "call/protocol.h"
 #include <stdio.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * those that were measured on a GPU: docs/results/h200. */
 #include "grader/tests.h"
 
-#include "student/loop.h"
+#include "student/student.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,13 +83,13 @@ static void expect_words(const char *text, const char *words)
 
 static double ceiling(const char *of)
 {
-    return member_real(json_object_get(measured, "device"), of);
+    return real_of(json_object_get(measured, "device"), of);
 }
 
 START_TEST(bandwidth_of_the_device)
 {
     char words[256];
-    const double rate = 12.0 * (1 << 25) / member_real(timing_of(203), "seconds");
+    const double rate = 12.0 * (1 << 25) / real_of(timing_of(203), "seconds");
     const double copy = ceiling("copy_bytes_per_second");
     snprintf(words, sizeof words, "memory: %.1f GB/s, %.1f %% of the %.1f that this device copies",
              rate / 1e9, 100 * rate / copy, copy / 1e9);
@@ -103,7 +103,7 @@ END_TEST
 START_TEST(arithmetic_of_the_device)
 {
     char words[256];
-    const double rate = 2.0 * 2048 * 2048 * 2048 / member_real(timing_of(206), "seconds");
+    const double rate = 2.0 * 2048 * 2048 * 2048 / real_of(timing_of(206), "seconds");
     const double peak = ceiling("flop_per_second");
     snprintf(words, sizeof words, "arithmetic: %.1f TFLOP/s, %.1f %% of the %.1f", rate / 1e12,
              100 * rate / peak, peak / 1e12);

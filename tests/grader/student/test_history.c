@@ -1,7 +1,7 @@
 /* test_history.c: the history survives writers that are killed, torn lines and several writers. */
 #include "grader/tests.h"
 
-#include "student/loop.h"
+#include "student/student.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ START_TEST(torn_lines_are_skipped)
         json_t *all = history_load(path, &skipped);
         ck_assert_uint_eq(json_array_size(all), 2);
         ck_assert_int_eq(skipped, 1);
-        ck_assert_int_eq(member_integer(json_array_get(all, 1), "number"), 3);
+        ck_assert_int_eq(integer_of(json_array_get(all, 1), "number"), 3);
         json_decref(all);
         ck_assert_int_eq(truncate(path, half), 0);
         append(1, 2, 30);
@@ -180,7 +180,7 @@ START_TEST(writers_at_once_lose_nothing)
     ck_assert_int_eq(skipped, 0);
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *r = json_array_get(all, i);
-        ck_assert_int_eq(member_integer(r, "number"), next_number[member_integer(r, "writer")]++);
+        ck_assert_int_eq(integer_of(r, "number"), next_number[integer_of(r, "writer")]++);
     }
     json_decref(all);
 }
@@ -205,9 +205,9 @@ START_TEST(killed_writers_damage_nothing)
     int kept = 0, expected = 0;
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *r = json_array_get(all, i);
-        const long number = member_integer(r, "number");
-        if (member_integer(r, "writer") == 2) kept++;
-        if (member_integer(r, "writer") != 1) continue;
+        const long number = integer_of(r, "number");
+        if (integer_of(r, "writer") == 2) kept++;
+        if (integer_of(r, "writer") != 1) continue;
         ck_assert(number == 0 || number == expected); /* of one victim: without a gap */
         expected = (int)number + 1;
     }

@@ -5,7 +5,7 @@
  */
 #include "grader/tests.h"
 
-#include "student/loop.h"
+#include "student/student.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

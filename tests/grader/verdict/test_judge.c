@@ -4,7 +4,7 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "verdict/verdict.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "grader/tests.h"
 
 #include "views/views.h"
+#include "grade.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,16 +253,16 @@ START_TEST(an_entry_is_remembered_by_its_key)
     const options o = {.build = folder};
     const char *key = "0123456789abcdef0123456789abcdef",
                *other = "1123456789abcdef0123456789abcdef";
-    ck_assert_ptr_null(cache_load(&o, key));
+    ck_assert_ptr_null(cache_load(o.build, key));
     json_t *entry = made_entry();
-    cache_store(&o, key, entry);
-    json_t *back = cache_load(&o, key);
+    cache_store(o.build, key, entry);
+    json_t *back = cache_load(o.build, key);
     ck_assert(json_equal(back, entry));
-    ck_assert_ptr_null(cache_load(&o, other));
+    ck_assert_ptr_null(cache_load(o.build, other));
     json_object_set_new(entry, "points", json_real(9));
-    cache_store(&o, key, entry); /* whoever is last */
+    cache_store(o.build, key, entry); /* whoever is last */
     json_decref(back);
-    back = cache_load(&o, key);
+    back = cache_load(o.build, key);
     ck_assert(json_equal(back, entry));
     json_decref(back);
     json_decref(entry);
@@ -274,10 +275,10 @@ START_TEST(a_damaged_memory_is_none)
     const options o = {.build = folder};
     const char *key = "0123456789abcdef0123456789abcdef";
     json_t *entry = made_entry();
-    cache_store(&o, key, entry);
+    cache_store(o.build, key, entry);
     snprintf(file, sizeof file, "%s/graded/%s.json", folder, key);
     ck_assert_int_eq(truncate(file, 100), 0);
-    ck_assert_ptr_null(cache_load(&o, key));
+    ck_assert_ptr_null(cache_load(o.build, key));
     json_decref(entry);
 }
 END_TEST

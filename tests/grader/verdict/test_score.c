@@ -1,7 +1,7 @@
 /* test_score.c: from verdicts to points. */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "verdict/verdict.h"
 
 static const exercise both = {.id = 1, .points = 10, .speed_points = 5};
 static const speed_test twice = {.threshold = 2.0};

@@ -5,7 +5,7 @@
  */
 #include "grader/tests.h"
 
-#include "grader.h"
+#include "verdict/verdict.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,102 @@
+/*
+ * block.h: a block of threads in flight, and the launch that it belongs to.
+ *
+ * Interface
+ *   launch_stop, launch_fail     a defect ends the launch, or makes it fail
+ */
+#ifndef SOFTGPU_DEVICE_BLOCK_H
+#define SOFTGPU_DEVICE_BLOCK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "module.h"
+#include "warp.h"
+
+/** Shadow of shared memory: one cell a word, or one a byte. See shadow.c. */
+typedef struct cells {
+    uint32_t *written, *read;           /**< stamps */
+    uint32_t *written_line, *read_line; /**< places */
+} cells;
+
+/** One block in flight: all that a host thread needs. Lives as long as its host thread; those of
+ *  cooperative launches, as long as the pool. */
+struct block {
+    device *device;
+    launch *launch;
+    uint32_t index[3];
+    uint32_t threads, warp_count;
+    uint32_t live;                  /**< threads that have not exited */
+    uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
+    uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
+    warp warps[MAX_WARPS];
+    uint8_t *rows, *warp_rows; /**< BANK_BLOCK; BANK_WARP of every warp */
+    uint8_t *shared;
+    uint32_t shared_bytes, shared_capacity; /**< static, red zones, dynamic */
+    const module *shadow_of; /**< whose layout the shadow shows, with how much dynamic memory */
+    uint32_t shadow_dynamic;
+    uint64_t shadow_version;
+    uint32_t fenced;            /**< tick of the last fence of any warp */
+    uint32_t oldest, span;      /**< shadow.h: write cells in [oldest, oldest + span) are settled */
+    uint32_t crowded;           /**< read cells from here on need no further note */
+    uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
+    cells words, bytes;
+    uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
+    uint32_t tick;                      /**< grows at every synchronisation */
+    uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */
+    uint32_t rewound;                   /**< ticks passed before ticks last started anew */
+    tracker *tracker;                   /**< races in global memory; NULL: never watched */
+    uint8_t *frames;                    /**< registers of all warps */
+    size_t frame_bytes, frame_capacity; /**< a warp's share */
+    uint8_t *locals;
+    size_t local_stride, local_capacity; /**< a thread's share of local memory */
+    uint8_t *written;                    /**< warp.written of all */
+    size_t written_capacity;
+    uint32_t steps;      /**< operations of this launch that undefined.c followed */
+    atomic_int seat;     /**< cooperative: a `seat` of grid.c */
+    uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
+    bool copied;         /**< asynchronously, since it began */
+    bool spent;          /**< a warp has used up its turn */
+    bool waits;          /**< cooperative: has found others missing in this turn */
+    counters *counters;  /**< by instruction of the module, while launches are counted */
+    size_t counter_capacity;
+    uint64_t atomics;               /**< of this block, on global memory; likewise */
+    uint64_t longest, most_atomics; /**< of any warp, of any block that ran here */
+};
+
+/** Where the blocks of a cooperative grid meet: see grid.c. */
+typedef struct grid {
+    _Alignas(64) uint32_t words[64]; /**< what kernels see at GRID_WINDOW */
+    pthread_mutex_t lock;            /**< guards what follows */
+    uint32_t phase;                  /**< meetings completed */
+    uint32_t arrived;                /**< blocks at the meeting that is open */
+    uint32_t absent;                 /**< blocks that have ended and will not come to it */
+    atomic_uint ended;
+} grid;
+
+/** One launch, seen by all host threads. */
+struct launch {
+    device *device;
+    const device_launch_request *request;
+    const function *function;
+    const uint8_t *params; /* padded by 64 bytes */
+    uint64_t blocks;
+    atomic_uint_fast64_t next;
+    atomic_int status; /**< the first failure */
+    atomic_bool stop;  /**< blocks end as soon as they notice */
+    bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
+    bool goes_on; /**< it is of the same run of a graph as the launch before */
+    bool watched; /**< some accesses to global memory are */
+    int64_t budget;
+    uint32_t first_finding; /**< of this launch, in device->findings */
+    grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
+    counted *counted;       /**< where its cost goes; NULL: nobody counts */
+    uint64_t longest, block_atomics; /**< so far; see counts.h */
+};
+
+/** Ends the launch with a failure, unless it has one. */
+void launch_stop(launch *, device_status);
+/** Notes a failure that does not end the launch. */
+void launch_fail(launch *, device_status);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * state.h: all that a device is, for those who work on it; device.h is what others see.
+ *
+ * Interface
+ *   fail                                 why a call of device.h did
+ *   freed_note, freed_find, freed_below  ranges freed not long ago
+ *   is_admitted                          memory of the host's
+ */
+#ifndef SOFTGPU_DEVICE_STATE_H
+#define SOFTGPU_DEVICE_STATE_H
+
+#include "block.h"
+#include "heap.h"
+
+typedef struct pool pool;
+
+/** Memory of this process that kernels may touch at its own address. */
+typedef struct admission {
+    uint64_t address, bytes;
+} admission;
+
+/** Where the next module's variable of that name lies. */
+typedef struct placement {
+    char *name;
+    device_address address;
+    bool initialise;
+} placement;
+
+typedef struct finding_entry {
+    device_finding finding;
+    const function *function;
+    uint32_t line; /**< index into the module's places */
+} finding_entry;
+
+struct device {
+    device_options options;
+    uint8_t *bytes;  /**< device memory; index: address - DEVICE_BASE */
+    uint16_t *owned; /**< how many bytes of each 256 belong to an allocation: its first ones */
+    uint64_t *initialised; /**< a bit a byte: it is owned, and was written (or nobody checks) */
+    heap heap;
+    admission *admitted;
+    uint32_t admissions;
+    placement *placed;
+    uint32_t placements;
+    module **modules;
+    uint32_t module_count;
+    function **functions; /**< by number */
+    uint32_t function_count;
+    pool *pool;
+    pthread_mutex_t allocations; /**< while a kernel runs: guards heap, freed */
+    pthread_mutex_t reports;     /**< guards findings, output */
+    finding_entry *findings; /**< those taken, those not yet taken, those of the launch that runs */
+    uint32_t finding_count, finding_taken;
+    char *output;
+    size_t output_bytes, output_taken, output_capacity;
+    struct {
+        uint64_t offset, bytes;
+    } freed[64]; /**< the last ranges freed, for diagnostics */
+    uint32_t freed_count;
+    uint64_t versions;            /**< modules loaded so far */
+    counting *counting;           /**< NULL: nobody has counted yet */
+    global_shadow *global_shadow; /**< NULL: no launch has needed it */
+    work_order *order;            /**< NULL: it has been nobody's turn */
+    struct kept_graph *graphs;    /**< graph.c: by number, from 1 on */
+    uint32_t graph_count, graph_nodes;
+    uint64_t graph_param_bytes;
+    uint32_t last_graph, last_node; /**< that the latest launch was of; 0: of none */
+    char error[512];
+};
+
+/** Set device_error(). @return the status. */
+device_status fail(device *, device_status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** The range is freed now. */
+void freed_note(device *, uint64_t offset, uint64_t bytes);
+/** A range freed not long ago that holds `offset`. */
+bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+/** The one that ended last before `offset`. */
+bool freed_below(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
+
+/** Is it memory of the host's that kernels may touch, outside the range? */
+bool is_admitted(const device *, uint64_t address, uint32_t bytes);
+
+#endif

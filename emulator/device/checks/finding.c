@@ -1,0 +1,167 @@
+/*
+ * finding.c: the list of defects seen.
+ *
+ * Interface
+ *   report, report_near, report_at, finding_add, place_in, thread_name, finding_is_fatal
+ *
+ * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
+ * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
+ * what it lacks is a barrier of the block.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "device/base/arena.h"
+#include "checks.h"
+
+enum { MOST_FINDINGS = 256 }; /* a launch */
+
+void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3])
+{
+    xyz[0] = number % size[0];
+    xyz[1] = number / size[0] % size[1];
+    xyz[2] = number / size[0] / size[1];
+}
+
+const char *thread_name(const block *b, uint32_t thread, char text[48])
+{
+    const uint32_t *size = b->launch->request->block;
+    uint32_t at[3];
+    place_in(size, thread, at);
+    if (size[1] * size[2] == 1)
+        snprintf(text, 48, " %u", thread);
+    else
+        snprintf(text, 48, " (%u,%u,%u)", at[0], at[1], at[2]);
+    return text;
+}
+
+/* Two operations of one source line are one defect. */
+static bool same_place(const finding_entry *e, const function *f, uint32_t line)
+{
+    uint32_t number;
+    const char *file = module_file(f->module, line, &number);
+    return e->finding.line == number && !strcmp(e->finding.file, file);
+}
+
+static bool is_race(device_finding_kind kind)
+{
+    return kind == FINDING_RACE || kind == FINDING_MISSING_SYNCWARP || kind == FINDING_STREAM_RACE;
+}
+
+bool finding_is_fatal(device_finding_kind kind)
+{
+    return !is_race(kind) && kind != FINDING_UNINITIALISED && kind != FINDING_INACTIVE_LANE &&
+           kind != FINDING_EARLY_RETURN;
+}
+
+static finding_entry *find_entry(device *d, const launch *l, device_finding_kind kind,
+                                 const function *f, uint32_t line)
+{
+    for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
+        finding_entry *e = &d->findings[i];
+        bool same = e->finding.kind == kind || (is_race(e->finding.kind) && is_race(kind));
+        if (!same || e->function->module != f->module) continue;
+        if (e->line == line || same_place(e, f, line)) return e;
+    }
+    return NULL;
+}
+
+/* What is seen, and by whom. */
+typedef struct sighting {
+    block *block;
+    const function *function;
+    uint32_t line;
+    device_finding_kind kind;
+    uint32_t thread;
+    uint64_t address;
+    neighbour near;
+    const char *text;
+} sighting;
+
+static void fill(device_finding *n, const sighting *s)
+{
+    const module *m = s->function->module;
+    *n = (device_finding){
+        .kind = s->kind,
+        .count = 1,
+        .address = s->address,
+        .relation = s->near.relation,
+        .base = s->near.base,
+        .bytes = s->near.bytes,
+    };
+    snprintf(n->kernel, sizeof n->kernel, "%s", s->block->launch->function->plain_name);
+    snprintf(n->file, sizeof n->file, "%s", module_file(m, s->line, &n->line));
+    snprintf(n->inlined_file, sizeof n->inlined_file, "%s",
+             module_outer_file(m, s->line, &n->inlined_line));
+    snprintf(n->text, sizeof n->text, "%s", s->text);
+    memcpy(n->block, s->block->index, sizeof n->block);
+    place_in(s->block->launch->request->block, s->thread, n->thread);
+}
+
+static void add_entry(device *d, const sighting *s)
+{
+    d->findings = retake(d->findings, (d->finding_count + 1) * sizeof *d->findings);
+    finding_entry *e = &d->findings[d->finding_count++];
+    *e = (finding_entry){.function = s->function, .line = s->line};
+    fill(&e->finding, s);
+}
+
+static void count_entry(finding_entry *e, const sighting *s)
+{
+    uint32_t count = e->finding.count + 1;
+    if (s->kind == FINDING_RACE && e->finding.kind != s->kind) fill(&e->finding, s);
+    e->finding.count = count;
+}
+
+static void note(const sighting *s)
+{
+    device *d = s->block->device;
+    const launch *l = s->block->launch;
+    pthread_mutex_lock(&d->reports);
+    finding_entry *e = find_entry(d, l, s->kind, s->function, s->line);
+    if (e)
+        count_entry(e, s);
+    else if (d->finding_count - l->first_finding < MOST_FINDINGS)
+        add_entry(d, s);
+    pthread_mutex_unlock(&d->reports);
+}
+
+void report_at(block *b, const function *f, uint32_t line, device_finding_kind kind,
+               uint32_t thread, uint64_t address, const char *text)
+{
+    note(&(sighting){b, f, line, kind, thread, address, {0}, text});
+}
+
+static void report_list(warp *w, const op *o, device_finding_kind kind, uint32_t lane,
+                        uint64_t address, neighbour near, const char *format, va_list list)
+{
+    char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    const function *f = w->groups[w->current].function;
+    note(&(sighting){w->block, f, o->line, kind, w->index * LANES + lane, address, near, text});
+}
+
+void report_near(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint64_t address,
+                 const neighbour *near, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list(w, o, kind, lane, address, *near, format, list);
+    va_end(list);
+}
+
+void report(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint64_t address,
+            const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list(w, o, kind, lane, address, (neighbour){0}, format, list);
+    va_end(list);
+}
+
+void finding_add(device *d, const device_finding *f)
+{
+    if (d->finding_count - d->finding_taken >= MOST_FINDINGS) return;
+    d->findings = retake(d->findings, (d->finding_count + 1) * sizeof *d->findings);
+    d->findings[d->finding_count++] = (finding_entry){.finding = *f};
+}

@@ -1,0 +1,491 @@
+/*
+ * shadow.c: the shadow of shared memory: bounds, races, initialisation.
+ *
+ * Interface
+ *   shadow_prepare, shadow_close, shadow_start, shadow_tick
+ *   shadow_load, shadow_store     may a whole run go ahead? (never report)
+ *   shadow_lane                   may one lane? (reports)
+ *
+ * Every word has two cells, of its last write and its last read. A cell holds a stamp: the tick at
+ * which it happened, and the thread. A tick passes with every synchronisation. What happened
+ *   - before the last barrier of the block, or
+ *   - in this very thread, or
+ *   - in this warp, before its last warp-wide synchronisation
+ * comes before what happens now; anything else is at the same time, and if one of the two writes,
+ * that is a race. A write older than the block's first tick is another block's: uninitialised.
+ *
+ * Words that were ever accessed in parts, or belong to a variable in parts, are split: their cells
+ * say so, and a cell for each byte holds the truth.
+ *
+ * A read cell has room for one reader. Of several it keeps the last, and two flags: MANY, several
+ * lanes of that warp read; CROWD, several warps did.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device/base/arena.h"
+#include "shadow.h"
+
+enum {
+    MOST_TICKS = (1 << 19) - 4,
+    SHARED_MARGIN = 256, /* unowned bytes at the end */
+};
+
+static uint32_t stamp(const warp *w, uint32_t lane)
+{
+    return w->block->tick << TICK_SHIFT | w->index * LANES | lane;
+}
+
+static uint32_t tick_of(uint32_t cell)
+{
+    return (cell & ~CROWD) >> TICK_SHIFT;
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static void resize(cells *c, uint32_t count)
+{
+    uint32_t **all[] = {&c->written, &c->read, &c->written_line, &c->read_line};
+    for (int i = 0; i < 4; i++) {
+        free(*all[i]);
+        *all[i] = take(count + 16, sizeof **all[i]);
+    }
+}
+
+static void free_cells(cells *c)
+{
+    free(c->written);
+    free(c->read);
+    free(c->written_line);
+    free(c->read_line);
+}
+
+void shadow_close(block *b)
+{
+    free_cells(&b->words);
+    free_cells(&b->bytes);
+    free(b->quiet);
+    free(b->shared);
+}
+
+static void reserve(block *b, uint32_t bytes)
+{
+    if (bytes <= b->shared_capacity) return;
+    b->shared_capacity = (bytes + 4095) & ~4095u;
+    free(b->shared);
+    b->shared = aligned_alloc(256, b->shared_capacity);
+    if (!b->shared) abort();
+    memset(b->shared, 0, b->shared_capacity);
+    resize(&b->words, b->shared_capacity / 4);
+    free(b->quiet);
+    b->quiet = take(b->shared_capacity / 4 / PAGE_WORDS + 1, sizeof *b->quiet);
+    resize(&b->bytes, b->shared_capacity);
+}
+
+static void forget_quiet(block *b)
+{
+    memset(b->quiet, 0, b->shared_capacity / 4 / PAGE_WORDS * sizeof *b->quiet);
+}
+
+static void own(block *b, uint32_t offset, uint32_t bytes)
+{
+    for (uint32_t i = offset; i < offset + bytes; i++) b->bytes.written[i] = 0;
+    for (uint32_t i = offset / 4; i < (offset + bytes + 3) / 4; i++) {
+        bool whole = 4 * i >= offset && 4 * i + 4 <= offset + bytes;
+        b->words.written[i] = whole ? 0 : SPLIT;
+    }
+}
+
+/* The variables of the module, each with a red zone behind it, then dynamic memory. */
+void shadow_prepare(block *b)
+{
+    const module *m = b->launch->function->module;
+    uint32_t dynamic = b->launch->request->dynamic_shared_bytes;
+    if (b->shadow_of == m && b->shadow_dynamic == dynamic && b->shadow_version == m->version)
+        return;
+    b->shadow_of = m;
+    b->shadow_version = m->version;
+    b->shadow_dynamic = dynamic;
+    b->shared_bytes = m->shared_bytes + dynamic + SHARED_MARGIN;
+    reserve(b, b->shared_bytes + 64);
+    memset(b->words.written, 0xff, b->shared_capacity);
+    memset(b->bytes.written, 0xff, 4 * (size_t)b->shared_capacity);
+    memset(b->words.read, 0, b->shared_capacity);
+    memset(b->bytes.read, 0, 4 * (size_t)b->shared_capacity);
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+        const variable *v = &m->variables[i];
+        if (v->space == SPACE_SHARED && !v->external)
+            own(b, (uint32_t)v->address, (uint32_t)v->bytes);
+    }
+    own(b, m->shared_bytes, dynamic);
+    forget_quiet(b);
+    b->tick = 1;
+}
+
+/* ---- ticks ----------------------------------------------------------------------------------- */
+
+/* Ticks run out now and then: all that has happened becomes "long ago". */
+static void forget(cells *c, uint32_t count, uint32_t first_tick)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        c->read[i] = 0;
+        if (c->written[i] >= FLYING) continue;
+        c->written[i] = tick_of(c->written[i]) >= first_tick ? 1 << TICK_SHIFT : 0;
+    }
+}
+
+static void rewind_ticks(block *b)
+{
+    forget(&b->words, b->shared_capacity / 4, b->first_tick);
+    forget(&b->bytes, b->shared_capacity, b->first_tick);
+    forget_quiet(b);
+    b->rewound += b->tick;
+    b->first_tick = 1;
+    b->tick = b->epoch_tick = 2;
+    b->fenced = 2;
+    for (uint32_t k = 0; k < b->warp_count; k++) b->warps[k].synced = b->warps[k].fenced = 2;
+    shadow_refresh(b);
+}
+
+uint32_t shadow_tick(block *b)
+{
+    if (b->tick >= MOST_TICKS) rewind_ticks(b);
+    return ++b->tick;
+}
+
+void shadow_start(block *b)
+{
+    if (b->tick >= MOST_TICKS / 2) rewind_ticks(b);
+    b->first_tick = b->epoch_tick = ++b->tick;
+    shadow_refresh(b);
+}
+
+void shadow_refresh(block *b)
+{
+    bool races = b->launch->check_races;
+    b->oldest = b->launch->check_uninitialised ? b->first_tick << TICK_SHIFT : 0;
+    b->recent = races ? b->epoch_tick << TICK_SHIFT : SPLIT;
+    b->span = b->recent - b->oldest;
+    b->crowded = races ? CROWD | b->recent : 0;
+    b->read_mask = races ? ~CROWD : 0;
+}
+
+/* ---- whole runs ------------------------------------------------------------------------------ */
+
+static void mark_reads(warp *w, const op *o, const run *r, uint32_t first, uint32_t count)
+{
+    cells *c = &w->block->words;
+    uint32_t epoch = w->block->epoch_tick << TICK_SHIFT, synced = w->synced << TICK_SHIFT;
+    uint32_t me = stamp(w, r->lane), *read = c->read + first, *line = c->read_line + first;
+    if (r->step == 4) {
+        for (uint32_t i = 0; i < count; i++)
+            read[i] = shadow_read_cell(read[i], me + i, epoch, synced);
+    } else {
+        uint32_t each = r->bytes / 4, rises = r->step != 0;
+        uint32_t several = r->step == 0 && r->lanes > 1 ? MANY : 0;
+        for (uint32_t i = 0; i < count; i++) {
+            read[i] = shadow_read_cell(read[i], me + i / each * rises, epoch, synced) | several;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) line[i] = o->line;
+}
+
+static uint32_t words_of(const run *r)
+{
+    return r->bytes / 4 * (r->step ? r->lanes : 1);
+}
+
+/* Which lane accesses the i-th word: the first one, the i-th one, or by elements of several words.
+ */
+static uint32_t lane_of_word(const run *r, uint32_t i)
+{
+    return r->step == 4 ? i : r->step ? i / (r->bytes / 4) : 0;
+}
+
+bool shadow_load(warp *w, const op *o, const run *r)
+{
+    const block *b = w->block;
+    if (r->bytes < 4 || o->strength != STRENGTH_PLAIN) return false;
+    uint32_t first = (uint32_t)r->address / 4, count = words_of(r), me = stamp(w, r->lane);
+    if (shadow_quiet(b, first, first + count - 1)) return true;
+    const uint32_t *written = b->words.written + first;
+    bool shared = r->step == 0 && r->lanes > 1, bad = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = (written[i] ^ (me + lane_of_word(r, i))) & (ATOMIC | THREAD);
+        bad |= written[i] - b->oldest >= b->span && (other || shared || written[i] < b->oldest);
+    }
+    if (bad) return false;
+    if (b->launch->check_races) mark_reads(w, o, r, first, count);
+    return true;
+}
+
+bool shadow_store(warp *w, const op *o, const run *r)
+{
+    const block *b = w->block;
+    if (r->bytes < 4 || o->strength != STRENGTH_PLAIN || (r->step == 0 && r->lanes > 1))
+        return false;
+    uint32_t first = (uint32_t)r->address / 4, count = words_of(r), me = stamp(w, r->lane);
+    uint32_t *written = b->words.written + first, *line = b->words.written_line + first;
+    const uint32_t *read = b->words.read + first;
+    bool bad = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t mine = me + lane_of_word(r, i);
+        bad |= written[i] >= b->recent && ((written[i] ^ mine) & (ATOMIC | THREAD));
+        bad |=
+            (read[i] & b->read_mask) >= b->recent && ((read[i] ^ mine) & (CROWD | MANY | THREAD));
+    }
+    if (bad) return false;
+    for (uint32_t i = 0; i < count; i++) written[i] = me + lane_of_word(r, i);
+    for (uint32_t i = 0; i < count; i++) line[i] = o->line;
+    shadow_wake(b, first, first + count - 1);
+    return true;
+}
+
+/* ---- one lane -------------------------------------------------------------------------------- */
+
+typedef struct conflict {
+    uint32_t cell, line; /* the earlier access; 0: none */
+    bool wrote, unwritten, unowned;
+} conflict;
+
+/* Accesses guarded by a lock are ordered by fences; to tell by which is beyond a cell, so a fence
+ * since then in the warp that did the access is taken for order; and where a cell stands for
+ * several readers, one since the last barrier. */
+static bool fenced(const block *b, uint32_t cell)
+{
+    uint32_t other = (cell & WARP) / LANES;
+    if (cell & CROWD) return b->fenced >= b->epoch_tick;
+    if (cell & MANY) return b->warps[other].fenced >= b->epoch_tick;
+    return b->warps[other].fenced > tick_of(cell);
+}
+
+static bool ordered(const warp *w, uint32_t cell, uint32_t me)
+{
+    uint32_t tick = tick_of(cell);
+    bool same_warp = ((cell ^ me) & WARP) == 0 && !(cell & CROWD);
+    if (tick < w->block->epoch_tick || fenced(w->block, cell)) return true;
+    if (same_warp && tick < w->synced) return true;
+    return !(cell & (CROWD | MANY)) && ((cell ^ me) & THREAD) == 0;
+}
+
+/* Both accesses are strong enough to meet. */
+static bool may_meet(const op *o, uint32_t cell, uint32_t me)
+{
+    if (!(cell & ATOMIC) || o->strength == STRENGTH_PLAIN) return false;
+    return o->strength == STRENGTH_ATOMIC || (cell ^ me) & WARP;
+}
+
+static void look(warp *w, const op *o, const cells *c, uint32_t i, uint32_t me, access_kind how,
+                 conflict *found)
+{
+    const block *b = w->block;
+    uint32_t written = c->written[i], read = c->read[i];
+    if (written == UNOWNED) {
+        found->unowned = true;
+    } else if (written == FLYING) {
+        *found = (conflict){.cell = FLYING, .line = c->written_line[i]};
+    } else if (how != ACCESS_STORE && tick_of(written) < b->first_tick) {
+        found->unwritten = true;
+    } else if (!may_meet(o, written, me) && !ordered(w, written, me)) {
+        *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
+    } else if (how != ACCESS_LOAD && !found->cell && !may_meet(o, read, me) &&
+               !ordered(w, read, me)) {
+        *found = (conflict){.cell = read, .line = c->read_line[i]};
+    }
+}
+
+static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how)
+{
+    const block *b = w->block;
+    uint32_t strong = o->strength == STRENGTH_PLAIN ? 0 : ATOMIC;
+    if (how == ACCESS_LOAD) {
+        uint32_t epoch = b->epoch_tick << TICK_SHIFT;
+        uint32_t before = tick_of(c->read[i]) < b->epoch_tick ? ATOMIC : c->read[i] & ATOMIC;
+        c->read[i] =
+            shadow_read_cell(c->read[i], me, epoch, w->synced << TICK_SHIFT) | (strong & before);
+        c->read_line[i] = o->line;
+    } else {
+        c->written[i] = me | strong;
+        c->written_line[i] = o->line;
+    }
+}
+
+static void split_word(block *b, uint32_t word)
+{
+    if (b->words.written[word] == SPLIT) return;
+    for (uint32_t i = 4 * word; i < 4 * word + 4; i++) {
+        b->bytes.written[i] = b->words.written[word];
+        b->bytes.read[i] = b->words.read[word];
+        b->bytes.written_line[i] = b->words.written_line[word];
+        b->bytes.read_line[i] = b->words.read_line[word];
+    }
+    b->words.written[word] = SPLIT;
+    b->words.read[word] = 0;
+}
+
+/* Apply look or mark to each cell that the access covers. */
+static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t me,
+                  access_kind how, conflict *found, bool marking)
+{
+    block *b = w->block;
+    for (uint32_t at = offset; at < offset + bytes;) {
+        uint32_t word = at / 4;
+        bool whole = at % 4 == 0 && at + 4 <= offset + bytes;
+        if (!whole) split_word(b, word);
+        bool parts = b->words.written[word] == SPLIT;
+        cells *c = parts ? &b->bytes : &b->words;
+        if (marking && how != ACCESS_LOAD) shadow_wake(b, word, word);
+        if (marking)
+            mark(w, o, c, parts ? at : word, me, how);
+        else
+            look(w, o, c, parts ? at : word, me, how, found);
+        at += parts ? 1 : 4;
+    }
+}
+
+static bool owned(const block *b, uint32_t offset)
+{
+    uint32_t word = b->words.written[offset / 4];
+    return word == SPLIT ? b->bytes.written[offset] != UNOWNED : word != UNOWNED;
+}
+
+static uint32_t distance(const variable *v, uint32_t offset)
+{
+    uint32_t start = (uint32_t)v->address, end = start + (uint32_t)v->bytes;
+    return offset < start ? start - offset : offset >= end ? offset - end : 0;
+}
+
+/* The variable of this kernel that the access just missed. */
+static const variable *variable_near(const function *kernel, uint32_t offset)
+{
+    const module *m = kernel->module;
+    const variable *best = NULL;
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+        const variable *v = &m->variables[i];
+        if (v->space != SPACE_SHARED || v->external || !kernel->shared_used[i]) continue;
+        if (!best || distance(v, offset) < distance(best, offset)) best = v;
+    }
+    return best && distance(best, offset) < SHARED_RED_ZONE * 8 ? best : NULL;
+}
+
+static void describe_shared(const block *b, const op *o, uint32_t offset, char *text, size_t room)
+{
+    const function *kernel = b->launch->function;
+    const variable *v = variable_near(kernel, offset);
+    uint32_t start = kernel->module->shared_bytes, size = b->shadow_dynamic;
+    char name[128] = "";
+    if (v) {
+        start = (uint32_t)v->address;
+        size = (uint32_t)v->bytes;
+        plain_name(v->name, name, sizeof name);
+    }
+    bool dynamic = !v && size && offset + SHARED_RED_ZONE * 8 > start;
+    const char *array = dynamic ? "dynamic shared memory" : "shared array ";
+    bool before = offset < start;
+    char distance[64] = "just";
+    if (offset != start + size)
+        describe_distance(o, before ? start - offset : offset - start - size, distance, 64);
+    if (!v && !dynamic) {
+        snprintf(text, room, "at offset %d, outside the shared memory of the block",
+                 (int32_t)offset);
+    } else {
+        snprintf(text, room, "%s %s of the %u-byte %s%s", distance,
+                 before ? "before the start" : "past the end", size, array, name);
+    }
+}
+
+/* What counts is the first byte that is outside. */
+static void report_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane,
+                          access_kind how)
+{
+    block *b = w->block;
+    char where[256];
+    uint32_t miss = offset;
+    while (miss < b->shared_bytes && miss < offset + bytes && owned(b, miss)) miss++;
+    describe_shared(b, o, miss, where, sizeof where);
+    report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", access_verb(how), bytes,
+           where);
+    launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+static void report_flying(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
+                          const conflict *c)
+{
+    char me[48];
+    uint32_t line = 0;
+    module_file(w->block->launch->function->module, c->line, &line);
+    report(w, o, FINDING_RACE, lane, offset,
+           "thread%s %s what the asynchronous copy at line %u is still bringing: a race, because "
+           "nobody has waited for that copy",
+           thread_name(w->block, w->index * LANES + lane, me),
+           how == ACCESS_LOAD ? "reads" : "overwrites", line);
+}
+
+static void report_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
+                        const conflict *c)
+{
+    const block *b = w->block;
+    char me[48], other[48];
+    uint32_t line = 0;
+    module_file(b->launch->function->module, c->line, &line);
+    thread_name(b, w->index * LANES + lane, me);
+    thread_name(b, c->cell & THREAD, other);
+    bool several = !c->wrote && c->cell & (MANY | CROWD);
+    bool warp_only = ((c->cell & WARP) / LANES) == w->index && !(c->cell & CROWD);
+    const char *does = how == ACCESS_LOAD    ? "reads"
+                       : how == ACCESS_STORE ? "overwrites"
+                                             : "updates";
+    const char *advice = !warp_only                         ? ""
+                         : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
+                                                              "of a warp"
+                                                            : ": the lanes of a warp need not run "
+                                                              "in step";
+    report(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, lane, offset,
+           "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
+           several ? "other threads" : "thread", several ? "" : other, c->wrote ? "wrote" : "read",
+           line, warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", advice);
+}
+
+static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void *value)
+{
+    return value && !memcmp(w->block->shared + offset, value, bytes);
+}
+
+/* Whole words that nobody minds: marked at once, as those of a run. */
+static bool passes(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane,
+                   access_kind how)
+{
+    const run alone = {.address = offset, .bytes = bytes, .lane = lane, .lanes = 1};
+    if (offset % 4 || bytes % 4) return false;
+    if (how == ACCESS_LOAD) return shadow_load(w, o, &alone);
+    return how == ACCESS_STORE && shadow_store(w, o, &alone);
+}
+
+bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                 access_kind how, const void *value)
+{
+    block *b = w->block;
+    uint32_t offset = (uint32_t)address, me = stamp(w, lane);
+    if (address >= b->shared_bytes || bytes > b->shared_bytes - address) {
+        report_bounds(w, o, offset, bytes, lane, how);
+        return false;
+    }
+    if (passes(w, o, offset, bytes, lane, how)) return true;
+    conflict found = {0};
+    visit(w, o, offset, bytes, me, how, &found, false);
+    if (found.unowned) {
+        report_bounds(w, o, offset, bytes, lane, how);
+        return false;
+    }
+    if (found.unwritten && b->launch->check_uninitialised) {
+        report(w, o, FINDING_UNINITIALISED, lane, offset,
+               "reads %u bytes of shared memory that nothing in this block has written", bytes);
+    }
+    if (found.cell == FLYING) {
+        if (b->launch->check_races) report_flying(w, o, offset, lane, how, &found);
+    } else if (found.cell && b->launch->check_races && !unchanged(w, offset, bytes, value)) {
+        report_race(w, o, offset, lane, how, &found);
+    }
+    visit(w, o, offset, bytes, me, how, &found, true);
+    return true;
+}

@@ -1,0 +1,77 @@
+/*
+ * memory.h: what lies behind an address, and the operations that go there.
+ */
+#ifndef SOFTGPU_DEVICE_MEMORY_H
+#define SOFTGPU_DEVICE_MEMORY_H
+
+#include "device/checks/checks.h"
+
+/* ---- memory.c: besides what device.h says of memory ------------------------------------------ */
+
+/** Allocate and free, module variables too. */
+bool claim_range(device *, uint64_t bytes, device_address *);
+bool release_range(device *, device_address);
+/** Where the module that is being loaded finds that variable, or NULL. */
+const placement *find_placement(const device *, const char *name);
+void forget_placements(device *);
+
+/* ---- access.c: loads and stores of a warp; words.c: of a word for each lane ------------------ */
+
+handler run_load, run_load_global, run_load_shared, run_load_global_word, run_load_shared_word;
+handler run_store_shared_word;
+/** Find out how the addresses of a full warp lie, and note it. */
+void note_stride(warp *, const op *);
+/** Lane by lane, with reports. */
+void store_lanes(warp *, const op *, uint32_t mask);
+handler run_store, run_store_global, run_store_shared;
+
+/* ---- mover.c: rows from and to host memory --------------------------------------------------- */
+
+/** Values between a row and memory: `lanes` of them, from the row's given lane on, in memory at
+ * even steps; or those of the lanes in `mask`, each at its pointer plus `offset`. */
+typedef struct mover {
+    void (*run)(void *row, uint8_t *memory, int64_t step, uint32_t lanes);
+    void (*spread)(void *row, uint8_t *const *memory, uint32_t offset, uint32_t mask);
+} mover;
+const mover *find_mover(bool load, uint32_t size, bool is_signed, uint32_t width);
+
+/* ---- reach.c --------------------------------------------------------------------------------- */
+
+space space_of_address(uint64_t generic);
+/** Where a space begins among generic addresses; 0 for global memory. */
+uint64_t window_of(space);
+/** NULL: not as a whole. `step`: bytes from lane to lane in host memory. */
+uint8_t *reach_local(warp *, const op *, const run *, access_kind, int64_t *step);
+uint8_t *reach_params(const warp *, const run *);
+/** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write.
+ */
+uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
+                    access_kind, const void *value);
+
+/* ---- meeting.c: where the blocks of a cooperative grid meet ---------------------------------- */
+
+void meeting_open(grid *);
+void meeting_close(grid *);
+/** The block has ended. */
+void meeting_leave(block *);
+/** Host memory behind an address in GRID_WINDOW, or NULL. */
+uint8_t *meeting_reach(warp *, const op *, uint64_t address, uint32_t bytes, uint32_t lane,
+                       access_kind);
+
+/* ---- atomic.c -------------------------------------------------------------------------------- */
+
+typedef uint64_t atomic_function(void *memory, uint64_t operand, uint64_t replacement);
+atomic_function *find_atomic(const char *name, const char *type);
+handler run_atomic;
+
+/* ---- async.c: copies to shared memory that take effect when they are waited for -------------- */
+
+handler run_copy_async, run_copy_commit, run_copy_wait;
+/** Forget what is under way: a new block starts. */
+void flights_start(block *);
+/** All earlier copies of a lane will be waited for at that mbarrier. */
+void flights_assign(warp *, uint32_t lane, uint32_t barrier);
+/** Whatever that mbarrier waits for takes effect. */
+void flights_land(block *, uint32_t barrier);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * reach.c: what lies behind an address, for one lane, with a report when it may not go there; and
+ * the memory spaces that are no fast path of access.c.
+ *
+ * Interface
+ *   space_of_address, window_of, reach_local, reach_params, reach_lane
+ */
+#include <stdio.h>
+
+#include "device/base/bits.h"
+#include "memory.h"
+
+/* ---- spaces ---------------------------------------------------------------------------------- */
+
+space space_of_address(uint64_t address)
+{
+    if (address - SHARED_WINDOW < WINDOW_BYTES) return SPACE_SHARED;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES) return SPACE_LOCAL;
+    if (address - PARAM_WINDOW < WINDOW_BYTES) return SPACE_PARAM;
+    return SPACE_GLOBAL;
+}
+
+uint64_t window_of(space s)
+{
+    return s == SPACE_SHARED  ? SHARED_WINDOW
+           : s == SPACE_LOCAL ? LOCAL_WINDOW
+           : s == SPACE_PARAM ? PARAM_WINDOW
+                              : 0;
+}
+
+uint8_t *reach_local(warp *w, const op *o, const run *r, access_kind how, int64_t *step)
+{
+    uint64_t room = w->block->local_stride - ROW_ALIGNMENT;
+    uint64_t span = (r->lanes - 1) * r->step + r->bytes;
+    if (r->address >= room || span > room - r->address) return NULL;
+    local_note(w, o, r, how);
+    *step = (int64_t)(w->block->local_stride + r->step);
+    return w->local + r->lane * w->block->local_stride + r->address;
+}
+
+uint8_t *reach_params(const warp *w, const run *r)
+{
+    const launch *l = w->block->launch;
+    uint64_t room = l->request->param_bytes, span = (r->lanes - 1) * r->step + r->bytes;
+    if (r->address >= room || span > room - r->address) return NULL;
+    return (uint8_t *)l->params + r->address;
+}
+
+/* ---- one lane, with a report when it must not ------------------------------------------------ */
+
+/* An access may begin inside and end outside: what counts is the first byte that is outside. */
+static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                          access_kind how)
+{
+    device *d = w->block->device;
+    char where[256];
+    uint64_t miss = address;
+    while (miss - DEVICE_BASE < DEVICE_BYTES && owned_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
+    pthread_mutex_lock(&d->allocations);
+    neighbour n = describe_address(d, o, miss, where, sizeof where);
+    pthread_mutex_unlock(&d->allocations);
+    bool freed = n.relation == RELATION_FREED;
+    report_near(w, o, freed ? FINDING_FREED : FINDING_OUT_OF_BOUNDS, lane, address, &n,
+                "%s %u bytes%s, %s", access_verb(how), bytes, freed ? " that were freed" : "",
+                where);
+    launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+static void report_other(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                         access_kind how, const char *what)
+{
+    report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes outside its %s memory",
+           access_verb(how), bytes, what);
+    launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+static void report_unwritten(warp *w, const op *o, uint64_t offset, uint64_t into, uint32_t bytes,
+                             uint32_t lane)
+{
+    device *d = w->block->device;
+    char buffer[192];
+    uint64_t base = 0, size = 0;
+    pthread_mutex_lock(&d->allocations);
+    heap_find(&d->heap, offset, &base, &size);
+    neighbour n = describe_buffer(d, base, size, buffer, sizeof buffer);
+    pthread_mutex_unlock(&d->allocations);
+    report_near(w, o, FINDING_UNINITIALISED, lane, DEVICE_BASE + offset, &n,
+                "reads %u bytes that nothing has written, at byte %llu of %s", bytes,
+                (unsigned long long)(offset + into - base), buffer);
+}
+
+/* Uninitialised is a component none of whose bytes was ever written: structures have padding. */
+static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t bytes, uint32_t lane)
+{
+    uint32_t parts = o->is_load ? o->count : 1, each = bytes / parts;
+    for (uint32_t i = 0; i < parts; i++) {
+        if (o->is_load && !(o->used >> i & 1)) continue;
+        if (bits_any(w->block->device->initialised, offset + i * each, each)) continue;
+        report_unwritten(w, o, offset, (uint64_t)i * each, each, lane);
+        return;
+    }
+}
+
+static uint8_t *reach_global_lane(warp *w, const op *o, uint64_t address, uint32_t bytes,
+                                  uint32_t lane, access_kind how)
+{
+    device *d = w->block->device;
+    uint64_t offset = address - DEVICE_BASE;
+    if (d->admissions && offset >= DEVICE_BYTES && is_admitted(d, address, bytes))
+        return (uint8_t *)(uintptr_t)address;
+    if (offset >= DEVICE_BYTES || !owned_all(d->owned, offset, bytes)) {
+        report_global(w, o, address, bytes, lane, how);
+        return NULL;
+    }
+    if (how != ACCESS_STORE && w->block->launch->check_uninitialised) {
+        check_initialised(w, o, offset, bytes, lane);
+    }
+    if (how != ACCESS_LOAD) bits_set(d->initialised, offset, bytes);
+    return d->bytes + offset;
+}
+
+static void report_misaligned(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                              access_kind how)
+{
+    device *d = w->block->device;
+    char buffer[192], where[224] = "";
+    uint64_t base, size;
+    neighbour n = {0};
+    pthread_mutex_lock(&d->allocations);
+    if (heap_find(&d->heap, address - DEVICE_BASE, &base, &size)) {
+        n = describe_buffer(d, base, size, buffer, sizeof buffer);
+        snprintf(where, sizeof where, ", at byte %llu of %s",
+                 (unsigned long long)(address - DEVICE_BASE - base), buffer);
+    }
+    pthread_mutex_unlock(&d->allocations);
+    report_near(w, o, FINDING_MISALIGNED, lane, address, &n,
+                "%s %u bytes at an address that is no multiple of %u%s", access_verb(how), bytes,
+                bytes, where);
+    launch_fail(w->block->launch, DEVICE_MISALIGNED);
+}
+
+uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_t bytes,
+                    uint32_t lane, access_kind how, const void *value)
+{
+    if (address & (bytes - 1)) {
+        report_misaligned(w, o, address, bytes, lane, how);
+        return NULL;
+    }
+    if (where == SPACE_GENERIC) {
+        where = space_of_address(address);
+        address -= window_of(where);
+    }
+    bool meets = where == SPACE_GLOBAL && address - GRID_WINDOW < WINDOW_BYTES;
+    uint8_t *meeting = meets ? meeting_reach(w, o, address, bytes, lane, how) : NULL;
+    if (meeting) return meeting;
+    if (where == SPACE_GLOBAL || where == SPACE_CONST) {
+        return reach_global_lane(w, o, address, bytes, lane, how);
+    }
+    if (where == SPACE_SHARED) {
+        bool there = shadow_lane(w, o, address, bytes, lane, how, value);
+        return there ? w->block->shared + address : NULL;
+    }
+    int64_t step;
+    run r = {.address = address, .lane = lane, .lanes = 1, .bytes = bytes};
+    uint8_t *host = where == SPACE_LOCAL ? reach_local(w, o, &r, how, &step) : reach_params(w, &r);
+    if (!host)
+        report_other(w, o, address, bytes, lane, how, where == SPACE_LOCAL ? "local" : "parameter");
+    return host;
+}

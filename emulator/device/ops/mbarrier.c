@@ -1,0 +1,162 @@
+/*
+ * mbarrier.c: barriers that are 8-byte objects in shared memory: cuda::barrier and its kin.
+ *
+ * Interface
+ *   run_mbarrier_init, run_mbarrier, run_mbarrier_count
+ *
+ * The object: arrivals that its phase still waits for, arrivals that each later phase wants, and
+ * the number of the phase. What an arrival returns is the object as it was before.
+ *
+ * Accesses count as atomic. The end of a phase orders what the threads of the block did before it;
+ * which of them arrived, and which waited, is beyond the shadow.
+ */
+#include <stdio.h>
+
+#include "ops.h"
+
+enum {
+    COUNT_BITS = 20,
+    PHASE_SHIFT = 2 * COUNT_BITS,
+    PATIENCE = 1000000, /* polls in vain, with nothing else happening to any mbarrier */
+};
+
+#define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
+
+static uint64_t make_state(uint64_t pending, uint64_t wanted, uint64_t phase)
+{
+    return (pending & COUNT_MASK) | (wanted & COUNT_MASK) << COUNT_BITS | phase << PHASE_SHIFT;
+}
+
+static uint64_t address_of(const warp *w, const op *o, uint32_t lane)
+{
+    const void *a = row(w, o->a);
+    if (o->narrow) return (uint32_t)(((const uint32_t *)a)[lane] + (uint64_t)o->offset);
+    return ((const uint64_t *)a)[lane] + (uint64_t)o->offset;
+}
+
+static uint64_t *reach(warp *w, const op *o, uint32_t lane, access_kind how, const void *value)
+{
+    return (uint64_t *)(void *)reach_lane(w, o, o->space, address_of(w, o, lane), sizeof(uint64_t),
+                                          lane, how, value);
+}
+
+const op *run_mbarrier_init(warp *w, const op *o)
+{
+    const uint32_t *count = row(w, o->b);
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t state = make_state(count[lane], count[lane], 0);
+        uint64_t *memory = reach(w, o, lane, ACCESS_STORE, &state);
+        if (memory) *memory = state;
+    }
+    return o + 1;
+}
+
+/* ---- arrivals -------------------------------------------------------------------------------- */
+
+static uint32_t offset_of(const block *b, const uint64_t *memory)
+{
+    return (uint32_t)((const uint8_t *)memory - b->shared);
+}
+
+static void arrive(block *b, uint64_t *memory, uint64_t count)
+{
+    uint64_t state = *memory, pending = (state - count) & COUNT_MASK;
+    uint64_t wanted = state >> COUNT_BITS & COUNT_MASK, phase = state >> PHASE_SHIFT;
+    b->polls = 0;
+    *memory = make_state(pending, wanted, phase);
+    if (pending) return;
+    *memory = make_state(wanted, wanted, phase + 1);
+    flights_land(b, offset_of(b, memory));
+    order_accesses(b, false);
+}
+
+static void drop(uint64_t *memory, uint64_t count)
+{
+    uint64_t state = *memory, wanted = (state >> COUNT_BITS & COUNT_MASK) - count;
+    *memory = make_state(state, wanted, state >> PHASE_SHIFT);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/* The phase of a token, or the one before the next with that parity, is over. */
+static bool is_over(const op *o, uint64_t state, uint64_t asked)
+{
+    uint64_t phase = state >> PHASE_SHIFT;
+    if (o->variant == MBARRIER_PARITY) return (phase & 1) != (asked & 1);
+    return phase << PHASE_SHIFT != (asked >> PHASE_SHIFT) << PHASE_SHIFT;
+}
+
+static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
+{
+    unsigned wanted = state >> COUNT_BITS & COUNT_MASK, pending = state & COUNT_MASK;
+    report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
+           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it wants have "
+           "come",
+           wanted - pending, wanted);
+    launch_stop(w->block->launch, DEVICE_DEADLOCK);
+}
+
+/* Who asked in vain lets others go on, at its next jump backward. */
+static bool test(warp *w, const op *o, uint32_t lane, uint64_t state, uint64_t asked)
+{
+    if (is_over(o, state, asked)) {
+        w->block->polls = 0;
+        return true;
+    }
+    w->slice = 1;
+    if (++w->block->polls == PATIENCE) give_up(w, o, lane, state);
+    return false;
+}
+
+/* ---- one lane -------------------------------------------------------------------------------- */
+
+/* b: how many arrive, or what a test asks about. @return what it says. */
+static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
+{
+    block *b = w->block;
+    uint64_t before = *memory;
+    uint64_t asked = o->variant == MBARRIER_TEST ? ((const uint64_t *)row(w, o->b))[lane]
+                                                 : ((const uint32_t *)row(w, o->b))[lane];
+    switch (o->variant) {
+    case MBARRIER_DROP: drop(memory, asked); /* fall through */
+    case MBARRIER_ARRIVE: arrive(b, memory, asked); return before;
+    case MBARRIER_COPIES:
+        flights_assign(w, lane, offset_of(b, memory));
+        if (asked) arrive(b, memory, asked);
+        return 0;
+    case MBARRIER_INVAL: return 0;
+    default: return test(w, o, lane, before, asked);
+    }
+}
+
+const op *run_mbarrier(warp *w, const op *o)
+{
+    bool asks = o->variant == MBARRIER_TEST || o->variant == MBARRIER_PARITY;
+    uint32_t yes = 0, mask = active(w, o);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t *memory = reach(w, o, lane, ACCESS_ATOMIC, NULL);
+        uint64_t answer = memory ? operate(w, o, lane, memory) : 1;
+        if (asks)
+            yes |= (uint32_t)answer << lane;
+        else if (o->d)
+            ((uint64_t *)row(w, o->d))[lane] = answer;
+    }
+    if (!asks) return o + 1;
+    uint32_t *p = row(w, o->d);
+    *p = (*p & ~mask) | (yes & mask);
+    return o + 1;
+}
+
+/* mbarrier.pending_count: of the phase that a token belongs to, when it was given. */
+const op *run_mbarrier_count(warp *w, const op *o)
+{
+    const uint64_t *token = row(w, o->a);
+    uint32_t *d = row(w, o->d);
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        d[lane] = (uint32_t)(token[lane] & COUNT_MASK);
+    }
+    return o + 1;
+}

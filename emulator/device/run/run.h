@@ -1,0 +1,66 @@
+/*
+ * run.h: a launch from the host's call to the last warp.
+ *
+ *   device.c     the device is opened; ptx/ and decode/ make a module of PTX
+ *   module.c     its variables get memory
+ *   launch.c     blocks go to host threads
+ *   block.c      the warps of a block take turns, and meet at barriers
+ *   warp.c       the lane groups of a warp take turns, one handler per operation, 32 lanes a call
+ *
+ * A launch that is counted (counts/count.h) runs other code, the function's instrumented copy: the
+ * same operations with a counting one before each, which looks at the rows and changes nothing. So
+ * handlers need not know of counting; only what rewrites or fuses operations while they are decoded
+ * must leave alone a function with decoder.counted.
+ */
+#ifndef SOFTGPU_DEVICE_RUN_H
+#define SOFTGPU_DEVICE_RUN_H
+
+#include "device/memory/memory.h"
+
+/* ---- module.c -------------------------------------------------------------------------------- */
+
+/** Make instrumented copies of all its functions, unless they exist. */
+bool module_instrument(module *);
+void module_free(module *);
+
+/* ---- graph.c --------------------------------------------------------------------------------- */
+
+void graphs_close(device *);
+
+/* ---- launch.c -------------------------------------------------------------------------------- */
+
+/** @param goes_on it is of the same run of a graph as the launch before */
+device_status launch_now(device *, const device_launch_request *, bool goes_on);
+pool *pool_open(device *, uint32_t threads);
+void pool_close(pool *);
+void pool_run(pool *, launch *);
+
+/* ---- block.c --------------------------------------------------------------------------------- */
+
+block *block_open(device *);
+void block_close(block *);
+/** Make room and set up whatever stays the same in all blocks of a launch. */
+void block_prepare(block *, launch *);
+void block_run(block *, uint64_t number);
+/** The same in pieces: begin; then give every warp a turn, until that returns false. */
+void block_start(block *, uint64_t number);
+bool block_turn(block *);
+
+/* ---- warp.c ---------------------------------------------------------------------------------- */
+
+void warp_start(warp *, const function *, uint32_t mask);
+/** Run until every group waits or has ended, or the warp had its turn. @return it can go on. */
+bool warp_run(warp *);
+
+/* ---- follow.c -------------------------------------------------------------------------------- */
+
+/** Run one operation while some rows are undefined, and see what becomes of them. */
+const op *follow_step(warp *, const op *);
+
+/* ---- grid.c: blocks that wait for each other ------------------------------------------------- */
+
+/** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads.
+ */
+void grid_run(block *const *blocks, launch *);
+
+#endif

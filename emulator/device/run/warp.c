@@ -1,0 +1,107 @@
+/*
+ * warp.c: the turns of a warp: which of its groups runs next, and for how long.
+ *
+ * Interface
+ *   warp_start, warp_run
+ */
+#include "device/ops/ops.h"
+#include "run.h"
+
+enum { SLICE = 1 << 14 }; /* backward jumps before another group, warp or block gets its turn */
+
+void warp_start(warp *w, const function *f, uint32_t mask)
+{
+    w->alive = mask;
+    w->group_count = 0;
+    w->synced = w->fenced = 0;
+    w->undefined_count = 0;
+    int i = group_new(w);
+    w->current = i;
+    w->groups[i] = (lane_group){.state = GROUP_READY,
+                                .mask = mask,
+                                .pc = f->code,
+                                .parent = -1,
+                                .function = f,
+                                .registers = w->frames};
+}
+
+/* ---- taking turns ---------------------------------------------------------------------------- */
+
+static int next_ready(const warp *w)
+{
+    for (int i = w->current + 1; i < w->group_count; i++) {
+        if (w->groups[i].state == GROUP_READY) return i;
+    }
+    for (int i = 0; i <= w->current && i < w->group_count; i++) {
+        if (w->groups[i].state == GROUP_READY) return i;
+    }
+    return -1;
+}
+
+/* Lanes that wait for others of their warp go on without them when nothing else can run. */
+static bool release_gathering(warp *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->group_count; i++) {
+        lane_group *g = &w->groups[i];
+        if (g->state != GROUP_GATHERING) continue;
+        g->state = GROUP_READY;
+        g->gathered = any = true;
+    }
+    return any;
+}
+
+/* While some lanes spin, those that wait for them where they meet must get on: one of them may hold
+ * the lock. They run ahead as a group of their own. */
+static void release_waiting(warp *w)
+{
+    int count = w->group_count;
+    for (int i = 0; i < count; i++) {
+        lane_group *g = &w->groups[i];
+        if (g->state != GROUP_JOINING || !(g->mask & w->alive) || g->calls) continue;
+        int n = group_new(w);
+        g = &w->groups[i];
+        w->groups[n] = *g;
+        w->groups[n].state = GROUP_READY;
+        w->groups[n].mask &= w->alive;
+        w->groups[n].children = 0;
+        if (g->parent >= 0) w->groups[g->parent].children++;
+        g->mask = 0;
+    }
+}
+
+static void out_of_budget(warp *w)
+{
+    const op *o = group_now(w)->pc;
+    if (o->run == run_join) o++; /* the loop's start has the line of what comes before it */
+    report(w, o, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
+           "runs without end: the instruction budget is spent");
+    launch_stop(w->block->launch, DEVICE_TIMEOUT);
+}
+
+static void run_group(warp *w, int index)
+{
+    if (w->current != index) w->noted = 0;
+    w->current = index;
+    const lane_group *g = group_now(w);
+    w->mask = g->mask;
+    w->bank[BANK_REGISTERS] = g->registers;
+    const op *o = g->pc;
+    while (o && w->undefined_count) o = follow_step(w, o);
+    while (o) o = o->run(w, o);
+}
+
+bool warp_run(warp *w)
+{
+    w->slice = SLICE;
+    for (;;) {
+        int i = next_ready(w);
+        if (i < 0 && release_gathering(w)) continue;
+        if (i < 0) return false;
+        run_group(w, i);
+        if (w->budget <= 0) out_of_budget(w);
+        if (w->slice > 0 && w->budget > 0 && !w->block->launch->stop) continue;
+        release_waiting(w);
+        return true;
+    }
+}

@@ -1,0 +1,124 @@
+/*
+ * launch.c: from <<<grid, block, shared, stream>>> to a launch on the device.
+ *
+ * The compiler turns k<<<...>>>(args) into: push the configuration; call k's host stub, which pops
+ * the configuration and launches with an array of pointers to the arguments.
+ *
+ * A refused launch gives an error that cudaGetLastError clears; a fault in the kernel stays.
+ */
+#include "api.h"
+
+#include "device/residency.h"
+
+enum { MAX_NESTED_CONFIGURATIONS = 32 };
+
+struct configuration {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+};
+
+static _Thread_local struct configuration configurations[MAX_NESTED_CONFIGURATIONS];
+static _Thread_local unsigned depth;
+static _Thread_local bool from_stub; /* of <<<>>>, which gives no error back */
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream);
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                               size_t shared, cudaStream_t stream);
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                                    size_t shared, cudaStream_t stream);
+
+/** @return 0, or the launch is skipped. */
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
+{
+    if (depth == MAX_NESTED_CONFIGURATIONS) return 1;
+    configurations[depth++] = (struct configuration){grid, block, shared, stream};
+    return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
+{
+    if (!depth) return error_keep(cudaErrorMissingConfiguration);
+    const struct configuration *top = &configurations[--depth];
+    *grid = top->grid;
+    *block = top->block;
+    *shared = top->shared;
+    *(cudaStream_t *)stream = top->stream;
+    from_stub = true;
+    return cudaSuccess;
+}
+
+static const char *name_of(const struct work *work)
+{
+    return work->launch.kernel ? work->launch.kernel->facts.name : "?";
+}
+
+static cudaError_t launch(const void *function, struct configuration c, void **args,
+                          bool cooperative)
+{
+    unsigned char params[LAUNCH_PARAMS];
+    struct cudaKernelNodeParams p = {
+        .func = (void *)function, .gridDim = c.grid, .blockDim = c.block, .kernelParams = args};
+    struct work work = {.type = cudaGraphNodeTypeKernel};
+    bool is_silent = from_stub;
+
+    from_stub = false;
+    error_report_unasked();
+    cudaError_t error = runtime_enter(), before = error;
+    p.sharedMemBytes = c.shared <= SHARED_PER_SM ? (unsigned)c.shared : SHARED_PER_SM + 1;
+    work.ordinal = runtime.ordinal;
+    if (!error) error = launch_make(&work.launch, &p, cooperative, params);
+    if (!error && !stream_is_here(c.stream)) error = cudaErrorInvalidResourceHandle;
+    if (!error) error = stream_submit(c.stream, &work);
+    runtime_leave(error);
+    if (error && !before && is_silent) error_expect_question(error, name_of(&work));
+    return error;
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                               size_t shared, cudaStream_t stream)
+{
+    return launch(kernel, (struct configuration){grid, block, shared, stream}, args, false);
+}
+PER_THREAD_STREAM(__cudaLaunchKernel);
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args,
+                             size_t shared, cudaStream_t stream)
+{
+    return launch(function, (struct configuration){grid, block, shared, stream}, args, false);
+}
+PER_THREAD_STREAM(cudaLaunchKernel);
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,
+                                        size_t shared, cudaStream_t stream)
+{
+    return launch(function, (struct configuration){grid, block, shared, stream}, args, true);
+}
+PER_THREAD_STREAM(cudaLaunchCooperativeKernel);
+
+static bool is_cluster(const cudaLaunchAttribute *attribute)
+{
+    return attribute->id == cudaLaunchAttributeClusterDimension &&
+           attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z >
+               1;
+}
+
+/** Clusters need a newer device; every other attribute is a hint or concerns real concurrency. */
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    bool cooperative = false;
+
+    if (!config) return error_keep(cudaErrorInvalidValue);
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *attribute = &config->attrs[i];
+        if (is_cluster(attribute)) return error_keep(cudaErrorNotSupported);
+        if (attribute->id == cudaLaunchAttributeCooperative)
+            cooperative = attribute->val.cooperative;
+    }
+    return launch(function,
+                  (struct configuration){config->gridDim, config->blockDim,
+                                         config->dynamicSmemBytes, config->stream},
+                  args, cooperative);
+}
+PER_THREAD_STREAM(cudaLaunchKernelExC);

@@ -1,0 +1,160 @@
+/*
+ * report.c: what a launch has to say. Findings become one line each, on stderr or to the hook of
+ * softgpu.h (finding.c); the kernels' printf goes through the program's own stdout, in order with
+ * its printf.
+ *
+ * On stderr one finding of one line of one kernel is printed for a few launches; how often it came
+ * back after that is said at exit. The hook gets all of them.
+ */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include "softgpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static softgpu_finding_hook *hook;
+static void *hook_context;
+static bool fatal_seen;
+
+void softgpu_on_finding(softgpu_finding_hook *new_hook, void *context)
+{
+    hook = new_hook;
+    hook_context = context;
+}
+
+/* ---- the same again -------------------------------------------------------------------------- */
+
+enum { SEEN = 256, OFTEN = 3 };
+
+/** What was said before, in this or an earlier launch: all of the line that does not vary. */
+static struct seen {
+    char text[480];
+    uint32_t times;
+} seen[SEEN];
+static int seen_count;
+
+static bool is_old_news(const char *text)
+{
+    int i = 0;
+
+    if (hook) return false;
+    while (i < seen_count && strncmp(seen[i].text, text, sizeof seen->text - 1) != 0) i++;
+    if (i == SEEN) return false;
+    if (i == seen_count) snprintf(seen[seen_count++].text, sizeof seen->text, "%.479s", text);
+    return ++seen[i].times > OFTEN;
+}
+
+static void report_repeated(void)
+{
+    for (int i = 0; i < seen_count; i++) {
+        const struct seen *s = &seen[i];
+        if (s->times > OFTEN)
+            fprintf(stderr, "softgpu: %s, again %u times\n", s->text, s->times - OFTEN);
+    }
+}
+
+/* ---- one line -------------------------------------------------------------------------------- */
+
+static void call_hook(void *line)
+{
+    hook(line, hook_context);
+}
+
+static void deliver(const char *line)
+{
+    if (hook)
+        runtime_call_back(call_hook, (void *)line);
+    else
+        fprintf(stderr, "softgpu: %s\n", line);
+}
+
+void report_line(enum check check, const char *line)
+{
+    if (check_level(check) == CHECK_OFF) return;
+    if (check_level(check) == CHECK_FATAL) fatal_seen = true;
+    if (!is_old_news(line)) deliver(line);
+}
+
+/* ---- what the runtime knows and the device does not ------------------------------------------ */
+
+/** Does the host have memory there? */
+static bool is_host_memory(device_address address)
+{
+    uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
+    unsigned char resident;
+
+    return mincore((void *)page, 1, &resident) == 0;
+}
+
+static bool is_host_pointer(const device_finding *f)
+{
+    return f->relation == RELATION_ALIEN && is_host_memory(f->address);
+}
+
+/* ---- after a launch, and at the end ---------------------------------------------------------- */
+
+static void forward_output(void)
+{
+    char text[4096];
+    size_t bytes;
+
+    while ((bytes = device_take_output(runtime.device, text, sizeof text)))
+        fwrite(text, 1, bytes, stdout);
+}
+
+/** Words for the allocation, or for the call that asked for the copy. */
+static void describe(const device_finding *f, bool is_copy, char *words, size_t size)
+{
+    const struct trace here = is_copy ? trace_here() : (struct trace){0};
+
+    words[0] = '\0';
+    if (f->base) allocation_describe(f->base, f->bytes, words, size);
+    if (is_copy) trace_place(&here, NULL, words, size);
+}
+
+bool report_work(bool is_copy)
+{
+    device_finding finding;
+    char line[2000], words[700];
+    bool fatal = false;
+
+    forward_output();
+    while (device_take_finding(runtime.device, &finding)) {
+        bool is_host = is_host_pointer(&finding);
+        if (check_level(finding_check(&finding)) == CHECK_FATAL) fatal = fatal_seen = true;
+        describe(&finding, is_copy, words, sizeof words);
+        if (device_annotate(runtime.device, is_host, words)) continue;
+        snprintf(line, sizeof line, "%s: %s:%u, kernel %s%s", finding_name(&finding, is_host),
+                 shorten(finding.file), finding.line, finding.kernel, is_copy ? words : "");
+        if (is_old_news(line)) continue;
+        finding_line(&finding, is_host, words, line, sizeof line);
+        deliver(line);
+    }
+    return fatal;
+}
+
+/** Runs after the program's own exit handlers and destructors, which may free device memory. */
+static void at_exit(int status, void *argument)
+{
+    (void)argument;
+    error_report_unasked();
+    report_repeated();
+    if (runtime.owner == getpid() && check_level(CHECK_LEAKS) != CHECK_OFF) {
+        runtime_lock();
+        allocations_report_leaks();
+        runtime_unlock();
+    }
+    if (!fatal_seen || status) return;
+    fflush(NULL);
+    _exit(EXIT_FAILURE);
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    on_exit(at_exit, NULL);
+}

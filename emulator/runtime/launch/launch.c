@@ -1,0 +1,112 @@
+/*
+ * launch.c: what a launch must be like, and the launch on the device.
+ */
+#include "launch.h"
+
+#include "device/residency.h"
+
+#include <string.h>
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static bool within(unsigned value, unsigned limit)
+{
+    return value >= 1 && value <= limit;
+}
+
+static cudaError_t check_shape(const struct launch_work *w)
+{
+    dim3 grid = w->grid, block = w->block;
+    bool grid_fits =
+        within(grid.x, MAX_GRID_X) && within(grid.y, MAX_GRID_YZ) && within(grid.z, MAX_GRID_YZ);
+    bool block_fits = within(block.x, MAX_BLOCK_THREADS) && within(block.y, MAX_BLOCK_THREADS) &&
+                      within(block.z, MAX_BLOCK_Z) &&
+                      block.x * block.y * block.z <= w->kernel->facts.max_threads;
+
+    return grid_fits && block_fits ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+/** All blocks of a cooperative grid must be resident at once. */
+static cudaError_t check_cooperative(const struct launch_work *w)
+{
+    uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
+    int threads = (int)(w->block.x * w->block.y * w->block.z);
+    int resident = blocks_per_multiprocessor(w->kernel, threads, w->shared) * MULTIPROCESSORS;
+
+    return blocks <= (uint64_t)resident ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+}
+
+static cudaError_t check(const struct launch_work *w)
+{
+    cudaError_t error = check_shape(w);
+
+    if (error) return error;
+    if (w->shared > dynamic_shared_limit(w->kernel)) return cudaErrorInvalidValue;
+    return w->cooperative ? check_cooperative(w) : cudaSuccess;
+}
+
+/** Lay the arguments out as the kernel wants them. */
+static cudaError_t pack(const device_function_facts *facts, void **args, unsigned char *params)
+{
+    if (facts->param_bytes > LAUNCH_PARAMS) return cudaErrorInvalidValue;
+    if (facts->param_count && !args) return cudaErrorInvalidValue;
+    for (uint32_t i = 0; i < facts->param_count; i++)
+        memcpy(params + facts->param_offset[i], args[i], facts->param_size[i]);
+    return cudaSuccess;
+}
+
+cudaError_t launch_make(struct launch_work *launch, const struct cudaKernelNodeParams *p,
+                        bool cooperative, unsigned char *params)
+{
+    struct kernel *kernel;
+    cudaError_t error = kernel_find(p->func, &kernel);
+
+    if (error) return error;
+    *launch = (struct launch_work){.kernel = kernel,
+                                   .grid = p->gridDim,
+                                   .block = p->blockDim,
+                                   .shared = p->sharedMemBytes,
+                                   .cooperative = cooperative,
+                                   .params = params};
+    error = check(launch);
+    return error ? error : pack(&kernel->facts, p->kernelParams, params);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static device_launch_request request_of(const struct launch_work *w)
+{
+    return (device_launch_request){
+        .function = w->kernel->id[runtime.ordinal],
+        .grid = {w->grid.x, w->grid.y, w->grid.z},
+        .block = {w->block.x, w->block.y, w->block.z},
+        .dynamic_shared_bytes = (uint32_t)w->shared,
+        .params = w->params,
+        .param_bytes = w->kernel->facts.param_bytes,
+        .cooperative = w->cooperative,
+    };
+}
+
+cudaError_t launch_keep(const struct launch_work *w, uint32_t *graph, uint32_t *node)
+{
+    const device_launch_request request = request_of(w);
+
+    return error_from_device(*node ? device_graph_set(runtime.device, *graph, *node, &request)
+                                   : device_graph_add(runtime.device, graph, &request, node));
+}
+
+static device_status run(const struct launch_work *w)
+{
+    const device_launch_request request = request_of(w);
+
+    if (w->graph) return device_graph_run(runtime.device, w->graph, w->node);
+    return device_launch(runtime.device, &request);
+}
+
+cudaError_t launch_run(const struct launch_work *w)
+{
+    device_status status = run(w);
+    cudaError_t fault = error_sticky(status);
+    if (report_work(false) && !fault) fault = cudaErrorLaunchFailure;
+    return fault ? runtime_fault(fault) : error_from_device(status);
+}

@@ -1,0 +1,57 @@
+/*
+ * turn.c: a stream does its work: in its turn, on the device that was current when it was asked.
+ */
+#include "stream.h"
+
+static cudaError_t call_host(const struct cudaHostNodeParams *host)
+{
+    runtime_call_back(host->fn, host->userData);
+    return cudaSuccess;
+}
+
+/** Fresh memory holds nothing, each time the graph runs. */
+static cudaError_t renew(const struct graph_memory *memory)
+{
+    device *device = device_at(memory->pointer);
+
+    if (!device) return cudaErrorInvalidValue;
+    return error_from_device(device_forget(device, address_of(memory->pointer), memory->bytes));
+}
+
+/** A copy or a fill may race with works of other streams. */
+static cudaError_t tell(cudaError_t error)
+{
+    return report_work(true) && !error ? runtime_fault(cudaErrorLaunchFailure) : error;
+}
+
+static cudaError_t run(const struct work *work)
+{
+    switch (work->type) {
+    case cudaGraphNodeTypeKernel: return launch_run(&work->launch);
+    case cudaGraphNodeTypeMemcpy: return tell(copy_run(&work->copy));
+    case cudaGraphNodeTypeMemset: return tell(fill_run(&work->fill));
+    case cudaGraphNodeTypeHost: return call_host(&work->host);
+    case cudaGraphNodeTypeEventRecord: event_note(work->event); return cudaSuccess;
+    case cudaGraphNodeTypeMemAlloc: return renew(work->memory);
+    default: return cudaSuccess; /* empty, wait (all is done), free (with the last node) */
+    }
+}
+
+static cudaError_t run_in_turn(cudaStream_t stream, const struct work *work)
+{
+    order_work(stream, work);
+    cudaError_t error = run(work);
+    if (runtime.device) device_take_turn(runtime.device, NULL);
+    return error;
+}
+
+cudaError_t work_run(cudaStream_t stream, const struct work *work)
+{
+    int was = runtime.ordinal;
+
+    if (work->ordinal == was) return run_in_turn(stream, work);
+    runtime_look_at(work->ordinal);
+    cudaError_t error = run_in_turn(stream, work);
+    runtime_look_at(was);
+    return error;
+}

@@ -1,0 +1,56 @@
+/*
+ * argument.h: what a call into the worker is given.
+ */
+#ifndef GRADER_ARGUMENT_H
+#define GRADER_ARGUMENT_H
+
+#include "call/protocol.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What an output holds before the call: a signalling NaN, which no arithmetic leaves as it is. */
+#define POISON_F32 0x7fa0badau
+#define POISON_I32 0xa5a5a5a5u
+
+enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT }; /* of an argument that is a buffer */
+
+/** One argument of a call: a wire_argument and where its data lives in the grader. */
+typedef struct argument {
+    wire_argument wire;
+    void *data; /* what goes in, and (out, inout) receives what comes back */
+    unsigned role;
+} argument;
+
+/* Device buffers for CUDA exercises, host buffers for phase 1. Inputs are verified to be unchanged;
+ * outputs arrive poisoned with NaN or 0xA5; all are surrounded by canaries or unmapped memory. */
+argument in_f32(const char *name, const float *data, size_t count);
+argument out_f32(const char *name, float *data, size_t count);
+argument inout_f32(const char *name, float *data, size_t count);
+argument in_i32(const char *name, const int *data, size_t count);
+argument out_i32(const char *name, int *data, size_t count);
+argument in_bytes(const char *name, const void *data, size_t bytes);
+/** Host memory also in a CUDA exercise: host(in_f32(...)). */
+argument host(argument);
+/** Page-locked host memory: pinned(host(in_f32(...))). */
+argument pinned(argument);
+/** Host memory that only the worker's functions reach: the call gets a pointer to nothing in its
+ *  place, which it can but hand on: opaque(host(inout_f32(...))). One a call. */
+argument opaque(argument);
+/** Start the buffer this many bytes past an aligned address (multiples of 4, but for in_bytes). */
+argument shifted(argument, unsigned bytes);
+
+argument same_as(int index); /* the pointer of argument number `index`, for calls in place */
+argument i32(int value);
+argument u64(unsigned long long value); /* size_t too */
+argument f32(float value);
+argument dim3_of(unsigned x, unsigned y, unsigned z);
+argument stream(void);
+argument null_pointer(void);
+argument handle(int number);     /* a pointer that an earlier call returned or filled in */
+argument handle_out(int number); /* T **: the call stores a pointer there */
+argument worker_function(const char *name); /* pointer to a function of worker/scenarios.c */
+
+#define ARGS(...)                                                                                  \
+    (argument[]){__VA_ARGS__}, (int)(sizeof((argument[]){__VA_ARGS__}) / sizeof(argument))
+
+#endif

@@ -1,0 +1,129 @@
+/* inputs.c: arrays of a case, from the case's own random numbers; freed when the case ends. */
+#include "correctness.h"
+
+#include "mistakes/mistakes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define LARGE ((size_t)4 << 20) /* bytes; from here on in huge pages, if there are any */
+
+struct allocation {
+    struct allocation *next;
+    size_t mapped; /* bytes, or 0: from calloc */
+    double bytes[];
+};
+
+/* An array of 128 MiB is 32,768 page faults, or 64. */
+static struct allocation *map(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    struct allocation *a = memory;
+    a->mapped = bytes;
+    return a;
+}
+
+/* It ends where unmapped memory begins, and lives as long as the process. */
+static void *guarded(size_t bytes)
+{
+    const size_t page = 4096, whole = (bytes + page - 1) / page * page;
+    unsigned char *memory =
+        mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + whole, page, PROT_NONE) != 0) abort();
+    return memory + whole - (bytes + 7) / 8 * 8;
+}
+
+static void *allocate(size_t count, size_t element)
+{
+    if (now.trial) return guarded(count * element);
+    const size_t bytes = sizeof(struct allocation) + count * element;
+    struct allocation *a = bytes < LARGE ? calloc(1, bytes) : map(bytes);
+    if (!a) fail("the grader has no memory for %zu elements", count);
+    a->next = now.allocations;
+    now.allocations = a;
+    return a->bytes;
+}
+
+void inputs_free(void)
+{
+    suspects_forget(); /* they are inputs too */
+    while (now.allocations) {
+        struct allocation *a = now.allocations;
+        now.allocations = a->next;
+        if (a->mapped)
+            munmap(a, a->mapped);
+        else
+            free(a);
+    }
+}
+
+float *f32_array(size_t count)
+{
+    return allocate(count, sizeof(float));
+}
+
+double *f64_array(size_t count)
+{
+    return allocate(count, sizeof(double));
+}
+
+int *i32_array(size_t count)
+{
+    return allocate(count, sizeof(int));
+}
+
+random_state *case_random(void)
+{
+    return &now.random;
+}
+
+float *random_f32(size_t count)
+{
+    return random_f32_between(count, -1.0f, 1.0f);
+}
+
+typedef struct uniform {
+    random_state start;
+    float *x, low, high;
+} uniform;
+
+/* Every part knows where in the one sequence of random numbers it begins. */
+static void fill_uniform(size_t begin, size_t end, void *context)
+{
+    const uniform *u = context;
+    random_state here = u->start;
+    random_skip(&here, begin);
+    random_fill_uniform(&here, u->x + begin, end - begin, u->low, u->high);
+}
+
+float *random_f32_between(size_t count, float low, float high)
+{
+    uniform u = {now.random, f32_array(count), low, high};
+    parallel(count, 1, fill_uniform, &u);
+    random_skip(&now.random, count);
+    return u.x;
+}
+
+float *random_normal_f32(size_t count)
+{
+    float *x = f32_array(count);
+    random_fill_normal(&now.random, x, count, 1.0f);
+    return x;
+}
+
+int *random_i32(size_t count, int low, int high)
+{
+    int *x = i32_array(count);
+    for (size_t i = 0; i < count; i++) {
+        x[i] = low + (int)random_below(&now.random, (uint64_t)(high - low));
+    }
+    return x;
+}
+
+void sprinkle_f32(float *x, size_t count, float value, int how_many)
+{
+    for (int i = 0; i < how_many && count > 0; i++) x[random_below(&now.random, count)] = value;
+}

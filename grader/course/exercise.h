@@ -1,0 +1,96 @@
+/*
+ * exercise.h: the description of an exercise: what it is called, which functions it must define,
+ * the cases that check it and the tests that time or count it.
+ */
+#ifndef GRADER_EXERCISE_H
+#define GRADER_EXERCISE_H
+
+#include "device/counts.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Where a case or a timing runs: a set of these. 0 means everywhere. */
+typedef enum place {
+    ON_HOST = 1,    /* phase 1: C on the CPU */
+    ON_SOFTGPU = 2, /* CUDA exercises without a GPU */
+    ON_GPU = 4,
+} place;
+
+#define SHAPE_MAX 9
+
+typedef struct grading_case {
+    const char *name;               /**< unique in its exercise; what `make check CASE=` takes */
+    void (*run)(const long *shape); /**< builds, calls, judges */
+    long shape[SHAPE_MAX];          /**< handed to run */
+    unsigned where;                 /**< set of place; 0: everywhere */
+    bool once;                      /**< long runs only: one seed, one address */
+    double seconds;                 /**< deadline of one call; 0: 10 s */
+    int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
+} grading_case;
+
+/** Times one function against a frozen baseline (baseline.c or .cu beside the cases) in pairs. Work
+ *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
+typedef struct speed_test {
+    const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
+    const char *function; /**< the student's */
+    const char *baseline; /**< a function of the exercise's baseline file */
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE timed call, judge */
+    long shape[SHAPE_MAX];
+    int varied;     /**< which number of the shape each pair changes */
+    bool from_idle; /**< the device has nothing to do when the call begins: the time has the host's
+                         way to it, too, and not only the kernels */
+    unsigned where; /**< ON_HOST or ON_GPU */
+    double threshold; /**< full points when the student's rate is this many baseline rates */
+    double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
+    double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
+    /** The baseline's known rate: this share of the device's copy bandwidth for so many bytes, or,
+     *  without bytes, of its arithmetic for `flop` (on the CPU: of additions that wait for each
+     *  other). Below 30 % of it nothing can be concluded. 0: not known */
+    double peer_share, peer_bytes;
+} speed_test;
+
+/** How a count is held against what is wanted. */
+typedef enum bound { AT_LEAST, AT_MOST, EXACTLY } bound;
+
+/** Counts what one call of a function costs on softgpu, where its time means nothing. With a
+ *  baseline, the number is how many times less than the baseline the function needs; without one it
+ *  is the count itself, over `ideal` if there is one. */
+typedef struct traffic_test {
+    const char *metric;   /**< what the number is, e.g. "sectors a request, 128 x 96 x 64" */
+    const char *function; /**< the student's */
+    const char *baseline; /**< a function of the exercise's baseline file, or NULL */
+    void (*run)(const char *function,
+                const long *shape); /**< fresh inputs, ONE counted call, judge */
+    long shape[SHAPE_MAX];
+    double (*count)(const device_counts *); /**< one of those below */
+    double ideal;                           /**< the least that the call could do with; 0: as 1 */
+    bound bound;
+    double wanted; /**< full points from here on */
+} traffic_test;
+
+typedef struct exercise {
+    int id;                    /**< e.g. 206 */
+    const char *name;          /**< e.g. "matmul_naive" */
+    const char *file;          /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
+    const char *parts[8];      /**< further files beside it, which it includes; NULL ends it */
+    const char *functions[24]; /**< contract names that the file exports; NULL ends the list */
+    int prerequisites[12];     /**< exercises that this one calls; 0 ends the list */
+    bool host_copies;          /**< its calls may take data to the host and bring it back */
+    bool own_prerequisites;    /**< phase 5: link the student's own where they passed */
+    const char *baseline_file; /**< e.g. "grader/exercises/206_matmul_naive/baseline.cu", or NULL */
+    double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
+    const grading_case *cases;   /**< ends with a row whose name is NULL */
+    const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
+    const traffic_test *traffic; /**< likewise */
+} exercise;
+
+/** Define an exercise and enter it into the catalog: its address goes into a section of the program
+ *  that catalog.c reads. */
+#define EXERCISE(number)                                                                           \
+    static const exercise exercise_##number;                                                       \
+    static const exercise *const catalog_entry __attribute__((section("exercises"), used)) =       \
+        &exercise_##number;                                                                        \
+    static const exercise exercise_##number
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * verdict.h: verdicts, points, the record.
+ *
+ *   judge.c     one exercise: cases, speed or traffic, points
+ *   score.c     verdicts to points
+ *   results.c   verdicts to results.json
+ *   schema.c    is this a results.json?
+ *   verdicts.c  what an exercise of one was judged by, one verdict after the other
+ *   sign.c      the instructor's signature under it
+ *   verify.c    is it what a grader wrote, of this submission and this course?
+ */
+#ifndef GRADER_VERDICT_H
+#define GRADER_VERDICT_H
+
+#include "measure/measure.h"
+
+/* ---- score.c, judge.c, libraries.c, grade.c ---------------------------------------------------
+ */
+
+typedef struct exercise_result {
+    const exercise *exercise;
+    place place;
+    status status;
+    char *reason;              /* one line or the compiler's words; "" */
+    char *warnings;            /* the compiler's, of a build that worked; "" */
+    const char *prerequisites; /* "reference" or "own", "" where there are none */
+    int case_count, speed_count, traffic_count;
+    case_result *cases;
+    speed_result *speeds;
+    traffic_result *traffics;
+    double points, max_points;
+} exercise_result;
+
+/** Fill in status, points and max_points from the verdicts. */
+void score(exercise_result *);
+/** The part of the exercise's points that a run without findings is worth; 0 where nothing looks.
+ */
+double checks_points(const exercise *, place);
+/** Would another grading give the same? Not where a timing was too noisy. */
+bool is_settled(const exercise_result *);
+/** FAILED: a case that had findings; NOT_RUN: not all cases passed; SKIPPED: nothing looks here. */
+status checks_status(const exercise_result *);
+
+typedef struct grading {
+    const options *options;
+    device_facts device;
+    char commit[64], started[64];
+    json_t *modified, *hashes; /* of the course: origin.c */
+    double seconds, points, max_points;
+    json_t *exercises; /* what results.json says of each */
+    bool complete;     /* all points that count were reached */
+} grading;
+
+/** Judge one exercise whose library is built: cases, then speed or traffic, then points. */
+exercise_result judge(const options *, const build *, const build *baseline, const device_facts *);
+void exercise_result_free(exercise_result *);
+/** Enter the exercise's timings and counts, not run, or skipped where its place cannot judge them.
+ */
+void list_tests(exercise_result *);
+
+/* ---- results.c ------------------------------------------------------------------------------- */
+
+json_t *results_exercise(const exercise_result *);
+/** Write results.json whole or not at all. @return false after a message when it cannot. */
+bool results_write(const grading *);
+/** Write a results.json that says why there are none. */
+void results_write_failure(const options *, const char *why);
+
+/* ---- sign.c, verify.c ------------------------------------------------------------------------ */
+
+typedef struct signing_key {
+    unsigned char *bytes;
+    size_t count;
+    char id[9]; /* the first hexadecimal digits of its SHA-256 */
+} signing_key;
+
+/** Read a key. @return false after a message; key_free in any case. */
+bool key_read(signing_key *, const char *path);
+void key_free(signing_key *);
+/** Add the field "signature". @return false when the results cannot be written down */
+bool results_sign(json_t *results, const signing_key *);
+/** @return what is wrong with the signature, in words, or NULL */
+const char *signature_flaw(const json_t *results, const signing_key *);
+/** What does not follow from the entries, in words, or NULL. */
+const char *points_flaw(const json_t *results, char why[256]);
+/** @return 0 when all that can be checked holds, 1 when something does not, 2 without results. */
+int verify(const options *);
+
+/* ---- schema.c -------------------------------------------------------------------------------- */
+
+/** Does every field that views rely on exist and have its type? @param why says which has not */
+bool results_are_valid(const json_t *results, char why[256]);
+
+/* ---- verdicts.c ------------------------------------------------------------------------------ */
+
+typedef struct verdict {
+    const char *part; /* build, case, checks, speed, traffic */
+    const char *name; /* of the case, or the metric; "" for builds */
+    const char
+        *status; /* as results.json has it: passed, failed, build_failed, too_noisy, skipped: ... */
+    const char *words; /* why it failed or was skipped, or a note; "" */
+    long long seed;    /* of a case; -1 elsewhere */
+    double seconds;
+} verdict;
+
+typedef void verdict_function(const verdict *, void *context);
+
+/** Call the function with every verdict of one exercise, in the order in which they were reached.
+ *  The strings live as long as the call. */
+void each_verdict(const json_t *exercise, verdict_function *, void *context);
+bool is_passed(const verdict *);
+bool is_failed(const verdict *);
+bool is_noisy(const verdict *); /* a timing that could not decide; none of the three: not judged */
+/** Has the exercise a timing that was too noisy? */
+bool any_noisy(const json_t *exercise);
+/** How many cases passed, of all. */
+void cases_of(const json_t *exercise, int *passed, int *all);
+/** How the exercise did in one line of words: "passed 24/24, checks passed". */
+void print_outcome(const json_t *exercise, char *line, size_t size);
+/** A command that repeats it, or "" for verdicts that have none. */
+void repeat_command(const json_t *exercise, const verdict *, char *line, size_t size);
+
+#endif

@@ -1,0 +1,120 @@
+#!/bin/sh
+# documents.sh: write the tables of documents, each between its marker and the next <!-- end -->.
+#
+#   documents.sh [--check] DOCUMENT...    --check: write nothing; name what is stale, and fail
+#
+#   <!-- numbers -->          of an exercise's page: what its tests require, what the reference
+#                             reaches, what a usual mistake costs
+#   <!-- course -->           the exercises, phase by phase, with their titles
+#   <!-- grades: FILE -->     a results.json, as the grader's own table
+#   <!-- tsv: FILE -->        a TSV file; its # lines become the caption
+#   <!-- tsv: FILE, COLUMN VALUE -->    only the lines that have VALUE in COLUMN
+#   <!-- resnet18: FILE -->   the sweep of bench/resnet18.sh, in short; FILE need not be there
+set -eu
+cd "$(dirname "$0")/.."
+
+speed=docs/results/h200/results.json
+traffic=docs/results/softgpu/results.json
+mistakes=docs/results/softgpu/mistakes.tsv
+
+tsv_table() { # FILE [COLUMN VALUE]
+    awk -F '\t' -v column="${2:-}" -v value="${3:-}" '
+        /^# / { sub(/^# /, ""); caption = caption (caption == "" ? "Measured on " : "; ") $0; next }
+        !headed { print caption ":\n" }
+        headed && column != "" && $at[column] != value { next }
+        { line = "|"; for (i = 1; i <= NF; i++) line = line " " $i " |"; print line }
+        !headed++ {
+            for (i = 1; i <= NF; i++) at[$i] = i
+            line = "|"; for (i = 1; i <= NF; i++) line = line "---|"; print line
+        }' "$1"
+}
+
+# A line for each implementation and precision: images a second where the images are on the device
+# already, else from host to host. A scaled time is no measurement, and left out.
+resnet18_table() {
+    if ! [ -s "$1" ]; then
+        echo 'Not measured on a GPU yet.'
+        return
+    fi
+    awk -F'\t' 'function of(batch) { return (k ":" batch) in rate ? sprintf("%.4g", rate[k ":" batch]) : "–" }
+        /^# (roofline|on softgpu)/ { next }
+        /^# / { sub(/^# /, ""); machine = machine (machine == "" ? "Measured on " : "; ") $0; next }
+        $1 == "implementation" || $4 != $5 { next }
+        { k = $1 " | " $2 }
+        !(k in seen) { seen[k] = ++count; key[count] = k }
+        { rate[k ":" $4] = $11 != "" ? $11 : $9; size = $3 }
+        $1 == "cpu" && $4 == 1 { cpu = sprintf("One image took the CPU %.0f to %.0f ms.", $7, $8) }
+        $4 == 1 { ms[k] = sprintf("%.4g", $6); speedup[k] = $14 == "" ? "–" : sprintf("%.4gx", $14) }
+        END {
+            print machine "; images of " size " x " size ". " cpu "\n"
+            print "| Implementation | Precision | one image, host to host, ms | times the CPU | images/s, batch 1 | 8 | 64 |"
+            print "|---|---|---|---|---|---|---|"
+            for (i = 1; i <= count; i++) {
+                k = key[i]
+                print "| " k " | " ms[k] " | " speedup[k] " | " of(1) " | " of(8) " | " of(64) " |"
+            }
+        }' "$1"
+}
+
+numbers_table() { # PAGE
+    id=${1##*/} id=${id%%_*}
+    {
+        tools/tests_of.awk "$speed" | awk -F '\t' -v id="$id" '$1 == id && $2 == "speed"'
+        tools/tests_of.awk "$traffic" | awk -F '\t' -v id="$id" '$1 == id && $2 == "traffic"'
+        awk -v id="$id" '$1 == id { print id "\tmistake\t" $0 }' "$mistakes"
+    } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p' "$speed")" -f tools/numbers.awk
+}
+
+# The phases and their exercises, from the files of solutions and the first lines of their pages.
+course_list() {
+    for phase in solutions/phase?_*; do
+        name=${phase#solutions/phase}
+        echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**"
+        for file in $(ls "$phase" | grep -v '\.cuh$'); do
+            page=docs/exercises/${file%.*}.md
+            sed -n "1s|^# \([0-9]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
+        done
+    done
+}
+
+# table WHAT DOCUMENT: what belongs below <!-- WHAT -->. Returns 1 where nothing is written there.
+table() {
+    file=${1#*: }
+    case $1 in
+    numbers) numbers_table "$2" ;;
+    course) course_list ;;
+    'grades: '*) "${COURSE_BUILD:-build}/grader" report --format markdown --results "$file" ;;
+    'tsv: '*', '*' '*) tsv_table "${file%%, *}" "$(echo "$file" | sed 's/.*, \(.*\) .*/\1/')" "${file##* }" ;;
+    'tsv: '*) tsv_table "$file" ;;
+    'resnet18: '*) resnet18_table "$file" ;;
+    *) return 1 ;;
+    esac
+}
+
+filled() { # DOCUMENT, as it should be
+    inside=
+    while IFS= read -r line; do
+        [ "$line" != '<!-- end -->' ] || inside=
+        [ -n "$inside" ] || printf '%s\n' "$line"
+        case $line in
+        '<!-- '*' -->')
+            what=${line#<!-- }
+            ! table "${what% -->}" "$1" || inside=1
+            ;;
+        esac
+    done <"$1"
+}
+
+check=
+[ "$1" != --check ] || { check=1 && shift; }
+new=$(mktemp)
+trap 'rm -f "$new"' EXIT
+stale=0
+for document; do
+    filled "$document" >"$new"
+    cmp -s "$new" "$document" && continue
+    [ -z "$check" ] || stale=1
+    [ -n "$check" ] || cat "$new" >"$document"
+    echo "$document${check:+: stale, make readme or make pages writes it}"
+done
+exit $stale

@@ -1,0 +1,25 @@
+#!/bin/sh
+# mistakes.sh: what each slow submission of the corpus costs, counted on softgpu: the count that its
+# first line claims, as TSV on standard output. docs/results/softgpu/mistakes.tsv is this.
+set -eu
+cd "$COURSE_ROOT"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+printf 'exercise\tmistake\tcounter\tcounted\n'
+for slow in grader/exercises/*/slow/*.cu; do
+    exercise=${slow#grader/exercises/} id=${exercise%%_*}
+    solution=$(echo solutions/*/"$id"_*.cu)
+    rm -rf "$work/handed_in"
+    mkdir -p "$work/handed_in"
+    cp -r "$(dirname "$solution")" "$work/handed_in" # with the parts of 507
+    cp "$slow" "$work/handed_in/${solution#solutions/}"
+    "$COURSE_BUILD/grader" grade --backend cpu --submission "$work/handed_in" --exercise "$id" \
+        --results "$work/results.json" >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }
+    mistake=$(basename "$slow" .cu | tr _ ' ')
+    claimed=$(sed -n '1s/.*SLOW: \(.*\) |.*/\1/p' "$slow")
+    tools/tests_of.awk "$work/results.json" | awk -F '\t' -v OFS='\t' -v mistake="$mistake" \
+        -v claimed="$claimed" '$2 == "traffic" && $8 == "failed" && index($4, claimed) == 1 {
+            print $1, mistake, $4, sprintf("%.6g", $7)
+        }'
+done
