@@ -155,7 +155,8 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(TWO_GPUS),emulator/cucc) $(NVCC_FLAGS)
+PTX_ALONE  = -gencode arch=compute_80,code=compute_80
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(if $(filter solutions/% bench/%,$<),$(TWO_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
@@ -375,7 +376,7 @@ test: ## all tests; the last line counts them. FAST=1: not the parts that passed
 tested: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS)
 	tests/all.sh
 
-compiled: $(COMPILED_O) ## every solution, skeleton, baseline and benchmark, for sm_80 and sm_90
+compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90; skeletons and baselines, as PTX
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
