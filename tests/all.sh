@@ -56,6 +56,7 @@ part() { # NAME COMMAND...
     counts=$(counts_of "$log")
     ok=${counts% *} bad=${counts#* }
     if [ -z "$counts" ]; then ok=1 bad=0; fi
+    if [ -z "$counts" ] && grep -q ^skipped "$log"; then ok=0; fi
     if [ $status != 0 ] && [ "$bad" = 0 ]; then ok=$((ok > 0 ? ok - 1 : 0)) bad=1; fi
     echo "$ok $bad $(grep -c ^skipped "$log")" >>"$logs/counts"
     echo "$(cat "$log.seconds") $name" >>"$logs/seconds"
