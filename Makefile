@@ -155,7 +155,8 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(TWO_GPUS),emulator/cucc) $(NVCC_FLAGS)
+PTX_ALONE  = -gencode arch=compute_80,code=compute_80
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(if $(filter solutions/% bench/%,$<),$(TWO_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
@@ -170,7 +171,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 # --- what can be asked for --------------------------------------------------------------------
 
 .PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme new pages messages mistakes handout corpus manifest \
-        skeletons test compiled docs compile_commands.json format clean FORCE
+        skeletons test tested compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
 SIGN        = $(if $(KEY),--key "$(KEY)")
@@ -366,10 +367,14 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(HIDE) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 
-test: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS) ## all tests; the last line counts them
+test: ## all tests; the last line counts them. FAST=1: not the parts that passed with the same files
+	tools/setup.sh --tests "$(BUILD)"
+	$(MAKE) tested
+
+tested: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS)
 	tests/all.sh
 
-compiled: $(COMPILED_O) ## every solution, skeleton, baseline and benchmark, for sm_80 and sm_90
+compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90; skeletons and baselines, as PTX
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'

@@ -16,6 +16,7 @@ static void run(SRunner *runner)
 
 int main(void)
 {
+    setenv("CK_DEFAULT_TIMEOUT", "300", 0); /* seconds of one test: no machine is too slow */
     SRunner *runner = srunner_create(suite_compare());
     srunner_add_suite(runner, suite_pattern());
     srunner_add_suite(runner, suite_process());

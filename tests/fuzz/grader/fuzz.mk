@@ -1,7 +1,7 @@
 # fuzz.mk: fuzzers of what the grader reads from others, and their inputs as a test. Included by the
 # Makefile. tests/fuzz/grader/fuzz.sh builds the fuzzers, with clang, in a build folder of their own.
 
-FUZZ_NAMES := results history idx reply weights $(if $(ARCHIVE_LIBS),settings archive)
+FUZZ_NAMES := idx reply weights $(if $(ARCHIVE_LIBS),settings archive)
 FUZZ_O     := $(call objects,grader,$(wildcard tests/fuzz/grader/*.c))
 REPLAY_O   := $(BUILD)/obj/grader/tests/fuzz/replay.o
 

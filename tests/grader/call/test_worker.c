@@ -296,7 +296,6 @@ Suite *suite_worker(void)
     TCase *tcase = tcase_create("worker");
     tcase_add_unchecked_fixture(tcase, compile_library, remove_library);
     tcase_add_checked_fixture(tcase, start, stop);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, arguments_arrive_and_results_return);
     tcase_add_test(tcase, calls_aside_change_no_time);
     tcase_add_test(tcase, addresses_and_guards_change_nothing);
