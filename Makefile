@@ -42,7 +42,9 @@ export COURSE_ROOT  := $(CURDIR)
 export COURSE_BUILD := $(abspath $(BUILD))
 export SUBMISSION RESULTS EX PHASE CASE SEED
 
-MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS))$(filter-out 0,$(MAKELEVEL)),,-j$(shell nproc))
+ifeq ($(MAKELEVEL),0) # those that it starts have the same
+MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+endif
 CFLAGS    ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SOURCE -MMD -MP \
              -Icommon
@@ -143,7 +145,7 @@ SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
 PARTS     := $(wildcard solutions/phase?_*/*.cuh)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
-COMPILED  := $(SOLUTIONS) $(SKELETONS) \
+COMPILED  := $(SOLUTIONS) \
              $(wildcard grader/exercises/*/baseline.c*) \
              $(wildcard bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
@@ -161,8 +163,6 @@ NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(if $(filter solutions/% benc
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
 	$(CC) $(ALL_CFLAGS) -O3 -march=native -Werror $(PHASES:%=-I%) -c $< -o $@
-
-$(BUILD)/compiled/$(BUILD)/skeletons/%.cu.o: $(PART_SKELETONS)
 
 $(BUILD)/compiled/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(if $(NVCC),nvcc,cucc) $<'
@@ -374,7 +374,7 @@ test: ## all tests; the last line counts them. FAST=1: not the parts that passed
 tested: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS)
 	tests/all.sh
 
-compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90; skeletons and baselines, as PTX
+compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90; baselines, as PTX
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'

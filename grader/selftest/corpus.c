@@ -224,12 +224,12 @@ static void judge_all(const options *o, entry entries[], int count, tally *t)
     const device_facts device = device_facts_read(o);
     const int jobs = jobs_of(o);
     int running = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = count - 1; i >= 0; i--) { /* whole networks first: no core waits for the last */
         if (running == jobs) {
             finish_one(entries, count, t);
             running--;
         }
-        report_progress("%d of %d: %s", i + 1, count, entries[i].claim->label);
+        report_progress("%d of %d: %s", count - i, count, entries[i].claim->label);
         begin(o, &entries[i], &device);
         running++;
     }
