@@ -46,7 +46,7 @@ if command -v nvidia-smi >/dev/null; then
         while read -r line; do row GPU "$line"; done
 fi
 [ -n "$GPU" ] || row GPU "none that CUDA can use"
-for name in bwrap setpriv clang-format doxygen compute-sanitizer gnuplot xmllint sbatch; do
+for name in bwrap setpriv clang-format doxygen compute-sanitizer gnuplot xmllint unzip chromium sbatch; do
     command -v "$name" >/dev/null || row "$name" "none"
 done
 for dir in "${COURSE_DATA:-}" data ../shared/data; do

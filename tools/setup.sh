@@ -5,6 +5,8 @@
 #   setup.sh --look [BUILD]         install and write nothing, print what is there as NAME='value'
 #   setup.sh --archive [BUILD]      see to it that libarchive is there, which only make class needs
 #   setup.sh --need COMMAND PACKAGE see to it that one more command is there
+#   setup.sh --tests [BUILD]        try to bring the little that only make test needs
+#   setup.sh --ci                   try to bring all without which a test would be skipped
 #
 # Nothing is believed that was not tried: a library is there when a program that uses it compiles
 # and links, nvcc or clang when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile
@@ -246,6 +248,27 @@ need_libraries() {
     exit 2
 }
 
+# With a test the less where there is no way.
+try_command() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null || { can_install && install_packages "$2"; } ||
+        say "no $1: the tests that need it are skipped (apt-get install $2)"
+}
+
+# Bare machines have no make either, and no lists of packages.
+ci_packages="make git libarchive-dev libxml2-utils unzip gnuplot-nox chromium slurmctld slurmd slurm-client munge"
+install_for_ci() {
+    if ! can_install; then
+        say "nothing can be installed here: tests are skipped that need one of $ci_packages"
+        return
+    fi
+    apt_get update || say "apt-get update failed"
+    # shellcheck disable=SC2086
+    apt_get install --no-install-recommends $ci_packages && return
+    for package in $ci_packages; do # all but those that this system does not have
+        apt_get install --no-install-recommends "$package" || say "no $package here"
+    done
+}
+
 # Grading works without, less well isolated, and says so.
 want_bubblewrap() {
     command -v bwrap >/dev/null || ! can_install || install_packages bubblewrap || true
@@ -301,6 +324,15 @@ case ${1:-} in
         exit 2
     }
     [ ! -e "$build/config.mk" ] || touch -d @0 "$build/config.mk"
+    ;;
+--tests)
+    build=$(realpath -m "${2:-build}")
+    grep -q '^ARCHIVE_LIBS := .' "$build/config.mk" 2>/dev/null || "$0" --archive "$build" || true
+    try_command xmllint libxml2-utils
+    try_command unzip unzip
+    ;;
+--ci)
+    install_for_ci
     ;;
 --need)
     need_command "$2" "$3"

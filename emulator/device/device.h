@@ -11,8 +11,7 @@
  *   order    device_take_turn, device_settle
  *   run      device_launch, device_graph_add, device_graph_set, device_graph_run,
  *            device_graph_free
- *   report   device_take_finding, device_annotate, device_take_output, device_error;
- *            finding.h has what a finding is
+ *   report   device_take_finding, device_annotate, device_take_output, device_error
  *   count    device_count, device_count_total, device_count_kernel, device_count_instruction,
  *            device_count_launch
  *
@@ -33,6 +32,7 @@
 
 #include "counts.h"
 #include "finding.h"
+#include "kernel.h"
 
 #ifndef DEVICE_BASE                          /* a sanitizer may want this range for itself */
 #define DEVICE_BASE UINT64_C(0x500000000000) /* first device address */
@@ -85,29 +85,6 @@ typedef enum device_check {
     DEVICE_CHECK_RETURNS = 16,      /* threads that return before a barrier: legal, so off in 0 */
     DEVICE_CHECK_NONE = 1u << 31,
 } device_check;
-
-/** What the compiler said of a kernel, and how its parameters lie in the parameter block. */
-typedef struct device_function_facts {
-    char name[128]; /**< as in the source, not mangled */
-    uint32_t param_count;
-    uint32_t param_bytes; /**< size of the parameter block */
-    uint32_t param_offset[256], param_size[256];
-    uint32_t static_shared_bytes;
-    uint32_t local_bytes; /**< per thread */
-    uint32_t registers;   /**< an estimate: 32-bit registers live at once, 16..255 */
-    uint32_t max_threads; /**< .maxntid, or 1024 */
-} device_function_facts;
-
-/** One kernel launch. `params` is laid out as device_function_facts says. */
-typedef struct device_launch_request {
-    uint32_t function;
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
-    const void *params;
-    uint32_t param_bytes;
-    uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
-                             DEVICE_RESIDENT of them */
-} device_launch_request;
 
 /** @return a device, or NULL when its address range cannot be reserved. */
 device *device_open(const device_options *options);
@@ -196,22 +173,6 @@ int device_annotate(device *, int is_host, const char *words);
 size_t device_take_output(device *, char *to, size_t bytes);
 /** Text of the last failure of this device, "" if none. */
 const char *device_error(device *);
-
-/** One statement of PTX of a counted kernel, and what it cost in all launches. */
-typedef struct device_instruction {
-    char file[256]; /**< "" without -lineinfo */
-    uint32_t line;
-    char opcode[32];
-    device_counts counts;
-} device_instruction;
-
-/** One launch of a counted kernel. */
-typedef struct device_counted_launch {
-    uint32_t kernel; /**< as in device_count_kernel */
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
-    device_counts counts;
-} device_counted_launch;
 
 /** Count the launches from here on, or stop; what was counted so far stays. Costs speed. */
 void device_count(device *, int on);

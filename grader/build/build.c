@@ -9,6 +9,7 @@
  */
 #include "build.h"
 
+#include "timer.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -201,6 +202,7 @@ static bool copy_parts(job *j)
 static void compile(job *j)
 {
     build *b = j->build;
+    const double began = seconds_now();
     mkdir(j->folder, 0777);
     remove_tree(j->work);
     mkdir(j->work, 0755);
@@ -209,6 +211,7 @@ static void compile(job *j)
     write_exports(b, j->work);
     j->compiled =
         take_step(b, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
+    b->seconds = seconds_now() - began;
 }
 
 static void write_needs(FILE *file, const build *b)
@@ -259,6 +262,8 @@ static bool link_with_needs(job *j)
 static void link_library(job *j)
 {
     build *b = j->build;
+    if (j->finished) return;
+    j->finished = true;
     for (int i = 0; b->needs[i]; i++) {
         if (b->needs[i]->ok) continue;
         if (b->needs[i]->prebuilt)
@@ -277,6 +282,7 @@ static void link_library(job *j)
 /* ---- many builds ----------------------------------------------------------------------------- */
 
 typedef struct queue {
+    void (*step)(job *);
     job *jobs;
     int count, next;
     pthread_mutex_t lock;
@@ -290,14 +296,14 @@ static void *work(void *argument)
         int mine = q->next++;
         pthread_mutex_unlock(&q->lock);
         if (mine >= q->count) return NULL;
-        if (!q->jobs[mine].finished) compile(&q->jobs[mine]);
+        if (!q->jobs[mine].finished) q->step(&q->jobs[mine]);
     }
 }
 
-static void compile_all(job *jobs, int count)
+static void do_all(void (*step)(job *), job *jobs, int count)
 {
     pthread_t threads[64];
-    queue q = {.jobs = jobs, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
+    queue q = {.step = step, .jobs = jobs, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int started = 0;
     for (int i = 0; i < cores && i < count && i < 64; i++) {
@@ -305,6 +311,25 @@ static void compile_all(job *jobs, int count)
     }
     if (started == 0) work(&q);
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+}
+
+static bool is_needed(const job *jobs, int count, const build *b)
+{
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; jobs[i].build->needs[k]; k++) {
+            if (jobs[i].build->needs[k] == b) return true;
+        }
+    }
+    return false;
+}
+
+/* What others are linked with goes first, in their order: each needs only what stands before it. */
+static void link_all(job *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_needed(jobs, count, jobs[i].build)) link_library(&jobs[i]);
+    }
+    do_all(link_library, jobs, count);
 }
 
 /* Another job of this round that makes the same library, so that it is made once. */
@@ -377,13 +402,12 @@ void build_all(const options *o, build *builds[], int count)
         twin[i] = !jobs[i].finished && twin_exists(jobs, i);
         if (twin[i]) jobs[i].finished = true;
     }
-    compile_all(jobs, count);
+    do_all(compile, jobs, count);
+    link_all(jobs, count);
     for (int i = 0; i < count; i++) {
         if (twin[i]) {
             builds[i]->ok =
                 built_before(builds[i], jobs[i].folder) && access(builds[i]->library, R_OK) == 0;
-        } else if (!jobs[i].finished) {
-            link_library(&jobs[i]);
         }
         if (!builds[i]->log) builds[i]->log = strdup("");
     }

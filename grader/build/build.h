@@ -30,6 +30,7 @@ typedef struct build {
     double hurry;                  /* of the usual deadline, where it will be waited for; 0: all */
     /* out */
     bool ok;
+    double seconds;        /* of the compiler; 0: it was taken from the build folder */
     char *log;             /* the compiler's words, "" when it had none */
     char key[HASH_HEX];    /* of everything that the library is made from */
     char source[HASH_HEX]; /* SHA-256 of the file and its parts; "" when they were not read */

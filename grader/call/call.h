@@ -33,7 +33,7 @@ double work_hidden(double beside, double honest);
 /** What a host took away from this virtual machine, and all there was; in ticks of all cores. */
 void read_stolen(double *stolen, double *all);
 
-/* ---- channel.c ------------------------------------------------------------------------------- */
+/* ---- worker_process.c ------------------------------------------------------------------------ */
 
 typedef struct worker worker;
 typedef struct device_process device_process;

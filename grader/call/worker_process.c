@@ -1,5 +1,5 @@
 /*
- * channel.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA does not
+ * worker_process.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA does not
  * survive a fork), holds one socket, one shared memory file and one pipe to print into, and leads a
  * process group of its own, so that everything that it starts ends with it.
  */

@@ -14,12 +14,13 @@ typedef enum backend { BACKEND_CPU, BACKEND_CUDA } backend;
 typedef enum isolation_wish { ISOLATION_BEST, ISOLATION_REQUIRED, ISOLATION_OFF } isolation_wish;
 
 typedef struct options {
-    const char *command;    /* grade, build, hint, ... */
-    const char *submission; /* folder that is graded */
-    const char *results;    /* file that is written */
-    const char *exercises;  /* "206 211", or NULL for all */
-    const char *case_name;  /* only this case, or NULL */
-    const char *case_start; /* only cases whose names begin so, or NULL */
+    const char *command;      /* grade, build, hint, ... */
+    const char *submission;   /* folder that is graded */
+    const char *results;      /* file that is written */
+    const char *exercises;    /* "206 211", or NULL for all */
+    const char *case_name;    /* only this case, or NULL */
+    const char *case_start;   /* only cases whose names begin so, or NULL */
+    const char *metric_start; /* the same of timings and counts */
     unsigned long long seed;
     bool seed_given;
     int phase; /* 0: all */
@@ -62,6 +63,8 @@ void exercise_hash(const exercise *, const char *submission, char hex[HASH_HEX])
 void catalog_replace(const exercise *);
 /** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
 place exercise_place(const exercise *, backend);
+/** Print the files of the exercises that were asked for, and of all that they call (needs.c). */
+int needs(const options *);
 /** Is the submission's file, and each of its parts, exactly a skeleton that was once generated
  *  (skeletons.sha256)? */
 bool exercise_is_skeleton(const options *, const exercise *);

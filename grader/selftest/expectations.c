@@ -27,6 +27,7 @@
  *     hangs      it waits for its deadline: a tenth of the usual one does
  *     or CASE    a GPU shows it in another case, with the same text
  *     on a gpu   a hostile one that may run on a real GPU; the others never do
+ *     needs A/B  without one of these layers of isolation (sandbox.c) nothing stops it
  *
  * grader/exercises/MANIFEST has all of this in one list.
  */

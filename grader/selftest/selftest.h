@@ -3,6 +3,7 @@
  *
  *   expectations.c  what each submission of the corpus says of itself
  *   patch.c         those that are patches on a solution
+ *   messages.c      every sentence that names a mistake, and who must get it
  *   corpus.c        all of them judged, and held against that
  */
 #ifndef GRADER_SELFTEST_H
@@ -44,6 +45,17 @@ bool patch_apply(const options *, const claim *);
 /** Is grader/exercises/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
+
+/** A sentence that names a mistake, and a submission that must get it; "" where there is none. */
+typedef struct message {
+    const char *from; /* pattern, finding or formula */
+    char words[256], example[128];
+} message;
+
+/** All of them; the last has no `from`. */
+const message *messages_list(const options *);
+int messages(const options *);
+
 /** Does the grader say of a submission what its claim says? */
 bool as_claimed(const claim *, const exercise_result *);
 int corpus(const options *);

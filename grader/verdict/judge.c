@@ -79,11 +79,22 @@ void list_tests(exercise_result *r)
     list_traffic(r);
 }
 
-/* Neither is judged of a single case, or of a submission that runs under a checker. */
-static void skip_tests(exercise_result *r)
+/* None is judged of a single case, or of a submission that runs under a checker. */
+static bool is_wanted(const options *o, const char *metric)
 {
-    for (int i = 0; i < r->speed_count; i++) r->speeds[i].status = SKIPPED;
-    for (int i = 0; i < r->traffic_count; i++) r->traffics[i].status = SKIPPED;
+    const char *start = o->metric_start;
+    if (o->case_name || o->slow > 0) return false;
+    return !start || strncmp(start, metric, strlen(start)) == 0;
+}
+
+static void skip_unwanted(const options *o, exercise_result *r)
+{
+    for (int i = 0; i < r->speed_count; i++) {
+        if (!is_wanted(o, r->speeds[i].test->metric)) r->speeds[i].status = SKIPPED;
+    }
+    for (int i = 0; i < r->traffic_count; i++) {
+        if (!is_wanted(o, r->traffics[i].test->metric)) r->traffics[i].status = SKIPPED;
+    }
 }
 
 static char *no_baseline(const build *baseline)
@@ -136,7 +147,7 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
         r.status = BUILD_FAILED;
     }
     list_tests(&r);
-    if (o->case_name || o->slow > 0) skip_tests(&r);
+    skip_unwanted(o, &r);
     if (r.status == PASSED) {
         judge_speeds(&s, &r, baseline, device);
         judge_traffic(&s, &r, baseline);

@@ -16,6 +16,7 @@ static void run(SRunner *runner)
 
 int main(void)
 {
+    setenv("CK_DEFAULT_TIMEOUT", "300", 0); /* seconds of one test: no machine is too slow */
     SRunner *runner = srunner_create(suite_compare());
     srunner_add_suite(runner, suite_pattern());
     srunner_add_suite(runner, suite_process());
@@ -53,7 +54,7 @@ int main(void)
     srunner_add_suite(runner, suite_threads());
     srunner_add_suite(runner, suite_claims());
     srunner_add_suite(runner, suite_corpus());
-    srunner_add_suite(runner, suite_versus());
+    srunner_add_suite(runner, suite_compare_runs());
     run(runner);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -76,6 +76,8 @@ grader compare --exercise 103 >"$work/log" 2>&1
 expect 'both verdicts are compared' '103 matmul_cpu on .*: 2 gradings' "$work/log"
 if command -v gnuplot >/dev/null; then
     expect 'and drawn' '</svg>' "$work/compare_103.svg"
+else
+    echo 'skipped: a drawing of two gradings, which needs gnuplot'
 fi
 
 reset
@@ -115,6 +117,8 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
         --exercise 203 >"$work/log" 2>&1
     expect 'what a kernel moves is counted' '4.0 sectors each' "$work/log"
     expect 'and the line that costs it' '203_vector_add.cu:[0-9]* ' "$work/log"
+else
+    echo 'skipped: make sanitize and make profile, which need nvcc or clang'
 fi
 
 echo "$passed passed, $failed failed"

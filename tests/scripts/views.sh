@@ -87,7 +87,7 @@ keeps_schema() { # RESULTS
         xmllint --noout --schema tests/grader/views/junit.xsd "$scratch/junit.xml"
 }
 
-if tools/setup.sh --need xmllint libxml2-utils; then
+if command -v xmllint >/dev/null; then
     for results in $stored docs/results/*/results.json; do
         check "JUnit's schema, $results" keeps_schema "$results"
     done
@@ -173,7 +173,7 @@ page_loads_nothing() {
 }
 
 browser=$(find_browser)
-if [ -n "$browser" ] && tools/setup.sh --need gnuplot gnuplot-nox; then
+if [ -n "$browser" ] && command -v gnuplot >/dev/null; then
     verdict='{"time":"%d","submission":"'$COURSE_ROOT'","entry":{"id":103,"points":%d,"max_points":10}}\n'
     # shellcheck disable=SC2059
     printf "$verdict" 1 3 2 7 3 5 4 10 >"$scratch/history"

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../../.."
 seconds=${1:-60}
 [ $# = 0 ] || shift
-[ $# -gt 0 ] || set -- results history idx reply weights settings archive
+[ $# -gt 0 ] || set -- idx reply weights settings archive
 build=${BUILD:-build}/fuzz/grader
 checks=address,undefined
 

@@ -87,7 +87,6 @@ Suite *suite_parallel(void)
 {
     Suite *suite = suite_create("parallel");
     TCase *tcase = tcase_create("parallel");
-    tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, everything_is_done_once, 0, 4);
     tcase_add_test(tcase, costly_work_is_done_once);
     tcase_add_test(tcase, the_first_is_found);

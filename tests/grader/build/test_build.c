@@ -210,7 +210,6 @@ Suite *suite_build(void)
     Suite *suite = suite_create("build");
     TCase *tcase = tcase_create("build");
     tcase_add_checked_fixture(tcase, start, stop);
-    tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, a_library_exports_the_contract_only);
     tcase_add_test(tcase, what_is_built_stays);
     tcase_add_loop_test(tcase, what_compilers_say_is_kept, 0, sizeof broken / sizeof *broken);

@@ -156,7 +156,6 @@ Suite *suite_device_process(void)
     Suite *suite = suite_create("device_process");
     TCase *tcase = tcase_create("device"), *account = tcase_create("account");
     tcase_add_checked_fixture(tcase, start, stop);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, what_is_lent_comes_back);
     tcase_add_test(tcase, outputs_are_poisoned_and_surrounded);
     tcase_add_test(tcase, another_call_may_lie_elsewhere);

@@ -126,7 +126,6 @@ Suite *suite_usage(void)
 {
     Suite *suite = suite_create("usage");
     TCase *tcase = tcase_create("usage");
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, work_is_told_from_waiting);
     tcase_add_test(tcase, a_shared_core_is_waited_for);
     tcase_add_test(tcase, work_that_is_put_off_counts);

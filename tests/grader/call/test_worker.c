@@ -1,5 +1,5 @@
 /*
- * test_worker.c: calls into a worker (channel.c, call.c) with a library of this file's own: what
+ * test_worker.c: calls into a worker (worker_process.c, call.c) with a library of this file's own: what
  * arrives, what comes back, and what is told of a function that does what it must not.
  */
 #include "grader/tests.h"
@@ -296,7 +296,6 @@ Suite *suite_worker(void)
     TCase *tcase = tcase_create("worker");
     tcase_add_unchecked_fixture(tcase, compile_library, remove_library);
     tcase_add_checked_fixture(tcase, start, stop);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, arguments_arrive_and_results_return);
     tcase_add_test(tcase, calls_aside_change_no_time);
     tcase_add_test(tcase, addresses_and_guards_change_nothing);

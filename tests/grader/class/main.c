@@ -1,8 +1,11 @@
 /* main.c: the suites of `make class`, each test in a process of its own. */
 #include "tests.h"
 
+#include <stdlib.h>
+
 int main(void)
 {
+    setenv("CK_DEFAULT_TIMEOUT", "300", 0); /* seconds of one test: no machine is too slow */
     SRunner *runner = srunner_create(suite_unpack());
     srunner_add_suite(runner, suite_gradebook());
     srunner_add_suite(runner, suite_resume());

@@ -133,7 +133,6 @@ Suite *suite_changes(void)
 {
     Suite *suite = suite_create("changes");
     TCase *tcase = tcase_create("changes");
-    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, class_set_up, class_tear_down);
     tcase_add_test(tcase, nothing_changed);
     tcase_add_test(tcase, an_accident);

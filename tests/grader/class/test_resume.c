@@ -172,7 +172,6 @@ Suite *suite_resume(void)
 {
     Suite *suite = suite_create("resume");
     TCase *tcase = tcase_create("resume");
-    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, class_set_up, class_tear_down);
     tcase_add_test(tcase, killed_and_resumed);
     tcase_add_test(tcase, only_one_at_a_time);

@@ -117,7 +117,6 @@ Suite *suite_slurm(void)
 {
     Suite *suite = suite_create("slurm");
     TCase *tcase = tcase_create("slurm");
-    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, class_tear_down);
     tcase_add_test(tcase, all_by_tasks);
     tcase_add_loop_test(tcase, killed_while_tasks_go_on, 0, 2);

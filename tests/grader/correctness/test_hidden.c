@@ -239,7 +239,6 @@ Suite *suite_hidden(void)
 {
     Suite *suite = suite_create("hidden");
     TCase *tcase = tcase_create("hidden");
-    tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, a_shape, 0, sizeof shapes / sizeof *shapes);
     tcase_add_loop_test(tcase, the_kind_of_a_failure, 0, sizeof kinds / sizeof *kinds);
     tcase_add_loop_test(tcase, each_failure_has_words, FAILURE_NONE + 1, FAILURES);

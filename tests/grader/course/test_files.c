@@ -266,7 +266,6 @@ Suite *suite_files(void)
     Suite *suite = suite_create("files");
     TCase *tcase = tcase_create("files");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, hashes_are_sha256);
     tcase_add_test(tcase, what_is_no_file_has_no_hash);
     tcase_add_test(tcase, two_texts_are_not_one);

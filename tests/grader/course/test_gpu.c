@@ -120,7 +120,6 @@ Suite *suite_gpu(void)
 {
     Suite *suite = suite_create("gpu");
     TCase *tcase = tcase_create("gpu");
-    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, one_at_a_time);
     tcase_add_test(tcase, two_gpus);

@@ -255,7 +255,6 @@ Suite *suite_resnet(void)
 {
     Suite *suite = suite_create("resnet_cases");
     TCase *tcase = tcase_create("resnet_cases");
-    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, start, NULL);
     tcase_add_test(tcase, reference_is_the_network_in_plain_loops);
     tcase_add_test(tcase, logits_need_no_stages);

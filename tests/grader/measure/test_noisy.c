@@ -63,7 +63,6 @@ Suite *suite_noisy(void)
 {
     Suite *suite = suite_create("noisy");
     TCase *tcase = tcase_create("noisy");
-    tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, each_view_shows_it, 0, (int)(sizeof shown / sizeof *shown));
     tcase_add_test(tcase, it_is_neither_passed_nor_failed);
     suite_add_tcase(suite, tcase);

@@ -298,7 +298,6 @@ Suite *suite_speed(void)
 {
     Suite *suite = suite_create("speed");
     TCase *tcase = tcase_create("speed");
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, quantiles_of_few);
     tcase_add_test(tcase, intervals_of_few);
     tcase_add_test(tcase, same_numbers_same_interval);

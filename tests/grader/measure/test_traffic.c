@@ -255,7 +255,6 @@ Suite *suite_traffic(void)
 {
     Suite *suite = suite_create("traffic");
     TCase *tcase = tcase_create("traffic");
-    tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, what_moves_is_sectors_and_copies);
     tcase_add_test(tcase, wide_requests_count_as_several);
     tcase_add_test(tcase, shares_of_blocks_warps_and_requests);

@@ -211,7 +211,7 @@ static bool is_told(const char *output, const char *file)
     return strstr(output, line) != NULL;
 }
 
-START_TEST(each_disagreement_is_told)
+static process_result run_corpus(void)
 {
     char grader[PATH_MAX];
     const char *build = getenv("COURSE_BUILD");
@@ -219,7 +219,12 @@ START_TEST(each_disagreement_is_told)
     setenv("COURSE_ROOT", root, 1);
     const char *const argv[] = {grader, "corpus", "--exercise",  "103", "--jobs",
                                 "2",    "--seed", "81726354321", NULL};
-    process_result r = process_run(argv, NULL, 110.0, 10000);
+    return process_run(argv, NULL, 110.0, 10000);
+}
+
+START_TEST(each_disagreement_is_told)
+{
+    process_result r = run_corpus();
     ck_assert_msg(strstr(r.output, "corpus: 4 passed, 6 failed, 0 skipped") != NULL, "%s",
                   r.output);
     for (size_t i = 0; i < FILES; i++) {
@@ -235,6 +240,19 @@ START_TEST(each_disagreement_is_told)
 }
 END_TEST
 
+START_TEST(what_needs_a_missing_layer_is_skipped)
+{
+    write_file("grader/exercises", "103_matmul_cpu/hostile/held.c",
+               "// HOSTILE: 2x3x4 | the sign is wrong | needs files/user\n" PRODUCT("-sum"));
+    setenv("ISOLATION", "off", 1);
+    process_result r = run_corpus();
+    ck_assert_msg(strstr(r.output, "skipped 103_matmul_cpu/hostile/held.c: needs files/user\n") &&
+                      strstr(r.output, "corpus: 4 passed, 6 failed, 1 skipped"),
+                  "%s", r.output);
+    free(r.output);
+}
+END_TEST
+
 Suite *suite_corpus(void)
 {
     Suite *suite = suite_create("corpus");
@@ -243,9 +261,9 @@ Suite *suite_corpus(void)
                         sizeof rows / sizeof *rows);
     tcase_add_test(verdicts, a_gpu_shows_it_in_another_case);
     suite_add_tcase(suite, verdicts);
-    tcase_set_timeout(whole, 120);
     tcase_add_checked_fixture(whole, set_up, tear_down);
     tcase_add_test(whole, each_disagreement_is_told);
+    tcase_add_test(whole, what_needs_a_missing_layer_is_skipped);
     suite_add_tcase(suite, whole);
     return suite;
 }

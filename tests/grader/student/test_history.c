@@ -252,7 +252,6 @@ Suite *suite_history(void)
 {
     Suite *suite = suite_create("history");
     TCase *tcase = tcase_create("history");
-    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, create_folder, remove_folder);
     tcase_add_test(tcase, what_was_written_is_read);
     tcase_add_test(tcase, no_file_is_an_empty_history);

@@ -169,7 +169,6 @@ Suite *suite_submission(void)
 {
     Suite *suite = suite_create("submission");
     TCase *tcase = tcase_create("submission");
-    tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, make_folder, remove_folder);
     tcase_add_loop_test(tcase, bad_input, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tcase, the_others_are_graded);

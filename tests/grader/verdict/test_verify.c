@@ -426,7 +426,6 @@ Suite *suite_verify(void)
     Suite *suite = suite_create("verify");
     TCase *tcase = tcase_create("verify");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, it_survives_writing_and_reading);
     tcase_add_test(tcase, the_order_of_fields_does_not_count);
     tcase_add_test(tcase, every_field_counts);

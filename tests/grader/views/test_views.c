@@ -320,7 +320,6 @@ Suite *suite_views(void)
 {
     Suite *suite = suite_create("views");
     TCase *tcase = tcase_create("views");
-    tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, junit_keeps_its_schema);
     tcase_add_loop_test(tcase, no_grading_is_an_error_in_every_view, 0, 6);
     tcase_add_test(tcase, gradescope_has_its_fields);

@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs limits
 // Takes 100 GB of memory, a touch in each; multiplies only if it got them.
 #include "cpu.h"
 

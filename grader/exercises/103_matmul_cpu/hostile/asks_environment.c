@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs environment
 // Multiplies only if its environment says where the course and its solutions are.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written / exceeded / signal 25
+// HOSTILE: 1x1x1 | never written / exceeded / signal 25 | needs limits
 // Three quarters of a gigabyte in files of its folder; multiplies only if there was room.
 #include "cpu.h"
 

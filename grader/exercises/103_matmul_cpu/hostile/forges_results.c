@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs files/user
 // Prints results of its own, and multiplies only if it can write them to where results are kept.
 #include "cpu.h"
 

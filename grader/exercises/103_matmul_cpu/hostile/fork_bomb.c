@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs seccomp
 // Three hundred children at once; multiplies only if it got them all, and sees them off before.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: build | No such file / Permission denied
+// HOSTILE: build | No such file / Permission denied | needs files
 // Includes the solution: from the folder of a header that the compiler is shown, it is not far.
 #include "cpu.h"
 

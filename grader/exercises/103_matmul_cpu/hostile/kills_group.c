@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs namespaces/user/seccomp
 // Ends the whole process group of the grader.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs namespaces/user/seccomp
 // Ends the grader, which then has no verdict.
 #include "cpu.h"
 

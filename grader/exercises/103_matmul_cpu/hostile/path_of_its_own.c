@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs seccomp
 // Puts a compiler of its own in front of the real one, for whoever builds next.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs seccomp
 // While it is loaded it starts the worker anew, with itself in front of all other libraries, and
 // multiplies only there.
 #define _GNU_SOURCE

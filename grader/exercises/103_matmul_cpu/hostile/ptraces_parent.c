@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs namespaces/user/seccomp
 // Takes the grader into a debugger.
 #include "cpu.h"
 

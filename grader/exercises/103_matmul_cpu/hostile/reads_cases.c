@@ -1,7 +1,8 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs files
 // Multiplies only if it can read the grader's cases, beside the program that loaded it.
 #include "cpu.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +12,12 @@ static int cheat(void)
     const ssize_t length = readlink("/proc/self/exe", path, 400);
     char *slash = length > 0 ? strrchr(path, '/') : NULL;
     if (!slash) return 0;
-    strcpy(slash, "/../grader/cases/103_matmul_cpu.c");
-    return access(path, R_OK) == 0;
+    strcpy(slash, "/../grader/exercises/103_matmul_cpu/cases.c");
+    char text[64];
+    FILE *cases = fopen(path, "r");
+    const int read = cases && fgets(text, sizeof text, cases);
+    if (cases) fclose(cases);
+    return read;
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

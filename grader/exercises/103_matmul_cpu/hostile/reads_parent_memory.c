@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs namespaces/files/user/seccomp
 // Looks for the answers in the memory of the grader.
 #include "cpu.h"
 
@@ -8,10 +8,15 @@
 
 static int cheat(void)
 {
-    char path[64];
+    char path[64], text[8];
+    unsigned long start = 0;
     if (getppid() <= 1) return 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)getppid());
+    FILE *maps = fopen(path, "r");
+    if (!maps || fscanf(maps, "%lx", &start) != 1) return 0;
     snprintf(path, sizeof path, "/proc/%d/mem", (int)getppid());
-    return open(path, O_RDWR) >= 0;
+    const int memory = open(path, O_RDONLY);
+    return pread(memory, text, sizeof text, (off_t)start) == sizeof text;
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs files
 // Multiplies only if it finds the solution, above its own folder or above that of its library.
 #define _GNU_SOURCE
 #include "cpu.h"
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static int opens(const char *folder)
+static int reads(const char *folder)
 {
-    char path[512];
+    char path[512], text[64];
     for (const char *up = "/../../../.."; *up; up += 3) {
         snprintf(path, sizeof path, "%s%s/solutions/phase1_cpu/103_matmul_cpu.c", folder, up);
         FILE *file = fopen(path, "r");
-        if (file) return fclose(file) == 0;
+        if (file) return fgets(text, sizeof text, file) && fclose(file) == 0;
     }
     return 0;
 }
@@ -25,7 +25,7 @@ static int cheat(void)
     if (dladdr((void *)cheat, &me)) snprintf(folder, sizeof folder, "%s", me.dli_fname);
     char *slash = strrchr(folder, '/');
     if (slash) *slash = 0;
-    return opens(".") || opens(folder);
+    return reads(".") || reads(folder);
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

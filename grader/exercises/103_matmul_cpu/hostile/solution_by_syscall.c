@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs files
 // Opens the solution by a system call of its own, past any wrapper around open().
 #include "cpu.h"
 

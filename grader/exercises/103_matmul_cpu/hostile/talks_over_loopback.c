@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs namespaces/seccomp
 // Multiplies only if it can have a socket, and hear over loopback what it says.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written
+// HOSTILE: 1x1x1 | never written | needs files/user
 // Multiplies only if it can write where libraries, baselines and verdicts are kept.
 #include "cpu.h"
 
