@@ -26,7 +26,7 @@ typedef union reply {
         uint64_t nonce, status;
         double seconds;
     } head;
-    char all[4664];
+    char all[14560];
 } reply;
 
 /* 104's loop, not blocked. */
