@@ -34,7 +34,7 @@ CLASS_RESULTS ?= $(wildcard $(dir $(RESULTS))class.json)
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data skeletons reset docs pages format clean
+WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset docs pages format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 endif
@@ -42,9 +42,7 @@ export COURSE_ROOT  := $(CURDIR)
 export COURSE_BUILD := $(abspath $(BUILD))
 export SUBMISSION RESULTS EX PHASE CASE SEED
 
-ifeq ($(MAKELEVEL),0) # those that it starts have the same
-MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
-endif
+MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS))$(filter-out 0,$(MAKELEVEL)),,-j$(shell nproc))
 CFLAGS    ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SOURCE -MMD -MP \
              -Icommon
@@ -57,7 +55,7 @@ GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes 
               student selftest
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
               grader/exercises/shared/*.c) emulator/remote/link.c
-WORKER_C   := $(wildcard grader/worker/*.c)
+WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
 CLASS_C    := $(wildcard grader/class/*.c)
@@ -170,7 +168,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme pages mistakes handout corpus manifest \
+.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme new pages messages mistakes handout corpus manifest \
         skeletons test tested compiled docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -238,28 +236,17 @@ profile: all ## what the kernels of EX do, counted, and which lines cost most
 data: ## fetch MNIST into data/mnist
 	tools/data.sh
 
-NETWORK = phase2_cuda_basics/208_reduce.cu phase3_layers/301_activations.cu \
-          phase3_layers/302_bias.cu phase3_layers/303_linear.cu \
-          phase3_layers/305_cross_entropy.cu phase3_layers/314_adam.cu \
-          phase4_optimization/404_fusion.cu phase5_full_network/501_mnist.cu
 CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
 CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
 
 mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1
-	$(CUDA_CC) $(NETWORK:%="$$SUBMISSION"/%) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
+	$(CUDA_CC) $(patsubst %,"$$SUBMISSION"/%,$(shell $(GRADER) needs 501)) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
 	"$(BUILD)/mnist" $(EPOCHS) $(SEED)
 
-# The program of five ResNet-18s, from SUBMISSION's exercises and phase5_full_network/resnet18. The linker
-# puts resnet18/wrapped.c between the networks and what they call.
-RESNET18 = phase1_cpu/106_matmul_cpu_vectorized.c phase1_cpu/110_conv2d_cpu.c \
-           phase2_cuda_basics/203_vector_add.cu phase3_layers/301_activations.cu \
-           phase3_layers/302_bias.cu phase3_layers/303_linear.cu phase3_layers/306_conv2d.cu \
-           phase3_layers/307_conv2d_implicit_gemm.cu phase3_layers/309_batchnorm.cu \
-           phase3_layers/310_pooling.cu phase5_full_network/504_resnet18_cpu.c \
-           phase5_full_network/505_resnet18.cu phase5_full_network/506_sweep.cu \
-           phase5_full_network/507_resnet18_optimized.cu
+# The program of five ResNet-18s, from programs/resnet18 and SUBMISSION's exercises. The linker puts wrapped.c
+# between the networks and what they call.
 RESNET18_MAIN = $(wildcard programs/resnet18/*.c)
-RESNET18_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(RESNET18:%=$(patsubst ./%,%,$(SUBMISSION)/%)) $(RESNET18_MAIN))
+RESNET18_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(NEEDED:%=$(patsubst ./%,%,$(SUBMISSION)/%)) $(RESNET18_MAIN))
 WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' programs/resnet18/wrapped.c)
 
 $(BUILD)/program/$(BACKEND)/%.c.o: %.c
@@ -274,10 +261,13 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: resnet18 bench-matmul bench-launch bench-layers bench-resnet18
-resnet18: all $(RESNET18_O) ## the program that times five ResNet-18s: build/resnet18 --help
-	echo 'link $(BUILD)/$@'
-	$(CUDA_CC) $(RESNET18_O) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/$@"
+.PHONY: resnet18 $(BUILD)/resnet18 bench-matmul bench-launch bench-layers bench-resnet18
+resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
+	$(MAKE) $(BUILD)/resnet18 NEEDED="$$($(GRADER) needs '306 504 505 506 507')"
+
+$(BUILD)/resnet18: $(RESNET18_O)
+	echo 'link $@'
+	$(CUDA_CC) $^ $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
 
 # instructor
 BENCH = $(or $(OUTPUT),results)
@@ -346,8 +336,14 @@ readme: all ## the tables of README.md and docs/softgpu.md, from docs/results an
 pages: ## the numbers of the exercises' pages, from docs/results
 	tools/documents.sh docs/exercises/*.md
 
+messages: all ## the tables of docs/messages.md, from the sources and the corpus
+	tools/documents.sh docs/messages.md
+
 mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/mistakes.tsv
 	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv
+
+new: ## lay out a new exercise: make new EX=316 NAME=rope PHASE=3
+	NAME="$(NAME)" tools/new.sh
 
 handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
 	HANDOUT="$(or $(HANDOUT),$(BUILD)/handout)"; tools/handout.sh "$$HANDOUT"

@@ -6,6 +6,7 @@
 
 EMULATOR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 BUILD ?= build
+TESTS := $(dir $(EMULATOR))tests
 
 FUZZ_CC ?= clang
 
@@ -84,28 +85,29 @@ $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'cc   $<'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_counts.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
+$(BUILD)/test_device: $(wildcard $(TESTS)/emulator/device/*.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
 	@echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
-$(BUILD)/remote/test_device: $(addprefix $(EMULATOR)/tests/,test_device.c test_order.c test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
+$(BUILD)/remote/test_device: $(addprefix $(TESTS)/emulator/,device/test_device.c device/test_order.c remote/test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 	@mkdir -p $(@D) && echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm -ldl
 
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
-	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/counters/compare $(BUILD)/emulator/tests
-	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/tests/run $(BUILD)/emulator/tests
-	@$(EMULATOR)/tests/api_complete $<
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare $(BUILD)/tests/emulator
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
+	@$(TESTS)/emulator/api_complete $<
 
 # Through a device in another process, those that ask most of it; REMOTE_TESTS= runs all.
-REMOTE_TESTS ?= basics.cu devices.cu diagnostics_memory.cu late.cu managed.cu memory_errors.cu pinned.cu printf.cu streams.cu
+REMOTE_TESTS ?= device/diagnostics_memory.cu device/memory_errors.cu device/printf.cu \
+	$(addprefix runtime/,basics.cu devices.cu async_visibility.cu managed.cu pinned.cu streams.cu)
 .PHONY: emulator-test-remote
 emulator-test-remote: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so
 	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/remote/libsoftgpu.so) \
-		$(EMULATOR)/tests/run $(BUILD)/emulator/tests $(REMOTE_TESTS)
+		$(TESTS)/emulator/run $(BUILD)/tests/emulator $(REMOTE_TESTS)
 
 .PHONY: bench-softgpu
 bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's speed: kernels, launches, start, memory
@@ -113,41 +115,49 @@ bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's
 	@$(BUILD)/bench_softgpu
 
 # The fuzzers' inputs as a test.
-$(BUILD)/replay_ptx: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_ptx.o $(call device_objects,plain)
-$(BUILD)/replay_fatbin: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_fatbin.o $(BUILD)/emulator/runtime/launch/fatbin.o
-$(BUILD)/replay_remote: $(BUILD)/emulator/fuzz/replay.o $(BUILD)/emulator/fuzz/fuzz_remote.o $(SERVER_OBJECTS)
+$(BUILD)/tests/%.o: $(TESTS)/%.c
+	@mkdir -p $(@D) && echo 'cc   $<'
+	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/replay_ptx: $(BUILD)/tests/fuzz/replay.o $(BUILD)/tests/fuzz/emulator/fuzz_ptx.o $(call device_objects,plain)
+$(BUILD)/replay_fatbin: $(BUILD)/tests/fuzz/replay.o $(BUILD)/tests/fuzz/emulator/fuzz_fatbin.o $(BUILD)/emulator/runtime/launch/fatbin.o
+$(BUILD)/replay_remote: $(BUILD)/tests/fuzz/replay.o $(BUILD)/tests/fuzz/emulator/fuzz_remote.o $(SERVER_OBJECTS)
 $(BUILD)/replay_%:
 	@echo 'link $@'
 	@$(CC) -pthread -o $@ $^ -lm
 
 .PHONY: fuzz-replay
 fuzz-replay: $(BUILD)/replay_ptx $(BUILD)/replay_fatbin $(BUILD)/replay_remote
-	@$(BUILD)/replay_ptx $(EMULATOR)/fuzz/ptx/*
-	@$(BUILD)/replay_fatbin $(EMULATOR)/fuzz/fatbin/*
-	@$(BUILD)/replay_remote $(EMULATOR)/fuzz/remote/*
+	@$(BUILD)/replay_ptx $(TESTS)/fuzz/emulator/ptx/*
+	@$(BUILD)/replay_fatbin $(TESTS)/fuzz/emulator/fatbin/*
+	@$(BUILD)/replay_remote $(TESTS)/fuzz/emulator/remote/*
 
-# Fuzzers of what reads untrusted bytes: emulator/fuzz/fuzz.sh runs them. They need clang.
+# Fuzzers of what reads untrusted bytes: tests/fuzz/emulator/fuzz.sh runs them. They need clang.
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -march=x86-64-v3 -ffp-contract=off -pthread -I$(EMULATOR) -isystem $(EMULATOR)/include \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined
 FUZZ_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/fuzz/%.o,$(DEVICE_SOURCES))
 
-$(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/fuzz/fuzz_ptx.o $(FUZZ_OBJECTS)
+$(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz_ptx.o $(FUZZ_OBJECTS)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 
-$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/fuzz/fuzz_fatbin.o $(BUILD)/fuzz/runtime/launch/fatbin.o
+$(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/tests/fuzz_fatbin.o $(BUILD)/fuzz/runtime/launch/fatbin.o
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
 
-$(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/fuzz/fuzz_remote.o $(FUZZ_OBJECTS) \
+$(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/tests/fuzz_remote.o $(FUZZ_OBJECTS) \
 		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/core/finding runtime/profile/profile_ratio)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
+
+$(BUILD)/fuzz/tests/%.o: $(TESTS)/fuzz/emulator/%.c
+	@mkdir -p $(@D) && echo 'fuzz $<'
+	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/fuzz/%.o: $(EMULATOR)/%.c
 	@mkdir -p $(@D) && echo 'fuzz $<'
 	@$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(FUZZ_OBJECTS:.o=.d) $(wildcard $(BUILD)/emulator/fuzz/*.d)
+-include $(FUZZ_OBJECTS:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/fuzz/emulator/*.d)
 -include $(wildcard $(BUILD)/emulator/remote/*.d)
 -include $(ALL_DEVICE_OBJECTS:.o=.d) $(DEVICE_OBJECTS:.o=.d) $(EMULATOR_OBJECTS:.o=.d) $(EMULATOR_BLAS_OBJECTS:.o=.d)

@@ -159,7 +159,7 @@ static void judge_item(run *r, item *it, const device_facts *device)
     exercise_result result = judge(r->options, &it->build, it->baseline, device);
     if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
     it->entry = results_exercise(&result);
-    const bool settled = it->build.ok && !now.dead && is_settled(&result);
+    const bool settled = it->build.ok && !result.dead && is_settled(&result);
     if (remember && settled) cache_store(r->options->build, key, it->entry);
     exercise_result_free(&result);
 }

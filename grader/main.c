@@ -53,11 +53,23 @@ static const struct {
     const char *name;
     int (*run)(const options *);
 } commands[] = {
-    {"grade", grade_and_report}, {"build", build_only},    {"hint", hint},
-    {"corpus", corpus},          {"manifest", manifest},   {"prebuild", prebuild},
-    {"report", report},          {"progress", progress},   {"next", next},
-    {"compare", versus},         {"watch", watch},         {"findings", findings},
-    {"profile", profile},        {"isolation", isolation}, {"verify", verify},
+    {"grade", grade_and_report},
+    {"build", build_only},
+    {"hint", hint},
+    {"corpus", corpus},
+    {"manifest", manifest},
+    {"prebuild", prebuild},
+    {"report", report},
+    {"progress", progress},
+    {"next", next},
+    {"compare", compare_runs},
+    {"watch", watch},
+    {"findings", findings},
+    {"profile", profile},
+    {"isolation", isolation},
+    {"verify", verify},
+    {"needs", needs},
+    {"messages", messages},
 };
 
 int main(int argc, char **argv)

@@ -6,6 +6,8 @@
 #   <!-- numbers -->          of an exercise's page: what its tests require, what the reference
 #                             reaches, what a usual mistake costs
 #   <!-- course -->           the exercises, phase by phase, with their titles
+#   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
+#                             The middle column stays as it is in the document
 #   <!-- grades: FILE -->     a results.json, as the grader's own table
 #   <!-- tsv: FILE -->        a TSV file; its # lines become the caption
 #   <!-- tsv: FILE, COLUMN VALUE -->    only the lines that have VALUE in COLUMN
@@ -77,12 +79,21 @@ course_list() {
     done
 }
 
+messages_table() { # KIND DOCUMENT
+    printf '| The message says | Look at | Example |\n|---|---|---|\n'
+    "${COURSE_BUILD:-build}/grader" messages | awk -v kind="$1" '
+        NR == FNR { split($0, cell, / *\| */); look[cell[2]] = cell[3]; next }
+        { split($0, field, "\t") }
+        field[1] == kind { print "| " field[2] " | " look[field[2]] " | " field[3] " |" }' "$2" -
+}
+
 # table WHAT DOCUMENT: what belongs below <!-- WHAT -->. Returns 1 where nothing is written there.
 table() {
     file=${1#*: }
     case $1 in
     numbers) numbers_table "$2" ;;
     course) course_list ;;
+    'messages: '*) messages_table "$file" "$2" ;;
     'grades: '*) "${COURSE_BUILD:-build}/grader" report --format markdown --results "$file" ;;
     'tsv: '*', '*' '*) tsv_table "${file%%, *}" "$(echo "$file" | sed 's/.*, \(.*\) .*/\1/')" "${file##* }" ;;
     'tsv: '*) tsv_table "$file" ;;
@@ -115,6 +126,6 @@ for document; do
     cmp -s "$new" "$document" && continue
     [ -z "$check" ] || stale=1
     [ -n "$check" ] || cat "$new" >"$document"
-    echo "$document${check:+: stale, make readme or make pages writes it}"
+    echo "$document${check:+: stale, make readme, make pages or make messages writes it}"
 done
 exit $stale

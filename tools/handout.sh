@@ -38,13 +38,14 @@ is_for_students() { # FILE
     case $1 in
     tests/grader/views/junit.xsd) true ;;
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
-    grader/exercises/*/cases.c | grader/exercises/shared/*) true ;;
+    grader/exercises/*/*/*) false ;; # the corpus
+    grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/*.h | grader/exercises/shared/*) true ;;
     grader/exercises/* | grader/class/* | tests/*) false ;;
-    tools/gradescope/* | tools/skeleton* | tools/handout.sh) false ;;
+    tools/gradescope/* | tools/skeleton* | tools/new.sh | tools/handout.sh) false ;;
     tools/class* | tools/measure* | tools/documents.sh | tools/tests_of.awk | tools/numbers.awk | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
-    bench/* | tools/report* | emulator/tests/* | emulator/fuzz/*) false ;; # they hold kernels like those of the solutions
+    bench/* | tools/report*) false ;; # they hold kernels like those of the solutions
     esac
 }
 

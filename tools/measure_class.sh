@@ -24,10 +24,14 @@ place_of() { # ID: its file, below the folder of a submission
     (cd solutions && echo phase?_*/"$1"_*)
 }
 
-put() { # SUBMISSION ID SOURCE: as this student's file, with a comment of its own
+put() { # SUBMISSION ID SOURCE: as this student's file, or a patch of the solution; with a comment
     to=$scratch/one/$(place_of "$2")
     mkdir -p "$(dirname "$to")"
-    { cat "$3"; echo "/* student $1 of $stamp */"; } >"$to"
+    case $3 in
+    *.patch) cp "solutions/$(place_of "$2")" "$to"; (cd "$scratch/one" && git apply "$root/$3") ;;
+    *) cp "$3" "$to" ;;
+    esac || exit 2
+    echo "/* student $1 of $stamp */" >>"$to"
 }
 
 # corpus_of KIND ID N: one of the corpus's files, another for each N

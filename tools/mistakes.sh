@@ -7,16 +7,25 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 printf 'exercise\tmistake\tcounter\tcounted\n'
-for slow in grader/exercises/*/slow/*.cu; do
+for slow in grader/exercises/*/slow/*; do
     exercise=${slow#grader/exercises/} id=${exercise%%_*}
     solution=$(echo solutions/*/"$id"_*.cu)
+    [ -f "$solution" ] || continue # of the CPU
     rm -rf "$work/handed_in"
     mkdir -p "$work/handed_in"
     cp -r "$(dirname "$solution")" "$work/handed_in" # with the parts of 507
-    cp "$slow" "$work/handed_in/${solution#solutions/}"
+    case $slow in
+    *.patch)
+        cp -r "${slow%/slow/*}/right" "$work/handed_in"
+        (cd "$work/handed_in" && git apply "$COURSE_ROOT/$slow")
+        changed=$(sed -n 's|^+++ b/||p' "$slow")
+        [ "$changed" = "${solution#solutions/}" ] || cp "$work/handed_in/$changed" "$work/handed_in/${solution#solutions/}"
+        ;;
+    *) cp "$slow" "$work/handed_in/${solution#solutions/}" ;;
+    esac
     "$COURSE_BUILD/grader" grade --backend cpu --submission "$work/handed_in" --exercise "$id" \
         --results "$work/results.json" >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }
-    mistake=$(basename "$slow" .cu | tr _ ' ')
+    mistake=$(basename "${slow%.*}" | tr _ ' ')
     claimed=$(sed -n '1s/.*SLOW: \(.*\) |.*/\1/p' "$slow")
     tools/tests_of.awk "$work/results.json" | awk -F '\t' -v OFS='\t' -v mistake="$mistake" \
         -v claimed="$claimed" '$2 == "traffic" && $8 == "failed" && index($4, claimed) == 1 {

@@ -6,7 +6,7 @@ set -u
 cd "$COURSE_ROOT"
 work=$COURSE_BUILD/sanitize/submission
 passed=0 failed=0
-for file in grader/exercises/*/wrong/*.cu; do
+for file in grader/exercises/*/wrong/*; do
     line=$(head -n 1 "$file")
     case $line in *'| race') ;; *) continue ;; esac
     name=$(echo "${line#*WRONG: }" | sed 's/ *|.*//')
@@ -15,7 +15,10 @@ for file in grader/exercises/*/wrong/*.cu; do
     rm -rf "$work"
     mkdir -p "$work"
     cp -r solutions/phase* "$work"
-    cp "$file" "$(ls "$work"/*/"${id}"_*.cu)"
+    case $file in
+    *.patch) (cd "$work" && GIT_CEILING_DIRECTORIES=$COURSE_BUILD git apply "$COURSE_ROOT/$file") ;;
+    *) cp "$file" "$(ls "$work"/*/"${id}"_*.cu)" ;;
+    esac || exit 1
     verdict=missed
     tools/sanitize.sh racecheck grade --backend cuda --submission "$work" --exercise "$id" \
         --case "$name" --fresh --results "$COURSE_BUILD/sanitize/results.json" >/dev/null ||

@@ -77,4 +77,20 @@ typedef struct device_counts {
                       and events allow: see order.c */
 } device_counts;
 
+/** One statement of PTX of a counted kernel, and what it cost in all launches. */
+typedef struct device_instruction {
+    char file[256]; /**< "" without -lineinfo */
+    uint32_t line;
+    char opcode[32];
+    device_counts counts;
+} device_instruction;
+
+/** One launch of a counted kernel. */
+typedef struct device_counted_launch {
+    uint32_t kernel; /**< as in device_count_kernel */
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    device_counts counts;
+} device_counted_launch;
+
 #endif

@@ -31,6 +31,8 @@
 #include <stdint.h>
 
 #include "counts.h"
+#include "finding.h"
+#include "kernel.h"
 
 #ifndef DEVICE_BASE                          /* a sanitizer may want this range for itself */
 #define DEVICE_BASE UINT64_C(0x500000000000) /* first device address */
@@ -45,7 +47,6 @@
 
 #define DEVICE_RESIDENT   1024 /* blocks of a cooperative grid */
 
-typedef uint64_t device_address;
 typedef struct device device;
 
 typedef enum device_status {
@@ -84,80 +85,6 @@ typedef enum device_check {
     DEVICE_CHECK_RETURNS = 16,      /* threads that return before a barrier: legal, so off in 0 */
     DEVICE_CHECK_NONE = 1u << 31,
 } device_check;
-
-/** What the compiler said of a kernel, and how its parameters lie in the parameter block. */
-typedef struct device_function_facts {
-    char name[128]; /**< as in the source, not mangled */
-    uint32_t param_count;
-    uint32_t param_bytes; /**< size of the parameter block */
-    uint32_t param_offset[256], param_size[256];
-    uint32_t static_shared_bytes;
-    uint32_t local_bytes; /**< per thread */
-    uint32_t registers;   /**< an estimate: 32-bit registers live at once, 16..255 */
-    uint32_t max_threads; /**< .maxntid, or 1024 */
-} device_function_facts;
-
-/** One kernel launch. `params` is laid out as device_function_facts says. */
-typedef struct device_launch_request {
-    uint32_t function;
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
-    const void *params;
-    uint32_t param_bytes;
-    uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
-                             DEVICE_RESIDENT of them */
-} device_launch_request;
-
-typedef enum device_finding_kind {
-    FINDING_OUT_OF_BOUNDS,
-    FINDING_MISALIGNED,
-    FINDING_RACE,
-    FINDING_UNINITIALISED,
-    FINDING_DIVERGENT_BARRIER,
-    FINDING_DEADLOCK,
-    FINDING_ENDLESS_LOOP,
-    FINDING_TRAP,
-    FINDING_UNSUPPORTED,
-    FINDING_ASSERT,
-    FINDING_FREED,            /* memory that was freed is used */
-    FINDING_BAD_FREE,         /* what a kernel frees is no allocation, or no longer */
-    FINDING_MISSING_SYNCWARP, /* a race between the lanes of one warp, and no others */
-    FINDING_INACTIVE_LANE,    /* a warp operation with a lane that does not take part */
-    FINDING_EARLY_RETURN,     /* threads returned before a barrier of the others */
-    FINDING_STREAM_RACE,      /* works of two streams, and neither comes after the other */
-    FINDING_KINDS,
-} device_finding_kind;
-
-/** Where an address lies, seen from an allocation. */
-typedef enum device_relation {
-    RELATION_NONE, /* nothing is near; or it is no matter of allocations */
-    RELATION_INSIDE,
-    RELATION_BEFORE,
-    RELATION_PAST,
-    RELATION_FREED, /* inside, before it was freed */
-    RELATION_NULL,  /* a null pointer, or near one */
-    RELATION_ALIEN, /* no address of the device: a host pointer, say */
-} device_relation;
-
-/** One defect of a kernel, seen while it ran. The same defect at the same line is reported once a
- *  launch, with a count. */
-typedef struct device_finding {
-    device_finding_kind kind;
-    uint32_t count;   /**< times seen in this launch */
-    char kernel[128]; /**< name as in the source, not mangled; "": two copies or fills */
-    char file[256];   /**< as the compiler recorded it; "" without -lineinfo */
-    uint32_t line;
-    char
-        inlined_file[256]; /**< where the function that holds the line was inlined; "" if nowhere */
-    uint32_t inlined_line;
-    uint32_t block[3], thread[3]; /**< of the first thread that did it */
-    device_address address;       /**< of shared and local memory an offset */
-    device_relation relation;     /**< of the first byte that is wrong */
-    device_address base;          /**< the allocation concerned; 0: none of device_alloc's */
-    uint64_t bytes;
-    char text[512]; /**< one sentence: what happened, to which memory, and the cause; if there is
-                         a base, it ends with the words for that allocation */
-} device_finding;
 
 /** @return a device, or NULL when its address range cannot be reserved. */
 device *device_open(const device_options *options);
@@ -246,22 +173,6 @@ int device_annotate(device *, int is_host, const char *words);
 size_t device_take_output(device *, char *to, size_t bytes);
 /** Text of the last failure of this device, "" if none. */
 const char *device_error(device *);
-
-/** One statement of PTX of a counted kernel, and what it cost in all launches. */
-typedef struct device_instruction {
-    char file[256]; /**< "" without -lineinfo */
-    uint32_t line;
-    char opcode[32];
-    device_counts counts;
-} device_instruction;
-
-/** One launch of a counted kernel. */
-typedef struct device_counted_launch {
-    uint32_t kernel; /**< as in device_count_kernel */
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
-    device_counts counts;
-} device_counted_launch;
 
 /** Count the launches from here on, or stop; what was counted so far stays. Costs speed. */
 void device_count(device *, int on);

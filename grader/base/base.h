@@ -87,6 +87,21 @@ void report_progress(const char *format, ...) __attribute__((format(printf, 1, 2
 /** Is standard output a terminal? */
 bool on_terminal(void);
 
+/* ---- ini.c ----------------------------------------------------------------------------------- */
+
+/** One line of it: a section by itself (name is ""), or a setting in its section. */
+typedef struct ini_line {
+    char section[32];
+    const char *name, *value;
+    int number;
+} ini_line;
+
+/** @return what is wrong with the line, or NULL */
+typedef const char *ini_setting(void *context, const ini_line *);
+/** Call the function for each section and setting, up to one with which something is wrong.
+ *  @return that, with its line in *number, or NULL */
+const char *ini_read(FILE *, ini_setting *, void *context, int *number);
+
 /* ---- members.c --------------------------------------------------------------------------------
  */
 

@@ -48,7 +48,7 @@ argument stream(void);
 argument null_pointer(void);
 argument handle(int number);     /* a pointer that an earlier call returned or filled in */
 argument handle_out(int number); /* T **: the call stores a pointer there */
-argument worker_function(const char *name); /* pointer to a function of worker/scenarios.c */
+argument worker_function(const char *name); /* pointer to a function of worker.c */
 
 #define ARGS(...)                                                                                  \
     (argument[]){__VA_ARGS__}, (int)(sizeof((argument[]){__VA_ARGS__}) / sizeof(argument))

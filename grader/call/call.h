@@ -33,10 +33,10 @@ double work_hidden(double beside, double honest);
 /** What a host took away from this virtual machine, and all there was; in ticks of all cores. */
 void read_stolen(double *stolen, double *all);
 
-/* ---- channel.c ------------------------------------------------------------------------------- */
+/* ---- worker_process.c ------------------------------------------------------------------------ */
 
 typedef struct worker worker;
-typedef struct softdevice softdevice;
+typedef struct device_process device_process;
 
 typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE } exchange;
 
@@ -57,45 +57,91 @@ int worker_leftovers(const worker *);
 /** Memory of its own. */
 size_t worker_bytes(const worker *);
 /** How a spent worker ended, in words. */
-const char *worker_epitaph(worker *);
+const char *worker_exit_reason(worker *);
 /** softgpu's device, or NULL where it has none. */
-softdevice *worker_device(worker *);
+device_process *worker_device(worker *);
 void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
 
-/* ---- softdevice.c: the device of a worker on softgpu, as a supervisor sees it ---------------- */
+/* ---- device_process.c: the device of a worker on softgpu, as a supervisor sees it
+ * ---------------- */
 
 /** @return NULL when it cannot be had in time. */
-softdevice *softdevice_start(const options *);
-void softdevice_stop(softdevice *, bool patient); /* patient: it may write a profile first */
+device_process *device_process_start(const options *);
+void device_process_stop(device_process *,
+                         bool patient); /* patient: it may write a profile first */
 /** The worker's end of its line to it, until the worker has it. */
-int softdevice_client(const softdevice *);
-void softdevice_client_given(softdevice *);
+int device_process_client(const device_process *);
+void device_process_client_given(device_process *);
 /** Allocate a buffer of a call, which gets its address. @param data NULL: poison that counts as not
  *  written. The same for the others: @return false when the device or its memory is not there. */
-bool softdevice_lend(softdevice *, wire_argument *, const void *data);
-bool softdevice_read(softdevice *, const wire_argument *, void *data);
+bool device_process_upload(device_process *, wire_argument *, const void *data);
+bool device_process_download(device_process *, const wire_argument *, void *data);
 /** Is it still that data? Is what lies before it untouched? */
-bool softdevice_holds(softdevice *, const wire_argument *, const void *data);
-bool softdevice_is_whole(softdevice *, const wire_argument *);
+bool device_process_holds(device_process *, const wire_argument *, const void *data);
+bool device_process_is_whole(device_process *, const wire_argument *);
 /** Free what was lent. @param relocate what is lent next lies elsewhere */
-void softdevice_take_home(softdevice *, bool relocate);
+void device_process_release(device_process *, bool relocate);
 /** That are allocated there now. */
-size_t softdevice_bytes(softdevice *);
+size_t device_process_bytes(device_process *);
 /** From now on the device does what the worker asks, and counts launches if it shall. */
-bool softdevice_listen(softdevice *, bool count);
+bool device_process_listen(device_process *, bool count);
 /** ... and no longer. @return what happened meanwhile; NULL: the process is gone */
-const remote_account *softdevice_account(softdevice *);
+const remote_account *device_process_report(device_process *);
 
-/* ---- account.c ------------------------------------------------------------------------------- */
+/* ---- device_report.c ------------------------------------------------------------------------- */
 
 /** Put what the device found before what the worker says of host code. */
-void account_findings(const remote_account *, wire_reply *);
-/** Fail the case if its results were not made on the device. */
-void account_work(const remote_account *, const char *function, bool has_results);
+void device_report_findings(const remote_account *, wire_reply *);
 
 /* ---- threads.c ------------------------------------------------------------------------------- */
 
 /** Threads of a process, and of all that it has started, besides its first. */
 int threads_beyond(pid_t);
+
+/* ---- call.c ---------------------------------------------------------------------------------- */
+
+/** All that a call depends on. */
+typedef struct call_request {
+    const char *function;
+    const argument *arguments;
+    int count;
+    wire_return returns;
+    int handle; /* the number under which a returned pointer is kept */
+    place place;
+    double deadline;    /* seconds */
+    bool relocate;      /* the buffers lie elsewhere than those of the call before */
+    bool against_guard; /* buffers of the host end where unmapped memory begins */
+    bool timed;
+    bool from_idle;   /* timed: the device has nothing to do when the call begins */
+    bool counted;     /* softgpu: what its kernels cost */
+    bool host_copies; /* its results may come about on the host */
+    bool is_baseline; /* of the repository: its outputs are not looked at */
+} call_request;
+
+/** All that came of it. */
+typedef struct call_outcome {
+    bool failed;
+    char message[1024]; /* why; without the likely mistake */
+    char symptom[512];  /* what of that a likely mistake follows from, or "" */
+    bool worker_is_spent;
+    bool is_hopeless; /* the next call would wait as long */
+    union {
+        int64_t i;
+        double f;
+    } returned;
+    uint32_t finding_count; /* the first WIRE_FINDINGS are here */
+    wire_finding findings[WIRE_FINDINGS];
+    const char *output;   /* what the worker printed; valid until the next call */
+    double seconds, wall; /* of the call; by the grader's clock */
+    double waited;        /* timed: what of it was waiting for a core */
+    double overhead;      /* timed: what of it the call itself does not explain */
+    double overhead_cpu;  /* timed: that the worker worked before and after it, to copy */
+    device_counts counts; /* on softgpu */
+    wire_copies copies;
+    long long printed; /* bytes, by kernels; -1 where nobody knows */
+} call_outcome;
+
+/** @return whether the call went well; the outcome is filled in either way */
+bool call_perform(worker *, const call_request *, call_outcome *);
 
 #endif

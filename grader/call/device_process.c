@@ -1,8 +1,9 @@
 /*
- * softdevice.c: softgpu's device in a process of its own, which the grader starts beside a worker.
- * The worker has the line of a client to it, the grader that of a supervisor: buffers of calls are
- * allocated, filled and read back from here, and what was launched, copied, found and counted is
- * told here. No code of the student's stands in between. emulator/remote/remote.h has the details.
+ * device_process.c: softgpu's device in a process of its own, which the grader starts beside a
+ * worker. The worker has the line of a client to it, the grader that of a supervisor: buffers of
+ * calls are allocated, filled and read back from here, and what was launched, copied, found and
+ * counted is told here. No code of the student's stands in between. emulator/remote/remote.h has
+ * the details.
  */
 #include "call.h"
 
@@ -26,7 +27,7 @@
 
 enum { CLIENT_FD = 3, SUPERVISOR_FD = 4 }; /* in the process */
 
-struct softdevice {
+struct device_process {
     pid_t process;
     jail *jail;
     double patience;
@@ -73,13 +74,13 @@ static void become_device(const jail *jail, int client, int supervisor)
     _exit(127);
 }
 
-softdevice *softdevice_start(const options *o)
+device_process *device_process_start(const options *o)
 {
     int clients[2], supervisors[2], host_memory = -1;
     remote_hello hello;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, clients) != 0) return NULL;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, supervisors) != 0) return NULL;
-    softdevice *d = calloc(1, sizeof *d);
+    device_process *d = calloc(1, sizeof *d);
     d->patience = PATIENCE * (o->slow > 1 ? o->slow : 1);
     d->client = clients[0];
     d->jail = device_jail(o);
@@ -92,23 +93,23 @@ softdevice *softdevice_start(const options *o)
         return d;
     }
     close(supervisors[0]);
-    softdevice_stop(d, false);
+    device_process_stop(d, false);
     return NULL;
 }
 
-int softdevice_client(const softdevice *d)
+int device_process_client(const device_process *d)
 {
     return d->client;
 }
 
-void softdevice_client_given(softdevice *d)
+void device_process_client_given(device_process *d)
 {
     close(d->client);
     d->client = -1;
 }
 
 /* It ends by itself when the grader's line closes, after it has written a profile if it shall. */
-static void wait_for_end(const softdevice *d)
+static void wait_for_end(const device_process *d)
 {
     for (int i = 0; i < 3000; i++) {
         if (waitpid(d->process, NULL, WNOHANG) != 0) return;
@@ -116,7 +117,7 @@ static void wait_for_end(const softdevice *d)
     }
 }
 
-void softdevice_stop(softdevice *d, bool patient)
+void device_process_stop(device_process *d, bool patient)
 {
     if (!d) return;
     remote_link_close(&d->link);
@@ -130,12 +131,12 @@ void softdevice_stop(softdevice *d, bool patient)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool ask(softdevice *d, const remote_request *q, remote_reply *r)
+static bool ask(device_process *d, const remote_request *q, remote_reply *r)
 {
     return remote_ask(&d->link, q, r, d->patience);
 }
 
-static bool done(softdevice *d, remote_request q)
+static bool done(device_process *d, remote_request q)
 {
     remote_reply reply;
     return ask(d, &q, &reply) && reply.status == DEVICE_OK;
@@ -146,7 +147,7 @@ static size_t piece(size_t bytes, size_t at)
     return bytes - at < REMOTE_CHUNK ? bytes - at : REMOTE_CHUNK;
 }
 
-static bool write_bytes(softdevice *d, device_address to, const void *from, size_t bytes)
+static bool write_bytes(device_process *d, device_address to, const void *from, size_t bytes)
 {
     bool well = true;
     for (size_t at = 0; at < bytes && well; at += REMOTE_CHUNK) {
@@ -158,7 +159,7 @@ static bool write_bytes(softdevice *d, device_address to, const void *from, size
 }
 
 /* Piece by piece into the window, where `use` finds it. */
-static bool read_pieces(softdevice *d, device_address from, size_t bytes,
+static bool read_pieces(device_process *d, device_address from, size_t bytes,
                         bool (*use)(char *data, const void *window, size_t bytes), void *data)
 {
     bool well = true;
@@ -193,7 +194,7 @@ static bool is_canary(char *data, const void *window, size_t bytes)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static bool allocate(softdevice *d, size_t bytes, device_address *address)
+static bool allocate(device_process *d, size_t bytes, device_address *address)
 {
     remote_reply reply;
     const remote_request q = {.verb = REMOTE_ALLOC, .word = {bytes}};
@@ -202,12 +203,12 @@ static bool allocate(softdevice *d, size_t bytes, device_address *address)
     return true;
 }
 
-static void release(softdevice *d, device_address address)
+static void release(device_process *d, device_address address)
 {
     done(d, (remote_request){.verb = REMOTE_FREE, .word = {address}});
 }
 
-static void name(softdevice *d, device_address address, const char *argument)
+static void name(device_process *d, device_address address, const char *argument)
 {
     const int length = snprintf((char *)d->link.window, REMOTE_NAME, "the argument %s", argument);
     done(d,
@@ -215,7 +216,7 @@ static void name(softdevice *d, device_address address, const char *argument)
 }
 
 /* What keeps the data from being aligned is a canary; past the end softgpu looks for itself. */
-static bool fill(softdevice *d, device_address base, const wire_argument *w, const void *data)
+static bool fill(device_process *d, device_address base, const wire_argument *w, const void *data)
 {
     const device_address at = base + w->before;
     if (w->before &&
@@ -230,7 +231,7 @@ static bool fill(softdevice *d, device_address base, const wire_argument *w, con
            done(d, (remote_request){.verb = REMOTE_FORGET, .word = {at, w->bytes}});
 }
 
-bool softdevice_lend(softdevice *d, wire_argument *w, const void *data)
+bool device_process_upload(device_process *d, wire_argument *w, const void *data)
 {
     device_address base;
     if (!allocate(d, w->before + w->bytes, &base)) return false;
@@ -240,22 +241,22 @@ bool softdevice_lend(softdevice *d, wire_argument *w, const void *data)
     return w->bytes == 0 || fill(d, base, w, data);
 }
 
-bool softdevice_read(softdevice *d, const wire_argument *w, void *data)
+bool device_process_download(device_process *d, const wire_argument *w, void *data)
 {
     return read_pieces(d, w->address, w->bytes, take, data);
 }
 
-bool softdevice_holds(softdevice *d, const wire_argument *w, const void *data)
+bool device_process_holds(device_process *d, const wire_argument *w, const void *data)
 {
     return read_pieces(d, w->address, w->bytes, is_same, (void *)data);
 }
 
-bool softdevice_is_whole(softdevice *d, const wire_argument *w)
+bool device_process_is_whole(device_process *d, const wire_argument *w)
 {
     return w->bytes == 0 || read_pieces(d, w->address - w->before, w->before, is_canary, NULL);
 }
 
-void softdevice_take_home(softdevice *d, bool relocate)
+void device_process_release(device_process *d, bool relocate)
 {
     while (d->lent_count > 0) release(d, d->lent[--d->lent_count]);
     if (relocate && !d->decoy) allocate(d, DECOY_BYTES, &d->decoy);
@@ -264,7 +265,7 @@ void softdevice_take_home(softdevice *d, bool relocate)
     d->decoy = 0;
 }
 
-size_t softdevice_bytes(softdevice *d)
+size_t device_process_bytes(device_process *d)
 {
     remote_reply reply;
     if (!ask(d, &(remote_request){.verb = REMOTE_MEMORY}, &reply)) return 0;
@@ -273,12 +274,12 @@ size_t softdevice_bytes(softdevice *d)
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-bool softdevice_listen(softdevice *d, bool count)
+bool device_process_listen(device_process *d, bool count)
 {
     return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count}});
 }
 
-const remote_account *softdevice_account(softdevice *d)
+const remote_account *device_process_report(device_process *d)
 {
     remote_reply reply;
     const remote_request q = {.verb = REMOTE_LISTEN_OFF};

@@ -1,9 +1,9 @@
 /*
- * account.c: what softgpu's device says of a call, and what follows from it. Findings of kernels
- * come from the device; the worker adds those of host code, which only its runtime sees. A call
- * whose results are on the device must have made them there.
+ * device_report.c: what softgpu's device says of a call, and what follows from it. Findings of
+ * kernels come from the device; the worker adds those of host code, which only its runtime sees. A
+ * call whose results are on the device must have made them there.
  */
-#include "correctness/correctness.h"
+#include "buffers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static unsigned kept_of(unsigned count)
     return count < WIRE_FINDINGS ? count : WIRE_FINDINGS;
 }
 
-void account_findings(const remote_account *a, wire_reply *reply)
+void device_report_findings(const remote_account *a, wire_reply *reply)
 {
     const wire_reply said = *reply;
     const unsigned kept = kept_of(a->finding_count);
@@ -55,27 +55,36 @@ void account_findings(const remote_account *a, wire_reply *reply)
 
 /* ---- where the work was done ----------------------------------------------------------------- */
 
-void account_work(const remote_account *a, const char *function, bool has_results)
+bool device_report_is_good(ongoing *c, const remote_account *a, bool has_results)
 {
-    const device_counts *c = &a->counts;
-    const bool worked = a->launches + c->fills.count + c->on_device.count > 0;
-    expect(a->faults == 0, "%s: a kernel failed, and the process that holds the code denies it",
-           function);
-    if (!has_results) return;
-    expect(worked || a->round_trips == 0,
-           "%s: no kernel ran: %llu bytes went to the host and %llu came back. Its work belongs on "
-           "the device",
-           function, (unsigned long long)c->to_host.bytes, (unsigned long long)c->to_device.bytes);
-    if (now.exercise->host_copies) return;
-    expect(c->to_host.bytes == 0,
-           "%s: data went to the host (%llu bytes), and its results are on the device: what is in "
-           "between belongs into a kernel",
-           function, (unsigned long long)c->to_host.bytes);
-    expect(a->printed <= PRINTED_MAX,
-           "%s: its kernels printed %llu bytes: more than %d are no message any more", function,
-           (unsigned long long)a->printed, PRINTED_MAX);
-    expect(!a->shares,
-           "%s: used memory that host and device share (managed or pinned): its work belongs into "
-           "kernels, on memory of the device",
-           function);
+    const device_counts *n = &a->counts;
+    const char *function = c->request->function;
+    const bool worked = a->launches + n->fills.count + n->on_device.count > 0;
+    if (a->faults > 0)
+        return call_fails(c, "%s: a kernel failed, and the process that holds the code denies it",
+                          function);
+    if (!has_results) return true;
+    if (!worked && a->round_trips > 0)
+        return call_fails(c,
+                          "%s: no kernel ran: %llu bytes went to the host and %llu came back. Its "
+                          "work belongs on the device",
+                          function, (unsigned long long)n->to_host.bytes,
+                          (unsigned long long)n->to_device.bytes);
+    if (c->request->host_copies) return true;
+    if (n->to_host.bytes > 0)
+        return call_fails(c,
+                          "%s: data went to the host (%llu bytes), and its results are on the "
+                          "device: what is in between belongs into a kernel",
+                          function, (unsigned long long)n->to_host.bytes);
+    if (a->printed > PRINTED_MAX)
+        return call_fails(
+            c, "%s: its kernels printed %llu bytes: more than %d are no message any more", function,
+            (unsigned long long)a->printed, PRINTED_MAX);
+    if (a->shares)
+        return call_fails(
+            c,
+            "%s: used memory that host and device share (managed or pinned): its work "
+            "belongs into kernels, on memory of the device",
+            function);
+    return true;
 }

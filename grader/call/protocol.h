@@ -12,8 +12,8 @@
  *   worker -> grader   wire_reply: every buffer, canaries included, is back in shared memory
  *
  * The worker knows neither which buffers are outputs nor what they should hold. On softgpu those on
- * the device are none of its business: the grader keeps them there itself (softdevice.c), and the
- * worker gets their addresses.
+ * the device are none of its business: the grader keeps them there itself (device_process.c), and
+ * the worker gets their addresses.
  */
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H
@@ -41,7 +41,7 @@ typedef enum wire_kind {
     WIRE_POINTER,    /* NULL, or handle number value.i (0 .. WIRE_HANDLES-1) */
     WIRE_HANDLE_OUT, /* pointer to handle number value.i, which the call fills in */
     WIRE_STREAM,     /* the stream of this worker */
-    WIRE_FUNCTION,   /* the worker's own function named in `name` (see worker/scenarios.c) */
+    WIRE_FUNCTION,   /* the worker's own function named in `name` (worker/functions.c) */
     WIRE_NULL,
 } wire_kind;
 
@@ -55,7 +55,7 @@ typedef struct wire_argument {
     uint64_t address;       /* of the data on softgpu's device, where the grader put it; or 0 */
     uint32_t against_guard; /* host only: the last byte touches an unmapped page */
     uint32_t pinned;        /* host only: page-locked, for copies that nobody waits for */
-    uint32_t opaque;        /* host only: the call gets a token that worker/scenarios.c knows */
+    uint32_t opaque;        /* host only: the call gets a token that worker/context.c knows */
     char name[32];
     union {
         int64_t i;

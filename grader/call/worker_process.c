@@ -1,5 +1,5 @@
 /*
- * channel.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA does not
+ * worker_process.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA does not
  * survive a fork), holds one socket, one shared memory file and one pipe to print into, and leads a
  * process group of its own, so that everything that it starts ends with it.
  */
@@ -28,15 +28,15 @@ struct worker {
     pid_t process;
     pid_t sender; /* the worker itself; `process` may be what isolates it */
     jail *jail;
-    softdevice *device; /* softgpu's, or NULL */
-    bool patient;       /* let it end by itself: a checker around it has a report to write */
-    bool forged;        /* it answered what it had not been asked */
+    device_process *device; /* softgpu's, or NULL */
+    bool patient;           /* let it end by itself: a checker around it has a report to write */
+    bool forged;            /* it answered what it had not been asked */
     int control, memory, printed;
     unsigned char *mapping;
     size_t mapping_bytes;
     char *output;
     size_t output_bytes, output_ever;
-    char epitaph[512];
+    char exit_reason[512];
 };
 
 /* In the child: nothing of the grader's stays open, nor a terminal. */
@@ -103,7 +103,7 @@ static void keep_output(worker *w)
 }
 
 /* The end of a worker in words: how it ended, and the last line that it printed. */
-static void write_epitaph(worker *w, int status)
+static void write_exit_reason(worker *w, int status)
 {
     char how[128];
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -124,12 +124,12 @@ static void write_epitaph(worker *w, int status)
     while (end > 0 && w->output[end - 1] == '\n') end--;
     size_t begin = end;
     while (begin > 0 && end - begin < 200 && w->output[begin - 1] != '\n') begin--;
-    snprintf(w->epitaph, sizeof w->epitaph, "%s%s%.*s", how,
+    snprintf(w->exit_reason, sizeof w->exit_reason, "%s%s%.*s", how,
              end > begin ? "; it last printed: " : "", (int)(end - begin), w->output + begin);
 }
 
 /* The student's code can write to the socket too: texts end, and only failures spend a worker. */
-static void tame(wire_reply *reply)
+static void sanitize_reply(wire_reply *reply)
 {
     reply->text[sizeof reply->text - 1] = '\0';
     for (int i = 0; i < WIRE_FINDINGS; i++) {
@@ -168,7 +168,7 @@ static exchange receive(worker *w, wire_reply *reply, double deadline)
         if (ready[0].revents) {
             ssize_t n = take_message(w, reply);
             if (n == (ssize_t)sizeof *reply) {
-                tame(reply);
+                sanitize_reply(reply);
                 return EXCHANGE_OK;
             }
             if (n >= 0 || (errno != EAGAIN && errno != EINTR)) return EXCHANGE_DIED;
@@ -190,7 +190,7 @@ static pid_t await_exit(const worker *w, int *status)
     return gone;
 }
 
-static void bury(worker *w, exchange outcome)
+static void reap(worker *w, exchange outcome)
 {
     int status = 0;
     if (w->process <= 0) return;
@@ -199,7 +199,7 @@ static void bury(worker *w, exchange outcome)
     kill(w->process, SIGKILL);
     if (gone == 0) waitpid(w->process, &status, 0);
     keep_output(w);
-    write_epitaph(w, status);
+    write_exit_reason(w, status);
     w->process = 0;
 }
 
@@ -215,7 +215,7 @@ exchange worker_exchange(worker *w, const wire_call *call, wire_reply *reply, do
     }
     if (outcome == EXCHANGE_OK) keep_output(w);
     w->forged = outcome == EXCHANGE_OK && reply->nonce != call->nonce;
-    if (outcome != EXCHANGE_OK || w->forged || reply->status == WIRE_CRASHED) bury(w, outcome);
+    if (outcome != EXCHANGE_OK || w->forged || reply->status == WIRE_CRASHED) reap(w, outcome);
     if (w->forged) outcome = EXCHANGE_DIED;
     return outcome;
 }
@@ -247,17 +247,17 @@ worker *worker_start(const options *o, place where, const char *library, char wh
         worker_stop(w);
         return NULL;
     }
-    if (where == ON_SOFTGPU && !(w->device = softdevice_start(o))) {
+    if (where == ON_SOFTGPU && !(w->device = device_process_start(o))) {
         snprintf(why, 512, "the process of the software GPU does not start");
         worker_stop(w);
         return NULL;
     }
     w->process = fork();
     if (w->process == 0) {
-        const int device = w->device ? softdevice_client(w->device) : -1;
+        const int device = w->device ? device_process_client(w->device) : -1;
         become_worker(w->jail, sockets[1], w->memory, pipes[1], device);
     }
-    if (w->device) softdevice_client_given(w->device);
+    if (w->device) device_process_client_given(w->device);
     close(sockets[1]);
     close(pipes[1]);
 
@@ -267,9 +267,9 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     if (outcome == EXCHANGE_OK) {
         snprintf(why, 512, "%s", hello.text);
     } else {
-        bury(w, outcome);
+        reap(w, outcome);
         snprintf(why, 512, "while it was loaded %s",
-                 outcome == EXCHANGE_DEADLINE ? "it did not come to an end" : w->epitaph);
+                 outcome == EXCHANGE_DEADLINE ? "it did not come to an end" : w->exit_reason);
     }
     worker_stop(w);
     return NULL;
@@ -289,7 +289,7 @@ unsigned char *worker_memory(worker *w, size_t bytes)
     return w->mapping;
 }
 
-softdevice *worker_device(worker *w)
+device_process *worker_device(worker *w)
 {
     return w->device;
 }
@@ -315,9 +315,9 @@ int worker_leftovers(const worker *w)
     return w->sender > 0 ? threads_beyond(w->sender) : 0;
 }
 
-const char *worker_epitaph(worker *w)
+const char *worker_exit_reason(worker *w)
 {
-    return w->epitaph;
+    return w->exit_reason;
 }
 
 static void wait_for_end(worker *w)
@@ -335,10 +335,10 @@ static void wait_for_end(worker *w)
 void worker_stop(worker *w)
 {
     if (!w) return;
-    if (w->patient && w->device) softdevice_listen(w->device, false); /* to what ends it */
+    if (w->patient && w->device) device_process_listen(w->device, false); /* to what ends it */
     if (w->patient && w->process > 0) wait_for_end(w);
-    bury(w, EXCHANGE_OK);
-    softdevice_stop(w->device, w->patient);
+    reap(w, EXCHANGE_OK);
+    device_process_stop(w->device, w->patient);
     if (w->mapping) munmap(w->mapping, w->mapping_bytes);
     if (w->control > 0) close(w->control);
     if (w->printed > 0) close(w->printed);

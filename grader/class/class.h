@@ -31,38 +31,9 @@
 #ifndef GRADER_CLASS_H
 #define GRADER_CLASS_H
 
+#include "settings.h"
 #include "verdict/verdict.h"
 #include "views/views.h"
-#include <stdio.h>
-#include <time.h>
-
-/* ---- settings.c ------------------------------------------------------------------------------ */
-
-typedef struct setting {
-    char section[32], name[128], value[128];
-} setting;
-
-typedef struct settings {
-    setting *all;
-    size_t count;
-} settings;
-
-/** Read an .ini file. @return false after a message that names the line that makes no sense. */
-bool settings_read(settings *, const char *path);
-void settings_free(settings *);
-/** What an exercise's points are multiplied with: [weights] 206 = 2, 1 unless said otherwise. */
-double settings_weight(const settings *, long long exercise);
-/** When the student handed in: [submitted] NAME = ..., else what the files say. */
-time_t settings_submitted(const settings *, const char *student, time_t files);
-/** Days begun after [late] due; 0 when in time, or when nothing is due. */
-int settings_days_late(const settings *, time_t submitted);
-/** The part of the points that is left after so many days: [late] per_day and most, in percent. */
-double settings_late_factor(const settings *, int days);
-
-/** What [slurm] may hold besides limit and poll; NULL ends. */
-extern const char *const slurm_options[];
-/** The value as it stands, or NULL. */
-const char *settings_find(const settings *, const char *section, const char *name);
 
 /* ---- unpack.c -------------------------------------------------------------------------------- */
 

@@ -14,9 +14,8 @@
  *   limit = 20                    ; tasks at once
  *   poll = 5                      ; seconds between two looks at the queue
  */
-#include "class.h"
+#include "settings.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,13 +23,6 @@
 
 const char *const slurm_options[] = {"partition", "account",       "qos", "time",       "gres",
                                      "gpus",      "cpus-per-task", "mem", "constraint", NULL};
-
-static char *trimmed(char *text)
-{
-    while (isspace((unsigned char)*text)) text++;
-    for (size_t n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]);) text[--n] = '\0';
-    return text;
-}
 
 static bool is_time(const char *text, time_t *seconds)
 {
@@ -98,15 +90,14 @@ static const char *wrong_setting(const setting *s)
            "[slurm] OPTION";
 }
 
-static const char *add_setting(settings *to, const char *section, char *line)
+static const char *add_setting(void *context, const ini_line *at)
 {
+    settings *to = context;
     setting s;
-    char *equals = strchr(line, '=');
-    if (!equals) return "neither [section] nor name = value";
-    *equals = '\0';
-    snprintf(s.section, sizeof s.section, "%s", section);
-    snprintf(s.name, sizeof s.name, "%s", trimmed(line));
-    snprintf(s.value, sizeof s.value, "%s", trimmed(equals + 1));
+    if (!*at->name) return NULL; /* a section may have any name: its settings may not */
+    snprintf(s.section, sizeof s.section, "%s", at->section);
+    snprintf(s.name, sizeof s.name, "%s", at->name);
+    snprintf(s.value, sizeof s.value, "%s", at->value);
     const char *wrong = wrong_setting(&s);
     if (wrong) return wrong;
     to->all = realloc(to->all, (to->count + 1) * sizeof *to->all);
@@ -114,29 +105,16 @@ static const char *add_setting(settings *to, const char *section, char *line)
     return NULL;
 }
 
-static const char *read_line(settings *to, char section[32], char *line)
-{
-    line[strcspn(line, ";#\n")] = '\0';
-    line = trimmed(line);
-    if (!*line) return NULL;
-    if (*line != '[') return add_setting(to, section, line);
-    snprintf(section, 32, "%.*s", (int)strcspn(line + 1, "]"), line + 1);
-    return NULL;
-}
-
 bool settings_read(settings *s, const char *path)
 {
-    char line[512], section[32] = "";
-    const char *wrong = NULL;
+    int number;
     FILE *file = fopen(path, "r");
     if (!file) {
         fprintf(stderr, "class: cannot read %s: %s\n", path, strerror(errno));
         return false;
     }
-    for (int number = 1; !wrong && fgets(line, sizeof line, file); number++) {
-        wrong = read_line(s, section, line);
-        if (wrong) fprintf(stderr, "class: %s:%d: %s\n", path, number, wrong);
-    }
+    const char *wrong = ini_read(file, add_setting, s, &number);
+    if (wrong) fprintf(stderr, "class: %s:%d: %s\n", path, number, wrong);
     fclose(file);
     return !wrong;
 }

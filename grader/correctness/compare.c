@@ -2,7 +2,7 @@
  * compare.c: what came back against what should have. Every comparison is written
  * !(difference <= bound), so that NaN is never close to anything.
  */
-#include "correctness.h"
+#include "running.h"
 
 #include "mistakes/mistakes.h"
 
@@ -35,7 +35,7 @@ bool is_close(layout l, const float *got, const double *want, const double *scal
 /* The likely mistake: what softgpu saw, else what the wrong elements have in common. */
 static const char *likely_mistake(const mismatch *m)
 {
-    const char *seen = now.finding ? symptom_name(now.finding) : "";
+    const char *seen = running->finding ? symptom_name(running->finding) : "";
     return *seen ? seen : pattern_name(m);
 }
 
@@ -60,8 +60,8 @@ static mismatch mismatch_of(layout l, const float *got, const double *want)
                       .got = got,
                       .want = want,
                       .before = result_of_call_before(l),
-                      .sizes = now.sizes,
-                      .size_count = now.size_count};
+                      .sizes = running->sizes,
+                      .size_count = running->size_count};
 }
 
 void expect_close(layout l, const float *got, const double *want, const double *scale,

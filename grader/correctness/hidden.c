@@ -150,13 +150,6 @@ static const char *read_case(const exercise *e, const char *value, int line)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static char *trimmed(char *text)
-{
-    while (isspace((unsigned char)*text)) text++;
-    for (size_t n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]);) text[--n] = '\0';
-    return text;
-}
-
 static const char *read_seed(const char *value)
 {
     char *end;
@@ -167,36 +160,16 @@ static const char *read_seed(const char *value)
     return isdigit((unsigned char)*value) && !*end && !errno ? NULL : "a seed is a number";
 }
 
-/* @return what is wrong with a line, or NULL. @param id of the exercise whose section it is in */
-static const char *read_line(char *line, int number, int *id)
+static const char *take_setting(void *unused, const ini_line *at)
 {
     char *end;
-    line[strcspn(line, ";#\n")] = '\0';
-    line = trimmed(line);
-    if (!*line) return NULL;
-    if (*line == '[') {
-        *id = (int)strtol(line + 1, &end, 10);
-        return strcmp(end, "]") == 0 && catalog_find(*id) ? NULL : "there is no such exercise";
-    }
-    char *value = strchr(line, '=');
-    if (!value) return "neither [exercise] nor name = value";
-    *value++ = '\0';
-    line = trimmed(line), value = trimmed(value);
-    if (strcmp(line, "seed") == 0 && !*id) return read_seed(value);
-    if (strcmp(line, "case") == 0 && *id) return read_case(catalog_find(*id), value, number);
+    const int id = (int)strtol(at->section, &end, 10);
+    (void)unused;
+    if (!*at->name) return *end || !catalog_find(id) ? "there is no such exercise" : NULL;
+    if (strcmp(at->name, "seed") == 0 && !id) return read_seed(at->value);
+    if (strcmp(at->name, "case") == 0 && id)
+        return read_case(catalog_find(id), at->value, at->number);
     return "not a setting: first seed = N, then [EXERCISE] and case = [NAME] SHAPE";
-}
-
-static const char *read_lines(FILE *file, int *number)
-{
-    char line[512];
-    int id = 0;
-    const char *wrong = NULL;
-    for (*number = 0; !wrong && fgets(line, sizeof line, file);) {
-        wrong = strchr(line, '\n') || feof(file) ? NULL : "this line is too long";
-        if (!wrong) wrong = read_line(line, ++*number, &id);
-    }
-    return wrong;
 }
 
 bool hidden_read(const options *o)
@@ -216,7 +189,7 @@ bool hidden_read(const options *o)
     hash_file(h, o->hidden);
     hash_text(h, o->reveal ? "revealed" : "");
     hash_end(h, hidden.text);
-    const char *wrong = read_lines(file, &number);
+    const char *wrong = ini_read(file, take_setting, NULL, &number);
     fclose(file);
     unsetenv("HIDDEN"); /* nobody whom we start is to find it */
     unsetenv("MAKEFLAGS");
@@ -229,12 +202,12 @@ const char *hidden_hash(void)
     return hidden.text;
 }
 
-bool hidden_seed(const char *what, unsigned long long *seed)
+bool hidden_seed(const exercise *e, const char *what, unsigned long long *seed)
 {
     char hex[HASH_HEX], text[128];
     if (!hidden.seeded) return false;
     hash *h = hash_begin();
-    snprintf(text, sizeof text, "%llu %d", hidden.seed, now.exercise ? now.exercise->id : 0);
+    snprintf(text, sizeof text, "%llu %d", hidden.seed, e ? e->id : 0);
     hash_text(h, text);
     hash_text(h, what);
     hash_end(h, hex);
@@ -314,16 +287,13 @@ static void try_here(const options *o, const build *reference, const grading_cas
     one.case_name = c->name;
     one.seed_given = false;
     one.reveal = true;
-    now = (context){.options = &one,
-                    .exercise = reference->exercise,
-                    .place = reference->place,
-                    .trial = true,
-                    .library = reference->library};
-    const long index = c - now.exercise->cases;
+    case_state s = case_begin(&one, reference->exercise, reference->place, reference->library);
+    s.trial = true;
+    const long index = c - reference->exercise->cases;
     case_result *results = calloc((size_t)index + 1 + CASES_MAX, sizeof *results);
     alarm(TRIAL_SECONDS);
-    run_cases(results);
-    context_drop_worker();
+    run_cases(&s, results);
+    case_drop_worker(&s);
     const char *message = results[index].message;
     const bool good = results[index].status == PASSED || results[index].status == SKIPPED;
     _exit(!good && write(to, message, strlen(message)) >= 0 ? 1 : 0);

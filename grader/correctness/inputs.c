@@ -1,5 +1,5 @@
 /* inputs.c: arrays of a case, from the case's own random numbers; freed when the case ends. */
-#include "correctness.h"
+#include "running.h"
 
 #include "mistakes/mistakes.h"
 
@@ -38,21 +38,21 @@ static void *guarded(size_t bytes)
 
 static void *allocate(size_t count, size_t element)
 {
-    if (now.trial) return guarded(count * element);
+    if (running->trial) return guarded(count * element);
     const size_t bytes = sizeof(struct allocation) + count * element;
     struct allocation *a = bytes < LARGE ? calloc(1, bytes) : map(bytes);
     if (!a) fail("the grader has no memory for %zu elements", count);
-    a->next = now.allocations;
-    now.allocations = a;
+    a->next = running->allocations;
+    running->allocations = a;
     return a->bytes;
 }
 
 void inputs_free(void)
 {
     suspects_forget(); /* they are inputs too */
-    while (now.allocations) {
-        struct allocation *a = now.allocations;
-        now.allocations = a->next;
+    while (running->allocations) {
+        struct allocation *a = running->allocations;
+        running->allocations = a->next;
         if (a->mapped)
             munmap(a, a->mapped);
         else
@@ -77,7 +77,7 @@ int *i32_array(size_t count)
 
 random_state *case_random(void)
 {
-    return &now.random;
+    return &running->random;
 }
 
 float *random_f32(size_t count)
@@ -101,16 +101,16 @@ static void fill_uniform(size_t begin, size_t end, void *context)
 
 float *random_f32_between(size_t count, float low, float high)
 {
-    uniform u = {now.random, f32_array(count), low, high};
+    uniform u = {running->random, f32_array(count), low, high};
     parallel(count, 1, fill_uniform, &u);
-    random_skip(&now.random, count);
+    random_skip(&running->random, count);
     return u.x;
 }
 
 float *random_normal_f32(size_t count)
 {
     float *x = f32_array(count);
-    random_fill_normal(&now.random, x, count, 1.0f);
+    random_fill_normal(&running->random, x, count, 1.0f);
     return x;
 }
 
@@ -118,12 +118,13 @@ int *random_i32(size_t count, int low, int high)
 {
     int *x = i32_array(count);
     for (size_t i = 0; i < count; i++) {
-        x[i] = low + (int)random_below(&now.random, (uint64_t)(high - low));
+        x[i] = low + (int)random_below(&running->random, (uint64_t)(high - low));
     }
     return x;
 }
 
 void sprinkle_f32(float *x, size_t count, float value, int how_many)
 {
-    for (int i = 0; i < how_many && count > 0; i++) x[random_below(&now.random, count)] = value;
+    for (int i = 0; i < how_many && count > 0; i++)
+        x[random_below(&running->random, count)] = value;
 }

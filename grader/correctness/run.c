@@ -6,7 +6,7 @@
 #include <check.h>
 #undef fail /* Check's old name for ck_abort; ours is in case.h */
 
-#include "correctness.h"
+#include "running.h"
 
 #include "timer.h"
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define CASES_BUDGET     600.0 /* seconds for all cases of an exercise: after it no case begins */
 #define SOFTGPU_SLOWNESS 3.0   /* an emulated call may take this much longer */
 
-context now;
+case_state *running;
 static case_result *current_results;
 
 const char *status_name(status s)
@@ -32,10 +32,11 @@ void fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    free(now.message);
-    if (vasprintf(&now.message, format, arguments) < 0) now.message = strdup("out of memory");
+    free(running->message);
+    if (vasprintf(&running->message, format, arguments) < 0)
+        running->message = strdup("out of memory");
     va_end(arguments);
-    ck_abort_msg("%s", now.message);
+    ck_abort_msg("%s", running->message);
     abort(); /* not reached: ck_abort_msg does not return */
 }
 
@@ -50,46 +51,40 @@ void note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    free(now.note);
-    if (vasprintf(&now.note, format, arguments) < 0) now.note = NULL;
+    free(running->note);
+    if (vasprintf(&running->note, format, arguments) < 0) running->note = NULL;
     va_end(arguments);
 }
 
-place case_place(void)
+case_state case_begin(const options *o, const exercise *e, place p, const char *library)
 {
-    return now.place;
+    return (case_state){
+        .options = o,
+        .exercise = e,
+        .place = p,
+        .library = library,
+        .request = {.place = p, .host_copies = e->host_copies, .deadline = DEFAULT_DEADLINE}};
 }
 
-bool call_is_timed(void)
+void case_enter(case_state *s)
 {
-    return now.timed;
+    running = s;
 }
 
-void context_need_worker(void)
+void case_drop_worker(case_state *s)
 {
-    char why[512];
-    if (now.worker) return;
-    now.worker = worker_start(now.options, now.place, now.library, why);
-    if (!now.worker) {
-        now.dead = true; /* it would not load the next time either */
-        fail("the worker cannot load it: %s", why);
-    }
+    worker_stop(s->worker);
+    s->worker = NULL;
+    s->last.output = NULL;
 }
 
-void context_drop_worker(void)
-{
-    worker_stop(now.worker);
-    now.worker = NULL;
-    now.output = NULL;
-}
-
-unsigned long long secret_seed(const char *what)
+unsigned long long secret_seed(const case_state *s, const char *what)
 {
     static random_state seeds;
     static bool seeded;
     unsigned long long given;
-    if (now.options->seed_given) return now.options->seed;
-    if (hidden_seed(what, &given)) return given;
+    if (s->options->seed_given) return s->options->seed;
+    if (hidden_seed(s->exercise, what, &given)) return given;
     if (!seeded) {
         unsigned long long secret = 0;
         FILE *source = fopen("/dev/urandom", "rb");
@@ -107,9 +102,9 @@ static void run_trials(const grading_case *c, unsigned long long seed)
 {
     const int trials = c->once ? 1 : 3;
     for (int trial = 0; trial < trials; trial++) {
-        now.random = random_seed(trial == 1 ? seed + 1 : seed);
-        now.relocate = trial == 2;
-        now.against_guard = trial != 2;
+        running->random = random_seed(trial == 1 ? seed + 1 : seed);
+        running->request.relocate = trial == 2;
+        running->request.against_guard = trial != 2;
         c->run(c->shape);
         inputs_free();
     }
@@ -117,13 +112,13 @@ static void run_trials(const grading_case *c, unsigned long long seed)
 
 START_TEST(one_case)
 {
-    const grading_case *c = now.grading_case = &now.exercise->cases[_i];
+    const grading_case *c = running->grading_case = &running->exercise->cases[_i];
     case_result *result = &current_results[_i];
-    now.deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
-    if (now.place == ON_SOFTGPU && c->seconds <= 0) now.deadline *= SOFTGPU_SLOWNESS;
-    if (now.options->slow > 0) now.deadline *= now.options->slow;
-    now.counted = false; /* an earlier case may have ended in call_counted */
-    result->seed = secret_seed(c->name);
+    double *deadline = &running->request.deadline;
+    *deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
+    if (running->place == ON_SOFTGPU && c->seconds <= 0) *deadline *= SOFTGPU_SLOWNESS;
+    if (running->options->slow > 0) *deadline *= running->options->slow;
+    result->seed = secret_seed(running, c->name);
     run_trials(c, result->seed);
     result->status = PASSED;
 }
@@ -131,20 +126,20 @@ END_TEST
 
 static bool wanted(const grading_case *c)
 {
-    const char *only = now.options->case_name, *start = now.options->case_start;
+    const char *only = running->options->case_name, *start = running->options->case_start;
     if (start && strncmp(start, c->name, strlen(start)) != 0) return false;
     return !only || strcmp(only, c->name) == 0;
 }
 
 static bool runs_here(const grading_case *c)
 {
-    return c->where == 0 || (c->where & now.place);
+    return c->where == 0 || (c->where & running->place);
 }
 
 static void run_under_check(int index)
 {
-    Suite *suite = suite_create(now.exercise->name);
-    TCase *tcase = tcase_create(now.exercise->cases[index].name);
+    Suite *suite = suite_create(running->exercise->name);
+    TCase *tcase = tcase_create(running->exercise->cases[index].name);
     tcase_add_loop_test(tcase, one_case, index, index + 1);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
@@ -165,13 +160,13 @@ static char *take(char **text, const char *otherwise)
 /* @return NULL, or why no more cases are run */
 static const char *why_not(double end)
 {
-    if (now.dead) return "not run after an earlier deadline";
+    if (running->dead) return "not run after an earlier deadline";
     return seconds_now() > end ? "not run: the cases before it took too long together" : NULL;
 }
 
 static void run_case(int index, double end)
 {
-    const grading_case *c = &now.exercise->cases[index];
+    const grading_case *c = &running->exercise->cases[index];
     case_result *result = &current_results[index];
     const char *why = why_not(end);
     *result = (case_result){.name = c->name, .status = FAILED};
@@ -182,27 +177,29 @@ static void run_case(int index, double end)
         result->message = strdup(late ? why : "");
         return;
     }
-    if (c->line) context_drop_worker(); /* what a worker has seen of it, no public case may tell */
-    report_progress("%d %s: %s", now.exercise->id, now.exercise->name, c->name);
+    if (c->line)
+        case_drop_worker(running); /* what a worker has seen of it, no public case may tell */
+    report_progress("%d %s: %s", running->exercise->id, running->exercise->name, c->name);
     const double began = seconds_now();
     run_under_check(index);
     result->seconds = seconds_now() - began;
-    result->finding = take(&now.finding, "");
+    result->finding = take(&running->finding, "");
     if (result->status == PASSED) {
-        result->message = take(&now.note, "");
+        result->message = take(&running->note, "");
     } else {
-        result->message = take(&now.message, "the case ended without a verdict");
+        result->message = take(&running->message, "the case ended without a verdict");
     }
-    if (c->line) context_drop_worker();
-    hidden_hide(now.options, c, result);
+    if (c->line) case_drop_worker(running);
+    hidden_hide(running->options, c, result);
 }
 
-void run_cases(case_result results[])
+void run_cases(case_state *s, case_result results[])
 {
-    const double slow = now.options->slow > 0 ? now.options->slow : 1.0;
+    case_enter(s);
+    const double slow = running->options->slow > 0 ? running->options->slow : 1.0;
     const double end = seconds_now() + CASES_BUDGET * slow;
     current_results = results;
-    for (int i = 0; now.exercise->cases[i].name; i++) run_case(i, end);
+    for (int i = 0; running->exercise->cases[i].name; i++) run_case(i, end);
 }
 
 /* ---- anything else that may fail an expectation ---------------------------------------------- */
@@ -217,14 +214,16 @@ START_TEST(one_guarded)
 }
 END_TEST
 
-char *run_guarded(void (*run)(const char *, const long *), const char *function, const long *shape)
+char *run_guarded(case_state *s, void (*run)(const char *, const long *), const char *function,
+                  const long *shape)
 {
+    case_enter(s);
     guarded = run;
     guarded_function = function;
     guarded_shape = shape;
-    free(now.message);
-    now.message = NULL;
-    Suite *suite = suite_create(now.exercise->name);
+    free(running->message);
+    running->message = NULL;
+    Suite *suite = suite_create(running->exercise->name);
     TCase *tcase = tcase_create("guarded");
     tcase_add_test(tcase, one_guarded);
     suite_add_tcase(suite, tcase);
@@ -233,22 +232,22 @@ char *run_guarded(void (*run)(const char *, const long *), const char *function,
     srunner_run_all(runner, CK_SILENT);
     srunner_free(runner);
     inputs_free();
-    char *message = now.message;
-    now.message = NULL;
+    char *message = running->message;
+    running->message = NULL;
     return message;
 }
 
-char *run_in(worker **where, const char *library, void (*run)(const char *, const long *),
-             const char *function, const long *shape)
+char *run_in(case_state *s, worker **where, const char *library,
+             void (*run)(const char *, const long *), const char *function, const long *shape)
 {
-    worker *own = now.worker;
-    const char *own_library = now.library;
-    now.worker = *where;
-    now.library = library;
-    char *message = run_guarded(run, function, shape);
-    worker *after = now.worker; /* it may have been started, or lost */
-    now.library = own_library;
-    now.worker = own;
-    *where = after; /* last, for it may be now.worker itself */
+    worker *own = s->worker;
+    const char *own_library = s->library;
+    s->worker = *where;
+    s->library = library;
+    char *message = run_guarded(s, run, function, shape);
+    worker *after = s->worker; /* it may have been started, or lost */
+    s->library = own_library;
+    s->worker = own;
+    *where = after; /* last, for it may be s->worker itself */
     return message;
 }

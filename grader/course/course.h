@@ -63,6 +63,8 @@ void exercise_hash(const exercise *, const char *submission, char hex[HASH_HEX])
 void catalog_replace(const exercise *);
 /** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
 place exercise_place(const exercise *, backend);
+/** Print the files of the exercises that were asked for, and of all that they call (needs.c). */
+int needs(const options *);
 /** Is the submission's file, and each of its parts, exactly a skeleton that was once generated
  *  (skeletons.sha256)? */
 bool exercise_is_skeleton(const options *, const exercise *);

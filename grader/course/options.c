@@ -8,7 +8,7 @@
 
 static const char usage[] =
     "usage: grader grade|build|hint|corpus|manifest|prebuild|report|progress|\n"
-    "              next|compare|watch|findings|profile|isolation|verify [EXERCISE] [options]\n"
+    "              next|compare|watch|findings|profile|isolation|verify|needs|messages [EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"

@@ -80,13 +80,14 @@ bool clocks_agree(double claimed, double overhead, double honest_overhead);
 /* ---- speed.c --------------------------------------------------------------------------------- */
 
 /** Time one function against its baseline. @param baseline_library the baseline, built */
-void run_speed(const speed_test *, const char *baseline_library, const device_facts *,
+void run_speed(case_state *, const speed_test *, const char *baseline_library, const device_facts *,
                speed_result *);
 
 /* ---- traffic.c ------------------------------------------------------------------------------- */
 
 /** Count one function. @param baseline_library as above, or NULL where the test has no baseline */
-void run_traffic(const traffic_test *, const char *baseline_library, traffic_result *);
+void run_traffic(case_state *, const traffic_test *, const char *baseline_library,
+                 traffic_result *);
 /** What the counts come to, and whether that is what the test wants. */
 double traffic_number(const traffic_test *, const device_counts *, const device_counts *baseline);
 bool traffic_meets(const traffic_test *, double number);

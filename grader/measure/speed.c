@@ -28,14 +28,15 @@ enum { STUDENT, BASELINE };
 
 typedef struct timed {
     double seconds, overhead; /* of the whole shape; that the grader saw beyond the call itself */
-    double beside;            /* seconds, as the others: worked before and after it */
+    double overhead_cpu;      /* seconds, as the others: worked before and after it */
 } timed;
 
 typedef struct timing {
     const speed_test *test;
     const device_facts *device;
     const char *library[2];
-    worker *peer; /* the worker of the baseline; the student's is the context's */
+    case_state *state;
+    worker *baseline_worker; /* the student's is the state's */
     double seconds[2][SAMPLES_MAX], overhead[2][SAMPLES_MAX], ratio[SAMPLES_MAX];
     int pairs, turn;
     double wall, waited;      /* sums over all timed calls */
@@ -72,15 +73,14 @@ static char *time_call(timing *t, int who, const long *shape, double part, timed
 {
     const speed_test *test = t->test;
     const char *function = who == STUDENT ? test->function : test->baseline;
-    worker **where = who == STUDENT ? &now.worker : &t->peer;
-    now.believed = who == BASELINE;
-    now.from_idle = test->from_idle;
-    char *message = run_in(where, t->library[who], test->run, function, shape);
-    now.believed = false;
+    worker **where = who == STUDENT ? &t->state->worker : &t->baseline_worker;
+    t->state->request.is_baseline = who == BASELINE;
+    char *message = run_in(t->state, where, t->library[who], test->run, function, shape);
     if (message) return message;
-    *result = (timed){now.seconds / part, now.overhead, now.beside / part};
-    t->wall += now.wall;
-    t->waited += now.waited;
+    const call_outcome *o = &t->state->last;
+    *result = (timed){o->seconds / part, o->overhead, o->overhead_cpu / part};
+    t->wall += o->wall;
+    t->waited += o->waited;
     return NULL;
 }
 
@@ -90,7 +90,7 @@ static char *measure_pair(timing *t, timed pair[2])
     long shape[SHAPE_MAX];
     const double part = vary(shape, t);
     const int first = t->turn % 2;
-    now.relocate = t->turn / 2 % 2;
+    t->state->request.relocate = t->turn / 2 % 2;
     t->turn++;
     char *message = time_call(t, first, shape, part, &pair[first]);
     return message ? message : time_call(t, !first, shape, part, &pair[!first]);
@@ -101,8 +101,9 @@ static char *measure_pair(timing *t, timed pair[2])
 static void keep_pair(timing *t, timed pair[2])
 {
     const speed_test *test = t->test;
-    if (now.place == ON_HOST)
-        pair[STUDENT].seconds += work_hidden(pair[STUDENT].beside, pair[BASELINE].beside);
+    if (t->state->place == ON_HOST)
+        pair[STUDENT].seconds +=
+            work_hidden(pair[STUDENT].overhead_cpu, pair[BASELINE].overhead_cpu);
     const double work = test->work > 0 ? test->work / test->baseline_work : 1.0;
     for (int who = STUDENT; who <= BASELINE; who++) {
         t->seconds[who][t->pairs] = pair[who].seconds;
@@ -140,7 +141,7 @@ static char *measure_round(timing *t)
 {
     timed pair[2];
     for (int i = 0; i < PAIRS; i++) {
-        report_progress("%d %s: speed, pair %d", now.exercise->id, now.exercise->name,
+        report_progress("%d %s: speed, pair %d", t->state->exercise->id, t->state->exercise->name,
                         t->pairs + 1);
         char *message = measure_pair(t, pair);
         if (message) return message;
@@ -256,20 +257,23 @@ static void measure(timing *t, speed_result *r)
     if (!r->message && r->status == TOO_NOISY) r->message = tell_noise(r);
 }
 
-void run_speed(const speed_test *test, const char *baseline_library, const device_facts *device,
-               speed_result *result)
+void run_speed(case_state *state, const speed_test *test, const char *baseline_library,
+               const device_facts *device, speed_result *result)
 {
     timing t = {.test = test,
+                .state = state,
                 .device = device,
-                .library = {now.library, baseline_library},
-                .sizes = random_seed(secret_seed("sizes"))};
-    if (now.place == ON_GPU) t.nvml = nvml_open(NVML, device->pci);
-    now.random = random_seed(secret_seed(test->metric));
-    now.timed = true;
-    now.against_guard = false;
-    now.deadline = 60.0;
+                .library = {state->library, baseline_library},
+                .sizes = random_seed(secret_seed(state, "sizes"))};
+    if (state->place == ON_GPU) t.nvml = nvml_open(NVML, device->pci);
+    const call_request usual = state->request;
+    state->random = random_seed(secret_seed(state, test->metric));
+    state->request.timed = true;
+    state->request.from_idle = test->from_idle;
+    state->request.against_guard = state->request.relocate = false;
+    state->request.deadline = 60.0;
     measure(&t, result);
-    now.timed = now.relocate = false;
-    worker_stop(t.peer);
+    state->request = usual;
+    worker_stop(t.baseline_worker);
     nvml_close(t.nvml);
 }

@@ -14,35 +14,41 @@
 #define OPEN_SEED 1    /* of the inputs whose counts are reported */
 #define ALIKE     0.05 /* by how much the counts of secret inputs may differ from those */
 
-static const traffic_test *current;
+/* What is counted of whom. */
+typedef struct counting {
+    case_state *state;
+    const traffic_test *test;
+} counting;
 
 /* One counted call. @return what failed, or NULL */
-static char *count_call(worker **where, const char *library, const char *function,
-                        unsigned long long seed, device_counts *counts)
+static char *count_call(const counting *c, worker **where, const char *library,
+                        const char *function, unsigned long long seed, device_counts *counts)
 {
-    now.random = random_seed(seed);
-    char *message = run_in(where, library, current->run, function, current->shape);
-    if (!message && now.finding) {
-        message = now.finding;
-        now.finding = NULL;
+    case_state *s = c->state;
+    s->random = random_seed(seed);
+    char *message = run_in(s, where, library, c->test->run, function, c->test->shape);
+    if (!message && s->finding) {
+        message = s->finding;
+        s->finding = NULL;
     }
-    *counts = now.counts;
+    *counts = s->last.counts;
     return message;
 }
 
-static char *count_baseline(const char *library, device_counts *counts)
+static char *count_baseline(const counting *c, const char *library, device_counts *counts)
 {
     worker *own = NULL;
-    if (!current->baseline) return NULL;
-    char *message = count_call(&own, library, current->baseline, OPEN_SEED, counts);
+    if (!c->test->baseline) return NULL;
+    char *message = count_call(c, &own, library, c->test->baseline, OPEN_SEED, counts);
     worker_stop(own);
     return message;
 }
 
 /* Work that no kernel did costs nothing that is counted. */
-static char *count_student(unsigned long long seed, device_counts *counts)
+static char *count_student(const counting *c, unsigned long long seed, device_counts *counts)
 {
-    char *message = count_call(&now.worker, now.library, current->function, seed, counts);
+    char *message =
+        count_call(c, &c->state->worker, c->state->library, c->test->function, seed, counts);
     if (!message && counts->launches == 0) message = strdup("it launches no kernel");
     return message;
 }
@@ -72,40 +78,41 @@ const char *bound_name(bound b)
 
 /* @return what is wrong with the number of the open call, or with that of the secret one; or NULL
  */
-static char *judge_numbers(double open, double secret)
+static char *judge_numbers(const traffic_test *t, double open, double secret)
 {
     char *message = NULL, unlike[64] = "";
     const bool alike = fabs(secret - open) <= ALIKE * fabs(open);
-    const bool met = traffic_meets(current, open);
-    if (met && (alike || traffic_meets(current, secret))) return NULL;
+    const bool met = traffic_meets(t, open);
+    if (met && (alike || traffic_meets(t, secret))) return NULL;
     if (met) snprintf(unlike, sizeof unlike, " but %.2f for other inputs", secret);
-    if (asprintf(&message, "counted %.2f%s, wanted %s %.2f", open, unlike,
-                 bound_name(current->bound), current->wanted) < 0) {
+    if (asprintf(&message, "counted %.2f%s, wanted %s %.2f", open, unlike, bound_name(t->bound),
+                 t->wanted) < 0) {
         abort();
     }
     return message;
 }
 
-static char *count_all(const char *baseline_library, double *number)
+static char *count_all(const counting *c, const char *baseline_library, double *number)
 {
     device_counts open = {0}, secret = {0}, baseline = {0};
-    char *message = count_baseline(baseline_library, &baseline);
-    if (!message) message = count_student(OPEN_SEED, &open);
-    if (!message) message = count_student(secret_seed(current->metric), &secret);
+    char *message = count_baseline(c, baseline_library, &baseline);
+    if (!message) message = count_student(c, OPEN_SEED, &open);
+    if (!message) message = count_student(c, secret_seed(c->state, c->test->metric), &secret);
     if (message) return message;
-    *number = traffic_number(current, &open, &baseline);
-    return judge_numbers(*number, traffic_number(current, &secret, &baseline));
+    *number = traffic_number(c->test, &open, &baseline);
+    return judge_numbers(c->test, *number, traffic_number(c->test, &secret, &baseline));
 }
 
-void run_traffic(const traffic_test *test, const char *baseline_library, traffic_result *result)
+void run_traffic(case_state *state, const traffic_test *test, const char *baseline_library,
+                 traffic_result *result)
 {
-    report_progress("%d %s: traffic", now.exercise->id, now.exercise->name);
-    current = test;
-    now.counted = true;
-    now.relocate = now.against_guard = false;
-    now.deadline = 60.0;
+    const call_request usual = state->request;
+    report_progress("%d %s: traffic", state->exercise->id, state->exercise->name);
+    state->request.counted = true;
+    state->request.relocate = state->request.against_guard = false;
+    state->request.deadline = 60.0;
     result->counted = NAN;
-    result->message = count_all(baseline_library, &result->counted);
+    result->message = count_all(&(counting){state, test}, baseline_library, &result->counted);
     result->status = result->message ? FAILED : PASSED;
-    now.counted = false;
+    state->request = usual;
 }

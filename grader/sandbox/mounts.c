@@ -1,5 +1,5 @@
 /*
- * view.c: what a program sees of the files of this machine, in the words of bubblewrap: the
+ * mounts.c: what a program sees of the files of this machine, in the words of bubblewrap: the
  * system's own folders, the compilers, what its plan names, and one folder to write into.
  * landlock.c takes the same words.
  */

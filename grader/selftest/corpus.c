@@ -1,7 +1,7 @@
 /*
- * corpus.c: the grader graded. Every submission of grader/corpus must get the verdict that it
- * claims (claims.c). All are built first, then judged, several at a time, each by a process of its
- * own: whatever a hostile one does to its grader is seen, and disturbs no other.
+ * corpus.c: the grader graded. Every submission of the corpus must get the verdict that it
+ * claims (expectations.c). All are built first, then judged, several at a time, each by a process
+ * of its own: whatever a hostile one does to its grader is seen, and disturbs no other.
  */
 #include "selftest.h"
 
@@ -258,10 +258,12 @@ static int take_entries(const options *o, const claim claims[], int count, entry
         e->build.parts_root = c->parts_root;
         e->build.place = exercise_place(c->exercise, o->backend);
         if (c->part == IN_BUILD && strstr(c->condition, "hangs")) e->build.hurry = HURRY;
-        if (judged_here(o, e))
+        if (!judged_here(o, e))
+            t->skipped++;
+        else if (patch_apply(o, c))
             taken++;
         else
-            t->skipped++;
+            t->failed++;
     }
     return taken;
 }

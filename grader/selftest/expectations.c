@@ -16,6 +16,8 @@
  *                                            the build; in the last, and in a case,
  *                                            it gets not a point
  *
+ * A wrong, slow or fast one is a patch on the solution where it can be, NAME.patch (patch.c).
+ *
  * A case or a metric is given by its name or its beginning; "one / other" is one of two texts. The
  * conditions:
  *
@@ -119,7 +121,7 @@ static bool is_folder(const char *path)
 }
 
 /* A folder is a whole submission with one exercise; a file is that exercise, with the solution's
- * parts. */
+ * parts; a patch changes the solution. */
 static bool open_claim(const options *o, claim *c, const char *folder, const char *name)
 {
     char path[PATH_MAX];
@@ -129,6 +131,8 @@ static bool open_claim(const options *o, claim *c, const char *folder, const cha
         c->root = strdup(path);
         c->file = c->exercise ? strdup(c->exercise->file) : NULL;
         strncat(path, "/CLAIM", sizeof path - strlen(path) - 1);
+    } else if (c->exercise && is_patch(name)) {
+        patch_open(o, c, path);
     } else {
         c->root = strdup(o->root);
         if (asprintf(&c->file, "grader/exercises/%s", c->label) < 0 ||
@@ -143,6 +147,7 @@ static void close_claim(claim *c)
     free(c->root);
     free(c->file);
     free(c->parts_root);
+    free(c->patch);
 }
 
 static int by_label(const void *a, const void *b)

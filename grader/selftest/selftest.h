@@ -2,6 +2,8 @@
  * selftest.h: the grader graded.
  *
  *   expectations.c  what each submission of the corpus says of itself
+ *   patch.c         those that are patches on a solution
+ *   messages.c      every sentence that names a mistake, and who must get it
  *   corpus.c        all of them judged, and held against that
  */
 #ifndef GRADER_SELFTEST_H
@@ -23,7 +25,8 @@ typedef struct claim {
     const exercise *exercise;
     char *root, *file;                        /* of the submission; the file relative to the root */
     char *parts_root;                         /* of the parts that the file includes; or NULL */
-    char label[300];                          /* "wrong/103_accumulate.c" */
+    char *patch;                              /* that makes the files of root; or NULL */
+    char label[300];                          /* "103_matmul_cpu/wrong/accumulate.patch" */
     char name[128], text[256], condition[64]; /* name: of the case, or the metric */
     char name_on_gpu[128];                    /* usually the same */
 } claim;
@@ -32,9 +35,27 @@ typedef struct claim {
  *  named on stdout. @return the caller's, for claims_free */
 claim *claims_read(const options *, int *count, int *bad);
 void claims_free(claim *, int count);
+
+bool is_patch(const char *name);
+/** The claim is of this patch: where its files will be. */
+void patch_open(const options *, claim *, const char *path);
+/** Make the files of a claim that is a patch. @return false after a message */
+bool patch_apply(const options *, const claim *);
+
 /** Is grader/exercises/MANIFEST what these claims come to? */
 bool manifest_is_current(const options *, const claim *, int count);
 int manifest(const options *);
+
+/** A sentence that names a mistake, and a submission that must get it; "" where there is none. */
+typedef struct message {
+    const char *from; /* pattern, finding or formula */
+    char words[256], example[128];
+} message;
+
+/** All of them; the last has no `from`. */
+const message *messages_list(const options *);
+int messages(const options *);
+
 /** Does the grader say of a submission what its claim says? */
 bool as_claimed(const claim *, const exercise_result *);
 int corpus(const options *);

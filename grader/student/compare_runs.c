@@ -1,6 +1,6 @@
-/* versus.c: `grader compare --exercise N`: the newest verdict against the student's own earlier
- * ones, the reference solution, the class and what this device can do. It reads the history only;
- * `make compare` grades both first. */
+/* compare_runs.c: `grader compare --exercise N`: the newest verdict against the student's own
+ * earlier ones, the reference solution, the class and what this device can do. It reads the history
+ * only; `make compare` grades both first. */
 #include "student.h"
 
 #include <math.h>
@@ -277,7 +277,7 @@ static int compare_records(const options *o, const exercise *e, const json_t *al
     return 0;
 }
 
-int versus(const options *o)
+int compare_runs(const options *o)
 {
     char whole[PATH_MAX], solutions[PATH_MAX + 16];
     const exercise *e = the_exercise(o, "compare");

@@ -1,5 +1,5 @@
-/* history.c: an append-only file of verdicts that a crash or two writers cannot damage. loop.h says
- * what is in it. */
+/* history.c: an append-only file of verdicts that a crash or two writers cannot damage. student.h
+ * says what is in it. */
 #include "student.h"
 
 #include <errno.h>

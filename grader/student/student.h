@@ -49,7 +49,7 @@ void history_note_total(const grading *);
 
 int progress(const options *);
 int next(const options *);
-int versus(const options *);
+int compare_runs(const options *);
 int watch(const options *);
 int findings(const options *);
 int profile(const options *);

@@ -45,11 +45,11 @@ static void give_reason(exercise_result *r)
     }
 }
 
-static void judge_cases(exercise_result *r)
+static void judge_cases(case_state *s, exercise_result *r)
 {
     r->case_count = count_cases(r->exercise);
     r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases);
-    run_cases(r->cases);
+    run_cases(s, r->cases);
     give_reason(r);
 }
 
@@ -106,26 +106,27 @@ static char *no_baseline(const build *baseline)
     return message;
 }
 
-static void judge_speeds(exercise_result *r, const build *baseline, const device_facts *device)
+static void judge_speeds(case_state *state, exercise_result *r, const build *baseline,
+                         const device_facts *device)
 {
     for (int i = 0; i < r->speed_count; i++) {
         speed_result *s = &r->speeds[i];
         if (s->status == SKIPPED) continue;
         if (baseline && baseline->ok)
-            run_speed(s->test, baseline->library, device, s);
+            run_speed(state, s->test, baseline->library, device, s);
         else
             s->message = no_baseline(baseline);
     }
 }
 
-static void judge_traffic(exercise_result *r, const build *baseline)
+static void judge_traffic(case_state *s, exercise_result *r, const build *baseline)
 {
     for (int i = 0; i < r->traffic_count; i++) {
         traffic_result *t = &r->traffics[i];
         const bool ready = baseline && baseline->ok;
         if (t->status == SKIPPED) continue;
         if (ready || !t->test->baseline)
-            run_traffic(t->test, ready ? baseline->library : NULL, t);
+            run_traffic(s, t->test, ready ? baseline->library : NULL, t);
         else
             t->message = no_baseline(baseline);
     }
@@ -136,12 +137,11 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
 {
     exercise_result r = {
         .exercise = b->exercise, .place = b->place, .status = FAILED, .prerequisites = ""};
-    now = (context){.options = o, .exercise = b->exercise, .place = b->place};
+    case_state s = case_begin(o, b->exercise, b->place, b->library);
     r.reason = strdup(b->ok ? "" : b->log);
     r.warnings = strdup(b->ok ? b->log : "");
     if (b->ok) {
-        now.library = b->library;
-        judge_cases(&r);
+        judge_cases(&s, &r);
         score(&r);
     } else {
         r.status = BUILD_FAILED;
@@ -149,10 +149,11 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     list_tests(&r);
     skip_unwanted(o, &r);
     if (r.status == PASSED) {
-        judge_speeds(&r, baseline, device);
-        judge_traffic(&r, baseline);
+        judge_speeds(&s, &r, baseline, device);
+        judge_traffic(&s, &r, baseline);
     }
-    context_drop_worker();
+    case_drop_worker(&s);
+    r.dead = s.dead;
     score(&r);
     return r;
 }

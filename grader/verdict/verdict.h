@@ -29,6 +29,7 @@ typedef struct exercise_result {
     speed_result *speeds;
     traffic_result *traffics;
     double points, max_points;
+    bool dead; /* a deadline ended it */
 } exercise_result;
 
 /** Fill in status, points and max_points from the verdicts. */

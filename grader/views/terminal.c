@@ -1,5 +1,5 @@
 /*
- * report.c: the terminal. On a terminal one line shows what is at work and is overwritten;
+ * terminal.c: what stands on the terminal. On a terminal one line shows what is at work and is overwritten;
  * elsewhere there is one plain line an exercise. Colours only on a terminal, and not with NO_COLOR.
  */
 #include "views.h"

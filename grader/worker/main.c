@@ -110,7 +110,7 @@ static void prepare(wire_reply *reply)
 static void *buffer_pointer(const wire_argument *argument, unsigned char *data)
 {
     if (!argument->opaque) return data;
-    void *token = scenario_hide(data, argument->bytes);
+    void *token = context_hide(data, argument->bytes);
     memset(shared + argument->at + argument->before, 0, argument->bytes);
     return token;
 }
@@ -124,7 +124,7 @@ static void *argument_pointer(uint32_t i, void *pointers[])
     case WIRE_POINTER: return handles[argument->value.i];
     case WIRE_HANDLE_OUT: return &handles[argument->value.i];
     case WIRE_STREAM: return device_stream();
-    case WIRE_FUNCTION: return scenario_function(argument->name);
+    case WIRE_FUNCTION: return (void *)worker_function_find(argument->name);
     default: return NULL;
     }
 }
@@ -166,7 +166,7 @@ static void run(wire_reply *reply)
     for (uint32_t i = 0; i < call.repeats; i++) invoke(function, &call, pointers, reply);
     reply->copies = copies_stop();
     reply->seconds = device_clock_stop();
-    scenario_reveal();
+    context_reveal();
 
     if (call.returns == WIRE_RETURN_HANDLE) {
         handles[call.return_handle] = (void *)(intptr_t)reply->returned.i;

@@ -8,10 +8,10 @@
  * device_none.c the same interface where there is no CUDA
  * copies.c      copies between host and device, counted on their way (WITH_CUDA)
  * invoke.c      any C function from a name and a typed argument list, through libffi
- * scenarios.c   the functions that WIRE_FUNCTION arguments can name
- * scenarios_cuda.c  those of them that need a device (WITH_CUDA)
- * confine.c     what a worker gives up before it loads a student's library
- * crash.c       a last message when the student's code faults
+ * functions.c   the functions that WIRE_FUNCTION arguments can name: those of the exercises'
+ * worker.c context.c     what such a function has and its caller shall not confine.c     what a
+ * worker gives up before it loads a student's library crash.c       a last message when the
+ * student's code faults
  */
 #ifndef GRADER_WORKER_H
 #define GRADER_WORKER_H
@@ -84,17 +84,30 @@ int confine_probe(const char *secret, bool gpu);
 /** Call `function` and store what it returned. Pointer arguments come from `pointers`. */
 void invoke(void (*function)(void), const wire_call *, void *pointers[], wire_reply *);
 
-/* scenarios.c */
-void *scenario_function(const char *name); /* NULL when unknown */
-/** Take a buffer's contents away until scenario_reveal. @return the token that stands for them */
-void *scenario_hide(void *data, size_t bytes);
-/** What is hidden behind a token, or NULL: somebody made it up. */
-void *scenario_hidden(const void *token);
-/** Put it back where it was. */
-void scenario_reveal(void);
+/* functions.c */
+typedef struct worker_function {
+    const char *name;
+    void (*function)(void);
+    void (*prepare)(void); /* called before each call that is given it; or NULL */
+} worker_function;
 
-/* scenarios_cuda.c */
-void (*scenario_function_cuda(const char *name))(void);
+/** Make a function one that cases can name: worker_function("name"). Its address goes into a
+ * section of the worker that functions.c reads. */
+#define WORKER_FUNCTION(f, ...)                                                                    \
+    static const worker_function *const worker_entry_##f                                           \
+        __attribute__((section("worker_functions"), used)) = &(const worker_function)              \
+    {                                                                                              \
+        .name = #f, .function = (void (*)(void))f, ##__VA_ARGS__                                   \
+    }
+void (*worker_function_find(const char *name))(void); /* NULL when unknown */
+
+/* context.c */
+/** Take a buffer's contents away until context_reveal. @return the token that stands for them */
+void *context_hide(void *data, size_t bytes);
+/** What is hidden behind a token, or NULL: somebody made it up. */
+void *context_hidden(const void *token);
+/** Put it back where it was. */
+void context_reveal(void);
 
 /* crash.c */
 /** From now on a fault ends the process after a WIRE_CRASHED reply that names the buffer near the

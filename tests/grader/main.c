@@ -48,13 +48,13 @@ int main(void)
     srunner_add_suite(runner, suite_results());
     srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_copies());
-    srunner_add_suite(runner, suite_softdevice());
+    srunner_add_suite(runner, suite_device_process());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());
     srunner_add_suite(runner, suite_threads());
     srunner_add_suite(runner, suite_claims());
     srunner_add_suite(runner, suite_corpus());
-    srunner_add_suite(runner, suite_versus());
+    srunner_add_suite(runner, suite_compare_runs());
     run(runner);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

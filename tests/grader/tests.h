@@ -5,43 +5,43 @@
 #include <check.h>
 #undef fail /* Check's old name for ck_abort; the grader's is in case.h */
 
-Suite *suite_compare(void);    /* test_compare.c */
-Suite *suite_pattern(void);    /* test_pattern.c */
-Suite *suite_process(void);    /* test_process.c */
-Suite *suite_options(void);    /* test_options.c */
-Suite *suite_score(void);      /* test_score.c */
-Suite *suite_submission(void); /* test_submission.c */
-Suite *suite_traffic(void);    /* test_traffic.c: traffic, counts */
-Suite *suite_catalog(void);    /* test_catalog.c */
-Suite *suite_idx(void);        /* test_idx.c */
-Suite *suite_history(void);    /* test_history.c */
-Suite *suite_loop(void);       /* test_loop.c: loop/progress, loop/findings */
-Suite *suite_digits(void);     /* test_digits.c */
-Suite *suite_random(void);     /* test_random.c */
-Suite *suite_resnet18(void);   /* test_resnet18.c: common/resnet18, weights, resnet18_weights */
-Suite *suite_resnet(void);     /* test_resnet_cases.c */
-Suite *suite_hidden(void);     /* test_hidden.c */
-Suite *suite_views(void);      /* test_views.c: the formats of views/ */
-Suite *suite_gradescope(void); /* test_gradescope.c: views/gradescope and its specification */
-Suite *suite_schema(void);     /* test_schema.c: views/schema, escape, locate */
-Suite *suite_verify(void);     /* test_verify.c: sign, verify */
-Suite *suite_speed(void);      /* test_speed.c */
-Suite *suite_usage(void);      /* test_usage.c */
-Suite *suite_noisy(void);      /* test_noisy.c */
-Suite *suite_files(void);      /* test_files.c: hash, origin, hint, device, common/ */
-Suite *suite_build(void);      /* test_build.c: build, compiler, libraries */
-Suite *suite_prebuilt(void);   /* test_prebuilt.c */
-Suite *suite_judge(void);      /* test_judge.c: run, judge, inputs, reference */
-Suite *suite_results(void);    /* test_results.c: results, report, cache */
-Suite *suite_worker(void);     /* test_worker.c: channel, argument, call */
-Suite *suite_copies(void);     /* test_copies.c: worker/copies */
-Suite *suite_softdevice(void); /* test_softdevice.c: softdevice, account */
-Suite *suite_parallel(void);   /* test_parallel.c */
-Suite *suite_sandbox(void);    /* test_sandbox.c */
-Suite *suite_gpu(void);        /* test_gpu.c */
-Suite *suite_threads(void);    /* test_threads.c */
-Suite *suite_claims(void);     /* test_claims.c */
-Suite *suite_versus(void);     /* test_versus.c */
+Suite *suite_compare(void);        /* test_compare.c */
+Suite *suite_pattern(void);        /* test_pattern.c */
+Suite *suite_process(void);        /* test_process.c */
+Suite *suite_options(void);        /* test_options.c */
+Suite *suite_score(void);          /* test_score.c */
+Suite *suite_submission(void);     /* test_submission.c */
+Suite *suite_traffic(void);        /* test_traffic.c: traffic, counts */
+Suite *suite_catalog(void);        /* test_catalog.c */
+Suite *suite_idx(void);            /* test_idx.c */
+Suite *suite_history(void);        /* test_history.c */
+Suite *suite_loop(void);           /* test_loop.c: student/progress, student/findings */
+Suite *suite_digits(void);         /* test_digits.c */
+Suite *suite_random(void);         /* test_random.c */
+Suite *suite_resnet18(void);       /* test_resnet18.c: common/resnet18, weights, resnet18_weights */
+Suite *suite_resnet(void);         /* test_resnet_cases.c */
+Suite *suite_hidden(void);         /* test_hidden.c */
+Suite *suite_views(void);          /* test_views.c: the formats of views/ */
+Suite *suite_gradescope(void);     /* test_gradescope.c: views/gradescope and its specification */
+Suite *suite_schema(void);         /* test_schema.c: views/schema, escape, locate */
+Suite *suite_verify(void);         /* test_verify.c: sign, verify */
+Suite *suite_speed(void);          /* test_speed.c */
+Suite *suite_usage(void);          /* test_usage.c */
+Suite *suite_noisy(void);          /* test_noisy.c */
+Suite *suite_files(void);          /* test_files.c: hash, origin, hint, device, common/ */
+Suite *suite_build(void);          /* test_build.c: build, compiler, libraries */
+Suite *suite_prebuilt(void);       /* test_prebuilt.c */
+Suite *suite_judge(void);          /* test_judge.c: run, judge, inputs, reference */
+Suite *suite_results(void);        /* test_results.c: results, report, cache */
+Suite *suite_worker(void);         /* test_worker.c: channel, argument, call */
+Suite *suite_copies(void);         /* test_copies.c: worker/copies */
+Suite *suite_device_process(void); /* test_device_process.c: device_process, account */
+Suite *suite_parallel(void);       /* test_parallel.c */
+Suite *suite_sandbox(void);        /* test_sandbox.c */
+Suite *suite_gpu(void);            /* test_gpu.c */
+Suite *suite_threads(void);        /* test_threads.c */
+Suite *suite_claims(void);         /* test_expectations.c */
+Suite *suite_compare_runs(void);   /* test_compare_runs.c */
 
 Suite *suite_corpus(void); /* test_corpus.c */
 #endif

@@ -52,8 +52,8 @@ struct block {
     size_t local_stride, local_capacity; /**< a thread's share of local memory */
     uint8_t *written;                    /**< warp.written of all */
     size_t written_capacity;
-    uint32_t steps;      /**< operations of this launch that undefined.c followed */
-    atomic_int seat;     /**< cooperative: a `seat` of grid.c */
+    uint32_t steps;      /**< operations of this launch that run/follow.c saw */
+    atomic_int seat;     /**< cooperative: a `seat` of run/grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     bool copied;         /**< asynchronously, since it began */
     bool spent;          /**< a warp has used up its turn */
@@ -64,7 +64,7 @@ struct block {
     uint64_t longest, most_atomics; /**< of any warp, of any block that ran here */
 };
 
-/** Where the blocks of a cooperative grid meet: see grid.c. */
+/** Where the blocks of a cooperative grid meet: see memory/meeting.c. */
 typedef struct grid {
     _Alignas(64) uint32_t words[64]; /**< what kernels see at GRID_WINDOW */
     pthread_mutex_t lock;            /**< guards what follows */

@@ -45,7 +45,7 @@ enum {
 #define LOCAL_WINDOW    (SHARED_WINDOW + WINDOW_BYTES)
 #define PARAM_WINDOW    (LOCAL_WINDOW + WINDOW_BYTES)
 #define FUNCTION_WINDOW (PARAM_WINDOW + WINDOW_BYTES)    /* function i lies at 16 * (i + 1) */
-#define GRID_WINDOW     (FUNCTION_WINDOW + WINDOW_BYTES) /* grid.c: where blocks meet */
+#define GRID_WINDOW     (FUNCTION_WINDOW + WINDOW_BYTES) /* memory/meeting.c: where blocks meet */
 
 typedef enum space {
     SPACE_GENERIC,

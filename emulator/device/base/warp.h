@@ -97,7 +97,7 @@ struct warp {
     uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
     uint32_t *written;            /**< by offset in it: lanes that wrote there; NULL: no check */
     unwritten unwritten;
-    bool alone; /**< undefined.c runs a copy of one operation */
+    bool alone; /**< run/follow.c runs a copy of one operation */
     flights flights;
     uint32_t undefined_count;
     const uint8_t *undefined_frame; /**< whose rows they are */

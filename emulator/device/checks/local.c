@@ -8,7 +8,7 @@
  *
  * Threads of a warp touch the same offset together, so there is a mask of lanes for each offset: a
  * byte of it for eight of memory. A load of what is not there is no finding yet (compilers load
- * early, and copy structures with their gaps): undefined.c follows the value.
+ * early, and copy structures with their gaps): run/follow.c follows the value.
  */
 #include "checks.h"
 #include "device/base/pages.h"

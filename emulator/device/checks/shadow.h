@@ -21,6 +21,22 @@
 
 enum { TICK_SHIFT = 12 };
 
+/** What an access meets in the cells. */
+typedef struct conflict {
+    uint32_t cell, line; /* the earlier access; 0: none */
+    bool wrote, unwritten, unowned;
+} conflict;
+
+/* shared_race.c */
+/** It begins inside, maybe; the first byte that is outside is named. The launch fails. */
+void report_shared_bounds(warp *, const op *, uint32_t offset, uint32_t bytes, uint32_t lane,
+                          access_kind);
+/** With an asynchronous copy that nobody has waited for. */
+void report_shared_copy(warp *, const op *, uint32_t offset, uint32_t lane, access_kind,
+                        const conflict *);
+void report_shared_race(warp *, const op *, uint32_t offset, uint32_t lane, access_kind,
+                        const conflict *);
+
 /** Every word was written in this block before its last barrier, and read by several warps since:
  *  nothing to check, nothing to note. `count` is a constant where it matters. */
 static inline bool shadow_idle(const block *b, uint32_t first, uint32_t count)

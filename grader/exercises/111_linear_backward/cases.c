@@ -2,7 +2,7 @@
  * student's gradcheck, which must accept right gradients of several losses and reject wrong ones.
  * The losses are functions of the worker; their gradients are derived here. */
 #include "correctness/case.h"
-#include "worker/losses.h"
+#include "losses.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* 506_sweep.c: rows, medians, warm-up, budget, memory and errors of a sweep, against a forward pass
- * that knows how long it took (worker/sweep_plan.h). */
+ * that knows how long it took (sweep_plan.h). */
 #include "correctness/case.h"
 
 #include "sweep.h"
-#include "worker/sweep_plan.h"
+#include "sweep_plan.h"
 
 #include <math.h>
 #include <stddef.h>

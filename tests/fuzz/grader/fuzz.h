@@ -1,7 +1,7 @@
 /*
  * fuzz.h: what the fuzzers of the grader's readers share. Each fuzz_NAME.c defines
  * LLVMFuzzerTestOneInput, which must return whatever the bytes are; a promise that is broken is an
- * abort(). fuzz.sh runs them, and without a fuzzer emulator/fuzz/replay.c feeds them the files of
+ * abort(). fuzz.sh runs them, and without a fuzzer tests/fuzz/replay.c feeds them the files of
  * NAME/.
  */
 #ifndef GRADER_FUZZ_H

@@ -3,9 +3,9 @@
 
 FUZZ_NAMES := idx reply weights $(if $(ARCHIVE_LIBS),settings archive)
 FUZZ_O     := $(call objects,grader,$(wildcard tests/fuzz/grader/*.c))
-REPLAY_O   := $(BUILD)/obj/grader/emulator/fuzz/replay.o
+REPLAY_O   := $(BUILD)/obj/grader/tests/fuzz/replay.o
 
-# What is fuzzed; fuzz_reply.c has a channel.c of its own.
+# What is fuzzed; fuzz_reply.c has a worker_process.c of its own.
 FUZZED_O   := $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/obj/grader/tests/fuzz/grader/file.o
 $(BUILD)/fuzz_settings $(BUILD)/fuzz_archive $(BUILD)/replay_settings $(BUILD)/replay_archive: \
     $(filter-out %/main.o,$(CLASS_O))

@@ -75,18 +75,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const options o = {.slow = switches & 1};
     int peer;
     if (bytes == 0) return 0;
-    now = (context){.options = &o,
-                    .exercise = catalog()[0],
-                    .place = places[switches / SWITCHES % 3],
-                    .timed = switches & 2,
-                    .counted = switches & 4,
-                    .deadline = 1.0,
-                    .worker = hostile_worker(data + 1, bytes - 1, &peer)};
-    char *message = run_guarded(call, "call", NULL);
-    write_down(now.exercise, message, now.finding);
-    context_drop_worker();
+    case_state s = case_begin(&o, catalog()[0], places[switches / SWITCHES % 3], NULL);
+    s.request.timed = switches & 2;
+    s.request.counted = switches & 4;
+    s.request.deadline = 1.0;
+    s.worker = hostile_worker(data + 1, bytes - 1, &peer);
+    char *message = run_guarded(&s, call, "call", NULL);
+    write_down(s.exercise, message, s.finding);
+    case_drop_worker(&s);
     close(peer);
-    free(now.finding);
+    free(s.finding);
     free(message);
     return 0;
 }

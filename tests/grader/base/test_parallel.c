@@ -73,11 +73,12 @@ END_TEST
 
 START_TEST(random_inputs_are_one_sequence)
 {
-    now.random = random_seed(5);
+    case_state state = {.random = random_seed(5)};
+    case_enter(&state);
     random_state rng = random_seed(5);
     const float *x = random_f32_between(MANY, -3.0f, 2.0f);
     for (size_t i = 0; i < MANY; i++) ck_assert(x[i] == random_uniform(&rng, -3.0f, 2.0f));
-    ck_assert_uint_eq(random_u64(&now.random), random_u64(&rng));
+    ck_assert_uint_eq(random_u64(&state.random), random_u64(&rng));
     inputs_free();
 }
 END_TEST

@@ -1,17 +1,18 @@
 /*
- * test_softdevice.c: softgpu's device in its own process, as the grader sees it: what is lent comes
- * back, what a worker says of it does not count, and its end is noticed.
+ * test_device_process.c: softgpu's device in its own process, as the grader sees it: what is lent
+ * comes back, what a worker says of it does not count, and its end is noticed.
  */
 #include "grader/tests.h"
 
-#include "correctness/correctness.h"
+#include "call/buffers.h"
+#include "sandbox/sandbox.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static options course;
-static softdevice *d;
+static device_process *d;
 
 static bool can_run(void)
 {
@@ -24,13 +25,13 @@ static void start(void)
 {
     char *arguments[] = {"unit_tests", "grade", NULL};
     ck_assert(options_parse(&course, 2, arguments) && sandbox_start(&course));
-    d = can_run() ? softdevice_start(&course) : NULL;
+    d = can_run() ? device_process_start(&course) : NULL;
     ck_assert(d || !can_run());
 }
 
 static void stop(void)
 {
-    softdevice_stop(d, false);
+    device_process_stop(d, false);
 }
 
 static wire_argument buffer(const char *name, uint64_t bytes)
@@ -48,11 +49,11 @@ START_TEST(what_is_lent_comes_back)
     wire_argument w = buffer("x", bytes);
     for (size_t i = 0; i < bytes; i++) data[i] = (char)(i * 7 / 3);
     if (d) {
-        ck_assert(softdevice_lend(d, &w, data));
-        ck_assert(softdevice_holds(d, &w, data) && softdevice_read(d, &w, back));
+        ck_assert(device_process_upload(d, &w, data));
+        ck_assert(device_process_holds(d, &w, data) && device_process_download(d, &w, back));
         ck_assert_mem_eq(back, data, bytes);
         data[bytes - 1]++;
-        ck_assert(!softdevice_holds(d, &w, data));
+        ck_assert(!device_process_holds(d, &w, data));
     }
     free(data);
     free(back);
@@ -65,11 +66,11 @@ START_TEST(outputs_are_poisoned_and_surrounded)
     wire_argument w = buffer("y", sizeof words), empty = buffer("z", 0), shifted = buffer("s", 8);
     shifted.before = 4;
     if (!d) return;
-    ck_assert(softdevice_lend(d, &w, NULL) && softdevice_lend(d, &empty, NULL));
-    ck_assert(softdevice_lend(d, &shifted, words) && softdevice_is_whole(d, &shifted));
+    ck_assert(device_process_upload(d, &w, NULL) && device_process_upload(d, &empty, NULL));
+    ck_assert(device_process_upload(d, &shifted, words) && device_process_is_whole(d, &shifted));
     ck_assert_uint_eq(shifted.address % 256, 4);
-    ck_assert(empty.address != 0 && softdevice_is_whole(d, &empty));
-    ck_assert(softdevice_read(d, &w, words));
+    ck_assert(empty.address != 0 && device_process_is_whole(d, &empty));
+    ck_assert(device_process_download(d, &w, words));
     ck_assert_uint_eq(words[0], POISON_F32);
     ck_assert_uint_eq(words[2], POISON_F32);
 }
@@ -79,11 +80,11 @@ START_TEST(another_call_may_lie_elsewhere)
 {
     wire_argument first = buffer("x", 400), again = first, moved = first;
     if (!d) return;
-    ck_assert(softdevice_lend(d, &first, NULL));
-    softdevice_take_home(d, false);
-    ck_assert(softdevice_lend(d, &again, NULL));
-    softdevice_take_home(d, true);
-    ck_assert(softdevice_lend(d, &moved, NULL));
+    ck_assert(device_process_upload(d, &first, NULL));
+    device_process_release(d, false);
+    ck_assert(device_process_upload(d, &again, NULL));
+    device_process_release(d, true);
+    ck_assert(device_process_upload(d, &moved, NULL));
     ck_assert_uint_ne(moved.address, again.address);
 }
 END_TEST
@@ -91,8 +92,8 @@ END_TEST
 START_TEST(a_quiet_call_has_an_empty_account)
 {
     if (!d) return;
-    ck_assert(softdevice_listen(d, true));
-    const remote_account *a = softdevice_account(d);
+    ck_assert(device_process_listen(d, true));
+    const remote_account *a = device_process_report(d);
     ck_assert_ptr_nonnull(a);
     ck_assert_uint_eq(a->launches + a->finding_count + a->round_trips + a->faults, 0);
 }
@@ -104,14 +105,14 @@ START_TEST(the_devices_findings_come_first)
     remote_account a = {.finding_count = 1, .line = {"race: in /x/y/206_a.cu:7, kernel k"}};
     wire_reply reply = {.finding_count = 2,
                         .findings = {{"double free: a.cu:3"}, {"unchecked error: b"}}};
-    account_findings(&a, &reply);
+    device_report_findings(&a, &reply);
     ck_assert_uint_eq(reply.finding_count, 3);
     ck_assert_str_eq(reply.findings[0].line, "race: in 206_a.cu:7, kernel k");
     ck_assert_str_eq(reply.findings[1].line, "double free: a.cu:3");
     ck_assert_str_eq(reply.findings[2].line, "unchecked error: b");
     a.finding_count = 1000;
     reply.finding_count = UINT32_MAX;
-    account_findings(&a, &reply);
+    device_report_findings(&a, &reply);
     ck_assert_uint_ge(reply.finding_count, 1000);
 }
 END_TEST
@@ -136,30 +137,20 @@ static const struct {
     {&strict, {.round_trips = 1}, false, NULL},
     {&strict, {.launches = 1, .faults = 1}, true, "denies it"},
 };
-static int work;
-
-static void look(const char *function, const long *shape)
-{
-    (void)shape;
-    account_work(&works[work].account, function, works[work].results);
-}
-
 START_TEST(results_are_made_on_the_device)
 {
-    work = _i;
-    now = (context){.options = &course, .exercise = works[_i].exercise};
-    char *message = run_guarded(look, "f", NULL);
-    if (works[_i].words)
-        ck_assert_msg(message && strstr(message, works[_i].words), "%s", message ? message : "-");
-    else
-        ck_assert_msg(!message, "%s", message);
-    free(message);
+    call_outcome outcome = {0};
+    const call_request request = {.function = "f", .host_copies = works[_i].exercise->host_copies};
+    ongoing call = {.request = &request, .outcome = &outcome};
+    const bool good = device_report_is_good(&call, &works[_i].account, works[_i].results);
+    ck_assert_msg(good == !works[_i].words, "%s", outcome.message);
+    ck_assert_msg(good || strstr(outcome.message, works[_i].words), "%s", outcome.message);
 }
 END_TEST
 
-Suite *suite_softdevice(void)
+Suite *suite_device_process(void)
 {
-    Suite *suite = suite_create("softdevice");
+    Suite *suite = suite_create("device_process");
     TCase *tcase = tcase_create("device"), *account = tcase_create("account");
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_add_test(tcase, what_is_lent_comes_back);

@@ -1,5 +1,5 @@
 /*
- * test_worker.c: calls into a worker (channel.c, call.c) with a library of this file's own: what
+ * test_worker.c: calls into a worker (worker_process.c, call.c) with a library of this file's own: what
  * arrives, what comes back, and what is told of a function that does what it must not.
  */
 #include "grader/tests.h"
@@ -38,6 +38,7 @@ static const char source[] =
 static char folder[PATH_MAX], library[PATH_MAX + 16];
 static const exercise nothing = {.name = "nothing"};
 static options course;
+static case_state state;
 
 static void compile_library(void)
 {
@@ -65,22 +66,19 @@ static void remove_library(void)
 
 static void start(void)
 {
-    now = (context){.options = &course,
-                    .exercise = &nothing,
-                    .place = ON_HOST,
-                    .library = library,
-                    .deadline = 5.0};
+    state = case_begin(&course, &nothing, ON_HOST, library);
+    state.request.deadline = 5.0;
 }
 
 static void stop(void)
 {
-    context_drop_worker();
+    case_drop_worker(&state);
 }
 
 /* What a case that does this is told, or NULL. */
 static char *told(void (*run)(const char *, const long *), const char *function)
 {
-    return run_guarded(run, function, NULL);
+    return run_guarded(&state, run, function, NULL);
 }
 
 static void expect_well(void (*run)(const char *, const long *), const char *function)
@@ -159,12 +157,13 @@ static void call_before_and_after(const char *function, const long *shape)
 {
     int x[] = {1, 2, -3}, y[3];
     (void)shape;
-    now.timed = true;
+    state.request.timed = true;
     call_aside("less_one", ARGS(i32(1)));
     call_void(function, ARGS(out_i32("y", y, 3), in_i32("x", x, 3), i32(3)));
-    const double seconds = call_seconds(), wall = now.wall;
+    const double seconds = call_seconds(), wall = call_wall_seconds();
     call_aside("less_one", ARGS(i32(1)));
-    expect(now.timed && seconds > 0 && call_seconds() == seconds && now.wall == wall,
+    expect(state.request.timed && seconds > 0 && call_seconds() == seconds &&
+               call_wall_seconds() == wall,
            "%.9f s became %.9f s", seconds, call_seconds());
     call_aside("less_one", ARGS(i32(2)));
 }
@@ -188,11 +187,11 @@ END_TEST
 
 START_TEST(addresses_and_guards_change_nothing)
 {
-    now.relocate = true;
+    state.request.relocate = true;
     expect_well(call_twice, "twice");
-    now.against_guard = true;
+    state.request.against_guard = true;
     expect_well(call_twice, "twice");
-    now.timed = true;
+    state.request.timed = true;
     expect_well(call_twice, "twice");
     ck_assert(call_seconds() > 0 && call_seconds() < 5);
 }
@@ -249,17 +248,17 @@ static const struct {
 START_TEST(what_must_not_be_is_told)
 {
     expect_told(wrong[_i].run, wrong[_i].function, wrong[_i].words);
-    ck_assert(!now.dead);
+    ck_assert(!state.dead);
     expect_well(call_twice, "twice"); /* in a new worker, if need be */
 }
 END_TEST
 
 START_TEST(a_deadline_is_the_end)
 {
-    now.deadline = 0.2;
+    state.request.deadline = 0.2;
     expect_told(call_plain, "hang", "did not return within 0 s");
-    ck_assert(now.dead);
-    ck_assert_ptr_null(now.worker);
+    ck_assert(state.dead);
+    ck_assert_ptr_null(state.worker);
 }
 END_TEST
 

@@ -9,6 +9,7 @@
 #define MANY 100000
 
 static const exercise nothing = {.id = 1, .name = "test"};
+static case_state state = {.exercise = &nothing};
 static float got[MANY];
 static double want[MANY];
 static size_t count;
@@ -23,10 +24,9 @@ static void compare(const char *function, const long *shape)
 
 static char *compare_message(size_t n, double bound)
 {
-    now.exercise = &nothing;
     count = n;
     tolerance = bound;
-    return run_guarded(compare, NULL, NULL);
+    return run_guarded(&state, compare, NULL, NULL);
 }
 
 static void expect_accepted(size_t n, double bound)
@@ -119,9 +119,8 @@ static void compare_norm(const char *function, const long *shape)
 START_TEST(norm_refuses_nan)
 {
     got[0] = NAN, want[0] = 1.0;
-    now.exercise = &nothing;
     count = 1, tolerance = 1e30;
-    ck_assert(refused(run_guarded(compare_norm, NULL, NULL)));
+    ck_assert(refused(run_guarded(&state, compare_norm, NULL, NULL)));
 }
 END_TEST
 
@@ -142,11 +141,10 @@ START_TEST(cancelled_sums_are_held_against_usual_ones)
     for (int i = 0; i < 1000; i++) a[i] = 1.0f, b[i] = i % 2 ? 0.7f : -0.7f;
     b[0] += 0.02f;
     mm_a = a, mm_b = b, mm_c = c;
-    now.exercise = &nothing;
     c[0] = b[0] + 0.7f + 4e-6f; /* rounding of a sum that is 22 where its terms do not cancel */
-    ck_assert_ptr_null(run_guarded(compare_matmul, NULL, shape));
+    ck_assert_ptr_null(run_guarded(&state, compare_matmul, NULL, shape));
     c[0] += 1e-3f;
-    ck_assert(refused(run_guarded(compare_matmul, NULL, shape)));
+    ck_assert(refused(run_guarded(&state, compare_matmul, NULL, shape)));
 }
 END_TEST
 
@@ -177,8 +175,7 @@ static char *matmul_message(long k, bool tf32, long dropped)
             mm_c[i * 40 + j] = sum;
         }
     }
-    now.exercise = &nothing;
-    char *message = run_guarded(compare_matmul, NULL, shape);
+    char *message = run_guarded(&state, compare_matmul, NULL, shape);
     free(mm_a);
     free(mm_b);
     free(mm_c);

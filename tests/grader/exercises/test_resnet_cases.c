@@ -12,6 +12,7 @@
 #define BATCH 2
 
 static const exercise nothing = {.id = 1, .name = "test"};
+static case_state state = {.exercise = &nothing};
 
 /* ---- plain loops: one image at a time, one output at a time ---------------------------------- */
 
@@ -198,8 +199,7 @@ static void judge_stages(const char *function, const long *shape)
 static void check_words(long stage, long mistake, long first, long error, const char *words)
 {
     const long shape[SHAPE_MAX] = {stage, mistake, first, error};
-    now.exercise = &nothing;
-    char *message = run_guarded(judge_stages, NULL, shape);
+    char *message = run_guarded(&state, judge_stages, NULL, shape);
     if (!words) {
         ck_assert_msg(message == NULL, "refused: %s", message);
         return;
@@ -246,10 +246,16 @@ START_TEST(another_class_is_counted)
 }
 END_TEST
 
+static void start(void)
+{
+    case_enter(&state);
+}
+
 Suite *suite_resnet(void)
 {
     Suite *suite = suite_create("resnet_cases");
     TCase *tcase = tcase_create("resnet_cases");
+    tcase_add_checked_fixture(tcase, start, NULL);
     tcase_add_test(tcase, reference_is_the_network_in_plain_loops);
     tcase_add_test(tcase, logits_need_no_stages);
     tcase_add_test(tcase, random_networks_tell_images_apart);

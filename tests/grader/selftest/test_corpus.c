@@ -134,6 +134,13 @@ END_TEST
     "        }\n"                                                                                  \
     "}\n"
 
+#define NEGATE(file, line, sum)                                                                    \
+    "--- a/" file "\n+++ b/" file "\n@@ -" line ",3 +" line ",3 @@\n"                              \
+    "             for (int p = 0; p < k; p++) sum += a[i * k + p] * b[p * n + j];\n"               \
+    "-            c[i * n + j] = " sum ";\n"                                                       \
+    "+            c[i * n + j] = -sum;\n"                                                          \
+    "         }\n"
+
 static const struct {
     const char *file, *text;
     bool agrees;
@@ -143,6 +150,16 @@ static const struct {
     {"103_matmul_cpu/wrong/other_words.c", "// WRONG: 2x3x4 | twice as large\n" PRODUCT("-sum"),
      false},
     {"103_matmul_cpu/wrong/is_right.c", "// WRONG: 2x3x4 | should be\n" PRODUCT("sum"), false},
+    {"103_matmul_cpu/wrong/of_solution.patch",
+     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("phase1_cpu/103_matmul_cpu.c", "7", "sum"),
+     true},
+    {"103_matmul_cpu/wrong/of_right.patch",
+     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("right/is_right.c", "8", "sum"), true},
+    {"103_matmul_cpu/wrong/stale.patch",
+     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("phase1_cpu/103_matmul_cpu.c", "7", "+sum"),
+     false},
+    {"103_matmul_cpu/wrong/of_nothing.patch",
+     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("right/none.c", "8", "sum"), false},
     {"103_matmul_cpu/right/is_right.c", "// RIGHT: a sum\n" PRODUCT("sum"), true},
     {"103_matmul_cpu/right/is_wrong.c", "// RIGHT: a sum\n" PRODUCT("-sum"), false},
     {"103_matmul_cpu/fast/no_claim.c", PRODUCT("-sum"), false},
@@ -151,15 +168,21 @@ static const struct {
 
 static char root[] = "/tmp/corpus.XXXXXX";
 
-static void write_file(const char *name, const char *text)
+static void write_file(const char *folder, const char *name, const char *text)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/grader/exercises/%s", root, name);
+    snprintf(path, sizeof path, "%s/%s/%s", root, folder, name);
     make_folders_of(path);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs(text, file);
     fclose(file);
+}
+
+static void write_corpus(void)
+{
+    write_file("solutions", "phase1_cpu/103_matmul_cpu.c", PRODUCT("sum"));
+    for (size_t i = 0; i < FILES; i++) write_file("grader/exercises", files[i].file, files[i].text);
 }
 
 /* A course of a few files. */
@@ -173,7 +196,7 @@ static void set_up(void)
     snprintf(command, sizeof command, "cd '%s' && cp -r common phase?_* '%s'",
              course ? course : ".", root);
     ck_assert_int_eq(system(command), 0);
-    for (size_t i = 0; i < FILES; i++) write_file(files[i].file, files[i].text);
+    write_corpus();
 }
 
 static void tear_down(void)
@@ -202,13 +225,16 @@ static process_result run_corpus(void)
 START_TEST(each_disagreement_is_told)
 {
     process_result r = run_corpus();
-    ck_assert_msg(strstr(r.output, "corpus: 2 passed, 4 failed, 0 skipped") != NULL, "%s",
+    ck_assert_msg(strstr(r.output, "corpus: 4 passed, 6 failed, 0 skipped") != NULL, "%s",
                   r.output);
     for (size_t i = 0; i < FILES; i++) {
         ck_assert_msg(is_told(r.output, files[i].file) != files[i].agrees, "%s in\n%s",
                       files[i].file, r.output);
     }
     ck_assert_ptr_nonnull(strstr(r.output, "wanted: 2x3x4 fails with \"twice as large\""));
+    ck_assert_ptr_nonnull(strstr(r.output, "wrong/stale.patch: does not apply to the solution: "
+                                           "error: patch failed: phase1_cpu/103_matmul_cpu.c:7"));
+    ck_assert_ptr_nonnull(strstr(r.output, "wrong/of_nothing.patch: what it changes is not there"));
     ck_assert_int_eq(r.status, 1);
     free(r.output);
 }
@@ -216,12 +242,12 @@ END_TEST
 
 START_TEST(what_needs_a_missing_layer_is_skipped)
 {
-    write_file("103_matmul_cpu/hostile/held.c",
+    write_file("grader/exercises", "103_matmul_cpu/hostile/held.c",
                "// HOSTILE: 2x3x4 | the sign is wrong | needs files/user\n" PRODUCT("-sum"));
     setenv("ISOLATION", "off", 1);
     process_result r = run_corpus();
     ck_assert_msg(strstr(r.output, "skipped 103_matmul_cpu/hostile/held.c: needs files/user\n") &&
-                      strstr(r.output, "corpus: 2 passed, 4 failed, 1 skipped"),
+                      strstr(r.output, "corpus: 4 passed, 6 failed, 1 skipped"),
                   "%s", r.output);
     free(r.output);
 }

@@ -37,7 +37,7 @@ static void tear_down(void)
 
 static claim *read_all(int *count, int *bad)
 {
-    const options o = {.root = root};
+    const options o = {.root = root, .build = "/build"};
     return claims_read(&o, count, bad);
 }
 
@@ -68,6 +68,22 @@ START_TEST(a_folder_is_a_submission)
     ck_assert_int_eq(c->part, IN_BUILD);
     ck_assert_str_eq(c->file, "phase1_cpu/103_matmul_cpu.c");
     ck_assert_ptr_nonnull(strstr(c->root, "grader/exercises/103_matmul_cpu/hostile/b"));
+    claims_free(c, count);
+}
+END_TEST
+
+START_TEST(a_patch_makes_a_submission)
+{
+    int count, bad;
+    write_claim("103_matmul_cpu/wrong/a.patch",
+                "// WRONG: 1x1x1 | is\n--- a/phase1_cpu/103_matmul_cpu.c");
+    write_claim("103_matmul_cpu/wrong/b.patch", "// WRONG: 1x1x1 | is\n--- a/right/halves.c");
+    claim *c = read_all(&count, &bad);
+    ck_assert_int_eq(count, 2);
+    ck_assert_str_eq(c[0].root, "/build/patched/103_matmul_cpu/wrong/a.patch");
+    ck_assert_str_eq(c[0].file, "phase1_cpu/103_matmul_cpu.c");
+    ck_assert_str_eq(c[1].file, "right/halves.c");
+    ck_assert_ptr_null(c[1].parts_root); /* they lie in its root */
     claims_free(c, count);
 }
 END_TEST
@@ -159,6 +175,7 @@ Suite *suite_claims(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, fields);
     tcase_add_test(tcase, a_folder_is_a_submission);
+    tcase_add_test(tcase, a_patch_makes_a_submission);
     tcase_add_test(tcase, what_claims_nothing);
     tcase_add_test(tcase, a_gpu_may_show_it_elsewhere);
     tcase_add_test(tcase, forgers_know_the_protocol);

@@ -19,7 +19,7 @@ static void set_up(void)
     snprintf(path, sizeof path, "%s/docs/results/h200/results.json", root ? root : ".");
     measured = json_load_file(path, 0, NULL);
     ck_assert_ptr_nonnull(measured);
-    snprintf(folder, sizeof folder, "/tmp/versus.XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/compare_runs.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_ptr_nonnull(realpath(folder, submission));
     snprintf(history, sizeof history, "%s/history.jsonl", folder);
@@ -68,7 +68,7 @@ static char *comparison(const char *id, int status)
     static char text[16384];
     o.exercises = id;
     ck_assert_ptr_nonnull(freopen(said, "w", stdout));
-    ck_assert_int_eq(versus(&o), status);
+    ck_assert_int_eq(compare_runs(&o), status);
     fflush(stdout);
     FILE *file = fopen(said, "r");
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -187,10 +187,10 @@ START_TEST(the_median_is_drawn)
 }
 END_TEST
 
-Suite *suite_versus(void)
+Suite *suite_compare_runs(void)
 {
-    Suite *suite = suite_create("versus");
-    TCase *tcase = tcase_create("versus");
+    Suite *suite = suite_create("compare_runs");
+    TCase *tcase = tcase_create("compare_runs");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, bandwidth_of_the_device);
     tcase_add_test(tcase, arithmetic_of_the_device);

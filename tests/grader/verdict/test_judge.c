@@ -47,12 +47,14 @@ static const exercise made = {.id = 103, .name = "made", .points = 10, .cases = 
 static const exercise good = {
     .id = 104, .name = "good", .points = 10, .speed_points = 5, .cases = well, .speed = speeds};
 static options asked;
+static case_state state;
 
 static void start(void)
 {
     runs = 0;
     asked = (options){.build = "/no/such/build"};
-    now = (context){.options = &asked, .exercise = &made, .place = ON_HOST};
+    state = case_begin(&asked, &made, ON_HOST, NULL);
+    case_enter(&state);
 }
 
 static exercise_result judged(const exercise *e, bool built)
@@ -87,12 +89,12 @@ END_TEST
 START_TEST(a_case_runs_with_two_seeds_and_the_first_again)
 {
     case_result results[5];
-    run_cases(results);
+    run_cases(&state, results);
     ck_assert_int_eq(runs, 3 + 1); /* the failing case begins at 3: its first run fails */
     ck_assert(seen[0] == seen[2] && seen[0] != seen[1]);
     ck_assert_uint_ne(results[0].seed, results[1].seed);
     ck_assert_int_lt(results[0].seed >> 48, 1); /* short enough to type */
-    ck_assert_ptr_null(now.allocations);
+    ck_assert_ptr_null(state.allocations);
     for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
 }
 END_TEST
@@ -101,14 +103,14 @@ START_TEST(a_seed_repeats_a_case)
 {
     case_result results[5];
     asked.seed_given = true, asked.seed = 7, asked.case_name = "passes";
-    run_cases(results);
+    run_cases(&state, results);
     const unsigned long long first = seen[0];
     ck_assert_uint_eq(results[0].seed, 7);
     ck_assert_int_eq(results[1].status, SKIPPED);
     for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
     runs = 0;
     asked.case_name = NULL, asked.case_start = "pass";
-    run_cases(results);
+    run_cases(&state, results);
     ck_assert_uint_eq(seen[0], first);
     ck_assert_int_eq(results[2].status, SKIPPED);
     for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
@@ -118,8 +120,8 @@ END_TEST
 START_TEST(after_a_deadline_nothing_runs)
 {
     case_result results[5];
-    now.dead = true;
-    run_cases(results);
+    state.dead = true;
+    run_cases(&state, results);
     ck_assert_int_eq(runs, 0);
     ck_assert_int_eq(results[0].status, NOT_RUN);
     ck_assert_str_eq(results[0].message, "not run after an earlier deadline");
@@ -132,7 +134,7 @@ START_TEST(cases_have_a_time_together)
 {
     case_result results[5];
     asked.slow = 1e-12; /* of the ten minutes */
-    run_cases(results);
+    run_cases(&state, results);
     asked.slow = 0;
     ck_assert_int_eq(results[1].status, NOT_RUN);
     ck_assert_str_eq(results[1].message, "not run: the cases before it took too long together");
@@ -182,7 +184,7 @@ END_TEST
 START_TEST(inputs_are_what_was_asked_for)
 {
     int hits = 0, highest = 0, outside = 0;
-    now.random = random_seed(5);
+    state.random = random_seed(5);
     const double *zeros = f64_array(1000);
     const float *x = random_f32_between(2000000, 2, 3); /* in huge pages */
     const int *labels = random_i32(1000, -2, 3);
@@ -197,17 +199,17 @@ START_TEST(inputs_are_what_was_asked_for)
     ck_assert_int_eq(outside, 0);
     ck_assert(highest > 100 && hits > 5 && hits <= 10);
     sprinkle_f32(y, 0, 5, 10); /* nowhere */
-    ck_assert_ptr_nonnull(now.allocations);
+    ck_assert_ptr_nonnull(state.allocations);
     inputs_free();
-    ck_assert_ptr_null(now.allocations);
+    ck_assert_ptr_null(state.allocations);
 }
 END_TEST
 
 START_TEST(the_same_seed_gives_the_same_inputs)
 {
-    now.random = random_seed(5);
+    state.random = random_seed(5);
     float *first = random_normal_f32(1000), *second = random_normal_f32(1000);
-    now.random = random_seed(5);
+    state.random = random_seed(5);
     const float *again = random_normal_f32(1000);
     ck_assert_mem_eq(first, again, 4000);
     ck_assert_mem_ne(first, second, 4000);

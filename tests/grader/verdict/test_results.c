@@ -1,5 +1,5 @@
 /*
- * test_results.c: from verdicts to results.json (results.c), to the terminal (report.c) and to what
+ * test_results.c: from verdicts to results.json (results.c), to the terminal (terminal.c) and to what
  * is remembered (cache.c). Whatever a compiler or a student printed, the file can be read again.
  */
 #include "grader/tests.h"

@@ -1,0 +1,112 @@
+/*
+ * shared_race.c: the words for what is wrong with an access to shared memory.
+ *
+ * Interface
+ *   report_shared_bounds, report_shared_copy, report_shared_race     for shadow.c
+ */
+#include <stdio.h>
+
+#include "shadow.h"
+
+static bool owned(const block *b, uint32_t offset)
+{
+    uint32_t word = b->words.written[offset / 4];
+    return word == SPLIT ? b->bytes.written[offset] != UNOWNED : word != UNOWNED;
+}
+
+static uint32_t distance(const variable *v, uint32_t offset)
+{
+    uint32_t start = (uint32_t)v->address, end = start + (uint32_t)v->bytes;
+    return offset < start ? start - offset : offset >= end ? offset - end : 0;
+}
+
+/* The variable of this kernel that the access just missed. */
+static const variable *variable_near(const function *kernel, uint32_t offset)
+{
+    const module *m = kernel->module;
+    const variable *best = NULL;
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+        const variable *v = &m->variables[i];
+        if (v->space != SPACE_SHARED || v->external || !kernel->shared_used[i]) continue;
+        if (!best || distance(v, offset) < distance(best, offset)) best = v;
+    }
+    return best && distance(best, offset) < SHARED_RED_ZONE * 8 ? best : NULL;
+}
+
+static void describe_shared(const block *b, const op *o, uint32_t offset, char *text, size_t room)
+{
+    const function *kernel = b->launch->function;
+    const variable *v = variable_near(kernel, offset);
+    uint32_t start = kernel->module->shared_bytes, size = b->shadow_dynamic;
+    char name[128] = "";
+    if (v) {
+        start = (uint32_t)v->address;
+        size = (uint32_t)v->bytes;
+        plain_name(v->name, name, sizeof name);
+    }
+    bool dynamic = !v && size && offset + SHARED_RED_ZONE * 8 > start;
+    const char *array = dynamic ? "dynamic shared memory" : "shared array ";
+    bool before = offset < start;
+    char distance[64] = "just";
+    if (offset != start + size)
+        describe_distance(o, before ? start - offset : offset - start - size, distance, 64);
+    if (!v && !dynamic) {
+        snprintf(text, room, "at offset %d, outside the shared memory of the block",
+                 (int32_t)offset);
+    } else {
+        snprintf(text, room, "%s %s of the %u-byte %s%s", distance,
+                 before ? "before the start" : "past the end", size, array, name);
+    }
+}
+
+/* What counts is the first byte that is outside. */
+void report_shared_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane,
+                          access_kind how)
+{
+    block *b = w->block;
+    char where[256];
+    uint32_t miss = offset;
+    while (miss < b->shared_bytes && miss < offset + bytes && owned(b, miss)) miss++;
+    describe_shared(b, o, miss, where, sizeof where);
+    report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", access_verb(how), bytes,
+           where);
+    launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+void report_shared_copy(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
+                        const conflict *c)
+{
+    char me[48];
+    uint32_t line = 0;
+    module_file(w->block->launch->function->module, c->line, &line);
+    report(w, o, FINDING_RACE, lane, offset,
+           "thread%s %s what the asynchronous copy at line %u is still bringing: a race, because "
+           "nobody has waited for that copy",
+           thread_name(w->block, w->index * LANES + lane, me),
+           how == ACCESS_LOAD ? "reads" : "overwrites", line);
+}
+
+void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
+                        const conflict *c)
+{
+    const block *b = w->block;
+    char me[48], other[48];
+    uint32_t line = 0;
+    module_file(b->launch->function->module, c->line, &line);
+    thread_name(b, w->index * LANES + lane, me);
+    thread_name(b, c->cell & THREAD, other);
+    bool several = !c->wrote && c->cell & (MANY | CROWD);
+    bool warp_only = ((c->cell & WARP) / LANES) == w->index && !(c->cell & CROWD);
+    const char *does = how == ACCESS_LOAD    ? "reads"
+                       : how == ACCESS_STORE ? "overwrites"
+                                             : "updates";
+    const char *advice = !warp_only                         ? ""
+                         : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
+                                                              "of a warp"
+                                                            : ": the lanes of a warp need not run "
+                                                              "in step";
+    report(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, lane, offset,
+           "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
+           several ? "other threads" : "thread", several ? "" : other, c->wrote ? "wrote" : "read",
+           line, warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", advice);
+}

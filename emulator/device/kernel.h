@@ -1,0 +1,32 @@
+/*
+ * kernel.h: what is known of a kernel, and one launch of it. Part of device.h.
+ */
+#ifndef SOFTGPU_KERNEL_H
+#define SOFTGPU_KERNEL_H
+
+#include <stdint.h>
+
+/** What the compiler said of a kernel, and how its parameters lie in the parameter block. */
+typedef struct device_function_facts {
+    char name[128]; /**< as in the source, not mangled */
+    uint32_t param_count;
+    uint32_t param_bytes; /**< size of the parameter block */
+    uint32_t param_offset[256], param_size[256];
+    uint32_t static_shared_bytes;
+    uint32_t local_bytes; /**< per thread */
+    uint32_t registers;   /**< an estimate: 32-bit registers live at once, 16..255 */
+    uint32_t max_threads; /**< .maxntid, or 1024 */
+} device_function_facts;
+
+/** One kernel launch. `params` is laid out as device_function_facts says. */
+typedef struct device_launch_request {
+    uint32_t function;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const void *params;
+    uint32_t param_bytes;
+    uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
+                             DEVICE_RESIDENT of them */
+} device_launch_request;
+
+#endif

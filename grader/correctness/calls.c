@@ -1,0 +1,209 @@
+/* calls.c: the calls of a case: what it asks becomes a request, and what came of it is kept in the
+ * case's state, or fails the case. */
+#include "running.h"
+
+#include "mistakes/mistakes.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void need_worker(void)
+{
+    char why[512];
+    case_state *s = running;
+    if (s->worker) return;
+    s->worker = worker_start(s->options, s->place, s->library, why);
+    if (s->worker) return;
+    s->dead = true; /* it would not load the next time either */
+    fail("the worker cannot load it: %s", why);
+}
+
+/* For those who look for a pattern: a factor that is one of the sizes. */
+static void take_sizes(const argument *arguments, int count)
+{
+    running->size_count = 0;
+    for (int i = 0; i < count && i < WIRE_ARGUMENTS; i++) {
+        const wire_argument *w = &arguments[i].wire;
+        if (w->kind != WIRE_I32 && w->kind != WIRE_U64) continue;
+        running->sizes[running->size_count++] =
+            w->kind == WIRE_I32 ? (long)w->value.i : (long)w->value.u;
+    }
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+/* Under a checker all findings of a case are kept, each line once. */
+static void keep_all(const char *function, const call_outcome *o)
+{
+    case_state *s = running;
+    for (uint32_t i = 0; i < o->finding_count && i < WIRE_FINDINGS; i++) {
+        char *line = NULL, *all = NULL;
+        if (asprintf(&line, "%s: %s", function, o->findings[i].line) < 0) return;
+        const bool known = s->finding && strstr(s->finding, line);
+        if (!known && asprintf(&all, "%s%s%s", s->finding ? s->finding : "", s->finding ? "\n" : "",
+                               line) >= 0) {
+            free(s->finding);
+            s->finding = all;
+        }
+        free(line);
+    }
+}
+
+/* The outputs are judged all the same, and the first finding of the case is kept for its checks. */
+static void take_findings(const char *function, const call_outcome *o)
+{
+    case_state *s = running;
+    if (o->finding_count == 0) return;
+    if (s->options->slow > 0) keep_all(function, o);
+    if (s->finding) return;
+    if (asprintf(&s->finding, "%s: %s%s%s", function, o->findings[0].line,
+                 o->finding_count > 1 ? " (and more)" : "", symptom_name(o->findings[0].line)) < 0)
+        s->finding = NULL;
+}
+
+/* ---- one call -------------------------------------------------------------------------------- */
+
+static const call_outcome *perform(call_request request)
+{
+    case_state *s = running;
+    take_sizes(request.arguments, request.count);
+    need_worker();
+    call_perform(s->worker, &request, &s->last);
+    const call_outcome *o = &s->last;
+    if (o->worker_is_spent) case_drop_worker(s);
+    s->dead = s->dead || o->is_hopeless;
+    if (o->failed) fail("%s%s", o->message, symptom_name(o->symptom));
+    take_findings(request.function, o);
+    if (request.is_baseline) leave_case();
+    return o;
+}
+
+/* As the run is: the arguments of one call are all that the case adds. */
+static call_request request_of(const char *function, wire_return returns, const argument *arguments,
+                               int count)
+{
+    call_request r = running->request;
+    r.function = function;
+    r.returns = returns;
+    r.arguments = arguments;
+    r.count = count;
+    return r;
+}
+
+static const call_outcome *call(const char *function, wire_return returns,
+                                const argument *arguments, int count)
+{
+    return perform(request_of(function, returns, arguments, count));
+}
+
+void call_cuda(const char *function, argument *arguments, int count)
+{
+    call(function, WIRE_RETURN_CUDA, arguments, count);
+}
+
+void call_void(const char *function, argument *arguments, int count)
+{
+    call(function, WIRE_RETURN_VOID, arguments, count);
+}
+
+int call_returning_i32(const char *function, argument *arguments, int count)
+{
+    return (int)call(function, WIRE_RETURN_I32, arguments, count)->returned.i;
+}
+
+float call_returning_f32(const char *function, argument *arguments, int count)
+{
+    return (float)call(function, WIRE_RETURN_F32, arguments, count)->returned.f;
+}
+
+double call_returning_f64(const char *function, argument *arguments, int count)
+{
+    return call(function, WIRE_RETURN_F64, arguments, count)->returned.f;
+}
+
+static int64_t call_returning_pointer(const char *function, int number, const argument *arguments,
+                                      int count)
+{
+    call_request r = request_of(function, WIRE_RETURN_HANDLE, arguments, count);
+    r.handle = number;
+    return perform(r)->returned.i;
+}
+
+/* A pointer is as wide, and comes back in the same register. */
+unsigned long long call_returning_u64(const char *function, argument *arguments, int count)
+{
+    const int unused = WIRE_HANDLES - 1;
+    return (unsigned long long)call_returning_pointer(function, unused, arguments, count);
+}
+
+void call_returning_handle(int number, const char *function, argument *arguments, int count)
+{
+    expect(call_returning_pointer(function, number, arguments, count) != 0, "%s returned NULL",
+           function);
+}
+
+void call_counted(const char *function, argument *arguments, int count)
+{
+    call_request r = request_of(function, WIRE_RETURN_CUDA, arguments, count);
+    r.counted = true;
+    perform(r);
+}
+
+/* What is known of the call that is timed or counted stays as it is. */
+void call_aside(const char *function, argument *arguments, int count)
+{
+    const call_outcome known = running->last;
+    call_request r = request_of(function, WIRE_RETURN_CUDA, arguments, count);
+    r.timed = r.counted = r.is_baseline = false;
+    perform(r);
+    running->last = known;
+}
+
+/* ---- the last one ---------------------------------------------------------------------------- */
+
+place case_place(void)
+{
+    return running->place;
+}
+
+bool call_is_timed(void)
+{
+    return running->request.timed;
+}
+
+const char *call_output(void)
+{
+    return running->last.output ? running->last.output : "";
+}
+
+double held_bytes(void)
+{
+    need_worker();
+    device_process *d = worker_device(running->worker);
+    return (double)worker_bytes(running->worker) + (d ? (double)device_process_bytes(d) : 0.0);
+}
+
+const device_counts *call_counts(void)
+{
+    return worker_device(running->worker) ? &running->last.counts : NULL;
+}
+
+double call_seconds(void)
+{
+    return running->last.seconds;
+}
+
+double call_wall_seconds(void)
+{
+    return running->last.wall;
+}
+
+wire_copies call_copies(void)
+{
+    return running->last.copies;
+}
+
+long long call_printed(void)
+{
+    return running->last.printed;
+}

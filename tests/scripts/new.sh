@@ -1,0 +1,68 @@
+#!/bin/sh
+# new.sh: an exercise that make new lays out is complete, in C and in CUDA: its skeleton is not started,
+# its solution gets full points, its first wrong submission is rejected. In a copy of what git tracks,
+# with a copy of the build. The last line counts.
+set -u
+cd "$COURSE_ROOT" || exit 2
+unset SUBMISSION EX PHASE CASE SEED RESULTS # of the make that runs this
+work=$COURSE_BUILD/test/new
+rm -rf "$work"
+mkdir -p "$work"
+git ls-files -z | xargs -0 cp -a --parents -t "$work" || exit 2
+mkdir "$work/build"
+cp -a "$COURSE_BUILD"/config.mk "$COURSE_BUILD"/obj "$COURSE_BUILD"/emulator "$COURSE_BUILD"/remote \
+    "$COURSE_BUILD"/*.so "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/softgpu_device "$work/build"
+cd "$work" || exit 2
+unset COURSE_ROOT COURSE_BUILD
+export NO_INSTALL=1
+passed=0 failed=0
+
+expect() { # WHAT COMMAND...
+    what=$1
+    shift
+    if "$@" >log 2>&1; then
+        passed=$((passed + 1))
+        echo "ok $what"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $what"
+        tail -n 30 log | sed 's/^/    /'
+    fi
+}
+
+says() { # WORDS COMMAND...
+    words=$1
+    shift
+    "$@" >said 2>&1
+    status=$?
+    cat said
+    grep -q -- "$words" said && return $status
+}
+
+refused() { # WORDS NAME=VALUE...
+    words=$1
+    shift
+    ! make new "$@" >said 2>&1 && cat said && grep -q -- "$words" said
+}
+
+complete() { # ID NAME PHASE
+    expect "$2: is laid out" make new EX="$1" NAME="$2" PHASE="$3"
+    expect "$2: has a skeleton" make skeletons
+    expect "$2: the solution gets all points" make grade SUBMISSION=solutions EX="$1" STRICT=1
+    expect "$2: the skeleton is not started" says "$1 *$2 *not_started" make grade EX="$1"
+    expect "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
+    expect "$2: has hints" make hint EX="$1"
+    expect "$2: is in README's list" says "README.md" make readme
+    expect "$2: its page is complete" tools/documents.sh --check "docs/exercises/$1_$2.md"
+    expect "$2: is in the manifest" make manifest
+}
+
+complete 199 doubled 1
+[ -z "${CUCC_FRONTEND:-}" ] || complete 399 rope 3
+expect 'no exercise is laid out twice' refused 'there already' EX=199 NAME=other PHASE=1
+expect 'a number is of its phase' refused 'of phase 2' EX=399 NAME=other PHASE=2
+expect 'a name is one of C' refused 'function of C' EX=198 NAME=a-b PHASE=1
+expect 'and all three are needed' refused 'as in make new' EX=198
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
