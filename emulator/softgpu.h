@@ -8,14 +8,15 @@
 #include <stddef.h>
 
 #include "device/counts.h"
+#include "device/finding.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** Called once for every finding, after the launch that caused it, instead of the line on stderr.
- *  `line` is the line that would have been printed, without "softgpu: " and newline. */
-typedef void softgpu_finding_hook(const char *line, void *context);
+ *  Its files are names without folders. */
+typedef void softgpu_finding_hook(const device_finding *, void *context);
 void softgpu_on_finding(softgpu_finding_hook *hook, void *context);
 
 /** What findings call an allocation, after its size: "the argument c". By default the source line

@@ -1,11 +1,13 @@
 /*
- * finding.h: a defect of a kernel, as the device names it: what it is, where, and of which memory.
- * Part of device.h.
+ * finding.h: a defect of a program, as data. It is made where it is seen, on the device or in the
+ * runtime, and crosses every boundary between processes as this struct; what a reader is told is
+ * made of it at the end, by finding_line (runtime/core/finding.h).
  */
-#ifndef SOFTGPU_FINDING_H
-#define SOFTGPU_FINDING_H
+#ifndef SOFTGPU_DEVICE_FINDING_H
+#define SOFTGPU_DEVICE_FINDING_H
 
 #include <stdint.h>
+#include <string.h>
 
 typedef uint64_t device_address;
 
@@ -26,8 +28,25 @@ typedef enum device_finding_kind {
     FINDING_INACTIVE_LANE,    /* a warp operation with a lane that does not take part */
     FINDING_EARLY_RETURN,     /* threads returned before a barrier of the others */
     FINDING_STREAM_RACE,      /* works of two streams, and neither comes after the other */
+    /* of host code: the runtime's, not the device's */
+    FINDING_FREED_EARLY,     /* pinned memory that a copy may still touch */
+    FINDING_UNCHECKED_ERROR, /* a launch failed, and the program did not ask */
+    FINDING_LEAK,
     FINDING_KINDS,
 } device_finding_kind;
+
+/** The mistake that a finding is a symptom of, where it tells. */
+typedef enum device_cause {
+    CAUSE_NONE,
+    CAUSE_NO_EVENT,            /* that makes one stream wait for the other */
+    CAUSE_ONE_PLACE,           /* several threads write to it */
+    CAUSE_NO_BARRIER_TO_WRITE, /* what others read is written, and no barrier in between */
+    CAUSE_NO_BARRIER_TO_READ,  /* what others wrote is read, and no barrier in between */
+    CAUSE_UNWRITTEN_SHARED,    /* shared memory that no thread of the block has written */
+    CAUSE_UNWRITTEN,           /* global memory that nothing has written */
+    CAUSE_PAST_END,            /* of an allocation or a variable */
+    CAUSES,
+} device_cause;
 
 /** Where an address lies, seen from an allocation. */
 typedef enum device_relation {
@@ -37,16 +56,20 @@ typedef enum device_relation {
     RELATION_PAST,
     RELATION_FREED, /* inside, before it was freed */
     RELATION_NULL,  /* a null pointer, or near one */
-    RELATION_ALIEN, /* no address of the device: a host pointer, say */
+    RELATION_ALIEN, /* no address of the device */
+    RELATION_HOST,  /* the same, and the host has memory there: a host pointer */
 } device_relation;
 
 /** One defect of a kernel, seen while it ran. The same defect at the same line is reported once a
  *  launch, with a count. */
 typedef struct device_finding {
     device_finding_kind kind;
+    device_cause cause;
     uint32_t count;   /**< times seen in this launch */
-    char kernel[128]; /**< name as in the source, not mangled; "": two copies or fills */
-    char file[256];   /**< as the compiler recorded it; "" without -lineinfo */
+    char kernel[128]; /**< name as in the source, not mangled; "": two copies or fills, or host code
+                       */
+    char file[256];   /**< as the compiler recorded it; "" without -lineinfo. A tool gets the name
+                           alone, without folders */
     uint32_t line;
     char
         inlined_file[256]; /**< where the function that holds the line was inlined; "" if nowhere */
@@ -56,8 +79,16 @@ typedef struct device_finding {
     device_relation relation;     /**< of the first byte that is wrong */
     device_address base;          /**< the allocation concerned; 0: none of device_alloc's */
     uint64_t bytes;
-    char text[512]; /**< one sentence: what happened, to which memory, and the cause; if there is
-                         a base, it ends with the words for that allocation */
+    char text[1024]; /**< one sentence: what happened, to which memory, and the cause; from the
+                          device it ends with the words for the base, and the runtime goes on with
+                          what it knows of that (runtime/core/finding.h) */
 } device_finding;
+
+/** A file's name without its folders. */
+static inline const char *base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
 
 #endif

@@ -32,7 +32,7 @@
 
 #include "device/device.h"
 
-#define REMOTE_VERSION 2
+#define REMOTE_VERSION 3
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
 #define REMOTE_CHUNK   (UINT64_C(1) << 20)  /* of a long copy: stays in the processors' caches */
 #define REMOTE_NAME    4096                 /* the longest name, its end included */
@@ -66,7 +66,7 @@ typedef struct remote_kernel {
     device_counts counts;
 } remote_kernel;
 
-enum { REMOTE_FINDINGS = 16, REMOTE_LINE = 1024 };
+enum { REMOTE_FINDINGS = 16 };
 
 /** What happened while the client was listened to. Copies are those between host and device. */
 typedef struct remote_account {
@@ -76,8 +76,8 @@ typedef struct remote_account {
     uint32_t faults;        /**< launches that ended with a fault */
     uint32_t shares;        /**< ranges that were shared with the host at any time meanwhile */
     uint64_t printed;       /**< bytes, by kernels */
-    uint32_t finding_count; /**< the first of them are here */
-    char line[REMOTE_FINDINGS][REMOTE_LINE];
+    uint32_t finding_count; /**< the first of them are here, as softgpu's hook gets them */
+    device_finding findings[REMOTE_FINDINGS];
 } remote_account;
 
 /* ---- link.c ---------------------------------------------------------------------------------- */

@@ -3,11 +3,12 @@
  * and not from the client: findings, copies, launches, counts.
  *
  * Findings wait here until the client has seen them; its words for their memory (where the program
- * allocated it) are put beside them. A supervisor gets them as lines.
+ * allocated it) are put beside them. A supervisor gets both as one finding.
  */
 #define _GNU_SOURCE
 #include "server.h"
 
+#include "runtime/core/finding.h"
 #include "runtime/profile/profile.h"
 
 #include <ctype.h>
@@ -110,15 +111,18 @@ void watch_annotate(remote_watch *w, bool is_host, const char *words)
 }
 
 /* The supervisor's name for the allocation goes before the client's words. */
-static void compose(const remote_watch *w, const struct record *r, char *line, size_t size)
+static device_finding compose(const remote_watch *w, const struct record *r)
 {
+    device_finding f = r->finding;
     char words[WORDS];
 
     snprintf(words, sizeof words, "%s", r->words);
     for (uint32_t i = 0; i < w->owned_count; i++)
         if (w->owned[i].address == r->finding.base && *w->owned[i].name)
             snprintf(words, sizeof words, ", %s", w->owned[i].name);
-    finding_line(&r->finding, r->is_host, words, line, size);
+    finding_annotate(&f, r->is_host, words);
+    finding_strip_folders(&f);
+    return f;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -239,7 +243,7 @@ void watch_account(remote_watch *w, remote_account *a)
     count_add(&a->counts, &w->transfers);
     a->finding_count = w->findings;
     for (uint32_t i = 0; i < w->kept && i < REMOTE_FINDINGS; i++)
-        compose(w, &w->records[i], a->line[i], sizeof a->line[i]);
+        a->findings[i] = compose(w, &w->records[i]);
     watch_count(w, true, false);
 }
 

@@ -37,6 +37,6 @@ static inline bool is_output(const argument *a)
  *  @return false after call_fails() */
 bool device_report_is_good(ongoing *, const remote_account *, bool has_results);
 /** @return false, for the caller to return: the outcome says so */
-bool call_fails(ongoing *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool call_fails(ongoing *, failure, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -3,6 +3,7 @@
  * that the call depends on, the outcome all that came of it; nothing else is read or written.
  */
 #include "buffers.h"
+#include "runtime/core/finding.h"
 
 #include "timer.h"
 #include <math.h>
@@ -14,29 +15,42 @@
 #define CLOCK_SLACK 0.002 /* seconds by which two clocks may differ */
 #define PATIENCE    60.0  /* seconds for what is no student's work */
 
-bool call_fails(ongoing *c, const char *format, ...)
+bool call_fails(ongoing *c, failure failure, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(c->outcome->message, sizeof c->outcome->message, format, arguments);
     va_end(arguments);
     c->outcome->failed = true;
+    c->outcome->failure = failure;
     return false;
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-static void set_symptom(ongoing *c, const char *text)
-{
-    snprintf(c->outcome->symptom, sizeof c->outcome->symptom, "%s", text);
-}
-
 /* What ends a launch fails the call. */
 static bool finding_fails(ongoing *c, const wire_reply *reply)
 {
-    set_symptom(c, reply->findings[0].line);
-    return call_fails(c, "%s: %s%s", c->request->function, reply->findings[0].line,
+    char line[2000];
+    const device_finding *f = &reply->findings[0];
+    const uint32_t number = c->outcome->finding_count - reply->finding_count + 1;
+    finding_line(f, line, sizeof line);
+    c->outcome->cause = f->cause;
+    c->outcome->culprit = number <= WIRE_FINDINGS ? number : 0;
+    return call_fails(c, failure_of(f), "%s: %s%s", c->request->function, line,
                       reply->finding_count > 1 ? " (and more)" : "");
+}
+
+static bool crash_fails(ongoing *c, const wire_reply *reply)
+{
+    char where[96] = "";
+    if (*reply->past) {
+        c->outcome->cause = CAUSE_CRASHED_PAST_END;
+        snprintf(where, sizeof where, ", %llu bytes past the end of `%s`",
+                 (unsigned long long)reply->distance, reply->past);
+    }
+    return call_fails(c, FAILURE_CRASH, "%s crashed: %s%s", c->request->function, reply->text,
+                      where);
 }
 
 static void keep_findings(ongoing *c, const wire_reply *reply)
@@ -57,17 +71,19 @@ static bool reply_is_good(ongoing *c, const wire_reply *reply)
     if (reply->status != WIRE_OK && reply->finding_count > 0) return finding_fails(c, reply);
     switch (reply->status) {
     case WIRE_OK: return true;
-    case WIRE_NO_FUNCTION: return call_fails(c, "the file does not define %s", function);
-    case WIRE_NOT_IMPLEMENTED: return call_fails(c, "%s is not implemented yet", reply->text);
-    case WIRE_CUDA_ERROR: return call_fails(c, "%s: %s", function, reply->text);
-    case WIRE_MEDDLED: return call_fails(c, "%s %s", function, reply->text);
-    case WIRE_CRASHED:
-        set_symptom(c, reply->text);
-        return call_fails(c, "%s crashed: %s", function, reply->text);
+    case WIRE_NO_FUNCTION:
+        return call_fails(c, FAILURE_NO_FUNCTION, "the file does not define %s", function);
+    case WIRE_NOT_IMPLEMENTED:
+        return call_fails(c, FAILURE_STUB, "%s is not implemented yet", reply->text);
+    case WIRE_CUDA_ERROR: return call_fails(c, FAILURE_CUDA, "%s: %s", function, reply->text);
+    case WIRE_MEDDLED: return call_fails(c, FAILURE_CALL, "%s %s", function, reply->text);
+    case WIRE_CRASHED: return crash_fails(c, reply);
     case WIRE_NO_MEMORY:
-        return call_fails(c, "%s: no memory for its buffers: %s", function, reply->text);
+        return call_fails(c, FAILURE_CALL, "%s: no memory for its buffers: %s", function,
+                          reply->text);
     default:
-        return call_fails(c, "%s: the worker's answer %u means nothing", function, reply->status);
+        return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u means nothing", function,
+                          reply->status);
     }
 }
 
@@ -85,9 +101,11 @@ static bool ask(ongoing *c, wire_verb verb, wire_reply *reply, double deadline)
     c->outcome->worker_is_spent = true;
     if (outcome == EXCHANGE_DEADLINE) {
         c->outcome->is_hopeless = true;
-        return call_fails(c, "%s did not return within %.0f s", function, deadline);
+        return call_fails(c, FAILURE_DEADLINE, "%s did not return within %.0f s", function,
+                          deadline);
     }
-    return call_fails(c, "%s did not return: %s", function, worker_exit_reason(c->worker));
+    return call_fails(c, FAILURE_CRASH, "%s did not return: %s", function,
+                      worker_exit_reason(c->worker));
 }
 
 /* ---- what is known of it --------------------------------------------------------------------- */
@@ -98,7 +116,7 @@ static bool left_nothing(ongoing *c)
     const int left = c->request->place == ON_HOST ? worker_leftovers(c->worker) : 0;
     if (left == 0) return true;
     c->outcome->worker_is_spent = true;
-    return call_fails(c, "%s left %d thread%s running", c->request->function, left,
+    return call_fails(c, FAILURE_CALL, "%s left %d thread%s running", c->request->function, left,
                       left == 1 ? "" : "s");
 }
 
@@ -112,7 +130,8 @@ static bool take_time(ongoing *c, const wire_reply *reply, const core_usage *bef
     const core_usage after = worker_used(c->worker);
     const double worked = after.worked - before->worked;
     if (!(reply->seconds > 0 && reply->seconds <= o->wall + CLOCK_SLACK))
-        return call_fails(c, "%s: the worker claims %.6f s, the grader measured %.6f s",
+        return call_fails(c, FAILURE_CALL,
+                          "%s: the worker claims %.6f s, the grader measured %.6f s",
                           c->request->function, reply->seconds, o->wall);
     o->waited = after.waited - before->waited;
     o->overhead = o->wall - reply->seconds;
@@ -143,7 +162,7 @@ static bool take_report(ongoing *c, wire_reply *reply)
     if (!a) {
         o->worker_is_spent = true;
         o->is_hopeless = true; /* it ended, or does not answer: the next would wait as long */
-        return call_fails(c, "%s: the process of the software GPU ended while it ran",
+        return call_fails(c, FAILURE_CALL, "%s: the process of the software GPU ended while it ran",
                           c->request->function);
     }
     device_report_findings(a, reply);
@@ -168,7 +187,8 @@ static bool begin(ongoing *c)
                           .from_idle = r->timed && r->from_idle,
                           .repeats = 1};
     snprintf(c->wire.function, sizeof c->wire.function, "%s", r->function);
-    if (r->count > WIRE_ARGUMENTS) return call_fails(c, "too many arguments for %s", r->function);
+    if (r->count > WIRE_ARGUMENTS)
+        return call_fails(c, FAILURE_CALL, "too many arguments for %s", r->function);
     for (int i = 0; i < r->count; i++) {
         c->wire.arguments[i] = r->arguments[i].wire;
         if (r->place == ON_HOST) c->wire.arguments[i].space = WIRE_HOST;

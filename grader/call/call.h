@@ -118,11 +118,40 @@ typedef struct call_request {
     bool is_baseline; /* of the repository: its outputs are not looked at */
 } call_request;
 
+/** What a case failed of. */
+typedef enum failure {
+    FAILURE_NONE,
+    FAILURE_RESULT, /* it is not what it should be */
+    FAILURE_CALL,   /* nothing below: how the call went */
+    FAILURE_STUB,
+    FAILURE_NO_FUNCTION,
+    FAILURE_DEADLINE,
+    FAILURE_CRASH,
+    FAILURE_WROTE_OUTSIDE,
+    FAILURE_CHANGED_INPUT,
+    FAILURE_OUT_OF_BOUNDS,
+    FAILURE_MISALIGNED,
+    FAILURE_NO_BARRIER,
+    FAILURE_RACE,
+    FAILURE_UNWRITTEN,
+    FAILURE_DEADLOCK,
+    FAILURE_CUDA,
+    FAILURES,
+} failure;
+
+/** Of a case that fails of this finding (device_report.c). */
+failure failure_of(const device_finding *);
+
+/** Causes beyond those of device_cause: what canaries and guard pages show. */
+enum { CAUSE_WROTE_PAST_END = CAUSES, CAUSE_CRASHED_PAST_END, ALL_CAUSES };
+
 /** All that came of it. */
 typedef struct call_outcome {
     bool failed;
-    char message[1024]; /* why; without the likely mistake */
-    char symptom[512];  /* what of that a likely mistake follows from, or "" */
+    failure failure;
+    char message[2048]; /* why; without the likely mistake */
+    unsigned cause;     /* what a likely mistake follows from */
+    uint32_t culprit; /* of the findings: the number, from 1 on, of the one that failed it; or 0 */
     bool worker_is_spent;
     bool is_hopeless; /* the next call would wait as long */
     union {
@@ -130,7 +159,7 @@ typedef struct call_outcome {
         double f;
     } returned;
     uint32_t finding_count; /* the first WIRE_FINDINGS are here */
-    wire_finding findings[WIRE_FINDINGS];
+    device_finding findings[WIRE_FINDINGS];
     const char *output;   /* what the worker printed; valid until the next call */
     double seconds, wall; /* of the call; by the grader's clock */
     double waited;        /* timed: what of it was waiting for a core */

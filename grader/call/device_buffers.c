@@ -19,7 +19,7 @@ static bool place_all(ongoing *c)
         wire_argument *w = &c->wire.arguments[i];
         if (!have(c, w)) continue;
         if (!device_process_upload(d, w, a->role == ROLE_OUT ? NULL : a->data))
-            return call_fails(c, "softgpu has no memory for `%s` of %s", w->name,
+            return call_fails(c, FAILURE_CALL, "softgpu has no memory for `%s` of %s", w->name,
                               c->request->function);
     }
     device_process_listen(d, c->request->counted);
@@ -32,13 +32,14 @@ static bool take_back(ongoing *c, int i)
     const argument *a = &c->request->arguments[i];
     const wire_argument *w = &c->wire.arguments[i];
     if (!device_process_is_whole(d, w))
-        return call_fails(c, "wrote outside of `%s`: before its start", w->name);
+        return call_fails(c, FAILURE_WROTE_OUTSIDE, "wrote outside of `%s`: before its start",
+                          w->name);
     if (w->bytes == 0) return true;
     if (is_output(a))
         return device_process_download(d, w, a->data) ||
-               call_fails(c, "softgpu ended before `%s` was read", w->name);
+               call_fails(c, FAILURE_CALL, "softgpu ended before `%s` was read", w->name);
     return device_process_holds(d, w, a->data) ||
-           call_fails(c, "changed its input `%s`, which is const", w->name);
+           call_fails(c, FAILURE_CHANGED_INPUT, "changed its input `%s`, which is const", w->name);
 }
 
 const buffers device_buffers = {have, place_all, take_back};

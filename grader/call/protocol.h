@@ -18,6 +18,8 @@
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H
 
+#include "device/finding.h"
+
 #include <stdint.h>
 
 #define WIRE_CONTROL_FD 3 /* the socket, in the worker */
@@ -96,12 +98,8 @@ typedef enum wire_status {
     WIRE_CUDA_ERROR,      /* text says which error and where; `sticky` if the worker is spent */
     WIRE_NO_MEMORY,       /* the worker could not allocate the buffers */
     WIRE_MEDDLED,         /* the library changed what is the worker's own: text says what */
-    WIRE_CRASHED,         /* a signal: text says which and near which buffer; the worker is gone */
+    WIRE_CRASHED,         /* a signal: text says which; the worker is gone */
 } wire_status;
-
-typedef struct wire_finding {
-    char line[512];
-} wire_finding;
 
 /* Between host and device. */
 typedef struct wire_copies {
@@ -119,8 +117,10 @@ typedef struct wire_reply {
         double f;
     } returned;
     uint32_t finding_count; /* how many there were; the first WIRE_FINDINGS are here */
-    wire_finding findings[WIRE_FINDINGS];
+    device_finding findings[WIRE_FINDINGS];
     char text[512];
+    char past[32];      /* crashed behind the end of this buffer, or "" */
+    uint64_t distance;  /* ... bytes */
     wire_copies copies; /* of the call, as the worker saw them */
 } wire_reply;
 

@@ -63,7 +63,7 @@ static bool place_all(ongoing *c)
     c->wire.memory_bytes = lay_out(c);
     c->shared = worker_memory(c->worker, c->wire.memory_bytes);
     if (!c->shared && c->wire.memory_bytes > 0)
-        return call_fails(c, "the grader has no memory for %s", c->request->function);
+        return call_fails(c, FAILURE_CALL, "the grader has no memory for %s", c->request->function);
     for (uint32_t i = 0; i < c->wire.count; i++) {
         const wire_argument *w = &c->wire.arguments[i];
         if (have(c, w)) fill_image(c->shared + w->at, w, &c->request->arguments[i]);
@@ -78,12 +78,14 @@ static bool canaries_live(ongoing *c, const unsigned char *image, const wire_arg
     const unsigned char *after = image + w->before + w->bytes;
     for (size_t i = 0; i < w->after; i++) {
         if (after[i] == CANARY) continue;
-        strcpy(c->outcome->symptom, "wrote outside of, past its end");
-        return call_fails(c, "wrote outside of `%s`: %zu bytes past its end", w->name, i);
+        c->outcome->cause = CAUSE_WROTE_PAST_END;
+        return call_fails(c, FAILURE_WROTE_OUTSIDE, "wrote outside of `%s`: %zu bytes past its end",
+                          w->name, i);
     }
     for (size_t i = 1; i <= w->before; i++) {
         if (image[w->before - i] == CANARY) continue;
-        return call_fails(c, "wrote outside of `%s`: %zu bytes before its start", w->name, i);
+        return call_fails(c, FAILURE_WROTE_OUTSIDE,
+                          "wrote outside of `%s`: %zu bytes before its start", w->name, i);
     }
     return true;
 }
@@ -100,7 +102,7 @@ static bool take_back(ongoing *c, int i)
         return true;
     }
     return parallel_equal(image + w->before, a->data, w->bytes) ||
-           call_fails(c, "changed its input `%s`, which is const", w->name);
+           call_fails(c, FAILURE_CHANGED_INPUT, "changed its input `%s`, which is const", w->name);
 }
 
 const buffers shared_buffers = {have, place_all, take_back};

@@ -128,13 +128,20 @@ static void write_exit_reason(worker *w, int status)
              end > begin ? "; it last printed: " : "", (int)(end - begin), w->output + begin);
 }
 
+static void end_texts(device_finding *f)
+{
+    f->kernel[sizeof f->kernel - 1] = '\0';
+    f->file[sizeof f->file - 1] = '\0';
+    f->inlined_file[sizeof f->inlined_file - 1] = '\0';
+    f->text[sizeof f->text - 1] = '\0';
+}
+
 /* The student's code can write to the socket too: texts end, and only failures spend a worker. */
 static void sanitize_reply(wire_reply *reply)
 {
     reply->text[sizeof reply->text - 1] = '\0';
-    for (int i = 0; i < WIRE_FINDINGS; i++) {
-        reply->findings[i].line[sizeof reply->findings[i].line - 1] = '\0';
-    }
+    reply->past[sizeof reply->past - 1] = '\0';
+    for (int i = 0; i < WIRE_FINDINGS; i++) end_texts(&reply->findings[i]);
     if (reply->status == WIRE_OK) reply->sticky = 0;
 }
 

@@ -3,6 +3,7 @@
 #include "running.h"
 
 #include "mistakes/mistakes.h"
+#include "runtime/core/finding.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void need_worker(void)
     s->worker = worker_start(s->options, s->place, s->library, why);
     if (s->worker) return;
     s->dead = true; /* it would not load the next time either */
-    fail("the worker cannot load it: %s", why);
+    fail_as(FAILURE_CALL, "the worker cannot load it: %s", why);
 }
 
 /* For those who look for a pattern: a factor that is one of the sizes. */
@@ -32,33 +33,63 @@ static void take_sizes(const argument *arguments, int count)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-/* Under a checker all findings of a case are kept, each line once. */
-static void keep_all(const char *function, const call_outcome *o)
+static void keep_finding(case_finding one)
 {
     case_state *s = running;
+    s->found = realloc(s->found, (size_t)(s->found_count + 1) * sizeof *s->found);
+    if (!s->found) abort();
+    s->found[s->found_count++] = one;
+}
+
+static case_finding finding_of(const char *function, const device_finding *what, const char *more,
+                               const char *mistake)
+{
+    char line[2000];
+    case_finding one = {.what = *what};
+    snprintf(one.function, sizeof one.function, "%s", function);
+    finding_line(what, line, sizeof line);
+    if (asprintf(&one.text, "%s: %s%s%s", function, line, more, mistake) < 0) abort();
+    return one;
+}
+
+static bool is_known(const case_finding *one)
+{
+    int i = 0;
+    while (i < running->found_count && strcmp(running->found[i].text, one->text) != 0) i++;
+    return i < running->found_count;
+}
+
+/* Under a checker all findings of a case are kept, each once. */
+static void keep_all(const char *function, const call_outcome *o)
+{
     for (uint32_t i = 0; i < o->finding_count && i < WIRE_FINDINGS; i++) {
-        char *line = NULL, *all = NULL;
-        if (asprintf(&line, "%s: %s", function, o->findings[i].line) < 0) return;
-        const bool known = s->finding && strstr(s->finding, line);
-        if (!known && asprintf(&all, "%s%s%s", s->finding ? s->finding : "", s->finding ? "\n" : "",
-                               line) >= 0) {
-            free(s->finding);
-            s->finding = all;
-        }
-        free(line);
+        case_finding one = finding_of(function, &o->findings[i], "", "");
+        if (is_known(&one))
+            free(one.text);
+        else
+            keep_finding(one);
     }
 }
 
 /* The outputs are judged all the same, and the first finding of the case is kept for its checks. */
 static void take_findings(const char *function, const call_outcome *o)
 {
-    case_state *s = running;
-    if (o->finding_count == 0) return;
-    if (s->options->slow > 0) keep_all(function, o);
-    if (s->finding) return;
-    if (asprintf(&s->finding, "%s: %s%s%s", function, o->findings[0].line,
-                 o->finding_count > 1 ? " (and more)" : "", symptom_name(o->findings[0].line)) < 0)
-        s->finding = NULL;
+    const device_finding *first = &o->findings[0];
+    if (running->options->slow > 0)
+        keep_all(function, o);
+    else if (o->finding_count > 0 && running->found_count == 0)
+        keep_finding(finding_of(function, first, o->finding_count > 1 ? " (and more)" : "",
+                                symptom_name(first->cause)));
+}
+
+static void fail_of_call(const char *function, const call_outcome *o)
+{
+    case_finding *culprit = &running->culprit;
+    if (o->culprit > 0) {
+        culprit->what = o->findings[o->culprit - 1];
+        snprintf(culprit->function, sizeof culprit->function, "%s", function);
+    }
+    fail_as(o->failure, "%s%s", o->message, symptom_name(o->cause));
 }
 
 /* ---- one call -------------------------------------------------------------------------------- */
@@ -72,7 +103,7 @@ static const call_outcome *perform(call_request request)
     const call_outcome *o = &s->last;
     if (o->worker_is_spent) case_drop_worker(s);
     s->dead = s->dead || o->is_hopeless;
-    if (o->failed) fail("%s%s", o->message, symptom_name(o->symptom));
+    if (o->failed) fail_of_call(request.function, o);
     take_findings(request.function, o);
     if (request.is_baseline) leave_case();
     return o;

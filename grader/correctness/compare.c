@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define FULL_CHECK_TERMS 300000000L /* a matmul with more products than this is sampled */
 #define SAMPLES          4096
@@ -35,7 +37,7 @@ bool is_close(layout l, const float *got, const double *want, const double *scal
 /* The likely mistake: what softgpu saw, else what the wrong elements have in common. */
 static const char *likely_mistake(const mismatch *m)
 {
-    const char *seen = running->finding ? symptom_name(running->finding) : "";
+    const char *seen = running->found_count ? symptom_name(running->found[0].what.cause) : "";
     return *seen ? seen : pattern_name(m);
 }
 
@@ -50,6 +52,8 @@ static void fail_mismatch(const mismatch *m)
     }
     const char *mistake = likely_mistake(m);
     result_keep(l, m->got); /* the next call may give it again */
+    free(running->mistake);
+    running->mistake = strdup(mistake);
     fail("%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name, place_text, m->got[m->first],
          m->want[m->first], m->count, l.rows * l.cols, mistake);
 }

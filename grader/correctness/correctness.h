@@ -30,11 +30,22 @@ typedef enum status {
 } status;
 const char *status_name(status);
 
+/** What softgpu found in a call of a function, in words that have the likely mistake too. */
+typedef struct case_finding {
+    char function[64];
+    device_finding what;
+    char *text;
+} case_finding;
+
 typedef struct case_result {
     const char *name;
     status status;
-    char *message; /* of a failure, or a note; "" */
-    char *finding; /* the first that softgpu had in a call that went well; "" */
+    failure failure;     /* what it failed of */
+    char *message;       /* of a failure, or a note; "" */
+    char *mistake;       /* the likely one behind wrong results, as "; ...", or NULL */
+    char *finding;       /* the first that softgpu had in a call that went well; "" */
+    case_finding *found; /* that one, behind the one that the case failed of; NULL: neither */
+    int found_count;
     unsigned long long seed;
     bool seed_withheld; /* it stays in the grader */
     double seconds;     /* NAN: likewise */
@@ -53,9 +64,13 @@ typedef struct case_state {
     bool dead;  /* a deadline passed: no more cases */
     bool trial; /* of a shape that the case may not be able to take */
     random_state random;
-    char *message; /* of the expectation that failed, or NULL */
-    char *finding; /* of softgpu, in a call that went well, or NULL; the first of the case */
-    char *note;    /* what a passing case has to say, or NULL */
+    failure failure;      /* of the expectation that failed */
+    char *message;        /* ... its words, or NULL */
+    char *mistake;        /* ... the likely one behind it, or NULL */
+    case_finding culprit; /* ... what softgpu found, if it is that; what.count is 0 otherwise */
+    case_finding *found; /* in calls that went well: the first of the case; with options.slow all */
+    int found_count;
+    char *note;                 /* what a passing case has to say, or NULL */
     long sizes[WIRE_ARGUMENTS]; /* numbers among the arguments of the last call */
     int size_count;
     struct allocation *allocations;
@@ -67,6 +82,9 @@ case_state case_begin(const options *, const exercise *, place, const char *libr
 void case_enter(case_state *);
 /** Judge the cases of one exercise, each into results[]. */
 void run_cases(case_state *, case_result results[]);
+void case_result_free(case_result *);
+/** What was found in calls that went well, in words, and nothing is any more. The caller frees. */
+char *case_take_found(case_state *);
 /** Run one function of a case, catching its failure. @return the message, or NULL. */
 char *run_guarded(case_state *, void (*run)(const char *, const long *), const char *function,
                   const long *shape);
@@ -96,8 +114,9 @@ bool hidden_seed(const exercise *, const char *what, unsigned long long *seed);
 bool hidden_try(const options *, const build *reference);
 /** Leave in the result only what a student may see. */
 void hidden_hide(const options *, const grading_case *, case_result *);
-/** What kind of failure a message is about, without numbers; "" for "". The caller frees. */
-char *hidden_words(const char *message);
+/** What a case failed of, without numbers. @param mistake behind wrong results, "; ...", or NULL.
+ *  The caller frees. */
+char *hidden_words(failure, const char *mistake);
 /** "129x65x257". @return false when it is no shape */
 bool hidden_shape(const char *text, long shape[SHAPE_MAX], int *count);
 

@@ -218,46 +218,44 @@ bool hidden_seed(const exercise *e, const char *what, unsigned long long *seed)
 
 /* ---- what a student sees --------------------------------------------------------------------- */
 
-/* "; only the last rows are wrong: ..." of a message, unless it has a number. */
-static const char *pattern_of(const char *message)
+char *hidden_words(failure failure, const char *mistake)
 {
-    const char *at = strstr(message, " wrong; ");
-    return at && !strpbrk(at, "0123456789") ? at + strlen(" wrong") : "";
-}
-
-char *hidden_words(const char *message)
-{
-    static const char *const kinds[][2] = {
-        {"is not implemented yet", "not implemented yet"},
-        {"does not define", "a function is missing"},
-        {"did not return within", "too slow, or endless"},
-        {"not run after", "not run after an earlier deadline"},
-        {"not run: the cases", "not run: the cases before it took too long together"},
-        {"did not return", "crash"},
-        {"crashed", "crash"},
-        {"wrote outside", "wrote outside of its arrays"},
-        {"changed its input", "changed its input"},
-        {"out of bounds", "access out of bounds"},
-        {"misaligned", "misaligned access"},
-        {"missing __sync", "missing barrier"},
-        {"race", "race"},
-        {"uninitialised", "read of what was never written"},
-        {"uninitialized", "read of what was never written"},
-        {"deadlock", "deadlock"},
-        {"cuda", "CUDA error"},
+    static const char *const words[FAILURES] = {
+        [FAILURE_NONE] = "",
+        [FAILURE_RESULT] = "wrong result",
+        [FAILURE_CALL] = "wrong result",
+        [FAILURE_STUB] = "not implemented yet",
+        [FAILURE_NO_FUNCTION] = "a function is missing",
+        [FAILURE_DEADLINE] = "too slow, or endless",
+        [FAILURE_CRASH] = "crash",
+        [FAILURE_WROTE_OUTSIDE] = "wrote outside of its arrays",
+        [FAILURE_CHANGED_INPUT] = "changed its input",
+        [FAILURE_OUT_OF_BOUNDS] = "access out of bounds",
+        [FAILURE_MISALIGNED] = "misaligned access",
+        [FAILURE_NO_BARRIER] = "missing barrier",
+        [FAILURE_RACE] = "race",
+        [FAILURE_UNWRITTEN] = "read of what was never written",
+        [FAILURE_DEADLOCK] = "deadlock",
+        [FAILURE_CUDA] = "CUDA error",
     };
-    char *words = NULL;
-    if (!*message) return strdup("");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strstr(message, kinds[i][0])) return strdup(kinds[i][1]);
-    }
-    return asprintf(&words, "wrong result%s", pattern_of(message)) < 0 ? strdup("") : words;
+    char *all = NULL;
+    const bool tells = failure == FAILURE_RESULT && mistake && !strpbrk(mistake, "0123456789");
+    return asprintf(&all, "%s%s", words[failure], tells ? mistake : "") < 0 ? strdup("") : all;
 }
 
 static void replace(char **text, char *by)
 {
     free(*text);
     *text = by;
+}
+
+/* Places and sizes are in it. */
+static void forget_found(case_result *result)
+{
+    for (int i = 0; i < result->found_count; i++) free(result->found[i].text);
+    free(result->found);
+    result->found = NULL;
+    result->found_count = 0;
 }
 
 void hidden_hide(const options *o, const grading_case *c, case_result *result)
@@ -273,9 +271,11 @@ void hidden_hide(const options *o, const grading_case *c, case_result *result)
     result->seed_withheld = c->line || (hidden.seeded && !o->seed_given);
     if (!c->line) return;
     result->seconds = NAN;
-    shown = result->status == PASSED ? strdup("") : hidden_words(result->message);
-    replace(&result->message, shown);
-    replace(&result->finding, hidden_words(result->finding));
+    const failure seen =
+        *result->finding ? failure_of(&result->found[result->found_count - 1].what) : FAILURE_NONE;
+    replace(&result->message, hidden_words(result->failure, result->mistake));
+    replace(&result->finding, hidden_words(seen, NULL));
+    forget_found(result);
 }
 
 /* ---- the reference first --------------------------------------------------------------------- */

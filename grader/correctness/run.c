@@ -28,16 +28,28 @@ const char *status_name(status s)
     return names[s];
 }
 
+static void __attribute__((noreturn)) end_as(failure failure, const char *format, va_list arguments)
+{
+    free(running->message);
+    running->failure = failure;
+    if (vasprintf(&running->message, format, arguments) < 0)
+        running->message = strdup("out of memory");
+    ck_abort_msg("%s", running->message);
+    abort(); /* not reached: ck_abort_msg does not return */
+}
+
 void fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    free(running->message);
-    if (vasprintf(&running->message, format, arguments) < 0)
-        running->message = strdup("out of memory");
-    va_end(arguments);
-    ck_abort_msg("%s", running->message);
-    abort(); /* not reached: ck_abort_msg does not return */
+    end_as(FAILURE_RESULT, format, arguments);
+}
+
+void fail_as(failure failure, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end_as(failure, format, arguments);
 }
 
 /* Nothing that follows is of interest. A case of its own would have no verdict; see run_guarded. */
@@ -164,6 +176,50 @@ static const char *why_not(double end)
     return seconds_now() > end ? "not run: the cases before it took too long together" : NULL;
 }
 
+char *case_take_found(case_state *s)
+{
+    char *all = strdup("");
+    for (int i = 0; i < s->found_count; i++) {
+        char *before = all;
+        if (asprintf(&all, "%s%s%s", before, i > 0 ? "\n" : "", s->found[i].text) < 0) abort();
+        free(before);
+        free(s->found[i].text);
+    }
+    free(s->found);
+    s->found = NULL;
+    s->found_count = 0;
+    return all;
+}
+
+/* All that was found goes to the result; first what the case failed of. */
+static void take_findings(case_state *s, case_result *result)
+{
+    const int failed = result->status == FAILED && s->culprit.what.count > 0;
+    result->found_count = s->found_count + failed;
+    if (result->found_count > 0) {
+        result->found = calloc((size_t)result->found_count, sizeof *result->found);
+        if (!result->found) abort();
+    }
+    for (int i = 0; i < s->found_count; i++) {
+        result->found[i + failed] = s->found[i];
+        result->found[i + failed].text = strdup(s->found[i].text);
+    }
+    if (failed) {
+        result->found[0] = s->culprit;
+        result->found[0].text = strdup(result->message);
+    }
+    result->finding = case_take_found(s);
+}
+
+void case_result_free(case_result *r)
+{
+    for (int i = 0; i < r->found_count; i++) free(r->found[i].text);
+    free(r->found);
+    free(r->message);
+    free(r->mistake);
+    free(r->finding);
+}
+
 static void run_case(int index, double end)
 {
     const grading_case *c = &running->exercise->cases[index];
@@ -181,14 +237,18 @@ static void run_case(int index, double end)
         case_drop_worker(running); /* what a worker has seen of it, no public case may tell */
     report_progress("%d %s: %s", running->exercise->id, running->exercise->name, c->name);
     const double began = seconds_now();
+    running->culprit.what.count = 0;
+    running->failure = FAILURE_NONE;
     run_under_check(index);
     result->seconds = seconds_now() - began;
-    result->finding = take(&running->finding, "");
     if (result->status == PASSED) {
         result->message = take(&running->note, "");
     } else {
         result->message = take(&running->message, "the case ended without a verdict");
+        result->failure = running->failure ? running->failure : FAILURE_CALL;
     }
+    result->mistake = take(&running->mistake, "");
+    take_findings(running, result);
     if (c->line) case_drop_worker(running);
     hidden_hide(running->options, c, result);
 }

@@ -7,4 +7,7 @@
 
 extern case_state *running;
 
+/** As fail(), which is for what is not as it should be. */
+void fail_as(failure, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+
 #endif

@@ -27,10 +27,7 @@ static char *count_call(const counting *c, worker **where, const char *library,
     case_state *s = c->state;
     s->random = random_seed(seed);
     char *message = run_in(s, where, library, c->test->run, function, c->test->shape);
-    if (!message && s->finding) {
-        message = s->finding;
-        s->finding = NULL;
-    }
+    if (!message && s->found_count > 0) message = case_take_found(s);
     *counts = s->last.counts;
     return message;
 }

@@ -69,7 +69,8 @@ static void add_all(list *l, const options *o)
 {
     const char *words;
     for (size_t i = 0; (words = pattern_words(i)); i++) add(l, "pattern", words, strlen(words));
-    for (size_t i = 0; (words = symptom_words(i)); i++) {
+    for (unsigned i = CAUSE_NONE + 1; i < ALL_CAUSES; i++) {
+        words = symptom_name(i);
         add(l, "finding", words + 2, strlen(words) - 2);
     }
     add_suspects(l, o, "grader/correctness/mistakes/products.c");

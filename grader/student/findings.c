@@ -3,7 +3,6 @@
  * findings of a case instead of the first. */
 #include "student.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,9 @@
 
 /* The same thing, found in several places. */
 typedef struct kind {
-    char key[512];
-    const char *text; /* its first; of `length` bytes */
-    int length, cases;
+    char key[1024];
+    const char *text; /* its first */
+    int cases;
     const json_t *first; /* the case that showed it */
     const json_t *last;
 } kind;
@@ -26,61 +25,53 @@ typedef struct list {
 } list;
 
 /* What two findings of one mistake share: all but the thread, the block and how often. */
-static void write_key(char *key, size_t room, const char *text, int length)
+static void write_key(char *key, size_t room, const json_t *found)
 {
-    size_t n = 0;
-    for (int i = 0; i < length && n + 1 < room; i++) {
-        const size_t digits = strspn(text + i, "0123456789"),
-                     tuple = strspn(text + i, "(0123456789,)");
-        if (text[i] == '(' && tuple > 2) {
-            i += (int)tuple - 1;
-        } else if (digits > 0 && !strncmp(text + i + digits, " times", 6)) {
-            i += (int)digits - 1;
-        } else {
-            key[n++] = text[i];
-        }
-    }
-    key[n] = '\0';
+    snprintf(key, room, "%s|%s|%s|%s|%ld|%s", string_of(found, "function"),
+             string_of(found, "kind"), string_of(found, "cause"), string_of(found, "file"),
+             (long)integer_of(found, "line"), string_of(found, "kernel"));
 }
 
-static void enter(list *l, const json_t *grading_case, const char *text, int length)
+static void enter(list *l, const json_t *grading_case, const char *key, const char *text)
 {
-    char key[512];
-    write_key(key, sizeof key, text, length);
     int i = 0;
     while (i < l->count && strcmp(l->kinds[i].key, key) != 0) i++;
     if (i == KINDS_MAX) return;
     kind *k = &l->kinds[i];
     if (i == l->count) {
-        *k = (kind){.text = text, .length = length, .first = grading_case};
-        memcpy(k->key, key, sizeof key);
+        *k = (kind){.text = text, .first = grading_case};
+        snprintf(k->key, sizeof k->key, "%s", key);
         l->count++;
     }
     k->cases += k->last != grading_case;
     k->last = grading_case;
 }
 
+/* A case may fail of none of its findings: of a crash, say. */
 static void enter_case(list *l, const json_t *one)
 {
-    const char *text = string_of(one, "finding");
-    if (!strcmp(string_of(one, "status"), "failed")) {
-        const char *message = string_of(one, "message");
-        if (strstr(message, " should be "))
-            l->wrong++;
-        else
-            enter(l, one, message, (int)strlen(message));
+    size_t i;
+    json_t *found;
+    char key[1024];
+    const char *message = string_of(one, "message");
+    const bool mismatch = json_is_true(json_object_get(one, "mismatch"));
+    bool told = mismatch || strcmp(string_of(one, "status"), "failed") != 0;
+    l->wrong += mismatch;
+    json_array_foreach(json_object_get(one, "findings"), i, found)
+    {
+        const char *text = string_of(found, "text");
+        told = told || strcmp(text, message) == 0;
+        write_key(key, sizeof key, found);
+        enter(l, one, key, text);
     }
-    for (int length; *text; text += length + (text[length] == '\n')) {
-        length = (int)strcspn(text, "\n");
-        if (length > 0) enter(l, one, text, length);
-    }
+    if (!told) enter(l, one, message, message);
 }
 
 static void print_kinds(const list *l, const char *submission, const json_t *entry)
 {
     for (int i = 0; i < l->count; i++) {
         const kind *k = &l->kinds[i];
-        printf("    %.*s\n", k->length, k->text);
+        printf("    %s\n", k->text);
         printf("      in %d case%s; ", k->cases, k->cases > 1 ? "s" : "");
         report_again(submission, entry, k->first);
     }

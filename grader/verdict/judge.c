@@ -160,10 +160,7 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
 
 void exercise_result_free(exercise_result *r)
 {
-    for (int i = 0; i < r->case_count; i++) {
-        free(r->cases[i].message);
-        free(r->cases[i].finding);
-    }
+    for (int i = 0; i < r->case_count; i++) case_result_free(&r->cases[i]);
     for (int i = 0; i < r->speed_count; i++) free(r->speeds[i].message);
     for (int i = 0; i < r->traffic_count; i++) free(r->traffics[i].message);
     free(r->cases);

@@ -1,6 +1,9 @@
 /* results.c: results.json, the one truth; every other report is a view of it. */
 #include "verdict.h"
 
+#include "correctness/mistakes/mistakes.h"
+#include "runtime/core/finding.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,12 +44,36 @@ static json_t *number(double x, double unit)
     return json_real(round(x / unit) * unit);
 }
 
-static json_t *case_entry(const case_result *c)
+/* What is in a header may have been inlined in the exercise's file, which is the one to look at. */
+static bool is_inlined_in(const device_finding *f, const char *file)
+{
+    return strcmp(f->file, base_name(file)) != 0 && strcmp(f->inlined_file, base_name(file)) == 0;
+}
+
+static json_t *finding_entry(const case_finding *c, const char *file)
+{
+    const device_finding *f = &c->what;
+    const uint32_t *b = f->block, *t = f->thread;
+    const bool inlined = is_inlined_in(f, file);
+    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:I, s:o, s:[I,I,I], s:[I,I,I]}", "text",
+                     text(c->text), "function", c->function, "kind", finding_name(f), "cause",
+                     symptom_name(f->cause) + strspn(symptom_name(f->cause), "; "), "file",
+                     text(inlined ? f->inlined_file : f->file), "line",
+                     (json_int_t)(inlined ? f->inlined_line : f->line), "kernel", text(f->kernel),
+                     "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "thread",
+                     (json_int_t)t[0], (json_int_t)t[1], (json_int_t)t[2]);
+}
+
+static json_t *case_entry(const case_result *c, const char *file)
 {
     json_t *seed = c->seed_withheld ? json_null() : json_integer((json_int_t)c->seed);
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "name", text(c->name), "status",
+    json_t *found = json_array();
+    for (int i = 0; i < c->found_count; i++)
+        json_array_append_new(found, finding_entry(&c->found[i], file));
+    return json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "name", text(c->name), "status",
                      status_name(c->status), "message", text(c->message), "finding",
-                     text(c->finding), "seed", seed, "seconds", number(c->seconds, 1e-4));
+                     text(c->finding), "mismatch", c->failure == FAILURE_RESULT, "findings", found,
+                     "seed", seed, "seconds", number(c->seconds, 1e-4));
 }
 
 /* @param elsewhere not NULL: what would be needed to judge it */
@@ -117,7 +144,7 @@ json_t *results_exercise(const exercise_result *r)
     json_t *cases = json_array(), *speeds = json_array(), *traffic = json_array();
     for (int i = 0; i < r->case_count; i++) {
         const case_result *c = &r->cases[i];
-        if (c->status != SKIPPED) json_array_append_new(cases, case_entry(c));
+        if (c->status != SKIPPED) json_array_append_new(cases, case_entry(c, r->exercise->file));
     }
     for (int i = 0; i < r->speed_count; i++) {
         json_array_append_new(speeds, speed_entry(&r->speeds[i], r->place));

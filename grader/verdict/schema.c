@@ -61,9 +61,15 @@ static const field of_case[] = {{"name", STRING},
                                 {"status", STRING},
                                 {"message", STRING},
                                 {"finding", STRING | ABSENT},
+                                {"mismatch", BOOLEAN | ABSENT},
+                                {"findings", ARRAY | ABSENT},
                                 {"seed", INTEGER | NOTHING},
                                 {"seconds", NUMBER | NOTHING},
                                 {NULL, 0}};
+
+static const field of_finding[] = {
+    {"text", STRING},  {"function", STRING}, {"kind", STRING}, {"cause", STRING}, {"file", STRING},
+    {"line", INTEGER}, {"kernel", STRING},   {"block", ARRAY}, {"thread", ARRAY}, {NULL, 0}};
 
 static const field of_checks[] = {
     {"verdict", STRING}, {"points", NUMBER}, {"max_points", NUMBER}, {NULL, 0}};
@@ -139,12 +145,25 @@ static bool is_status(const char *s, char why[256])
     return false;
 }
 
+static bool findings_are_valid(const json_t *cases, char why[256])
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach((json_t *)cases, i, one)
+    {
+        const json_t *found = json_object_get(one, "findings");
+        if (!all_have_fields(found, of_finding, "a finding", why)) return false;
+    }
+    return true;
+}
+
 static bool exercise_is_valid(const json_t *e, char why[256])
 {
     const json_t *checks = json_object_get(e, "checks"), *speed = json_object_get(e, "speed");
     return has_fields(e, of_exercise, "an exercise", why) &&
            is_status(string_of(e, "status"), why) &&
            all_have_fields(json_object_get(e, "cases"), of_case, "a case", why) &&
+           findings_are_valid(json_object_get(e, "cases"), why) &&
            (!json_is_object(checks) || has_fields(checks, of_checks, "checks", why)) &&
            (!json_is_object(speed) || has_fields(speed, of_speed, "speed", why)) &&
            all_have_fields(json_object_get(e, "speeds"), of_speed, "a speed", why) &&

@@ -102,6 +102,7 @@ typedef struct verdict {
     const char *words; /* why it failed or was skipped, or a note; "" */
     long long seed;    /* of a case; -1 elsewhere */
     double seconds;
+    long line; /* of the exercise's file, where softgpu found something; 0: none is known */
 } verdict;
 
 typedef void verdict_function(const verdict *, void *context);

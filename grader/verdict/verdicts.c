@@ -51,7 +51,21 @@ static long long seed_of(const json_t *one)
     return json_is_null(seed) ? -1 : json_integer_value(seed);
 }
 
-static void tell_case(const json_t *one, verdict_function *tell, void *context)
+/* A header, or a file of the grader's, is not the student's. */
+static long line_of(const json_t *exercise, const json_t *one)
+{
+    size_t i;
+    json_t *found;
+    json_array_foreach(json_object_get(one, "findings"), i, found)
+    {
+        const char *file = base_name(string_of(exercise, "file"));
+        if (strcmp(string_of(found, "file"), file) == 0) return (long)integer_of(found, "line");
+    }
+    return 0;
+}
+
+static void tell_case(const json_t *exercise, const json_t *one, verdict_function *tell,
+                      void *context)
 {
     const char *message = string_of(one, "message"), *finding = string_of(one, "finding");
     char *both = NULL;
@@ -60,7 +74,8 @@ static void tell_case(const json_t *one, verdict_function *tell, void *context)
                  .status = string_of(one, "status"),
                  .words = message,
                  .seed = seed_of(one),
-                 .seconds = real_of(one, "seconds")};
+                 .seconds = real_of(one, "seconds"),
+                 .line = line_of(exercise, one)};
     if (*finding && is_failed(&v) && asprintf(&both, "%s\n%s", message, finding) >= 0) {
         v.words = both;
     }
@@ -84,7 +99,8 @@ static void tell_checks(const json_t *exercise, verdict_function *tell, void *co
                         .name = string_of(one, "name"),
                         .status = "failed",
                         .words = finding,
-                        .seed = seed_of(one)},
+                        .seed = seed_of(one),
+                        .line = line_of(exercise, one)},
              context);
     }
     const char *status = string_of(json_object_get(exercise, "checks"), "verdict");
@@ -137,7 +153,8 @@ void each_verdict(const json_t *exercise, verdict_function *tell, void *context)
     size_t i;
     json_t *one;
     tell_build(exercise, tell, context);
-    json_array_foreach(json_object_get(exercise, "cases"), i, one) tell_case(one, tell, context);
+    json_array_foreach(json_object_get(exercise, "cases"), i, one)
+        tell_case(exercise, one, tell, context);
     if (json_array_size(json_object_get(exercise, "cases")) > 0) {
         tell_checks(exercise, tell, context);
     }

@@ -60,7 +60,6 @@ static void add_compiler(spots *all, const char *log, bool warning)
 static void add_verdict(const verdict *v, void *context)
 {
     spots *all = context;
-    long line = 0;
     char title[200];
     snprintf(title, sizeof title, "%s %s", v->part, v->name);
     if (is_noisy(v)) add_spot(all, 0, true, title, v->words);
@@ -71,8 +70,7 @@ static void add_verdict(const verdict *v, void *context)
         if (all->count == 0) add_spot(all, 0, false, "does not build", v->words);
         return;
     }
-    locate(v->words, string_of(all->exercise, "file"), &line);
-    add_spot(all, line, false, title, v->words);
+    add_spot(all, v->line, false, title, v->words);
 }
 
 static void put_path(FILE *to, const json_t *results, const json_t *exercise)

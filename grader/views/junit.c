@@ -79,7 +79,7 @@ static void put_failure(FILE *to, const json_t *exercise, const verdict *v, cons
 
 static void put_test(const verdict *v, void *context)
 {
-    long line;
+    long line = v->line;
     const place_in_file *at = context;
     const char *element = element_of(v), *file = string_of(at->exercise, "file");
     fprintf(at->to, "    <testcase classname=\"");
@@ -90,7 +90,8 @@ static void put_test(const verdict *v, void *context)
     put_xml(at->to, v->name);
     fputc('"', at->to);
     attribute(at->to, "file", file);
-    if (locate(v->words, file, &line)) fprintf(at->to, " line=\"%ld\"", line);
+    if (strcmp(v->part, "build") == 0) locate(v->words, file, &line);
+    if (line > 0) fprintf(at->to, " line=\"%ld\"", line);
     fprintf(at->to, " time=\"%.4f\"", v->seconds);
     if (!element) {
         fputs("/>\n", at->to);

@@ -1,6 +1,6 @@
 /*
- * locate.c: compilers write FILE:13:5 or FILE(13), softgpu FILE:13; all may put folders before the
- * name. Other files (a header, the grader's own) are not the student's and not looked for.
+ * locate.c: compilers write FILE:13:5 or FILE(13), and may put folders before the name. Other files
+ * (a header, the grader's own) are not the student's and not looked for.
  */
 #include "views.h"
 

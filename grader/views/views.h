@@ -4,7 +4,7 @@
  *
  *   views.c       the table of views, and the command `grader report`
  *   terminal.c    the table on the terminal, and what an exercise failed of
- *   locate.c      FILE:LINE in the words of compilers and of softgpu
+ *   locate.c      FILE:LINE in the words of compilers
  *   escape.c      any text in XML, CSV, Markdown and GitHub's commands
  *   junit.c gradescope.c github.c csv.c markdown.c tsv.c html.c (chart.c draws for it)
  *

@@ -25,7 +25,7 @@ static const char *signal_text(int number)
     }
 }
 
-static void describe_address(char *text, size_t bytes, const unsigned char *address)
+static void find_buffer(wire_reply *reply, const unsigned char *address)
 {
     for (uint32_t i = 0; current_call && i < current_call->count; i++) {
         const wire_argument *argument = &current_call->arguments[i];
@@ -34,8 +34,8 @@ static void describe_address(char *text, size_t bytes, const unsigned char *addr
         const unsigned char *end = buffer->base + argument->before + argument->bytes;
         const unsigned char *map = buffer->mapping;
         if (address >= end && address < map + buffer->mapping_bytes) {
-            snprintf(text, bytes, ", %td bytes past the end of `%s`", address - end,
-                     argument->name);
+            snprintf(reply->past, sizeof reply->past, "%s", argument->name);
+            reply->distance = (uint64_t)(address - end);
         }
     }
 }
@@ -45,11 +45,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)context;
     wire_reply reply = {.status = WIRE_CRASHED};
     if (current_call) reply.nonce = current_call->nonce;
-    char where[128] = "";
-    if (number == SIGSEGV || number == SIGBUS) {
-        describe_address(where, sizeof where, info->si_addr);
-    }
-    snprintf(reply.text, sizeof reply.text, "%s%s", signal_text(number), where);
+    if (number == SIGSEGV || number == SIGBUS) find_buffer(&reply, info->si_addr);
+    snprintf(reply.text, sizeof reply.text, "%s", signal_text(number));
     ssize_t sent = write(WIRE_CONTROL_FD, &reply, sizeof reply);
     _exit(sent == sizeof reply ? 128 + number : 1);
 }

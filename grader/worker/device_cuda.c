@@ -19,17 +19,15 @@ static cudaStream_t stream;
 static cudaEvent_t start, stop;
 static void *decoy, *flush_area;
 static size_t flush_bytes;
-static wire_finding kept[WIRE_FINDINGS];
+static device_finding kept[WIRE_FINDINGS];
 static unsigned finding_count;
 
 #ifdef WITH_SOFTGPU
 /* Of host code: what kernels do the grader hears from the device. */
-static void keep_finding(const char *line, void *context)
+static void keep_finding(const device_finding *finding, void *context)
 {
     (void)context;
-    if (finding_count < WIRE_FINDINGS) {
-        snprintf(kept[finding_count].line, sizeof kept->line, "%s", line);
-    }
+    if (finding_count < WIRE_FINDINGS) kept[finding_count] = *finding;
     finding_count++;
 }
 #endif
@@ -174,7 +172,7 @@ const char *device_error_text(int error)
     return text;
 }
 
-unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS])
+unsigned device_take_findings(device_finding findings[WIRE_FINDINGS])
 {
     unsigned count = finding_count;
     memcpy(findings, kept, sizeof kept);

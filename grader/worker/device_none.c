@@ -95,7 +95,7 @@ const char *device_error_text(int error)
     return "there is no CUDA in this worker";
 }
 
-unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS])
+unsigned device_take_findings(device_finding findings[WIRE_FINDINGS])
 {
     (void)findings;
     return 0;

@@ -55,7 +55,7 @@ double device_clock_stop(void);
 int device_take_error(bool *sticky);
 const char *device_error_text(int error);
 /** Findings of the emulator since the last call of this. @return how many there were */
-unsigned device_take_findings(wire_finding findings[WIRE_FINDINGS]);
+unsigned device_take_findings(device_finding findings[WIRE_FINDINGS]);
 
 /* copies.c, device_none.c */
 void copies_start(void);

@@ -19,10 +19,16 @@ void report(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t add
             const char *format, ...) __attribute__((format(printf, 6, 7)));
 void report_near(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
                  const neighbour *, const char *format, ...) __attribute__((format(printf, 7, 8)));
+/** The same, of a mistake that the kind does not tell. */
+void report_because(warp *, const op *, device_finding_kind, device_cause, uint32_t lane,
+                    uint64_t address, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
 void report_at(block *, const function *, uint32_t line, device_finding_kind, uint32_t thread,
                uint64_t address, const char *text);
 /** Is it more than a warning: does it, or should it, end the launch? */
 bool finding_is_fatal(device_finding_kind);
+/** Of a race of what happens now with what happened before. @param barrier would one order them? */
+device_cause cause_of_race(access_kind now, bool wrote_before, bool barrier);
 /** Where the thread or block of that number stands in a block or grid of that size. */
 void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3]);
 /** A finding that is no thread's. Between launches. */

@@ -2,7 +2,8 @@
  * finding.c: the list of defects seen.
  *
  * Interface
- *   report, report_near, report_at, finding_add, place_in, thread_name, finding_is_fatal
+ *   report, report_near, report_because, report_at, cause_of_race, finding_add, place_in,
+ * thread_name, finding_is_fatal
  *
  * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
  * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
@@ -72,17 +73,35 @@ typedef struct sighting {
     const function *function;
     uint32_t line;
     device_finding_kind kind;
+    device_cause cause; /* where the kind and what is near do not tell */
     uint32_t thread;
     uint64_t address;
     neighbour near;
     const char *text;
 } sighting;
 
+device_cause cause_of_race(access_kind now, bool wrote_before, bool barrier)
+{
+    if (now == ACCESS_STORE && wrote_before) return CAUSE_ONE_PLACE;
+    if (now == ACCESS_STORE && barrier) return CAUSE_NO_BARRIER_TO_WRITE;
+    return now == ACCESS_LOAD && barrier ? CAUSE_NO_BARRIER_TO_READ : CAUSE_NONE;
+}
+
+static device_cause cause_of(const sighting *s)
+{
+    const device_relation near = s->near.relation;
+    if (s->kind == FINDING_STREAM_RACE) return CAUSE_NO_EVENT;
+    if (s->kind == FINDING_OUT_OF_BOUNDS && near == RELATION_PAST) return CAUSE_PAST_END;
+    if (s->kind == FINDING_UNINITIALISED && near == RELATION_INSIDE) return CAUSE_UNWRITTEN;
+    return s->cause;
+}
+
 static void fill(device_finding *n, const sighting *s)
 {
     const module *m = s->function->module;
     *n = (device_finding){
         .kind = s->kind,
+        .cause = cause_of(s),
         .count = 1,
         .address = s->address,
         .relation = s->near.relation,
@@ -129,16 +148,20 @@ static void note(const sighting *s)
 void report_at(block *b, const function *f, uint32_t line, device_finding_kind kind,
                uint32_t thread, uint64_t address, const char *text)
 {
-    note(&(sighting){b, f, line, kind, thread, address, {0}, text});
+    note(&(sighting){b, f, line, kind, CAUSE_NONE, thread, address, {0}, text});
 }
 
-static void report_list(warp *w, const op *o, device_finding_kind kind, uint32_t lane,
-                        uint64_t address, neighbour near, const char *format, va_list list)
+/* Of a lane: with its place, and with words. */
+static void report_list(sighting s, warp *w, const op *o, const char *format, va_list list)
 {
     char text[512];
     vsnprintf(text, sizeof text, format, list);
-    const function *f = w->groups[w->current].function;
-    note(&(sighting){w->block, f, o->line, kind, w->index * LANES + lane, address, near, text});
+    s.block = w->block;
+    s.function = w->groups[w->current].function;
+    s.line = o->line;
+    s.thread += w->index * LANES;
+    s.text = text;
+    note(&s);
 }
 
 void report_near(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint64_t address,
@@ -146,7 +169,8 @@ void report_near(warp *w, const op *o, device_finding_kind kind, uint32_t lane, 
 {
     va_list list;
     va_start(list, format);
-    report_list(w, o, kind, lane, address, *near, format, list);
+    report_list((sighting){.kind = kind, .thread = lane, .address = address, .near = *near}, w, o,
+                format, list);
     va_end(list);
 }
 
@@ -155,7 +179,17 @@ void report(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint6
 {
     va_list list;
     va_start(list, format);
-    report_list(w, o, kind, lane, address, (neighbour){0}, format, list);
+    report_list((sighting){.kind = kind, .thread = lane, .address = address}, w, o, format, list);
+    va_end(list);
+}
+
+void report_because(warp *w, const op *o, device_finding_kind kind, device_cause cause,
+                    uint32_t lane, uint64_t address, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list((sighting){.kind = kind, .cause = cause, .thread = lane, .address = address}, w, o,
+                format, list);
     va_end(list);
 }
 

@@ -62,12 +62,6 @@ static void name_thread(const block *b, uint32_t thread, char text[64])
     snprintf(text, 64, "thread (%u,%u,%u)", at[0], at[1], at[2]);
 }
 
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
 static const char *verb(const touch *t)
 {
     return t->how == ACCESS_LOAD ? "reads" : t->how == ACCESS_STORE ? "overwrites" : "updates";
@@ -139,8 +133,9 @@ void report_global_race(const touch *t, uint32_t cell, bool wrote)
         if (grid) snprintf(other_block, sizeof other_block, "other blocks");
     }
     bool elsewhere = crowd ? grid : e->block != b->tracker->number;
-    report(t->warp, t->op, in_warp(t, e, cell, wrote) ? FINDING_MISSING_SYNCWARP : FINDING_RACE,
-           t->lane, t->address, "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t),
-           other, other_block, wrote ? "wrote" : "read", base_name(file), line,
-           advice(t, e, elsewhere));
+    report_because(
+        t->warp, t->op, in_warp(t, e, cell, wrote) ? FINDING_MISSING_SYNCWARP : FINDING_RACE,
+        cause_of_race(t->how, wrote, !elsewhere), t->lane, t->address,
+        "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t), other, other_block,
+        wrote ? "wrote" : "read", base_name(file), line, advice(t, e, elsewhere));
 }

@@ -42,8 +42,10 @@ static const char *verb(bool writes, bool wrote)
 
 static device_finding finding_at(uint64_t offset)
 {
-    return (device_finding){
-        .kind = FINDING_STREAM_RACE, .count = 1, .address = DEVICE_BASE + offset};
+    return (device_finding){.kind = FINDING_STREAM_RACE,
+                            .cause = CAUSE_NO_EVENT,
+                            .count = 1,
+                            .address = DEVICE_BASE + offset};
 }
 
 static void report_copy(device *d, const range *r, const past *p)

@@ -369,8 +369,9 @@ bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_
         return false;
     }
     if (found.unwritten && b->launch->check_uninitialised) {
-        report(w, o, FINDING_UNINITIALISED, lane, offset,
-               "reads %u bytes of shared memory that nothing in this block has written", bytes);
+        report_because(w, o, FINDING_UNINITIALISED, CAUSE_UNWRITTEN_SHARED, lane, offset,
+                       "reads %u bytes of shared memory that nothing in this block has written",
+                       bytes);
     }
     if (found.cell == FLYING) {
         if (b->launch->check_races) report_shared_copy(w, o, offset, lane, how, &found);

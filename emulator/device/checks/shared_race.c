@@ -33,7 +33,8 @@ static const variable *variable_near(const function *kernel, uint32_t offset)
     return best && distance(best, offset) < SHARED_RED_ZONE * 8 ? best : NULL;
 }
 
-static void describe_shared(const block *b, const op *o, uint32_t offset, char *text, size_t room)
+static neighbour describe_shared(const block *b, const op *o, uint32_t offset, char *text,
+                                 size_t room)
 {
     const function *kernel = b->launch->function;
     const variable *v = variable_near(kernel, offset);
@@ -53,10 +54,11 @@ static void describe_shared(const block *b, const op *o, uint32_t offset, char *
     if (!v && !dynamic) {
         snprintf(text, room, "at offset %d, outside the shared memory of the block",
                  (int32_t)offset);
-    } else {
-        snprintf(text, room, "%s %s of the %u-byte %s%s", distance,
-                 before ? "before the start" : "past the end", size, array, name);
+        return (neighbour){0};
     }
+    snprintf(text, room, "%s %s of the %u-byte %s%s", distance,
+             before ? "before the start" : "past the end", size, array, name);
+    return (neighbour){.relation = before ? RELATION_BEFORE : RELATION_PAST};
 }
 
 /* What counts is the first byte that is outside. */
@@ -67,9 +69,9 @@ void report_shared_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes,
     char where[256];
     uint32_t miss = offset;
     while (miss < b->shared_bytes && miss < offset + bytes && owned(b, miss)) miss++;
-    describe_shared(b, o, miss, where, sizeof where);
-    report(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, "%s %u bytes, %s", access_verb(how), bytes,
-           where);
+    const neighbour n = describe_shared(b, o, miss, where, sizeof where);
+    report_near(w, o, FINDING_OUT_OF_BOUNDS, lane, offset, &n, "%s %u bytes, %s", access_verb(how),
+                bytes, where);
     launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
@@ -105,8 +107,10 @@ void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
                                                               "of a warp"
                                                             : ": the lanes of a warp need not run "
                                                               "in step";
-    report(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, lane, offset,
-           "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
-           several ? "other threads" : "thread", several ? "" : other, c->wrote ? "wrote" : "read",
-           line, warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", advice);
+    report_because(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE,
+                   cause_of_race(how, c->wrote, true), lane, offset,
+                   "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
+                   several ? "other threads" : "thread", several ? "" : other,
+                   c->wrote ? "wrote" : "read", line,
+                   warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", advice);
 }

@@ -187,8 +187,8 @@ static const op *run_assertfail(warp *w, const op *o)
     peek_text(w, lane, argument(w, c, 0, lane, 2), message, sizeof message);
     peek_text(w, lane, argument(w, c, 1, lane, 2), file, sizeof file);
     peek_text(w, lane, argument(w, c, 3, lane, 2), where, sizeof where);
-    report(w, o, FINDING_ASSERT, lane, 0, "assertion '%s' failed at %s:%u in %s", message, file,
-           (uint32_t)argument(w, c, 2, lane, 1), where);
+    report(w, o, FINDING_ASSERT, lane, 0, "assertion '%s' failed at %s:%u in %s", message,
+           base_name(file), (uint32_t)argument(w, c, 2, lane, 1), where);
     return group_halt(w, o, DEVICE_ASSERT);
 }
 

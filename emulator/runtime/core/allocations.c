@@ -141,13 +141,12 @@ static int by_origin(const void *left, const void *right)
 
 static void report_leak(const struct allocation *a, size_t times)
 {
-    char where[700], line[1000], many[32] = "";
+    char where[700], many[32] = "";
 
     allocation_describe(a->base, a->bytes, where, sizeof where);
     if (times > 1) snprintf(many, sizeof many, ", %zu times", times);
-    snprintf(line, sizeof line, "leak: %zu bytes%s%s are never freed%s", a->bytes,
-             a->pinned_host ? " of pinned host memory" : "", where, many);
-    report_line(CHECK_LEAKS, line);
+    report_host(CHECK_LEAKS, FINDING_LEAK, RELATION_NONE, "%zu bytes%s%s are never freed%s",
+                a->bytes, a->pinned_host ? " of pinned host memory" : "", where, many);
 }
 
 void allocations_report_leaks(void)

@@ -94,6 +94,20 @@ enum check_level check_level(enum check check)
     return levels[check];
 }
 
+enum check check_of(device_finding_kind kind)
+{
+    switch (kind) {
+    case FINDING_RACE:
+    case FINDING_STREAM_RACE:
+    case FINDING_MISSING_SYNCWARP: return CHECK_RACES;
+    case FINDING_UNINITIALISED: return CHECK_UNINITIALISED;
+    case FINDING_DIVERGENT_BARRIER: return CHECK_BARRIERS;
+    case FINDING_INACTIVE_LANE: return CHECK_LANES;
+    case FINDING_EARLY_RETURN: return CHECK_LINT;
+    default: return CHECK_FAULTS;
+    }
+}
+
 uint32_t checks_for_device(void)
 {
     uint32_t set = 0;

@@ -25,18 +25,18 @@ void error_expect_question(cudaError_t error, const char *kernel)
 
 void error_report_unasked(void)
 {
-    char place[600], line[1200];
+    char place[600];
 
     if (!unasked.error) return;
     trace_place(&unasked.launched, unasked.kernel, place, sizeof place);
-    snprintf(line, sizeof line,
-             "unchecked error: the launch failed with %s (%s) and the program did not ask: call "
-             "cudaGetLastError() after a launch:%s%s kernel %s",
-             cudaGetErrorName(unasked.error), cudaGetErrorString(unasked.error),
-             *place ? place + 3 : "", *place ? "," : "", unasked.kernel);
+    const cudaError_t error = unasked.error;
     unasked.error = cudaSuccess;
     runtime_lock();
-    report_line(CHECK_ERRORS, line);
+    report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
+                "the launch failed with %s (%s) and the program did not ask: call "
+                "cudaGetLastError() after a launch:%s%s kernel %s",
+                cudaGetErrorName(error), cudaGetErrorString(error), *place ? place + 3 : "",
+                *place ? "," : "", unasked.kernel);
     runtime_unlock();
 }
 

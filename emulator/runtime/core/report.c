@@ -1,7 +1,7 @@
 /*
- * report.c: what a launch has to say. Findings become one line each, on stderr or to the hook of
- * softgpu.h (finding.c); the kernels' printf goes through the program's own stdout, in order with
- * its printf.
+ * report.c: what a launch has to say. Findings become one line each on stderr (finding.c), or go
+ * to the hook of softgpu.h as they are; the kernels' printf goes through the program's own stdout,
+ * in order with its printf.
  *
  * On stderr one finding of one line of one kernel is printed for a few launches; how often it came
  * back after that is said at exit. The hook gets all of them.
@@ -11,6 +11,7 @@
 
 #include "softgpu.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,6 @@ static bool is_old_news(const char *text)
 {
     int i = 0;
 
-    if (hook) return false;
     while (i < seen_count && strncmp(seen[i].text, text, sizeof seen->text - 1) != 0) i++;
     if (i == SEEN) return false;
     if (i == seen_count) snprintf(seen[seen_count++].text, sizeof seen->text, "%.479s", text);
@@ -60,24 +60,36 @@ static void report_repeated(void)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-static void call_hook(void *line)
+static void call_hook(void *finding)
 {
-    hook(line, hook_context);
+    finding_strip_folders(finding);
+    hook(finding, hook_context);
 }
 
-static void deliver(const char *line)
+/** @param news what does not vary of it; NULL: the line */
+static void deliver(device_finding *f, const char *news)
 {
+    char line[2000];
+
+    finding_line(f, line, sizeof line);
     if (hook)
-        runtime_call_back(call_hook, (void *)line);
-    else
+        runtime_call_back(call_hook, f);
+    else if (!is_old_news(news ? news : line))
         fprintf(stderr, "softgpu: %s\n", line);
 }
 
-void report_line(enum check check, const char *line)
+void report_host(enum check check, device_finding_kind kind, device_relation relation,
+                 const char *format, ...)
 {
+    device_finding f = {.kind = kind, .count = 1, .relation = relation};
+    va_list list;
+
     if (check_level(check) == CHECK_OFF) return;
     if (check_level(check) == CHECK_FATAL) fatal_seen = true;
-    if (!is_old_news(line)) deliver(line);
+    va_start(list, format);
+    vsnprintf(f.text, sizeof f.text, format, list);
+    va_end(list);
+    deliver(&f, NULL);
 }
 
 /* ---- what the runtime knows and the device does not ------------------------------------------ */
@@ -120,20 +132,19 @@ static void describe(const device_finding *f, bool is_copy, char *words, size_t 
 bool report_work(bool is_copy)
 {
     device_finding finding;
-    char line[2000], words[700];
+    char news[900], words[700];
     bool fatal = false;
 
     forward_output();
     while (device_take_finding(runtime.device, &finding)) {
         bool is_host = is_host_pointer(&finding);
-        if (check_level(finding_check(&finding)) == CHECK_FATAL) fatal = fatal_seen = true;
+        if (check_level(check_of(finding.kind)) == CHECK_FATAL) fatal = fatal_seen = true;
         describe(&finding, is_copy, words, sizeof words);
         if (device_annotate(runtime.device, is_host, words)) continue;
-        snprintf(line, sizeof line, "%s: %s:%u, kernel %s%s", finding_name(&finding, is_host),
+        finding_annotate(&finding, is_host, words);
+        snprintf(news, sizeof news, "%s: %s:%u, kernel %s%s", finding_name(&finding),
                  shorten(finding.file), finding.line, finding.kernel, is_copy ? words : "");
-        if (is_old_news(line)) continue;
-        finding_line(&finding, is_host, words, line, sizeof line);
-        deliver(line);
+        deliver(&finding, news);
     }
     return fatal;
 }

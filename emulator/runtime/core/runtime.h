@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 #include "device/device.h"
+#include "finding.h"
 
 /** Also export `name` for programs compiled with --default-stream per-thread. */
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))
@@ -93,6 +94,8 @@ enum check {
     CHECKS,
 };
 enum check_level check_level(enum check);
+/** By which one a finding of the device is switched. */
+enum check check_of(device_finding_kind);
 /** As a bit set of device_check. */
 uint32_t checks_for_device(void);
 
@@ -137,16 +140,9 @@ void allocations_forget(void);
 /** After a launch, or after a copy or a fill.
  *  @return whether a finding makes it fail that would not have failed otherwise. */
 bool report_work(bool is_copy);
-/** A finding that is no kernel's: one line. */
-void report_line(enum check, const char *line);
-
-/* finding.c: a finding as one line. */
-enum check finding_check(const device_finding *);
-const char *finding_name(const device_finding *, bool is_host);
-/** @param is_host the address is one of host memory @param words for the allocation, or "" */
-void finding_line(const device_finding *, bool is_host, const char *words, char *line, size_t size);
-/** The file as the reader would name it: from the working directory, if it lies below. */
-const char *shorten(const char *file);
+/** A finding of host code. */
+void report_host(enum check, device_finding_kind, device_relation, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Where memory lies is seen from its address. */
 static inline device_address address_of(const void *pointer)

@@ -55,20 +55,20 @@ cudaError_t memory_bad_free(const void *pointer)
 {
     const struct allocation *a = allocation_find(address_of(pointer));
     const struct trace here = trace_here();
-    char where[800], place[600], line[1500];
+    char where[800], place[600];
 
     if (check_level(CHECK_FREES) == CHECK_OFF) return cudaErrorInvalidValue;
     trace_place(&here, NULL, place, sizeof place);
     const char *at = *place ? place + 3 : "";
     if (a && a->is_freed) {
         allocation_describe(a->base, a->bytes, where, sizeof where);
-        snprintf(line, sizeof line, "double free: frees again a %zu-byte buffer%s:%s", a->bytes,
-                 where, at);
+        report_host(CHECK_FREES, FINDING_BAD_FREE, RELATION_FREED,
+                    "frees again a %zu-byte buffer%s:%s", a->bytes, where, at);
     } else {
         describe_pointer(pointer, where, sizeof where);
-        snprintf(line, sizeof line, "bad free: frees %p, which is %s:%s", pointer, where, at);
+        report_host(CHECK_FREES, FINDING_BAD_FREE, RELATION_NONE, "frees %p, which is %s:%s",
+                    pointer, where, at);
     }
-    report_line(CHECK_FREES, line);
     return cudaErrorInvalidValue;
 }
 

@@ -181,15 +181,14 @@ static bool touches(const struct async_work *l, const void *start)
 static void report(const struct async_work *l)
 {
     const struct trace here = trace_here();
-    char asked[600], place[600], line[1500];
+    char asked[600], place[600];
 
     trace_place(&l->asked, NULL, asked, sizeof asked);
     trace_place(&here, NULL, place, sizeof place);
-    snprintf(line, sizeof line,
-             "freed too early: frees pinned memory while the copy%s of %zu bytes may still be "
-             "under way: nothing has waited for its stream:%s",
-             asked, l->size, *place ? place + 3 : "");
-    report_line(CHECK_FREES, line);
+    report_host(CHECK_FREES, FINDING_FREED_EARLY, RELATION_NONE,
+                "frees pinned memory while the copy%s of %zu bytes may still be under way: nothing "
+                "has waited for its stream:%s",
+                asked, l->size, *place ? place + 3 : "");
 }
 
 void async_freeing(const void *start)

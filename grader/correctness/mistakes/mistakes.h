@@ -31,11 +31,10 @@ typedef struct mismatch {
 
 /** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */
 const char *pattern_name(const mismatch *);
-/** The likely mistake behind a finding, or a crash, as "; ..." or "". */
-const char *symptom_name(const char *finding);
-/** All words that these can say, for the tests; NULL ends. */
+/** The likely mistake behind a cause (call.h has those beyond device_cause), as "; ..." or "". */
+const char *symptom_name(unsigned cause);
+/** All words that patterns can say, for the tests; NULL ends. */
 const char *pattern_words(size_t i);
-const char *symptom_words(size_t i);
 /** The formulas of suspect() are those of one comparison. */
 void suspects_forget(void);
 /** What the last comparison of an array of this name and size had, or NULL. */

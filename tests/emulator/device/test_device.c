@@ -382,6 +382,33 @@ START_TEST(defects_are_named)
 }
 END_TEST
 
+static const struct {
+    const char *ptx;
+    device_cause cause;
+} causes[] = {
+    {KERNEL("st.global.u32 [%a+512], %t;"), CAUSE_PAST_END},
+    {KERNEL(TILE "st.shared.u32 [%r2+4], %t;"), CAUSE_PAST_END},
+    {KERNEL("st.global.u32 [%a+-4], %t;"), CAUSE_NONE},
+    {KERNEL("st.shared.u32 [tile], %t;"), CAUSE_ONE_PLACE},
+    {KERNEL("st.global.u32 [%out], %t;"), CAUSE_ONE_PLACE},
+    {KERNEL(TILE NEIGHBOUR "st.shared.u32 [%r2], %t; ld.shared.u32 %r1, [%r4];" STORE_R1),
+     CAUSE_NO_BARRIER_TO_READ},
+    {KERNEL("st.global.u32 [%a], %t; ld.global.u32 %r1, [%out]; st.global.u32 [%a], %r1;"),
+     CAUSE_NO_BARRIER_TO_READ},
+    {KERNEL(TILE OTHER "st.shared.u32 [%r2], %t; bar.sync 0; setp.lt.u32 %p1, %t, 32; "
+                       "@%p1 ld.shared.u32 %r1, [%r4]; @!%p1 st.shared.u32 [%r2], 7;"),
+     CAUSE_NO_BARRIER_TO_WRITE},
+    {KERNEL(TILE "ld.shared.u32 %r1, [%r2];" STORE_R1), CAUSE_UNWRITTEN_SHARED},
+};
+
+START_TEST(causes_are_told)
+{
+    outcome o = run(causes[_i].ptx, 64);
+    ck_assert_msg(o.findings > 0, "%d: nothing found", _i);
+    ck_assert_msg(o.first.cause == causes[_i].cause, "%d: %s", _i, o.first.text);
+}
+END_TEST
+
 START_TEST(uninitialised_global_memory)
 {
     uint32_t module = load(KERNEL("ld.global.u32 %r1, [%a]; st.global.u32 [%a+256], %r1;")),
@@ -395,6 +422,7 @@ START_TEST(uninitialised_global_memory)
     ck_assert_int_eq(device_launch(d, &r), DEVICE_OK);
     ck_assert_int_eq(device_take_finding(d, &f), 1);
     ck_assert_int_eq(f.kind, FINDING_UNINITIALISED);
+    ck_assert_int_eq(f.cause, CAUSE_UNWRITTEN);
     ck_assert_uint_eq(f.count, 32);
     ck_assert_uint_eq(f.thread[0], 32);
     ck_assert_int_eq(device_fill(d, out, 0, 1, 512), DEVICE_OK);
@@ -445,6 +473,7 @@ static Suite *device_suite(void)
     tcase_add_test(kernels, functions_recurse);
     tcase_add_test(kernels, bad_launches_are_refused);
     tcase_add_loop_test(findings, defects_are_named, 0, sizeof defects / sizeof *defects);
+    tcase_add_loop_test(findings, causes_are_told, 0, sizeof causes / sizeof *causes);
     tcase_add_test(findings, uninitialised_global_memory);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_add_checked_fixture(cases[i], open_device, close_device);

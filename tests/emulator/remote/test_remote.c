@@ -200,10 +200,12 @@ END_TEST
 /* ---- what the supervisor learns -------------------------------------------------------------- */
 
 static const char store[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                            ".file 1 \"/some/folder/x.cu\"\n"
                             ".visible .entry store(.param .u64 p) {\n"
                             ".reg .b64 %rd<3>; .reg .b32 %r<2>;\n"
                             "ld.param.u64 %rd1, [p];\n"
                             "mov.u32 %r1, 7;\n"
+                            ".loc 1 7 1\n"
                             "st.global.u32 [%rd1], %r1;\n"
                             "ret;\n}\n";
 
@@ -253,10 +255,10 @@ START_TEST(it_learns_of_launches_and_findings)
     ck_assert_uint_eq(a.counts.launches, 3);
     ck_assert_uint_ge(a.counts.global_store.requests, 2);
     ck_assert_uint_eq(a.finding_count, 1);
-    ck_assert_msg(strstr(a.line[0],
-                         "out of bounds: writes 4 bytes, just past the end of a 400-byte "
-                         "buffer, the argument c: "),
-                  "%s", a.line[0]);
+    ck_assert_int_eq(a.findings[0].kind, FINDING_OUT_OF_BOUNDS);
+    ck_assert_int_eq(a.findings[0].cause, CAUSE_PAST_END);
+    ck_assert_str_eq(a.findings[0].text, "writes 4 bytes, just past the end of a 400-byte buffer, "
+                                         "the argument c");
     ck_assert_int_eq(ASK(&supervisor, LISTEN, 0), DEVICE_OK);
     ck_assert_uint_eq(account().finding_count, 0);
 }
@@ -283,7 +285,28 @@ START_TEST(the_clients_words_for_a_finding_are_no_more_than_words)
     ck_assert_int_eq(ASK_WITH(&client, ANNOTATE, " allocated\nat x.cu:1", 0), DEVICE_OK);
     ck_assert_uint_eq(r.word[0], 1);
     remote_account a = account();
-    ck_assert_msg(strstr(a.line[0], "a 64-byte buffer allocated?at x.cu:1: "), "%s", a.line[0]);
+    ck_assert_str_eq(a.findings[0].text,
+                     "writes 4 bytes, just past the end of a 64-byte buffer allocated?at x.cu:1");
+}
+END_TEST
+
+/* Both ends get what the device has found; the supervisor without folders. */
+START_TEST(a_finding_crosses_as_it_is)
+{
+    device_finding f, g;
+    ASK(&supervisor, LISTEN, 0);
+    launch_store(allocate(&client, 64) + 64);
+    ck_assert_int_eq(ASK(&client, FINDING, 0), DEVICE_OK);
+    ck_assert_uint_eq(r.payload, sizeof f);
+    memcpy(&f, client.window, sizeof f);
+    ck_assert_str_eq(f.file, "/some/folder/x.cu");
+    ck_assert_uint_eq(f.line, 7);
+    ck_assert_int_eq(f.relation, RELATION_PAST);
+    ck_assert_uint_eq(f.bytes, 64);
+    g = account().findings[0];
+    ck_assert_str_eq(g.file, "x.cu");
+    memcpy(g.file, f.file, sizeof g.file);
+    ck_assert_mem_eq(&g, &f, sizeof f);
 }
 END_TEST
 
@@ -339,7 +362,8 @@ START_TEST(it_learns_what_overlaps_and_what_races)
     remote_account race = account();
     ck_assert_uint_eq(race.counts.span, 1);
     ck_assert_uint_eq(race.finding_count, 1);
-    ck_assert_msg(strstr(race.line[0], "stream race: "), "%s", race.line[0]);
+    ck_assert_int_eq(race.findings[0].kind, FINDING_STREAM_RACE);
+    ck_assert_int_eq(race.findings[0].cause, CAUSE_NO_EVENT);
 }
 END_TEST
 
@@ -379,6 +403,7 @@ Suite *more_suite(void)
     tcase_add_test(clean, ranges_that_it_shares_do_not_overlap);
     tcase_add_test(clean, it_learns_of_launches_and_findings);
     tcase_add_test(clean, it_learns_how_much_kernels_printed);
+    tcase_add_test(clean, a_finding_crosses_as_it_is);
     tcase_add_test(clean, the_clients_words_for_a_finding_are_no_more_than_words);
     tcase_add_test(clean, it_learns_of_copies);
     tcase_add_test(clean, it_learns_what_overlaps_and_what_races);

@@ -59,9 +59,12 @@ static void call(const char *function, const long *shape)
     call_cuda(function, ARGS(out_f32("out", out, 8), in_f32("in", in, 8), i32(8)));
 }
 
-static void write_down(const exercise *e, char *message, char *finding)
+static void write_down(const exercise *e, char *message, case_state *s)
 {
-    case_result one = {.name = "case", .message = message ? message : "", .finding = finding};
+    case_result one = {.name = "case",
+                       .message = message ? message : "",
+                       .found = s->found,
+                       .found_count = s->found_count};
     exercise_result r = {.exercise = e, .case_count = 1, .cases = &one, .prerequisites = ""};
     json_t *entry = results_exercise(&r);
     if (!entry) abort();
@@ -81,10 +84,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     s.request.deadline = 1.0;
     s.worker = hostile_worker(data + 1, bytes - 1, &peer);
     char *message = run_guarded(&s, call, "call", NULL);
-    write_down(s.exercise, message, s.finding);
+    write_down(s.exercise, message, &s);
     case_drop_worker(&s);
     close(peer);
-    free(s.finding);
+    free(case_take_found(&s));
     free(message);
     return 0;
 }

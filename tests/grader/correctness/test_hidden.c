@@ -44,29 +44,49 @@ START_TEST(a_shape)
 END_TEST
 
 static const struct {
-    const char *message, *words;
+    failure failure;
+    const char *mistake, *words;
 } kinds[] = {
-    {"", ""},
-    {"c[3][4] is 2.5, should be 3; 7 of 129 wrong; only the first row is right",
-     "wrong result; only the first row is right"},
-    {"c[3][4] is 2.5, should be 3; 7 of 129 wrong; the first 17 of each row are right",
-     "wrong result"},
-    {"y[0] is 3, should be 4", "wrong result"},
-    {"matmul_cpu did not return within 10 s", "too slow, or endless"},
-    {"matmul_cpu did not return: the process exited with status 3; it last printed: 129 65",
-     "crash"},
-    {"matmul_cpu crashed: segmentation fault, 516 bytes past the end of `c`", "crash"},
-    {"wrote outside of `c`: 12 bytes past its end", "wrote outside of its arrays"},
-    {"matmul_tiled: missing __syncwarp: thread (0,17,0) overwrites", "missing barrier"},
-    {"matmul_naive: out of bounds: write of 4 bytes, 512 past the end, block (3,0,0)",
-     "access out of bounds"},
+    {FAILURE_NONE, NULL, ""},
+    {FAILURE_RESULT, "; only the first row is right", "wrong result; only the first row is right"},
+    {FAILURE_RESULT, "; the first 17 of each row are right", "wrong result"},
+    {FAILURE_RESULT, NULL, "wrong result"},
+    {FAILURE_DEADLINE, NULL, "too slow, or endless"},
+    {FAILURE_CRASH, NULL, "crash"},
+    {FAILURE_WROTE_OUTSIDE, NULL, "wrote outside of its arrays"},
+    {FAILURE_NO_BARRIER, "; a barrier is missing", "missing barrier"},
+    {FAILURE_OUT_OF_BOUNDS, NULL, "access out of bounds"},
 };
 
 START_TEST(the_kind_of_a_failure)
 {
-    char *words = hidden_words(kinds[_i].message);
+    char *words = hidden_words(kinds[_i].failure, kinds[_i].mistake);
     ck_assert_str_eq(words, kinds[_i].words);
     free(words);
+}
+END_TEST
+
+START_TEST(each_failure_has_words)
+{
+    char *words = hidden_words((failure)_i, NULL);
+    ck_assert_str_ne(words, "");
+    free(words);
+}
+END_TEST
+
+static const struct {
+    device_finding_kind kind;
+    failure failure;
+} found[] = {{FINDING_OUT_OF_BOUNDS, FAILURE_OUT_OF_BOUNDS},
+             {FINDING_STREAM_RACE, FAILURE_RACE},
+             {FINDING_MISSING_SYNCWARP, FAILURE_NO_BARRIER},
+             {FINDING_UNINITIALISED, FAILURE_UNWRITTEN},
+             {FINDING_LEAK, FAILURE_CALL},
+             {(device_finding_kind)12345, FAILURE_CALL}};
+
+START_TEST(the_failure_behind_a_finding)
+{
+    ck_assert_int_eq(failure_of(&(device_finding){.kind = found[_i].kind}), found[_i].failure);
 }
 END_TEST
 
@@ -221,6 +241,8 @@ Suite *suite_hidden(void)
     TCase *tcase = tcase_create("hidden");
     tcase_add_loop_test(tcase, a_shape, 0, sizeof shapes / sizeof *shapes);
     tcase_add_loop_test(tcase, the_kind_of_a_failure, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(tcase, each_failure_has_words, FAILURE_NONE + 1, FAILURES);
+    tcase_add_loop_test(tcase, the_failure_behind_a_finding, 0, sizeof found / sizeof *found);
     tcase_add_loop_test(tcase, a_file_that_makes_no_sense, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(tcase, a_hidden_case_decides_and_stays_hidden);
     tcase_add_test(tcase, the_instructor_sees_all_and_a_class_has_one_seed);

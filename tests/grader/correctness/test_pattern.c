@@ -271,6 +271,13 @@ START_TEST(every_name_is_demanded)
 }
 END_TEST
 
+START_TEST(each_cause_has_words)
+{
+    ck_assert_msg(strncmp(symptom_name((unsigned)_i), "; ", 2) == 0, "cause %d", _i);
+    ck_assert_str_eq(symptom_name(ALL_CAUSES), "");
+}
+END_TEST
+
 Suite *suite_pattern(void)
 {
     Suite *suite = suite_create("pattern");
@@ -287,6 +294,7 @@ Suite *suite_pattern(void)
     tcase_add_test(tcase, one_element_that_does_not_fit_spoils_the_name);
     tcase_add_loop_test(tcase, random_errors_have_no_name, 0, 200);
     tcase_add_test(tcase, every_name_is_demanded);
+    tcase_add_loop_test(tcase, each_cause_has_words, CAUSE_NONE + 1, ALL_CAUSES);
     suite_add_tcase(suite, tcase);
     return suite;
 }

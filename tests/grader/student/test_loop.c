@@ -192,32 +192,49 @@ END_TEST
 #define RACE(thread, times)                                                                        \
     "race: x.cu:3, kernel k, block (0,0,0), thread " thread ", " times " times"
 
-/* One mistake in two cases, another one in the second; a crash; a wrong result. */
+static json_t *a_race(const char *text, int line)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s}", "text", text, "function", "f", "kind",
+                     "race", "cause", "", "file", "x.cu", "line", line, "kernel", "k");
+}
+
+static json_t *a_case(const char *name, const char *message, bool mismatch, json_t *findings)
+{
+    return json_pack("{s:s, s:s, s:s, s:b, s:o, s:i}", "name", name, "status",
+                     *message ? "failed" : "passed", "message", message, "mismatch", mismatch,
+                     "findings", findings, "seed", 5);
+}
+
+/* One mistake in two cases, another one in the second; a case that fails of a finding; a crash; a
+ * wrong result. */
 static json_t *made_results(void)
 {
-    return json_pack(
-        "{s:s, s:[{s:i, s:s, s:s, s:s, s:[{s:s, s:s, s:s, s:s, s:i}, {s:s, s:s, s:s, "
-        "s:s, s:i}, {s:s, s:s, s:s, s:s, s:i}]}, {s:i, s:s, s:s, s:s, s:[]}]}",
-        "submission", "/mine", "exercises", "id", 206, "name", "matmul", "status", "failed",
-        "reason", "", "cases", "name", "1x1", "status", "failed", "message",
-        "c[0] is 1, should be 2", "finding", RACE("(1,0,0)", "12"), "seed", 5, "name", "3x3",
-        "status", "passed", "message", "", "finding",
-        RACE("(31,2,0)", "7") "\n" RACE("(30,2,0)", "7") "\nrace: x.cu:9, thread (0,0,0)\n", "seed",
-        6, "name", "5x5", "status", "failed", "message", "it crashed", "finding", "", "seed", 7,
-        "id", 103, "name", "matmul_cpu", "status", "build_failed", "reason", "no semicolon",
-        "cases");
+    json_t *cases = json_pack(
+        "[o, o, o, o]",
+        a_case("1x1", "c[0] is 1, should be 2", true,
+               json_pack("[o]", a_race(RACE("(1,0,0)", "12"), 3))),
+        a_case("3x3", "", false,
+               json_pack("[o, o, o]", a_race(RACE("(31,2,0)", "7"), 3),
+                         a_race(RACE("(30,2,0)", "7"), 3), a_race("race: x.cu:9", 9))),
+        a_case("5x5", "it crashed", false, json_array()),
+        a_case("7x7", "race: x.cu:11", false, json_pack("[o]", a_race("race: x.cu:11", 11))));
+    return json_pack("{s:s, s:[{s:i, s:s, s:s, s:s, s:o}, {s:i, s:s, s:s, s:s, s:[]}]}",
+                     "submission", "/mine", "exercises", "id", 206, "name", "matmul", "status",
+                     "failed", "reason", "", "cases", cases, "id", 103, "name", "matmul_cpu",
+                     "status", "build_failed", "reason", "no semicolon", "cases");
 }
 
 START_TEST(each_thing_is_found_once)
 {
     static const char *const words[] = {
-        "206 matmul                 3 cases, 1 of them with wrong results; 3 findings\n",
+        "206 matmul                 4 cases, 1 of them with wrong results; 4 findings\n",
         "    " RACE("(1,0,0)", "12") "\n      in 2 cases; again: make check EX=206 CASE='1x1' "
                                      "SEED=5 SUBMISSION='/mine'\n",
-        "    race: x.cu:9, thread (0,0,0)\n      in 1 case; again: make check EX=206 CASE='3x3'",
-        "    it crashed\n      in 1 case; again: make check EX=206 CASE='5x5' SEED=7",
+        "    race: x.cu:9\n      in 1 case; again: make check EX=206 CASE='3x3'",
+        "    it crashed\n      in 1 case; again: make check EX=206 CASE='5x5' SEED=5",
+        "    race: x.cu:11\n      in 1 case; again: make check EX=206 CASE='7x7' SEED=5",
         "103 matmul_cpu             build_failed no semicolon\n",
-        "  4 different findings\n"};
+        "  5 different findings\n"};
     json_t *made = made_results();
     ck_assert_int_eq(json_dump_file(made, results, 0), 0);
     json_decref(made);

@@ -95,7 +95,7 @@ START_TEST(a_case_runs_with_two_seeds_and_the_first_again)
     ck_assert_uint_ne(results[0].seed, results[1].seed);
     ck_assert_int_lt(results[0].seed >> 48, 1); /* short enough to type */
     ck_assert_ptr_null(state.allocations);
-    for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
+    for (int i = 0; i < 4; i++) case_result_free(&results[i]);
 }
 END_TEST
 
@@ -107,13 +107,13 @@ START_TEST(a_seed_repeats_a_case)
     const unsigned long long first = seen[0];
     ck_assert_uint_eq(results[0].seed, 7);
     ck_assert_int_eq(results[1].status, SKIPPED);
-    for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
+    for (int i = 0; i < 4; i++) case_result_free(&results[i]);
     runs = 0;
     asked.case_name = NULL, asked.case_start = "pass";
     run_cases(&state, results);
     ck_assert_uint_eq(seen[0], first);
     ck_assert_int_eq(results[2].status, SKIPPED);
-    for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
+    for (int i = 0; i < 4; i++) case_result_free(&results[i]);
 }
 END_TEST
 
@@ -126,7 +126,7 @@ START_TEST(after_a_deadline_nothing_runs)
     ck_assert_int_eq(results[0].status, NOT_RUN);
     ck_assert_str_eq(results[0].message, "not run after an earlier deadline");
     ck_assert_int_eq(results[3].status, SKIPPED);
-    for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
+    for (int i = 0; i < 4; i++) case_result_free(&results[i]);
 }
 END_TEST
 
@@ -138,7 +138,7 @@ START_TEST(cases_have_a_time_together)
     asked.slow = 0;
     ck_assert_int_eq(results[1].status, NOT_RUN);
     ck_assert_str_eq(results[1].message, "not run: the cases before it took too long together");
-    for (int i = 0; i < 4; i++) free(results[i].message), free(results[i].finding);
+    for (int i = 0; i < 4; i++) case_result_free(&results[i]);
 }
 END_TEST
 

@@ -49,6 +49,9 @@ static const spoiled spoiled_results[] = {
     {AROUND("{" FIELDS ", 'cases': [], 'speed': null, 'status': 'well'}"), "well"},
     {AROUND("{" FIELDS ", 'cases': {}, 'speed': null, 'status': 'passed'}"), "cases"},
     {AROUND("{" FIELDS ", 'cases': [{'name': ''}], 'speed': null, 'status': 'passed'}"), "case"},
+    {AROUND("{" FIELDS ", 'cases': [{'name': '', 'status': '', 'message': '', 'seed': 1, "
+            "'seconds': 1, 'findings': [{'text': ''}]}], 'speed': null, 'status': 'passed'}"),
+     "a finding"},
     {AROUND("{" FIELDS ", 'cases': [], 'speed': null, 'status': 'passed', 'traffic': [1]}"),
      "traffic"},
     {AROUND("{" FIELDS ", 'cases': [], 'speed': {}, 'status': 'passed'}"), "metric"},
@@ -125,7 +128,6 @@ static const struct located {
     {"206_x.cu:13:5: error: no", 13},
     {"206_x.cu(14): error: no", 14},
     {"/tmp/build/206_x.cu:15: error: no", 15},
-    {"f: out of bounds: 206_x.cu:16, kernel k", 16},
     {"In file 206_x.cu:\nthen 206_x.cu:17", 17},
     {"1206_x.cu:13 and my_206_x.cu:3", 0},
     {"basics.h:13: error", 0},
