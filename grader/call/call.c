@@ -79,8 +79,8 @@ static bool reply_is_good(ongoing *c, const wire_reply *reply)
     case WIRE_MEDDLED: return call_fails(c, FAILURE_CALL, "%s %s", function, reply->text);
     case WIRE_CRASHED: return crash_fails(c, reply);
     case WIRE_NO_MEMORY:
-        return call_fails(c, FAILURE_CALL, "%s: no memory for its buffers: %s", function,
-                          reply->text);
+        return call_fails(c, c->request->place == ON_HOST ? FAILURE_CALL : FAILURE_CUDA,
+                          "%s: no memory for its buffers: %s", function, reply->text);
     default:
         return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u means nothing", function,
                           reply->status);

@@ -82,6 +82,7 @@ case_state case_begin(const options *, const exercise *, place, const char *libr
 void case_enter(case_state *);
 /** Judge the cases of one exercise, each into results[]. */
 void run_cases(case_state *, case_result results[]);
+void case_forget_found(case_result *);
 void case_result_free(case_result *);
 /** What was found in calls that went well, in words, and nothing is any more. The caller frees. */
 char *case_take_found(case_state *);

@@ -249,15 +249,6 @@ static void replace(char **text, char *by)
     *text = by;
 }
 
-/* Places and sizes are in it. */
-static void forget_found(case_result *result)
-{
-    for (int i = 0; i < result->found_count; i++) free(result->found[i].text);
-    free(result->found);
-    result->found = NULL;
-    result->found_count = 0;
-}
-
 void hidden_hide(const options *o, const grading_case *c, case_result *result)
 {
     char *shown = NULL;
@@ -275,7 +266,7 @@ void hidden_hide(const options *o, const grading_case *c, case_result *result)
         *result->finding ? failure_of(&result->found[result->found_count - 1].what) : FAILURE_NONE;
     replace(&result->message, hidden_words(result->failure, result->mistake));
     replace(&result->finding, hidden_words(seen, NULL));
-    forget_found(result);
+    case_forget_found(result); /* places and sizes are in it */
 }
 
 /* ---- the reference first --------------------------------------------------------------------- */

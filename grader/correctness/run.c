@@ -211,10 +211,17 @@ static void take_findings(case_state *s, case_result *result)
     result->finding = case_take_found(s);
 }
 
-void case_result_free(case_result *r)
+void case_forget_found(case_result *r)
 {
     for (int i = 0; i < r->found_count; i++) free(r->found[i].text);
     free(r->found);
+    r->found = NULL;
+    r->found_count = 0;
+}
+
+void case_result_free(case_result *r)
+{
+    case_forget_found(r);
     free(r->message);
     free(r->mistake);
     free(r->finding);
