@@ -42,9 +42,7 @@ export COURSE_ROOT  := $(CURDIR)
 export COURSE_BUILD := $(abspath $(BUILD))
 export SUBMISSION RESULTS EX PHASE CASE SEED
 
-ifeq ($(MAKELEVEL),0) # those that it starts have the same
-MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
-endif
+MAKEFLAGS := $(MAKEFLAGS) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS))$(filter-out 0,$(MAKELEVEL)),,-j$(shell nproc))
 CFLAGS    ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SOURCE -MMD -MP \
              -Icommon

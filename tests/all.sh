@@ -34,7 +34,7 @@ counts_of() { # LOG: passed and failed, if it has any
 
 # What a part depends on: its files as they are, committed or not, and what was found here.
 files_now() {
-    { git ls-files -coz --exclude-standard -- $of Makefile tests/all.sh || date +%N; printf '%s\0' "$COURSE_BUILD/config.mk"; } |
+    { git ls-files -coz --exclude-standard -- $of Makefile '*.mk' tests/all.sh || date +%N; printf '%s\0' "$COURSE_BUILD/config.mk"; } |
         xargs -0 sha256sum 2>&1 | sha256sum
 }
 
@@ -135,7 +135,7 @@ begun_skeletons_score_nothing() {
 
 # softgpu, and what compilers say of everything.
 emulator_and_compilers() {
-    of='emulator common tests/fuzz'
+    of='emulator tests/emulator tests/fuzz common'
     part 'device of softgpu'             "$COURSE_BUILD/test_device"
     part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
     part 'softgpu'                       build emulator-test

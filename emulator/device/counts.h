@@ -54,7 +54,7 @@ typedef struct device_transfers {
  *  no sense there are 0. */
 typedef struct device_counts {
     uint64_t launches, blocks, warps, threads;
-    uint64_t submissions;  /**< launches less those of a run of a graph after its first */
+    uint64_t host_launches; /**< launches less those of a run of a graph after its first */
     uint64_t resident;     /**< blocks that the device holds at once, of each launch; blocks divided
                               by it is what a profiler calls waves */
     uint64_t instructions; /**< warp instructions executed */

@@ -159,7 +159,7 @@ device_status device_graph_add(device *, uint32_t *graph, const device_launch_re
 device_status device_graph_set(device *, uint32_t graph, uint32_t node,
                                const device_launch_request *);
 /** Launch a node. Nodes that run in the order of their numbers, with no other launch in between,
- *  are one run of the graph (counts.h: submissions). */
+ *  are one run of the graph (counts.h: host_launches). */
 device_status device_graph_run(device *, uint32_t graph, uint32_t node);
 device_status device_graph_free(device *, uint32_t graph);
 

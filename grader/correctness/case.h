@@ -99,7 +99,7 @@ double atomics_per_block(const device_counts *);
 double instructions_per_warp(const device_counts *);
 double kernel_launches(const device_counts *);
 /** What the host launched: a graph counts once, however many kernels it launches. */
-double submissions(const device_counts *);
+double host_launches(const device_counts *);
 /** Blocks, of those that the device holds at once: 1 when every block starts at once and no more
  *  would have. */
 double waves(const device_counts *);

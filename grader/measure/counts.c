@@ -71,9 +71,9 @@ double kernel_launches(const device_counts *c)
     return (double)c->launches;
 }
 
-double submissions(const device_counts *c)
+double host_launches(const device_counts *c)
 {
-    return (double)c->submissions;
+    return (double)c->host_launches;
 }
 
 double waves(const device_counts *c)

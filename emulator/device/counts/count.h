@@ -56,7 +56,7 @@ struct counted {
     uint64_t version;
     const function *function; /* the instrumented copy */
     char kernel[128];
-    uint64_t launches, blocks, warps, threads, submissions, resident, footprint;
+    uint64_t launches, blocks, warps, threads, host_launches, resident, footprint;
     uint64_t longest, block_atomics;
     uint32_t first, instructions; /* of the module's instructions those that a launch can reach */
     instruction *instruction;

@@ -185,7 +185,7 @@ static void add_kernel(device_counts *c, const counted *k)
     c->blocks += k->blocks;
     c->warps += k->warps;
     c->threads += k->threads;
-    c->submissions += k->submissions;
+    c->host_launches += k->host_launches;
     c->resident += k->resident;
     c->footprint += k->footprint;
     c->longest += k->longest;
@@ -208,7 +208,7 @@ static void add_shape(counted *k, const launch *l)
     const uint32_t *size = l->request->block;
     uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
     k->launches++;
-    k->submissions += !l->goes_on;
+    k->host_launches += !l->goes_on;
     k->resident += MULTIPROCESSORS *
                    resident_blocks(&l->function->facts, threads, l->request->dynamic_shared_bytes);
     k->blocks += l->blocks;

@@ -45,7 +45,7 @@ static const struct field fields[] = {
     PLAIN(blocks),
     PLAIN(warps),
     PLAIN(threads),
-    PLAIN(submissions),
+    PLAIN(host_launches),
     PLAIN(resident),
     PLAIN(instructions),
     PLAIN(longest),

@@ -424,11 +424,11 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "submissions, 40 rounds of 1000 floats",
+    {.metric = "host launches, 40 rounds of 1000 floats",
      .function = "step_graph_run",
      .run = run_timed,
      .shape = {1000, 40},
-     .count = submissions,
+     .count = host_launches,
      .bound = AT_MOST,
      .wanted = 3},
     {.metric = "launches, of 40 that must be",

@@ -303,7 +303,7 @@ static const traffic_test traffic[] = {
      .function = "resnet18_forward_opt",
      .run = run_counted,
      .shape = {FP16, 1, 32},
-     .count = submissions,
+     .count = host_launches,
      .bound = AT_MOST,
      .wanted = 2},
     {0},

@@ -217,11 +217,11 @@ END_TEST
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-static uint64_t submissions(void)
+static uint64_t host_launches(void)
 {
     device_counts counts;
     device_count_total(d, &counts);
-    return counts.submissions;
+    return counts.host_launches;
 }
 
 static uint32_t three_nodes(void)
@@ -242,7 +242,7 @@ START_TEST(a_run_of_a_graph_is_one_submission)
     for (uint32_t run = 0; run < 2; run++)
         for (uint32_t i = 1; i <= 3; i++)
             ck_assert_int_eq(device_graph_run(d, graph, i), DEVICE_OK);
-    ck_assert_uint_eq(submissions(), 2);
+    ck_assert_uint_eq(host_launches(), 2);
     ck_assert_int_eq(device_read(d, &sum[0], x, 4), DEVICE_OK);
     ck_assert_int_eq(device_read(d, &sum[1], y, 4), DEVICE_OK);
     ck_assert_uint_eq(sum[0], 4);
@@ -256,16 +256,16 @@ START_TEST(what_is_no_run_is_counted)
     uint32_t graph = three_nodes(), other = three_nodes();
     device_launch_request r = launch_of(&y);
     for (int i = 0; i < 3; i++) device_graph_run(d, graph, 2);
-    ck_assert_uint_eq(submissions(), 3);
+    ck_assert_uint_eq(host_launches(), 3);
     launch(x);
     device_graph_run(d, graph, 3);
-    ck_assert_uint_eq(submissions(), 5);
+    ck_assert_uint_eq(host_launches(), 5);
     device_graph_run(d, graph, 1), device_graph_run(d, other, 2), device_graph_run(d, graph, 3);
-    ck_assert_uint_eq(submissions(), 8);
+    ck_assert_uint_eq(host_launches(), 8);
     device_graph_run(d, graph, 1);
     ck_assert_int_eq(device_graph_set(d, graph, 2, &r), DEVICE_OK);
     device_graph_run(d, graph, 2);
-    ck_assert_uint_eq(submissions(), 10);
+    ck_assert_uint_eq(host_launches(), 10);
 }
 END_TEST
 

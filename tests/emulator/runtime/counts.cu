@@ -35,7 +35,7 @@ CASE(a_coalesced_copy)
     CHECK(counts.blocks == 4);
     CHECK(counts.warps == 32);
     CHECK(counts.threads == 1024);
-    CHECK(counts.submissions == 1);
+    CHECK(counts.host_launches == 1);
     CHECK(counts.resident == 8 * 2048 / 256); /* nothing but its threads limits it */
     CHECK(counts.global_load.requests == 32);
     CHECK(counts.global_load.sectors == N * 4 / 32);
@@ -115,13 +115,13 @@ CASE(a_graph_is_one_submission)
     OK(cudaGraphLaunch(exec, stream));
     launch_copy(from, to);
     softgpu_count_stop(&counts);
-    CHECK(counts.launches == 11 && counts.submissions == 3);
+    CHECK(counts.launches == 11 && counts.host_launches == 3);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
 }
 
 /* Who switches on another node each time submits each of them. */
-CASE(a_graph_in_parts_is_many_submissions)
+CASE(a_graph_in_parts_is_many_host_launches)
 {
     float *from = to_device(std::vector<float>(N, 1.0f)), *to = device_array<float>(N);
     cudaStream_t stream;
@@ -141,7 +141,7 @@ CASE(a_graph_in_parts_is_many_submissions)
         OK(cudaGraphLaunch(exec, stream));
     }
     softgpu_count_stop(&counts);
-    CHECK(counts.launches == 4 && counts.submissions == 4);
+    CHECK(counts.launches == 4 && counts.host_launches == 4);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
 }

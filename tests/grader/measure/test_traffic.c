@@ -64,9 +64,9 @@ END_TEST
 
 START_TEST(launches_and_what_the_host_submits)
 {
-    const device_counts c = {.launches = 41, .submissions = 2, .blocks = 96, .resident = 64};
+    const device_counts c = {.launches = 41, .host_launches = 2, .blocks = 96, .resident = 64};
     ck_assert_double_eq(kernel_launches(&c), 41);
-    ck_assert_double_eq(submissions(&c), 2);
+    ck_assert_double_eq(host_launches(&c), 2);
     ck_assert_double_eq(waves(&c), 1.5);
 }
 END_TEST
