@@ -162,7 +162,7 @@ static void run_timed(const char *function, const long *shape)
 {
     const long rows = shape[0], cols = shape[1];
     const float *x = random_f32_between((size_t)(rows * cols), -4.0f, 4.0f);
-    const int *some = random_i32(SAMPLED_ROWS, 0, (int)rows);
+    const int *some = sampled_rows(SAMPLED_ROWS, rows);
     float *y = f32_array((size_t)(rows * cols));
     forward(function, y, x, rows, cols);
     expect_softmax(rows_of(y, cols, some, SAMPLED_ROWS), rows_of(x, cols, some, SAMPLED_ROWS),

@@ -228,7 +228,7 @@ static void run_nan_in_ignored_row(const long *shape)
 static void call_and_sample(const char *function, const batch *of)
 {
     const batch b = *of;
-    const int *some = random_i32(SAMPLED_ROWS, 0, (int)b.rows);
+    const int *some = sampled_rows(SAMPLED_ROWS, b.rows);
     call(function, &b);
     batch sample = {.rows = SAMPLED_ROWS, .classes = b.classes, .ignore = b.ignore};
     sample.logits = rows_of(b.logits, b.classes, some, SAMPLED_ROWS);

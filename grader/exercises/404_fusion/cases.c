@@ -75,7 +75,7 @@ static void expect_layer(const layer *l)
         expect_relu(l);
         return;
     }
-    const int *some = random_i32(SAMPLED_ROWS, 0, (int)l->batch);
+    const int *some = sampled_rows(SAMPLED_ROWS, l->batch);
     layer sample = *l;
     sample.batch = SAMPLED_ROWS;
     sample.x = rows_of(l->x, l->in, some, SAMPLED_ROWS);

@@ -280,7 +280,7 @@ static void expect_layer(const layer *l)
         expect_linear("y", l->y, l->x, l->w, l->bias, l->batch, l->in, l->out);
         return;
     }
-    const int *some = random_i32(SAMPLED_ROWS, 0, (int)l->batch);
+    const int *some = sampled_rows(SAMPLED_ROWS, l->batch);
     expect_linear("y", rows_of(l->y, l->out, some, SAMPLED_ROWS),
                   rows_of(l->x, l->in, some, SAMPLED_ROWS), l->w, l->bias, SAMPLED_ROWS, l->in,
                   l->out);

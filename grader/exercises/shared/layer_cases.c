@@ -13,6 +13,13 @@ float *transposed(const float *x, long rows, long cols)
     return t;
 }
 
+int *sampled_rows(long count, long rows)
+{
+    int *some = random_i32((size_t)count, 0, (int)rows);
+    some[0] = (int)rows - 1;
+    return some;
+}
+
 float *rows_of(const float *x, long cols, const int *rows, long count)
 {
     float *some = f32_array((size_t)(count * cols));

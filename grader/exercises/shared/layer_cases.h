@@ -9,8 +9,11 @@
 /** @return [cols x rows], a copy of x[rows x cols] with rows and columns exchanged */
 float *transposed(const float *x, long rows, long cols);
 
-/** @return [count x cols], the rows of x[. x cols] that `rows` names: of large outputs a sample is
- *  checked */
+/** @return `count` rows of so many: of large outputs a sample is checked. The last is among them:
+ *  the tail is what gets lost. */
+int *sampled_rows(long count, long rows);
+
+/** @return [count x cols], the rows of x[. x cols] that `rows` names */
 float *rows_of(const float *x, long cols, const int *rows, long count);
 
 /** As expect_matmul, c[m x n] = a[m x k] * b[k x n], with the name of c in the message. */
