@@ -156,7 +156,8 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
 PTX_ALONE  = -gencode arch=compute_80,code=compute_80
-NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(if $(filter solutions/% bench/%,$<),$(TWO_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
+QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(if $(filter solutions/% bench/%,$<),$(TWO_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
