@@ -149,7 +149,9 @@ static void judge_key(const run *r, const item *it, const device_facts *device, 
 static void judge_item(run *r, item *it, const device_facts *device)
 {
     char key[HASH_HEX];
-    const bool remember = !r->options->case_name && !r->options->seed_given;
+    const options *o = r->options;
+    const bool remember =
+        !o->case_name && !o->seed_given && o->slow == 0; /* all of it was judged */
     judge_key(r, it, device, key);
     if (remember && !r->options->fresh && it->build.ok)
         it->entry = cache_load(r->options->build, key);

@@ -113,6 +113,10 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     expect 'an access out of bounds is listed' '203_vector_add.cu:[0-9]*' "$work/log"
     expect 'with the command that repeats it' "make check EX=203 CASE='.*' SEED=[0-9]* SUBMISSION='$SUBMISSION'" "$work/log"
     cp "solutions/$kernel" "$SUBMISSION/$kernel"
+    EX=203 BACKEND=cpu tools/sanitize_student.sh --backend cpu --submission "$SUBMISSION" \
+        --exercise 203 >"$work/log" 2>&1
+    grader grade --exercise 203 >"$work/log" 2>&1
+    expect 'sanitize takes no points away' 'traffic: 2 of 2 passed  *15.0 / 15.0' "$work/log"
     EX=203 BACKEND=cpu tools/profile.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1
     expect 'what a kernel moves is counted' '4.0 sectors each' "$work/log"
