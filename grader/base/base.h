@@ -18,6 +18,7 @@
 typedef struct hash hash;
 hash *hash_begin(void);
 void hash_text(hash *, const char *text);
+void hash_bytes(hash *, const char *bytes, size_t count);
 /** @return false when it is no file or cannot be read; it then counts as empty */
 bool hash_file(hash *, const char *path);
 void hash_end(hash *, char hex[HASH_HEX]); /* frees */
@@ -30,6 +31,9 @@ void make_folders_of(const char *path);
 /** @return whether it is gone */
 bool remove_tree(const char *path);
 bool copy_file(const char *from, const char *to);
+/** Open a file below a folder, to be read. The folder itself may lie behind a link, nothing below
+ * it may. @return -1 with errno: ENOTDIR when a folder, ELOOP when the file is a link */
+int open_beneath(const char *folder, const char *file);
 
 /* ---- process.c ------------------------------------------------------------------------------- */
 
@@ -47,6 +51,9 @@ process_result process_run_behind(void (*enter)(const void *), const void *conte
                                   const char *const argv[], double deadline, size_t limit);
 
 /* ---- large arrays, on all cores -------------------------------------------------------------- */
+
+/** That this process may use. */
+size_t core_count(void);
 
 /** Does its work for begin <= i < end. May not fail the case: several run at once. */
 typedef void parallel_work(size_t begin, size_t end, void *context);
@@ -72,6 +79,8 @@ typedef struct interval {
 /** Of up to SAMPLES_MAX values; of none: zeros. */
 interval bootstrap(const double *values, int count);
 double quantile(const double *values, int count, double part); /* part 0.5: the median */
+/** A count as text, without decimals where it is whole. @return text */
+const char *count_text(char text[32], double count);
 
 /* ---- cache.c --------------------------------------------------------------------------------- */
 

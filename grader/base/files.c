@@ -1,9 +1,12 @@
 /* files.c: folders that are made, files that are copied, trees that go. */
 #include "base.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void make_folders_of(const char *path)
 {
@@ -25,6 +28,25 @@ bool copy_file(const char *from, const char *to)
     if (in) fclose(in);
     if (out) whole = fclose(out) == 0 && whole;
     return whole;
+}
+
+/* Each folder from the one before: what is exchanged for a link meanwhile is not entered. */
+int open_beneath(const char *folder, const char *file)
+{
+    char name[NAME_MAX + 1];
+    int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (const char *slash; at >= 0 && (slash = strchr(file, '/')); file = slash + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)(slash - file), file);
+        const int next = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(at);
+        at = next;
+    }
+    if (at < 0) return -1;
+    const int found = openat(at, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int error = errno;
+    close(at);
+    errno = error;
+    return found;
 }
 
 static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)

@@ -26,6 +26,11 @@ void hash_text(hash *h, const char *text)
     EVP_DigestUpdate(h->context, text, strlen(text) + 1); /* the end counts: "a" "b" is not "ab" */
 }
 
+void hash_bytes(hash *h, const char *bytes, size_t count)
+{
+    EVP_DigestUpdate(h->context, bytes, count);
+}
+
 bool hash_file(hash *h, const char *path)
 {
     char block[1 << 16];

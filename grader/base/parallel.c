@@ -25,7 +25,7 @@ static void *run_part(void *argument)
     return NULL;
 }
 
-static size_t cores(void)
+size_t core_count(void)
 {
     cpu_set_t ours;
     return sched_getaffinity(0, sizeof ours, &ours) == 0 ? (size_t)CPU_COUNT(&ours) : 1;
@@ -41,7 +41,7 @@ void parallel(size_t count, size_t cost, parallel_work *work, void *context)
     part parts[THREADS];
     pthread_t threads[THREADS];
     bool started[THREADS] = {false};
-    const size_t n = smaller(smaller(cores(), THREADS), count * cost / PART + 1);
+    const size_t n = smaller(smaller(core_count(), THREADS), count * cost / PART + 1);
     const size_t size = cost > 1 ? count / n + 1 : (count / n + 1023) / 1024 * 1024;
     for (size_t i = 0; i < n; i++) {
         const size_t begin = smaller(i * size, count);
@@ -108,7 +108,8 @@ static void copy_part(size_t begin, size_t end, void *context)
 static void fill_part(size_t begin, size_t end, void *context)
 {
     const memory *m = context;
-    for (size_t i = begin; i < end; i++) memcpy(m->to + i * 4, &m->word, 4);
+    for (size_t i = begin; i + 1 < end; i++) memcpy(m->to + i * 4, &m->word, 4);
+    if (begin < end) memcpy(m->to + (end - 1) * 4, &m->word, bytes_of(m, end - 1, end));
 }
 
 static void compare_part(size_t begin, size_t end, void *context)

@@ -10,6 +10,8 @@
 
 #include "random.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,4 +66,10 @@ interval bootstrap(const double *values, int count)
     return (interval){.median = quantile(values, count, 0.5),
                       .low = medians[TAIL],
                       .high = medians[RESAMPLES - 1 - TAIL]};
+}
+
+const char *count_text(char text[32], double count)
+{
+    snprintf(text, 32, "%.*f", count == floor(count) ? 0 : 2, count);
+    return text;
 }

@@ -1,8 +1,8 @@
 /*
  * build.c: one source file of a submission -> one shared library that exports the contract's names
  * and nothing else. Each is compiled by itself, in a folder of its own, from the file, the parts
- * that it includes, the contract headers and common/. The folder's name is the hash of all that, so
- * nothing is built twice.
+ * that it includes, of its own and of other exercises, the contract headers and common/. The
+ * folder's name is the hash of all that, so nothing is built twice.
  *
  * Because helpers and kernels stay local to their library, a submission may call its own like those
  * of the reference that it is linked with.
@@ -20,8 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SOURCE_LIMIT (1 << 20) /* bytes */
-#define LOG_LIMIT    (64 << 10)
+#define SOURCE_LIMIT  (1 << 20) /* bytes */
+#define LIBRARY_LIMIT (16 << 20)
+#define LOG_LIMIT     (64 << 10)
 
 /* ---- one build ------------------------------------------------------------------------------- */
 
@@ -37,33 +38,37 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Through a folder that is one. The submission itself may lie behind a link. */
-static bool is_behind_link(const char *top, const char *file, const char *path)
-{
-    char *root = realpath(top, NULL), *whole = realpath(path, NULL);
-    const size_t bytes = root ? strlen(root) : 0;
-    const bool same = root && whole && strncmp(whole, root, bytes) == 0 && whole[bytes] == '/' &&
-                      strcmp(whole + bytes + 1, file) == 0;
-    free(root);
-    free(whole);
-    return !same;
-}
+/* What of a source is compiled: it is read once. */
+typedef struct text {
+    char *bytes;
+    size_t count;
+} text;
 
-static bool source_is_sane(build *b, const char *top, const char *file)
+static bool take_text(build *b, const char *file, int from, text *t)
 {
     struct stat facts;
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", top, file);
-    if (lstat(path, &facts) != 0) { /* a link may lead to what a student must not read */
-        set_log(b, "the submission has no file %s", file);
-    } else if (!S_ISREG(facts.st_mode)) {
+    if (fstat(from, &facts) != 0 || !S_ISREG(facts.st_mode)) {
         set_log(b, "%s is not a regular file", file);
-    } else if (is_behind_link(top, file, path)) {
-        set_log(b, "%s lies in a folder that is a link", file);
-    } else if (facts.st_size > SOURCE_LIMIT) {
-        set_log(b, "%s is larger than the 1 MiB that a source may have", file);
-    } else {
-        return true;
+        return false;
+    }
+    FILE *stream = fdopen(from, "r");
+    t->bytes = malloc(SOURCE_LIMIT + 1);
+    t->count = stream && t->bytes ? fread(t->bytes, 1, SOURCE_LIMIT + 1, stream) : 0;
+    if (stream) fclose(stream);
+    if (t->count <= SOURCE_LIMIT) return true;
+    set_log(b, "%s is larger than the 1 MiB that a source may have", file);
+    return false;
+}
+
+/* A link may lead to what a student must not read. The submission itself may lie behind one. */
+static bool read_source(build *b, const char *top, const char *file, text *t)
+{
+    const int from = open_beneath(top, submitted_file(top, file));
+    if (from >= 0) return take_text(b, file, from, t);
+    switch (errno) {
+    case ENOTDIR: set_log(b, "%s lies in a folder that is a link", file); break;
+    case ENOENT: set_log(b, "the submission has no file %s", file); break;
+    default: set_log(b, "%s is not a regular file", file); break; /* a link, a socket */
     }
     return false;
 }
@@ -80,37 +85,76 @@ static const char *part_of(const build *b, int i)
     return b->baseline ? NULL : b->exercise->parts[i];
 }
 
-static bool parts_are_sane(build *b)
+/* @return part i of other exercises that is included, or NULL after the last */
+static const char *include_of(const build *b, int i)
 {
+    return b->baseline ? NULL : b->exercise->includes[i];
+}
+
+/* Where it lies: with the one that is linked, the student's; the course's where that is linked, or
+ * where the student left this part as it was handed out. */
+static void find_include(const options *o, const build *b, const char *part, char top[PATH_MAX])
+{
+    char path[PATH_MAX];
+    for (int i = 0; b->needs[i]; i++) {
+        const build *needed = b->needs[i];
+        if (!needed->own || !exercise_has_file(needed->exercise, part)) continue;
+        snprintf(path, sizeof path, "%s/%s", needed->root, part);
+        snprintf(top, PATH_MAX, "%s", needed->root);
+        if (!file_is_skeleton(o, path)) return;
+    }
+    snprintf(top, PATH_MAX, "%s/%s", o->root, prebuilt_exists(o) ? "prebuilt" : "solutions");
+}
+
+#define PARTS    (sizeof((exercise *)NULL)->parts / sizeof(char *))
+#define INCLUDES (sizeof((exercise *)NULL)->includes / sizeof(char *))
+#define TEXTS    (1 + PARTS + INCLUDES) /* of the file, its parts, others' parts */
+
+static bool read_sources(const options *o, build *b, text texts[TEXTS])
+{
+    char top[PATH_MAX];
+    if (!read_source(b, b->root, b->file, &texts[0])) return false;
     for (int i = 0; part_of(b, i); i++) {
-        if (!source_is_sane(b, parts_root(b), part_of(b, i))) return false;
+        if (!read_source(b, parts_root(b), part_of(b, i), &texts[1 + i])) return false;
+    }
+    for (int i = 0; include_of(b, i); i++) {
+        find_include(o, b, include_of(b, i), top);
+        if (!read_source(b, top, include_of(b, i), &texts[1 + PARTS + i])) return false;
     }
     return true;
 }
 
 /* As exercise_hash enters them. */
-static void hash_sources(const build *b, hash *h, const char *path)
+static void hash_sources(const build *b, hash *h, const text texts[TEXTS])
 {
-    hash_file(h, path);
-    if (!b->baseline) hash_parts(h, b->exercise, parts_root(b));
+    hash_bytes(h, texts[0].bytes, texts[0].count);
+    for (int i = 0; part_of(b, i); i++) {
+        hash_text(h, part_of(b, i));
+        hash_bytes(h, texts[1 + i].bytes, texts[1 + i].count);
+    }
 }
 
-static void set_key(const options *o, build *b, const char *path)
+static void set_key(const options *o, build *b, const text texts[TEXTS])
 {
     char digits[32];
     hash *h = hash_begin();
     compiler_hash(o, h);
     hash_text(h, o->root);
     hash_text(h, base_name(b->file));
-    snprintf(digits, sizeof digits, "%d %d", b->place, b->baseline);
+    snprintf(digits, sizeof digits, "%d %d %d %d", b->place, b->baseline, b->exercise->cublas,
+             b->exercise->sm_90a);
     hash_text(h, digits);
     hash_text(h, b->processor ? b->processor : "");
-    hash_sources(b, h, path);
+    hash_sources(b, h, texts);
+    for (int i = 0; include_of(b, i); i++) {
+        hash_text(h, include_of(b, i));
+        hash_bytes(h, texts[1 + PARTS + i].bytes, texts[1 + PARTS + i].count);
+    }
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);
     h = hash_begin();
-    hash_sources(b, h, path);
+    hash_sources(b, h, texts);
     hash_end(h, b->source);
 }
 
@@ -134,10 +178,24 @@ static void write_exports(const build *b, const char *folder)
     write_text(folder, "exports.map", strcat(text, "local: *; };\n"));
 }
 
+typedef struct job {
+    const options *options;
+    build *build;
+    text texts[TEXTS]; /* of the source and its parts */
+    char folder[PATH_MAX];
+    char work[PATH_MAX]; /* in the folder, while it is built: the source and its parts, alone */
+    bool compiled, finished;
+    bool killed; /* a compiler was, by a signal: that says nothing about the source */
+} job;
+
 /* Keep what a compiler said. @return whether it did its work */
-static bool take_step(build *b, process_result r, const char *what)
+static bool take_step(job *j, process_result r, const char *what)
 {
+    build *b = j->build;
     char *log = NULL;
+    j->killed =
+        !r.timed_out && (r.status > 128 || /* by its driver's words, or those of its shell */
+                         strstr(r.output ? r.output : "", "signal terminated program"));
     if (r.timed_out) {
         set_log(b, "%s took longer than two minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {
@@ -171,32 +229,32 @@ static bool built_before(build *b, const char *folder)
     return true;
 }
 
-typedef struct job {
-    const options *options;
-    build *build;
-    char path[PATH_MAX], folder[PATH_MAX];
-    char work[PATH_MAX]; /* in the folder, while it is built: the source and its parts, alone */
-    bool compiled, finished;
-} job;
-
-/* Beside each other, under their own names. */
-static bool copy_source(job *j, const char *path)
+static bool write_source(job *j, const char *folder, const char *file, const text *t)
 {
-    char copy[PATH_MAX];
-    snprintf(copy, sizeof copy, "%s/%s", j->work, base_name(path));
-    if (copy_file(path, copy)) return true;
-    set_log(j->build, "cannot copy %s into the build folder", base_name(path));
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    make_folders_of(path);
+    FILE *to = fopen(path, "w");
+    const bool written = to && fwrite(t->bytes, 1, t->count, to) == t->count;
+    chmod(path, 0644); /* whatever the umask, as the folder */
+    if (to && fclose(to) == 0 && written) return true;
+    set_log(j->build, "cannot copy %s into the build folder", base_name(file));
     return false;
 }
 
-static bool copy_parts(job *j)
+/* The source and its parts beside each other, under their own names. What they include by "../" and
+ * its path lies that way: beside the folder that they are compiled in. */
+static bool write_sources(job *j)
 {
-    char path[PATH_MAX];
-    for (int i = 0; part_of(j->build, i); i++) {
-        snprintf(path, sizeof path, "%s/%s", parts_root(j->build), part_of(j->build, i));
-        if (!copy_source(j, path)) return false;
+    const build *b = j->build;
+    bool written = write_source(j, j->work, base_name(b->file), &j->texts[0]);
+    for (int i = 0; written && part_of(b, i); i++) {
+        written = write_source(j, j->work, base_name(part_of(b, i)), &j->texts[1 + i]);
     }
-    return true;
+    for (int i = 0; written && include_of(b, i); i++) {
+        written = write_source(j, j->folder, include_of(b, i), &j->texts[1 + PARTS + i]);
+    }
+    return written;
 }
 
 static void compile(job *j)
@@ -207,10 +265,12 @@ static void compile(job *j)
     remove_tree(j->work);
     mkdir(j->work, 0755);
     chmod(j->work, 0755); /* whatever the umask: its user is another */
-    if (!copy_source(j, j->path) || !copy_parts(j)) return;
+    if (!write_sources(j)) return;
+    j->compiled = is_python(b->file); /* as it is */
+    if (j->compiled) return;
     write_exports(b, j->work);
     j->compiled =
-        take_step(b, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
+        take_step(j, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
     b->seconds = seconds_now() - began;
 }
 
@@ -241,10 +301,15 @@ static bool publish(const job *j)
 {
     char made[PATH_MAX];
     struct stat facts;
-    snprintf(made, sizeof made, "%s/exercise.so", j->work);
-    return lstat(made, &facts) == 0 && S_ISREG(facts.st_mode) &&
-           lchown(made, geteuid(), getegid()) == 0 && chmod(made, 0755) == 0 &&
-           rename(made, j->build->library) == 0;
+    snprintf(made, sizeof made, "%s/%s", j->work,
+             is_python(j->build->file) ? base_name(j->build->file) : "exercise.so");
+    if (lstat(made, &facts) != 0) return false;
+    if (facts.st_size > LIBRARY_LIMIT) {
+        set_log(j->build, "the library of %s is larger than 16 MiB", j->build->file);
+        return false;
+    }
+    return S_ISREG(facts.st_mode) && lchown(made, geteuid(), getegid()) == 0 &&
+           chmod(made, 0755) == 0 && rename(made, j->build->library) == 0;
 }
 
 static bool link_with_needs(job *j)
@@ -255,7 +320,8 @@ static bool link_with_needs(job *j)
     FILE *file = fopen(path, "w");
     if (!file) return false;
     write_needs(file, b);
-    return fclose(file) == 0 && take_step(b, compiler_link(j->options, b, j->work), "linking") &&
+    if (fclose(file) != 0) return false;
+    return (is_python(b->file) || take_step(j, compiler_link(j->options, b, j->work), "linking")) &&
            publish(j);
 }
 
@@ -274,8 +340,7 @@ static void link_library(job *j)
     }
     if (j->compiled) b->ok = link_with_needs(j);
     remove_tree(j->work);
-    /* A compiler that was killed says nothing about the source: it is tried again next time. */
-    if (!b->ok && b->log && strstr(b->log, "signal terminated program")) return;
+    if (j->killed) return; /* it is tried again next time */
     write_text(j->folder, "log", b->log ? b->log : "");
 }
 
@@ -345,32 +410,41 @@ static bool twin_exists(const job *jobs, int index)
 /* What is linked with others into prebuilt/ needs a name of its own. */
 const char *library_name(const build *b, char name[LIBRARY_NAME])
 {
+    if (is_python(b->file)) return base_name(b->file);
     if (!b->processor && !b->prebuilt) return "exercise.so";
     snprintf(name, LIBRARY_NAME, "%d%s.so", b->exercise->id, b->baseline ? "_baseline" : "");
     return name;
 }
 
+static void set_folders(const options *o, job *j, build *b)
+{
+    char objects[PATH_MAX], name[LIBRARY_NAME];
+    snprintf(objects, sizeof objects, "%s/objects", o->build);
+    if (b->own && o->objects) snprintf(objects, sizeof objects, "%s", o->objects);
+    snprintf(j->folder, sizeof j->folder, "%s/%.32s", objects, b->key);
+    make_folders_of(j->folder);
+    snprintf(j->work, sizeof j->work, "%s/work", j->folder);
+    snprintf(b->library, sizeof b->library, "%s/%s", j->folder, library_name(b, name));
+}
+
 static void prepare(const options *o, job *j, build *b)
 {
-    char name[LIBRARY_NAME];
     j->options = o;
     j->build = b;
     b->ok = false;
+    free(b->log); /* of a build with others */
+    b->log = NULL;
     if (b->prebuilt) {
         prebuilt_take(o, b);
         j->finished = true;
         return;
     }
-    snprintf(j->path, sizeof j->path, "%s/%s", b->root, b->file);
-    if (!source_is_sane(b, b->root, b->file) || !parts_are_sane(b)) {
+    if (!read_sources(o, b, j->texts)) {
         j->finished = true;
         return;
     }
-    set_key(o, b, j->path);
-    snprintf(j->folder, sizeof j->folder, "%s/objects/%.32s", o->build, b->key);
-    snprintf(j->work, sizeof j->work, "%s/work", j->folder);
-    snprintf(b->library, sizeof b->library, "%s/objects/%.32s/%s", o->build, b->key,
-             library_name(b, name));
+    set_key(o, b, j->texts);
+    set_folders(o, j, b);
     if (built_before(b, j->folder)) {
         j->finished = true;
         b->ok = access(b->library, R_OK) == 0;
@@ -410,6 +484,7 @@ void build_all(const options *o, build *builds[], int count)
                 built_before(builds[i], jobs[i].folder) && access(builds[i]->library, R_OK) == 0;
         }
         if (!builds[i]->log) builds[i]->log = strdup("");
+        for (size_t k = 0; k < TEXTS; k++) free(jobs[i].texts[k].bytes);
     }
     if (lock >= 0) close(lock);
     free(twin);

@@ -24,6 +24,8 @@ typedef struct build {
     const char *parts_root; /* folder of the exercise's parts; NULL: as root */
     place place;
     const struct build *needs[12]; /* libraries to link with, built before; NULL ends */
+    bool own;                      /* of the submission: its folder may be another, and what it
+                                      has for others to include is the student's */
     bool baseline;                 /* exports baseline_*, not the contract's names */
     bool prebuilt;                 /* not to be built: it lies in prebuilt/ */
     const char *processor;         /* to be handed out, for this one; NULL: for this machine */
@@ -40,7 +42,7 @@ typedef struct build {
 /** Enter in the hash what all builds depend on: compilers and contracts. */
 void compiler_hash(const options *, hash *);
 /** One step, in a folder that holds the source and exports.map, and will hold exercise.o and .so.
- */
+ *  Beside it, below the same folder, lies what the source includes of other exercises. */
 process_result compiler_compile(const options *, const build *, const char *source,
                                 const char *folder);
 process_result compiler_link(const options *, const build *, const char *folder);

@@ -25,13 +25,16 @@ static const char *const headers[] = {"common/cuda_check.h",
                                       "common/mnist.h",
                                       "common/digits.h",
                                       "common/resnet18.h",
+                                      "common/gpt.h",
                                       "common/resnet18_weights.h",
                                       "common/sweep.h",
+                                      "common/autoencoder.h",
                                       "common/weights.h",
                                       "phase1_cpu/cpu.h",
                                       "phase2_cuda_basics/basics.h",
                                       "phase3_layers/layers.h",
                                       "phase4_optimization/optimization.h",
+                                      "phase4_optimization/matmul_launches.h",
                                       "phase5_full_network/resnet18_cpu.h",
                                       "phase5_full_network/network.h"};
 static const char *const include_folders[] = {
@@ -70,19 +73,29 @@ static const char *tool(const char *variable, const char *otherwise)
     return value && *value ? value : otherwise;
 }
 
+/* What only GPUs of compute capability 9.0 have is no part of plain sm_90. */
+static void add_gpu(command *c, const build *b, const char *arch)
+{
+    if (b->exercise->sm_90a && strcmp(arch, "90") == 0) arch = "90a";
+    add_format(c, "-gencode=arch=compute_%s,code=sm_%s", arch, arch);
+}
+
 /* For the GPU of this machine, or for all of $GPU_ARCHS and, as PTX, for those to come. */
 static void add_gpus(command *c, const build *b)
 {
     char archs[256], *rest = archs, *arch, *first = NULL;
     if (!b->processor) {
-        add_format(c, "-arch=sm_%s%s", tool("GPU_ARCH", "80"), "");
+        if (b->exercise->sm_90a)
+            add_gpu(c, b, tool("GPU_ARCH", "80"));
+        else
+            add_format(c, "-arch=sm_%s%s", tool("GPU_ARCH", "80"), "");
         add(c, "-lineinfo");
         return;
     }
     snprintf(archs, sizeof archs, "%s", tool("GPU_ARCHS", tool("GPU_ARCH", "80")));
     while ((arch = strsep(&rest, " "))) {
         if (!first) first = arch;
-        add_format(c, "-gencode=arch=compute_%s,code=sm_%s", arch, arch);
+        add_gpu(c, b, arch);
     }
     add_format(c, "-gencode=arch=compute_%s,code=compute_%s", first, first);
 }
@@ -152,6 +165,17 @@ static const char *const forbidden[] = {"dlopen",
                                         "softgpu_count_start",
                                         "softgpu_count_stop"};
 
+/* Unlike the runtime no worker has it already, so the library says where it lies. */
+static void add_cublas(command *c, const options *o, const build *b)
+{
+    const char *folder =
+        b->place == ON_SOFTGPU ? o->build : tool("CUDA_LIB", "/usr/local/cuda/lib64");
+    if (b->place == ON_SOFTGPU) add_format(c, "%s/libsoftgpu_cublas.so%s", o->build, "");
+    if (b->place == ON_GPU) add(c, "-lcublas");
+    if (b->processor && b->place == ON_SOFTGPU) folder = "$ORIGIN/../../build"; /* handed out */
+    add_format(c, "-Wl,-rpath,%s%s", folder, "");
+}
+
 static command link_command(const options *o, const build *b)
 {
     command c = {0};
@@ -166,6 +190,7 @@ static command link_command(const options *o, const build *b)
         add_format(&c, "-Wl,--wrap=%s%s", forbidden[i], "");
     }
     add(&c, "-Wl,--version-script=exports.map");
+    add(&c, "-Wl,--no-as-needed"); /* Python finds them through this one, called from here or not */
     for (int i = 0; b->needs[i]; i++) add_needed(&c, b, b->needs[i]->library);
     if (b->processor) add(&c, "-Wl,-s,--build-id=none");
     add_format(&c, "%s/libcourse.so%s", o->build, "");
@@ -174,6 +199,7 @@ static command link_command(const options *o, const build *b)
         add_format(&c, "-L%s%s", tool("CUDA_LIB", "/usr/local/cuda/lib64"), "");
         add(&c, "-lcudart");
     }
+    if (b->exercise->cublas) add_cublas(&c, o, b);
     add(&c, "-lm");
     add(&c, "-pthread");
     return c;
@@ -219,15 +245,25 @@ static process_result run_command(const options *o, command c, const build *b, c
                                   char *const needs[], int need_count)
 {
     const double seconds = COMPILE_DEADLINE * (b->hurry > 0 ? b->hurry : 1.0);
-    enum { HEADERS = sizeof headers / sizeof *headers, PATHS = HEADERS + 3 };
+    enum {
+        HEADERS = sizeof headers / sizeof *headers,
+        INCLUDES = HEADERS + 4,
+        PATHS = INCLUDES + 4
+    };
     char paths[PATHS][PATH_MAX];
     const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
     for (int i = 0; i < HEADERS; i++) snprintf(paths[i], PATH_MAX, "%s/%s", o->root, headers[i]);
     snprintf(paths[HEADERS], PATH_MAX, "%s/emulator", o->root);
     snprintf(paths[HEADERS + 1], PATH_MAX, "%s/libcourse.so", o->build);
     snprintf(paths[HEADERS + 2], PATH_MAX, "%s/libsoftgpu.so", o->build);
-    for (int i = 0; i < PATHS; i++) read[i] = paths[i];
-    for (int i = 0; i < need_count; i++) read[PATHS + i] = needs[i];
+    snprintf(paths[HEADERS + 3], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
+    int count = INCLUDES;
+    for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {
+        snprintf(paths[count++], PATH_MAX, "%.*s/%s", (int)(strrchr(folder, '/') - folder), folder,
+                 b->exercise->includes[i]);
+    }
+    for (int i = 0; i < count; i++) read[i] = paths[i];
+    for (int i = 0; i < need_count; i++) read[count + i] = needs[i];
     const plan plan = {.read = read,
                        .write = folder,
                        .cpu_seconds = (unsigned)seconds,

@@ -6,6 +6,7 @@
  *                                   student's code is compiled for the one at hand, and so must be
  *                                   what it is timed against
  *   prebuilt/softgpu, cuda          NNN.so, a solution that others call; NNN_baseline.so
+ *   prebuilt/phase...               parts of solutions that other exercises include, as they are
  *   prebuilt/MANIFEST               "HASH  FILE" of each; "# NAME: VALUE" of how they were made
  */
 #include "build.h"
@@ -36,6 +37,7 @@ static bool processor_is(const char *level)
                     __builtin_cpu_supports("avx512vl");
     return strcmp(level, "x86-64-v4") == 0 ? v4 : strcmp(level, "x86-64-v3") == 0 ? v3 : true;
 #else
+    (void)level;
     return false;
 #endif
 }
@@ -106,6 +108,7 @@ void prebuilt_take(const options *o, build *b)
 static bool used_here(const options *o, const char *file)
 {
     static const place places[] = {ON_HOST, ON_SOFTGPU, ON_GPU};
+    if (strncmp(file, "phase", 5) == 0) return true;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const struct kind *kind = kind_here(places[i]);
         const size_t length = kind ? strlen(kind->folder) : 0;
@@ -183,24 +186,47 @@ static void collect(library_set *set, const options *o, place where)
     }
 }
 
-/* Copy one into its folder and enter it into the manifest. */
-static bool hand_out(const options *o, const build *b, const struct kind *kind, FILE *manifest)
+/* Copy a file to its place and enter it into the manifest. */
+static bool hand_out(const options *o, const char *from, const char *file, FILE *manifest)
 {
-    char path[PATH_MAX], name[LIBRARY_NAME], hex[HASH_HEX];
-    if (!b->ok) {
-        fprintf(stderr, "grader: %s does not build: %s\n", b->file, b->log);
-        return false;
-    }
-    snprintf(path, sizeof path, "%s/%s/%s", o->output, kind->folder, library_name(b, name));
+    char path[PATH_MAX], hex[HASH_HEX];
+    snprintf(path, sizeof path, "%s/%s", o->output, file);
     make_folders_of(path);
-    if (!copy_file(b->library, path)) {
+    if (!copy_file(from, path)) {
         fprintf(stderr, "grader: cannot write %s\n", path);
         return false;
     }
     hash *h = hash_begin();
     hash_file(h, path);
     hash_end(h, hex);
-    return fprintf(manifest, "%s  %s/%s\n", hex, kind->folder, name) > 0;
+    return fprintf(manifest, "%s  %s\n", hex, file) > 0;
+}
+
+static bool hand_out_library(const options *o, const build *b, const struct kind *kind,
+                             FILE *manifest)
+{
+    char file[PATH_MAX], name[LIBRARY_NAME];
+    if (!b->ok) {
+        fprintf(stderr, "grader: %s does not build: %s\n", b->file, b->log);
+        return false;
+    }
+    snprintf(file, sizeof file, "%s/%s", kind->folder, library_name(b, name));
+    return hand_out(o, b->library, file, manifest);
+}
+
+/* Once each, however many exercises include it. */
+static bool hand_out_includes(const options *o, FILE *manifest)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    bool good = true;
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (int i = 0; good && (*e)->includes[i]; i++) {
+            snprintf(from, sizeof from, "%s/solutions/%s", o->root, (*e)->includes[i]);
+            snprintf(to, sizeof to, "%s/%s", o->output, (*e)->includes[i]);
+            if (access(to, F_OK) != 0) good = hand_out(o, from, (*e)->includes[i], manifest);
+        }
+    }
+    return good;
 }
 
 static bool prebuild_kind(const options *o, const struct kind *kind, FILE *manifest)
@@ -212,7 +238,7 @@ static bool prebuild_kind(const options *o, const struct kind *kind, FILE *manif
     collect(set, &its, kind->place);
     library_set_build(set, NULL, 0);
     for (build *const *b = library_set_all(set); good && *b; b++) {
-        good = hand_out(o, *b, kind, manifest);
+        good = hand_out_library(o, *b, kind, manifest);
     }
     library_set_free(set);
     return good;
@@ -279,6 +305,7 @@ int prebuild(const options *o)
     make_folders_of(path);
     FILE *manifest = fopen(path, "w");
     if (manifest) note_toolchain(o, manifest);
+    if (manifest) good = hand_out_includes(o, manifest);
     for (size_t i = 0; manifest && good && i < KINDS; i++) {
         if (kinds[i].place == ON_GPU && o->backend != BACKEND_CUDA) continue;
         if (place_needs(o, kinds[i].place)) continue;

@@ -88,10 +88,10 @@ static void set_home(jail *j)
 
 static void set_environment(jail *j, const plan *p)
 {
-    static const char *const kept[] = {"NVCC",           "NVCC_CCBIN",     "CUDA_HOME",
-                                       "CUCC_NVCC",      "CUCC_CLANG",     "CUCC_FRONTEND",
-                                       "CUCC_LIBRARY",   "SOFTGPU_SIMD",   "SOFTGPU_CHECKS",
-                                       "SOFTGPU_MEMORY", "SOFTGPU_BUDGET", "SOFTGPU_THREADS"};
+    static const char *const kept[] = {
+        "NVCC",           "NVCC_CCBIN",      "CUDA_HOME",      "CUCC_NVCC",      "CUCC_CLANG",
+        "CUCC_FRONTEND",  "CUCC_LIBRARY",    "SOFTGPU_SIMD",   "SOFTGPU_CHECKS", "SOFTGPU_MEMORY",
+        "SOFTGPU_BUDGET", "SOFTGPU_THREADS", "SOFTGPU_DEVICES"};
     static const char *const of_gpu[] = {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
                                          "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
                                          "NVIDIA_DRIVER_CAPABILITIES"};

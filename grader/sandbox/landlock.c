@@ -19,14 +19,23 @@
 #define ALL_OF_1   ((1ull << 13) - 1) /* what version 1 knows */
 #define REFER      (1ull << 13)       /* since version 2: move between folders */
 #define TRUNCATE   (1ull << 14)       /* since version 3 */
+#define SOCKETS    1ull               /* since version 6: those without a file */
+#define SIGNALS    2ull
+
+/* struct landlock_ruleset_attr, as the newest kernels have it: the last is what they may reach that
+ * are behind no Landlock, or behind another. Older ones take it when that is 0. */
+typedef struct ruleset {
+    uint64_t files, network, scoped;
+} ruleset;
 
 /* All that this kernel can keep a process from. */
-static uint64_t all_accesses(void)
+static ruleset all_accesses(void)
 {
     const long version =
         syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    if (version < 1) return 0;
-    return ALL_OF_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0);
+    if (version < 1) return (ruleset){0};
+    return (ruleset){.files = ALL_OF_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0),
+                     .scoped = version >= 6 ? SOCKETS | SIGNALS : 0};
 }
 
 /* What is not there needs no rule. */
@@ -57,8 +66,8 @@ bool landlock_enter(const words *view, const char *folder)
 {
     static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/urandom",
                                           "/dev/random"};
-    const uint64_t all = all_accesses();
-    const struct landlock_ruleset_attr handled = {.handled_access_fs = all};
+    const ruleset handled = all_accesses();
+    const uint64_t all = handled.files;
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
     if (!all || rules < 0) return false;
     allow_view(rules, view, all);

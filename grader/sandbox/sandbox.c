@@ -52,7 +52,7 @@ static bool attempt(layers wanted)
     snprintf(libraries, sizeof libraries, "%s/libcourse.so", sandbox.options->build);
     const char *const argv[] = {worker, "--probe", secret, NULL};
     const char *const read[] = {worker, libraries, NULL};
-    const plan plan = {.read = read, .gpu = gpu};
+    const plan plan = {.read = read, .program = worker, .gpu = gpu};
 
     sandbox.on = wanted;
     process_result r = jail_run(&plan, argv, gpu ? 60.0 : 10.0, 4096);

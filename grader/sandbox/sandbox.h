@@ -33,6 +33,7 @@ int isolation(const options *);    /* print them */
 /** What a program may reach. */
 typedef struct plan {
     const char *const *read; /* files and folders beside the system's own; NULL ends */
+    const char *program;     /* of the system's own it sees the libraries of this one; NULL: all */
     const char *write;       /* the folder that it starts in; NULL: an empty one, wiped after */
     bool gpu;                /* it drives a real one */
     bool light; /* our own code, fed with a student's: it keeps its user and starts at once */
