@@ -33,6 +33,8 @@ static inline bool is_output(const argument *a)
     return a->role != ROLE_IN;
 }
 
+/** file.c: fill the file of the call, if it has one. @return false after call_fails() */
+bool place_file(ongoing *);
 /** device_report.c: were results that are on the device made there?
  *  @return false after call_fails() */
 bool device_report_is_good(ongoing *, const remote_account *, bool has_results);

@@ -28,12 +28,22 @@ bool call_fails(ongoing *c, failure failure, const char *format, ...)
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
+/* The first of those that end a launch: a race before it may be but its consequence. */
+static uint32_t decisive(const wire_reply *reply)
+{
+    for (uint32_t i = 0; i < reply->finding_count && i < WIRE_FINDINGS; i++) {
+        if (finding_is_fatal(reply->findings[i].kind)) return i;
+    }
+    return 0;
+}
+
 /* What ends a launch fails the call. */
 static bool finding_fails(ongoing *c, const wire_reply *reply)
 {
     char line[2000];
-    const device_finding *f = &reply->findings[0];
-    const uint32_t number = c->outcome->finding_count - reply->finding_count + 1;
+    const uint32_t at = decisive(reply);
+    const device_finding *f = &reply->findings[at];
+    const uint32_t number = c->outcome->finding_count - reply->finding_count + at + 1;
     finding_line(f, line, sizeof line);
     c->outcome->cause = f->cause;
     c->outcome->culprit = number <= WIRE_FINDINGS ? number : 0;
@@ -46,8 +56,10 @@ static bool crash_fails(ongoing *c, const wire_reply *reply)
     char where[96] = "";
     if (*reply->past) {
         c->outcome->cause = CAUSE_CRASHED_PAST_END;
-        snprintf(where, sizeof where, ", %llu bytes past the end of `%s`",
-                 (unsigned long long)reply->distance, reply->past);
+        char bytes[32] = "just";
+        if (reply->distance > 0)
+            snprintf(bytes, sizeof bytes, "%llu bytes", (unsigned long long)reply->distance);
+        snprintf(where, sizeof where, ", %s past the end of `%s`", bytes, reply->past);
     }
     return call_fails(c, FAILURE_CRASH, "%s crashed: %s%s", c->request->function, reply->text,
                       where);
@@ -78,13 +90,30 @@ static bool reply_is_good(ongoing *c, const wire_reply *reply)
     case WIRE_CUDA_ERROR: return call_fails(c, FAILURE_CUDA, "%s: %s", function, reply->text);
     case WIRE_MEDDLED: return call_fails(c, FAILURE_CALL, "%s %s", function, reply->text);
     case WIRE_CRASHED: return crash_fails(c, reply);
+    case WIRE_EXCEPTION: return call_fails(c, FAILURE_CRASH, "%s raised %s", function, reply->text);
     case WIRE_NO_MEMORY:
-        return call_fails(c, c->request->place == ON_HOST ? FAILURE_CALL : FAILURE_CUDA,
+        return call_fails(c, c->request->place & ON_CPU ? FAILURE_CALL : FAILURE_CUDA,
                           "%s: no memory for its buffers: %s", function, reply->text);
     default:
         return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u means nothing", function,
                           reply->status);
     }
+}
+
+/* With the line of the kernel, where one still runs. */
+static bool deadline_fails(ongoing *c, double deadline)
+{
+    char line[2000] = "";
+    device_process *d = worker_device(c->worker);
+    if (d) device_process_interrupt(d);
+    const remote_account *a = d ? device_process_report(d) : NULL;
+    for (uint32_t i = 0; a && i < a->finding_count && i < REMOTE_FINDINGS; i++) {
+        if (a->findings[i].kind == FINDING_ENDLESS_LOOP)
+            finding_line(&a->findings[i], line, sizeof line);
+    }
+    c->outcome->is_hopeless = true;
+    return call_fails(c, FAILURE_DEADLINE, "%s did not return within %.0f s%s%s",
+                      c->request->function, deadline, *line ? ": " : "", line);
 }
 
 /* @return whether there is a reply */
@@ -99,11 +128,8 @@ static bool ask(ongoing *c, wire_verb verb, wire_reply *reply, double deadline)
         return reply_is_good(c, reply);
     }
     c->outcome->worker_is_spent = true;
-    if (outcome == EXCHANGE_DEADLINE) {
-        c->outcome->is_hopeless = true;
-        return call_fails(c, FAILURE_DEADLINE, "%s did not return within %.0f s", function,
-                          deadline);
-    }
+    c->outcome->interrupted = c->outcome->is_hopeless = outcome == EXCHANGE_KILLED;
+    if (outcome == EXCHANGE_DEADLINE) return deadline_fails(c, deadline);
     return call_fails(c, FAILURE_CRASH, "%s did not return: %s", function,
                       worker_exit_reason(c->worker));
 }
@@ -113,7 +139,7 @@ static bool ask(ongoing *c, wire_verb verb, wire_reply *reply, double deadline)
 /* On a device, threads of its driver come and go; here all are the student's. */
 static bool left_nothing(ongoing *c)
 {
-    const int left = c->request->place == ON_HOST ? worker_leftovers(c->worker) : 0;
+    const int left = c->request->place & ON_CPU ? worker_leftovers(c->worker) : 0;
     if (left == 0) return true;
     c->outcome->worker_is_spent = true;
     return call_fails(c, FAILURE_CALL, "%s left %d thread%s running", c->request->function, left,
@@ -122,21 +148,26 @@ static bool left_nothing(ongoing *c)
 
 /* On the CPU the time is what the kernel says that the worker's threads worked, or what its clock
  * showed less its waiting for a core, whichever is larger: neither other programs nor threads of
- * its own change that. On a GPU it is what the worker's events show. Either may show no more than
- * the grader's clock saw; speed.c looks at how much less it is. */
+ * its own change that. By the wall clock it is what the grader's shows. On a GPU it is what the
+ * worker's events show: no more than the grader's clock, and speed.c looks at how much less. */
 static bool take_time(ongoing *c, const wire_reply *reply, const core_usage *before)
 {
     call_outcome *o = c->outcome;
     const core_usage after = worker_used(c->worker);
-    const double worked = after.worked - before->worked;
     if (!(reply->seconds > 0 && reply->seconds <= o->wall + CLOCK_SLACK))
         return call_fails(c, FAILURE_CALL,
                           "%s: the worker claims %.6f s, the grader measured %.6f s",
                           c->request->function, reply->seconds, o->wall);
+    o->worked = after.worked - before->worked;
     o->waited = after.waited - before->waited;
     o->overhead = o->wall - reply->seconds;
-    if (c->request->place != ON_HOST) return true;
-    o->seconds = fmax(worked, reply->seconds - o->waited);
+    if (!(c->request->place & ON_CPU)) return true;
+    if (c->request->wall_clock) {
+        o->seconds = o->wall;
+        o->overhead = 0.0;
+        return true;
+    }
+    o->seconds = fmax(o->worked, reply->seconds - o->waited);
     o->overhead = o->wall - o->waited - o->seconds;
     return true;
 }
@@ -156,7 +187,7 @@ static bool take_report(ongoing *c, wire_reply *reply)
 {
     call_outcome *o = c->outcome;
     device_process *d = worker_device(c->worker);
-    o->printed = -1;
+    o->kept = reply->copies.kept;
     if (!d) return true;
     const remote_account *a = device_process_report(d);
     if (!a) {
@@ -169,18 +200,27 @@ static bool take_report(ongoing *c, wire_reply *reply)
     o->counts = a->counts;
     o->copies.count = (uint32_t)(a->counts.to_device.count + a->counts.to_host.count);
     o->copies.bytes = a->counts.to_device.bytes + a->counts.to_host.bytes;
-    o->printed = (long long)a->printed;
+    o->kept = (long long)(a->counts.allocated.bytes - a->counts.freed.bytes);
+    o->output = device_process_printed(d);
     if (!c->request->counted) o->counts.launches = a->launches;
     return reply->status != WIRE_OK || device_report_is_good(c, a, has_results(c));
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
+/* What worker functions get is a struct, which has an alignment of its own. */
+static void misalign(const argument *a, wire_argument *w)
+{
+    if (w->kind != WIRE_BUFFER || w->before != 0 || w->opaque) return;
+    w->before = a->element == ELEMENT_BYTE ? sizeof(float) : element_bytes(a->element);
+}
+
 static bool begin(ongoing *c)
 {
     const call_request *r = c->request;
     c->wire = (wire_call){.returns = r->returns,
                           .return_handle = (uint32_t)r->handle,
+                          .wanted = r->wanted,
                           .count = (uint32_t)r->count,
                           .relocate = r->relocate,
                           .timed = r->timed,
@@ -191,14 +231,15 @@ static bool begin(ongoing *c)
         return call_fails(c, FAILURE_CALL, "too many arguments for %s", r->function);
     for (int i = 0; i < r->count; i++) {
         c->wire.arguments[i] = r->arguments[i].wire;
-        if (r->place == ON_HOST) c->wire.arguments[i].space = WIRE_HOST;
+        if (r->place & ON_CPU) c->wire.arguments[i].space = WIRE_HOST;
+        if (r->misaligned) misalign(&r->arguments[i], &c->wire.arguments[i]);
     }
     return true;
 }
 
 static bool place_buffers(ongoing *c)
 {
-    return shared_buffers.place(c) && device_buffers.place(c);
+    return place_file(c) && shared_buffers.place(c) && device_buffers.place(c);
 }
 
 static bool prepare(ongoing *c)
@@ -242,16 +283,26 @@ static bool take_buffers_back(ongoing *c)
 
 /* A baseline's outputs are not looked at. On the CPU they are fetched all the same: what the worker
  * works beside the call is held against that of the student's. */
-bool call_perform(worker *w, const call_request *request, call_outcome *outcome)
+static bool perform(worker *w, const call_request *request, call_outcome *outcome)
 {
     ongoing c = {.worker = w, .request = request, .outcome = outcome};
-    *outcome = (call_outcome){.printed = -1};
+    *outcome = (call_outcome){0};
     if (!begin(&c) || !place_buffers(&c)) return false;
     const core_usage idle = request->timed ? worker_used(w) : (core_usage){0};
     if (!prepare(&c) || !run(&c)) return false;
-    if (request->is_baseline && request->place != ON_HOST) return true;
+    if (request->is_baseline && !(request->place & ON_CPU)) return true;
     if (!fetch(&c)) return false;
-    if (request->timed)
-        outcome->overhead_cpu = worker_used(w).worked - idle.worked - outcome->seconds;
+    const double during = request->wall_clock ? outcome->worked : outcome->seconds;
+    if (request->timed) outcome->overhead_cpu = worker_used(w).worked - idle.worked - during;
     return request->is_baseline || take_buffers_back(&c);
+}
+
+bool call_perform(worker *w, const call_request *request, call_outcome *outcome)
+{
+    const bool well = perform(w, request, outcome);
+    const device_process *d = worker_device(w);
+    if (!well && d && device_process_killed(d)) {
+        outcome->interrupted = outcome->is_hopeless = true;
+    }
+    return well;
 }

@@ -5,6 +5,7 @@
  *   device_process.c  softgpu's device, in a process beside the worker
  *   device_report.c   what that device says of a call
  *   threads.c usage.c what runs in the worker beyond the one thread that it is; who had the cores
+ *   file.c            the file that a call may read
  *   argument.c        what a call is given
  *   call.c            lay out buffers, run, check canaries and inputs
  */
@@ -38,15 +39,18 @@ void read_stolen(double *stolen, double *all);
 typedef struct worker worker;
 typedef struct device_process device_process;
 
-typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE } exchange;
+/** Killed: by SIGKILL, which is of nobody here: of a machine without memory, say. */
+typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE, EXCHANGE_KILLED } exchange;
 
 /** Start a worker with a library. @return NULL, and *why on its own memory, when it cannot even
- *  load the library in time. */
-worker *worker_start(const options *, place, const char *library, char why[512]);
+ *  load the library in time, or was killed from outside while it did. */
+worker *worker_start(const options *, place, const char *library, bool *killed, char why[512]);
 /** Send a message and wait for the reply. After anything but EXCHANGE_OK the worker is spent. */
 exchange worker_exchange(worker *, const wire_call *, wire_reply *, double deadline);
 /** At least `bytes` of memory that the worker sees too. NULL when there is not so much. */
 unsigned char *worker_memory(worker *, size_t bytes);
+/** A file that the worker can read as WIRE_FILE_PATH. */
+int worker_file(const worker *);
 /** What the worker printed since the last call of this; valid until the next exchange. */
 const char *worker_output(worker *);
 /** Of the worker; that the grader, which has to see the end of a call, waited for a core is in it.
@@ -60,11 +64,15 @@ size_t worker_bytes(const worker *);
 const char *worker_exit_reason(worker *);
 /** softgpu's device, or NULL where it has none. */
 device_process *worker_device(worker *);
+/** Do those that start from now on? On a GPU they see all of the system's libraries. */
+void worker_calls_cublas(bool);
 void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
 
 /* ---- device_process.c: the device of a worker on softgpu, as a supervisor sees it
  * ---------------- */
 
+/** Of workers and their devices that start from now on: how many devices there are. */
+void device_process_have(int devices);
 /** @return NULL when it cannot be had in time. */
 device_process *device_process_start(const options *);
 void device_process_stop(device_process *,
@@ -85,8 +93,14 @@ void device_process_release(device_process *, bool relocate);
 size_t device_process_bytes(device_process *);
 /** From now on the device does what the worker asks, and counts launches if it shall. */
 bool device_process_listen(device_process *, bool count);
+/** End what runs there, with a finding that says where it was. The device is spent. */
+void device_process_interrupt(device_process *);
 /** ... and no longer. @return what happened meanwhile; NULL: the process is gone */
 const remote_account *device_process_report(device_process *);
+/** What kernels printed in that time; until the next report. */
+const char *device_process_printed(const device_process *);
+/** Was it ended by SIGKILL, which is of nobody here? */
+bool device_process_killed(const device_process *);
 
 /* ---- device_report.c ------------------------------------------------------------------------- */
 
@@ -107,12 +121,15 @@ typedef struct call_request {
     int count;
     wire_return returns;
     int handle; /* the number under which a returned pointer is kept */
+    int wanted; /* of WIRE_RETURN_CUDA: the error that it must return; 0: none */
     place place;
     double deadline;    /* seconds */
     bool relocate;      /* the buffers lie elsewhere than those of the call before */
     bool against_guard; /* buffers of the host end where unmapped memory begins */
+    bool misaligned;    /* they begin 4 bytes past an aligned address, if not shifted anyway */
     bool timed;
     bool from_idle;   /* timed: the device has nothing to do when the call begins */
+    bool wall_clock;  /* timed: by the clock also on the CPU, however many threads worked */
     bool counted;     /* softgpu: what its kernels cost */
     bool host_copies; /* its results may come about on the host */
     bool is_baseline; /* of the repository: its outputs are not looked at */
@@ -154,20 +171,24 @@ typedef struct call_outcome {
     uint32_t culprit; /* of the findings: the number, from 1 on, of the one that failed it; or 0 */
     bool worker_is_spent;
     bool is_hopeless; /* the next call would wait as long */
+    bool interrupted; /* somebody else ended the process: no verdict at all */
     union {
         int64_t i;
         double f;
     } returned;
     uint32_t finding_count; /* the first WIRE_FINDINGS are here */
     device_finding findings[WIRE_FINDINGS];
-    const char *output;   /* what the worker printed; valid until the next call */
+    const char *output;   /* what the worker printed, on softgpu what kernels did; valid until the
+                             next call */
     double seconds, wall; /* of the call; by the grader's clock */
     double waited;        /* timed: what of it was waiting for a core */
     double overhead;      /* timed: what of it the call itself does not explain */
+    double worked;        /* timed: that all threads of the worker worked during it */
     double overhead_cpu;  /* timed: that the worker worked before and after it, to copy */
     device_counts counts; /* on softgpu */
     wire_copies copies;
-    long long printed; /* bytes, by kernels; -1 where nobody knows */
+    long long kept; /* device memory that it allocated less what it freed: bytes on softgpu, on a
+                       GPU the number of allocations */
 } call_outcome;
 
 /** @return whether the call went well; the outcome is filled in either way */

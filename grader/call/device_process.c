@@ -20,10 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE    60.0       /* seconds for anything but a student's kernel */
-#define DECOY_BYTES (3u << 20) /* enough to move what is allocated after it */
-#define CANARY      0xc7
-#define MEMORY_MOST ((uint64_t)8 << 30)
+#define LAST_PATIENCE 5.0        /* seconds for a launch to end when it shall */
+#define PATIENCE      60.0       /* seconds for anything but a student's kernel */
+#define DECOY_BYTES   (3u << 20) /* enough to move what is allocated after it */
+#define CANARY        0xc7
+#define MEMORY_MOST   ((uint64_t)8 << 30)
 
 enum { CLIENT_FD = 3, SUPERVISOR_FD = 4 }; /* in the process */
 
@@ -33,9 +34,15 @@ struct device_process {
     double patience;
     int client; /* the worker's end, until it has it */
     remote_link link;
-    device_address lent[WIRE_ARGUMENTS], decoy;
+    struct lent {
+        uint32_t device;
+        device_address address;
+    } lent[WIRE_ARGUMENTS];
     int lent_count;
+    device_address decoys[WIRE_DEVICES_MOST]; /* by device; or 0 */
+    uint32_t devices;
     remote_account account;
+    char *printed; /* by kernels, while the worker was listened to */
 };
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -48,6 +55,13 @@ static void limit_memory(void)
     snprintf(text, sizeof text, "%llu",
              (unsigned long long)(half < MEMORY_MOST ? half : MEMORY_MOST));
     setenv("SOFTGPU_MEMORY", text, 0);
+}
+
+void device_process_have(int devices)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", devices > 0 ? devices : 1);
+    setenv(WIRE_DEVICES, text, 1);
 }
 
 /* It runs our code on a student's kernels: no files but its own. */
@@ -83,6 +97,7 @@ device_process *device_process_start(const options *o)
     device_process *d = calloc(1, sizeof *d);
     d->patience = PATIENCE * (o->slow > 1 ? o->slow : 1);
     d->client = clients[0];
+    d->devices = getenv(WIRE_DEVICES) ? (uint32_t)atoi(getenv(WIRE_DEVICES)) : 1;
     d->jail = device_jail(o);
     d->process = fork();
     if (d->process == 0) become_device(d->jail, clients[1], supervisors[1]);
@@ -126,7 +141,15 @@ void device_process_stop(device_process *d, bool patient)
     if (d->process > 0) kill(d->process, SIGKILL);
     if (d->process > 0) waitpid(d->process, NULL, 0);
     jail_free(d->jail);
+    free(d->printed);
     free(d);
+}
+
+bool device_process_killed(const device_process *d)
+{
+    siginfo_t ended = {0};
+    const bool asked = waitid(P_PID, (id_t)d->process, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
+    return asked && ended.si_code == CLD_KILLED && ended.si_status == SIGKILL;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -147,26 +170,29 @@ static size_t piece(size_t bytes, size_t at)
     return bytes - at < REMOTE_CHUNK ? bytes - at : REMOTE_CHUNK;
 }
 
-static bool write_bytes(device_process *d, device_address to, const void *from, size_t bytes)
+static bool write_bytes(device_process *d, const wire_argument *w, const void *from)
 {
     bool well = true;
-    for (size_t at = 0; at < bytes && well; at += REMOTE_CHUNK) {
-        memcpy(d->link.window, (const char *)from + at, piece(bytes, at));
-        well = done(d, (remote_request){
-                           .verb = REMOTE_WRITE, .word = {to + at}, .payload = piece(bytes, at)});
+    for (size_t at = 0; at < w->bytes && well; at += REMOTE_CHUNK) {
+        memcpy(d->link.window, (const char *)from + at, piece(w->bytes, at));
+        well = done(d, (remote_request){.verb = REMOTE_WRITE,
+                                        .device = w->device,
+                                        .word = {w->address + at},
+                                        .payload = piece(w->bytes, at)});
     }
     return well;
 }
 
 /* Piece by piece into the window, where `use` finds it. */
-static bool read_pieces(device_process *d, device_address from, size_t bytes,
+static bool read_pieces(device_process *d, uint32_t device, device_address from, size_t bytes,
                         bool (*use)(char *data, const void *window, size_t bytes), void *data)
 {
     bool well = true;
     for (size_t at = 0; at < bytes && well; at += REMOTE_CHUNK) {
-        well =
-            done(d, (remote_request){.verb = REMOTE_READ, .word = {from + at, piece(bytes, at)}}) &&
-            use((char *)data + at, d->link.window, piece(bytes, at));
+        well = done(d, (remote_request){.verb = REMOTE_READ,
+                                        .device = device,
+                                        .word = {from + at, piece(bytes, at)}}) &&
+               use((char *)data + at, d->link.window, piece(bytes, at));
     }
     return well;
 }
@@ -194,82 +220,94 @@ static bool is_canary(char *data, const void *window, size_t bytes)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static bool allocate(device_process *d, size_t bytes, device_address *address)
+static bool allocate(device_process *d, uint32_t device, size_t bytes, device_address *address)
 {
     remote_reply reply;
-    const remote_request q = {.verb = REMOTE_ALLOC, .word = {bytes}};
+    const remote_request q = {.verb = REMOTE_ALLOC, .device = device, .word = {bytes}};
     if (!ask(d, &q, &reply) || reply.status != DEVICE_OK) return false;
     *address = reply.word[0];
     return true;
 }
 
-static void release(device_process *d, device_address address)
+static void release(device_process *d, struct lent lent)
 {
-    done(d, (remote_request){.verb = REMOTE_FREE, .word = {address}});
+    done(d, (remote_request){.verb = REMOTE_FREE, .device = lent.device, .word = {lent.address}});
 }
 
-static void name(device_process *d, device_address address, const char *argument)
+static void name(device_process *d, struct lent lent, const char *argument)
 {
     const int length = snprintf((char *)d->link.window, REMOTE_NAME, "the argument %s", argument);
-    done(d,
-         (remote_request){.verb = REMOTE_CALL_IT, .word = {address}, .payload = (uint64_t)length});
+    done(d, (remote_request){.verb = REMOTE_CALL_IT,
+                             .device = lent.device,
+                             .word = {lent.address},
+                             .payload = (uint64_t)length});
 }
 
 /* What keeps the data from being aligned is a canary; past the end softgpu looks for itself. */
-static bool fill(device_process *d, device_address base, const wire_argument *w, const void *data)
+static bool fill(device_process *d, const wire_argument *w, const void *data)
 {
-    const device_address at = base + w->before;
-    if (w->before &&
-        !done(d, (remote_request){
-                     .verb = REMOTE_FILL, .word = {base, CANARY, w->before}, .small = 1})) {
+    const device_address at = w->address;
+    if (w->before && !done(d, (remote_request){.verb = REMOTE_FILL,
+                                               .device = w->device,
+                                               .word = {at - w->before, CANARY, w->before},
+                                               .small = 1})) {
         return false;
     }
-    if (data) return write_bytes(d, at, data, w->bytes);
+    if (data) return write_bytes(d, w, data);
+    const uint32_t width = w->bytes % 4 == 0 ? 4 : w->bytes % 2 == 0 ? 2 : 1; /* of the poison */
     return done(d, (remote_request){.verb = REMOTE_FILL,
-                                    .word = {at, w->value.u, w->bytes / 4},
-                                    .small = 4}) &&
-           done(d, (remote_request){.verb = REMOTE_FORGET, .word = {at, w->bytes}});
+                                    .device = w->device,
+                                    .word = {at, w->value.u, w->bytes / width},
+                                    .small = width}) &&
+           done(d, (remote_request){
+                       .verb = REMOTE_FORGET, .device = w->device, .word = {at, w->bytes}});
 }
 
 bool device_process_upload(device_process *d, wire_argument *w, const void *data)
 {
-    device_address base;
-    if (!allocate(d, w->before + w->bytes, &base)) return false;
-    d->lent[d->lent_count++] = base;
-    w->address = base + w->before;
-    name(d, base, w->name);
-    return w->bytes == 0 || fill(d, base, w, data);
+    struct lent lent = {.device = w->device};
+    if (!allocate(d, w->device, w->before + w->bytes, &lent.address)) return false;
+    d->lent[d->lent_count++] = lent;
+    w->address = lent.address + w->before;
+    name(d, lent, w->name);
+    return w->bytes == 0 || fill(d, w, data);
 }
 
 bool device_process_download(device_process *d, const wire_argument *w, void *data)
 {
-    return read_pieces(d, w->address, w->bytes, take, data);
+    return read_pieces(d, w->device, w->address, w->bytes, take, data);
 }
 
 bool device_process_holds(device_process *d, const wire_argument *w, const void *data)
 {
-    return read_pieces(d, w->address, w->bytes, is_same, (void *)data);
+    return read_pieces(d, w->device, w->address, w->bytes, is_same, (void *)data);
 }
 
 bool device_process_is_whole(device_process *d, const wire_argument *w)
 {
-    return w->bytes == 0 || read_pieces(d, w->address - w->before, w->before, is_canary, NULL);
+    return w->bytes == 0 ||
+           read_pieces(d, w->device, w->address - w->before, w->before, is_canary, NULL);
 }
 
 void device_process_release(device_process *d, bool relocate)
 {
     while (d->lent_count > 0) release(d, d->lent[--d->lent_count]);
-    if (relocate && !d->decoy) allocate(d, DECOY_BYTES, &d->decoy);
-    if (relocate || !d->decoy) return;
-    release(d, d->decoy);
-    d->decoy = 0;
+    for (uint32_t i = 0; i < d->devices; i++) {
+        if (relocate && !d->decoys[i]) allocate(d, i, DECOY_BYTES, &d->decoys[i]);
+        if (relocate || !d->decoys[i]) continue;
+        release(d, (struct lent){i, d->decoys[i]});
+        d->decoys[i] = 0;
+    }
 }
 
 size_t device_process_bytes(device_process *d)
 {
     remote_reply reply;
-    if (!ask(d, &(remote_request){.verb = REMOTE_MEMORY}, &reply)) return 0;
-    return reply.word[1] - reply.word[0];
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < d->devices; i++)
+        if (ask(d, &(remote_request){.verb = REMOTE_MEMORY, .device = i}, &reply))
+            bytes += reply.word[1] - reply.word[0];
+    return bytes;
 }
 
 /* ---- a call ---------------------------------------------------------------------------------- */
@@ -279,11 +317,25 @@ bool device_process_listen(device_process *d, bool count)
     return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count}});
 }
 
+void device_process_interrupt(device_process *d)
+{
+    kill(d->process, SIGUSR1);
+    d->patience = LAST_PATIENCE;
+}
+
 const remote_account *device_process_report(device_process *d)
 {
     remote_reply reply;
     const remote_request q = {.verb = REMOTE_LISTEN_OFF};
-    if (!ask(d, &q, &reply) || reply.payload != sizeof d->account) return NULL;
-    memcpy(&d->account, d->link.window, sizeof d->account);
+    const size_t head = sizeof d->account;
+    if (!ask(d, &q, &reply) || reply.payload < head || reply.payload > REMOTE_WINDOW) return NULL;
+    memcpy(&d->account, d->link.window, head);
+    free(d->printed);
+    d->printed = strndup((const char *)d->link.window + head, reply.payload - head);
     return &d->account;
+}
+
+const char *device_process_printed(const device_process *d)
+{
+    return d->printed;
 }

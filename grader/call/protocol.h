@@ -22,13 +22,17 @@
 
 #include <stdint.h>
 
-#define WIRE_CONTROL_FD 3 /* the socket, in the worker */
-#define WIRE_MEMORY_FD  4 /* the shared memory, in the worker */
-#define WIRE_DEVICE_FD  5 /* the socket to softgpu's device, in a worker that has one */
-#define WIRE_ARGUMENTS  24
-#define WIRE_HANDLES    8
-#define WIRE_FINDINGS   8
-#define WIRE_PAGE       4096 /* buffers start at multiples of this in the shared memory */
+#define WIRE_CONTROL_FD   3 /* the socket, in the worker */
+#define WIRE_MEMORY_FD    4 /* the shared memory, in the worker */
+#define WIRE_DEVICE_FD    5 /* the socket to softgpu's device, in a worker that has one */
+#define WIRE_FILE_FD      6 /* the file of WIRE_FILE arguments, in the worker, to be read only */
+#define WIRE_FILE_PATH    "/proc/self/fd/6"
+#define WIRE_ARGUMENTS    64
+#define WIRE_HANDLES      32
+#define WIRE_DEVICES      "SOFTGPU_DEVICES" /* of the environment: how many a worker has, up to */
+#define WIRE_DEVICES_MOST 8                 /* ... so many */
+#define WIRE_FINDINGS     8
+#define WIRE_PAGE         4096 /* buffers start at multiples of this in the shared memory */
 
 typedef enum wire_verb { WIRE_PREPARE = 1, WIRE_RUN, WIRE_FETCH } wire_verb;
 
@@ -45,6 +49,7 @@ typedef enum wire_kind {
     WIRE_STREAM,     /* the stream of this worker */
     WIRE_FUNCTION,   /* the worker's own function named in `name` (worker/functions.c) */
     WIRE_NULL,
+    WIRE_FILE, /* path of a file; value.u not 0: seed of what befalls its reads (worker/reads.c) */
 } wire_kind;
 
 typedef enum wire_space { WIRE_HOST, WIRE_DEVICE } wire_space;
@@ -58,7 +63,12 @@ typedef struct wire_argument {
     uint32_t against_guard; /* host only: the last byte touches an unmapped page */
     uint32_t pinned;        /* host only: page-locked, for copies that nobody waits for */
     uint32_t opaque;        /* host only: the call gets a token that worker/context.c knows */
+    uint32_t addresses;     /* in shared memory 8 bytes each, the numbers of arguments; there their
+                               addresses */
+    uint32_t device;        /* on which the buffer lies, or the stream is */
+    uint32_t beside;        /* not handed to the call */
     char name[32];
+    char numpy[4]; /* a buffer's type, as NumPy writes it: "<f4" */
     union {
         int64_t i;
         uint64_t u;
@@ -80,6 +90,7 @@ typedef struct wire_call {
     uint64_t nonce; /* the reply repeats it: nobody can answer what was not asked yet */
     uint32_t verb;
     uint32_t returns, return_handle;
+    int32_t wanted; /* of WIRE_RETURN_CUDA: the error that it must return; 0: none */
     uint32_t count;
     uint32_t relocate;  /* allocate at other addresses than the call before */
     uint32_t timed;     /* flush caches first */
@@ -99,12 +110,14 @@ typedef enum wire_status {
     WIRE_NO_MEMORY,       /* the worker could not allocate the buffers */
     WIRE_MEDDLED,         /* the library changed what is the worker's own: text says what */
     WIRE_CRASHED,         /* a signal: text says which; the worker is gone */
+    WIRE_EXCEPTION,       /* Python's: text is its type, its words and the line */
 } wire_status;
 
 /* Between host and device. */
 typedef struct wire_copies {
     uint64_t bytes;
     uint32_t count, pinned; /* pinned: of these, from or to page-locked memory of the host */
+    int32_t kept;           /* not of these: allocations of device memory less those freed */
 } wire_copies;
 
 typedef struct wire_reply {

@@ -1,7 +1,7 @@
 /*
- * worker_process.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA does not
- * survive a fork), holds one socket, one shared memory file and one pipe to print into, and leads a
- * process group of its own, so that everything that it starts ends with it.
+ * worker_process.c: the grader's end of a worker. The worker is exec'ed (never only forked: CUDA
+ * does not survive a fork), holds one socket, one shared memory file and one pipe to print into,
+ * and leads a process group of its own, so that everything that it starts ends with it.
  */
 #include "call.h"
 
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ struct worker {
     device_process *device; /* softgpu's, or NULL */
     bool patient;           /* let it end by itself: a checker around it has a report to write */
     bool forged;            /* it answered what it had not been asked */
-    int control, memory, printed;
+    bool killed;            /* by nobody here */
+    int control, memory, file, printed;
     unsigned char *mapping;
     size_t mapping_bytes;
     char *output;
@@ -40,14 +42,15 @@ struct worker {
 };
 
 /* In the child: nothing of the grader's stays open, nor a terminal. */
-static void become_worker(const jail *jail, int control, int memory, int printed, int device)
+static void become_worker(const jail *jail, int control, int memory, int file, int printed,
+                          int device)
 {
     setsid();
     unsetenv("SOFTGPU_PROFILE"); /* the device writes it */
     int null = open("/dev/null", O_RDONLY);
-    int moved[] = {fcntl(null, F_DUPFD, 10), fcntl(printed, F_DUPFD, 10),
+    int moved[] = {fcntl(null, F_DUPFD, 10),    fcntl(printed, F_DUPFD, 10),
                    fcntl(control, F_DUPFD, 10), fcntl(memory, F_DUPFD, 10),
-                   fcntl(device, F_DUPFD, 10)};
+                   fcntl(device, F_DUPFD, 10),  fcntl(file, F_DUPFD, 10)};
     dup2(moved[0], STDIN_FILENO);
     dup2(moved[1], STDOUT_FILENO);
     dup2(moved[1], STDERR_FILENO);
@@ -55,35 +58,55 @@ static void become_worker(const jail *jail, int control, int memory, int printed
     dup2(moved[3], WIRE_MEMORY_FD);
     close(WIRE_DEVICE_FD);
     if (device >= 0) dup2(moved[4], WIRE_DEVICE_FD);
-    for (int fd = WIRE_DEVICE_FD + 1; fd < 256; fd++) close(fd);
+    dup2(moved[5], WIRE_FILE_FD);
+    for (int fd = WIRE_FILE_FD + 1; fd < 256; fd++) close(fd);
     jail_enter(jail);
     _exit(127);
 }
 
-static const char *worker_program(place where)
+static const char *worker_program(place where, bool in_python)
 {
     switch (where) {
     case ON_HOST: return "worker_cpu";
-    case ON_SOFTGPU: return "worker_softgpu";
-    default: return "worker_cuda";
+    case ON_PYTHON: return "python_worker.so";
+    case ON_SOFTGPU: return in_python ? "python_worker_softgpu.so" : "worker_softgpu";
+    default: return in_python ? "python_worker_cuda.so" : "worker_cuda";
     }
+}
+
+static bool calls_cublas;
+
+void worker_calls_cublas(bool does)
+{
+    calls_cublas = does;
 }
 
 /* The worker sees its program, the course's libraries, the exercise and what that is linked with.
  */
 static jail *worker_jail(const options *o, place where, const char *library)
 {
-    static const char *const libraries[] = {"libcourse.so", "remote/libsoftgpu.so"};
-    char program[PATH_MAX], shared[2][PATH_MAX], *needs[LIBRARIES_MAX];
-    const char *read[LIBRARIES_MAX + 5] = {program, library, shared[0], shared[1]};
-    snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where));
-    for (int i = 0; i < 2; i++) snprintf(shared[i], PATH_MAX, "%s/%s", o->build, libraries[i]);
+    static const char *const libraries[] = {"libcourse.so", "remote/libsoftgpu.so",
+                                            "libsoftgpu_cublas.so", "python_cases.py",
+                                            "python_driver.py"};
+    enum { SHARED = sizeof libraries / sizeof *libraries, DRIVER = SHARED - 1, CASES = DRIVER - 1 };
+    char program[PATH_MAX], shared[SHARED][PATH_MAX], *needs[LIBRARIES_MAX];
+    const char *read[LIBRARIES_MAX + SHARED + 3] = {program, library};
+    snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where, is_python(library)));
+    for (int i = 0; i < SHARED; i++) {
+        snprintf(shared[i], PATH_MAX, "%s/%s", o->build, libraries[i]);
+        read[2 + i] = shared[i];
+    }
     const int count = build_needs(library, needs);
-    for (int i = 0; i < count; i++) read[4 + i] = needs[i];
-    const plan plan = {.read = read, .gpu = where == ON_GPU};
-    const char *const argv[] = {program, library, sandbox_layers().limits ? "guarded" : "free",
-                                NULL};
-    jail *jail = jail_create(&plan, argv);
+    for (int i = 0; i < count; i++) read[2 + SHARED + i] = needs[i];
+    const char *guard = sandbox_layers().limits ? "guarded" : "free";
+    const char *const argv[] = {program, library, guard, NULL};
+    const char *interpreter = is_python(library) ? python() : NULL;
+    const char *const with_python[] = {
+        interpreter,   "-I",    "-B",  shared[DRIVER],          program,
+        shared[CASES], library, guard, count ? needs[0] : NULL, NULL};
+    const bool whole = interpreter || (calls_cublas && where == ON_GPU);
+    const plan plan = {.read = read, .program = whole ? NULL : program, .gpu = where == ON_GPU};
+    jail *jail = jail_create(&plan, interpreter ? with_python : argv);
     for (int i = 0; i < count; i++) free(needs[i]);
     return jail;
 }
@@ -102,21 +125,27 @@ static void keep_output(worker *w)
     }
 }
 
+/* @return the signal that ended it, or 0 */
+static int ending_signal(const worker *w, int status)
+{
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    const bool hidden = code > 128 && code <= 128 + SIGRTMAX && jail_hides_signals(w->jail);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : hidden ? code - 128 : 0;
+}
+
 /* The end of a worker in words: how it ended, and the last line that it printed. */
 static void write_exit_reason(worker *w, int status)
 {
     char how[128];
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    const bool hidden = code > 128 && code <= 128 + SIGRTMAX && jail_hides_signals(w->jail);
+    const int number = ending_signal(w, status);
     if (w->forged) {
         snprintf(how, sizeof how, "it answered out of turn");
     } else if (w->output_ever > OUTPUT_FLOOD) {
         snprintf(how, sizeof how, "it printed more than %u MiB", OUTPUT_FLOOD >> 20);
-    } else if (WIFEXITED(status) && !hidden) {
+    } else if (number == 0) {
         snprintf(how, sizeof how, "the process exited with status %d before the call was over",
-                 code);
+                 WEXITSTATUS(status));
     } else {
-        const int number = hidden ? code - 128 : WTERMSIG(status);
         snprintf(how, sizeof how, "the process was ended by signal %d (%s)", number,
                  strsignal(number));
     }
@@ -190,7 +219,7 @@ static exchange receive(worker *w, wire_reply *reply, double deadline)
 static pid_t await_exit(const worker *w, int *status)
 {
     pid_t gone = 0;
-    for (int i = 0; i < 100 && gone == 0; i++) {
+    for (int i = 0; i < 500 && gone == 0; i++) {
         usleep(2000);
         gone = waitpid(w->process, status, WNOHANG);
     }
@@ -202,6 +231,7 @@ static void reap(worker *w, exchange outcome)
     int status = 0;
     if (w->process <= 0) return;
     pid_t gone = outcome == EXCHANGE_DIED ? await_exit(w, &status) : 0;
+    w->killed = gone > 0 && ending_signal(w, status) == SIGKILL;
     kill(-w->process, SIGKILL);
     kill(w->process, SIGKILL);
     if (gone == 0) waitpid(w->process, &status, 0);
@@ -217,20 +247,32 @@ exchange worker_exchange(worker *w, const wire_call *call, wire_reply *reply, do
         w->output[0] = '\0';
     }
     exchange outcome = EXCHANGE_DIED;
-    if (send(w->control, call, sizeof *call, MSG_NOSIGNAL) == (ssize_t)sizeof *call) {
-        outcome = receive(w, reply, deadline);
-    }
+    /* One message is under way at most: there is no room only where none was taken out. */
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    const bool sent = send(w->control, call, sizeof *call, flags) == (ssize_t)sizeof *call;
+    w->forged = !sent && errno == EAGAIN;
+    if (sent) outcome = receive(w, reply, deadline);
     if (outcome == EXCHANGE_OK) keep_output(w);
-    w->forged = outcome == EXCHANGE_OK && reply->nonce != call->nonce;
+    if (outcome == EXCHANGE_OK) w->forged = reply->nonce != call->nonce;
     if (outcome != EXCHANGE_OK || w->forged || reply->status == WIRE_CRASHED) reap(w, outcome);
     if (w->forged) outcome = EXCHANGE_DIED;
-    return outcome;
+    return w->killed ? EXCHANGE_KILLED : outcome;
+}
+
+/* The worker opens what nobody may write, and has it open only to be read. */
+static int open_to_read(int file)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    return fchmod(file, 0444) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 static bool open_channel(worker *w, int sockets[2], int pipes[2])
 {
     w->memory = memfd_create("grader", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (w->memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 ||
+    w->file = memfd_create("file", MFD_CLOEXEC);
+    if (w->memory < 0 || w->file < 0 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 ||
         pipe2(pipes, O_CLOEXEC) != 0) {
         return false;
     }
@@ -242,9 +284,11 @@ static bool open_channel(worker *w, int sockets[2], int pipes[2])
     return true;
 }
 
-worker *worker_start(const options *o, place where, const char *library, char why[512])
+worker *worker_start(const options *o, place where, const char *library, bool *killed,
+                     char why[512])
 {
     int sockets[2], pipes[2];
+    *killed = false;
     worker *w = calloc(1, sizeof *w);
     w->patient = o->slow > 1;
     w->output = calloc(1, OUTPUT_KEPT + 1);
@@ -262,7 +306,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
     w->process = fork();
     if (w->process == 0) {
         const int device = w->device ? device_process_client(w->device) : -1;
-        become_worker(w->jail, sockets[1], w->memory, pipes[1], device);
+        become_worker(w->jail, sockets[1], w->memory, open_to_read(w->file), pipes[1], device);
     }
     if (w->device) device_process_client_given(w->device);
     close(sockets[1]);
@@ -277,6 +321,7 @@ worker *worker_start(const options *o, place where, const char *library, char wh
         reap(w, outcome);
         snprintf(why, 512, "while it was loaded %s",
                  outcome == EXCHANGE_DEADLINE ? "it did not come to an end" : w->exit_reason);
+        *killed = w->killed;
     }
     worker_stop(w);
     return NULL;
@@ -299,6 +344,11 @@ unsigned char *worker_memory(worker *w, size_t bytes)
 device_process *worker_device(worker *w)
 {
     return w->device;
+}
+
+int worker_file(const worker *w)
+{
+    return w->file;
 }
 
 const char *worker_output(worker *w)
@@ -350,6 +400,7 @@ void worker_stop(worker *w)
     if (w->control > 0) close(w->control);
     if (w->printed > 0) close(w->printed);
     if (w->memory > 0) close(w->memory);
+    if (w->file > 0) close(w->file);
     jail_free(w->jail);
     free(w->output);
     free(w);

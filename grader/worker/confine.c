@@ -5,6 +5,7 @@
  */
 #include "worker.h"
 
+#include <asm/sockios.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -86,9 +87,6 @@ static const int forbidden[] = {
     SYS_fsmount,
     SYS_fspick,
 #endif
-#ifdef SYS_mount_setattr
-    SYS_mount_setattr,
-#endif
     /* the rights and times of files, which Landlock leaves alone */
     SYS_fchmod,
     SYS_fchmodat,
@@ -98,6 +96,9 @@ static const int forbidden[] = {
     SYS_setxattr,
     SYS_lsetxattr,
     SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
     /* when others run */
     SYS_setpriority,
     SYS_ioprio_set,
@@ -117,23 +118,39 @@ static const int forbidden[] = {
 #endif
 };
 
-/* The driver of a real GPU may want these. */
-static const int forbidden_without_gpu[] = {
-    SYS_process_vm_readv, SYS_process_vm_writev, SYS_socket, SYS_userfaultfd, SYS_kcmp,
+/* The driver of a real GPU may want these. What is allocated by the last five is in no process's
+ * limit. */
+static const int forbidden_without_gpu[] = {SYS_process_vm_readv,
+                                            SYS_process_vm_writev,
+                                            SYS_socket,
+                                            SYS_userfaultfd,
+                                            SYS_kcmp,
+                                            SYS_memfd_create,
+                                            SYS_shmget,
+                                            SYS_semget,
+                                            SYS_msgget,
+                                            SYS_mq_open,
 #ifdef SYS_pidfd_open
-    SYS_pidfd_open,       SYS_pidfd_send_signal,
+                                            SYS_pidfd_open,
+                                            SYS_pidfd_send_signal,
 #endif
 #ifdef SYS_pidfd_getfd
-    SYS_pidfd_getfd
+                                            SYS_pidfd_getfd
 #endif
 };
 
+/* From here on calls, the same on all processors, that no library of today needs; behind them those
+ * of another interface, x32. They are answered as by a kernel that is older than they are. */
+#define NUMBERS_END 442
+
+/* Of fcntl and ioctl: whom a file sends a signal to, and which. */
+static const uint32_t own_file[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX},
+                      own_device[] = {FIOSETOWN, SIOCSPGRP};
+
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define NUMBERS_END  0x40000000u /* from here on the calls of another interface, x32 */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
-#define NUMBERS_END  0xffffffffu
 #endif
 
 #ifdef ARCHITECTURE
@@ -169,6 +186,16 @@ static void allow_only(filter *f, int number, unsigned argument, unsigned compar
     add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
 }
 
+/* One call that fails if its second argument is one of these. */
+static void forbid_with(filter *f, int number, const uint32_t *values, unsigned char count)
+{
+    add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0,
+                                        (unsigned char)(2 * count + 2)));
+    load(f, offsetof(struct seccomp_data, args) + 8);
+    for (int i = 0; i < count; i++) end_if(f, BPF_JEQ, values[i], SECCOMP_RET_ERRNO | EPERM);
+    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
+
 static void forbid(filter *f, const int *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -184,11 +211,13 @@ static void write_filter(filter *f, bool gpu)
     add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0));
     add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
     load(f, offsetof(struct seccomp_data, nr));
-    end_if(f, BPF_JGE, NUMBERS_END, SECCOMP_RET_KILL_PROCESS);
+    end_if(f, BPF_JGE, NUMBERS_END, SECCOMP_RET_ERRNO | ENOSYS);
     forbid(f, forbidden, sizeof forbidden / sizeof *forbidden);
     if (!gpu) forbid(f, forbidden_without_gpu, sizeof forbidden_without_gpu / sizeof(int));
     /* The arguments of clone3 lie in memory, where no filter looks: glibc then takes clone. */
     end_if(f, BPF_JEQ, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+    forbid_with(f, SYS_fcntl, own_file, sizeof own_file / sizeof *own_file);
+    forbid_with(f, SYS_ioctl, own_device, sizeof own_device / sizeof *own_device);
     allow_only(f, SYS_clone, 0, BPF_JSET, CLONE_THREAD);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) allow_only(f, own[i], 0, BPF_JEQ, 0);
     allow_only(f, SYS_kill, 0, BPF_JEQ, (uint32_t)getpid());

@@ -1,5 +1,6 @@
 /*
- * copies.c: counts the copies between host and device that a call makes. A library's calls of
+ * copies.c: counts the copies between host and device that a call makes, and the memory that it
+ * does not free. A library's calls of
  * cudaMemcpy and its siblings come here, because a program's own symbols go before those of the
  * libraries that it is linked with, and go on to the runtime. On softgpu the device itself counts
  * as well, and is what the grader believes; here is known what memory of the host took part.
@@ -83,4 +84,42 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     count(to, from, width * height);
     return next(to, to_pitch, from, from_pitch, width, height, kind, on);
 }
+
+#ifndef WITH_SOFTGPU /* where the device knows, and a frame of ours would stand in its findings */
+static cudaError_t keep(cudaError_t error, int32_t more)
+{
+    if (counting && !error) copies.kept += more;
+    return error;
+}
+
+/* Of 0 bytes there is nothing to be freed. */
+static cudaError_t keep_new(cudaError_t error, void *const *pointer)
+{
+    return keep(error, !error && *pointer ? 1 : 0);
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    NEXT(cudaMalloc);
+    return keep_new(next(pointer, bytes), pointer);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t on)
+{
+    NEXT(cudaMallocAsync);
+    return keep_new(next(pointer, bytes, on), pointer);
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    NEXT(cudaFree);
+    return keep(next(pointer), pointer ? -1 : 0);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t on)
+{
+    NEXT(cudaFreeAsync);
+    return keep(next(pointer, on), pointer ? -1 : 0);
+}
+#endif
 #endif

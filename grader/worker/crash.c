@@ -14,10 +14,15 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static const wire_call *current_call;
 static const worker_buffer *current_buffers;
 
-static const char *signal_text(int number)
+/* On x86-64 a fault that the kernel knows no address of is one of alignment, or of a pointer that
+ * is none. */
+static const char *signal_text(int number, int code)
 {
     switch (number) {
-    case SIGSEGV: return "segmentation fault";
+    case SIGSEGV:
+        return code == SI_KERNEL ? "segmentation fault at no address: usually a vector that is "
+                                   "not aligned; load and store it with memcpy"
+                                 : "segmentation fault";
     case SIGBUS: return "bus error";
     case SIGFPE: return "arithmetic fault (division by zero?)";
     case SIGILL: return "illegal instruction";
@@ -46,7 +51,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     wire_reply reply = {.status = WIRE_CRASHED};
     if (current_call) reply.nonce = current_call->nonce;
     if (number == SIGSEGV || number == SIGBUS) find_buffer(&reply, info->si_addr);
-    snprintf(reply.text, sizeof reply.text, "%s", signal_text(number));
+    snprintf(reply.text, sizeof reply.text, "%s", signal_text(number, info->si_code));
     ssize_t sent = write(WIRE_CONTROL_FD, &reply, sizeof reply);
     _exit(sent == sizeof reply ? 128 + number : 1);
 }

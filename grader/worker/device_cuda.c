@@ -7,15 +7,21 @@
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef WITH_SOFTGPU
 #include "softgpu.h"
 #endif
 
-#define DECOY_BYTES (3u << 20) /* enough to move what is allocated after it */
+#define DECOY_BYTES (3u << 20)  /* enough to move what is allocated after it */
+#define STAGED_MOST (64u << 20) /* bytes of a buffer that is worth its room twice */
+#define HEAD_START  500         /* microseconds, for what does not wait for the stream */
 
-static cudaStream_t stream;
+static cudaStream_t stream;                    /* of the first device */
+static cudaStream_t others[WIRE_DEVICES_MOST]; /* of the others; others[0] is NULL */
+static int devices = 1;
 static cudaEvent_t start, stop;
 static void *decoy, *flush_area;
 static size_t flush_bytes;
@@ -32,13 +38,29 @@ static void keep_finding(const device_finding *finding, void *context)
 }
 #endif
 
+/* A stream on each further device that the exercise has. */
+static cudaError_t start_others(void)
+{
+    const char *wanted = getenv(WIRE_DEVICES);
+    cudaError_t error = cudaGetDeviceCount(&devices);
+    const int most = wanted && atoi(wanted) < WIRE_DEVICES_MOST ? atoi(wanted) : WIRE_DEVICES_MOST;
+    if (!wanted) devices = 1;
+    if (devices > most) devices = most;
+    for (int i = 1; i < devices && !error; i++) {
+        error = cudaSetDevice(i);
+        if (!error) error = cudaStreamCreateWithFlags(&others[i], cudaStreamNonBlocking);
+    }
+    return devices > 1 && !error ? cudaSetDevice(0) : error;
+}
+
 int device_start(void)
 {
 #ifdef WITH_SOFTGPU
     softgpu_attach(WIRE_DEVICE_FD);
     softgpu_on_finding(keep_finding, NULL);
 #endif
-    cudaError_t error = cudaStreamCreate(&stream);
+    cudaError_t error = start_others();
+    if (!error) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (!error) error = cudaEventCreate(&start);
     if (!error) error = cudaEventCreate(&stop);
     return error;
@@ -65,25 +87,99 @@ int device_buffer_create(worker_buffer *buffer, const wire_argument *argument,
         note_lent(buffer, argument);
         return cudaSuccess;
     }
+    if (argument->device) cudaSetDevice((int)argument->device);
     cudaError_t error = cudaMalloc(&memory, buffer->image_bytes);
-    if (error) return error;
-    buffer->base = memory;
-    return cudaMemcpy(memory, image, buffer->image_bytes, cudaMemcpyHostToDevice);
+    if (!error) buffer->base = memory;
+    if (!error) error = cudaMemcpy(memory, image, buffer->image_bytes, cudaMemcpyHostToDevice);
+    if (argument->device) cudaSetDevice(0);
+    return error;
 }
 
 int device_buffer_read(unsigned char *image, const worker_buffer *buffer)
 {
+    const void *from = buffer->staged ? buffer->staged : buffer->base;
     if (buffer->is_lent) return cudaSuccess;
-    return cudaMemcpy(image, buffer->base, buffer->image_bytes, cudaMemcpyDeviceToHost);
+    return cudaMemcpy(image, from, buffer->image_bytes, cudaMemcpyDeviceToHost);
 }
 
 void device_buffer_free(worker_buffer *buffer)
 {
     if (buffer->base && !buffer->is_lent) cudaFree(buffer->base);
+    cudaFree(buffer->staged);
 #ifdef WITH_SOFTGPU
     if (buffer->is_lent) softgpu_name(buffer->base, NULL);
 #endif
 }
+
+/* ---- in the order of the stream -------------------------------------------------------------- */
+
+#ifdef WITH_SOFTGPU
+static void touch(const worker_buffer buffers[], const wire_call *call, int writes)
+{
+    for (uint32_t i = 0; i < call->count; i++) {
+        const wire_argument *a = &call->arguments[i];
+        if (buffers[i].is_lent && a->device == 0)
+            softgpu_touch(stream, buffers[i].base + a->before, a->bytes, writes);
+    }
+}
+
+void device_buffers_enter(worker_buffer buffers[], const wire_call *call)
+{
+    touch(buffers, call, 1);
+}
+
+void device_buffers_leave(worker_buffer buffers[], const wire_call *call)
+{
+    touch(buffers, call, 0);
+}
+#else
+static void CUDART_CB nap(void *unused)
+{
+    (void)unused;
+    usleep(HEAD_START);
+}
+
+/* @return whether it is; until the stream brings it back, there are bytes that mean nothing */
+static bool stage(worker_buffer *b)
+{
+    if (b->image_bytes > STAGED_MOST) return false;
+    if (cudaMalloc(&b->staged, b->image_bytes) != cudaSuccess) {
+        b->staged = NULL;
+        cudaGetLastError();
+        return false;
+    }
+    cudaMemcpyAsync(b->staged, b->base, b->image_bytes, cudaMemcpyDeviceToDevice, stream);
+    cudaMemsetAsync(b->base, 0xff, b->image_bytes, stream);
+    return true;
+}
+
+void device_buffers_enter(worker_buffer buffers[], const wire_call *call)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < call->count; i++) {
+        const wire_argument *a = &call->arguments[i];
+        if (a->kind != WIRE_BUFFER || a->space != WIRE_DEVICE || a->device != 0) continue;
+        any |= stage(&buffers[i]);
+    }
+    if (!any) return;
+    cudaStreamSynchronize(stream);
+    cudaLaunchHostFunc(stream, nap, NULL);
+    for (uint32_t i = 0; i < call->count; i++) {
+        const worker_buffer *b = &buffers[i];
+        if (!b->staged) continue;
+        cudaMemcpyAsync(b->base, b->staged, b->image_bytes, cudaMemcpyDeviceToDevice, stream);
+    }
+}
+
+void device_buffers_leave(worker_buffer buffers[], const wire_call *call)
+{
+    for (uint32_t i = 0; i < call->count; i++) {
+        const worker_buffer *b = &buffers[i];
+        if (!b->staged) continue;
+        cudaMemcpyAsync(b->staged, b->base, b->image_bytes, cudaMemcpyDeviceToDevice, stream);
+    }
+}
+#endif
 
 /* All but the unmapped page behind it. */
 int device_pin(const worker_buffer *buffer)
@@ -97,9 +193,9 @@ void device_unpin(const worker_buffer *buffer)
     cudaHostUnregister(buffer->mapping);
 }
 
-void *device_stream(void)
+void *device_stream(unsigned device)
 {
-    return stream;
+    return device == 0 ? stream : device < WIRE_DEVICES_MOST ? others[device] : NULL;
 }
 
 /* On softgpu it is the grader that moves the buffers. */
@@ -132,9 +228,22 @@ void device_flush_caches(void)
     cudaMemsetAsync(flush_area, 0, flush_bytes, stream);
 }
 
+/* For all devices; then the first is the current one again, whatever the call has chosen.
+ * @return the first error */
+static cudaError_t wait_for_all(void)
+{
+    cudaError_t first = cudaSuccess;
+    for (int i = devices - 1; i >= 0; i--) {
+        if (devices > 1) cudaSetDevice(i);
+        const cudaError_t error = cudaDeviceSynchronize();
+        if (!first) first = error;
+    }
+    return first;
+}
+
 void device_wait(void)
 {
-    cudaDeviceSynchronize();
+    wait_for_all();
 }
 
 /* No waiting here: while the caches are flushed the host can already submit the call, so that the
@@ -147,7 +256,7 @@ void device_clock_start(void)
 double device_clock_stop(void)
 {
     float milliseconds = 0.0f;
-    cudaDeviceSynchronize(); /* work on hidden streams counts too */
+    wait_for_all(); /* work on hidden streams counts too */
     cudaEventRecord(stop, stream);
     cudaEventSynchronize(stop);
     cudaEventElapsedTime(&milliseconds, start, stop);
@@ -157,18 +266,22 @@ double device_clock_stop(void)
 int device_take_error(bool *sticky)
 {
     cudaError_t error = cudaGetLastError();
-    cudaError_t after = cudaDeviceSynchronize();
+    cudaError_t after = wait_for_all();
     if (!error) error = after;
     cudaGetLastError();
-    *sticky = cudaDeviceSynchronize() != cudaSuccess;
+    *sticky = wait_for_all() != cudaSuccess;
     return error;
 }
 
 const char *device_error_text(int error)
 {
-    static char text[256];
-    snprintf(text, sizeof text, "%s (%s)", cudaGetErrorName((cudaError_t)error),
-             cudaGetErrorString((cudaError_t)error));
+    static char text[384];
+    const char *why = "";
+#ifdef WITH_SOFTGPU
+    why = softgpu_refusal();
+#endif
+    snprintf(text, sizeof text, "%s (%s)%s%s", cudaGetErrorName((cudaError_t)error),
+             cudaGetErrorString((cudaError_t)error), *why ? ": " : "", why);
     return text;
 }
 
@@ -218,6 +331,14 @@ int device_print_uuid(void)
     return 0;
 }
 
+int device_print_count(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return 1;
+    printf("%d\n", count);
+    return 0;
+}
+
 int device_print_facts(void)
 {
     struct cudaDeviceProp p;
@@ -235,6 +356,7 @@ int device_print_facts(void)
     printf("driver=%d.%d\n", driver / 1000, driver % 1000 / 10);
     printf("runtime=%d.%d\n", runtime / 1000, runtime % 1000 / 10);
     printf("flop_per_second=%.6g\n", 2e3 * khz * cores * p.multiProcessorCount);
+    printf("clocks_of_all_sms=%.6g\n", 1e3 * khz * p.multiProcessorCount);
     printf("copy_bytes_per_second=%.6g\n", measure_copy());
     return 0;
 }

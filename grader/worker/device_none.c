@@ -36,6 +36,16 @@ void device_buffer_free(worker_buffer *buffer)
     (void)buffer;
 }
 
+void device_buffers_enter(worker_buffer buffers[], const wire_call *call)
+{
+    (void)buffers, (void)call;
+}
+
+void device_buffers_leave(worker_buffer buffers[], const wire_call *call)
+{
+    (void)buffers, (void)call;
+}
+
 int device_pin(const worker_buffer *buffer)
 {
     (void)buffer;
@@ -47,8 +57,9 @@ void device_unpin(const worker_buffer *buffer)
     (void)buffer;
 }
 
-void *device_stream(void)
+void *device_stream(unsigned device)
 {
+    (void)device;
     return NULL;
 }
 
@@ -108,6 +119,11 @@ void copies_start(void)
 wire_copies copies_stop(void)
 {
     return (wire_copies){0};
+}
+
+int device_print_count(void)
+{
+    return 1;
 }
 
 int device_print_facts(void)

@@ -7,7 +7,11 @@
  * device_cuda.c buffers and timing on a CUDA device (WITH_CUDA)
  * device_none.c the same interface where there is no CUDA
  * copies.c      copies between host and device, counted on their way (WITH_CUDA)
+ * library.c     the student's code, where it is a shared library
+ * python.c      ... and where it is a file of Python: python_driver.py runs it (WITH_PYTHON)
+ * addresses.c   arrays of pointers to other buffers
  * invoke.c      any C function from a name and a typed argument list, through libffi
+ * reads.c       read() and pread() of a library: the kernel's, or worse
  * functions.c   the functions that WIRE_FUNCTION arguments can name: those of the exercises'
  * worker.c context.c     what such a function has and its caller shall not confine.c     what a
  * worker gives up before it loads a student's library crash.c       a last message when the
@@ -27,6 +31,7 @@ typedef struct worker_buffer {
     size_t mapping_bytes, image_bytes;
     bool is_pinned; /* host only */
     bool is_lent;   /* device only: it is the grader's */
+    void *staged;   /* device only: its image while the stream brings it, and takes it away */
 } worker_buffer;
 
 /* memory.c */
@@ -35,15 +40,29 @@ bool host_buffer_create(worker_buffer *, const wire_argument *, const unsigned c
 void host_buffer_read(unsigned char *image, const worker_buffer *);
 void host_buffer_free(worker_buffer *);
 
+/* addresses.c */
+/** In the image of an array of pointers, make the addresses of buffers out of their numbers. */
+void addresses_enter(const wire_argument *, unsigned char *image, const wire_call *,
+                     const worker_buffer buffers[]);
+/** ... and numbers again; what is no buffer's address is left as it is. */
+void addresses_leave(const wire_argument *, unsigned char *image, const wire_call *,
+                     const worker_buffer buffers[]);
+
 /* device_cuda.c, device_none.c. Each int is a cudaError_t, 0 for success. */
 int device_start(void);
 int device_buffer_create(worker_buffer *, const wire_argument *, const unsigned char *image);
 int device_buffer_read(unsigned char *image, const worker_buffer *);
 void device_buffer_free(worker_buffer *);
+/** Work of the stream fills the device's buffers before a call: what does not wait for the stream
+ *  comes too early. */
+void device_buffers_enter(worker_buffer[], const wire_call *);
+/** ... and takes what they hold after it: what the stream does not wait for comes too late. */
+void device_buffers_leave(worker_buffer[], const wire_call *);
 /** Page-lock a host buffer, or let go of it. */
 int device_pin(const worker_buffer *);
 void device_unpin(const worker_buffer *);
-void *device_stream(void);
+/** The worker's stream of a device; NULL where there is no such device. */
+void *device_stream(unsigned device);
 /** Take the device to another address for the next buffers. */
 void device_relocate(bool);
 void device_flush_caches(void);
@@ -66,6 +85,8 @@ wire_copies copies_stop(void);
 int device_print_facts(void);
 /** Is it of any use? Gentle: somebody else may be measuring on it. @return exit status */
 int device_try(void);
+/** Print how many devices there are. @return exit status */
+int device_print_count(void);
 /** Print its UUID, without measuring anything. @return exit status */
 int device_print_uuid(void);
 
@@ -80,9 +101,23 @@ confined confine(bool gpu);
 /** Print what this process sees, confined. @param secret a file that should not be in sight */
 int confine_probe(const char *secret, bool gpu);
 
+/* library.c, python.c: the student's code */
+/** @return NULL, or why it cannot be loaded */
+const char *code_load(const char *path);
+/** A function of the library, or NULL. */
+void (*code_function(const char *name))(void);
+/** Of the library, or, under this name, of worker.c: which calls those of the library. */
+bool code_has(const char *function);
+/** Call a function that it has, as invoke does. */
+void code_call(const wire_call *, void *pointers[], wire_reply *);
+
 /* invoke.c */
 /** Call `function` and store what it returned. Pointer arguments come from `pointers`. */
 void invoke(void (*function)(void), const wire_call *, void *pointers[], wire_reply *);
+
+/* reads.c */
+/** From now on reads of the grader's file go as the seed draws; 0: as the kernel does them. */
+void reads_befall(uint64_t seed);
 
 /* functions.c */
 typedef struct worker_function {
