@@ -13,8 +13,12 @@ static void need_worker(void)
     char why[512];
     case_state *s = running;
     if (s->worker) return;
-    s->worker = worker_start(s->options, s->place, s->library, why);
+    device_process_have(s->exercise->devices);
+    worker_calls_cublas(s->exercise->cublas);
+    bool killed;
+    s->worker = worker_start(s->options, s->place, s->library, &killed, why);
     if (s->worker) return;
+    s->interrupted = s->interrupted || killed;
     s->dead = true; /* it would not load the next time either */
     fail_as(FAILURE_CALL, "the worker cannot load it: %s", why);
 }
@@ -49,6 +53,7 @@ static case_finding finding_of(const char *function, const device_finding *what,
     snprintf(one.function, sizeof one.function, "%s", function);
     finding_line(what, line, sizeof line);
     if (asprintf(&one.text, "%s: %s%s%s", function, line, more, mistake) < 0) abort();
+    for (char *c = one.text; (c = strchr(c, '\n'));) *c = ' '; /* several are lines of one text */
     return one;
 }
 
@@ -59,10 +64,11 @@ static bool is_known(const case_finding *one)
     return i < running->found_count;
 }
 
-/* Under a checker all findings of a case are kept, each once. */
+/* Under a checker all findings of a case are kept, each once. What fails it is kept as that. */
 static void keep_all(const char *function, const call_outcome *o)
 {
     for (uint32_t i = 0; i < o->finding_count && i < WIRE_FINDINGS; i++) {
+        if (i + 1 == o->culprit) continue;
         case_finding one = finding_of(function, &o->findings[i], "", "");
         if (is_known(&one))
             free(one.text);
@@ -77,7 +83,7 @@ static void take_findings(const char *function, const call_outcome *o)
     const device_finding *first = &o->findings[0];
     if (running->options->slow > 0)
         keep_all(function, o);
-    else if (o->finding_count > 0 && running->found_count == 0)
+    else if (o->finding_count > 0 && running->found_count == 0 && o->culprit == 0)
         keep_finding(finding_of(function, first, o->finding_count > 1 ? " (and more)" : "",
                                 symptom_name(first->cause)));
 }
@@ -92,6 +98,15 @@ static void fail_of_call(const char *function, const call_outcome *o)
     fail_as(o->failure, "%s%s", o->message, symptom_name(o->cause));
 }
 
+/* What one call of a case keeps, another may free. */
+static void take_kept(const char *function, const call_outcome *o)
+{
+    running->kept += o->kept;
+    if (o->kept <= 0) return;
+    running->keepers++;
+    running->keeper = function;
+}
+
 /* ---- one call -------------------------------------------------------------------------------- */
 
 static const call_outcome *perform(call_request request)
@@ -101,10 +116,13 @@ static const call_outcome *perform(call_request request)
     need_worker();
     call_perform(s->worker, &request, &s->last);
     const call_outcome *o = &s->last;
+    if (s->seen) s->seen(s, &request);
     if (o->worker_is_spent) case_drop_worker(s);
     s->dead = s->dead || o->is_hopeless;
-    if (o->failed) fail_of_call(request.function, o);
+    s->interrupted = s->interrupted || o->interrupted;
     take_findings(request.function, o);
+    if (o->failed) fail_of_call(request.function, o);
+    take_kept(request.function, o);
     if (request.is_baseline) leave_case();
     return o;
 }
@@ -180,6 +198,13 @@ void call_counted(const char *function, argument *arguments, int count)
     perform(r);
 }
 
+void call_refused(int error, const char *function, argument *arguments, int count)
+{
+    call_request r = request_of(function, WIRE_RETURN_CUDA, arguments, count);
+    r.wanted = error;
+    perform(r);
+}
+
 /* What is known of the call that is timed or counted stays as it is. */
 void call_aside(const char *function, argument *arguments, int count)
 {
@@ -232,9 +257,4 @@ double call_wall_seconds(void)
 wire_copies call_copies(void)
 {
     return running->last.copies;
-}
-
-long long call_printed(void)
-{
-    return running->last.printed;
 }

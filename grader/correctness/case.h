@@ -9,8 +9,9 @@
  *
  * A case is a row {name, function, shape}. Its function builds inputs, makes one or more calls into
  * the worker that holds the student's code, and judges the outputs. It runs three times: with one
- * seed, with another seed at the same addresses, and with the first seed at other addresses. The
- * first expectation that fails ends the case.
+ * seed, with another seed at the same addresses, and with the first seed at other addresses,
+ * aligned to a float only. The first expectation that fails ends the case. Device memory that its
+ * calls allocate is to be freed by its end, with the handles that it got.
  *
  * Everything allocated with f32_array and its siblings is freed after the run.
  */
@@ -19,8 +20,15 @@
 
 #include "base/base.h"
 #include "call/argument.h"
+#include "correctness/counts.h"
 #include "course/exercise.h"
 #include "random.h"
+
+/** A row of a case that is long in one size and narrow in the others, and runs once. */
+#define LONG_ROW(title, runner, ...)                                                               \
+    {                                                                                              \
+        .name = title, .run = runner, .shape = {__VA_ARGS__}, .once = true                         \
+    }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
@@ -28,12 +36,29 @@ float *f32_array(size_t count);  /* zeroed */
 double *f64_array(size_t count); /* zeroed */
 int *i32_array(size_t count);    /* zeroed */
 
-float *random_f32(size_t count);                                      /* uniform in (-1, 1) */
-float *random_f32_between(size_t count, float low, float high);       /* uniform */
-float *random_normal_f32(size_t count);                               /* mean 0, deviation 1 */
-int *random_i32(size_t count, int low, int high);                     /* low .. high-1 */
+float *random_f32(size_t count);                                /* uniform in (-1, 1) */
+float *random_f32_between(size_t count, float low, float high); /* uniform */
+float *random_normal_f32(size_t count);                         /* mean 0, deviation 1 */
+int *random_i32(size_t count, int low, int high);               /* low .. high-1 */
+/** Of any type; the random ones are uniform, then rounded to it. */
+void *array_of(element_type, size_t count); /* zeroed */
+void *random_of(element_type, size_t count, double low, double high);
+/** The same numbers, exact but for f64; what was never written is so here, too. */
+float *f32_of(element_type, const void *, size_t count);
 random_state *case_random(void);                                      /* for anything else */
 void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at random places */
+/** So many NaN, infinities and -infinities each; and, unless it is 0, many zeros to meet them. */
+void sprinkle_special_f32(float *x, size_t count, int how_many);
+
+/* ---- answers: the exercise's file of `key = value` --------------------------------------------
+ */
+
+/* Each fails the case unless there is such a value. */
+long long answer_i64(const char *key);
+double answer_f64(const char *key);
+const char *answer_text(const char *key); /* valid until the next of these */
+/** One of the numbers that are drawn for the student whose name stands there as `student`. */
+long drawn_i64(const char *name);
 
 /* ---- calls into the worker: argument.h has what they are given ---------------------------------
  */
@@ -43,13 +68,16 @@ void sprinkle_f32(float *x, size_t count, float value, int how_many); /* at rand
  * inputs are untouched. */
 void call_cuda(const char *function, argument *arguments, int count); /* returns cudaError_t */
 void call_void(const char *function, argument *arguments, int count);
+/** Of a call that must return this cudaError_t, and leave none for cudaGetLastError: where the
+ *  contract lets it, call_returning_i32. The next call is made to the same worker. */
+void call_refused(int error, const char *function, argument *arguments, int count);
 int call_returning_i32(const char *function, argument *arguments, int count);
 float call_returning_f32(const char *function, argument *arguments, int count);
 double call_returning_f64(const char *function, argument *arguments, int count);
 unsigned long long call_returning_u64(const char *function, argument *arguments, int count);
 void call_returning_handle(int number, const char *function, argument *arguments, int count);
 
-/** Text that the last call printed on stdout; at most 1 MB of it. */
+/** Text that the last call printed on stdout, on softgpu its kernels alone; at most 1 MB of it. */
 const char *call_output(void);
 /** Where the functions of this case run. */
 place case_place(void);
@@ -75,41 +103,6 @@ void call_aside(const char *function, argument *arguments, int count);
  *  what memory of the host took part, as the worker does on the library's way to the runtime. */
 wire_copies call_copies(void);
 
-/** Bytes that kernels of the last call printed, as softgpu's device counts them; -1 on a GPU. */
-long long call_printed(void);
-
-/* ---- what is counted of a call, for traffic tests ---------------------------------------------
- */
-
-/** In sectors of global memory, each counted as its 32 bytes, and in copies and fills. */
-double moved_bytes(const device_counts *);
-/** That the threads stored to global memory, whatever sectors those lie in, and copies and fills.
- */
-double stored_bytes(const device_counts *);
-/** Sectors of global memory a request, where a request of more than 4 bytes a thread counts as
- *  several: 4 when neighbours take neighbours, 32 when each lane takes a sector of its own. */
-double sectors_per_request(const device_counts *);
-/** Wavefronts of shared memory beyond those that are needed. */
-double bank_conflicts(const device_counts *);
-/** Atomic operations on global memory, of single threads, on 4 bytes. */
-double atomics(const device_counts *);
-/** Atomic operations on global memory, of single threads, by the busiest block of each launch. */
-double atomics_per_block(const device_counts *);
-/** The length of what a warp executes: the longest of each launch, launch after launch. */
-double instructions_per_warp(const device_counts *);
-double kernel_launches(const device_counts *);
-/** What the host launched: a graph counts once, however many kernels it launches. */
-double host_launches(const device_counts *);
-/** Blocks, of those that the device holds at once: 1 when every block starts at once and no more
- *  would have. */
-double waves(const device_counts *);
-/** Copies between host and device. */
-double host_copies(const device_counts *);
-/** Of device memory, that the host allocated. */
-double allocated_bytes(const device_counts *);
-/** Floating-point, of all threads; a fused multiply-add counts two. */
-double operations(const device_counts *);
-
 /* ---- judging --------------------------------------------------------------------------------- */
 
 /** End the case as failed. */
@@ -131,7 +124,10 @@ typedef struct layout {
  */
 void expect_close(layout, const float *got, const double *want, const double *scale,
                   double tolerance);
-/** ||got - want|| <= tolerance * ||want||, NaN-aware.
+/** The same of any type: what was computed may be rounded to it once more. */
+void expect_close_of(layout, element_type, const void *got, const double *want, const double *scale,
+                     double tolerance);
+/** ||got - want|| <= tolerance * ||want||, of what should be finite.
  * @param scale as above, of sums of `terms` terms: few sums that happen to cancel are not held
  * against their small norm, but against the usual one; NULL, 0: no sums */
 void expect_norm_close(layout, const float *got, const double *want, const double *scale,

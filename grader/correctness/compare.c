@@ -65,7 +65,9 @@ static mismatch mismatch_of(layout l, const float *got, const double *want)
                       .want = want,
                       .before = result_of_call_before(l),
                       .sizes = running->sizes,
-                      .size_count = running->size_count};
+                      .size_count = running->size_count,
+                      .exponentials = running->exercise->exponentials,
+                      .masks = running->exercise->masks};
 }
 
 void expect_close(layout l, const float *got, const double *want, const double *scale,
@@ -88,6 +90,35 @@ void expect_close(layout l, const float *got, const double *want, const double *
     fail_mismatch(&m);
 }
 
+/* The first that is wrong, or how many there are. */
+static size_t first_wrong_f64(const double *got, const double *want, const double *bound,
+                              size_t count)
+{
+    size_t i = 0;
+    while (i < count && (isnan(want[i]) ? isnan(got[i])
+                                        : got[i] == want[i] || fabs(got[i] - want[i]) <= bound[i]))
+        i++;
+    return i;
+}
+
+/* Of doubles the message and its pattern are those of floats, unless floats would all be right. */
+void expect_close_of(layout l, element_type e, const void *got, const double *want,
+                     const double *scale, double tolerance)
+{
+    const size_t count = l.rows * l.cols;
+    double *bound = f64_array(count);
+    for (size_t i = 0; i < count; i++) {
+        bound[i] = bound_of(i, want, scale, tolerance);
+        bound[i] += element_rounding(e, fabs(want[i]) + bound[i]);
+    }
+    const size_t first = e == ELEMENT_F64 ? first_wrong_f64(got, want, bound, count) : count;
+    for (size_t i = 0; i < count && e == ELEMENT_F64; i++)
+        bound[i] += element_rounding(ELEMENT_F32, want[i]);
+    expect_close(l, f32_of(e, got, count), want, bound, 1);
+    expect(first == count, "%s[%zu][%zu] is %.17g, should be %.17g", l.name, first / l.cols,
+           first % l.cols, element_value(e, got, first), want[first]);
+}
+
 const char *place_of(layout l, size_t first)
 {
     return pattern_name(&(mismatch){.where = l, .first = first, .count = 1});
@@ -108,6 +139,7 @@ void expect_norm_close(layout l, const float *got, const double *want, const dou
     const size_t count = l.rows * l.cols;
     double difference = 0.0, norm = 0.0;
     for (size_t i = 0; i < count; i++) {
+        if (!isfinite(want[i])) continue; /* that is compared element by element */
         difference += (got[i] - want[i]) * (got[i] - want[i]);
         norm += want[i] * want[i];
     }
@@ -140,6 +172,10 @@ void expect_near(const char *what, double got, double want, double tolerance)
     const bool near = fabs(got - want) <= bound;
     const char *mistake = near ? "" : likely_mistake(&m);
     result_keep(m.where, &rounded);
+    if (!near) {
+        free(running->mistake);
+        running->mistake = strdup(mistake);
+    }
     expect(near, "%s is %.9g, should be %.9g (within %.1e)%s", what, got, want, tolerance, mistake);
 }
 
@@ -174,11 +210,20 @@ static bool element_is_wrong(size_t sample, const void *context)
     return !(fabs(got - want) <= FP32_SUM_TOLERANCE * scale);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* Column after column, for neighbours in b lie in the same lines of a cache. */
 static void expect_samples(product *p)
 {
     double scale;
     p->row = random_i32(SAMPLES, 0, (int)p->m);
-    p->col = random_i32(SAMPLES, 0, (int)p->n);
+    int *col = random_i32(SAMPLES, 0, (int)p->n);
+    qsort(col, SAMPLES, sizeof *col, by_value);
+    p->col = col;
     const size_t s = parallel_find(SAMPLES, (size_t)p->k, element_is_wrong, p);
     if (s == SAMPLES) return;
     fail("c[%d][%d] is %.9g, should be %.9g (one of %d elements looked at)", p->row[s], p->col[s],

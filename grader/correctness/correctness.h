@@ -3,6 +3,7 @@
  *
  *   run.c        the cases of one exercise as a Check suite
  *   calls.c      their calls into the worker
+ *   answers.c    what a file of the submission says
  *   inputs.c     what the calls are fed with
  *   compare.c    what came back against what should have
  *   mistakes/    names the likely mistake (mistakes.h is its index)
@@ -57,12 +58,19 @@ typedef struct case_state {
     const exercise *exercise;
     place place;
     const char *library; /* of the student */
+    const char *folder;  /* of the submission: its answers */
     worker *worker;      /* that calls go to; NULL: the next call starts one */
     const grading_case *grading_case;
     call_request request; /* of every call of this run; the case adds function and arguments */
+    void (*seen)(const struct case_state *, const call_request *); /* told of each call; or NULL */
     call_outcome last;
-    bool dead;  /* a deadline passed: no more cases */
-    bool trial; /* of a shape that the case may not be able to take */
+    long long kept; /* by the calls of this case: device memory that is not freed */
+    int keepers;    /* ... by so many of them, of which the last was of this function: */
+    const char *keeper;
+    int round;        /* of the case that runs: 0, 1, 2 */
+    bool dead;        /* a deadline passed: no more cases */
+    bool interrupted; /* a process was ended from outside: there is no verdict */
+    bool trial;       /* of a shape that the case may not be able to take */
     random_state random;
     failure failure;      /* of the expectation that failed */
     char *message;        /* ... its words, or NULL */
@@ -82,10 +90,15 @@ case_state case_begin(const options *, const exercise *, place, const char *libr
 void case_enter(case_state *);
 /** Judge the cases of one exercise, each into results[]. */
 void run_cases(case_state *, case_result results[]);
+/** A timed or counted call that went wrong, as a case: it failed with that message (which the
+ *  result has from now on), or with NULL softgpu found something in it. */
+case_result case_of_call(case_state *, const char *name, char *message);
 void case_forget_found(case_result *);
 void case_result_free(case_result *);
 /** What was found in calls that went well, in words, and nothing is any more. The caller frees. */
 char *case_take_found(case_state *);
+/** Run a case once, with these inputs. @return what it failed of, or NULL; the caller frees */
+char *run_case_once(case_state *, const grading_case *, unsigned long long seed);
 /** Run one function of a case, catching its failure. @return the message, or NULL. */
 char *run_guarded(case_state *, void (*run)(const char *, const long *), const char *function,
                   const long *shape);
@@ -120,5 +133,12 @@ void hidden_hide(const options *, const grading_case *, case_result *);
 char *hidden_words(failure, const char *mistake);
 /** "129x65x257". @return false when it is no shape */
 bool hidden_shape(const char *text, long shape[SHAPE_MAX], int *count);
+/** The public case of that name, or else the first whose name begins so; NULL: there is none. */
+const grading_case *case_like(const exercise *, const char *name);
+/** How many numbers the shapes have of the cases that are run alike. */
+int case_dimensions(const exercise *, const grading_case *);
+/** Such a case in another shape. @return NULL, or what is wrong with it */
+const char *case_reshape(const exercise *, const grading_case *like, const char *shape,
+                         grading_case *);
 
 #endif

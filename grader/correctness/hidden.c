@@ -63,8 +63,7 @@ static bool is_too_large(const long *shape, int count)
     return first > ELEMENTS_MAX / second;
 }
 
-/* How many numbers the shapes have of the cases that are run alike. */
-static int dimensions(const exercise *e, const grading_case *like)
+int case_dimensions(const exercise *e, const grading_case *like)
 {
     int most = 0;
     for (const grading_case *c = e->cases; c->name; c++) {
@@ -73,6 +72,26 @@ static int dimensions(const exercise *e, const grading_case *like)
         }
     }
     return most;
+}
+
+/* The shape of a case, as it would stand in the file. */
+static const char *shape_of(const exercise *e, const grading_case *c)
+{
+    static char text[128];
+    int n = 0;
+    for (int i = 0; i < case_dimensions(e, c); i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%ld", i > 0 ? "x" : "", c->shape[i]);
+    return text;
+}
+
+/* The last of the public cases, an example of one. */
+static const grading_case *example_of(const exercise *e)
+{
+    const grading_case *last = e->cases;
+    for (const grading_case *c = last; c->name && !c->line; c++) {
+        if (!c->where && c->shape[0]) last = c;
+    }
+    return last;
 }
 
 /* ---- a case ---------------------------------------------------------------------------------- */
@@ -84,15 +103,44 @@ static bool is_named_after_its_shape(const grading_case *c)
     return hidden_shape(c->name, shape, &count) && memcmp(shape, c->shape, sizeof shape) == 0;
 }
 
-/* The public case that a new one is to be like. @param name "": the last of those that are named
- * after their shape and run everywhere */
-static const grading_case *find_like(const exercise *e, const char *name)
+const grading_case *case_like(const exercise *e, const char *name)
 {
     const grading_case *found = NULL;
     for (const grading_case *c = e->cases; c->name && !c->line; c++) {
-        if (*name && strcmp(c->name, name) == 0) return c;
-        if (*name && !found && strncmp(c->name, name, strlen(name)) == 0) found = c;
-        if (!*name && !c->where && is_named_after_its_shape(c)) found = c;
+        if (strcmp(c->name, name) == 0) return c;
+        if (!found && strncmp(c->name, name, strlen(name)) == 0) found = c;
+    }
+    return found;
+}
+
+const char *case_reshape(const exercise *e, const grading_case *like, const char *text,
+                         grading_case *one)
+{
+    static char wrong[256];
+    long shape[SHAPE_MAX] = {0};
+    int count;
+    if (!hidden_shape(text, shape, &count)) {
+        snprintf(wrong, sizeof wrong, "the shape of %s is like %s", like->name, shape_of(e, like));
+        return wrong;
+    }
+    if (count != case_dimensions(e, like)) {
+        snprintf(wrong, sizeof wrong, "the shape of %s has %d numbers, not %d", like->name,
+                 case_dimensions(e, like), count);
+        return wrong;
+    }
+    if (is_too_large(shape, count)) return "this shape is too large";
+    *one = *like;
+    memcpy(one->shape, shape, sizeof shape);
+    memset(one->most, 0, sizeof one->most);
+    return NULL;
+}
+
+/* The last public case that is named after its shape and runs everywhere. */
+static const grading_case *find_shaped(const exercise *e)
+{
+    const grading_case *found = NULL;
+    for (const grading_case *c = e->cases; c->name && !c->line; c++) {
+        if (!c->where && is_named_after_its_shape(c)) found = c;
     }
     return found;
 }
@@ -123,29 +171,21 @@ static const char *read_case(const exercise *e, const char *value, int line)
 {
     static char wrong[256];
     char words[3][128] = {"", "", ""};
-    long shape[SHAPE_MAX] = {0};
-    int count;
+    grading_case one;
     const int given = sscanf(value, "%127s %127s %127s", words[0], words[1], words[2]);
     const char *name = given == 2 ? words[0] : "";
     if (given != 1 && given != 2) return "a case is a shape, or the name of a case and a shape";
-    const grading_case *like = find_like(e, name);
+    const grading_case *like = *name ? case_like(e, name) : find_shaped(e);
     if (!like) {
-        snprintf(wrong, sizeof wrong, "%s: say which, e.g. case = %s 1x2x3",
+        const grading_case *c = example_of(e);
+        snprintf(wrong, sizeof wrong, "%s: say which, e.g. case = %s %s",
                  *name ? "it has no such case" : "its cases are not named after their shapes",
-                 e->cases[0].name);
+                 c->name, shape_of(e, c));
         return wrong;
     }
-    if (!hidden_shape(words[given - 1], shape, &count)) return "a shape is like 129x65x257";
-    if (count != dimensions(e, like)) {
-        snprintf(wrong, sizeof wrong, "the shape of %s has %d numbers, not %d", like->name,
-                 dimensions(e, like), count);
-        return wrong;
-    }
-    if (is_too_large(shape, count)) return "this shape is too large";
-    grading_case one = *like;
-    memcpy(one.shape, shape, sizeof shape);
+    const char *bad = case_reshape(e, like, words[given - 1], &one);
     one.line = line;
-    return add_case(e, one);
+    return bad ? bad : add_case(e, one);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -163,7 +203,7 @@ static const char *read_seed(const char *value)
 static const char *take_setting(void *unused, const ini_line *at)
 {
     char *end;
-    const int id = (int)strtol(at->section, &end, 10);
+    const int id = id_parse(at->section, &end);
     (void)unused;
     if (!*at->name) return *end || !catalog_find(id) ? "there is no such exercise" : NULL;
     if (strcmp(at->name, "seed") == 0 && !id) return read_seed(at->value);
@@ -265,6 +305,7 @@ void hidden_hide(const options *o, const grading_case *c, case_result *result)
     const failure seen =
         *result->finding ? failure_of(&result->found[result->found_count - 1].what) : FAILURE_NONE;
     replace(&result->message, hidden_words(result->failure, result->mistake));
+    replace(&result->mistake, NULL); /* what may be said of it, the message says */
     replace(&result->finding, hidden_words(seen, NULL));
     case_forget_found(result); /* places and sizes are in it */
 }
@@ -278,6 +319,7 @@ static void try_here(const options *o, const build *reference, const grading_cas
     one.case_name = c->name;
     one.seed_given = false;
     one.reveal = true;
+    one.submission = reference->root;
     case_state s = case_begin(&one, reference->exercise, reference->place, reference->library);
     s.trial = true;
     const long index = c - reference->exercise->cases;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define LARGE ((size_t)4 << 20) /* bytes; from here on in huge pages, if there are any */
@@ -75,6 +76,35 @@ int *i32_array(size_t count)
     return allocate(count, sizeof(int));
 }
 
+void *array_of(element_type e, size_t count)
+{
+    return allocate(count, element_bytes(e));
+}
+
+void *random_of(element_type e, size_t count, double low, double high)
+{
+    void *x = array_of(e, count);
+    for (size_t i = 0; i < count; i++) {
+        const double unit = (double)(random_u64(&running->random) >> 11) * 0x1p-53;
+        element_store(e, x, i, low + (high - low) * unit);
+    }
+    return x;
+}
+
+float *f32_of(element_type e, const void *array, size_t count)
+{
+    const unsigned poison = element_poison(e), unwritten = POISON_F32;
+    const size_t bytes = element_bytes(e);
+    float *x = f32_array(count);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *at = (const unsigned char *)array + i * bytes;
+        const float value = (float)element_value(e, array, i);
+        const bool written = !isnan(value) || memcmp(at, &poison, bytes < 4 ? bytes : 4) != 0;
+        memcpy(&x[i], written ? (const void *)&value : &unwritten, 4);
+    }
+    return x;
+}
+
 random_state *case_random(void)
 {
     return &running->random;
@@ -127,4 +157,12 @@ void sprinkle_f32(float *x, size_t count, float value, int how_many)
 {
     for (int i = 0; i < how_many && count > 0; i++)
         x[random_below(&running->random, count)] = value;
+}
+
+void sprinkle_special_f32(float *x, size_t count, int how_many)
+{
+    sprinkle_f32(x, count, 0.0f, how_many > 0 ? (int)(count / 8) : 0);
+    sprinkle_f32(x, count, INFINITY, how_many);
+    sprinkle_f32(x, count, -INFINITY, how_many);
+    sprinkle_f32(x, count, NAN, how_many);
 }

@@ -9,6 +9,7 @@
 #include "running.h"
 
 #include "timer.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +29,19 @@ const char *status_name(status s)
     return names[s];
 }
 
+/* It says nothing, and the machine chose it. */
+static void drop_signs_of_nan(char *text)
+{
+    for (char *at; (at = strstr(text, "-nan"));) memmove(at, at + 1, strlen(at));
+}
+
 static void __attribute__((noreturn)) end_as(failure failure, const char *format, va_list arguments)
 {
     free(running->message);
     running->failure = failure;
     if (vasprintf(&running->message, format, arguments) < 0)
         running->message = strdup("out of memory");
+    drop_signs_of_nan(running->message);
     ck_abort_msg("%s", running->message);
     abort(); /* not reached: ck_abort_msg does not return */
 }
@@ -75,6 +83,7 @@ case_state case_begin(const options *o, const exercise *e, place p, const char *
         .exercise = e,
         .place = p,
         .library = library,
+        .folder = o->submission,
         .request = {.place = p, .host_copies = e->host_copies, .deadline = DEFAULT_DEADLINE}};
 }
 
@@ -108,28 +117,77 @@ unsigned long long secret_seed(const case_state *s, const char *what)
     return random_u64(&seeds) >> 16; /* short enough to type */
 }
 
+/* Its runs may keep what they like, but not beyond their end. */
+static void expect_nothing_kept(void)
+{
+    if (running->kept <= 0) return;
+    running->round = 0; /* it is a matter of all of them */
+    fail_as(FAILURE_CALL, "%s leaks: %lld %s of device memory, from %d call%s, are not freed",
+            running->keeper, running->kept, running->place == ON_GPU ? "allocations" : "bytes",
+            running->keepers, running->keepers == 1 ? "" : "s");
+}
+
+/* Some sizes of a case may be the seed's: nobody can be right for the sizes of its table alone. */
+static void draw_shape(const grading_case *c, unsigned long long seed, long shape[SHAPE_MAX])
+{
+    random_state sizes = random_seed(~seed);
+    memcpy(shape, c->shape, sizeof c->shape);
+    for (int i = 0; i < SHAPE_MAX; i++) {
+        if (c->most[i] == 0) continue;
+        shape[i] += (long)random_below(&sizes, (uint64_t)(c->most[i] - shape[i] + 1));
+    }
+}
+
+/* A failure of drawn sizes says which. */
+static void name_shape(const grading_case *c, case_result *r)
+{
+    char text[24 * SHAPE_MAX] = "", *message = NULL;
+    long shape[SHAPE_MAX];
+    draw_shape(c, r->seed, shape);
+    for (int i = 0; i < SHAPE_MAX; i++) {
+        if (c->most[i] == 0) continue;
+        snprintf(text + strlen(text), 24, "%s%ld", *text ? "x" : "", shape[i]);
+    }
+    if (!*text || asprintf(&message, "%s: %s", text, r->message) < 0) return;
+    free(r->message);
+    r->message = message;
+}
+
 /* Another seed at the same addresses, then the first seed at others: a cache by address or by
- * content answers one of them wrongly. */
+ * content answers one of them wrongly. The others are aligned to a float and to nothing more, as
+ * the contracts allow. */
 static void run_trials(const grading_case *c, unsigned long long seed)
 {
     const int trials = c->once ? 1 : 3;
+    running->kept = running->keepers = 0;
+    long shape[SHAPE_MAX];
+    draw_shape(c, seed, shape);
     for (int trial = 0; trial < trials; trial++) {
         running->random = random_seed(trial == 1 ? seed + 1 : seed);
+        running->round = trial;
         running->request.relocate = trial == 2;
+        running->request.misaligned = trial == 2 && !getenv("SOFTGPU_PROFILE"); /* of usual costs */
         running->request.against_guard = trial != 2;
-        c->run(c->shape);
+        c->run(shape);
         inputs_free();
     }
+    expect_nothing_kept();
+}
+
+static void begin_case(const grading_case *c)
+{
+    double *deadline = &running->request.deadline;
+    running->grading_case = c;
+    *deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
+    if (running->place == ON_SOFTGPU && c->seconds <= 0) *deadline *= SOFTGPU_SLOWNESS;
+    if (running->options->slow > 0) *deadline *= running->options->slow;
 }
 
 START_TEST(one_case)
 {
-    const grading_case *c = running->grading_case = &running->exercise->cases[_i];
+    const grading_case *c = &running->exercise->cases[_i];
     case_result *result = &current_results[_i];
-    double *deadline = &running->request.deadline;
-    *deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
-    if (running->place == ON_SOFTGPU && c->seconds <= 0) *deadline *= SOFTGPU_SLOWNESS;
-    if (running->options->slow > 0) *deadline *= running->options->slow;
+    begin_case(c);
     result->seed = secret_seed(running, c->name);
     run_trials(c, result->seed);
     result->status = PASSED;
@@ -167,6 +225,21 @@ static char *take(char **text, const char *otherwise)
     char *taken = *text ? *text : strdup(otherwise);
     *text = NULL;
     return taken;
+}
+
+/* Of a call that fails after others that did not: which it is. */
+static char *with_round(char *message)
+{
+    static const char *const rounds[] = {
+        "",
+        "; the first call was right, and this is the second with the same sizes: something is not "
+        "set back",
+        "; the calls before it were right: its buffers lie elsewhere than theirs",
+    };
+    char *both = NULL;
+    if (asprintf(&both, "%s%s", message, rounds[running->round]) < 0) abort();
+    free(message);
+    return both;
 }
 
 /* @return NULL, or why no more cases are run */
@@ -211,6 +284,24 @@ static void take_findings(case_state *s, case_result *result)
     result->finding = case_take_found(s);
 }
 
+static void conclude(case_result *result, char *message)
+{
+    result->message = message;
+    if (result->status == FAILED)
+        result->failure = running->failure ? running->failure : FAILURE_CALL;
+    result->mistake = take(&running->mistake, "");
+    take_findings(running, result);
+}
+
+case_result case_of_call(case_state *s, const char *name, char *message)
+{
+    case_result result = {
+        .name = name, .status = message ? FAILED : PASSED, .seed_withheld = true, .seconds = NAN};
+    case_enter(s);
+    conclude(&result, message ? message : strdup(""));
+    return result;
+}
+
 void case_forget_found(case_result *r)
 {
     for (int i = 0; i < r->found_count; i++) free(r->found[i].text);
@@ -242,22 +333,20 @@ static void run_case(int index, double end)
     }
     if (c->line)
         case_drop_worker(running); /* what a worker has seen of it, no public case may tell */
-    report_progress("%d %s: %s", running->exercise->id, running->exercise->name, c->name);
+    report_progress("%s %s: %s", id_words(running->exercise->id), running->exercise->name, c->name);
     const double began = seconds_now();
+    running->round = 0;
     running->culprit.what.count = 0;
     running->failure = FAILURE_NONE;
     run_under_check(index);
     result->seconds = seconds_now() - began;
-    if (result->status == PASSED) {
-        result->message = take(&running->note, "");
-    } else {
-        result->message = take(&running->message, "the case ended without a verdict");
-        result->failure = running->failure ? running->failure : FAILURE_CALL;
-    }
-    result->mistake = take(&running->mistake, "");
-    take_findings(running, result);
+    if (result->status == PASSED)
+        conclude(result, take(&running->note, ""));
+    else
+        conclude(result, with_round(take(&running->message, "the case ended without a verdict")));
     if (c->line) case_drop_worker(running);
     hidden_hide(running->options, c, result);
+    if (result->status == FAILED && !result->seed_withheld) name_shape(c, result);
 }
 
 void run_cases(case_state *s, case_result results[])
@@ -288,6 +377,7 @@ char *run_guarded(case_state *s, void (*run)(const char *, const long *), const 
     guarded = run;
     guarded_function = function;
     guarded_shape = shape;
+    running->culprit.what.count = 0;
     free(running->message);
     running->message = NULL;
     Suite *suite = suite_create(running->exercise->name);
@@ -302,6 +392,22 @@ char *run_guarded(case_state *s, void (*run)(const char *, const long *), const 
     char *message = running->message;
     running->message = NULL;
     return message;
+}
+
+static void run_row(const char *unused, const long *shape)
+{
+    (void)unused;
+    running->grading_case->run(shape);
+}
+
+char *run_case_once(case_state *s, const grading_case *c, unsigned long long seed)
+{
+    long shape[SHAPE_MAX];
+    case_enter(s);
+    begin_case(c);
+    draw_shape(c, seed, shape);
+    s->random = random_seed(seed);
+    return run_guarded(s, run_row, NULL, shape);
 }
 
 char *run_in(case_state *s, worker **where, const char *library,

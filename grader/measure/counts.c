@@ -20,8 +20,9 @@ static double bytes_copied(const device_counts *c)
 
 double moved_bytes(const device_counts *c)
 {
+    const uint64_t local = c->local_load.sectors + c->local_store.sectors;
     const uint64_t sectors =
-        c->global_load.sectors + c->global_store.sectors + c->global_atomic.sectors;
+        c->global_load.sectors + c->global_store.sectors + c->global_atomic.sectors + local;
     return SECTOR_BYTES * (double)sectors + bytes_copied(c);
 }
 
@@ -84,6 +85,31 @@ double waves(const device_counts *c)
 double allocated_bytes(const device_counts *c)
 {
     return (double)c->allocated.bytes;
+}
+
+double peak_bytes(const device_counts *c)
+{
+    return (double)c->peak;
+}
+
+double footprint_bytes(const device_counts *c)
+{
+    return (double)c->footprint;
+}
+
+double tensor_instructions(const device_counts *c)
+{
+    return (double)c->by_class[CLASS_TENSOR];
+}
+
+double global_requests(const device_counts *c)
+{
+    return (double)(c->global_load.requests + c->global_store.requests + c->global_atomic.requests);
+}
+
+double shared_requests(const device_counts *c)
+{
+    return (double)(c->shared_load.requests + c->shared_store.requests + c->shared_atomic.requests);
 }
 
 double operations(const device_counts *c)

@@ -50,7 +50,9 @@ typedef struct speed_result {
     int pairs;
     double waited, stolen; /* shares of the time that calls waited for a core; that a host took */
     speed_clocks clocks;
-    char *message; /* why it failed, apart from its ratio; why it is too noisy; or NULL */
+    char elsewhere[48]; /* "skipped: ", and which GPU could judge it; or "" */
+    char *message;      /* why it failed, apart from its ratio; why it is too noisy; or NULL */
+    bool broken;        /* a call of the student's failed, or was wrong: message says how */
 } speed_result;
 
 typedef struct traffic_result {
@@ -58,14 +60,20 @@ typedef struct traffic_result {
     status status;  /* as of speed_result */
     double counted; /* NAN: there is no number, and message says why */
     char *message;  /* of a test that failed: what was counted and what was wanted; or NULL */
+    bool broken;    /* as of speed_result; without a message softgpu found something */
 } traffic_result;
 
 /* ---- speed_rules.c --------------------------------------------------------------------------- */
 
+/** @return NULL, or what a machine with so many cores lacks: the verdict on a test it cannot judge
+ */
+const char *speed_needs(const speed_test *, place, size_t cores);
 /** PASSED, FAILED, or TOO_NOISY: to be measured again, unless this was the last time. */
 status speed_verdict(const speed_result *, bool last);
 /** Is a ratio that is at most `high` so far below the threshold that a few pairs tell it? */
 bool speed_hopeless(double high, double threshold);
+/** Is one that is at least `low` so far above it? */
+bool speed_plain(double low, double threshold);
 /** Was the machine busy with something else, or the GPU slowed down? */
 bool speed_disturbed(const speed_result *);
 /** @return NULL, or what of the device cannot be so fast */

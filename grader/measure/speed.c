@@ -17,6 +17,7 @@
 #define WARM_UP 2
 #define PAIRS   15   /* of a round */
 #define HANDFUL 5    /* pairs, after which a hopeless round is left */
+#define LONG    1.0  /* seconds, after which a plain one is, too */
 #define ROUNDS  4    /* at most */
 #define BUDGET  30.0 /* seconds, after which no round begins */
 #define VARIED  16   /* a size is up to one part of so many smaller than it is written */
@@ -39,6 +40,7 @@ typedef struct timing {
     worker *baseline_worker; /* the student's is the state's */
     double seconds[2][SAMPLES_MAX], overhead[2][SAMPLES_MAX], ratio[SAMPLES_MAX];
     int pairs, turn;
+    bool broken;              /* by a call of the student's */
     double wall, waited;      /* sums over all timed calls */
     double stolen, processor; /* of all cores, when the first pair began */
     random_state sizes;
@@ -76,7 +78,10 @@ static char *time_call(timing *t, int who, const long *shape, double part, timed
     worker **where = who == STUDENT ? &t->state->worker : &t->baseline_worker;
     t->state->request.is_baseline = who == BASELINE;
     char *message = run_in(t->state, where, t->library[who], test->run, function, shape);
-    if (message) return message;
+    if (message) {
+        t->broken = who == STUDENT && t->state->failure != FAILURE_DEADLINE;
+        return message;
+    }
     const call_outcome *o = &t->state->last;
     *result = (timed){o->seconds / part, o->overhead, o->overhead_cpu / part};
     t->wall += o->wall;
@@ -101,7 +106,7 @@ static char *measure_pair(timing *t, timed pair[2])
 static void keep_pair(timing *t, timed pair[2])
 {
     const speed_test *test = t->test;
-    if (t->state->place == ON_HOST)
+    if (t->state->place & ON_CPU)
         pair[STUDENT].seconds +=
             work_hidden(pair[STUDENT].overhead_cpu, pair[BASELINE].overhead_cpu);
     const double work = test->work > 0 ? test->work / test->baseline_work : 1.0;
@@ -131,23 +136,26 @@ static char *warm_up(timing *t)
     return message;
 }
 
-static bool is_hopeless(const timing *t)
+/* Need no more pairs be measured? */
+static bool is_clear(const timing *t, double seconds)
 {
     const interval ratio = bootstrap(t->ratio, t->pairs);
-    return speed_hopeless(ratio.high, t->test->threshold);
+    return speed_hopeless(ratio.high, t->test->threshold) ||
+           (seconds > LONG && speed_plain(ratio.low, t->test->threshold));
 }
 
 static char *measure_round(timing *t)
 {
     timed pair[2];
+    const double began = seconds_now();
     for (int i = 0; i < PAIRS; i++) {
-        report_progress("%d %s: speed, pair %d", t->state->exercise->id, t->state->exercise->name,
-                        t->pairs + 1);
+        report_progress("%s %s: speed, pair %d", id_words(t->state->exercise->id),
+                        t->state->exercise->name, t->pairs + 1);
         char *message = measure_pair(t, pair);
         if (message) return message;
         keep_pair(t, pair);
         watch_clocks(t);
-        if (t->pairs % HANDFUL == 0 && is_hopeless(t)) break;
+        if (t->pairs % HANDFUL == 0 && is_clear(t, seconds_now() - began)) break;
     }
     return NULL;
 }
@@ -270,9 +278,12 @@ void run_speed(case_state *state, const speed_test *test, const char *baseline_l
     state->random = random_seed(secret_seed(state, test->metric));
     state->request.timed = true;
     state->request.from_idle = test->from_idle;
+    state->request.wall_clock = test->wall_clock;
     state->request.against_guard = state->request.relocate = false;
+    state->request.misaligned = false;
     state->request.deadline = 60.0;
     measure(&t, result);
+    result->broken = t.broken;
     state->request = usual;
     worker_stop(t.baseline_worker);
     nvml_close(t.nvml);

@@ -13,6 +13,7 @@
 #define NARROW      0.05  /* of the ratio */
 #define DISTURBANCE 0.8   /* by how much a busy machine may distort a ratio */
 #define HOPELESS    0.5   /* of the threshold: no more pairs would change that */
+#define PLAIN       2.0   /* likewise */
 #define BUSY        0.1   /* share of the time: from here on the machine is busy */
 #define CORE_FLOP   512   /* that no core does in the time of one of its additions in a chain */
 #define COPY_SLACK  1.05  /* a copy is not quite the fastest that memory can do */
@@ -31,7 +32,8 @@ status speed_verdict(const speed_result *s, bool last)
     const bool disturbed = speed_disturbed(s);
     const bool narrow = s->high - s->low <= NARROW * s->ratio;
     if (s->low >= threshold) return PASSED;
-    if (s->high < (disturbed ? DISTURBANCE : 1.0) * threshold) return FAILED;
+    const double distorted = s->test->wall_clock ? 0.0 : DISTURBANCE; /* no thread has its core */
+    if (s->high < (disturbed ? distorted : 1.0) * threshold) return FAILED;
     if (!last || disturbed || !narrow) return TOO_NOISY;
     return s->ratio >= threshold ? PASSED : FAILED;
 }
@@ -41,16 +43,28 @@ bool speed_hopeless(double high, double threshold)
     return high < HOPELESS * threshold;
 }
 
+bool speed_plain(double low, double threshold)
+{
+    return low > PLAIN * threshold;
+}
+
+const char *speed_needs(const speed_test *test, place where, size_t cores)
+{
+    if (!(test->where & where)) return "skipped: needs a GPU";
+    return test->wall_clock && cores < WALL_CLOCK_CORES ? "skipped: needs 4 cores" : NULL;
+}
+
 /* Faster than the device can be is no result. */
 const char *speed_ceiling(const speed_result *s, const device_facts *device)
 {
     const speed_test *test = s->test;
-    if (test->flop > 0 && device->flop_per_second > 0 && (test->where & ON_GPU) &&
-        test->flop / s->seconds > device->flop_per_second) {
+    const double peak = device->flop_per_second[test->precision];
+    if (test->flop > 0 && peak > 0 && (test->where & ON_GPU) && test->flop / s->seconds > peak) {
         return "arithmetic";
     }
-    if (test->flop > 0 && (test->where & ON_HOST) && device->core_adds_per_second > 0 &&
-        test->flop / s->seconds > CORE_FLOP * device->core_adds_per_second) {
+    const double cores = test->wall_clock ? WALL_CLOCK_CORES : 1;
+    if (test->flop > 0 && (test->where & ON_CPU) && device->core_adds_per_second > 0 &&
+        test->flop / s->seconds > cores * CORE_FLOP * device->core_adds_per_second) {
         return "arithmetic";
     }
     if (test->bytes > 0 && device->copy_bytes_per_second > 0 &&
@@ -64,7 +78,7 @@ double peer_rate(const speed_result *s, const device_facts *device)
 {
     const speed_test *test = s->test;
     const double arithmetic =
-        test->where & ON_HOST ? device->core_adds_per_second : device->flop_per_second;
+        test->where & ON_CPU ? device->core_adds_per_second : device->flop_per_second[IN_FP32];
     const double work = test->peer_bytes > 0 ? test->peer_bytes : test->flop;
     const double peak = test->peer_bytes > 0 ? device->copy_bytes_per_second : arithmetic;
     if (!(test->peer_share > 0 && work > 0 && peak > 0 && s->baseline_seconds > 0)) return 1.0;

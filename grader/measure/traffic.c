@@ -2,12 +2,14 @@
  * traffic.c: what one function of the student costs in softgpu's counters, alone or against a
  * frozen baseline that is counted beside it. No clock takes part: the numbers come from a call with
  * inputs that are the same in every grading, so they are the same in every grading. A second call,
- * with secret inputs of the same shape, must cost about as much: no answer can be brought along.
- * The outputs of every counted call are judged.
+ * with secret inputs, must cost about as much: no answer can be brought along. Against a baseline
+ * it is also of another shape, of which the baseline is counted again; other counts are of one
+ * shape. The outputs of every counted call are judged.
  */
 #include "measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,20 @@
 typedef struct counting {
     case_state *state;
     const traffic_test *test;
+    long shape[SHAPE_MAX];
+    bool broken; /* by a call of the student's */
 } counting;
+
+/* Whole groups of 16 keep rows aligned and tiles nearly whole. */
+static void vary_shape(counting *c, random_state *random)
+{
+    long *size = &c->shape[c->test->varied];
+    if (!c->test->baseline) return;
+    if (*size >= 64)
+        *size -= 16 * (1 + (long)random_below(random, (uint64_t)*size / 64));
+    else
+        *size += *size > 1 ? -1 : 1;
+}
 
 /* One counted call. @return what failed, or NULL */
 static char *count_call(const counting *c, worker **where, const char *library,
@@ -26,8 +41,7 @@ static char *count_call(const counting *c, worker **where, const char *library,
 {
     case_state *s = c->state;
     s->random = random_seed(seed);
-    char *message = run_in(s, where, library, c->test->run, function, c->test->shape);
-    if (!message && s->found_count > 0) message = case_take_found(s);
+    char *message = run_in(s, where, library, c->test->run, function, c->shape);
     *counts = s->last.counts;
     return message;
 }
@@ -38,15 +52,18 @@ static char *count_baseline(const counting *c, const char *library, device_count
     if (!c->test->baseline) return NULL;
     char *message = count_call(c, &own, library, c->test->baseline, OPEN_SEED, counts);
     worker_stop(own);
+    if (!message && c->state->found_count > 0) message = case_take_found(c->state);
     return message;
 }
 
 /* Work that no kernel did costs nothing that is counted. */
-static char *count_student(const counting *c, unsigned long long seed, device_counts *counts)
+static char *count_student(counting *c, unsigned long long seed, device_counts *counts)
 {
-    char *message =
-        count_call(c, &c->state->worker, c->state->library, c->test->function, seed, counts);
-    if (!message && counts->launches == 0) message = strdup("it launches no kernel");
+    case_state *s = c->state;
+    char *message = count_call(c, &s->worker, s->library, c->test->function, seed, counts);
+    c->broken = message ? s->failure != FAILURE_DEADLINE : s->found_count > 0;
+    if (!message && !c->broken && counts->launches == 0 && !c->test->no_kernels)
+        message = strdup("it launches no kernel");
     return message;
 }
 
@@ -81,35 +98,51 @@ static char *judge_numbers(const traffic_test *t, double open, double secret)
     const bool alike = fabs(secret - open) <= ALIKE * fabs(open);
     const bool met = traffic_meets(t, open);
     if (met && (alike || traffic_meets(t, secret))) return NULL;
-    if (met) snprintf(unlike, sizeof unlike, " but %.2f for other inputs", secret);
-    if (asprintf(&message, "counted %.2f%s, wanted %s %.2f", open, unlike, bound_name(t->bound),
-                 t->wanted) < 0) {
+    char counted[32], other[32], wanted[32];
+    if (met) snprintf(unlike, sizeof unlike, " but %s for other inputs", count_text(other, secret));
+    if (asprintf(&message, "counted %s%s, wanted %s %s", count_text(counted, open), unlike,
+                 bound_name(t->bound), count_text(wanted, t->wanted)) < 0) {
         abort();
     }
     return message;
 }
 
-static char *count_all(const counting *c, const char *baseline_library, double *number)
+/* @return what failed, or NULL */
+static char *count_both(counting *c, const char *baseline_library, unsigned long long seed,
+                        double *number)
 {
-    device_counts open = {0}, secret = {0}, baseline = {0};
+    device_counts student = {0}, baseline = {0};
     char *message = count_baseline(c, baseline_library, &baseline);
-    if (!message) message = count_student(c, OPEN_SEED, &open);
-    if (!message) message = count_student(c, secret_seed(c->state, c->test->metric), &secret);
-    if (message) return message;
-    *number = traffic_number(c->test, &open, &baseline);
-    return judge_numbers(c->test, *number, traffic_number(c->test, &secret, &baseline));
+    if (!message) message = count_student(c, seed, &student);
+    if (!message && !c->broken) *number = traffic_number(c->test, &student, &baseline);
+    return message;
+}
+
+static char *count_all(counting *c, const char *baseline_library, double *number)
+{
+    double secret;
+    const unsigned long long seed = secret_seed(c->state, c->test->metric);
+    random_state sizes = random_seed(seed);
+    char *message = count_both(c, baseline_library, OPEN_SEED, number);
+    vary_shape(c, &sizes);
+    if (!message && !c->broken) message = count_both(c, baseline_library, seed, &secret);
+    return message || c->broken ? message : judge_numbers(c->test, *number, secret);
 }
 
 void run_traffic(case_state *state, const traffic_test *test, const char *baseline_library,
                  traffic_result *result)
 {
     const call_request usual = state->request;
-    report_progress("%d %s: traffic", state->exercise->id, state->exercise->name);
+    report_progress("%s %s: traffic", id_words(state->exercise->id), state->exercise->name);
     state->request.counted = true;
     state->request.relocate = state->request.against_guard = false;
+    state->request.misaligned = false;
     state->request.deadline = 60.0;
     result->counted = NAN;
-    result->message = count_all(&(counting){state, test}, baseline_library, &result->counted);
+    counting c = {.state = state, .test = test};
+    memcpy(c.shape, test->shape, sizeof c.shape);
+    result->message = count_all(&c, baseline_library, &result->counted);
+    result->broken = c.broken;
     result->status = result->message ? FAILED : PASSED;
     state->request = usual;
 }

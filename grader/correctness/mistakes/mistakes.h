@@ -27,12 +27,15 @@ typedef struct mismatch {
     const float *before; /* what the call before gave for the array, or NULL */
     const long *sizes;   /* numbers that the call was given */
     int size_count;
+    bool exponentials, masks; /* as the exercise has them (exercise.h) */
 } mismatch;
 
 /** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */
 const char *pattern_name(const mismatch *);
 /** The likely mistake behind a cause (call.h has those beyond device_cause), as "; ..." or "". */
 const char *symptom_name(unsigned cause);
+/** The same without "; " in front, and with N for a number that it names. The caller frees. */
+char *mistake_kind(const char *mistake);
 /** All words that patterns can say, for the tests; NULL ends. */
 const char *pattern_words(size_t i);
 /** The formulas of suspect() are those of one comparison. */
@@ -66,12 +69,14 @@ static inline size_t size_of(const mismatch *m)
  */
 
 pattern_function never_written, added_to_unset, result_before, added_to_result_before, became_nan,
-    became_infinite, cut_at_zero, all_zero, should_be_zero, sign_flipped, sum_not_mean,
-    mean_not_sum, doubled, constant_factor, saturated, small_errors;
+    became_infinite, exp_became_infinite, cut_at_zero, all_zero, should_be_zero, mask_ignored,
+    sign_flipped, sum_not_mean, mean_not_sum, doubled, constant_factor, saturated, log_saturated,
+    small_errors;
 pattern_function is_transposed, one_row_off, one_element_off, wrong_stride, row_repeated,
     column_repeated, block_repeated;
 pattern_function beyond_int, first_row_only, last_partial_rows, last_partial_columns,
-    last_rows_and_columns, grid_too_small, every_nth_right, every_nth_wrong, diagonal_only;
+    last_rows_and_columns, grid_too_small, first_ones_right, every_nth_right, every_nth_wrong,
+    diagonal_only;
 
 /* ---- suspects.c ------------------------------------------------------------------------------ */
 

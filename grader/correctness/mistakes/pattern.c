@@ -35,11 +35,14 @@ static const pattern contents[] = {
     {never_written, "never written: they hold what was there before the call"},
     {added_to_unset, "added (+=) to an output that nothing has set to 0"},
     {all_zero, "they are 0"},
-    {became_nan, "they are NaN: inf - inf, 0 / 0, or something unwritten was read"},
-    {became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
+    {became_nan, "they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
+    {exp_became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
+    {became_infinite, "they are infinite: divided by 0, or a start value that nothing replaced"},
     {cut_at_zero, "what is below 0 became 0: a ReLU where none belongs"},
-    {should_be_zero, "they should be 0: what is masked or ignored was computed"},
-    {saturated, "all stop at one value: a clamp, or log(p + eps), cuts them off"},
+    {mask_ignored, "they should be 0: what is masked or ignored was computed"},
+    {should_be_zero, "exactly those are wrong that should be 0"},
+    {log_saturated, "all stop at one value: a clamp, or log(p + eps), cuts them off"},
+    {saturated, "all stop at one value: a clamp or a constant cuts them off"},
     {small_errors, "small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
                    "approximations), or summed in an order that loses digits"},
 };
@@ -51,6 +54,7 @@ static const pattern places[] = {
     {last_partial_columns, "only the last columns or elements: the last partial tile"},
     {last_rows_and_columns, "only the last rows and columns: partial tiles on both sides"},
     {grid_too_small, "only the first %zu elements are right: the grid has too few blocks"},
+    {first_ones_right, "only the first %zu elements are right: nothing after them is"},
     {diagonal_only, "only the diagonal is right: row and column come from the same index"},
     {every_nth_right, "only every %zuth is right: one thread of each group did its work"},
     {every_nth_wrong, "every %zuth is wrong: one thread of each group did not do its work"},
@@ -94,6 +98,26 @@ const char *pattern_words(size_t i)
     if (i < ROWS(contents)) return contents[i].words;
     i -= ROWS(contents);
     return i < ROWS(places) ? places[i].words : NULL;
+}
+
+/* Where the text has these words with a number for %zu, the number becomes N. */
+static void forget_number(char *text, const char *words)
+{
+    const char *hole = strstr(words, "%zu");
+    const size_t before = hole ? (size_t)(hole - words) : 0;
+    char *after = hole ? strstr(text, hole + 3) : NULL, *number = after;
+    while (number > text && number[-1] >= '0' && number[-1] <= '9') number--;
+    if (number == after || (size_t)(number - text) < before) return;
+    if (strncmp(number - before, words, before) != 0) return;
+    *number = 'N';
+    memmove(number + 1, after, strlen(after) + 1);
+}
+
+char *mistake_kind(const char *mistake)
+{
+    char *kind = strdup(mistake + strspn(mistake, "; "));
+    for (size_t i = 0; kind && pattern_words(i); i++) forget_number(kind, pattern_words(i));
+    return kind;
 }
 
 /* As close as two right results are to each other, whichever is called right. */

@@ -101,11 +101,17 @@ static bool after_element(const mismatch *m, size_t row, size_t col, size_t firs
     return row * cols_of(m) + col >= first;
 }
 
-/* Whole warps at the beginning, and more than a tail is missing. */
-size_t grid_too_small(const mismatch *m)
+/* Whole warps at the beginning, and more than a tail is wrong. */
+size_t first_ones_right(const mismatch *m)
 {
     const bool whole = m->first > 0 && m->first % 32 == 0;
     return whole && wrong_exactly(m, after_element, m->first) ? m->first : 0;
+}
+
+/* No thread was there for the rest: something else in it is no matter of the grid. */
+size_t grid_too_small(const mismatch *m)
+{
+    return never_written(m) ? first_ones_right(m) : 0;
 }
 
 /* ---- one of many ----------------------------------------------------------------------------- */

@@ -46,10 +46,11 @@ static void suspect_reading(const char *words, const product *p, const reading *
 static void suspect_layouts(const product *p)
 {
     const bool vector = p->m == 1 || p->n == 1;
-    reading a = right_reading(p), b = a, stride = a;
+    reading a = right_reading(p), b = a, stride = a, a_stride = a;
     a.a_row = 1, a.a_col = p->m;
     b.b_row = 1, b.b_col = p->k;
     stride.b_row = p->k;
+    a_stride.a_row = p->n;
     if (p->m > 1) {
         suspect_reading(vector ? "the matrix is read as if it were transposed"
                                : "the first operand is read as if it were transposed",
@@ -59,6 +60,9 @@ static void suspect_layouts(const product *p)
         suspect_reading(vector ? "the matrix is read as if it were transposed"
                                : "the second operand is read as if it were transposed",
                         p, &b);
+    }
+    if (p->m > 1 && p->k != p->n) {
+        suspect_reading("the rows of the first operand are read with a wrong stride", p, &a_stride);
     }
     if (p->n > 1 && p->k != p->n) {
         suspect_reading("the rows of the second operand are read with a wrong stride", p, &stride);

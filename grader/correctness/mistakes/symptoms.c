@@ -5,7 +5,8 @@
 
 static const char *const words[ALL_CAUSES] = {
     [CAUSE_NONE] = "",
-    [CAUSE_NO_EVENT] = "; an event is missing: one stream must wait for the other",
+    [CAUSE_NO_EVENT] =
+        "; an event is missing, or a launch lacks its stream: one stream must wait for the other",
     [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or they add with "
                         "atomics",
     [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before the next round "
@@ -17,6 +18,11 @@ static const char *const words[ALL_CAUSES] = {
     [CAUSE_UNWRITTEN] = "; a += to what nobody has set to 0, or a kernel before it that leaves a "
                         "tail out",
     [CAUSE_PAST_END] = "; a guard is missing, or does not cover the tail: if (i < n)",
+    [CAUSE_READ_OUTSIDE] = "; a guard is missing, or checks the thread's place and not that of the "
+                           "element that is read: its own row and column",
+    [CAUSE_RETURNED] =
+        "; read before it was written: threads have returned and filled nothing; let "
+        "them skip the work instead",
     [CAUSE_WROTE_PAST_END] = "; a guard is missing: if (i < n)",
     [CAUSE_CRASHED_PAST_END] = "; a loop goes too far, or a wrong stride",
 };

@@ -100,6 +100,11 @@ size_t became_infinite(const mismatch *m)
     return all_bad(m, is_infinite);
 }
 
+size_t exp_became_infinite(const mismatch *m)
+{
+    return m->exponentials && became_infinite(m);
+}
+
 static bool is_zero_for_negative(const mismatch *m, size_t i)
 {
     return m->got[i] == 0.0f && m->want[i] < 0.0;
@@ -132,6 +137,11 @@ static bool wants_zero(const mismatch *m, size_t i)
 size_t should_be_zero(const mismatch *m)
 {
     return all_bad(m, wants_zero);
+}
+
+size_t mask_ignored(const mismatch *m)
+{
+    return m->masks && should_be_zero(m);
 }
 
 /* ---- one factor ------------------------------------------------------------------------------ */
@@ -203,6 +213,11 @@ size_t saturated(const mismatch *m)
         if (m->bad[i] && !(fabs(m->got[i] - limit) <= 1e-5 * fabs(limit))) return 0;
     }
     return 1;
+}
+
+size_t log_saturated(const mismatch *m)
+{
+    return m->exponentials && saturated(m);
 }
 
 static bool is_nearly_right(const mismatch *m, size_t i)
