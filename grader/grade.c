@@ -19,7 +19,7 @@ typedef struct item {
     const build *baseline;
     bool wanted;    /* asked for; else graded only because another builds on it */
     bool buildable; /* neither skipped nor not started */
-    bool own;       /* linked with the submission's own prerequisites */
+    bool own;       /* linked with the submission's own prerequisites, all of them */
     bool judged;    /* now, not remembered */
     json_t *entry;  /* of results.json, once judged */
 } item;
@@ -29,6 +29,8 @@ typedef struct run {
     library_set *libraries;
     item items[EXERCISES_MAX];
     int count;
+    checker *checker; /* judges the same on softgpu, beside a GPU; or NULL */
+    bool interrupted; /* an exercise has no verdict: the machine ended a process of it */
 } run;
 
 static item *find_item(run *r, int id)
@@ -41,12 +43,12 @@ static item *find_item(run *r, int id)
 
 /* ---- what is graded -------------------------------------------------------------------------- */
 
-static bool needed_by_wanted(const options *o, const exercise *e)
+static bool is_wanted_or_needed(const options *o, const exercise *e)
 {
-    for (const exercise *const *other = catalog(); *other; other++) {
-        if (!(*other)->own_prerequisites || !options_want(o, *other)) continue;
-        for (int i = 0; (*other)->prerequisites[i]; i++) {
-            if ((*other)->prerequisites[i] == e->id) return true;
+    if (options_want(o, e)) return true;
+    for (const exercise *const *by = catalog(); *by; by++) {
+        for (int i = 0; (*by)->own_prerequisites && (*by)->prerequisites[i]; i++) {
+            if ((*by)->prerequisites[i] == e->id && is_wanted_or_needed(o, *by)) return true;
         }
     }
     return false;
@@ -55,9 +57,8 @@ static bool needed_by_wanted(const options *o, const exercise *e)
 static void collect(run *r)
 {
     for (const exercise *const *e = catalog(); *e; e++) {
-        const bool wanted = options_want(r->options, *e);
-        if (!wanted && !needed_by_wanted(r->options, *e)) continue;
-        r->items[r->count++] = (item){.exercise = *e, .wanted = wanted};
+        if (!is_wanted_or_needed(r->options, *e)) continue;
+        r->items[r->count++] = (item){.exercise = *e, .wanted = options_want(r->options, *e)};
     }
 }
 
@@ -78,7 +79,8 @@ static void sort_out(run *r, item *it)
 {
     char why[128];
     const place where = exercise_place(it->exercise, r->options->backend);
-    const char *needs = place_needs(r->options, where);
+    const char *needs = exercise_needs(r->options, it->exercise, where);
+    if (r->options->cases_only && (where & ON_CPU)) return;
     if (needs) {
         snprintf(why, sizeof why, "needs %s", needs);
         it->entry = entry_without_verdict(it->exercise, where, SKIPPED, why);
@@ -96,21 +98,60 @@ static void describe_build(run *r, item *it)
     it->build = (build){.exercise = it->exercise,
                         .root = r->options->submission,
                         .file = it->exercise->file,
+                        .own = true,
                         .place = exercise_place(it->exercise, r->options->backend)};
-    library_set_needs(r->libraries, &it->build);
-    it->baseline = library_set_baseline(r->libraries, it->exercise);
+    if (!r->options->cases_only) it->baseline = library_set_baseline(r->libraries, it->exercise);
 }
 
-static void build_items(run *r, bool on_own_prerequisites)
+static bool passed(const item *it)
+{
+    const char *status = json_string_value(json_object_get(it->entry, "status"));
+    return status && strcmp(status, "passed") == 0;
+}
+
+/* Can others stand on it? As long as it is not judged, when it builds, as far as is known. */
+static bool bears(const run *r, const item *it)
+{
+    if (!it || !it->buildable) return false;
+    if (it->entry) return passed(it) || r->options->own;
+    return !it->build.log || it->build.ok;
+}
+
+/* An exercise stands on the submission's own where they passed, or when asked to; else on the
+ * reference's. */
+static void choose_prerequisites(run *r, item *it)
+{
+    it->own = it->exercise->own_prerequisites;
+    library_set_needs(r->libraries, &it->build);
+    for (int i = 0; it->exercise->own_prerequisites && it->exercise->prerequisites[i]; i++) {
+        const item *needed = find_item(r, it->exercise->prerequisites[i]);
+        if (bears(r, needed))
+            it->build.needs[i] = &needed->build;
+        else
+            it->own = false;
+    }
+}
+
+/* All at once, as if all passed: most do. */
+static void build_items(run *r)
 {
     build *builds[EXERCISES_MAX];
     int count = 0;
     for (int i = 0; i < r->count; i++) {
-        item *it = &r->items[i];
-        if (!it->buildable || it->exercise->own_prerequisites != on_own_prerequisites) continue;
-        builds[count++] = &it->build;
+        if (!r->items[i].buildable) continue;
+        choose_prerequisites(r, &r->items[i]);
+        builds[count++] = &r->items[i].build;
     }
     library_set_build(r->libraries, builds, count);
+}
+
+/* Anew, where one that it stands on did not pass. Those come before it. */
+static void build_on_prerequisites(run *r, item *it)
+{
+    build *one[] = {&it->build};
+    if (!it->exercise->own_prerequisites) return;
+    choose_prerequisites(r, it);
+    library_set_build(r->libraries, one, 1);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -128,14 +169,27 @@ static void hash_layers(hash *h)
 /* Of everything that could change the verdict: both libraries, the programs, the device. */
 static void judge_key(const run *r, const item *it, const device_facts *device, char key[HASH_HEX])
 {
-    static const char *const programs[] = {
-        "grader",        "worker_cpu",           "worker_softgpu", "worker_cuda",
-        "libsoftgpu.so", "remote/libsoftgpu.so", "softgpu_device", "libcourse.so"};
+    static const char *const programs[] = {"grader",
+                                           "worker_cpu",
+                                           "worker_softgpu",
+                                           "worker_cuda",
+                                           "libsoftgpu.so",
+                                           "remote/libsoftgpu.so",
+                                           "softgpu_device",
+                                           "libcourse.so",
+                                           "libsoftgpu_cublas.so",
+                                           "python_worker.so",
+                                           "python_driver.py",
+                                           "python_cases.py",
+                                           "python_worker_softgpu.so",
+                                           "python_worker_cuda.so"};
     char path[PATH_MAX];
     hash *h = hash_begin();
+    hash_text(h, core_count() < WALL_CLOCK_CORES ? "few cores" : "");
     hash_text(h, it->build.key);
     hash_text(h, it->baseline ? it->baseline->key : "");
     hash_text(h, it->own ? "own" : "reference");
+    hash_text(h, r->options->cases_only ? "cases" : "all");
     hash_text(h, device->name);
     hash_text(h, hidden_hash());
     hash_layers(h);
@@ -146,43 +200,39 @@ static void judge_key(const run *r, const item *it, const device_facts *device, 
     hash_end(h, key);
 }
 
+/* What only another builds on is judged whole, and once. */
+static options options_for(const run *r, const item *it)
+{
+    options o = *r->options;
+    if (it->wanted) return o;
+    o.case_name = NULL;
+    o.fresh = false;
+    return o;
+}
+
 static void judge_item(run *r, item *it, const device_facts *device)
 {
     char key[HASH_HEX];
-    const options *o = r->options;
+    const options its = options_for(r, it), *o = &its;
+    build_on_prerequisites(r, it);
     const bool remember =
         !o->case_name && !o->seed_given && o->slow == 0; /* all of it was judged */
     judge_key(r, it, device, key);
-    if (remember && !r->options->fresh && it->build.ok)
-        it->entry = cache_load(r->options->build, key);
+    if (remember && !o->fresh && it->build.ok) it->entry = cache_load(o->build, key);
     if (it->entry) return;
-    report_progress("%d %s", it->exercise->id, it->exercise->name);
+    report_progress("%s %s", id_words(it->exercise->id), it->exercise->name);
     it->judged = true;
-    exercise_result result = judge(r->options, &it->build, it->baseline, device);
+    exercise_result result = judge(o, &it->build, it->baseline, device);
     if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
-    it->entry = results_exercise(&result);
-    const bool settled = it->build.ok && !result.dead && is_settled(&result);
-    if (remember && settled) cache_store(r->options->build, key, it->entry);
+    it->entry = result.interrupted
+                    ? entry_without_verdict(it->exercise, it->build.place, SKIPPED,
+                                            "a process of it was ended from outside "
+                                            "(is there memory left?): grade it again")
+                    : results_exercise(&result);
+    r->interrupted = r->interrupted || result.interrupted;
+    const bool settled = it->build.ok && !result.dead && !result.interrupted && is_settled(&result);
+    if (remember && settled) cache_store(o->build, key, it->entry);
     exercise_result_free(&result);
-}
-
-static bool passed(const item *it)
-{
-    const char *status = json_string_value(json_object_get(it->entry, "status"));
-    return status && strcmp(status, "passed") == 0;
-}
-
-/* A network stands on the submission's own layers when all of them passed, or when asked to. */
-static void choose_prerequisites(run *r, item *it)
-{
-    it->own = true;
-    for (int i = 0; it->exercise->prerequisites[i] && it->own; i++) {
-        item *needed = find_item(r, it->exercise->prerequisites[i]);
-        it->own = needed && needed->buildable && (passed(needed) || r->options->own);
-    }
-    for (int i = 0; it->exercise->prerequisites[i] && it->own; i++) {
-        it->build.needs[i] = &find_item(r, it->exercise->prerequisites[i])->build;
-    }
 }
 
 /* Of what was built, whatever has been saved since. */
@@ -192,12 +242,27 @@ static json_t *hash_of_file(const run *r, const item *it)
     return origin_file_hash(r->options->submission, it->exercise);
 }
 
-static void judge_items(run *r, bool on_own_prerequisites, const grading *g)
+/* What softgpu says of it, once it is that far. */
+static void take_checks(run *r, item *it)
+{
+    if (!r->checker || exercise_place(it->exercise, r->options->backend) != ON_GPU) return;
+    report_progress("%s %s: on softgpu", id_words(it->exercise->id), it->exercise->name);
+    json_t *theirs = checker_take(r->checker);
+    if (id_of(theirs) == it->exercise->id)
+        checks_take(it->entry, it->exercise, theirs);
+    else
+        fprintf(stderr, "grader: the grading of %s on softgpu ended\n", id_words(it->exercise->id));
+    json_decref(theirs);
+}
+
+static void judge_items(run *r, const grading *g)
 {
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
-        if (it->exercise->own_prerequisites != on_own_prerequisites) continue;
-        if (it->buildable) judge_item(r, it, &g->device);
+        if (it->buildable) {
+            judge_item(r, it, &g->device);
+            take_checks(r, it);
+        }
         json_object_set_new(it->entry, "sha256", hash_of_file(r, it));
         if (!it->wanted) continue;
         report_exercise(r->options, it->entry);
@@ -257,7 +322,7 @@ static bool hidden_cases_are_good(run *r)
     for (int i = 0; i < r->count; i++) {
         const exercise *e = r->items[i].exercise;
         const place where = exercise_place(e, r->options->backend);
-        if (!has_hidden_cases(&r->items[i]) || place_needs(r->options, where)) continue;
+        if (!has_hidden_cases(&r->items[i]) || exercise_needs(r->options, e, where)) continue;
         if (reference_passes(r, e)) continue;
         results_write_failure(r->options, "the instructor's file cannot be used");
         return false;
@@ -283,12 +348,13 @@ static run *begin(const options *o)
         if (r->items[i].buildable) describe_build(r, &r->items[i]);
     }
     report_progress("building %d exercises", r->count);
-    build_items(r, false);
+    build_items(r);
     return r;
 }
 
 static void end(run *r)
 {
+    checker_stop(r->checker);
     for (int i = 0; i < r->count; i++) {
         json_decref(r->items[i].entry);
         free(r->items[i].build.log);
@@ -303,12 +369,17 @@ static void add_up(run *r, grading *g)
     g->complete = true;
     for (int i = 0; i < r->count; i++) {
         json_t *entry = r->items[i].entry;
+        const double points = real_of(entry, "points"), most = real_of(entry, "max_points");
         if (!r->items[i].wanted) continue;
         json_array_append(g->exercises, entry);
-        g->points += json_number_value(json_object_get(entry, "points"));
-        g->max_points += json_number_value(json_object_get(entry, "max_points"));
+        g->complete = g->complete && points >= most - 1e-6;
+        if (id_is_challenge(r->items[i].exercise->id)) {
+            g->bonus += points;
+            continue;
+        }
+        g->points += points;
+        g->max_points += most;
     }
-    g->complete = g->points >= g->max_points - 1e-6;
 }
 
 static bool device_exists(const options *o)
@@ -320,18 +391,50 @@ static bool device_exists(const options *o)
     return false;
 }
 
+/* ---- a GPU's exercises, on softgpu too --------------------------------------------------------
+ */
+
+static void check_items(run *r, const device_facts *device, int turns, FILE *to)
+{
+    for (int i = 0; i < r->count; i++) {
+        item *it = &r->items[i];
+        if (!it->buildable) continue;
+        checker_await_turn(turns);
+        judge_item(r, it, device);
+        json_dumpf(it->entry, to, JSON_COMPACT);
+        fflush(to);
+    }
+}
+
+/* In the checker, which builds and judges what the other process does. */
+static void check_all(void *context, int turns, FILE *to)
+{
+    const run *others = context;
+    options o = *others->options;
+    o.backend = BACKEND_CPU;
+    o.cases_only = true;
+    run *r = begin(&o);
+    const device_facts device = device_facts_read(&o);
+    for (int i = 0; i < r->count; i++) r->items[i].buildable &= others->items[i].buildable;
+    check_items(r, &device, turns, to);
+    end(r);
+}
+
+/* Under a tool that checks programs one look is enough. */
+static void start_checks(run *r)
+{
+    const options *o = r->options;
+    if (o->backend != BACKEND_CUDA || o->without_checks || o->slow > 0) return;
+    if (!place_needs(o, ON_SOFTGPU)) r->checker = checker_start(check_all, r);
+}
+
 /* All that a device takes part in, alone with it. */
 static void judge_all(run *r, grading *g)
 {
+    start_checks(r);
     const int gpu = gpu_take(r->options);
     g->device = device_facts_read(r->options);
-    judge_items(r, false, g);
-    for (int i = 0; i < r->count; i++) {
-        item *it = &r->items[i];
-        if (it->exercise->own_prerequisites && it->buildable) choose_prerequisites(r, it);
-    }
-    build_items(r, true);
-    judge_items(r, true, g);
+    judge_items(r, g);
     if (gpu >= 0) close(gpu);
 }
 
@@ -339,8 +442,8 @@ int grade(const options *o, grading *g)
 {
     const double began = seconds_now();
     const time_t started = time(NULL);
-    if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
-    if (!device_exists(o) || !read_hidden_file(o)) return 2;
+    if (!submission_exists(o) || !libraries_are_whole(o) || !device_exists(o)) return 2;
+    if (!is_isolated(o) || !read_hidden_file(o) || !options_case_exists(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     origin_commit(o, g->commit);
     g->modified = origin_modified(o);
@@ -351,6 +454,7 @@ int grade(const options *o, grading *g)
         judge_all(r, g);
         report_progress("%s", "");
         add_up(r, g);
+        g->interrupted = r->interrupted;
         history_note_total(g);
         g->seconds = seconds_now() - began;
     }
@@ -368,7 +472,7 @@ void grading_free(grading *g)
 static int show_build(const item *it)
 {
     const build *b = &it->build;
-    printf("  %d %-22s %s\n", it->exercise->id, it->exercise->name,
+    printf("  %s %-22s %s\n", id_words(it->exercise->id), it->exercise->name,
            b->ok ? "built" : "does not build");
     if (b->log && *b->log) printf("%s\n", b->log);
     return b->ok ? 0 : 1;
@@ -379,15 +483,15 @@ int build_only(const options *o)
     int failed = 0;
     if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
     run *r = begin(o);
-    build_items(r, true);
     report_progress("%s", "");
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (!it->wanted) continue;
         if (it->buildable) {
+            build_on_prerequisites(r, it);
             failed |= show_build(it);
         } else {
-            printf("  %d %-22s %s\n", it->exercise->id, it->exercise->name,
+            printf("  %s %-22s %s\n", id_words(it->exercise->id), it->exercise->name,
                    json_string_value(json_object_get(it->entry, "status")));
         }
     }

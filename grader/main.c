@@ -45,8 +45,9 @@ static int grade_and_report(const options *o)
     int status = grade(o, &g);
     if (status == 0 && !results_write(&g)) status = 2;
     if (status == 0) report_table(&g);
+    if (status == 0) suggest_next(&g);
     grading_free(&g);
-    return status == 0 && o->strict && !g.complete ? 1 : status;
+    return status == 0 && (g.interrupted || (o->strict && !g.complete)) ? 1 : status;
 }
 
 static const struct {
@@ -55,6 +56,7 @@ static const struct {
 } commands[] = {
     {"grade", grade_and_report},
     {"build", build_only},
+    {"run", run_once},
     {"hint", hint},
     {"corpus", corpus},
     {"manifest", manifest},
@@ -66,9 +68,11 @@ static const struct {
     {"watch", watch},
     {"findings", findings},
     {"profile", profile},
+    {"see", see},
     {"isolation", isolation},
     {"verify", verify},
     {"needs", needs},
+    {"drawn", drawn},
     {"messages", messages},
 };
 

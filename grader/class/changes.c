@@ -40,13 +40,13 @@ static bool same_file(const json_t *a, const json_t *b, int id)
                   string_of(json_object_get(b, "files"), name)) == 0;
 }
 
-/* A network stands on files of other exercises too. */
+/* An exercise may stand on files of others too, and these on others'. */
 static bool same_files(const json_t *a, const json_t *b, int id)
 {
     const exercise *e = catalog_find(id);
     bool same = same_file(a, b, id);
     for (int i = 0; e && e->own_prerequisites && e->prerequisites[i]; i++) {
-        same = same && same_file(a, b, e->prerequisites[i]);
+        same = same && same_files(a, b, e->prerequisites[i]);
     }
     return same;
 }
@@ -71,13 +71,13 @@ static const char *why(const graded *was, const graded *is, int id)
     return noise;
 }
 
-static const json_t *exercise_of(const json_t *results, json_int_t id)
+static const json_t *exercise_of(const json_t *results, int id)
 {
     size_t i;
     json_t *one;
     json_array_foreach(json_object_get(results, "exercises"), i, one)
     {
-        if (json_integer_value(json_object_get(one, "id")) == id) return one;
+        if (id_of(one) == id) return one;
     }
     return NULL;
 }
@@ -89,13 +89,13 @@ static void compare(submission *s, const graded *was, const graded *is)
     json_array_foreach(json_object_get(is->results, "exercises"), i, one)
     {
         char before[200], after[200], name[128];
-        const int id = (int)json_integer_value(json_object_get(one, "id"));
+        const int id = id_of(one);
         const json_t *old = exercise_of(was->results, id);
         if (!old) continue;
         verdict_text(old, before);
         verdict_text(one, after);
         if (strcmp(before, after) == 0) continue;
-        snprintf(name, sizeof name, "%d %s", id, string_of(one, "name"));
+        snprintf(name, sizeof name, "%s %s", id_words(id), string_of(one, "name"));
         json_array_append_new(s->changes,
                               json_pack("{s:s, s:s, s:s, s:s, s:s}", "exercise", name, "was",
                                         before, "is", after, "why", why(was, is, id), "when",

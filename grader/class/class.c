@@ -44,14 +44,13 @@ static int take_lock(const class_options *o)
 
 static bool make_folders(const class_options *o)
 {
-    char work[PATH_MAX], graded[PATH_MAX];
+    char work[PATH_MAX], graded[PATH_MAX], feedback[PATH_MAX];
     make_path(work, o, "work");
     make_path(graded, o, "graded");
+    make_path(feedback, o, "feedback");
     remove_tree(work);
-    return make_folder(work) && make_folder(graded);
+    return make_folder(work) && make_folder(graded) && make_folder(feedback);
 }
-
-typedef void report_writer(FILE *, const submission *, size_t, const settings *);
 
 bool write_whole(const class_options *o, const char *name, const char *text)
 {
@@ -93,18 +92,32 @@ static int summary(const class_options *o, const submission *all, size_t count)
         printf("class: %zu verdicts changed though nothing else had: see %s/changed.csv\n",
                accidents, o->out);
     }
-    printf("class: %zu graded, %zu refused, %zu not graded; %s/gradebook.csv, %s/index.html\n",
-           graded, refused, count - graded - refused, o->out, o->out);
+    printf("class: %zu graded, %zu refused, %zu not graded; in %s: gradebook.csv, index.html, "
+           "feedback, similar.csv\n",
+           graded, refused, count - graded - refused, o->out);
     return graded + refused == count ? 0 : 1;
+}
+
+/* The columns that the school's own system imports. */
+static bool write_import(const class_options *o, const submission *all, size_t count,
+                         const settings *s)
+{
+    if (!o->format) return true;
+    return strcmp(o->format, "moodle") == 0
+               ? write_report(o, "moodle.csv", write_moodle, all, count, s)
+               : write_report(o, "canvas.csv", write_canvas, all, count, s);
 }
 
 static bool write_reports(const class_options *o, const submission *all, size_t count,
                           const settings *s)
 {
     return write_report(o, "gradebook.csv", write_gradebook, all, count, s) &&
+           write_import(o, all, count, s) &&
+           write_report(o, "similar.csv", write_similar, all, count, s) &&
            write_report(o, "changed.csv", write_changes, all, count, s) &&
            write_report(o, "class.json", write_distribution, all, count, s) &&
-           write_report(o, "index.html", write_page, all, count, s);
+           write_report(o, "index.html", write_page, all, count, s) &&
+           write_feedback(o, all, count, s);
 }
 
 /* What there is of results is reported even when Slurm gave up, or a disk is full. */
@@ -112,6 +125,7 @@ static int grade_all(const class_options *o, const settings *s, submission *all,
 {
     const bool done = grade_submissions(o, s, all, count);
     const bool noted = history_update(o, all, count) && (!done || generation_end(o));
+    for (size_t i = 0; i < count; i++) note_lateness(&all[i], s);
     const bool written = write_reports(o, all, count, s);
     return done && noted && written ? summary(o, all, count) : 2;
 }

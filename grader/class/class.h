@@ -6,28 +6,27 @@
  *   unpack.c      an archive -> a folder, or a refusal
  *   collect.c     DIR -> submissions, each with the files that count in a folder of its own
  *   key.c         what a grade depends on, as a name for it
- *   settings.c    class.ini: weights, late penalties, what Slurm is asked for
+ *   settings.c    class.ini: weights, due dates, late penalties, what Slurm is asked for
  *   task.c        one submission -> one grader process -> one result that stays
- *   pool.c        many of them, here
- *   slurm.c       many of them, on a cluster
+ *   pool.c, slurm.c  many of them, here and on a cluster
  *   progress.c    what is done, and how long the rest may take
- *   history.c     who was graded when
- *   changes.c     verdicts that changed since
- *   gradebook.c   results -> gradebook.csv
+ *   history.c, changes.c  who was graded when; verdicts that changed since
+ *   gradebook.c   results -> gradebook.csv, moodle.csv, canvas.csv
+ *   feedback.c    results -> a page and a text for each student
+ *   similar.c     submissions -> similar.csv
  *   page.c        results -> index.html
  *   distribution.c results -> class.json, for students to compare with
  *   leaderboard.c the part of it for those who want to be on it
  *   class.c       all of it, in order, under a lock
  *
- * The folder OUT holds, apart from gradebook.csv, changed.csv, class.json and index.html:
- *   graded/KEY.json   what the grader wrote about the submissions whose files have this KEY; it is
- *                     there whole or not at all, and is never made again while it is there
+ * The folder OUT holds, apart from these reports:
+ *   graded/KEY.json   what the grader wrote about the submissions whose files have this KEY: there
+ *                     whole or not at all, and never made again
  *   graded/KEY.log    what the grader printed
  *   history.jsonl     a line whenever a student has a result that is not the one before
  *   generation        how often the whole class was graded anew
  *   work/             submissions on their way; emptied by each run
- *   lock              held while a run is at work
- */
+ *   lock              held while a run is at work */
 #ifndef GRADER_CLASS_H
 #define GRADER_CLASS_H
 
@@ -44,8 +43,7 @@ typedef struct unpack_limits {
 
 typedef enum unpacked { UNPACKED, REFUSED, NO_ROOM } unpacked;
 
-/** Would unpack() read a file of this name? @return the length of the name without its ending, or 0
- */
+/** Does unpack() read such a file? @return the length of the name without its ending, or 0 */
 size_t archive_stem(const char *name);
 /** Unpack into an empty folder. An archive with an absolute path, "..", a link, a device, or more
  *  than the limits is refused as a whole. NO_ROOM is this machine's fault, not the archive's.
@@ -67,6 +65,7 @@ typedef struct submission {
     time_t submitted;                     /* the newest of these files, or the archive */
     bool failed;                          /* the grader could not do its work */
     json_t *files;                        /* hashes: {"103": "..."} */
+    json_t *times;                        /* of a folder's files: {"103": 1795219140} */
     json_t *results;                      /* NULL while there are none */
     json_t *changes;                      /* verdicts that are not what they were: changes.c */
 } submission;
@@ -78,6 +77,7 @@ typedef struct class_options {
     const char *gpus;          /* "0,1", to share out; NULL or "": there is nothing to share out */
     int jobs;
     bool rerun, slurm;
+    const char *format; /* of one gradebook more: "moodle", "canvas", or NULL */
     /* found out by class_run */
     char judge[HASH_HEX]; /* of all that judges */
     int generation;       /* 1, and one more for each time that everything is graded anew */
@@ -87,14 +87,13 @@ typedef struct class_options {
  *  @return NULL after a message when DIR cannot be read; submissions_free() */
 submission *collect(const class_options *, size_t *count);
 void submissions_free(submission *, size_t count);
-/** Copy a plain file of at most `most` bytes, without following a link.
+/** Copy a plain file of at most `most` bytes that lies below a folder, without following a link.
  *  @return 0; ENOENT; EINVAL: a link, no file, or too large; else what this machine lacks */
-int copy_plain(const char *from, const char *to, long long most, time_t *newest);
+int copy_plain(const char *folder, const char *file, const char *to, long long most, time_t *);
 
 /* ---- key.c ----------------------------------------------------------------------------------- */
 
-/** Of the grader's programs and command, the course's references, baselines and headers, and the
- *  compilers. */
+/** Of the grader's programs and command, the course's own files, and the compilers. */
 void set_judge(class_options *);
 /** Of the submission's files, of what judges them, and of how often. */
 void set_key(const class_options *, submission *);
@@ -114,8 +113,7 @@ const char *graded_path(const class_options *, const submission *, const char *e
 void load_results(const class_options *, submission *, size_t count);
 /** Start the grader. task.pid is -1 when it cannot be started. */
 void task_start(const class_options *, task *);
-/** Has it ended? Then its result, if it is one, has its place, or submission.failed is set. A
- *  grader gone wrong is ended in time. */
+/** Has it ended? Then its result has its place, or submission.failed is set. */
 bool task_ended(const class_options *, task *);
 
 /* ---- progress.c ------------------------------------------------------------------------------ */
@@ -126,7 +124,7 @@ typedef struct progress {
     double began, shown;
 } progress;
 
-/** How long the rest may take, with what is known: "too early to say" or "5 to 8 min left". */
+/** How long the rest may take, with what is known: "5 ± 2 min left". */
 void time_left(const progress *, char text[64]);
 /** One more is done: a line about it. @param seconds that it took by itself */
 void progress_done(progress *, const class_options *, const submission *, double seconds);
@@ -157,16 +155,13 @@ bool history_update(const class_options *, submission *, size_t count);
 
 /* ---- changes.c ------------------------------------------------------------------------------- */
 
-/** Fill in .changes: each grading of this student, a line of the history, against the one before.
- */
+/** Fill in .changes: each line of this student in the history against the one before. */
 void find_changes(const class_options *, const json_t *history, submission *);
-/** A row for each change: student, exercise, was, is, why, when. */
-void write_changes(FILE *, const submission *, size_t count, const settings *);
 /** How many verdicts changed though nothing else had. */
 size_t unexplained_changes(const submission *, size_t count);
 void put_changes(FILE *, const submission *, size_t count);
 
-/* ---- gradebook.c, page.c, leaderboard.c ------------------------------------------------------ */
+/* ---- gradebook.c, feedback.c, similar.c, page.c, leaderboard.c ------------------------------- */
 
 typedef struct mark {
     double points, max_points; /* weighted */
@@ -176,15 +171,19 @@ typedef struct mark {
 } mark;
 
 mark mark_of(const submission *, const settings *);
+/** Enter in .results how many "days_late" an exercise is. */
+void note_lateness(submission *, const settings *);
+const char *why_ungraded(const submission *);
 
-void write_gradebook(FILE *, const submission *, size_t count, const settings *);
-/** Sorted numbers without names, for make compare. */
-void write_distribution(FILE *, const submission *, size_t count, const settings *);
-/** One page without scripts, pictures from elsewhere or names. */
-void write_page(FILE *, const submission *, size_t count, const settings *);
+/** A file of OUT. The distribution and the page name nobody; the page loads nothing. */
+typedef void report_writer(FILE *, const submission *, size_t count, const settings *);
+report_writer write_gradebook, write_moodle, write_canvas, write_similar, write_changes,
+    write_distribution, write_page;
+/** @return false after a message */
+bool write_feedback(const class_options *, const submission *, size_t count, const settings *);
 
-/** Look for leaderboard.txt: fill in .nickname, or .note with what is wrong with it. */
-void nickname_read(const char *folder, submission *);
+/** Read FILE, leaderboard.txt below the folder: .nickname, or .note with what is wrong with it. */
+void nickname_read(const char *folder, const char *file, submission *);
 /** Equal nicknames are numbered, in the order of the students. */
 void number_nicknames(submission *, size_t count);
 void put_leaderboards(FILE *, const submission *, size_t count);

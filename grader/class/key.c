@@ -21,7 +21,8 @@ static const char *const course[] = {"common/*.[ch]",
                                      "emulator/frontends/*",
                                      "emulator/include/*",
                                      "emulator/include/*/*"};
-static const char *const programs[] = {"worker_*", "lib*.so", "softgpu*", "remote/lib*.so"};
+static const char *const programs[] = {"worker_*", "lib*.so", "softgpu*", "remote/lib*.so",
+                                       "python_*"};
 static const char *const environment[] = {"CUCC_FRONTEND", "GPU_ARCH", "COURSE_DATA"};
 
 /* Of a word that is a file (the program, a file of hidden cases) what it holds counts. */
@@ -55,10 +56,10 @@ void set_judge(class_options *o)
 
 static void add_exercise(hash *all, submission *s, const exercise *e)
 {
-    char id[16], digest[HASH_HEX];
+    const char *id = id_words(e->id);
+    char digest[HASH_HEX];
     exercise_hash(e, s->folder, digest);
     if (!*digest) return;
-    snprintf(id, sizeof id, "%d", e->id);
     hash_text(all, id);
     hash_text(all, digest);
     json_object_set_new(s->files, id, json_stringn(digest, 16));

@@ -48,21 +48,20 @@ static void take_nickname(submission *s, char *line)
     }
 }
 
-void nickname_read(const char *folder, submission *s)
+void nickname_read(const char *folder, const char *file, submission *s)
 {
-    char from[PATH_MAX], copy[PATH_MAX], line[FILE_MOST + 1] = "";
+    char copy[PATH_MAX], line[FILE_MOST + 1] = "";
     time_t ignored = 0;
-    snprintf(from, sizeof from, "%s/leaderboard.txt", folder);
     snprintf(copy, sizeof copy, "%s/leaderboard.txt", s->folder);
-    const int error = copy_plain(from, copy, FILE_MOST, &ignored);
+    const int error = copy_plain(folder, file, copy, FILE_MOST, &ignored);
     if (error == ENOENT) return;
-    FILE *file = error == 0 ? fopen(copy, "r") : NULL;
-    if (file && fgets(line, sizeof line, file)) {
+    FILE *written = error == 0 ? fopen(copy, "r") : NULL;
+    if (written && fgets(line, sizeof line, written)) {
         take_nickname(s, line);
     } else {
         snprintf(s->note, sizeof s->note, "leaderboard.txt cannot be read, or is too large");
     }
-    if (file) fclose(file);
+    if (written) fclose(written);
     unlink(copy);
 }
 
@@ -118,8 +117,8 @@ static void enter(boards *all, const submission *s, const json_t *exercise, cons
     const double value = real_of(test, number);
     if (strcmp(string_of(test, "verdict"), "passed") != 0 || value <= 0) return;
     if (strcmp(bound, "exactly") == 0) return;
-    snprintf(name, sizeof name, "%lld %s: %s", json_integer_value(json_object_get(exercise, "id")),
-             string_of(exercise, "name"), string_of(test, "metric"));
+    snprintf(name, sizeof name, "%s %s: %s", id_words(id_of(exercise)), string_of(exercise, "name"),
+             string_of(test, "metric"));
     board *b = find_board(all, name, strcmp(bound, "at most") == 0);
     b->entries = realloc(b->entries, (b->count + 1) * sizeof *b->entries);
     b->entries[b->count++] = (entry){s->nickname, value};

@@ -9,7 +9,8 @@
 static const char usage[] =
     "usage: class --submissions DIR [options] -- GRADER grade [its options]\n"
     "  --out DIR         where gradebook, page and results go (default results/class)\n"
-    "  --settings FILE   weights and late penalties (class.ini)\n"
+    "  --settings FILE   weights, due dates and late penalties (class.ini)\n"
+    "  --format F        write OUT/F.csv too, for import: moodle or canvas\n"
     "  --jobs N          submissions that are graded at once (default: half of the processors,\n"
     "                    or two a GPU)\n"
     "  --gpus LIST       GPUs to share out among them: 0,1\n"
@@ -20,6 +21,7 @@ static const char usage[] =
 static const struct option names[] = {{"submissions", required_argument, NULL, 's'},
                                       {"out", required_argument, NULL, 'o'},
                                       {"settings", required_argument, NULL, 'i'},
+                                      {"format", required_argument, NULL, 'f'},
                                       {"jobs", required_argument, NULL, 'j'},
                                       {"gpus", required_argument, NULL, 'g'},
                                       {"rerun", no_argument, NULL, 'r'},
@@ -43,6 +45,14 @@ static bool set_scheduler(class_options *o, const char *name)
     return false;
 }
 
+static bool set_format(class_options *o, const char *name)
+{
+    o->format = name;
+    if (strcmp(name, "moodle") == 0 || strcmp(name, "canvas") == 0) return true;
+    fprintf(stderr, "class: the format of a gradebook is moodle or canvas, not \"%s\"\n", name);
+    return false;
+}
+
 static bool set_option(command_line *c, int letter)
 {
     class_options *o = &c->options;
@@ -50,6 +60,7 @@ static bool set_option(command_line *c, int letter)
     case 's': o->submissions = optarg; return true;
     case 'o': o->out = optarg; return true;
     case 'i': o->settings = optarg; return true;
+    case 'f': return set_format(o, optarg);
     case 'j': return (o->jobs = atoi(optarg)) > 0;
     case 'g': o->gpus = optarg; return true;
     case 'r': o->rerun = true; return true;
@@ -90,6 +101,20 @@ static int usual_jobs(const class_options *o)
     return processors > 3 ? (int)(processors / 2) : 1;
 }
 
+/* An exercise that does not exist would be every student's failure. */
+static bool grader_understands(const char *const *words)
+{
+    options o;
+    int count = 0;
+    while (words[count]) count++;
+    char **copy = calloc((size_t)count + 1, sizeof *copy); /* getopt puts them into another order */
+    memcpy(copy, words, (size_t)count * sizeof *copy);
+    optind = 0; /* from the start again */
+    const bool good = options_parse(&o, count, copy);
+    free(copy);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     const char *build = getenv("COURSE_BUILD");
@@ -99,6 +124,7 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    if (!grader_understands(c.options.grader)) return 2;
     if (c.options.jobs == 0) c.options.jobs = usual_jobs(&c.options);
     c.options.out = absolute(c.options.out);
     if (c.task >= 0) return slurm_task(&c.options, c.list, c.task);

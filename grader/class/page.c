@@ -1,16 +1,17 @@
-/* page.c: what the class can do and where it fails, as one page that may be shown to the class. */
+/* page.c: what the class can do and which mistakes it makes, as one page that may be shown to it.
+ */
 #include "class.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BINS       10
-#define CASES_MOST 20
+#define BINS          10
+#define MISTAKES_MOST 20
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<title>The class</title>\n<style>\n"
+    "<style>\n"
     "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 "
     "1rem;"
     " color: #222; background: #fff }\n"
@@ -30,7 +31,59 @@ static const char head[] =
     "block; font-weight: 400; color: #666 }\n"
     "@media (max-width: 40rem) { body { font-size: 14px } th, td { padding: .2rem .25rem } "
     "caption { padding: 0 .25rem } }\n"
-    "</style></head><body>\n<h1>The class</h1>\n";
+    ".facts { color: #666; overflow-wrap: anywhere }\n"
+    "</style>\n";
+
+/* ---- what was graded, when, on what ---------------------------------------------------------- */
+
+static void put_title(FILE *to, const char *name)
+{
+    fputs("<title>", to);
+    put_xml(to, name);
+    fputs("</title></head><body>\n<h1>", to);
+    put_xml(to, name);
+    fputs("</h1>\n", to);
+}
+
+static const char *device_in(const json_t *results)
+{
+    return string_of(json_object_get(results, "device"), "name");
+}
+
+static const char *commit_in(const json_t *results)
+{
+    return string_of(results, "commit");
+}
+
+/* Each that there is, once. */
+static void put_each(FILE *to, const char *before, const submission *all, size_t count,
+                     const char *fact_in(const json_t *results))
+{
+    json_t *seen = json_object();
+    for (size_t i = 0; i < count; i++) {
+        const char *fact = fact_in(all[i].results);
+        if (!*fact || json_object_get(seen, fact)) continue;
+        fputs(json_object_size(seen) == 0 ? before : ", ", to);
+        put_xml(to, fact);
+        json_object_set_new(seen, fact, json_true());
+    }
+    json_decref(seen);
+}
+
+/* Nothing is graded twice: the newest grading may be of one submission alone. */
+static void put_facts(FILE *to, const submission *all, size_t count)
+{
+    const char *newest = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *started = string_of(all[i].results, "started");
+        if (strcmp(started, newest) > 0) newest = started;
+    }
+    fputs("<p class=\"facts\">Last graded ", to);
+    put_xml(to, *newest ? newest : "never");
+    put_each(to, "; on ", all, count, device_in);
+    put_each(to, "; course at ", all, count, commit_in);
+    fputs("</p>\n", to);
+}
 
 /* ---- how the points are spread --------------------------------------------------------------- */
 
@@ -57,7 +110,7 @@ static void put_distribution(FILE *to, const submission *all, size_t count, cons
     fputs("</table>\n", to);
 }
 
-/* ---- exercises and cases --------------------------------------------------------------------- */
+/* ---- exercises ------------------------------------------------------------------------------- */
 
 /* Counters under a name each, in the order of their first mention. */
 static void count_up(json_t *table, const char *name, const char *what, double by)
@@ -67,34 +120,26 @@ static void count_up(json_t *table, const char *name, const char *what, double b
     json_object_set_new(row, what, json_real(real_of(row, what) + by));
 }
 
-static void count_exercise(json_t *exercises, json_t *cases, const json_t *one)
+static void count_exercise(json_t *exercises, const json_t *one)
 {
-    char name[128], full[320];
-    size_t i;
-    json_t *c;
-    snprintf(name, sizeof name, "%lld %s", json_integer_value(json_object_get(one, "id")),
-             string_of(one, "name"));
+    char name[128];
+    snprintf(name, sizeof name, "%s %s", id_words(id_of(one)), string_of(one, "name"));
     count_up(exercises, name, "all", 1);
-    count_up(exercises, name, string_of(one, "status"), 1);
+    count_up(exercises, name, status_of(one), 1);
     count_up(exercises, name, "points", real_of(one, "points"));
     count_up(exercises, name, "max_points", real_of(one, "max_points"));
-    json_array_foreach(json_object_get(one, "cases"), i, c)
-    {
-        snprintf(full, sizeof full, "%s: %s", name, string_of(c, "name"));
-        count_up(cases, full, "all", 1);
-        count_up(cases, full, "failed", strcmp(string_of(c, "status"), "failed") == 0);
-    }
 }
 
 static void put_exercises(FILE *to, json_t *exercises)
 {
-    static const char *const statuses[] = {"passed", "failed", "build_failed", "not_started",
-                                           "skipped"};
+    static const char *const statuses[] = {"passed",      "failed",        "did not build",
+                                           "not started", "not handed in", "skipped"};
     const char *name;
     json_t *row;
     fputs("<h2>Exercises</h2>\n<div class=\"wide\"><table><tr><th>exercise<th "
           "class=\"n\">passed<th class=\"n\">failed"
-          "<th class=\"n\">did not build<th class=\"n\">not started<th class=\"n\">skipped"
+          "<th class=\"n\">did not build<th class=\"n\">not started<th class=\"n\">not handed "
+          "in<th class=\"n\">skipped"
           "<th class=\"n\">points, mean\n",
           to);
     json_object_foreach(exercises, name, row)
@@ -111,65 +156,110 @@ static void put_exercises(FILE *to, json_t *exercises)
     fputs("</table></div>\n", to);
 }
 
-typedef struct failing {
-    const char *name;
-    double failed, all;
-} failing;
+/* ---- mistakes -------------------------------------------------------------------------------- */
+
+/* In the words of docs/messages.md: the likely one behind wrong results, else behind what softgpu
+ * found, else what it found. */
+static const char *mistake_in(const json_t *one_case)
+{
+    const json_t *found = json_array_get(json_object_get(one_case, "findings"), 0);
+    const char *words = string_of(one_case, "mistake");
+    if (!*words) words = string_of(found, "cause");
+    return *words ? words : string_of(found, "kind");
+}
+
+/* Whoever made it in many cases of an exercise made it once. */
+static void count_mistakes(json_t *mistakes, const json_t *exercise)
+{
+    size_t i;
+    const char *words;
+    json_t *one, *ignored, *made = json_object();
+    json_array_foreach(json_object_get(exercise, "cases"), i, one)
+    {
+        words = mistake_in(one);
+        if (*words) json_object_set_new(made, words, json_true());
+    }
+    json_object_foreach(made, words, ignored)
+    {
+        count_up(mistakes, words, "", 1);
+        count_up(mistakes, words, id_words(id_of(exercise)), 1);
+    }
+    json_decref(made);
+}
+
+typedef struct mistake {
+    const char *words;
+    json_t *row; /* {"": times, "206": times, ...} */
+} mistake;
 
 static int most_first(const void *a, const void *b)
 {
-    const failing *x = a, *y = b;
-    if (x->failed != y->failed) return x->failed < y->failed ? 1 : -1;
-    return strcmp(x->name, y->name);
+    const mistake *x = a, *y = b;
+    const double difference = real_of(y->row, "") - real_of(x->row, "");
+    if (difference != 0) return difference > 0 ? 1 : -1;
+    return strcmp(x->words, y->words);
 }
 
-static void put_cases(FILE *to, json_t *cases)
+static void put_mistake(FILE *to, const mistake *m)
 {
-    const char *name;
+    const char *id, *before = "";
+    json_t *ignored;
+    fputs("<tr><td>", to);
+    put_xml(to, m->words);
+    fprintf(to, "<td class=\"n\">%.0f<td>", real_of(m->row, ""));
+    json_object_foreach(m->row, id, ignored)
+    {
+        if (!*id) continue;
+        fprintf(to, "%s%s (%.0f)", before, id, real_of(m->row, id));
+        before = ", ";
+    }
+    fputc('\n', to);
+}
+
+static void put_mistakes(FILE *to, json_t *mistakes)
+{
+    const char *words;
     json_t *row;
     size_t count = 0;
-    failing *all = calloc(json_object_size(cases) + 1, sizeof *all);
-    json_object_foreach(cases, name, row)
-    {
-        if (real_of(row, "failed") <= 0) continue;
-        all[count++] = (failing){name, real_of(row, "failed"), real_of(row, "all")};
-    }
+    mistake *all = calloc(json_object_size(mistakes) + 1, sizeof *all);
+    json_object_foreach(mistakes, words, row) all[count++] = (mistake){words, row};
     qsort(all, count, sizeof *all, most_first);
-    fputs("<h2>Cases that fail most</h2>\n", to);
-    if (count == 0) fputs("<p>None failed.</p>\n", to);
-    if (count > 0) fputs("<table><tr><th>case<th class=\"n\">failed<th class=\"n\">of\n", to);
-    for (size_t i = 0; i < count && i < CASES_MOST; i++) {
-        fputs("<tr><td>", to);
-        put_xml(to, all[i].name);
-        fprintf(to, "<td class=\"n\">%.0f<td class=\"n\">%.0f\n", all[i].failed, all[i].all);
-    }
+    fputs("<h2>Mistakes</h2>\n", to);
+    if (count == 0) fputs("<p>None that the grader knows by name.</p>\n", to);
+    if (count > 0)
+        fputs("<table><tr><th>mistake<th class=\"n\">made<th>in exercise (students)\n", to);
+    for (size_t i = 0; i < count && i < MISTAKES_MOST; i++) put_mistake(to, &all[i]);
     if (count > 0) fputs("</table>\n", to);
     free(all);
 }
 
 void write_page(FILE *to, const submission *all, size_t count, const settings *settings)
 {
-    json_t *exercises = json_object(), *cases = json_object(), *one;
+    json_t *exercises = json_object(), *mistakes = json_object(), *one;
     size_t graded = 0, refused = 0, i;
     for (size_t s = 0; s < count; s++) {
         graded += all[s].results != NULL;
         refused += *all[s].refused != '\0';
         json_array_foreach(json_object_get(all[s].results, "exercises"), i, one)
         {
-            count_exercise(exercises, cases, one);
+            count_exercise(exercises, one);
+            count_mistakes(mistakes, one);
         }
     }
+    const char *name = settings_find(settings, "course", "name");
     fputs(head, to);
+    put_title(to, name ? name : "The class");
+    put_facts(to, all, count);
     fprintf(
         to,
         "<p>%zu submissions: %zu graded, %zu refused, %zu that the grader could not grade.</p>\n",
         count, graded, refused, count - graded - refused);
     put_distribution(to, all, count, settings);
     put_exercises(to, exercises);
-    put_cases(to, cases);
+    put_mistakes(to, mistakes);
     put_leaderboards(to, all, count);
     put_changes(to, all, count);
     fputs("</body></html>\n", to);
     json_decref(exercises);
-    json_decref(cases);
+    json_decref(mistakes);
 }

@@ -1,5 +1,5 @@
 /*
- * progress.c: what is done and how long the rest may take. The time left is a range: from how far
+ * progress.c: what is done and how long the rest may take, give or take how much: from how far
  * apart the times of those that are done lie follows how well they tell the others'.
  */
 #include "class.h"
@@ -9,32 +9,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENOUGH 3 /* submissions, before anything is said */
-
 /*
  * Each of the n left takes m seconds, give or take d; m itself is known from k only. Their sum is
  * n m, give or take d sqrt(n + n n / k), of which two are taken; at_once of them go at a time, of
- * which those at work are half done.
+ * which those at work are half done. Of one that is done nobody knows d: it is taken for m.
  */
 void time_left(const progress *p, char text[64])
 {
     const double k = (double)p->done, mean = p->seconds / k, undone = (double)(p->all - p->done);
     const double n = undone - 0.5 * fmin((double)p->at_work, undone);
-    if (p->done < ENOUGH) {
+    if (p->done == 0) {
         snprintf(text, 64, "too early to say how long");
         return;
     }
-    const double spread = sqrt(fmax(0, p->squares / k - mean * mean) * k / (k - 1));
+    const double spread =
+        p->done == 1 ? mean : sqrt(fmax(0, p->squares / k - mean * mean) * k / (k - 1));
     const double at_once = fmax(1, fmin((double)p->at_once, undone));
     const double give = 2 * spread * sqrt(n + n * n / k) / at_once, middle = n * mean / at_once;
-    const double least = fmax(0, middle - give), most = middle + give;
-    const bool short_time = most < 90;
-    const double unit = short_time ? 1 : 60, low = floor(least / unit), high = ceil(most / unit);
-    if (low + 1 >= high) {
-        snprintf(text, 64, "about %.0f %s left", high, short_time ? "s" : "min");
-    } else {
-        snprintf(text, 64, "%.0f to %.0f %s left", low, high, short_time ? "s" : "min");
-    }
+    const double unit = middle < 90 ? 1 : 60;
+    char more[32] = "";
+    if (give >= unit / 2) snprintf(more, sizeof more, " ± %.0f", round(give / unit));
+    snprintf(text, 64, "%.0f%s %s left", ceil(middle / unit), more, unit == 1 ? "s" : "min");
 }
 
 static void clear_line(void)

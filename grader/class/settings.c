@@ -1,8 +1,12 @@
 /*
  * settings.c: class.ini.
  *
+ *   [course]
+ *   name = GPU programming        ; on the class page
  *   [weights]
  *   501 = 2                       ; points of 501 count twice
+ *   [due]
+ *   206 = 2026-11-06T23:59:00Z    ; UTC; who is later is shown, and loses nothing
  *   [late]
  *   due = 2026-11-20T23:59:00Z    ; UTC
  *   per_day = 10                  ; percent of the points for each day begun
@@ -47,7 +51,7 @@ static bool is_percent(const char *text)
 
 static bool is_exercise(const char *text)
 {
-    return catalog_find(atoi(text)) != NULL;
+    return catalog_find(id_parse(text, NULL)) != NULL;
 }
 
 /* These words reach a script: nothing in them may mean anything to a shell or to sbatch. */
@@ -78,7 +82,8 @@ static const char *wrong_setting(const setting *s)
         if (!is_exercise(s->name)) return "there is no such exercise";
         return is_number(s->value) ? NULL : "a weight is a number, 0 or more";
     }
-    if (strcmp(s->section, "submitted") == 0 ||
+    if (strcmp(s->section, "due") == 0 && !is_exercise(s->name)) return "there is no such exercise";
+    if (strcmp(s->section, "submitted") == 0 || strcmp(s->section, "due") == 0 ||
         (strcmp(s->section, "late") == 0 && strcmp(s->name, "due") == 0)) {
         return is_time(s->value, &ignored) ? NULL : "a time looks like 2026-11-20T23:59:00Z";
     }
@@ -86,8 +91,10 @@ static const char *wrong_setting(const setting *s)
         (strcmp(s->name, "per_day") == 0 || strcmp(s->name, "most") == 0)) {
         return is_percent(s->value) ? NULL : "a percentage is a number from 0 to 100";
     }
-    return "not a setting: [weights] EXERCISE, [late] due, per_day, most, [submitted] STUDENT, "
-           "[slurm] OPTION";
+    if (strcmp(s->section, "course") == 0 && strcmp(s->name, "name") == 0) return NULL;
+    return "not a setting: [course] name, [weights] EXERCISE, [due] EXERCISE, [late] due, per_day, "
+           "most, "
+           "[submitted] STUDENT, [slurm] OPTION";
 }
 
 static const char *add_setting(void *context, const ini_line *at)
@@ -135,11 +142,9 @@ const char *settings_find(const settings *s, const char *section, const char *na
     return NULL;
 }
 
-double settings_weight(const settings *s, long long exercise)
+double settings_weight(const settings *s, int exercise)
 {
-    char name[32];
-    snprintf(name, sizeof name, "%lld", exercise);
-    const char *value = settings_find(s, "weights", name);
+    const char *value = settings_find(s, "weights", id_words(exercise));
     return value ? atof(value) : 1.0;
 }
 
@@ -150,12 +155,21 @@ time_t settings_submitted(const settings *s, const char *student, time_t files)
     return files;
 }
 
-int settings_days_late(const settings *s, time_t submitted)
+static int days_after(const char *date, time_t submitted)
 {
     time_t due;
-    const char *value = settings_find(s, "late", "due");
-    if (!value || !is_time(value, &due) || submitted <= due) return 0;
+    if (!date || !is_time(date, &due) || submitted <= due) return 0;
     return (int)((submitted - due + 86399) / 86400);
+}
+
+int settings_days_late(const settings *s, time_t submitted)
+{
+    return days_after(settings_find(s, "late", "due"), submitted);
+}
+
+int settings_days_after(const settings *s, int exercise, time_t submitted)
+{
+    return days_after(settings_find(s, "due", id_words(exercise)), submitted);
 }
 
 double settings_late_factor(const settings *s, int days)

@@ -1,4 +1,4 @@
-/* settings.h: what class.ini says: weights, late penalties, what Slurm is asked for. */
+/* settings.h: what class.ini says: weights, due dates, late penalties, what Slurm is asked for. */
 #ifndef GRADER_CLASS_SETTINGS_H
 #define GRADER_CLASS_SETTINGS_H
 
@@ -19,11 +19,13 @@ typedef struct settings {
 bool settings_read(settings *, const char *path);
 void settings_free(settings *);
 /** What an exercise's points are multiplied with: [weights] 206 = 2, 1 unless said otherwise. */
-double settings_weight(const settings *, long long exercise);
+double settings_weight(const settings *, int exercise);
 /** When the student handed in: [submitted] NAME = ..., else what the files say. */
 time_t settings_submitted(const settings *, const char *student, time_t files);
 /** Days begun after [late] due; 0 when in time, or when nothing is due. */
 int settings_days_late(const settings *, time_t submitted);
+/** Days begun after the exercise's own [due]; 0 when in time, or when it has none. */
+int settings_days_after(const settings *, int exercise, time_t submitted);
 /** The part of the points that is left after so many days: [late] per_day and most, in percent. */
 double settings_late_factor(const settings *, int days);
 

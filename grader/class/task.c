@@ -52,6 +52,14 @@ static void unfinished_path(char path[PATH_MAX], const submission *s)
     snprintf(path, PATH_MAX, "%s.json", s->folder);
 }
 
+/* Where its grader builds it, beside what all are linked and timed with. */
+static const char *objects_path(const class_options *o, const submission *s)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/class_objects/%.32s", o->build, s->key);
+    return path;
+}
+
 static void keep(const class_options *o, submission *s, int status)
 {
     char unfinished[PATH_MAX];
@@ -70,7 +78,7 @@ static void keep(const class_options *o, submission *s, int status)
 /* ---- the process ----------------------------------------------------------------------------- */
 
 /* Its own words, then: where, into which file, and nothing remembered when all is graded anew. */
-static void make_command(const class_options *o, const submission *s, const char *argv[WORDS + 6])
+static void make_command(const class_options *o, const submission *s, const char *argv[WORDS + 8])
 {
     static char unfinished[PATH_MAX];
     int count = 0;
@@ -81,12 +89,14 @@ static void make_command(const class_options *o, const submission *s, const char
     argv[count++] = "--results";
     argv[count++] = unfinished;
     if (o->generation > 1) argv[count++] = "--fresh";
+    argv[count++] = "--objects";
+    argv[count++] = objects_path(o, s);
     argv[count] = NULL;
 }
 
 static void become_grader(const class_options *o, const task *t, pid_t parent)
 {
-    const char *argv[WORDS + 6];
+    const char *argv[WORDS + 8];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     make_command(o, t->submission, argv);
@@ -118,6 +128,7 @@ bool task_ended(const class_options *o, task *t)
     }
     if (waitpid(t->pid, &status, WNOHANG) == t->pid) {
         keep(o, t->submission, status);
+        remove_tree(objects_path(o, t->submission));
         return true;
     }
     if (seconds_now() - t->began > DEADLINE) kill(t->pid, SIGKILL);

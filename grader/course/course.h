@@ -19,12 +19,17 @@ typedef struct options {
     const char *results;      /* file that is written */
     const char *exercises;    /* "206 211", or NULL for all */
     const char *case_name;    /* only this case, or NULL */
+    const char *shape;        /* of the case that grader run runs, or NULL: its own */
     const char *case_start;   /* only cases whose names begin so, or NULL */
     const char *metric_start; /* the same of timings and counts */
+    const char *block;        /* "X,Y,Z", of grader see, or NULL: 0,0,0 */
+    int warp;                 /* likewise */
     unsigned long long seed;
     bool seed_given;
     int phase; /* 0: all */
     bool fresh, strict, own;
+    bool without_checks;       /* on a GPU: not on softgpu too */
+    bool cases_only;           /* neither timings nor counts */
     const char *history;       /* file with one verdict a line, or NULL */
     const char *class_results; /* what a class has, for compare, or NULL */
     const char *hidden;        /* the instructor's private file, or NULL */
@@ -40,10 +45,14 @@ typedef struct options {
     backend backend;
     isolation_wish isolation; /* from the environment: ISOLATION=required, off */
     const char *root, *build; /* of the course; the build folder */
+    const char *objects;      /* where the submission is built; NULL: there, and kept */
 } options;
 
 /** @return false after a message on stderr when the command line makes no sense. */
 bool options_parse(options *, int argc, char **argv);
+/** Has one of the exercises asked for the case asked for, if one is? @return false after a message
+ */
+bool options_case_exists(const options *);
 /** Does the command line ask for this exercise? */
 bool options_want(const options *, const exercise *);
 
@@ -52,42 +61,85 @@ bool options_want(const options *, const exercise *);
 /** Every exercise, in the order of their numbers; NULL ends the list. */
 const exercise *const *catalog(void);
 const exercise *catalog_find(int id); /* NULL when there is none */
+bool id_is_challenge(int id);
+int id_phase(int id);
+/** "206", "4b"; valid until the eighth call after it. */
+const char *id_words(int id);
+/** The number that a text begins with; 0: none. @param end if not NULL, what follows it */
+int id_parse(const char *text, char **end);
+/** As results.json has it: a number, or a challenge's name. */
+json_t *id_json(int id);
+/** The number of one of its entries; 0: none. */
+int id_of(const json_t *entry);
 /** @return file i of what a student writes for it: the source, then its parts; NULL after the last
  */
 const char *exercise_file(const exercise *, int i);
+/** Where a submission has such a file: in the folder of its phase, else, where that has none, flat
+ *  beside those folders. @return FILE, or what follows its folder */
+const char *submitted_file(const char *submission, const char *file);
+/** Is that one of them? */
+bool exercise_has_file(const exercise *, const char *file);
 /** Enter its parts, if it has any. @param folder that their paths are relative to */
 void hash_parts(hash *, const exercise *, const char *folder);
 /** SHA-256 of all of them, in a submission; "" where the source is missing */
 void exercise_hash(const exercise *, const char *submission, char hex[HASH_HEX]);
 /** Take this one in place of the exercise with its number. */
 void catalog_replace(const exercise *);
-/** Where the exercise's functions run: ON_HOST for C files, else by the backend. */
+/** Is it a file of Python? By its name. */
+bool is_python(const char *file);
+/** Where the exercise's functions run: ON_HOST for C files, ON_PYTHON for Python that calls nothing
+ *  of the course, else by the backend: Python calls libraries that run there. */
 place exercise_place(const exercise *, backend);
-/** Print the files of the exercises that were asked for, and of all that they call (needs.c). */
-int needs(const options *);
-/** Is the submission's file, and each of its parts, exactly a skeleton that was once generated
- *  (skeletons.sha256)? */
+/** Is the file exactly a skeleton that was once generated (skeletons.sha256)? */
+bool file_is_skeleton(const options *, const char *path);
+/** Are the submission's file and each of its parts? */
 bool exercise_is_skeleton(const options *, const exercise *);
+
+/* ---- answers.c ------------------------------------------------------------------------------- */
+
+#define ANSWER_MOST 512
+/** What stands behind a key in an exercise's file of answers. @return NULL, or what is wrong: with
+ *  the file, or that nothing stands there */
+const char *answer_find(const exercise *, const char *folder, const char *key,
+                        char value[ANSWER_MOST]);
+/** The number of that name that a student has. @return false when the exercise has none */
+bool draw_number(const exercise *, const char *name, const char *student, long *number);
+/** Print the numbers of the student whose submission it is. */
+int drawn(const options *);
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 
 /** What a worker says of its device. Zeros and "softgpu" or the CPU's name where there is none. */
 typedef struct device_facts {
     char name[128], driver[64], runtime[64];
-    double copy_bytes_per_second; /* measured, device to device, read + written */
-    double flop_per_second;       /* fp32 peak: cores x 2 x clock */
-    char pci[32];                 /* where the GPU is, for nvml.c; "" */
-    double core_adds_per_second;  /* of one core of the CPU, measured: each waits for the last */
+    double copy_bytes_per_second;            /* measured, device to device, read + written */
+    double flop_per_second[PRECISION_COUNT]; /* peaks: of an SM in a clock x SMs x clock; 0: not
+                                                known */
+    int capability;                          /* e.g. 90; 0 where there is no GPU */
+    char pci[32];                            /* where the GPU is, for nvml.c; "" */
+    double core_adds_per_second; /* of one core of the CPU, measured: each waits for the last */
 } device_facts;
 
 device_facts device_facts_read(const options *);
+/** The interpreter: $PYTHON, or the system's, if it has NumPy; else NULL. */
+const char *python(void);
 /** Can exercises of this place run here? @return NULL, or what they need, e.g. "nvcc". */
 const char *place_needs(const options *, place);
+/** The same of one exercise. */
+const char *exercise_needs(const options *, const exercise *, place);
+
+/* ---- tensor_cores.c ---------------------------------------------------------------------------
+ */
+
+/** What the tensor cores of one SM do in a clock, with dense operands; 0: not known. */
+double tensor_operations(int capability, precision);
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
 
 /** The UUID of the GPU that workers will use. @return false when there is none */
 bool gpu_find(const options *, char uuid[64]);
+/** How many GPUs a worker sees. */
+int gpu_count(const options *);
 /** Wait until no other grader holds this GPU. @return a descriptor, to be closed to let go of it;
  *  -1 after a message when it cannot be locked */
 int gpu_lock(const char *folder, const char *uuid);

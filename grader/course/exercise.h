@@ -14,9 +14,12 @@ typedef enum place {
     ON_HOST = 1,    /* phase 1: C on the CPU */
     ON_SOFTGPU = 2, /* CUDA exercises without a GPU */
     ON_GPU = 4,
+    ON_PYTHON = 8, /* Python with NumPy that calls no CUDA, on the CPU too */
+    ON_CPU = ON_HOST | ON_PYTHON,
 } place;
 
-#define SHAPE_MAX 9
+#define SHAPE_MAX        9
+#define WALL_CLOCK_CORES 4
 
 typedef struct grading_case {
     const char *name;               /**< unique in its exercise; what `make check CASE=` takes */
@@ -26,7 +29,12 @@ typedef struct grading_case {
     bool once;                      /**< long runs only: one seed, one address */
     double seconds;                 /**< deadline of one call; 0: 10 s */
     int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
+    long most[SHAPE_MAX]; /**< not 0: this size is drawn, from that of the shape up to this one */
 } grading_case;
+
+/** What a timed function computes in: which ceiling of arithmetic is its own. IN_HALF: fp16, bf16
+ */
+typedef enum precision { IN_FP32, IN_TF32, IN_HALF, IN_INT8, PRECISION_COUNT } precision;
 
 /** Times one function against a frozen baseline (baseline.c or .cu beside the cases) in pairs. Work
  *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
@@ -37,13 +45,18 @@ typedef struct speed_test {
     void (*run)(const char *function,
                 const long *shape); /**< fresh inputs, ONE timed call, judge */
     long shape[SHAPE_MAX];
-    int varied;     /**< which number of the shape each pair changes */
-    bool from_idle; /**< the device has nothing to do when the call begins: the time has the host's
-                         way to it, too, and not only the kernels */
-    unsigned where; /**< ON_HOST or ON_GPU */
+    int varied;      /**< which number of the shape each pair changes */
+    bool from_idle;  /**< the device has nothing to do when the call begins: the time has the host's
+                          way to it, too, and not only the kernels */
+    unsigned where;  /**< ON_HOST, ON_PYTHON or ON_GPU */
+    bool wall_clock; /**< on the CPU: the time is the wall clock's, so that threads gain something;
+                        a call is given WALL_CLOCK_CORES of them, and joins those that it starts */
     double threshold; /**< full points when the student's rate is this many baseline rates */
     double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
     double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
+    precision precision;
+    int capability; /**< of GPUs, e.g. 90, to which the threshold belongs: not judged on others; 0:
+                         of all */
     /** The baseline's known rate: this share of the device's copy bandwidth for so many bytes, or,
      *  without bytes, of its arithmetic for `flop` (on the CPU: of additions that wait for each
      *  other). Below 30 % of it nothing can be concluded. 0: not known */
@@ -63,23 +76,48 @@ typedef struct traffic_test {
     void (*run)(const char *function,
                 const long *shape); /**< fresh inputs, ONE counted call, judge */
     long shape[SHAPE_MAX];
+    int varied; /**< of a test with a baseline: index of the size that is secretly another one */
     double (*count)(const device_counts *); /**< one of those below */
     double ideal;                           /**< the least that the call could do with; 0: as 1 */
     bound bound;
-    double wanted; /**< full points from here on */
+    double wanted;   /**< full points from here on */
+    bool no_kernels; /**< what is counted is memory alone; else a call without a kernel fails */
 } traffic_test;
 
+/** A number that each student has another of, between low and high. */
+typedef struct drawn_number {
+    const char *name;
+    long low, high;
+    long step; /**< low, low + step, ... up to high; at least 1 */
+} drawn_number;
+
+/** A challenge is no part of the course: its name has a phase and a letter, as 4b, and its points
+ * are a bonus beyond the total. Its number comes after all others. */
+#define CHALLENGE(phase, letter) (1000 + 100 * (phase) + (letter) - 'a')
+
 typedef struct exercise {
-    int id;                    /**< e.g. 206 */
-    const char *name;          /**< e.g. "matmul_naive" */
-    const char *file;          /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
-    const char *parts[8];      /**< further files beside it, which it includes; NULL ends it */
+    int id;                  /**< e.g. 206, or CHALLENGE(4, 'b') */
+    const char *name;        /**< e.g. "matmul_naive" */
+    const char *file;        /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
+    const char *parts[8];    /**< further files beside it, which it includes; NULL ends it */
+    const char *includes[4]; /**< parts of prerequisites that its file includes too, as "../" and
+                                  this path; NULL ends it */
+    const char *answers[24]; /**< keys of the part that ends in .answers; NULL ends the list */
+    const drawn_number
+        *drawn; /**< for the `student` of that part; ends with a NULL name; or NULL */
     const char *functions[24]; /**< contract names that the file exports; NULL ends the list */
     int prerequisites[12];     /**< exercises that this one calls; 0 ends the list */
     bool host_copies;          /**< its calls may take data to the host and bring it back */
-    bool own_prerequisites;    /**< phase 5: link the student's own where they passed */
+    bool cublas;               /**< it may call cuBLAS, with which no other is linked */
+    int devices;               /**< that its calls use; 0: one. With fewer GPUs it is skipped */
+    bool exponentials;         /**< it has exp or log: a mistake may be one with them */
+    bool masks;                /**< what is masked or ignored becomes 0 */
+    bool sm_90a;               /**< compiled for it where the GPU has it; what uses it is guarded,
+                                    so that softgpu and other GPUs have another path */
+    bool own_prerequisites;    /**< link those of the student's own that passed */
     const char *baseline_file; /**< e.g. "grader/exercises/206_matmul_naive/baseline.cu", or NULL */
     double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
+    const char *see; /**< the case that shows the point of its kernels; NULL: a small one */
     const grading_case *cases;   /**< ends with a row whose name is NULL */
     const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
     const traffic_test *traffic; /**< likewise */

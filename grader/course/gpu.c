@@ -28,6 +28,17 @@ bool gpu_find(const options *o, char uuid[64])
     return *uuid != '\0';
 }
 
+int gpu_count(const options *o)
+{
+    char program[PATH_MAX];
+    snprintf(program, sizeof program, "%s/worker_cuda", o->build);
+    const char *const argv[] = {program, "--count", NULL};
+    process_result r = process_run(argv, NULL, 60.0, 63);
+    const int count = r.status == 0 && r.output ? atoi(r.output) : 0;
+    free(r.output);
+    return count;
+}
+
 /* Everybody may lock it, whoever was first. Another user's file in a folder with the sticky bit
  * must not be opened with O_CREAT. */
 static int open_lock(const char *path)

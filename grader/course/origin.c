@@ -18,7 +18,7 @@ static const struct {
     {"cases", {"grader/exercises/*/cases.c", "grader/exercises/shared/*"}},
     {"contracts", {"phase[1-5]_*/*.h", "common/*.h"}},
     {"references", {"solutions/phase[1-5]_*/*", "grader/exercises/*/baseline.c*"}},
-    {"grader", {"grader/*.[ch]", "grader/*/*.[ch]", "common/*.c"}},
+    {"grader", {"grader/*.[ch]", "grader/*/*.[ch]", "grader/worker/*.py", "common/*.c"}},
     {"emulator",
      {"emulator/cucc", "emulator/*.h", "emulator/frontends/*", "emulator/include/*",
       "emulator/include/*/*", "emulator/device/*", "emulator/device/*/*", "emulator/runtime/*/*"}},

@@ -20,7 +20,7 @@ static FILE *open_list(const options *o)
     return file;
 }
 
-static bool is_skeleton(const options *o, const char *path)
+bool file_is_skeleton(const options *o, const char *path)
 {
     char line[PATH_MAX], hex[HASH_HEX];
     struct stat facts;
@@ -43,8 +43,9 @@ bool exercise_is_skeleton(const options *o, const exercise *e)
 {
     char path[PATH_MAX];
     for (int i = 0; exercise_file(e, i); i++) {
-        snprintf(path, sizeof path, "%s/%s", o->submission, exercise_file(e, i));
-        if (!is_skeleton(o, path)) return false;
+        snprintf(path, sizeof path, "%s/%s", o->submission,
+                 submitted_file(o->submission, exercise_file(e, i)));
+        if (!file_is_skeleton(o, path)) return false;
     }
     return true;
 }

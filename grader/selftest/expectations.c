@@ -12,11 +12,12 @@
  *     // FAST: case | text                   quicker than the honest one, and wrong: as above, and
  *                                            not a point
  *     // HOSTILE: where | text | condition   must fail there with that text: in a case, in a timing
- *                                            or count ("too slow" where that says no more), or in
- *                                            the build; in the last, and in a case,
- *                                            it gets not a point
+ *                                            or count ("too slow" where that says no more, "too
+ *                                            noisy" where a busy machine cannot tell), or in the
+ *                                            build; in the last, and in a case, it gets not a point
  *
- * A wrong, slow or fast one is a patch on the solution where it can be, NAME.patch (patch.c).
+ * A wrong, slow or fast one is a patch on the solution where it can be, NAME.patch (patch.c). In a
+ * file of Python the line begins with "# ".
  *
  * A case or a metric is given by its name or its beginning; "one / other" is one of two texts. The
  * conditions:
@@ -42,8 +43,7 @@
 #define CLAIMS_MAX 2048
 
 static const char *const folders[] = {"wrong", "right", "slow", "fast", "hostile"};
-static const char *const marks[] = {
-    "// WRONG:", "// RIGHT:", "// SLOW:", "// FAST:", "// HOSTILE:"};
+static const char *const marks[] = {"WRONG:", "RIGHT:", "SLOW:", "FAST:", "HOSTILE:"};
 
 static void trim(char *s)
 {
@@ -102,8 +102,9 @@ static bool read_claim(claim *c, const char *path)
     FILE *file = fopen(path, "r");
     if (file && !fgets(line, sizeof line, file)) line[0] = '\0';
     if (file) fclose(file);
-    if (!c->exercise || !begins(line, marks[c->kind])) return false;
-    char *rest = line + strlen(marks[c->kind]);
+    char *rest = line + strspn(line, "/# ");
+    if (!c->exercise || rest == line || !begins(rest, marks[c->kind])) return false;
+    rest += strlen(marks[c->kind]);
     if (c->kind == CLAIM_RIGHT) {
         take_field(c->text, sizeof c->text, &rest);
         return *c->text;
@@ -162,7 +163,7 @@ static void read_kind(const options *o, const char *folder, claim_kind kind, cla
     snprintf(path, sizeof path, "%s/grader/exercises/%s/%s", o->root, folder, folders[kind]);
     DIR *list = opendir(path);
     for (struct dirent *d; list && (d = readdir(list));) {
-        claim c = {.kind = kind, .exercise = catalog_find(atoi(folder))};
+        claim c = {.kind = kind, .exercise = catalog_find(id_parse(folder, NULL))};
         if (d->d_name[0] == '.') continue;
         if (open_claim(o, &c, folder, d->d_name) && *count < CLAIMS_MAX) {
             claims[(*count)++] = c;
@@ -177,8 +178,8 @@ static void read_kind(const options *o, const char *folder, claim_kind kind, cla
 
 static bool wants_folder(const options *o, const char *folder)
 {
-    const exercise *e = catalog_find(atoi(folder));
-    return e ? options_want(o, e) : atoi(folder) > 0 && !o->exercises;
+    const exercise *e = catalog_find(id_parse(folder, NULL));
+    return e ? options_want(o, e) : id_parse(folder, NULL) > 0 && !o->exercises;
 }
 
 static void read_all(const options *o, claim claims[], int *count, int *bad)

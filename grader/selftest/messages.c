@@ -107,8 +107,8 @@ static bool demands(const claim *c, const message *m, const list *l)
 static void set_example(message *m, const claim *c)
 {
     const char *name = strrchr(c->label, '/') + 1;
-    snprintf(m->example, sizeof m->example, "%d_%.*s", c->exercise->id, (int)strcspn(name, "."),
-             name);
+    snprintf(m->example, sizeof m->example, "%s_%.*s", id_words(c->exercise->id),
+             (int)strcspn(name, "."), name);
 }
 
 /* With N for the number; it comes last, because a claim is held against the words as they are. */

@@ -14,6 +14,7 @@ typedef struct kind {
     char key[1024];
     const char *text; /* its first */
     int cases;
+    long times;          /* 0: nobody counted */
     const json_t *first; /* the case that showed it */
     const json_t *last;
 } kind;
@@ -21,18 +22,21 @@ typedef struct kind {
 typedef struct list {
     kind kinds[KINDS_MAX];
     int count;
-    int wrong; /* cases whose results are wrong, which is no finding */
+    int failed; /* cases, of a finding or of wrong results */
 } list;
 
-/* What two findings of one mistake share: all but the thread, the block and how often. */
+/* What two findings of one mistake share: what is wrong with which line of which kernel; or, where
+ * nobody knows the line, of which function. */
 static void write_key(char *key, size_t room, const json_t *found)
 {
-    snprintf(key, room, "%s|%s|%s|%s|%ld|%s", string_of(found, "function"),
-             string_of(found, "kind"), string_of(found, "cause"), string_of(found, "file"),
-             (long)integer_of(found, "line"), string_of(found, "kernel"));
+    const long line = (long)integer_of(found, "line");
+    snprintf(key, room, "%s|%s|%ld|%s|%s|%s", string_of(found, "kind"), string_of(found, "file"),
+             line, string_of(found, "kernel"), line ? "" : string_of(found, "function"),
+             line ? "" : string_of(found, "cause"));
 }
 
-static void enter(list *l, const json_t *grading_case, const char *key, const char *text)
+static void enter(list *l, const json_t *grading_case, const char *key, const char *text,
+                  long times)
 {
     int i = 0;
     while (i < l->count && strcmp(l->kinds[i].key, key) != 0) i++;
@@ -43,6 +47,7 @@ static void enter(list *l, const json_t *grading_case, const char *key, const ch
         snprintf(k->key, sizeof k->key, "%s", key);
         l->count++;
     }
+    k->times += times;
     k->cases += k->last != grading_case;
     k->last = grading_case;
 }
@@ -55,16 +60,17 @@ static void enter_case(list *l, const json_t *one)
     char key[1024];
     const char *message = string_of(one, "message");
     const bool mismatch = json_is_true(json_object_get(one, "mismatch"));
-    bool told = mismatch || strcmp(string_of(one, "status"), "failed") != 0;
-    l->wrong += mismatch;
+    const bool failed = strcmp(string_of(one, "status"), "failed") == 0;
+    bool told = mismatch || !failed;
+    l->failed += failed;
     json_array_foreach(json_object_get(one, "findings"), i, found)
     {
         const char *text = string_of(found, "text");
         told = told || strcmp(text, message) == 0;
         write_key(key, sizeof key, found);
-        enter(l, one, key, text);
+        enter(l, one, key, text, (long)integer_of(found, "count"));
     }
-    if (!told) enter(l, one, message, message);
+    if (!told) enter(l, one, message, message, 0);
 }
 
 static void print_kinds(const list *l, const char *submission, const json_t *entry)
@@ -72,7 +78,9 @@ static void print_kinds(const list *l, const char *submission, const json_t *ent
     for (int i = 0; i < l->count; i++) {
         const kind *k = &l->kinds[i];
         printf("    %s\n", k->text);
-        printf("      in %d case%s; ", k->cases, k->cases > 1 ? "s" : "");
+        printf("      in %d case%s", k->cases, k->cases > 1 ? "s" : "");
+        if (k->times > 1) printf(", %ld times in all", k->times);
+        printf("; ");
         report_again(submission, entry, k->first);
     }
 }
@@ -86,12 +94,12 @@ static int print_exercise(const char *submission, const json_t *entry)
     const json_t *cases = json_object_get(entry, "cases");
     list *l = calloc(1, sizeof *l);
     json_array_foreach((json_t *)cases, i, one) enter_case(l, one);
-    printf("  %ld %-22s ", integer_of(entry, "id"), string_of(entry, "name"));
+    printf("  %s %-22s ", id_words(id_of(entry)), string_of(entry, "name"));
     if (json_array_size(cases) == 0)
         printf("%s %s\n", status, string_of(entry, "reason"));
     else
-        printf("%zu cases, %d of them with wrong results; %d finding%s\n", json_array_size(cases),
-               l->wrong, l->count, l->count == 1 ? "" : "s");
+        printf("%zu cases, %d of them failed; %d finding%s\n", json_array_size(cases), l->failed,
+               l->count, l->count == 1 ? "" : "s");
     print_kinds(l, submission, entry);
     const int count = l->count + !strcmp(status, "build_failed");
     free(l);
@@ -113,7 +121,7 @@ int findings(const options *o)
     {
         count += print_exercise(string_of(root, "submission"), entry);
     }
-    printf("\n  %d different findings\n", count);
+    printf("\n  %d finding%s\n", count, count == 1 ? "" : "s");
     json_decref(root);
-    return count > 0;
+    return o->strict && count > 0;
 }

@@ -38,11 +38,13 @@ static void page_path(char path[PATH_MAX], const options *o, const exercise *e)
 static bool print_section(FILE *page, int number)
 {
     char line[1024], heading[32];
-    bool inside = false, found = false;
+    bool inside = false, found = false, blank = false;
     snprintf(heading, sizeof heading, "### Hint %d", number);
     while (fgets(line, sizeof line, page)) {
         if (line[0] == '#') inside = strncmp(line, heading, strlen(heading)) == 0;
-        if (!inside) continue;
+        if (!inside || line[0] == '<') continue; /* what folds it on the page */
+        if (line[0] == '\n' && blank) continue;
+        blank = line[0] == '\n';
         found = true;
         fputs(line[0] == '#' ? line + strspn(line, "# ") : line, stdout);
     }
@@ -52,7 +54,7 @@ static bool print_section(FILE *page, int number)
 int hint(const options *o)
 {
     char path[PATH_MAX];
-    const exercise *e = o->exercises ? catalog_find(atoi(o->exercises)) : NULL;
+    const exercise *e = o->exercises ? catalog_find(id_parse(o->exercises, NULL)) : NULL;
     if (!e) {
         fprintf(stderr, "grader: which exercise? e.g. make hint EX=211\n");
         return 2;
@@ -62,7 +64,10 @@ int hint(const options *o)
     const int number = next_hint(o, e->id);
     const bool found = page && print_section(page, number);
     if (page) fclose(page);
-    if (found && number < HINTS) printf("(%d of %d; ask again for more)\n", number, HINTS);
+    if (found) {
+        printf("(%d of %d; %s: make hint EX=%s)\n", number, HINTS,
+               number < HINTS ? "the next" : "from the first again", id_words(e->id));
+    }
     if (!found) fprintf(stderr, "grader: %s has no hint %d\n", path, number);
     return found ? 0 : 2;
 }

@@ -135,10 +135,19 @@ json_t *history_of(const options *o, const char *submission, int id)
     {
         const json_t *entry = json_object_get(record, "entry");
         if (strcmp(string_of(record, "submission"), submission) != 0) continue;
-        if (entry && (!id || integer_of(entry, "id") == id)) json_array_append(some, record);
+        if (entry && (!id || id_of(entry) == id)) json_array_append(some, record);
     }
     json_decref(all);
     return some;
+}
+
+const json_t *last_record(const json_t *records, int id)
+{
+    for (size_t i = json_array_size(records); i-- > 0;) {
+        const json_t *record = json_array_get(records, i);
+        if (id_of(json_object_get(record, "entry")) == id) return record;
+    }
+    return NULL;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -160,8 +169,8 @@ static json_t *heading(const grading *g)
     return json_pack("{s:s, s:s, s:s, s:{s:s, s:f, s:f}, s:s}", "time", g->started, "commit",
                      g->commit, "backend", o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device",
                      "name", g->device.name, "copy_bytes_per_second",
-                     g->device.copy_bytes_per_second, "flop_per_second", g->device.flop_per_second,
-                     "submission", whole);
+                     g->device.copy_bytes_per_second, "flop_per_second",
+                     g->device.flop_per_second[IN_FP32], "submission", whole);
 }
 
 static json_t *record_of(const grading *g, json_t *entry, const exercise *e)
@@ -204,7 +213,7 @@ static bool is_known(const options *o, const json_t *record, int id)
 void history_note(const grading *g, json_t *entry, bool judged)
 {
     const options *o = g->options;
-    const exercise *e = catalog_find((int)integer_of(entry, "id"));
+    const exercise *e = catalog_find(id_of(entry));
     if (!o->history || o->case_name || o->slow > 0 || !e) return;
     if (!strcmp(string_of(entry, "status"), "skipped")) return;
     json_t *record = record_of(g, entry, e);

@@ -69,34 +69,76 @@ static const json_t *test_at(const json_t *record, size_t i)
                      : json_array_get(json_object_get(entry, "traffic"), i - timed);
 }
 
+/* Colours that most eyes tell apart; a shape is the series' own. */
+static void write_look(FILE *to, const char *colour, size_t shape)
+{
+    fprintf(to, "pt %zu ps 0.7 lw 1.5 lc rgb '%s'", 4 + shape, colour);
+}
+
+static const char *colour_of(size_t series)
+{
+    static const char *const all[] = {"#d55e00", "#0072b2", "#009e73", "#cc79a7",
+                                      "#e69f00", "#56b4e9", "#666666"};
+    return all[series % (sizeof all / sizeof *all)];
+}
+
+/* Between single quotes of gnuplot's. */
+static void write_title(FILE *to, char letter, const char *metric)
+{
+    fprintf(to, " title '%c  ", letter);
+    for (; *metric; metric++) fputc(*metric == '\'' || *metric < ' ' ? ' ' : *metric, to);
+    fputc('\'', to);
+}
+
 /* Level with the newest of other records, from end to end. */
-static void write_level(FILE *to, const char *data, const char *whose, const json_t *records,
-                        size_t column, char letter, size_t gradings, int dashes)
+static void write_level(FILE *to, const char *data, const json_t *records, size_t column,
+                        const char *colour, size_t gradings, int dashes)
 {
     const size_t count = json_array_size(records);
     if (count == 0) return;
     fprintf(to,
             ", \\\n $%s every ::%zu::%zu using (0.5):%zu:(%zu):(0) with vectors nohead "
-            "dt %d lc %d title '%c of the %s'",
-            data, count - 1, count - 1, column, gradings, dashes, letter - 'A' + 2, letter, whose);
+            "dt %d lc rgb '%s' notitle",
+            data, count - 1, count - 1, column, gradings, dashes, colour);
 }
 
-/* Of the last record, which all others are compared with. */
+static void write_whose(FILE *to, const char *whose, const json_t *records, int dashes)
+{
+    if (json_array_size(records) == 0) return;
+    fprintf(to, ", \\\n NaN with lines dt %d lc rgb '#000000' title '%s'", dashes, whose);
+}
+
+static size_t shown_in(const json_t *record)
+{
+    size_t count = 0;
+    const json_t *test;
+    for (size_t i = 0; (test = test_at(record, i)); i++) count += test_is_shown(test);
+    return count;
+}
+
+/* Of the last record, which all others are compared with. Equal numbers stand side by side. */
 static void write_curves(FILE *to, const json_t *own, const json_t *reference, const json_t *median)
 {
     const size_t gradings = json_array_size(own);
     const json_t *test, *last = json_array_get(own, gradings - 1);
-    char letter = 'A';
-    fprintf(to, "plot $own using 1:2 with linespoints pt 5 ps 0.6 lc 1 title 'cases passed, of "
-                "all'");
+    const double apart = 0.5 / (double)(1 + shown_in(last));
+    size_t series = 0;
+    fprintf(to, "plot $own using ($1 - 0.25):2 with linespoints ");
+    write_look(to, "#000000", 0);
+    fprintf(to, " title 'cases passed, of all'");
     for (size_t i = 0; (test = test_at(last, i)); i++) {
         if (!test_is_shown(test)) continue;
-        fprintf(to, ", \\\n $own using 1:%zu with linespoints pt 7 ps 0.7 lw 2 lc %d title '%c'",
-                i + 3, letter - 'A' + 2, letter);
-        write_level(to, "reference", "reference", reference, i + 3, letter, gradings, 2);
-        write_level(to, "median", "class: median", median, i + 3, letter, gradings, 3);
-        letter++;
+        const char *colour = colour_of(series);
+        fprintf(to, ", \\\n $own using ($1 - 0.25 + %.3f):%zu with linespoints ",
+                apart * (double)(series + 1), i + 3);
+        write_look(to, colour, series + 1);
+        write_title(to, (char)('A' + series), string_of(test, "metric"));
+        write_level(to, "reference", reference, i + 3, colour, gradings, 2);
+        write_level(to, "median", median, i + 3, colour, gradings, 3);
+        series++;
     }
+    write_whose(to, "the same of the reference", reference, 2);
+    write_whose(to, "the median of the class", median, 3);
     fprintf(to, "\n");
 }
 
@@ -105,11 +147,16 @@ static bool write_script(const char *path, const exercise *e, const json_t *own,
 {
     FILE *to = fopen(path, "w");
     if (!to) return false;
-    fprintf(to, "set terminal svg noenhanced size 720,420 font 'sans,13' background '#ffffff'\n");
+    const size_t keys = shown_in(json_array_get(own, json_array_size(own) - 1)) + 3;
+    fprintf(to, "set terminal svg noenhanced size 720,%zu font 'sans,12' background '#ffffff'\n",
+            380 + 18 * keys);
     fprintf(to,
-            "set output '%s'\nset title '%d %s: 1 is what is wanted, more is better (up to 4)'\n",
-            picture, e->id, e->name);
-    fprintf(to, "set xlabel 'grading'\nset grid\nset key outside\n");
+            "set output '%s'\nset title '%s %s: 1 is what is wanted, more is better (up to 4)'\n",
+            picture, id_words(e->id), e->name);
+    fprintf(to,
+            "set xlabel 'grading'\nset grid linecolor rgb '#dddddd'\nset border 3\n"
+            "set tics nomirror\nset key below left vertical maxrows %zu Left reverse samplen 3\n",
+            keys);
     fprintf(to, "set xrange [0.5:%zu.5]\nset xtics %zu\nset yrange [0:*]\n", json_array_size(own),
             1 + json_array_size(own) / 10);
     fprintf(to, "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc '#888888'\n");

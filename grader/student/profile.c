@@ -12,65 +12,102 @@
 
 #define LINES_SHOWN 6
 #define LINES_MAX   512
+#define CASES_MAX   16
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static double size_of(const grading_case *c)
+double case_size(const grading_case *c)
 {
     double size = 1;
     for (int i = 0; i < SHAPE_MAX; i++) size *= c->shape[i] > 0 ? (double)c->shape[i] : 1.0;
     return size;
 }
 
-/* The largest that is neither long nor of another place: in small ones the tails are all there is.
- */
-static const char *choose_case(const exercise *e)
+bool can_be_profiled(const grading_case *c)
 {
-    const grading_case *best = NULL;
+    return !c->once && c->seconds <= 0 && (!c->where || c->where & ON_SOFTGPU);
+}
+
+/* The largest of those that are judged alike: in small ones the tails are all there is. */
+static bool is_largest(const exercise *e, const grading_case *one)
+{
     for (const grading_case *c = e->cases; c->name; c++) {
-        if (c->once || c->seconds > 0 || (c->where && !(c->where & ON_SOFTGPU))) continue;
-        if (!best || size_of(c) > size_of(best)) best = c;
+        if (!can_be_profiled(c) || c->run != one->run) continue;
+        if (case_size(c) > case_size(one) || (case_size(c) == case_size(one) && c < one))
+            return false;
     }
-    return best ? best->name : e->cases[0].name;
+    return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = case_size(*(const grading_case *const *)a);
+    const double y = case_size(*(const grading_case *const *)b);
+    return (x < y) - (x > y);
+}
+
+/* One; of an exercise with several functions, enough for all of them, the largest
+ * first. @return how many */
+static int choose_cases(const exercise *e, const grading_case *chosen[CASES_MAX])
+{
+    int count = 0;
+    for (const grading_case *c = e->cases; c->name && count < CASES_MAX; c++) {
+        if (can_be_profiled(c) && is_largest(e, c)) chosen[count++] = c;
+    }
+    qsort(chosen, (size_t)count, sizeof *chosen, by_size);
+    if (count > 1 && !e->functions[1]) count = 1;
+    if (count == 0) chosen[count++] = e->cases;
+    return count;
+}
+
+char *grade_one_case(const options *o, const exercise *e, const char *case_name,
+                     const char *submission, const char *results)
+{
+    char id[16], seed[32];
+    snprintf(id, sizeof id, "%s", id_words(e->id));
+    snprintf(seed, sizeof seed, "%llu", o->seed);
+    const char *argv[] = {"/proc/self/exe",
+                          "grade",
+                          "--submission",
+                          submission,
+                          "--backend",
+                          "cpu",
+                          "--results",
+                          results,
+                          "--exercise",
+                          id,
+                          "--case",
+                          case_name,
+                          "--fresh",
+                          "--slow",
+                          "5",
+                          o->seed_given ? "--seed" : NULL,
+                          seed,
+                          NULL};
+    process_result r = process_run(argv, NULL, 300.0, 1 << 16);
+    if (r.status == 0) return r.output;
+    fprintf(stderr, "%s\n", r.output);
+    free(r.output);
+    return NULL;
 }
 
 /* @return the profile, or NULL after a message */
 static json_t *run_case(const options *o, const exercise *e, const char *name)
 {
-    char file[PATH_MAX], results[PATH_MAX], id[16], setting[PATH_MAX + 16];
+    char file[PATH_MAX], results[PATH_MAX], setting[PATH_MAX + 16];
     json_error_t error;
     snprintf(file, sizeof file, "%s/profile.json", o->build);
     snprintf(results, sizeof results, "%s/profile_results.json", o->build);
-    snprintf(id, sizeof id, "%d", e->id);
     snprintf(setting, sizeof setting, "json:%s", file);
     setenv("SOFTGPU_PROFILE", setting, 1);
     unlink(file);
-    const char *const argv[] = {"/proc/self/exe",
-                                "grade",
-                                "--submission",
-                                o->submission,
-                                "--backend",
-                                "cpu",
-                                "--results",
-                                results,
-                                "--exercise",
-                                id,
-                                "--case",
-                                name,
-                                "--fresh",
-                                "--slow",
-                                "5",
-                                NULL};
-    process_result r = process_run(argv, NULL, 300.0, 1 << 16);
-    json_t *profile = json_load_file(file, 0, &error);
-    if (!profile || r.status != 0) {
-        fprintf(stderr, "%s\ngrader: case %s left no profile\n", r.output, name);
-        json_decref(profile);
-        profile = NULL;
-    } else if (strstr(r.output, "failed")) {
-        printf("%s\n  The case failed; this is what was counted all the same.\n", r.output);
-    }
-    free(r.output);
+    char *said = grade_one_case(o, e, name, o->submission, results);
+    json_t *profile = said ? json_load_file(file, 0, &error) : NULL;
+    if (said && !profile)
+        fprintf(stderr, "%s\ngrader: case %s left no profile\n", said, name);
+    else if (said && strstr(said, "failed"))
+        printf("%s\n  The case failed; this is what was counted all the same.\n", said);
+    free(said);
     return profile;
 }
 
@@ -86,6 +123,14 @@ static double per(double a, double b)
     return b > 0 ? a / b : 0.0;
 }
 
+static double all_sectors(const json_t *counts)
+{
+    return count_in(counts, "global_load", "sectors") +
+           count_in(counts, "global_store", "sectors") +
+           count_in(counts, "global_atomic", "sectors");
+}
+
+/* Of a few sectors, a result per block, say, there is nothing to gain. */
 static void print_global(const char *label, const json_t *counts, const char *group)
 {
     const double requests = count_in(counts, group, "requests");
@@ -95,7 +140,7 @@ static void print_global(const char *label, const json_t *counts, const char *gr
     printf(
         "    %-22s %.0f requests of warps, %.1f sectors each (%.0f bytes moved, %.0f asked for)\n",
         label, requests, sectors / requests, 32 * sectors, bytes);
-    if (use < 0.5) {
+    if (use < 0.5 && sectors > 0.1 * all_sectors(counts)) {
         printf("    %22s only %.0f %% of what is moved is used: do neighbouring threads take\n"
                "    %22s neighbouring elements?\n",
                "", 100 * use, "");
@@ -167,9 +212,7 @@ static line *find_line(line all[], int *count, const json_t *site)
 
 static void add_site(line *l, const json_t *counts)
 {
-    l->sectors += count_in(counts, "global_load", "sectors") +
-                  count_in(counts, "global_store", "sectors") +
-                  count_in(counts, "global_atomic", "sectors");
+    l->sectors += all_sectors(counts);
     l->conflicts += count_in(counts, "shared_load", "conflicts") +
                     count_in(counts, "shared_store", "conflicts");
     l->instructions += count_in(counts, NULL, "instructions");
@@ -183,7 +226,9 @@ static int costlier(const void *a, const void *b)
     return (x->instructions < y->instructions) - (x->instructions > y->instructions);
 }
 
-static void print_lines(const json_t *sites, double all_instructions)
+/* The lines of the student's own file are quoted. */
+static void print_lines(const options *o, const exercise *e, const json_t *sites,
+                        double all_instructions)
 {
     size_t i;
     int count = 0;
@@ -200,10 +245,11 @@ static void print_lines(const json_t *sites, double all_instructions)
                "instructions");
     for (int n = 0; n < count && n < LINES_SHOWN; n++) {
         const char *slash = strrchr(all[n].file, '/');
-        char where[64];
+        char where[64], text[QUOTE_MAX];
+        quote_line(o->submission, e->file, all[n].file, all[n].number, text);
         snprintf(where, sizeof where, "%s:%ld", slash ? slash + 1 : all[n].file, all[n].number);
-        printf("      %-46s %12.0f %10.0f %11.1f %%\n", where, all[n].sectors, all[n].conflicts,
-               100 * per(all[n].instructions, all_instructions));
+        printf("      %-46s %12.0f %10.0f %11.1f %%   %s\n", where, all[n].sectors,
+               all[n].conflicts, 100 * per(all[n].instructions, all_instructions), text);
     }
     free(all);
 }
@@ -229,7 +275,8 @@ static void print_size(const json_t *launch, const char *key, const char *what)
            what);
 }
 
-static void print_kernel(const json_t *profile, size_t number, const json_t *kernel)
+static void print_kernel(const options *o, const exercise *e, const json_t *profile, size_t number,
+                         const json_t *kernel)
 {
     const json_t *counts = json_object_get(kernel, "counts"),
                  *launch = first_launch(profile, number);
@@ -245,28 +292,54 @@ static void print_kernel(const json_t *profile, size_t number, const json_t *ker
     print_global("global memory, stores", counts, "global_store");
     print_shared(counts);
     print_rest(counts);
-    print_lines(json_object_get(kernel, "sites"), real_of(counts, "instructions"));
+    print_lines(o, e, json_object_get(kernel, "sites"), real_of(counts, "instructions"));
+}
+
+/* Has it been shown, of a case before? */
+static bool is_new(json_t *shown, const char *kernel)
+{
+    if (json_object_get(shown, kernel)) return false;
+    json_object_set_new(shown, kernel, json_true());
+    return true;
+}
+
+/* @return whether there is a profile */
+static bool profile_case(const options *o, const exercise *e, const char *name, json_t *shown)
+{
+    size_t i;
+    json_t *kernel, *all = run_case(o, e, name);
+    bool any = false;
+    if (!all) return false;
+    json_array_foreach(json_object_get(all, "kernels"), i, kernel)
+    {
+        if (!is_new(shown, string_of(kernel, "name"))) continue;
+        if (!any)
+            printf("\n  %s %s, case %s, counted by softgpu over all its runs.\n", id_words(e->id),
+                   e->name, name);
+        any = true;
+        print_kernel(o, e, all, i, kernel);
+    }
+    json_decref(all);
+    return true;
 }
 
 int profile(const options *o)
 {
-    size_t i;
-    json_t *kernel;
+    const grading_case *chosen[CASES_MAX];
     const exercise *e = the_exercise(o, "profile");
     if (!e) return 2;
     if (exercise_place(e, BACKEND_CPU) != ON_SOFTGPU) {
-        fprintf(stderr, "grader: %d has no kernels to count; make compare EX=%d has its times\n",
-                e->id, e->id);
+        fprintf(stderr, "grader: %s has no kernels to count, and %s\n", id_words(e->id),
+                e->speed ? "make compare has its times" : "is not timed");
         return 2;
     }
-    const char *name = o->case_name ? o->case_name : choose_case(e);
-    json_t *all = run_case(o, e, name);
-    if (!all) return 2;
-    printf("  %d %s, case %s, counted by softgpu over all runs of the case.\n", e->id, e->name,
-           name);
+    bool good = true;
+    json_t *shown = json_object();
+    const int count = o->case_name ? 0 : choose_cases(e, chosen);
     printf("  Counts, not times: a GPU's caches serve many of these sectors again.\n");
-    json_array_foreach(json_object_get(all, "kernels"), i, kernel) print_kernel(all, i, kernel);
-    printf("\n  Another case: make profile EX=%d CASE=NAME\n", e->id);
-    json_decref(all);
-    return 0;
+    if (o->case_name) good = profile_case(o, e, o->case_name, shown);
+    for (int i = 0; i < count && good; i++) good = profile_case(o, e, chosen[i]->name, shown);
+    if (good) printf("\n  Another case: make profile EX=%s CASE=NAME\n", id_words(e->id));
+    json_decref(shown);
+    return good ? 0 : 2;
 }

@@ -48,15 +48,6 @@ static const char *colour(const char *code)
 
 /* ---- how things stand ------------------------------------------------------------------------ */
 
-static const json_t *last_record(const json_t *records, int id)
-{
-    for (size_t i = json_array_size(records); i-- > 0;) {
-        const json_t *record = json_array_get(records, i);
-        if (integer_of(json_object_get(record, "entry"), "id") == id) return record;
-    }
-    return NULL;
-}
-
 static state judge_state(const standing *s, const char *hash, const options *o)
 {
     if (!*hash) return MISSING;
@@ -105,28 +96,37 @@ static void print_standing(const standing *s)
         snprintf(words, sizeof words, "%s, %ld of %ld cases passed", kind,
                  integer_of(s->record, "cases_passed"), integer_of(s->record, "cases"));
     }
-    printf("  %s%c%s %d %-22s %-34s %5.1f / %.1f\n", colour(states[s->state].colour),
-           states[s->state].mark, colour("\033[0m"), s->exercise->id, s->exercise->name, words,
-           s->points, s->max_points);
+    printf("  %s%c%s %-3s %-22s %-34s %5.1f / %.1f\n", colour(states[s->state].colour),
+           states[s->state].mark, colour("\033[0m"), id_words(s->exercise->id), s->exercise->name,
+           words, s->points, s->max_points);
 }
 
-static void print_phase(int phase, const standing all[], int count)
+enum { CHALLENGES = 10 }; /* behind the phases */
+
+static int group_of(const standing *s)
 {
+    return id_is_challenge(s->exercise->id) ? CHALLENGES : id_phase(s->exercise->id);
+}
+
+static void print_group(int group, const standing all[], int count)
+{
+    char title[32] = "Challenges, a bonus:";
     char marks[64] = "";
     size_t n = 0;
     double points = 0, max_points = 0;
     for (int i = 0; i < count; i++) {
-        if (all[i].exercise->id / 100 != phase) continue;
+        if (group_of(&all[i]) != group) continue;
         if (n + 1 < sizeof marks) marks[n++] = states[all[i].state].mark;
         points += all[i].points;
         max_points += all[i].max_points;
     }
     if (n == 0) return;
     marks[n] = '\0';
-    printf("\n  Phase %d: %-17s [%s]%*s %5.1f / %.1f\n", phase, phase < 6 ? phase_names[phase] : "",
-           marks, (int)(34 - n), "", points, max_points);
+    if (group < CHALLENGES)
+        snprintf(title, sizeof title, "Phase %d: %s", group, group < 6 ? phase_names[group] : "");
+    printf("\n  %-26s [%s]%*s %5.1f / %.1f\n", title, marks, (int)(34 - n), "", points, max_points);
     for (int i = 0; i < count; i++) {
-        if (all[i].exercise->id / 100 == phase) print_standing(&all[i]);
+        if (group_of(&all[i]) == group) print_standing(&all[i]);
     }
 }
 
@@ -134,6 +134,7 @@ static void print_total(const standing all[], int count)
 {
     double points = 0, max_points = 0;
     int done = 0;
+    while (count > 0 && group_of(&all[count - 1]) == CHALLENGES) count--; /* they are the last */
     for (int i = 0; i < count; i++) {
         points += all[i].points;
         max_points += all[i].max_points;
@@ -159,7 +160,7 @@ int progress(const options *o)
     json_t *records = open_history(o);
     if (!records) return 2;
     const int count = stand_all(o, records, all, 256);
-    for (int phase = 1; phase < 10; phase++) print_phase(phase, all, count);
+    for (int group = 1; group <= CHALLENGES; group++) print_group(group, all, count);
     print_total(all, count);
     json_decref(records);
     return 0;
@@ -167,16 +168,21 @@ int progress(const options *o)
 
 /* ---- what to do next ------------------------------------------------------------------------- */
 
-/* The first that is not right yet; else the first with points to gain; else NULL. */
-static const standing *choose(const standing all[], int count)
+/* The first behind `after` (NULL: of all) that is not right yet; else the first with points to
+ * gain; else NULL. Behind the last comes the first. */
+static const standing *choose(const standing all[], int count, const exercise *after)
 {
+    const standing *gain = NULL;
+    int begin = 0;
     for (int i = 0; i < count; i++) {
-        if (all[i].state < SHORT) return &all[i];
+        if (all[i].exercise == after) begin = i + 1;
     }
-    for (int i = 0; i < count; i++) {
-        if (all[i].state == SHORT) return &all[i];
+    for (int i = begin; i < begin + count; i++) {
+        const standing *s = &all[i % count];
+        if (s->state < SHORT) return s;
+        if (s->state == SHORT && !gain) gain = s;
     }
-    return NULL;
+    return gain;
 }
 
 /* The title, and the words under "## Line budget". */
@@ -195,18 +201,18 @@ static void print_page(const options *o, const char *page)
 
 static void print_advice(const standing *s)
 {
-    const int id = s->exercise->id;
+    const char *id = id_words(s->exercise->id);
     switch (s->state) {
-    case UNTOUCHED: printf("  Fill in the file, then: make grade EX=%d\n", id); break;
-    case MISSING: printf("  The file is gone: make reset EX=%d hands it out again.\n", id); break;
+    case UNTOUCHED: printf("  Fill in the file, then: make grade EX=%s\n", id); break;
+    case MISSING: printf("  The file is gone: make reset EX=%s hands it out again.\n", id); break;
     case BEGUN:
-    case CHANGED: printf("  You worked on it: make grade EX=%d\n", id); break;
+    case CHANGED: printf("  You worked on it: make grade EX=%s\n", id); break;
     case WRONG:
         printf("  The last grading said: %s\n", string_of(s->entry, "reason"));
-        printf("  A hint: make hint EX=%d\n", id);
+        printf("  A hint: make hint EX=%s\n", id);
         break;
     default:
-        printf("  It is right; %.1f points are left: make compare EX=%d, make profile EX=%d\n",
+        printf("  It is right; %.1f points are left: make compare EX=%s, make profile EX=%s\n",
                s->max_points - s->points, id, id);
     }
 }
@@ -221,7 +227,7 @@ static void print_next(const options *o, const standing *s)
 {
     char page[PATH_MAX];
     page_of(s->exercise, page);
-    printf("  %d %s: %s\n\n", s->exercise->id, s->exercise->name, states[s->state].words);
+    printf("  %s %s: %s\n\n", id_words(s->exercise->id), s->exercise->name, states[s->state].words);
     printf("  Read    %s\n", page);
     for (int i = 0; exercise_file(s->exercise, i); i++) {
         printf("  %s  %s/%s\n", i == 0 ? "Edit  " : "      ",
@@ -231,7 +237,7 @@ static void print_next(const options *o, const standing *s)
     if (s->exercise->prerequisites[0]) {
         printf("  Calls   what you wrote (or the course did) in");
         for (int i = 0; s->exercise->prerequisites[i]; i++) {
-            printf(" %d", s->exercise->prerequisites[i]);
+            printf(" %s", id_words(s->exercise->prerequisites[i]));
         }
         printf("\n");
     }
@@ -240,18 +246,43 @@ static void print_next(const options *o, const standing *s)
     print_advice(s);
 }
 
-int next(const options *o)
+int next_after(const options *o, const exercise **current)
 {
     standing all[256];
     json_t *records = open_history(o);
     if (!records) return 2;
     const int count = stand_all(o, records, all, 256);
-    const standing *s = choose(all, count);
+    const standing *s = choose(all, count, *current);
     if (s) print_next(o, s);
+    if (s) *current = s->exercise;
     if (!s)
         printf("  All points of %d exercises are yours. make mnist trains your network.\n", count);
     json_decref(records);
     return 0;
+}
+
+int next(const options *o)
+{
+    const exercise *current = NULL;
+    return next_after(o, &current);
+}
+
+void suggest_next(const grading *g)
+{
+    standing all[256];
+    options o = *g->options;
+    const json_t *entry = json_array_get(g->exercises, 0);
+    const bool passed = strcmp(string_of(entry, "status"), "passed") == 0;
+    if (json_array_size(g->exercises) != 1 || !passed || !o.history || o.case_name) return;
+    o.exercises = NULL, o.phase = 0;
+    json_t *records = open_history(&o);
+    const int count = records ? stand_all(&o, records, all, 256) : 0;
+    const standing *s = count > 0 ? choose(all, count, NULL) : NULL;
+    printf("\n  What else is in it: make compare EX=%s.", id_words(id_of(entry)));
+    if (s && s->exercise->id != id_of(entry))
+        printf(" Next: %s %s, make next", id_words(s->exercise->id), s->exercise->name);
+    printf("\n");
+    json_decref(records);
 }
 
 const exercise *the_exercise(const options *o, const char *command)

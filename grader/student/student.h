@@ -7,13 +7,17 @@
  *   classmates.c and against the class
  *   plot.c       the same as a picture
  *   watch.c      make watch: grade an exercise when its file is saved
+ *   keys.c       the keys that it obeys
  *   findings.c   make sanitize: all that was found, each thing once
  *   hint.c       make hint: the next hint of an exercise's page
  *   profile.c    make profile: softgpu's counters for beginners
+ *   see.c        make see: pictures of what they did
+ *   needs.c      make mnist: the files that a program is linked with
  */
 #ifndef GRADER_STUDENT_H
 #define GRADER_STUDENT_H
 
+#include "build/build.h"
 #include "views/views.h"
 
 /* ---- history.c ------------------------------------------------------------------------------- */
@@ -39,6 +43,8 @@ json_t *history_load(const char *path, int *skipped);
 /** The same, with a word on stderr about damaged lines, and only of this submission (a whole path)
  *  and exercise; 0: all exercises. */
 json_t *history_of(const options *, const char *submission, int id);
+/** The newest of them of an exercise, or NULL. */
+const json_t *last_record(const json_t *records, int id);
 /** Note an exercise's verdict. @param judged false: it is remembered from an earlier grading, and
  *  noted only if the history does not end with it */
 void history_note(const grading *, json_t *entry, bool judged);
@@ -49,16 +55,44 @@ void history_note_total(const grading *);
 
 int progress(const options *);
 int next(const options *);
+/** The same behind an exercise (NULL: behind none), which then becomes the one that comes next, if
+ *  there is one. */
+int next_after(const options *, const exercise **);
+/** After a grading of one exercise that passed: what comes next. */
+void suggest_next(const grading *);
 int compare_runs(const options *);
 int watch(const options *);
 int findings(const options *);
 int profile(const options *);
+int see(const options *);
 int hint(const options *);
+int needs(const options *);
 
 /** The one exercise that the command line names, or NULL after a message. */
 const exercise *the_exercise(const options *, const char *command);
 /** The page of an exercise, relative to the course. */
 void page_of(const exercise *, char path[PATH_MAX]);
+
+/* ---- keys.c ---------------------------------------------------------------------------------- */
+
+/** From now on a key of the terminal needs no Enter; at the end of the program the terminal is as
+ *  it was. @return false where standard input is not ours to read */
+bool keys_open(void);
+/** @return the next key, or EOF: there are no more */
+int keys_read(void);
+
+/* ---- profile.c, see.c ------------------------------------------------------------------------ */
+
+/** Neither long nor of another place than softgpu. */
+bool can_be_profiled(const grading_case *);
+/** The product of its shape. */
+double case_size(const grading_case *);
+/** Grade one case in a process of its own, at ease: SOFTGPU_PROFILE and SOFTGPU_TRACE are obeyed.
+ *  @return what was printed, or NULL after a message */
+char *grade_one_case(const options *, const exercise *, const char *case_name,
+                     const char *submission, const char *results);
+/** Where make see leaves the page of an exercise. */
+void see_page(const options *, const exercise *, char path[PATH_MAX]);
 
 /* ---- classmates.c ---------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /*
- * watch.c: `grader watch`: grade an exercise whenever its file is saved, until Ctrl-C. inotify
- * watches the folders of the phases, since editors replace files rather than write into them, and
- * the folder above, since others replace folders. A file that is saved while it is graded is graded
- * again from the start.
+ * watch.c: `grader watch`: grade an exercise whenever its file is saved, and go on to the next one
+ * when it has passed; until q or Ctrl-C. Keys ask for a hint, the next exercise, the list, and a
+ * picture of what its kernels do. inotify watches the folders of the phases, since editors replace
+ * files rather than write into them, and the folder above, since others replace folders. A file
+ * that is saved while it is graded is graded again from the start.
  */
 #include "student.h"
 
@@ -36,6 +37,8 @@ typedef struct watching {
     int saved_count;
     const exercise *at_work; /* what the child grades */
     pid_t child;             /* 0: nothing is graded */
+    const exercise *current; /* what keys are about */
+    bool has_keys;
 } watching;
 
 /* ---- what is saved --------------------------------------------------------------------------- */
@@ -63,14 +66,6 @@ static bool watch_folder(watching *w, const exercise *e)
     return watch_path(w, f);
 }
 
-static bool has_file(const exercise *e, const char *file)
-{
-    for (int i = 0; exercise_file(e, i); i++) {
-        if (!strcmp(exercise_file(e, i), file)) return true;
-    }
-    return false;
-}
-
 static const exercise *find_file(const watching *w, const struct inotify_event *event)
 {
     char file[PATH_MAX];
@@ -78,7 +73,7 @@ static const exercise *find_file(const watching *w, const struct inotify_event *
         if (w->folders[i].watch != event->wd) continue;
         snprintf(file, sizeof file, "%s/%s", w->folders[i].path, event->name);
         for (const exercise *const *e = catalog(); *e; e++) {
-            if (has_file(*e, file) && options_want(w->options, *e)) return *e;
+            if (exercise_has_file(*e, file) && options_want(w->options, *e)) return *e;
         }
     }
     return NULL;
@@ -154,7 +149,7 @@ static void become_grader(const watching *w, const exercise *e)
                             "--results",    o->results,
                             "--exercise",   id};
     int count = 10;
-    snprintf(id, sizeof id, "%d", e->id);
+    snprintf(id, sizeof id, "%s", id_words(e->id));
     if (o->own) argv[count++] = "--own";
     if (o->history) {
         argv[count++] = "--history";
@@ -180,6 +175,15 @@ static void start(watching *w)
     if (w->child < 0) w->child = 0;
 }
 
+static void stop(watching *w)
+{
+    if (!w->child) return;
+    kill(-w->child, SIGTERM);
+    kill(w->child, SIGTERM);
+    waitpid(w->child, NULL, 0);
+    w->child = 0;
+}
+
 /* A grading of what is no longer on the disk ends early. */
 static void stop_outdated(watching *w)
 {
@@ -187,45 +191,140 @@ static void stop_outdated(watching *w)
     for (int i = 0; i < w->saved_count; i++) outdated |= w->saved[i] == w->at_work;
     if (!w->child || !outdated) return;
     printf("      saved again: starting over\n");
-    kill(-w->child, SIGTERM);
-    kill(w->child, SIGTERM);
-    waitpid(w->child, NULL, 0);
-    w->child = 0;
+    stop(w);
+}
+
+/* Say what comes next: behind an exercise, or NULL: as make next does. */
+static void go_on(watching *w, const exercise *behind)
+{
+    printf("\n");
+    if (w->options->history) next_after(w->options, &behind);
+    if (behind) w->current = behind;
+}
+
+/* What the grading that has just ended wrote. */
+static bool has_passed(const watching *w)
+{
+    json_t *results = json_load_file(w->options->results, 0, NULL);
+    const json_t *entry = json_array_get(json_object_get(results, "exercises"), 0);
+    const bool passed = strcmp(string_of(entry, "status"), "passed") == 0;
+    json_decref(results);
+    return passed;
+}
+
+static void tell_keys(const watching *w)
+{
+    printf("\nwatching; %s\n",
+           w->has_keys ? "h hint, n next, l list, s see, q quit" : "Ctrl-C ends it");
+    fflush(stdout);
 }
 
 static void look_after_child(watching *w)
 {
-    if (w->child > 0 && waitpid(w->child, NULL, WNOHANG) == w->child) {
+    int status;
+    if (w->child > 0 && waitpid(w->child, &status, WNOHANG) == w->child) {
         w->child = 0;
-        printf("\nwatching; Ctrl-C ends it\n");
-        fflush(stdout);
+        w->current = w->at_work;
+        if (status == 0 && has_passed(w)) go_on(w, NULL);
+        tell_keys(w);
     }
     if (w->child == 0 && w->saved_count > 0) start(w);
 }
 
-int watch(const options *o)
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* As a command of its own: the jobs of the make that runs us are not its. */
+static void see_now(const watching *w)
 {
-    watching w = {.options = o, .notify = inotify_init1(IN_CLOEXEC)};
-    if (w.notify < 0) {
-        fprintf(stderr, "grader: cannot watch files: %s\n", strerror(errno));
-        return 2;
+    char exercise[32], submission[PATH_MAX + 16], build[PATH_MAX + 16], whole[PATH_MAX];
+    if (!realpath(w->options->submission, whole)) return;
+    snprintf(exercise, sizeof exercise, "EX=%s", id_words(w->current->id));
+    snprintf(submission, sizeof submission, "SUBMISSION=%s", whole);
+    snprintf(build, sizeof build, "BUILD=%s", w->options->build);
+    const pid_t child = fork();
+    if (child == 0) {
+        unsetenv("MAKEFLAGS");
+        execlp("make", "make", "--no-print-directory", "-C", w->options->root, "see", exercise,
+               submission, build, (char *)NULL);
+        _exit(127);
     }
-    w.above = inotify_add_watch(w.notify, o->submission, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM);
-    if (w.above < 0) {
+    if (child > 0) waitpid(child, NULL, 0);
+}
+
+/* What make hint EX=... does. */
+static void show_hint(const watching *w)
+{
+    options one = *w->options;
+    one.exercises = id_words(w->current->id);
+    hint(&one);
+}
+
+static void obey(watching *w, int key)
+{
+    printf("\n");
+    fflush(stdout);
+    switch (key) {
+    case 'h': show_hint(w); break;
+    case 'n': go_on(w, w->current); break;
+    case 'l': progress(w->options); break;
+    case 's': see_now(w); break;
+    default: break;
+    }
+    tell_keys(w);
+}
+
+/* @return false: to quit */
+static bool take_key(watching *w)
+{
+    const int key = keys_read();
+    w->has_keys = key != EOF;
+    if (key != EOF && key != 'q') obey(w, key);
+    return key != 'q';
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* @return false after a message */
+static bool watch_submission(watching *w)
+{
+    const options *o = w->options;
+    w->notify = inotify_init1(IN_CLOEXEC);
+    if (w->notify < 0) {
+        fprintf(stderr, "grader: cannot watch files: %s\n", strerror(errno));
+        return false;
+    }
+    w->above = inotify_add_watch(w->notify, o->submission, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM);
+    if (w->above < 0) {
         fprintf(stderr, "grader: cannot watch %s: %s\n", o->submission, strerror(errno));
-        return 2;
+        return false;
     }
     for (const exercise *const *e = catalog(); *e; e++) {
-        if (options_want(o, *e) && !watch_folder(&w, *e)) return 2;
+        if (!options_want(o, *e)) continue;
+        if (!watch_folder(w, *e)) return false;
+        if (!w->current) w->current = *e;
     }
-    printf("watching %s; save a file and it is graded; Ctrl-C ends it\n", o->submission);
-    fflush(stdout);
+    return true;
+}
+
+int watch(const options *o)
+{
+    watching w = {.options = o};
+    if (!watch_submission(&w)) return 2;
+    w.has_keys = keys_open();
+    printf("watching %s; save a file and it is graded\n", o->submission);
+    go_on(&w, NULL);
+    tell_keys(&w);
     for (;;) {
-        struct pollfd ready = {.fd = w.notify, .events = POLLIN};
-        if (poll(&ready, 1, w.child ? 100 : -1) > 0) {
+        struct pollfd ready[] = {{.fd = w.notify, .events = POLLIN},
+                                 {.fd = w.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
+        const int count = poll(ready, 2, w.child ? 100 : -1);
+        if (count > 0 && ready[0].revents) {
             read_events(&w);
             stop_outdated(&w);
         }
+        if (count > 0 && ready[1].revents && !take_key(&w)) break;
         look_after_child(&w);
     }
+    stop(&w);
+    return 0;
 }

@@ -1,8 +1,13 @@
 /* judge.c: one exercise whose library is built: its cases, its speed or traffic, its points. */
 #include "verdict.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LIMIT_LEAST 8 /* a smaller number of a shape may be no size */
+#define LIMIT_CASES 3 /* that pass: fewer do not show where a limit is */
 
 static int count_cases(const exercise *e)
 {
@@ -25,11 +30,54 @@ static int count_traffic(const exercise *e)
     return count;
 }
 
-static bool give(char **reason, const case_result *c, const char *text)
+/* The case that is the last to pass, or (way -1) the first to fail, in number `at` of the shape, of
+ * those that run as this one. @return NULL: none did */
+static const grading_case *outermost(const exercise_result *r, const grading_case *like, status s,
+                                     int at, int way)
 {
+    const grading_case *best = NULL;
+    for (int i = 0; i < r->case_count; i++) {
+        const grading_case *c = &r->exercise->cases[i];
+        if (c->run != like->run || c->line || r->cases[i].status != s) continue;
+        if (!best || way * c->shape[at] > way * best->shape[at]) best = c;
+    }
+    return best;
+}
+
+/* Where one number of the shape, which is no small one, parts those that pass from those that fail:
+ * the largest and the smallest of them. */
+static char *limit_words(const exercise_result *r, const grading_case *failed)
+{
+    double nearest = INFINITY;
+    char *words = strdup("");
+    int passed = 0;
+    for (int i = 0; i < r->case_count; i++)
+        passed += r->exercise->cases[i].run == failed->run && r->cases[i].status == PASSED;
+    for (int at = 0; at < SHAPE_MAX && !failed->line && passed >= LIMIT_CASES; at++) {
+        const grading_case *right = outermost(r, failed, PASSED, at, 1);
+        const grading_case *wrong = outermost(r, failed, FAILED, at, -1);
+        if (!right || !wrong || right->shape[at] < LIMIT_LEAST) continue;
+        const double ratio = (double)wrong->shape[at] / (double)right->shape[at];
+        if (ratio <= 1.0 || ratio >= nearest) continue;
+        nearest = ratio;
+        free(words);
+        if (asprintf(&words, "; right up to %ld (%s), wrong from %ld (%s) on", right->shape[at],
+                     right->name, wrong->shape[at], wrong->name) < 0)
+            return strdup("");
+    }
+    return words;
+}
+
+/* With what softgpu found, which has the likely mistake too. */
+static void give(char **reason, const case_result *c, const char *text, const char *limit)
+{
+    const char *found = text == c->message ? c->finding : "";
+    size_t length = strlen(text);
+    if (*found && *c->mistake && strstr(found, c->mistake)) length -= strlen(c->mistake);
     free(*reason);
-    if (asprintf(reason, "%s: %s", c->name, text) < 0) *reason = strdup("");
-    return true;
+    if (asprintf(reason, "%s: %.*s%s%s%s", c->name, (int)length, text, *found ? "; " : "", found,
+                 limit) < 0)
+        *reason = strdup("");
 }
 
 /* The first case that failed, else the first that softgpu found something in. */
@@ -37,18 +85,24 @@ static void give_reason(exercise_result *r)
 {
     for (int i = 0; i < r->case_count; i++) {
         const case_result *c = &r->cases[i];
-        if (c->status == FAILED && give(&r->reason, c, c->message)) return;
+        if (c->status != FAILED) continue;
+        char *limit = limit_words(r, &r->exercise->cases[i]);
+        give(&r->reason, c, c->message, limit);
+        free(limit);
+        return;
     }
     for (int i = 0; i < r->case_count; i++) {
         const case_result *c = &r->cases[i];
-        if (*c->finding && give(&r->reason, c, c->finding)) return;
+        if (!*c->finding) continue;
+        give(&r->reason, c, c->finding, "");
+        return;
     }
 }
 
 static void judge_cases(case_state *s, exercise_result *r)
 {
     r->case_count = count_cases(r->exercise);
-    r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases);
+    r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases); /* one may be added */
     run_cases(s, r->cases);
     give_reason(r);
 }
@@ -59,7 +113,8 @@ static void list_speeds(exercise_result *r)
     r->speeds = calloc((size_t)r->speed_count + 1, sizeof *r->speeds);
     for (int i = 0; i < r->speed_count; i++) {
         r->speeds[i].test = &r->exercise->speed[i];
-        r->speeds[i].status = r->speeds[i].test->where & r->place ? NOT_RUN : SKIPPED;
+        const char *needs = speed_needs(r->speeds[i].test, r->place, core_count());
+        r->speeds[i].status = needs ? SKIPPED : NOT_RUN;
     }
 }
 
@@ -83,7 +138,7 @@ void list_tests(exercise_result *r)
 static bool is_wanted(const options *o, const char *metric)
 {
     const char *start = o->metric_start;
-    if (o->case_name || o->slow > 0) return false;
+    if (o->case_name || o->cases_only || o->slow > 0) return false;
     return !start || strncmp(start, metric, strlen(start)) == 0;
 }
 
@@ -97,6 +152,22 @@ static void skip_unwanted(const options *o, exercise_result *r)
     }
 }
 
+/* Where a threshold belongs to other GPUs. */
+static void skip_on_other_gpus(exercise_result *r, const device_facts *device)
+{
+    for (int i = 0; i < r->speed_count; i++) {
+        speed_result *s = &r->speeds[i];
+        const int wanted = s->test->capability;
+        if (r->place != ON_GPU || !wanted || wanted == device->capability) continue;
+        s->status = SKIPPED;
+        if (r->exercise->sm_90a && wanted == 90)
+            strcpy(s->elsewhere, "skipped: needs sm_90a");
+        else
+            snprintf(s->elsewhere, sizeof s->elsewhere, "skipped: needs compute capability %d.%d",
+                     wanted / 10, wanted % 10);
+    }
+}
+
 static char *no_baseline(const build *baseline)
 {
     char *message = NULL;
@@ -106,22 +177,39 @@ static char *no_baseline(const build *baseline)
     return message;
 }
 
+/* A call that went wrong while it was timed or counted is a case that failed, and nothing is timed
+ * or counted any more. */
+static void take_broken(case_state *s, exercise_result *r, const char *metric, status *verdict,
+                        char **message)
+{
+    r->cases[r->case_count++] = case_of_call(s, metric, *message);
+    *message = NULL;
+    *verdict = NOT_RUN;
+    give_reason(r);
+}
+
+static bool none_broken(const exercise_result *r)
+{
+    return r->case_count == count_cases(r->exercise);
+}
+
 static void judge_speeds(case_state *state, exercise_result *r, const build *baseline,
                          const device_facts *device)
 {
-    for (int i = 0; i < r->speed_count; i++) {
+    for (int i = 0; i < r->speed_count && none_broken(r); i++) {
         speed_result *s = &r->speeds[i];
         if (s->status == SKIPPED) continue;
         if (baseline && baseline->ok)
             run_speed(state, s->test, baseline->library, device, s);
         else
             s->message = no_baseline(baseline);
+        if (s->broken) take_broken(state, r, s->test->metric, &s->status, &s->message);
     }
 }
 
 static void judge_traffic(case_state *s, exercise_result *r, const build *baseline)
 {
-    for (int i = 0; i < r->traffic_count; i++) {
+    for (int i = 0; i < r->traffic_count && none_broken(r); i++) {
         traffic_result *t = &r->traffics[i];
         const bool ready = baseline && baseline->ok;
         if (t->status == SKIPPED) continue;
@@ -129,6 +217,7 @@ static void judge_traffic(case_state *s, exercise_result *r, const build *baseli
             run_traffic(s, t->test, ready ? baseline->library : NULL, t);
         else
             t->message = no_baseline(baseline);
+        if (t->broken) take_broken(s, r, t->test->metric, &t->status, &t->message);
     }
 }
 
@@ -138,6 +227,7 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     exercise_result r = {
         .exercise = b->exercise, .place = b->place, .status = FAILED, .prerequisites = ""};
     case_state s = case_begin(o, b->exercise, b->place, b->library);
+    if (b->root) s.folder = b->parts_root ? b->parts_root : b->root;
     r.reason = strdup(b->ok ? "" : b->log);
     r.warnings = strdup(b->ok ? b->log : "");
     if (b->ok) {
@@ -148,12 +238,14 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     }
     list_tests(&r);
     skip_unwanted(o, &r);
+    skip_on_other_gpus(&r, device);
     if (r.status == PASSED) {
         judge_speeds(&s, &r, baseline, device);
         judge_traffic(&s, &r, baseline);
     }
     case_drop_worker(&s);
     r.dead = s.dead;
+    r.interrupted = s.interrupted;
     score(&r);
     return r;
 }

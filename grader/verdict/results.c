@@ -12,10 +12,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What turns the direction of text or begins a new line: U+061C, 200E, 200F, 2028 .. 202E, 2066 ..
+ * 2069, in UTF-8. @return how many bytes of it begin here, or 0 */
+static int mark_bytes(const unsigned char *c)
+{
+    if (*c == 0xd8 && c[1] == 0x9c) return 2;
+    if (*c != 0xe2 || (c[1] != 0x80 && c[1] != 0x81)) return 0;
+    const bool turns = c[1] == 0x80 ? c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xa8 && c[2] <= 0xae)
+                                    : c[2] >= 0xa6 && c[2] <= 0xa9;
+    return turns ? 3 : 0;
+}
+
 /* Control characters: bytes of their own, or in UTF-8 two of them, the first of which is 0xc2.
  * @return how many bytes of it begin here, or 0 */
 static int order_bytes(const unsigned char *c)
 {
+    if (mark_bytes(c)) return mark_bytes(c);
     if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return 2;
     return (*c < ' ' && *c != '\n' && *c != '\t') || *c == 127;
 }
@@ -38,6 +50,16 @@ static json_t *text(const char *s)
     return value;
 }
 
+/* What a worker has a part in is one line: it cannot look like the grader's next one. */
+static json_t *line(const char *s)
+{
+    char *whole = strdup(s ? s : "");
+    for (char *c = whole; c && (c = strchr(c, '\n'));) *c = ' ';
+    json_t *value = text(whole);
+    free(whole);
+    return value;
+}
+
 static json_t *number(double x, double unit)
 {
     if (isnan(x)) return json_null();
@@ -55,13 +77,23 @@ static json_t *finding_entry(const case_finding *c, const char *file)
     const device_finding *f = &c->what;
     const uint32_t *b = f->block, *t = f->thread;
     const bool inlined = is_inlined_in(f, file);
-    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:I, s:o, s:[I,I,I], s:[I,I,I]}", "text",
-                     text(c->text), "function", c->function, "kind", finding_name(f), "cause",
+    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:I, s:o, s:[I,I,I], s:[I,I,I], s:I}", "text",
+                     line(c->text), "function", c->function, "kind", finding_name(f), "cause",
                      symptom_name(f->cause) + strspn(symptom_name(f->cause), "; "), "file",
-                     text(inlined ? f->inlined_file : f->file), "line",
-                     (json_int_t)(inlined ? f->inlined_line : f->line), "kernel", text(f->kernel),
+                     line(inlined ? f->inlined_file : f->file), "line",
+                     (json_int_t)(inlined ? f->inlined_line : f->line), "kernel", line(f->kernel),
                      "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "thread",
-                     (json_int_t)t[0], (json_int_t)t[1], (json_int_t)t[2]);
+                     (json_int_t)t[0], (json_int_t)t[1], (json_int_t)t[2], "count",
+                     (json_int_t)f->count);
+}
+
+/* The likely mistake behind wrong results, in the words of docs/messages.md; "" */
+static json_t *mistake_entry(const case_result *c)
+{
+    char *kind = mistake_kind(c->mistake ? c->mistake : "");
+    json_t *entry = text(kind);
+    free(kind);
+    return entry;
 }
 
 static json_t *case_entry(const case_result *c, const char *file)
@@ -70,10 +102,11 @@ static json_t *case_entry(const case_result *c, const char *file)
     json_t *found = json_array();
     for (int i = 0; i < c->found_count; i++)
         json_array_append_new(found, finding_entry(&c->found[i], file));
-    return json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "name", text(c->name), "status",
-                     status_name(c->status), "message", text(c->message), "finding",
-                     text(c->finding), "mismatch", c->failure == FAILURE_RESULT, "findings", found,
-                     "seed", seed, "seconds", number(c->seconds, 1e-4));
+    return json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "name", text(c->name),
+                     "status", status_name(c->status), "message", line(c->message), "finding",
+                     text(c->finding), "mismatch", c->failure == FAILURE_RESULT, "mistake",
+                     mistake_entry(c), "findings", found, "seed", seed, "seconds",
+                     number(c->seconds, 1e-4));
 }
 
 /* @param elsewhere not NULL: what would be needed to judge it */
@@ -87,7 +120,7 @@ static json_t *checks_entry(const exercise_result *r)
     const status s = checks_status(r);
     const double points = checks_points(r->exercise, r->place);
     const char *elsewhere = r->place == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
-    if (r->place == ON_HOST) return json_null();
+    if (r->place & ON_CPU) return json_null();
     return json_pack("{s:s, s:o, s:o}", "verdict", verdict_of(s, elsewhere), "points",
                      number(s == PASSED ? points : 0.0, 1e-2), "max_points", number(points, 1e-2));
 }
@@ -108,7 +141,8 @@ static json_t *clocks_entry(const speed_clocks *c)
 
 static json_t *speed_entry(const speed_result *s, place where)
 {
-    const char *elsewhere = s->test->where & where ? NULL : "skipped: needs a GPU";
+    const char *elsewhere =
+        *s->elsewhere ? s->elsewhere : speed_needs(s->test, where, core_count());
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
                      "metric", s->test->metric, "function", s->test->function, "ratio",
                      number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
@@ -116,7 +150,7 @@ static json_t *speed_entry(const speed_result *s, place where)
                      s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
                      json_real(s->baseline_seconds), "waited", number(s->waited, 1e-4), "stolen",
                      number(s->stolen, 1e-4), "clocks", clocks_entry(&s->clocks), "verdict",
-                     verdict_of(s->status, elsewhere), "message", text(s->message));
+                     verdict_of(s->status, elsewhere), "message", line(s->message));
 }
 
 static json_t *traffic_entry(const traffic_result *t, place where)
@@ -125,7 +159,7 @@ static json_t *traffic_entry(const traffic_result *t, place where)
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o}", "metric", t->test->metric, "function",
                      t->test->function, "counted", number(t->counted, 1e-3), "bound",
                      bound_name(t->test->bound), "wanted", number(t->test->wanted, 1e-3), "verdict",
-                     verdict_of(t->status, elsewhere), "message", text(t->message));
+                     verdict_of(t->status, elsewhere), "message", line(t->message));
 }
 
 /* The test that decides: the one furthest below its threshold. */
@@ -154,13 +188,13 @@ json_t *results_exercise(const exercise_result *r)
     }
     json_t *speed = json_null();
     if (r->speed_count > 0) speed = json_deep_copy(json_array_get(speeds, weakest_speed(r)));
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                     r->exercise->id, "name", r->exercise->name, "file", r->exercise->file,
+    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+                     id_json(r->exercise->id), "name", r->exercise->name, "file", r->exercise->file,
                      "status", status_name(r->status), "points", number(r->points, 1e-2),
-                     "max_points", number(r->max_points, 1e-2), "reason", text(r->reason),
-                     "prerequisites", r->prerequisites, "warnings", text(r->warnings), "cases",
-                     cases, "checks", checks_entry(r), "speed", speed, "speeds", speeds, "traffic",
-                     traffic);
+                     "max_points", number(r->max_points, 1e-2), "reason",
+                     r->status == BUILD_FAILED ? text(r->reason) : line(r->reason), "prerequisites",
+                     r->prerequisites, "warnings", text(r->warnings), "cases", cases, "checks",
+                     checks_entry(r), "speed", speed, "speeds", speeds, "traffic", traffic);
 }
 
 static bool write_json(const char *path, json_t *root)
@@ -190,17 +224,20 @@ static bool sign_and_write(const options *o, json_t *root)
 bool results_write(const grading *g)
 {
     const options *o = g->options;
-    json_t *device = json_pack("{s:o, s:s, s:s, s:o, s:o}", "name", text(g->device.name), "driver",
-                               g->device.driver, "runtime", g->device.runtime,
-                               "copy_bytes_per_second", json_real(g->device.copy_bytes_per_second),
-                               "flop_per_second", json_real(g->device.flop_per_second));
-    json_t *root =
-        json_pack("{s:i, s:s, s:O, s:O, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:O}", "schema", 1,
-                  "commit", g->commit, "modified", g->modified, "hashes", g->hashes, "backend",
-                  o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
-                  text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2),
-                  "isolation", sandbox_json(), "points", number(g->points, 1e-2), "max_points",
-                  number(g->max_points, 1e-2), "exercises", g->exercises);
+    const double *flop = g->device.flop_per_second;
+    json_t *device =
+        json_pack("{s:o, s:s, s:s, s:o, s:o, s:{s:f, s:f, s:f}}", "name", text(g->device.name),
+                  "driver", g->device.driver, "runtime", g->device.runtime, "copy_bytes_per_second",
+                  json_real(g->device.copy_bytes_per_second), "flop_per_second",
+                  json_real(flop[IN_FP32]), "tensor_flop_per_second", "tf32", flop[IN_TF32], "half",
+                  flop[IN_HALF], "int8", flop[IN_INT8]);
+    json_t *root = json_pack(
+        "{s:i, s:s, s:O, s:O, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "schema", 1,
+        "commit", g->commit, "modified", g->modified, "hashes", g->hashes, "backend",
+        o->backend == BACKEND_CUDA ? "cuda" : "cpu", "device", device, "submission",
+        text(o->submission), "started", g->started, "seconds", number(g->seconds, 1e-2),
+        "isolation", sandbox_json(), "points", number(g->points, 1e-2), "max_points",
+        number(g->max_points, 1e-2), "bonus", number(g->bonus, 1e-2), "exercises", g->exercises);
     return sign_and_write(o, root);
 }
 

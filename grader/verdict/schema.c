@@ -37,10 +37,11 @@ static const field of_results[] = {{"schema", INTEGER},
                                    {"error", STRING | ABSENT},
                                    {"points", NUMBER},
                                    {"max_points", NUMBER},
+                                   {"bonus", NUMBER | ABSENT},
                                    {"exercises", ARRAY},
                                    {NULL, 0}};
 
-static const field of_exercise[] = {{"id", INTEGER},
+static const field of_exercise[] = {{"id", INTEGER | STRING},
                                     {"name", STRING},
                                     {"file", STRING},
                                     {"sha256", STRING | NOTHING | ABSENT},
@@ -62,14 +63,16 @@ static const field of_case[] = {{"name", STRING},
                                 {"message", STRING},
                                 {"finding", STRING | ABSENT},
                                 {"mismatch", BOOLEAN | ABSENT},
+                                {"mistake", STRING | ABSENT},
                                 {"findings", ARRAY | ABSENT},
                                 {"seed", INTEGER | NOTHING},
                                 {"seconds", NUMBER | NOTHING},
                                 {NULL, 0}};
 
 static const field of_finding[] = {
-    {"text", STRING},  {"function", STRING}, {"kind", STRING}, {"cause", STRING}, {"file", STRING},
-    {"line", INTEGER}, {"kernel", STRING},   {"block", ARRAY}, {"thread", ARRAY}, {NULL, 0}};
+    {"text", STRING},  {"function", STRING},        {"kind", STRING},   {"cause", STRING},
+    {"file", STRING},  {"line", INTEGER},           {"kernel", STRING}, {"block", ARRAY},
+    {"thread", ARRAY}, {"count", INTEGER | ABSENT}, {NULL, 0}};
 
 static const field of_checks[] = {
     {"verdict", STRING}, {"points", NUMBER}, {"max_points", NUMBER}, {NULL, 0}};

@@ -1,10 +1,13 @@
 /*
  * score.c: from verdicts to points; a pure function. Correctness gates: all cases or nothing. On
  * softgpu a part of its points, the checks, is for a run in which it found nothing: no race, no
- * read of what was never written. Speed, and traffic where it stands for speed, is proportional
- * below its threshold and nothing beyond ten times too slow. A timing that is too noisy to be
- * passed or failed earns the same share of the low end of its interval. What this place cannot
- * judge counts in neither points nor max_points.
+ * read of what was never written; of a GPU's entry checks.c takes it. Speed, and traffic where it
+ * stands for speed, is proportional below its threshold and nothing beyond ten times too slow. A
+ * timing that is too noisy to be passed or failed earns the same share of the low end of its
+ * interval. What this place cannot judge counts in neither points nor max_points.
+ *
+ * A challenge is right by calling the exercise that it is to beat: it earns all of its points when
+ * every timing or count passes, else nothing, and nothing is to be had where none can be judged.
  */
 #include "verdict.h"
 
@@ -91,9 +94,11 @@ void score(exercise_result *r)
 {
     int judged;
     const double credit = add_up(r, &judged);
+    const bool challenge = id_is_challenge(r->exercise->id);
     r->points = r->max_points = 0.0;
     if (r->status == SKIPPED) return;
     r->max_points = r->exercise->points + (judged ? r->exercise->speed_points : 0.0);
+    if (challenge && judged == 0) r->max_points = 0.0;
     if (r->status != PASSED && r->status != FAILED) return;
     const bool right = all_passed(r), clean = checks_status(r) != FAILED;
     r->status = right && clean ? PASSED : FAILED;
@@ -101,4 +106,5 @@ void score(exercise_result *r)
     r->points = r->exercise->points;
     if (!clean) r->points -= checks_points(r->exercise, r->place);
     if (clean && judged) r->points += r->exercise->speed_points * credit / judged;
+    if (challenge && (judged == 0 || credit < judged || !clean)) r->points = 0.0;
 }

@@ -3,6 +3,7 @@
  *
  *   judge.c     one exercise: cases, speed or traffic, points
  *   score.c     verdicts to points
+ *   checks.c    what softgpu says of an exercise that a GPU has judged
  *   results.c   verdicts to results.json
  *   schema.c    is this a results.json?
  *   verdicts.c  what an exercise of one was judged by, one verdict after the other
@@ -29,7 +30,8 @@ typedef struct exercise_result {
     speed_result *speeds;
     traffic_result *traffics;
     double points, max_points;
-    bool dead; /* a deadline ended it */
+    bool dead;        /* a deadline ended it */
+    bool interrupted; /* a process was ended from outside: these are no verdicts */
 } exercise_result;
 
 /** Fill in status, points and max_points from the verdicts. */
@@ -48,8 +50,10 @@ typedef struct grading {
     char commit[64], started[64];
     json_t *modified, *hashes; /* of the course: origin.c */
     double seconds, points, max_points;
+    double bonus;      /* of challenges, which count in neither */
     json_t *exercises; /* what results.json says of each */
     bool complete;     /* all points that count were reached */
+    bool interrupted;  /* something has no verdict, which another grading may give */
 } grading;
 
 /** Judge one exercise whose library is built: cases, then speed or traffic, then points. */
@@ -58,6 +62,11 @@ void exercise_result_free(exercise_result *);
 /** Enter the exercise's timings and counts, not run, or skipped where its place cannot judge them.
  */
 void list_tests(exercise_result *);
+
+/* ---- checks.c -------------------------------------------------------------------------------- */
+
+/** Enter in a GPU's entry of results.json what one of softgpu has found in its cases. */
+void checks_take(json_t *entry, const exercise *, const json_t *on_softgpu);
 
 /* ---- results.c ------------------------------------------------------------------------------- */
 
@@ -115,10 +124,14 @@ bool is_failed(const verdict *);
 bool is_noisy(const verdict *); /* a timing that could not decide; none of the three: not judged */
 /** Has the exercise a timing that was too noisy? */
 bool any_noisy(const json_t *exercise);
+/** passed, failed, did not build, not handed in, not started, skipped */
+const char *status_of(const json_t *exercise);
 /** How many cases passed, of all. */
 void cases_of(const json_t *exercise, int *passed, int *all);
 /** How the exercise did in one line of words: "passed 24/24, checks passed". */
 void print_outcome(const json_t *exercise, char *line, size_t size);
+/** Did softgpu find a race in the case? */
+bool has_race(const json_t *one);
 /** A command that repeats it, or "" for verdicts that have none. */
 void repeat_command(const json_t *exercise, const verdict *, char *line, size_t size);
 

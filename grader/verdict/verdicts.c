@@ -64,6 +64,18 @@ static long line_of(const json_t *exercise, const json_t *one)
     return 0;
 }
 
+bool has_race(const json_t *one)
+{
+    size_t i;
+    json_t *found;
+    json_array_foreach(json_object_get(one, "findings"), i, found)
+    {
+        const char *kind = string_of(found, "kind");
+        if (strcmp(kind, "race") == 0 || strcmp(kind, "missing __syncwarp") == 0) return true;
+    }
+    return false;
+}
+
 static void tell_case(const json_t *exercise, const json_t *one, verdict_function *tell,
                       void *context)
 {
@@ -142,8 +154,10 @@ static void tell_traffic(const json_t *one, verdict_function *tell, void *contex
     const char *status = string_of(one, "verdict");
     const bool judged = strcmp(status, "passed") == 0 || strcmp(status, "failed") == 0;
     if (judged && json_is_number(json_object_get(one, "counted"))) {
-        snprintf(numbers, sizeof numbers, "counted %.2f, wanted %s %.2f", real_of(one, "counted"),
-                 string_of(one, "bound"), real_of(one, "wanted"));
+        char counted[32], wanted[32];
+        snprintf(numbers, sizeof numbers, "counted %s, wanted %s %s",
+                 count_text(counted, real_of(one, "counted")), string_of(one, "bound"),
+                 count_text(wanted, real_of(one, "wanted")));
     }
     tell_number(one, "traffic", numbers, tell, context);
 }
@@ -177,20 +191,30 @@ void cases_of(const json_t *exercise, int *passed, int *all)
     }
 }
 
+const char *status_of(const json_t *exercise)
+{
+    const char *status = string_of(exercise, "status");
+    if (strcmp(status, "not_started") == 0) return "not started";
+    if (strcmp(status, "build_failed") != 0) return status;
+    return json_is_null(json_object_get(exercise, "sha256")) ? "not handed in" : "did not build";
+}
+
 void print_outcome(const json_t *exercise, char *line, size_t size)
 {
     int passed, all;
     const char *checks = string_of(json_object_get(exercise, "checks"), "verdict");
     cases_of(exercise, &passed, &all);
-    int n = snprintf(line, size, "%s", string_of(exercise, "status"));
-    for (char *c = line; *c; c++) {
-        if (*c == '_') *c = ' ';
-    }
-    if (all > 0) n += snprintf(line + n, size - n, ", %d of %d cases", passed, all);
+    int n = snprintf(line, size, "%s", status_of(exercise));
+    if (passed < all)
+        n += snprintf(line + n, size - n, ", %d of %d cases wrong", all - passed, all);
+    else if (all > 0)
+        n += snprintf(line + n, size - n, ", %d of %d cases", passed, all);
     if (strcmp(checks, "passed") == 0 || strcmp(checks, "failed") == 0) {
         n += snprintf(line + n, size - n, ", checks %s", checks);
     }
-    if (any_noisy(exercise)) snprintf(line + n, size - n, ", speed too noisy");
+    if (any_noisy(exercise)) n += snprintf(line + n, size - n, ", speed too noisy");
+    const long days = integer_of(exercise, "days_late"); /* a class's, where dates are due */
+    if (days > 0) snprintf(line + n, size - n, ", %ld %s late", days, days == 1 ? "day" : "days");
 }
 
 /* The name goes between single quotes of a shell. */
@@ -206,8 +230,7 @@ void repeat_command(const json_t *exercise, const verdict *v, char *line, size_t
 {
     *line = '\0';
     if (v->seed < 0) return;
-    snprintf(line, size, "make check EX=%lld CASE='",
-             json_integer_value(json_object_get(exercise, "id")));
+    snprintf(line, size, "make check EX=%s CASE='", id_words(id_of(exercise)));
     put_quoted(line, size - 32, v->name);
     const size_t n = strlen(line);
     snprintf(line + n, size - n, "' SEED=%lld", v->seed);

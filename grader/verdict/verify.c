@@ -45,7 +45,7 @@ static bool check_signature(const options *o, const json_t *results, const signi
 
 static const char *flaw(char why[256], const json_t *entry, const char *words)
 {
-    snprintf(why, 256, "%lld %s", json_integer_value(json_object_get(entry, "id")), words);
+    snprintf(why, 256, "%s %s", id_words(id_of(entry)), words);
     return why;
 }
 
@@ -59,7 +59,7 @@ static bool all_cases_passed(const json_t *entry)
 static const char *entry_flaw(const json_t *entry, char why[256])
 {
     const double points = real_of(entry, "points"), most = real_of(entry, "max_points");
-    const exercise *e = catalog_find((int)json_integer_value(json_object_get(entry, "id")));
+    const exercise *e = catalog_find(id_of(entry));
     if (!(points >= 0 && points <= most + CENT))
         return flaw(why, entry, "has more than its points");
     if (e && most > e->points + e->speed_points + CENT)
@@ -84,17 +84,22 @@ const char *points_flaw(const json_t *results, char why[256])
 {
     size_t i;
     json_t *one, *exercises = json_object_get(results, "exercises");
-    double points = 0, most = 0;
+    double points = 0, most = 0, bonus = 0;
     json_array_foreach(exercises, i, one)
     {
         if (entry_flaw(one, why)) return why;
         if (is_there_before(exercises, i)) return flaw(why, one, "is there twice");
+        if (id_is_challenge(id_of(one))) {
+            bonus += real_of(one, "points");
+            continue;
+        }
         points += real_of(one, "points");
         most += real_of(one, "max_points");
     }
     const double room = CENT * (1 + (double)json_array_size(exercises));
     const bool sums = fabs(points - real_of(results, "points")) <= room &&
-                      fabs(most - real_of(results, "max_points")) <= room;
+                      fabs(most - real_of(results, "max_points")) <= room &&
+                      fabs(bonus - real_of(results, "bonus")) <= room;
     if (sums) return NULL;
     snprintf(why, 256, "the exercises have %.2f of %.2f points, the total says %.2f of %.2f",
              points, most, real_of(results, "points"), real_of(results, "max_points"));
@@ -114,7 +119,7 @@ static bool check_points(const json_t *results)
  */
 static int differs(const options *o, const json_t *entry)
 {
-    const exercise *e = catalog_find((int)json_integer_value(json_object_get(entry, "id")));
+    const exercise *e = catalog_find(id_of(entry));
     const json_t *then = json_object_get(entry, "sha256");
     if (!e || !then || strcmp(e->file, string_of(entry, "file")) != 0) return -1;
     json_t *here = origin_file_hash(o->submission, e);

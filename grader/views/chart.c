@@ -15,7 +15,7 @@ enum { ROWS = 256, WIDTH = 460, FURTHEST = 100 };
 
 /* One row of a chart: what it is called, and up to three numbers; noisy: none of them decides. */
 typedef struct row {
-    char label[40];
+    char label[64];
     double x, low, high;
     bool noisy;
 } row;
@@ -25,10 +25,10 @@ typedef struct rows {
     row at[ROWS];
 } rows;
 
-static void set_label(row *r, long long id, const char *name)
+static void set_label(row *r, const char *id, const char *name)
 {
     char text[sizeof r->label];
-    snprintf(text, sizeof text, "%lld %s", id, name);
+    snprintf(text, sizeof text, "%s %s", id, name);
     for (char *c = text; *c; c++) {
         const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                            (*c >= '0' && *c <= '9') || strchr(" _-.,:", *c);
@@ -41,7 +41,7 @@ static row *add_row(rows *all, const json_t *exercise, const char *name)
 {
     if (all->count == ROWS) return NULL;
     row *r = &all->at[all->count++];
-    set_label(r, json_integer_value(json_object_get(exercise, "id")), name);
+    set_label(r, id_words(id_of(exercise)), name);
     return r;
 }
 
@@ -61,11 +61,21 @@ bool chart_can_draw(void)
     return r.status == 0;
 }
 
-/* What stands before the picture is for files of their own. */
+/* What stands before the picture is for files of their own. Its background is the page's, light or
+ * dark, and so its words follow. */
 static char *picture_in(const char *output)
 {
-    const char *start = strstr(output, "<svg"), *end = strstr(output, "</svg>");
-    return start && end > start ? strndup(start, (size_t)(end - start) + strlen("</svg>")) : NULL;
+    static const char style[] =
+        "<style>text { fill: #222 } @media (prefers-color-scheme: dark) { text { fill: #ddd } "
+        "}</style>";
+    const char *start = strstr(output, "<svg"), *open = start ? strchr(start, '>') : NULL;
+    const char *end = open ? strstr(open, "</svg>") : NULL;
+    char *picture = NULL;
+    if (!end) return NULL;
+    if (asprintf(&picture, "%.*s%s%.*s</svg>", (int)(open + 1 - start), start, style,
+                 (int)(end - open - 1), open + 1) < 0)
+        return NULL;
+    return picture;
 }
 
 /* @return the picture, or NULL after gnuplot's words on stderr */
@@ -86,17 +96,27 @@ static char *draw(const char *script)
     return picture;
 }
 
+/* In characters: as wide as the longest label. */
+static int margin_of_labels(const rows *all)
+{
+    size_t longest = 20;
+    for (int i = 0; i < all->count; i++) {
+        const size_t length = strlen(all->at[i].label);
+        if (length > longest) longest = length;
+    }
+    return (int)longest + 2;
+}
+
 /* Row 0 of the chart is at the top. The style of lines and colours is the same for all. */
 static void begin(FILE *to, const rows *all, int height)
 {
-    fprintf(to,
-            "set terminal svg noenhanced size %d,%d dynamic font 'sans-serif,14' "
-            "background '#ffffff'\n",
-            WIDTH, height);
-    fputs("set border 1 lc '#888888'\nset tics nomirror scale 0.5 textcolor '#222222'\nunset key\n"
-          "set grid xtics lc '#dddddd' lt 1\nset lmargin 22\nset rmargin 3\n",
+    const int labels = margin_of_labels(all), width = 280 + 8 * labels;
+    fprintf(to, "set terminal svg noenhanced size %d,%d dynamic font 'sans-serif,14'\n",
+            width > WIDTH ? width : WIDTH, height);
+    fputs("set border 1 lc '#888888'\nset tics nomirror scale 0.5\nunset key\n"
+          "set grid xtics lc '#b0808080' lt 1\nset rmargin 3\n",
           to);
-    fprintf(to, "set yrange [%g:-0.6]\n$data << EOD\n", all->count - 0.4);
+    fprintf(to, "set lmargin %d\nset yrange [%g:-0.6]\n$data << EOD\n", labels, all->count - 0.4);
     for (int i = 0; i < all->count; i++) {
         const row *r = &all->at[i];
         fprintf(to, "%d \"%s\" %.6g %.6g %.6g %d\n", i, r->label, r->x, r->low, r->high, r->noisy);
@@ -122,12 +142,12 @@ char *chart_points(const json_t *results)
     {
         row *r = add_row(all, one, string_of(one, "name"));
         if (r) *r = (row){.x = real_of(one, "points"), .low = real_of(one, "max_points")};
-        if (r) set_label(r, json_integer_value(json_object_get(one, "id")), string_of(one, "name"));
+        if (r) set_label(r, id_words(id_of(one)), string_of(one, "name"));
     }
     begin(to, all, height_of(all));
     fputs("set xlabel 'points'\nset xrange [0:*]\nset style fill solid noborder\n"
-          "plot $data using ($4/2):1:($4/2):(0.36):ytic(2) with boxxy lc '#dde3ea', "
-          "$data using ($3/2):1:($3/2):(0.36) with boxxy lc '#2a7f62'\n",
+          "plot $data using ($4/2):1:($4/2):(0.36):ytic(2) with boxxy lc '#a0808080', "
+          "$data using ($3/2):1:($3/2):(0.36) with boxxy lc '#2a9d78'\n",
           to);
     fclose(to);
     char *picture = all->count > 0 ? draw(script) : NULL;
@@ -169,11 +189,11 @@ static char *chart_margins(const rows *all, const char *label)
     fprintf(to, "set xlabel '%s'\nset logscale x\n", label);
     fprintf(to, "set xrange [%.6g : %.6g]\n", low / 1.15, high * 1.15);
     fputs("set xtics (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)\n"
-          "set arrow from 1, graph 0 to 1, graph 1 nohead lc '#b3261e' lw 2\n"
+          "set arrow from 1, graph 0 to 1, graph 1 nohead lc '#d9534a' lw 2\n"
           "plot $data using 3:1:4:5:ytic(2) with xerrorbars lc '#888888' lw 2 pt -1, "
-          "$data using ($6 == 0 && $3 >= 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#2a7f62', "
-          "$data using ($6 == 0 && $3 < 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#b3261e', "
-          "$data using ($6 == 1 ? $3 : NaN):1 with points pt 6 ps 0.9 lw 2 lc '#8a5a00'\n",
+          "$data using ($6 == 0 && $3 >= 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#2a9d78', "
+          "$data using ($6 == 0 && $3 < 1 ? $3 : NaN):1 with points pt 9 ps 1.1 lc '#d9534a', "
+          "$data using ($6 == 1 ? $3 : NaN):1 with points pt 6 ps 0.9 lw 2 lc '#b8860b'\n",
           to);
     fclose(to);
     char *picture = draw(script);
@@ -205,12 +225,19 @@ char *chart_speed(const json_t *results)
     return picture;
 }
 
-/* The kind of count is the first words of the metric. */
-static void name_count(char name[40], const json_t *test)
+/* The function, where the exercise has several, and what is counted of it: up to what it is per, or
+ * of. */
+static void name_count(char name[64], const json_t *test)
 {
+    static const char *const ends[] = {",", " of ", " between "};
     const char *metric = string_of(test, "metric"), *colon = strstr(metric, ": ");
-    if (colon) metric = colon + 2;
-    snprintf(name, 40, "%.*s", (int)strcspn(metric, ","), metric);
+    const char *counted = colon ? colon + 2 : metric;
+    size_t length = strlen(counted);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *end = strstr(counted, ends[i]);
+        if (end && (size_t)(end - counted) < length) length = (size_t)(end - counted);
+    }
+    snprintf(name, 64, "%.*s", (int)((size_t)(counted - metric) + length), metric);
 }
 
 char *chart_traffic(const json_t *results)
@@ -222,7 +249,7 @@ char *chart_traffic(const json_t *results)
     {
         json_array_foreach(json_object_get(one, "traffic"), k, test)
         {
-            char name[40];
+            char name[64];
             name_count(name, test);
             const bool judged = strchr("pf", *string_of(test, "verdict")) != NULL;
             row *r = judged && json_is_number(json_object_get(test, "counted"))
@@ -242,7 +269,7 @@ char *chart_traffic(const json_t *results)
 typedef struct standing {
     int count;
     struct {
-        json_int_t id;
+        int id;
         double points, max_points;
     } at[ROWS];
 } standing;
@@ -250,7 +277,8 @@ typedef struct standing {
 static void update(standing *s, const json_t *entry)
 {
     int i = 0;
-    const json_int_t id = json_integer_value(json_object_get(entry, "id"));
+    const int id = id_of(entry);
+    if (id_is_challenge(id)) return;
     while (i < s->count && s->at[i].id != id) i++;
     if (i == ROWS) return;
     if (i == s->count) s->count++;
@@ -301,18 +329,16 @@ char *chart_history(const char *file, const char *submission)
     char *script = NULL;
     if (!file) return NULL;
     FILE *to = open_memstream(&script, &size);
-    fprintf(to,
-            "set terminal svg noenhanced size %d,260 dynamic font 'sans-serif,14' background "
-            "'#ffffff'\n",
-            WIDTH);
-    fputs("set border 3 lc '#888888'\nset tics nomirror scale 0.5 textcolor '#222222'\nunset key\n"
-          "set grid lc '#dddddd' lt 1\nset xlabel 'grading'\nset ylabel 'points'\n"
+    fprintf(to, "set terminal svg noenhanced size %d,260 dynamic font 'sans-serif,14'\n", WIDTH);
+    fputs("set border 3 lc '#888888'\nset tics nomirror scale 0.5\n"
+          "set key above left Left reverse samplen 2\n"
+          "set grid lc '#b0808080' lt 1\nset xlabel 'grading'\nset ylabel 'points'\n"
           "set yrange [0:*]\n$data << EOD\n",
           to);
     const int count = read_history(file, submission, to);
     fprintf(to, "EOD\nset xtics %d\nset xrange [0.5:%d.5]\n", 1 + count / 8, count);
-    fputs("plot $data using 1:3 with lines lc '#b9c4d0' lw 2, "
-          "$data using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc '#2a7f62'\n",
+    fputs("plot $data using 1:3 with lines lc '#888888' lw 2 title 'of those graded so far', "
+          "$data using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc '#2a9d78' title 'reached'\n",
           to);
     fclose(to);
     char *picture = count > 1 ? draw(script) : NULL;

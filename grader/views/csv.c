@@ -13,7 +13,7 @@ static void put_noisy(FILE *to, const json_t *exercises)
     json_array_foreach((json_t *)exercises, i, one)
     {
         if (!any_noisy(one)) continue;
-        fprintf(to, "%s%lld", between, json_integer_value(json_object_get(one, "id")));
+        fprintf(to, "%s%s", between, id_words(id_of(one)));
         between = " ";
     }
 }
@@ -31,8 +31,7 @@ bool csv_view(const options *o, const json_t *results, FILE *to)
     json_array_foreach((json_t *)exercises, i, one)
     {
         char name[160];
-        snprintf(name, sizeof name, "%lld %s", json_integer_value(json_object_get(one, "id")),
-                 string_of(one, "name"));
+        snprintf(name, sizeof name, "%s %s", id_words(id_of(one)), string_of(one, "name"));
         fputc(',', to);
         put_csv(to, name);
     }

@@ -8,10 +8,13 @@
 
 #define REPLACEMENT 0xfffdu
 
-/* What can stand in XML 1.0; a terminal's escapes and the like cannot. */
+/* What can stand in XML 1.0, less what turns or breaks lines unseen; a terminal's escapes and the
+ * like cannot. */
 static bool is_character(unsigned c)
 {
     if (c < 0x20) return c == '\t' || c == '\n' || c == '\r';
+    if (c == 0x61c || c == 0x200e || c == 0x200f) return false; /* they turn text around */
+    if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069)) return false;
     return !(c >= 0x7f && c < 0xa0) && !(c >= 0xd800 && c < 0xe000) && (c & 0xfffe) != 0xfffe &&
            c <= 0x10ffff;
 }

@@ -89,9 +89,8 @@ static void put_path(FILE *to, const json_t *results, const json_t *exercise)
 static void put_spot(FILE *to, const json_t *results, const json_t *exercise, const spot *s)
 {
     char title[256];
-    snprintf(title, sizeof title, "%lld %s, %s",
-             json_integer_value(json_object_get(exercise, "id")), string_of(exercise, "name"),
-             s->title);
+    snprintf(title, sizeof title, "%s %s, %s", id_words(id_of(exercise)),
+             string_of(exercise, "name"), s->title);
     fprintf(to, "::%s file=", s->warning ? "warning" : "error");
     put_path(to, results, exercise);
     if (s->line > 0) fprintf(to, ",line=%ld", s->line);
@@ -160,7 +159,7 @@ static void put_failures(FILE *to, const json_t *exercise)
     const char *status = string_of(exercise, "status");
     const bool passed = strcmp(status, "passed") == 0 && !any_noisy(exercise);
     if (passed || strcmp(status, "not_started") == 0) return;
-    fprintf(to, "\n### %lld ", json_integer_value(json_object_get(exercise, "id")));
+    fprintf(to, "\n### %s ", id_words(id_of(exercise)));
     put_markdown(to, string_of(exercise, "name"));
     fputs("\n\n", to);
     each_verdict(exercise, put_failure, &l);

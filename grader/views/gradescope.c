@@ -57,13 +57,13 @@ static json_t *test_of(const json_t *exercise, const char *visibility)
 {
     char number[24], name[160];
     const bool passed = strcmp(string_of(exercise, "status"), "passed") == 0;
-    snprintf(number, sizeof number, "%lld", json_integer_value(json_object_get(exercise, "id")));
+    snprintf(number, sizeof number, "%s", id_words(id_of(exercise)));
     snprintf(name, sizeof name, "%s", string_of(exercise, "name"));
-    return json_pack("{s:f, s:f, s:s, s:s, s:s, s:s, s:o, s:s, s:s}", "score",
-                     real_of(exercise, "points"), "max_score", real_of(exercise, "max_points"),
-                     "status", passed ? "passed" : "failed", "name", name, "name_format", "text",
-                     "number", number, "output", output_of(exercise), "output_format", "text",
-                     "visibility", visibility);
+    return json_pack(
+        "{s:f, s:f, s:s, s:s, s:s, s:s, s:o, s:s, s:s}", "score", real_of(exercise, "points"),
+        "max_score", id_is_challenge(id_of(exercise)) ? 0.0 : real_of(exercise, "max_points"),
+        "status", passed ? "passed" : "failed", "name", name, "name_format", "text", "number",
+        number, "output", output_of(exercise), "output_format", "text", "visibility", visibility);
 }
 
 /* Names are columns: the same test has the same name in every submission. */
@@ -74,8 +74,8 @@ static void enter_number(json_t *board, const json_t *exercise, const json_t *te
     const json_t *value = json_object_get(test, number);
     if (strcmp(string_of(test, "verdict"), "passed") != 0) return; /* or impossible speeds lead */
     if (!json_is_number(value) || json_number_value(value) <= 0) return;
-    snprintf(name, sizeof name, "%lld %s: %s", json_integer_value(json_object_get(exercise, "id")),
-             string_of(test, "function"), string_of(test, "metric"));
+    snprintf(name, sizeof name, "%s %s: %s", id_words(id_of(exercise)), string_of(test, "function"),
+             string_of(test, "metric"));
     json_array_append_new(board, json_pack("{s:s, s:f, s:s}", "name", name, "value",
                                            json_number_value(value), "order", order));
 }
@@ -145,11 +145,12 @@ bool gradescope_view(const options *o, const json_t *results, FILE *to)
     }
     json_array_foreach(json_object_get(results, "exercises"), i, one)
         json_array_append_new(tests, test_of(one, visibility));
-    json_t *root = json_pack(
-        "{s:f, s:f, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "score", real_of(results, "points"),
-        "execution_time", real_of(results, "seconds"), "output", summary_of(results),
-        "output_format", "text", "visibility", visibility, "stdout_visibility", "hidden", "tests",
-        tests, "leaderboard", leaderboard(results), "extra_data", origin_of(results));
+    json_t *root =
+        json_pack("{s:f, s:f, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "score",
+                  real_of(results, "points") + real_of(results, "bonus"), "execution_time",
+                  real_of(results, "seconds"), "output", summary_of(results), "output_format",
+                  "text", "visibility", visibility, "stdout_visibility", "hidden", "tests", tests,
+                  "leaderboard", leaderboard(results), "extra_data", origin_of(results));
     const bool done = root && json_dumpf(root, to, JSON_INDENT(1)) == 0 && fputc('\n', to) != EOF;
     json_decref(root);
     return done;

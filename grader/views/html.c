@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -31,10 +32,13 @@ static const char head[] =
     "figure img { width: 100%; height: auto; display: block; border-radius: .4rem }\n"
     "details { border-top: 1px solid var(--line) }\n"
     "summary { display: flex; flex-wrap: wrap; gap: 0 .75rem; padding: .6rem 0; cursor: pointer }\n"
+    "summary::before { content: '\\25B8' } details[open] > summary::before { content: '\\25BE' }\n"
+    "summary a { color: inherit }\n"
     "summary .name { font-weight: 600; flex: 1 1 12rem }\n"
     "summary .points { font-variant-numeric: tabular-nums }\n"
     ".outcome { flex: 1 1 100%; font-size: .9rem } .passed { color: var(--good) }\n"
     ".failed, .build_failed { color: var(--bad) } .noisy { color: var(--open) }\n"
+    ".rest { border-top: 1px solid var(--line); padding-top: .6rem }\n"
     "ul { margin: 0 0 1rem; padding-left: 1.2rem } li { margin: .4rem 0; overflow-wrap: anywhere "
     "}\n"
     "pre, code { font: .85rem/1.45 ui-monospace, monospace; white-space: pre-wrap; "
@@ -116,15 +120,86 @@ static void put_verdict(const verdict *v, void *context)
     fputs("</li>\n", l->to);
 }
 
-static void put_exercise(FILE *to, const json_t *exercise)
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* From one folder, which ends in a slash, to a file; both are whole paths. */
+static void relate(char link[PATH_MAX], const char *from, const char *to)
+{
+    size_t common = 0, n = 0;
+    for (size_t i = 0; from[i] && from[i] == to[i]; i++) {
+        if (from[i] == '/') common = i + 1;
+    }
+    for (const char *c = from + common; *c && n + 4 < PATH_MAX; c++) {
+        if (*c == '/') n += (size_t)snprintf(link + n, PATH_MAX - n, "../");
+    }
+    snprintf(link + n, PATH_MAX - n, "%s", to + common);
+}
+
+/* A report that is handed on, a class's, knows no course: it has no links. */
+static bool find_page(const options *o, const json_t *exercise, char link[PATH_MAX])
+{
+    char path[PATH_MAX], page[PATH_MAX], folder[PATH_MAX + 1];
+    const char *file = base_of(string_of(exercise, "file"));
+    const char *report = o->output ? o->output : o->results;
+    const int length = (int)strcspn(file, ".");
+    if (!o->root || !report) return false;
+    snprintf(path, sizeof path, "%s/book/docs/exercises/%.*s.html", o->build, length, file);
+    if (access(path, F_OK) != 0)
+        snprintf(path, sizeof path, "%s/docs/exercises/%.*s.md", o->root, length, file);
+    if (!realpath(path, page)) return false;
+    snprintf(path, sizeof path, "%.*s.", (int)(base_of(report) - report), report);
+    if (!realpath(path, folder)) return false;
+    strcat(folder, "/");
+    relate(link, folder, page);
+    return true;
+}
+
+/* With a link to its page, where there is one. */
+static void put_name(FILE *to, const options *o, const json_t *exercise)
+{
+    char link[PATH_MAX];
+    const bool linked = find_page(o, exercise, link);
+    if (linked) {
+        fputs("<a href=\"", to);
+        put_xml(to, link);
+        fputs("\">", to);
+    }
+    fprintf(to, "%s ", id_words(id_of(exercise)));
+    put_xml(to, string_of(exercise, "name"));
+    if (linked) fputs("</a>", to);
+}
+
+static bool has_kernels(const json_t *exercise)
+{
+    const char *file = string_of(exercise, "file"), *dot = strrchr(file, '.');
+    return dot && strcmp(dot, ".cu") == 0;
+}
+
+/* How a failed exercise is drawn; and the picture, if it lies in see/ beside the report. */
+static void put_see(FILE *to, const options *o, const json_t *exercise)
+{
+    char path[PATH_MAX];
+    const char *id = id_words(id_of(exercise)), *report = o->output ? o->output : o->results;
+    if (strcmp(string_of(exercise, "status"), "failed") != 0 || !has_kernels(exercise)) return;
+    snprintf(path, sizeof path, "%.*ssee/%s.html", report ? (int)(base_of(report) - report) : 0,
+             report, id);
+    fprintf(to, "<p>What its kernels do: <code>make see EX=%s</code>", id);
+    if (access(path, F_OK) == 0) fprintf(to, " (<a href=\"see/%s.html\">as last seen</a>)", id);
+    fputs("</p>\n", to);
+}
+
+static void put_exercise(FILE *to, const options *o, const json_t *exercise)
 {
     char outcome[160];
     list l = {to, exercise};
     const char *status = string_of(exercise, "status"); /* one of the schema's */
     print_outcome(exercise, outcome, sizeof outcome);
-    fprintf(to, "<details><summary><span class=\"name\">%lld ",
-            json_integer_value(json_object_get(exercise, "id")));
-    put_xml(to, string_of(exercise, "name"));
+    fputs("<details><summary><span class=\"name\">", to);
+    put_name(to, o, exercise);
     fprintf(to,
             "</span><span class=\"points\">%.1f / %.1f</span><span class=\"outcome %s\">%s</span>"
             "</summary>\n<p class=\"facts\">",
@@ -134,12 +209,32 @@ static void put_exercise(FILE *to, const json_t *exercise)
     fputs("</p>\n<ul>\n", to);
     each_verdict(exercise, put_verdict, &l);
     fputs("</ul>\n", to);
+    put_see(to, o, exercise);
     if (*string_of(exercise, "warnings")) {
         fputs("<p>Warnings of the compiler:</p><pre class=\"log\">", to);
         put_xml(to, string_of(exercise, "warnings"));
         fputs("</pre>\n", to);
     }
     fputs("</details>\n", to);
+}
+
+/* There is nothing to say of these but their names. */
+static void put_all_that(FILE *to, const options *o, const json_t *results, const char *status)
+{
+    size_t i;
+    json_t *one;
+    bool any = false;
+    json_array_foreach(json_object_get(results, "exercises"), i, one)
+    {
+        if (strcmp(status_of(one), status) != 0) continue;
+        if (any)
+            fputs(", ", to);
+        else
+            fprintf(to, "<p class=\"rest\">%c%s: ", *status - 'a' + 'A', status + 1);
+        put_name(to, o, one);
+        any = true;
+    }
+    if (any) fputs("</p>\n", to);
 }
 
 static void put_fact(FILE *to, const char *before, const char *fact)
@@ -186,13 +281,21 @@ static void put_top(FILE *to, const json_t *results)
 
 bool html_view(const options *o, const json_t *results, FILE *to)
 {
-    size_t i;
+    size_t i, challenges = 0;
     json_t *one;
     fputs(head, to);
     put_top(to, results);
     put_charts(to, o, results);
     fputs("<h2>Exercises</h2>\n", to);
-    json_array_foreach(json_object_get(results, "exercises"), i, one) put_exercise(to, one);
+    json_array_foreach(json_object_get(results, "exercises"), i, one)
+    {
+        if (strncmp(status_of(one), "not ", 4) == 0) continue;
+        if (id_is_challenge(id_of(one)) && challenges++ == 0)
+            fprintf(to, "<h2>Challenges: a bonus of %.1f points</h2>\n", real_of(results, "bonus"));
+        put_exercise(to, o, one);
+    }
+    put_all_that(to, o, results, "not started");
+    put_all_that(to, o, results, "not handed in");
     fputs("</body>\n</html>\n", to);
     return true;
 }

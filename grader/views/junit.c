@@ -53,7 +53,7 @@ static void attribute(FILE *to, const char *name, const char *value)
 
 static void put_suite_name(FILE *to, const json_t *exercise)
 {
-    fprintf(to, "%lld ", json_integer_value(json_object_get(exercise, "id")));
+    fprintf(to, "%s ", id_words(id_of(exercise)));
     put_xml(to, string_of(exercise, "name"));
 }
 

@@ -73,7 +73,7 @@ static void put_caption(FILE *to, const json_t *results)
 
 static void put_row(FILE *to, json_t *entry)
 {
-    fprintf(to, "| %lld ", json_integer_value(json_object_get(entry, "id")));
+    fprintf(to, "| %s ", id_words(id_of(entry)));
     put_cell(to, string_of(entry, "name"));
     fputs(" | ", to);
     put_correctness(to, entry);
@@ -82,17 +82,32 @@ static void put_row(FILE *to, json_t *entry)
     fprintf(to, " | %.1f / %.1f |\n", real_of(entry, "points"), real_of(entry, "max_points"));
 }
 
+/* @return whether there are any */
+static bool put_rows(FILE *to, const json_t *results, bool of_challenges)
+{
+    size_t i;
+    json_t *entry;
+    bool any = false;
+    json_array_foreach(json_object_get(results, "exercises"), i, entry)
+    {
+        if (id_is_challenge(id_of(entry)) != of_challenges) continue;
+        put_row(to, entry);
+        any = true;
+    }
+    return any;
+}
+
 bool markdown_view(const options *o, const json_t *results, FILE *to)
 {
     (void)o;
-    size_t i;
-    json_t *entry;
     const bool on_cpu = strcmp(string_of(results, "backend"), "cpu") == 0;
     put_caption(to, results);
     fprintf(to, "| Exercise | Correctness | %s | Points |\n|---|---|---|---|\n",
             on_cpu ? "Speed or traffic" : "Speed");
-    json_array_foreach(json_object_get(results, "exercises"), i, entry) put_row(to, entry);
+    put_rows(to, results, false);
     fprintf(to, "| **total** | | | **%.1f / %.1f** |\n", real_of(results, "points"),
             real_of(results, "max_points"));
+    if (!put_rows(to, results, true)) return true;
+    fprintf(to, "| **bonus** | | | **%.1f** |\n", real_of(results, "bonus"));
     return true;
 }

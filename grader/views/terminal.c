@@ -1,6 +1,7 @@
 /*
- * terminal.c: what stands on the terminal. On a terminal one line shows what is at work and is overwritten;
- * elsewhere there is one plain line an exercise. Colours only on a terminal, and not with NO_COLOR.
+ * terminal.c: what stands on the terminal. On a terminal one line shows what is at work and is
+ * overwritten; elsewhere there is one plain line an exercise. Colours only on a terminal, and not
+ * with NO_COLOR.
  */
 #include "views.h"
 
@@ -27,16 +28,29 @@ static const char *status_colour(const char *status)
     return strstr(status, "failed") ? RED : YELLOW;
 }
 
-static void count_cases(json_t *entry, int *passed, int *all)
+/* A status as a word: "not run". Valid until the fourth call after. */
+static const char *plain(const char *status)
 {
-    size_t i;
-    json_t *one;
-    *passed = *all = 0;
-    json_array_foreach(json_object_get(entry, "cases"), i, one)
-    {
-        *passed += strcmp(string_of(one, "status"), "passed") == 0;
-        ++*all;
+    static char words[4][32];
+    static int at;
+    char *word = words[at++ % 4];
+    snprintf(word, sizeof words[0], "%s", status);
+    for (char *c = word; *c; c++) {
+        if (*c == '_') *c = ' ';
     }
+    return word;
+}
+
+/* Cases that this place leaves to a GPU. */
+static int left_to_a_gpu(const options *o, const json_t *entry)
+{
+    int count = 0;
+    const exercise *e = catalog_find(id_of(entry));
+    if (!e || o->case_name || exercise_place(e, o->backend) != ON_SOFTGPU) return 0;
+    for (const grading_case *c = e->cases; c->name; c++) {
+        count += (c->where & ON_GPU) && !(c->where & ON_SOFTGPU);
+    }
+    return count;
 }
 
 static void print_indented(const char *text)
@@ -63,13 +77,19 @@ static void print_variable(const char *name, const char *value)
     putchar('\'');
 }
 
-void report_again(const char *submission, const json_t *entry, const json_t *one)
+static void print_command(const char *words, const char *submission, const json_t *entry,
+                          const json_t *one)
 {
-    printf("again: make check EX=%lld", json_integer_value(json_object_get(entry, "id")));
+    printf("%s EX=%s", words, id_words(id_of(entry)));
     print_variable("CASE", string_of(one, "name"));
     printf(" SEED=%lld", json_integer_value(json_object_get(one, "seed")));
     if (*submission && strcmp(submission, ".") != 0) print_variable("SUBMISSION", submission);
     putchar('\n');
+}
+
+void report_again(const char *submission, const json_t *entry, const json_t *one)
+{
+    print_command("again: make check", submission, entry, one);
 }
 
 static void print_again(const options *o, const json_t *entry, const json_t *one)
@@ -77,6 +97,17 @@ static void print_again(const options *o, const json_t *entry, const json_t *one
     if (json_is_null(json_object_get(one, "seed"))) return; /* the instructor's */
     printf("        ");
     report_again(o->submission, entry, one);
+    if (has_race(one)) print_command("        see it: make see", o->submission, entry, one);
+}
+
+/* The line that the first finding of a case is about. */
+static void print_quote(const options *o, const json_t *entry, const json_t *one)
+{
+    char text[QUOTE_MAX];
+    const json_t *first = json_array_get(json_object_get(one, "findings"), 0);
+    const long number = (long)integer_of(first, "line");
+    if (quote_line(o->submission, string_of(entry, "file"), string_of(first, "file"), number, text))
+        printf("        %5ld | %s\n", number, text);
 }
 
 static void print_failed_cases(const options *o, json_t *entry)
@@ -90,6 +121,7 @@ static void print_failed_cases(const options *o, json_t *entry)
         if (shown++ >= 3) continue;
         printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
         if (*string_of(one, "finding")) printf("        %s\n", string_of(one, "finding"));
+        print_quote(o, entry, one);
         print_again(o, entry, one);
     }
     if (shown > 3) printf("      and %d more cases\n", shown - 3);
@@ -107,6 +139,7 @@ static void print_checks(const options *o, json_t *entry)
         if (shown++ >= 3) continue;
         printf("      %schecks%s, in %s: %s\n", RED, PLAIN, string_of(one, "name"),
                string_of(one, "finding"));
+        print_quote(o, entry, one);
         print_again(o, entry, one);
     }
     if (shown > 3) printf("      checks: and in %d more cases\n", shown - 3);
@@ -150,13 +183,15 @@ static void print_traffic(json_t *entry)
     {
         const char *message = string_of(one, "message"), *verdict = string_of(one, "verdict");
         if (strcmp(verdict, "passed") != 0 && strcmp(verdict, "failed") != 0) continue;
-        printf("      %straffic%s: %s: ", *message ? RED : "", *message ? PLAIN : "",
-               string_of(one, "metric"));
+        printf("      %s%straffic%s: %s: ", *message ? RED : "", *message ? "FAILED " : "",
+               *message ? PLAIN : "", string_of(one, "metric"));
         if (*message) {
-            printf("%s\n", message);
+            printf("%s\n        look: make profile EX=%s\n        see it: make see EX=%s\n",
+                   message, id_words(id_of(entry)), id_words(id_of(entry)));
         } else {
-            printf("counted %.2f, wanted %s %.2f\n", real_of(one, "counted"),
-                   string_of(one, "bound"), real_of(one, "wanted"));
+            char counted[32], wanted[32];
+            printf("counted %s, wanted %s %s\n", count_text(counted, real_of(one, "counted")),
+                   string_of(one, "bound"), count_text(wanted, real_of(one, "wanted")));
         }
     }
 }
@@ -165,11 +200,15 @@ void report_exercise(const options *o, json_t *entry)
 {
     const char *status = string_of(entry, "status");
     int passed, all;
-    count_cases(entry, &passed, &all);
+    cases_of(entry, &passed, &all);
     if (on_terminal()) printf("\r\033[K");
-    printf("  %lld %-22s %s%s%s", json_integer_value(json_object_get(entry, "id")),
-           string_of(entry, "name"), status_colour(status), status, PLAIN);
-    if (all > 0) printf(" (%d of %d cases)", passed, all);
+    if (strcmp(status, "not_started") == 0) return; /* the table counts them */
+    printf("  %-3s %-22s %s%s%s", id_words(id_of(entry)), string_of(entry, "name"),
+           status_colour(status), plain(status), PLAIN);
+    if (passed < all)
+        printf(": %d of %d cases wrong", all - passed, all);
+    else if (all > 0)
+        printf(" (%d case%s)", all, all == 1 ? "" : "s");
     printf("\n");
     if (strcmp(status, "build_failed") == 0) print_indented(string_of(entry, "reason"));
     if (*string_of(entry, "warnings")) {
@@ -197,7 +236,7 @@ static bool traffic_column(char column[64], json_t *entry)
         judged += strcmp(verdict, "passed") == 0 || strcmp(verdict, "failed") == 0;
     }
     if (!*first || strstr(first, "needs")) return false;
-    snprintf(column, 64, "traffic: %s", first);
+    snprintf(column, 64, "traffic: %s", plain(first));
     if (judged > 0) snprintf(column, 64, "traffic: %zu of %zu passed", passed, judged);
     return true;
 }
@@ -206,51 +245,106 @@ static void speed_column(char column[64], json_t *entry)
 {
     json_t *speed = json_object_get(entry, "speed");
     const char *verdict = string_of(speed, "verdict");
-    if (strcmp(verdict, "too_noisy") == 0) verdict = "too noisy";
     if (traffic_column(column, entry)) return;
     if (!json_is_object(speed)) {
         snprintf(column, 64, "-");
     } else if (real_of(speed, "ratio") > 0) {
         snprintf(column, 64, "%.2f of %.2f %s", real_of(speed, "ratio"),
-                 real_of(speed, "threshold"), verdict);
+                 real_of(speed, "threshold"), plain(verdict));
     } else {
-        snprintf(column, 64, "%s", verdict);
+        snprintf(column, 64, "%s", plain(verdict));
     }
 }
 
 static const char *checks_column(json_t *entry)
 {
     const char *verdict = string_of(json_object_get(entry, "checks"), "verdict");
-    return *verdict && strncmp(verdict, "skipped", 7) != 0 ? verdict : "-";
+    return *verdict && strncmp(verdict, "skipped", 7) != 0 ? plain(verdict) : "-";
 }
 
-static void table_row(json_t *entry)
+static void table_row(const options *o, json_t *entry)
 {
     char speed[64], correctness[64], points[32];
     const char *status = string_of(entry, "status");
+    const int more = left_to_a_gpu(o, entry);
     int passed, all;
-    count_cases(entry, &passed, &all);
+    cases_of(entry, &passed, &all);
     speed_column(speed, entry);
-    snprintf(correctness, sizeof correctness, "%s", status);
-    if (all > 0) snprintf(correctness, sizeof correctness, "%s %d/%d", status, passed, all);
+    snprintf(correctness, sizeof correctness, "%s", plain(status));
+    if (passed < all)
+        snprintf(correctness, sizeof correctness, "%s: %d of %d", plain(status), all - passed, all);
+    else if (all > 0)
+        snprintf(correctness, sizeof correctness, "%s %d/%d", plain(status), passed, all);
     if (strcmp(status, "skipped") == 0) {
         snprintf(correctness, sizeof correctness, "skipped: %s", string_of(entry, "reason"));
     }
     snprintf(points, sizeof points, "%.1f / %.1f", real_of(entry, "points"),
              real_of(entry, "max_points"));
-    printf("  %-4lld %-22s %s%-20s%s %-8s %-26s %13s\n",
-           json_integer_value(json_object_get(entry, "id")), string_of(entry, "name"),
-           status_colour(status), correctness, PLAIN, checks_column(entry), speed, points);
+    printf("  %-4s %-22s %s%-20s%s %-8s %-26s %13s", id_words(id_of(entry)),
+           string_of(entry, "name"), status_colour(status), correctness, PLAIN,
+           checks_column(entry), speed, points);
+    if (all > 0 && more > 0)
+        printf("  (%d more case%s a GPU)", more, more > 1 ? "s need" : " needs");
+    printf("\n");
+}
+
+/* What exercises of the CPU alone ran on is no device. */
+static const char *device_of(const grading *g)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(g->exercises, i, entry)
+    {
+        const exercise *e = catalog_find(id_of(entry));
+        if (!e || exercise_place(e, g->options->backend) != ON_HOST) return g->device.name;
+    }
+    return "this CPU";
+}
+
+/* Cases of a GPU's grading that softgpu could not look at. */
+static void tell_left_out(const json_t *exercises)
+{
+    size_t i;
+    json_t *entry;
+    long count = 0;
+    json_array_foreach((json_t *)exercises, i, entry)
+    {
+        count += integer_of(json_object_get(entry, "checks"), "left_out");
+    }
+    if (count > 0)
+        printf("\n  checks: on softgpu, without %ld case%s that only a GPU can run\n", count,
+               count == 1 ? "" : "s");
+}
+
+/* Of many, not those that nobody has begun. @return how many there are */
+static size_t table_rows(const grading *g, bool of_challenges, size_t *untouched)
+{
+    size_t i;
+    json_t *entry;
+    size_t rows = 0;
+    const bool many = json_array_size(g->exercises) > 1;
+    json_array_foreach(g->exercises, i, entry)
+    {
+        const bool skip = many && strcmp(string_of(entry, "status"), "not_started") == 0;
+        if (id_is_challenge(id_of(entry)) != of_challenges) continue;
+        *untouched += skip;
+        rows += !skip;
+        if (!skip) table_row(g->options, entry);
+    }
+    return rows;
 }
 
 void report_table(const grading *g)
 {
-    size_t i;
-    json_t *entry;
+    size_t untouched = 0;
     printf("\n  %-27s %-20s %-8s %-26s %13s\n", "exercise", "correctness", "checks",
            "speed or traffic", "points");
-    json_array_foreach(g->exercises, i, entry) table_row(entry);
+    table_rows(g, false, &untouched);
     printf("  %-27s %-20s %-8s %-26s %6.1f / %.1f\n", "total", "", "", "", g->points,
            g->max_points);
-    printf("\n  on %s, %.0f s; details in %s\n", g->device.name, g->seconds, g->options->results);
+    if (table_rows(g, true, &untouched) > 0)
+        printf("  %-27s %-20s %-8s %-26s %6.1f\n", "bonus", "", "", "", g->bonus);
+    if (untouched > 0) printf("  %zu not started\n", untouched);
+    tell_left_out(g->exercises);
+    printf("\n  on %s, %.0f s; details in %s\n", device_of(g), g->seconds, g->options->results);
 }

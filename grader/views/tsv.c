@@ -15,7 +15,7 @@ static void put_text(FILE *to, const char *text)
 static void put_line(FILE *to, const json_t *exercise, const char *name, const char *verdict,
                      double number, double wanted)
 {
-    fprintf(to, "%lld\t", json_integer_value(json_object_get(exercise, "id")));
+    fprintf(to, "%s\t", id_words(id_of(exercise)));
     put_text(to, name);
     fputc('\t', to);
     put_text(to, verdict);

@@ -1,6 +1,7 @@
 /*
  * views.c: `grader report --format F --results FILE [--output FILE]`. The output is written whole
- * or not at all; without --output it goes to standard output.
+ * or not at all; without --output it goes to standard output, and a page to report.html beside
+ * FILE.
  */
 #include "views.h"
 
@@ -30,7 +31,9 @@ static json_t *load(const char *path)
     json_error_t error;
     json_t *results = json_load_file(path, 0, &error);
     if (!results) {
-        fprintf(stderr, "grader: %s, line %d: %s\n", path, error.line, error.text);
+        fprintf(stderr, "grader: %s", error.text); /* which names a file that cannot be opened */
+        if (error.line > 0) fprintf(stderr, " in %s, line %d", path, error.line);
+        fputc('\n', stderr);
     } else if (!results_are_valid(results, why)) {
         fprintf(stderr, "grader: %s is no results.json: %s\n", path, why);
         json_decref(results);
@@ -55,7 +58,6 @@ static bool write_whole(const char *path, const char *text, size_t size)
 {
     char unfinished[PATH_MAX];
     if (!path) return fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
-    make_folders_of(path);
     snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
     FILE *file = fopen(unfinished, "w");
     bool whole = file && fwrite(text, 1, size, file) == size;
@@ -73,8 +75,19 @@ static void name_formats(const char *asked)
     fprintf(stderr, "\n");
 }
 
+/* A page is nothing for a terminal: it goes beside the results. */
+static const char *output_of(const options *o, char path[PATH_MAX])
+{
+    const char *slash = strrchr(o->results, '/');
+    if (o->output || strcmp(o->format, "html") != 0) return o->output;
+    snprintf(path, PATH_MAX, "%.*sreport.html", slash ? (int)(slash + 1 - o->results) : 0,
+             o->results);
+    return path;
+}
+
 int report(const options *o)
 {
+    char path[PATH_MAX];
     const view *v = view_find(o->format);
     if (!v) {
         name_formats(o->format);
@@ -82,8 +95,11 @@ int report(const options *o)
     }
     size_t size = 0;
     json_t *results = load(o->results);
+    const char *output = output_of(o, path);
+    if (output) make_folders_of(output);
     char *text = results ? render(o, v, results, &size) : NULL;
-    const bool done = text && write_whole(o->output, text, size);
+    const bool done = text && write_whole(output, text, size);
+    if (done && output == path) printf("written: %s\n", path);
     free(text);
     json_decref(results);
     return done ? 0 : 2;

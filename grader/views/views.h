@@ -65,6 +65,15 @@ void put_cell(FILE *, const char *text);
 /** The message of a workflow command of GitHub; in a property : and , are escaped too. */
 void put_command(FILE *, const char *text, bool property);
 
+/* ---- quote.c --------------------------------------------------------------------------------- */
+
+#define QUOTE_MAX 120
+/** A line of an exercise's own file, without indentation, for a terminal.
+ *  @param own as in the entry: "phase2_cuda_basics/203_vector_add.cu" @param file by any path
+ *  @return false when it is another file, or has no such line */
+bool quote_line(const char *submission, const char *own, const char *file, long number,
+                char text[QUOTE_MAX]);
+
 /* ---- chart.c --------------------------------------------------------------------------------- */
 
 /** Draw as SVG by gnuplot. @return NULL when there is nothing to draw, or nothing to draw with; the
