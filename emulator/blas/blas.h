@@ -2,8 +2,8 @@
  * blas.h: the index of softgpu's cuBLAS, and the shape of all of its functions.
  *
  * cuBLAS is a library beside the CUDA runtime, and so is this: it knows nothing of softgpu but the
- * public runtime API. A call fetches its operands from device memory, computes with plain loops on
- * the host, and sends the result back:
+ * public runtime API. Products of matrices are kernels (gemm.h). Any other call fetches its
+ * operands from device memory, computes with plain loops on the host, and sends the result back:
  *
  *     struct call c = call_begin(handle, "cublasSaxpy");
  *     double alpha = call_scalar(&c, alpha_pointer, CUDA_R_32F);
@@ -12,7 +12,7 @@
  *     return call_end(&c);                           frees what was fetched, says what went wrong
  *
  * Matrices are column-major, as everywhere in cuBLAS. Elements are computed with as doubles, and
- * rounded once when they are stored; only products of fp32 and shorter types are summed in fp32.
+ * rounded once when they are stored.
  */
 #ifndef SOFTGPU_BLAS_H
 #define SOFTGPU_BLAS_H
@@ -64,7 +64,6 @@ void call_result(struct call *, void *pointer, double value, cudaDataType);
 /** The elements, rows * columns of them, column by column; NULL after a failure. Valid until
  *  call_end. */
 double *call_fetch(struct call *, struct matrix);
-float *call_fetch_f32(struct call *, struct matrix);
 void call_store(struct call *, struct matrix, const double *elements);
 /** Memory that call_end frees. */
 void *call_take(struct call *, size_t bytes);
@@ -73,10 +72,7 @@ void *call_take(struct call *, size_t bytes);
 /** Bytes of an element; 0 for a type that is not supported. */
 size_t element_bytes(cudaDataType);
 void elements_to_f64(double *, const void *from, size_t count, cudaDataType);
-void elements_to_f32(float *, const void *from, size_t count, cudaDataType);
 /** Rounds to nearest even; integers saturate. */
 void elements_from_f64(void *to, const double *from, size_t count, cudaDataType);
-/** What a tensor core sees of a float in TF32 mode: ten bits after the point. */
-float round_to_tf32(float);
 
 #endif

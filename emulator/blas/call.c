@@ -155,16 +155,6 @@ double *call_fetch(struct call *c, struct matrix m)
     return call_failed(c) ? NULL : elements;
 }
 
-float *call_fetch_f32(struct call *c, struct matrix m)
-{
-    if (!may_fetch(c, &m)) return NULL;
-    unsigned char *bytes = fetch_bytes(c, &m);
-    float *elements = call_take(c, (size_t)(m.rows * m.columns) * sizeof *elements);
-    if (bytes && elements) elements_to_f32(elements, bytes, (size_t)(m.rows * m.columns), m.type);
-    free(bytes);
-    return call_failed(c) ? NULL : elements;
-}
-
 void call_store(struct call *c, struct matrix m, const double *elements)
 {
     if (!may_fetch(c, &m) || !m.rows || !m.columns) return;

@@ -44,11 +44,6 @@ static uint32_t round_off(float value, int bits)
     return (x + (1u << (bits - 1)) - 1 + (x >> bits & 1)) & ~((1u << bits) - 1);
 }
 
-float round_to_tf32(float value)
-{
-    return float_of_bits(round_off(value, 13));
-}
-
 static float from_bf16(uint16_t bits)
 {
     return float_of_bits((uint32_t)bits << 16);
@@ -114,15 +109,6 @@ static void store(void *to, size_t i, cudaDataType type, double value)
 void elements_to_f64(double *to, const void *from, size_t count, cudaDataType type)
 {
     for (size_t i = 0; i < count; i++) to[i] = load(from, i, type);
-}
-
-void elements_to_f32(float *to, const void *from, size_t count, cudaDataType type)
-{
-    if (type == CUDA_R_32F) {
-        memcpy(to, from, count * sizeof *to);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) to[i] = (float)load(from, i, type);
 }
 
 void elements_from_f64(void *to, const double *from, size_t count, cudaDataType type)

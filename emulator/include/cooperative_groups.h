@@ -343,6 +343,49 @@ SOFTGPU_DEVICE coalesced_group coalesced_threads()
     return coalesced_group(__activemask());
 }
 
+/** A block, or some lanes of a warp: any of the groups above, for functions that take all. */
+class thread_group
+{
+    unsigned lanes; /* 0: the block */
+
+  public:
+    SOFTGPU_METHOD thread_group(const thread_block &) : lanes(0)
+    {
+    }
+    template <class Self>
+    SOFTGPU_METHOD thread_group(const warp_group<Self> &g)
+        : lanes(static_cast<const Self &>(g).mask())
+    {
+    }
+    SOFTGPU_METHOD explicit thread_group(unsigned lanes) : lanes(lanes)
+    {
+    }
+    SOFTGPU_METHOD void sync() const
+    {
+        if (lanes)
+            __syncwarp(lanes);
+        else
+            __syncthreads();
+    }
+    SOFTGPU_METHOD unsigned size() const
+    {
+        return lanes ? (unsigned)__popc(lanes) : details::block_threads();
+    }
+    SOFTGPU_METHOD unsigned num_threads() const
+    {
+        return size();
+    }
+    SOFTGPU_METHOD unsigned thread_rank() const
+    {
+        return lanes ? (unsigned)__popc(lanes & ((1u << details::lane()) - 1))
+                     : details::rank_in_block();
+    }
+    SOFTGPU_METHOD unsigned mask() const
+    {
+        return lanes;
+    }
+};
+
 /** One thread of the group calls f; invoke_one_broadcast gives its result to all. */
 template <class Group, class F> SOFTGPU_DEVICE void invoke_one(const Group &group, F &&f)
 {
@@ -362,6 +405,19 @@ template <unsigned Size, class Parent>
 SOFTGPU_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &)
 {
     return thread_block_tile<Size, Parent>();
+}
+
+/** Tiles of a size that is known when the kernel runs: of a block, or of some of its lanes. */
+SOFTGPU_DEVICE thread_group tiled_partition(const thread_group &group, unsigned size)
+{
+    unsigned first = group.thread_rank() / size * size, lanes = 0, rank = 0;
+    if (!group.mask()) {
+        first = details::lane() / size * size;
+        return thread_group((size < 32 ? (1u << size) - 1 : 0xffffffffu) << first);
+    }
+    for (unsigned left = group.mask(); left; left &= left - 1, rank++)
+        if (rank >= first && rank < first + size) lanes |= left & -left;
+    return thread_group(lanes);
 }
 
 /** The threads of `group` that have the same label. */

@@ -3,9 +3,17 @@
  */
 #ifndef SOFTGPU_CUBLAS_V2_H
 #define SOFTGPU_CUBLAS_V2_H
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_
 
-#include "cuda_runtime_api.h"
-#include "library_types.h"
+#include <cuda_runtime_api.h>
+#include <library_types.h>
+#ifdef __CUDA__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#elif defined(__cplusplus)
+struct __half;
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -151,6 +159,25 @@ cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t, cublasPointerMode_t);
 cublasStatus_t cublasSetStream_v2(cublasHandle_t, cudaStream_t);
 cublasStatus_t cublasSetVector(int, int, const void *, int, void *, int);
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void *, size_t);
+cublasStatus_t cublasSgeam(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                           const float *, const float *, int, const float *, const float *, int,
+                           float *, int);
+cublasStatus_t cublasDgeam(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                           const double *, const double *, int, const double *, const double *, int,
+                           double *, int);
+#ifdef __cplusplus
+cublasStatus_t cublasHgemm(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
+                           const __half *, const __half *, int, const __half *, int, const __half *,
+                           __half *, int);
+cublasStatus_t cublasHgemmBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                                  int, const __half *, const __half *const *, int,
+                                  const __half *const *, int, const __half *, __half *const *, int,
+                                  int);
+cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+                                         int, int, const __half *, const __half *, int, long long,
+                                         const __half *, int, long long, const __half *, __half *,
+                                         int, long long, int);
+#endif
 cublasStatus_t cublasSgemmBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
                                   int, const float *, const float *const *, int,
                                   const float *const *, int, const float *, float *const *, int,

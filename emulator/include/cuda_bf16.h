@@ -65,7 +65,7 @@ SOFTGPU_BOTH __nv_bfloat16 __double2bfloat16(double d) { return __float2bfloat16
 #define NEG2 "neg.bf16x2 %0, %1;"
 #define TO_FLOAT(h) __bfloat162float(h)
 #define FROM_FLOAT(f) __float2bfloat16(f)
-#include "half_operations.h"
+#include "parts/half_operations.h"
 
 SOFTGPU_BOTH __nv_bfloat16 __int2bfloat16_rn(int i) { return __float2bfloat16((float)i); }
 SOFTGPU_BOTH __nv_bfloat16 __uint2bfloat16_rn(unsigned i) { return __float2bfloat16((float)i); }

@@ -87,7 +87,7 @@ SOFTGPU_BOTH __half __double2half(double d) { return __float2half((float)d); }
 #define NEG2 "neg.f16x2 %0, %1;"
 #define TO_FLOAT(h) __half2float(h)
 #define FROM_FLOAT(f) __float2half(f)
-#include "half_operations.h"
+#include "parts/half_operations.h"
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
  */
 #ifndef SOFTGPU_CUDA_RUNTIME_H
 #define SOFTGPU_CUDA_RUNTIME_H
+#define __CUDA_RUNTIME_H__
 
 #include "cuda_runtime_api.h"
 #include "device_launch_parameters.h"
@@ -23,12 +24,17 @@
 #include <ctime>
 #include <math.h>
 
-#include "device_atomic_functions.h"
+#include "parts/device_atomic_functions.h"
 #include "device_functions.h"
+#include "parts/simd_functions.h"
 
 /* What clang makes of k<<<grid, block, shared, stream>>>(...). */
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                                 cudaStream_t stream = 0);
+#else
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #endif
 
 #include "vector_functions.h"
@@ -227,6 +233,13 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
 {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [=](int) { return shared; }, limit);
+}
+
+/** The older form, which also asks where it went wrong. */
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                               cudaGraphNode_t *, char *, size_t)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
 }
 
 /** Of one number; vectors' descriptions are not made. */

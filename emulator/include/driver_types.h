@@ -6,6 +6,7 @@
  */
 #ifndef SOFTGPU_DRIVER_TYPES_H
 #define SOFTGPU_DRIVER_TYPES_H
+#define __DRIVER_TYPES_H__ /* programs ask by the name that it has in the toolkit */
 
 #include <stddef.h>
 
@@ -382,10 +383,13 @@ typedef enum cudaLaunchAttributeID {
 } cudaLaunchAttributeID;
 /* clang-format on */
 
-#define cudaStreamAttrID        cudaLaunchAttributeID
-#define cudaStreamAttrValue     cudaLaunchAttributeValue
-#define cudaKernelNodeAttrID    cudaLaunchAttributeID
-#define cudaKernelNodeAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttrID                         cudaLaunchAttributeID
+#define cudaStreamAttrValue                      cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow    cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority              cudaLaunchAttributePriority
+#define cudaKernelNodeAttrID                     cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue                  cudaLaunchAttributeValue
 
 /* ---- handles --------------------------------------------------------------------------------- */
 

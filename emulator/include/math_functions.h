@@ -140,6 +140,13 @@ SOFTGPU_DEVICE float round(float x) { return roundf(x); }
     { T r; asm(op " %0, %1, %2, %3;" : "=" t(r) : t(x), t(y), t(z)); return r; }
 
 ASM1(rsqrtf, float, "f", float, "f", "rsqrt.approx.f32")
+#define EXTREMES(prefix, T)                                                                        \
+    SOFTGPU_DEVICE T prefix##min(T x, T y) { return x < y ? x : y; }                               \
+    SOFTGPU_DEVICE T prefix##max(T x, T y) { return x < y ? y : x; }
+EXTREMES(u, unsigned)
+EXTREMES(ll, long long)
+EXTREMES(ull, unsigned long long)
+#undef EXTREMES
 SOFTGPU_DEVICE float rsqrt(float x) { return rsqrtf(x); }
 SOFTGPU_DEVICE double rsqrt(double x) { return 1 / sqrt(x); }
 ASM1(__saturatef, float, "f", float, "f", "cvt.sat.f32.f32")

@@ -5,7 +5,7 @@
 #ifndef SOFTGPU_DEVICE_ATOMIC_FUNCTIONS_H
 #define SOFTGPU_DEVICE_ATOMIC_FUNCTIONS_H
 
-#include "host_defines.h"
+#include "../host_defines.h"
 
 /* clang-format off */
 
