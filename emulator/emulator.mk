@@ -42,6 +42,9 @@ CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
 SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform perform_run watch link) \
 	$(patsubst %,$(BUILD)/emulator/runtime/%.o,core/checks core/finding core/options profile/profile_collect \
 	profile/profile_table profile/profile_source profile/profile_json profile/profile_ratio) $(DEVICE_OBJECTS)
+EMULATOR_O = $(EMULATOR_OBJECTS) $(ALL_DEVICE_OBJECTS) $(if $(SIMD_KINDS),,$(DEVICE_OBJECTS)) $(LOCAL_OBJECT) \
+	$(BUILD)/emulator/simd/simd.o $(CLIENT_OBJECTS) $(filter-out $(DEVICE_OBJECTS),$(SERVER_OBJECTS)) $(call REMOTE_OBJECTS,main) \
+	$(EMULATOR_BLAS_OBJECTS)
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)
 $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_OBJECTS) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_EXPORTS)
@@ -55,7 +58,7 @@ $(BUILD)/softgpu_device: $(call REMOTE_OBJECTS,main) $(SERVER_OBJECTS)
 
 define simd_rules
 $(BUILD)/emulator/$1/%.o: $(EMULATOR)/%.c
-	@mkdir -p $$(@D) && echo 'cc   $$< ($1)'
+	@mkdir -p $$(@D) && echo 'cc   $$< ($1)$$(NTH)'
 	@$$(CC) $$(EMULATOR_CFLAGS) $(SIMD_FLAGS_$1) -MMD -MP -c -o $$@ $$<
 
 $(BUILD)/emulator/$1.o: $(call device_objects,$1)
@@ -73,16 +76,22 @@ $(BUILD)/emulator/simd.inc: $(BUILD)/emulator/plain.o
 $(BUILD)/emulator/simd/simd.o: $(BUILD)/emulator/simd.inc
 $(BUILD)/emulator/simd/%.o: EMULATOR_CFLAGS += -I$(BUILD)/emulator
 
-# cuBLAS: a library over the public runtime API, so it sees nothing of softgpu's inside.
+# cuBLAS: a library over the public runtime API, so it sees nothing of softgpu's inside. Its products
+# are kernels, which want a compiler of kernels.
 EMULATOR_BLAS_OBJECTS := $(patsubst $(EMULATOR)/%.c,$(BUILD)/emulator/%.o,$(wildcard $(EMULATOR)/blas/*.c))
 $(EMULATOR_BLAS_OBJECTS): EMULATOR_CFLAGS += -fvisibility=hidden
+EMULATOR_BLAS_KERNELS := $(BUILD)/emulator/blas/gemm_kernel.o
 
-$(BUILD)/libsoftgpu_cublas.so: $(EMULATOR_BLAS_OBJECTS) $(BUILD)/libsoftgpu.so
+$(EMULATOR_BLAS_KERNELS): $(BUILD)/emulator/%.o: $(EMULATOR)/%.cu $(EMULATOR)/blas/gemm.h
+	@mkdir -p $(@D) && echo 'cucc $<'
+	@$(EMULATOR)/cucc --no-lines -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -c -o $@ $<
+
+$(BUILD)/libsoftgpu_cublas.so: $(EMULATOR_BLAS_OBJECTS) $(EMULATOR_BLAS_KERNELS) $(BUILD)/libsoftgpu.so
 	@echo 'link $@'
-	@$(CC) -shared -pthread -Wl,-soname,$(@F) -o $@ $^ -Wl,-rpath,'$$ORIGIN' -lm
+	@$(CC) -shared -pthread -Wl,-soname,$(@F) -o $@ $^ -Wl,-rpath,'$$ORIGIN' -lstdc++ -lm
 
 $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
-	@mkdir -p $(@D) && echo 'cc   $<'
+	@mkdir -p $(@D) && echo 'cc   $<$(NTH)'
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/test_device: $(wildcard $(TESTS)/emulator/device/*.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
@@ -90,16 +99,37 @@ $(BUILD)/test_device: $(wildcard $(TESTS)/emulator/device/*.c) $(DEVICE_OBJECTS)
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm
 
-$(BUILD)/remote/test_device: $(addprefix $(TESTS)/emulator/,device/test_device.c device/test_order.c remote/test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
+$(BUILD)/remote/test_device: $(addprefix $(TESTS)/emulator/,device/test_device.c device/test_order.c device/test_trace.c remote/test_remote.c) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 	@mkdir -p $(@D) && echo 'link $@'
 	@$(CC) -std=gnu11 -O2 -Wall -Wextra -pthread -I$(EMULATOR) -DTEST_PROGRAM='"$(abspath $(BUILD))/softgpu_device"' -o $@ $^ \
 		$(or $(CHECK_LIBS),-lcheck -lsubunit -lrt) -lm -ldl
+
+# All that a program needs of it: PREFIX/lib/softgpu, which may be moved, and PREFIX/bin/cucc.
+.PHONY: install
+install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## softgpu without the course: cucc and its library, in PREFIX
+	@prefix="$${PREFIX:-/usr/local}" && to="$$prefix/lib/softgpu" && mkdir -p "$$prefix/bin" "$$to/include/device" && \
+	    cp -R $(EMULATOR)/cucc $(EMULATOR)/frontends $(EMULATOR)/include $^ "$$to" && \
+	    cp $(EMULATOR)/softgpu.h "$$to/include" && \
+	    cp $(EMULATOR)/device/counts.h $(EMULATOR)/device/finding.h "$$to/include/device" && \
+	    printf '%s\n' '#!/bin/sh' 'exec bash "$$(dirname "$$(readlink -f "$$0")")/../lib/softgpu/cucc" "$$@"' >"$$prefix/bin/cucc" && \
+	    chmod 755 "$$prefix/bin/cucc" && echo "installed: $$prefix/bin/cucc"
 
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
 	@$(TESTS)/emulator/api_complete $<
+
+# Programs with a mistake, and what softgpu has to say of each.
+.PHONY: emulator-diagnose
+emulator-diagnose: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/diagnose $(BUILD)/tests/emulator
+
+# The same verdict in 50 runs with 1, 2 and 4 host threads, where it depends on the order of blocks.
+.PHONY: emulator-diagnose-again
+emulator-diagnose-again: $(BUILD)/libsoftgpu.so
+	@RUNS=50 THREADS="1 2 4" CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/diagnose \
+		$(BUILD)/tests/emulator $(wildcard $(TESTS)/emulator/diagnostics/global_*/*.cu)
 
 # Through a device in another process, those that ask most of it; REMOTE_TESTS= runs all.
 REMOTE_TESTS ?= device/diagnostics_memory.cu device/memory_errors.cu device/printf.cu \

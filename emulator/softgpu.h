@@ -23,12 +23,17 @@ void softgpu_on_finding(softgpu_finding_hook *hook, void *context);
  *  where it was made. NULL forgets one that another process made and the program was lent. */
 void softgpu_name(const void *device_pointer, const char *name);
 
-/** Count a range of device memory as uninitialised again; its bytes stay as they are. */
-void softgpu_forget(void *device_pointer, size_t bytes);
+/** The program's caller has this memory written, or read, by work of that stream. Nothing moves;
+ *  but work that is in no order with it races. */
+void softgpu_touch(void *stream, const void *device_pointer, size_t bytes, int writes);
 
 /** Use the device of a process at the other end of this socket (emulator/remote). To be called
  *  before anything of CUDA. @return 0: this library has its devices in this very process */
 int softgpu_attach(int socket);
+
+/** Why this thread's last launch since it last asked was refused: the limit and the number; or "".
+ *  Valid until it asks again. */
+const char *softgpu_refusal(void);
 
 /** What the device was compiled for: "plain", "avx2" or "avx512". */
 const char *softgpu_simd(void);

@@ -13,8 +13,8 @@
  * next but one; cp.async counts as a load of global memory, and not as a store to shared memory;
  * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
- * All numbers but the last are sums over launches, of sums or maxima over blocks, so they do not
- * depend on the order in which blocks run: the same program gives the same counts every time.
+ * All numbers but the last two are sums over launches, of sums or maxima over blocks, so they do
+ * not depend on the order in which blocks run: the same program gives the same counts every time.
  */
 #ifndef SOFTGPU_COUNTS_H
 #define SOFTGPU_COUNTS_H
@@ -73,6 +73,7 @@ typedef struct device_counts {
                            summed over launches: what a cache would have to hold */
     device_transfers to_device, to_host, on_device, fills; /**< copies asked for by the host */
     device_transfers allocated, freed;                     /**< memory of the device, by the host */
+    uint64_t peak; /**< bytes of it at once, at most, of what was allocated since counting began */
     uint64_t span; /**< steps that all copies, fills and launches take if they overlap as streams
                       and events allow: see order.c */
 } device_counts;

@@ -4,23 +4,21 @@
  *
  * Interface
  *   open     device_open, device_close
- *   memory   device_alloc, device_free, device_find, device_write, device_read, device_copy,
- *            device_fill, device_forget
+ *   memory   device_alloc, device_lend, device_free, device_find, device_write, device_read,
+ *            device_copy, device_copy_peer, device_fill, device_forget, device_touch
  *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   order    device_take_turn, device_settle
  *   run      device_launch, device_graph_add, device_graph_set, device_graph_run,
- *            device_graph_free
+ *            device_graph_free, device_interrupt (from its own process)
  *   report   device_take_finding, device_annotate, device_take_output, device_error
  *   count    device_count, device_count_total, device_count_kernel, device_count_instruction,
  *            device_count_launch
  *
- * All arguments are plain data: numbers, byte ranges and structs without pointers into the other
- * side. No callback, no shared global. So the two sides can live in two processes, and nothing
- * above this line need know: emulator/remote/client.c is this page for a device elsewhere.
- *
- * A device address is a number, never a host pointer: addresses start at DEVICE_BASE, which the
- * runtime keeps unmapped in the host program, so that host code that dereferences one faults.
+ * All arguments are plain data, without pointers into the other side. No callback, no shared
+ * global. So the two sides can live in two processes: emulator/remote/client.c is this page for a
+ * device elsewhere. A device address is a number, never a host pointer: the runtime keeps what
+ * begins at DEVICE_BASE unmapped in the host program, where to dereference one faults.
  *
  * Caller's duties: one thread at a time inside the device (the runtime holds a lock).
  */
@@ -44,7 +42,6 @@
  * first part among them. */
 #define DEVICE_HOST_BYTES (UINT64_C(1) << 33)
 #define DEVICE_OWN_BYTES  (DEVICE_BYTES - DEVICE_HOST_BYTES)
-
 #define DEVICE_RESIDENT   1024 /* blocks of a cooperative grid */
 
 typedef struct device device;
@@ -94,6 +91,9 @@ void device_close(device *);
  *  and gives a unique address. Addresses are multiples of 256. Fresh memory counts as
  *  uninitialised. */
 device_status device_alloc(device *, uint64_t bytes, device_address *address);
+/** The same, for who gives all of it back before the next lot: the same sizes, in the same order,
+ *  then get the same addresses. */
+device_status device_lend(device *, uint64_t bytes, device_address *address);
 device_status device_free(device *, device_address);
 /** The live allocation that holds `address`: its base and size. */
 device_status device_find(device *, device_address address, device_address *base, uint64_t *bytes);
@@ -103,11 +103,16 @@ void device_memory(device *, uint64_t *free_bytes, uint64_t *total_bytes);
 device_status device_write(device *, device_address to, const void *from, uint64_t bytes);
 device_status device_read(device *, void *to, device_address from, uint64_t bytes);
 device_status device_copy(device *, device_address to, device_address from, uint64_t bytes);
+/** From another device. What comes from there counts as written. */
+device_status device_copy_peer(device *, device_address to, device *source, device_address from,
+                               uint64_t bytes);
 /** Repeat an element of `width` (1, 2 or 4) bytes `count` times. */
 device_status device_fill(device *, device_address to, uint32_t value, uint32_t width,
                           uint64_t count);
 /** Count the range as uninitialised again; its bytes stay. */
 device_status device_forget(device *, device_address, uint64_t bytes);
+/** Somebody else writes or reads the range now, in the turn of the work that asks for this. */
+device_status device_touch(device *, device_address, uint64_t bytes, int writes);
 
 /** Bytes of host_memory at that device address become an allocation, which counts as written; and
  *  no longer. */
@@ -162,6 +167,10 @@ device_status device_graph_set(device *, uint32_t graph, uint32_t node,
  *  are one run of the graph (counts.h: host_launches). */
 device_status device_graph_run(device *, uint32_t graph, uint32_t node);
 device_status device_graph_free(device *, uint32_t graph);
+
+/** From now on a launch ends at once, with a finding that says where it was. For signal handlers.
+ */
+void device_interrupt(device *);
 
 /** The next queued finding. @return 0 when there is none. */
 int device_take_finding(device *, device_finding *);

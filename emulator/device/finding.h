@@ -6,6 +6,7 @@
 #ifndef SOFTGPU_DEVICE_FINDING_H
 #define SOFTGPU_DEVICE_FINDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ typedef enum device_finding_kind {
     FINDING_STREAM_RACE,      /* works of two streams, and neither comes after the other */
     /* of host code: the runtime's, not the device's */
     FINDING_FREED_EARLY,     /* pinned memory that a copy may still touch */
-    FINDING_UNCHECKED_ERROR, /* a launch failed, and the program did not ask */
+    FINDING_UNCHECKED_ERROR, /* a call failed, and the program did not ask */
     FINDING_LEAK,
     FINDING_KINDS,
 } device_finding_kind;
@@ -45,6 +46,8 @@ typedef enum device_cause {
     CAUSE_UNWRITTEN_SHARED,    /* shared memory that no thread of the block has written */
     CAUSE_UNWRITTEN,           /* global memory that nothing has written */
     CAUSE_PAST_END,            /* of an allocation or a variable */
+    CAUSE_READ_OUTSIDE,        /* of an allocation, before or behind it: nothing is written */
+    CAUSE_RETURNED,            /* the same as UNWRITTEN_SHARED, where threads have returned */
     CAUSES,
 } device_cause;
 
@@ -83,6 +86,18 @@ typedef struct device_finding {
                           device it ends with the words for the base, and the runtime goes on with
                           what it knows of that (runtime/core/finding.h) */
 } device_finding;
+
+static inline bool finding_is_race(device_finding_kind kind)
+{
+    return kind == FINDING_RACE || kind == FINDING_MISSING_SYNCWARP || kind == FINDING_STREAM_RACE;
+}
+
+/** Is it more than a warning: does it, or should it, end the launch? */
+static inline bool finding_is_fatal(device_finding_kind kind)
+{
+    return !finding_is_race(kind) && kind != FINDING_UNINITIALISED &&
+           kind != FINDING_INACTIVE_LANE && kind != FINDING_EARLY_RETURN;
+}
 
 /** A file's name without its folders. */
 static inline const char *base_name(const char *file)

@@ -28,11 +28,25 @@ debug_options=(-gline-tables-only)
 device_options=(--cuda-device-only -S -O3 -fmath-errno -w
     -Xclang -target-feature -Xclang +ptx75)
 
+# Addresses of shared memory with 32 bits, as nvcc has them: softgpu is faster with them. Constants lie
+# in its global memory, and their addresses want 64. Reduced in strength, such addresses would keep
+# clang from loading four floats at once.
+short_options=(-fcuda-short-ptr -mllvm -nvptx-short-ptr -mllvm -disable-lsr)
+
 # What the arguments of the command become.
 sources=() others=() common=() output='' mode=link standard=-std=gnu++17 language=''
 
 wants_value() { # COUNT OPTION
     [ "$1" -gt 1 ] || fail "$2 wants a value"
+}
+
+# What is for the compiler; OpenMP is for the linker too.
+take_words() {
+    local word
+    for word in "$@"; do
+        common+=("$word")
+        case $word in -fopenmp*) others+=("$word") ;; esac
+    done
 }
 
 read_options() {
@@ -47,12 +61,12 @@ read_options() {
         -Xcompiler | --compiler-options)
             wants_value $# "$1"
             IFS=, read -ra words <<<"$2"
-            common+=("${words[@]}")
+            take_words "${words[@]}"
             shift
             ;;
         -Xcompiler=* | --compiler-options=*)
             IFS=, read -ra words <<<"${1#*=}"
-            common+=("${words[@]}")
+            take_words "${words[@]}"
             ;;
         -Xlinker | --linker-options) wants_value $# "$1"; others+=(-Xlinker "$2"); shift ;;
         -Xlinker=* | --linker-options=*) others+=(-Xlinker "${1#*=}") ;;
@@ -78,6 +92,7 @@ read_options() {
             ;;
         --include-path=*) common+=("-I${1#*=}") ;;
         -L | -l) wants_value $# "$1"; others+=("$1$2"); shift ;;
+        -fopenmp*) take_words "$1" ;;
         -L* | -l* | -Wl,* | -shared | -static* | *.o | *.a | *.so | *.so.*) others+=("$1") ;;
         --shared) others+=(-shared) ;;
         -*) common+=("$1") ;;
@@ -116,9 +131,14 @@ is_cuda() {
     [[ $language = cu || ($language = '' && $1 = *.cu) ]]
 }
 
-to_ptx() { # SOURCE PTX
+compile_device() { # SOURCE PTX OPTION...
     run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h "$standard" \
-        "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "$1" -o "$2"
+        "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "${@:3}" "$1" -o "$2"
+}
+
+to_ptx() { # SOURCE PTX
+    compile_device "$1" "$2" "${short_options[@]}" || return
+    ! grep -q '^[a-z. ]*\.const ' "$2" || compile_device "$1" "$2"
 }
 
 to_object() { # SOURCE OBJECT

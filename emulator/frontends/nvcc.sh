@@ -13,12 +13,14 @@ find_nvcc() {
     return 1
 }
 
-# Options that nvcc does not know go to the host compiler.
+# Options that nvcc does not know go to the host compiler. A toolkit may lack cuBLAS's header; then the
+# one of softgpu is found, last of all.
 compile_with_nvcc() {
     local lineinfo=(-lineinfo -Xcompiler -g)
     [ "$lines" = yes ] || lineinfo=()
     local command=("$compiler" --threads 2 -gencode "arch=compute_80,code=compute_80" --no-compress
-        "${lineinfo[@]}" -cudart none --forward-unknown-to-host-compiler "${options[@]}"
+        "${lineinfo[@]}" -cudart none -Xcompiler "-idirafter,$here/include"
+        --forward-unknown-to-host-compiler "${options[@]}"
         "${link_options[@]}")
     show "${command[@]}"
     exec "${command[@]}"

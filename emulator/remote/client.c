@@ -232,11 +232,28 @@ device_status device_copy(device *d, device_address to, device_address from, uin
     return worked(d, ask(d, REQUEST(COPY, .word = {to, from, bytes}), &reply), &reply);
 }
 
+device_status device_copy_peer(device *d, device_address to, device *source, device_address from,
+                               uint64_t bytes)
+{
+    remote_reply reply = {.word = {0}};
+    remote_request *q = REQUEST(COPY_PEER, .word = {to, from, bytes}, .small = source->number);
+
+    return worked(d, ask(d, q, &reply), &reply);
+}
+
 device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width,
                           uint64_t count)
 {
     remote_reply reply = {.word = {0}};
     remote_request *q = REQUEST(FILL, .word = {to, value, count}, .small = width);
+
+    return worked(d, ask(d, q, &reply), &reply);
+}
+
+device_status device_touch(device *d, device_address address, uint64_t bytes, int writes)
+{
+    remote_reply reply = {.word = {0}};
+    remote_request *q = REQUEST(TOUCH, .word = {address, bytes, writes != 0});
 
     return worked(d, ask(d, q, &reply), &reply);
 }

@@ -53,7 +53,8 @@ static bool start(remote_server *s, int client, int supervisor)
     s->supervised = supervisor >= 0;
     s->listening = true;
     if (file < 0) return false;
-    if (s->supervised && !remote_device_open(s, 0, options_read(0))) return false;
+    for (int i = 0; s->supervised && i < option_devices(); i++)
+        if (!remote_device_open(s, (uint32_t)i, options_read(i))) return false;
     /* An end that is gone before it was greeted is no concern of the other. */
     if (s->supervised && !remote_link_offer(&s->supervisor, supervisor, file, softgpu_simd()))
         return false;
@@ -72,7 +73,8 @@ static const char *profile_mode(void)
 
 static void count_for_profile(remote_server *s)
 {
-    if (profile_mode()) watch_count(s->devices[0].watch, false, true);
+    for (int i = 0; profile_mode() && i < option_devices(); i++)
+        watch_count(s->devices[i].watch, false, true);
 }
 
 static void print_profile(remote_server *s)
@@ -80,14 +82,26 @@ static void print_profile(remote_server *s)
     static struct profile profile;
 
     if (!profile_mode()) return;
-    profile_add(&profile, s->devices[0].device);
-    watch_total(s->devices[0].watch, &profile.total);
+    for (int i = 0; i < option_devices(); i++) {
+        device_counts total;
+        profile_add(&profile, s->devices[i].device);
+        watch_total(s->devices[i].watch, &total);
+        count_add(&profile.total, &total);
+    }
     profile_print(&profile, profile_mode());
+}
+
+static remote_server server;
+
+/* The supervisor's patience with a launch is at its end. */
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (server.devices[0].device) device_interrupt(server.devices[0].device);
 }
 
 int main(int argc, char **argv)
 {
-    static remote_server server;
 
     if (argc < 2 || argc > 3) {
         fputs("softgpu_device: started by programs, not by hand\n", stderr);
@@ -98,6 +112,9 @@ int main(int argc, char **argv)
         fputs("softgpu: the device cannot be opened: out of memory?\n", stderr);
         return EXIT_NO_START;
     }
+    if (argc == 3)
+        sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = SA_RESTART},
+                  NULL);
     if (argc == 3) count_for_profile(&server);
     bool clean = remote_serve(&server);
     if (argc == 3) print_profile(&server);

@@ -34,6 +34,7 @@ bool remote_device_open(remote_server *s, uint32_t number, device_options option
     at->device = device_open(&options);
     if (!at->device) return false;
     at->watch = watch_open(at->device, s->supervised);
+    at->first_byte = options.first_byte;
     at->modules = 0;
     return true;
 }
@@ -68,14 +69,27 @@ static bool may_be(const device_options *o)
            o->memory_bytes <= DEVICE_OWN_BYTES && o->threads <= 1024;
 }
 
+/* Under a supervisor it is there already. */
+static device_status find_device(message *m, uint64_t first_byte)
+{
+    const struct remote_device *devices = m->server->devices;
+    uint32_t number = 0;
+
+    while (number < REMOTE_DEVICES &&
+           !(devices[number].device && devices[number].first_byte == first_byte))
+        number++;
+    m->r->device = number;
+    return number < REMOTE_DEVICES ? DEVICE_OK : DEVICE_NOT_FOUND;
+}
+
 device_status do_open(message *m)
 {
     device_options options;
     uint32_t number = 0;
 
-    if (m->server->supervised) return m->at->device ? DEVICE_OK : DEVICE_NOT_FOUND;
     if (m->q->payload != sizeof options) return DEVICE_BAD_ADDRESS;
     memcpy(&options, m->window, sizeof options);
+    if (m->server->supervised) return find_device(m, options.first_byte);
     while (number < REMOTE_DEVICES && m->server->devices[number].device) number++;
     if (number == REMOTE_DEVICES || !may_be(&options)) return DEVICE_OUT_OF_MEMORY;
     m->r->device = number;
@@ -96,7 +110,8 @@ device_status do_close(message *m)
 
 device_status do_alloc(message *m)
 {
-    device_status status = device_alloc(m->device, m->q->word[0], &m->r->word[0]);
+    device_status status = m->supervisor ? device_lend(m->device, m->q->word[0], &m->r->word[0])
+                                         : device_alloc(m->device, m->q->word[0], &m->r->word[0]);
 
     if (!status && !m->supervisor) watch_allocated(m->at->watch, m->q->word[0]);
     if (status || !m->supervisor || watch_own(m->at->watch, m->r->word[0])) return status;
@@ -155,12 +170,36 @@ device_status do_copy(message *m)
     return transferred(m, device_copy(m->device, w[0], w[1], w[2]));
 }
 
+/* It is the turn of that work on both. */
+device_status do_copy_peer(message *m)
+{
+    const uint64_t *w = m->q->word;
+    const struct remote_device *source = &m->server->devices[m->q->small % REMOTE_DEVICES];
+
+    if (!source->device || source == m->at) return DEVICE_BAD_ADDRESS;
+    take_turn(m);
+    watch_turn(source->watch, m->supervisor, m->q);
+    device_status status = device_copy_peer(m->device, w[0], source->device, w[1], w[2]);
+    watch_findings(source->watch);
+    return transferred(m, status);
+}
+
 device_status do_fill(message *m)
 {
     const uint64_t *w = m->q->word;
 
     take_turn(m);
     return transferred(m, device_fill(m->device, w[0], (uint32_t)w[1], m->q->small, w[2]));
+}
+
+device_status do_touch(message *m)
+{
+    const uint64_t *w = m->q->word;
+
+    take_turn(m);
+    device_status status = device_touch(m->device, w[0], w[1], w[2] != 0);
+    m->r->word[0] = watch_findings(m->at->watch);
+    return status;
 }
 
 /* ---- memory of the host's -------------------------------------------------------------------- */
@@ -226,9 +265,12 @@ device_status do_call_it(message *m)
     return DEVICE_OK;
 }
 
+/* To all that the client does, on whatever device. */
 device_status do_listen(message *m)
 {
-    watch_listen(m->at->watch, m->q->word[0] != 0);
+    for (uint32_t i = 0; i < REMOTE_DEVICES; i++)
+        if (m->server->devices[i].device)
+            watch_listen(m->server->devices[i].watch, m->q->word[0] != 0);
     m->server->listening = true;
     return DEVICE_OK;
 }
@@ -238,9 +280,11 @@ device_status do_listen_off(message *m)
     static remote_account account;
 
     m->server->listening = false;
-    watch_account(m->at->watch, &account);
+    memset(&account, 0, sizeof account);
+    for (uint32_t i = 0; i < REMOTE_DEVICES; i++)
+        if (m->server->devices[i].device) watch_account(m->server->devices[i].watch, &account);
     memcpy(m->window, &account, sizeof account);
-    m->r->payload = sizeof account;
+    m->r->payload = sizeof account + watch_text(m->at->watch, m->window + sizeof account);
     return DEVICE_OK;
 }
 

@@ -70,12 +70,15 @@ device_status do_symbol(message *m)
 
 static void give_output(const message *m)
 {
+    static char text[64 << 10]; /* the client can write in the window */
     size_t bytes;
 
-    while (m->r->payload < REMOTE_WINDOW &&
-           (bytes = device_take_output(m->device, (char *)m->window + m->r->payload,
-                                       REMOTE_WINDOW - m->r->payload)))
+    while (m->r->payload + sizeof text <= REMOTE_WINDOW &&
+           (bytes = device_take_output(m->device, text, sizeof text))) {
+        memcpy(m->window + m->r->payload, text, bytes);
+        watch_printed(m->at->watch, text, bytes);
         m->r->payload += bytes;
+    }
 }
 
 /* @return false: no kernel has so many parameters */
@@ -101,7 +104,6 @@ static device_status launched(const message *m, device_status status)
     watch_launched(m->at->watch, status);
     m->r->word[0] = watch_findings(m->at->watch);
     give_output(m);
-    watch_printed(m->at->watch, m->r->payload);
     return status;
 }
 

@@ -13,8 +13,8 @@
  *
  * Up to two links lead to the process: that of the client, and that of a supervisor, who started
  * both and trusts only the process. Without a supervisor the client opens devices as it likes. With
- * one there is one device, made by the process from its own environment; what the client calls
- * opening and closing it changes nothing. The supervisor allocates, writes and reads there too;
+ * one they are made by the process from its own environment; what the client calls opening and
+ * closing them changes nothing. The supervisor allocates, writes and reads there too;
  * what is its own the client cannot free. It says when the client is listened to, and learns what
  * happened meanwhile.
  *
@@ -32,7 +32,7 @@
 
 #include "device/device.h"
 
-#define REMOTE_VERSION 3
+#define REMOTE_VERSION 4
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
 #define REMOTE_CHUNK   (UINT64_C(1) << 20)  /* of a long copy: stays in the processors' caches */
 #define REMOTE_NAME    4096                 /* the longest name, its end included */

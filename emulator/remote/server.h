@@ -19,8 +19,8 @@ void watch_turn(remote_watch *, bool supervisor, const remote_request *);
 void watch_launched(remote_watch *, device_status);
 /** Take what the device found. @return how many findings the client has not seen */
 uint32_t watch_findings(remote_watch *);
-/** What its kernel printed, bytes. */
-void watch_printed(remote_watch *, uint64_t bytes);
+/** What its kernel printed, or a piece of it. */
+void watch_printed(remote_watch *, const char *text, uint64_t bytes);
 /** The next finding for the client. @return false: there is none */
 bool watch_finding(remote_watch *, device_finding *);
 /** What the client has to say of that one. */
@@ -37,7 +37,10 @@ void watch_freed(remote_watch *, uint64_t bytes);
 /** A range is shared with the host, or no longer. */
 void watch_share(remote_watch *, int change);
 void watch_listen(remote_watch *, bool count);
+/** Add what happened since then. */
 void watch_account(remote_watch *, remote_account *);
+/** The beginning of what was printed since listening began. @return bytes */
+uint64_t watch_text(const remote_watch *, void *to);
 /** An allocation is the supervisor's: not to be freed by others. @return false: it has too many */
 bool watch_own(remote_watch *, device_address);
 bool watch_owns(const remote_watch *, device_address);
@@ -56,7 +59,8 @@ typedef struct remote_server {
     struct remote_device {
         device *device;
         remote_watch *watch;
-        uint32_t modules; /* that were ever loaded */
+        uint64_t first_byte; /* of its part of the addresses */
+        uint32_t modules;    /* that were ever loaded */
         struct remote_range {
             device_address address;
             uint64_t bytes;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 256, OWNED = 64, WORDS = 400 };
+enum { KEPT = 256, OWNED = 128, WORDS = 400, TEXT_KEPT = 1 << 20 };
 
 struct record {
     device_finding finding;
@@ -35,6 +35,7 @@ struct remote_watch {
     device_counts transfers, earlier; /* copies, fills, memory: since then, before that */
     uint32_t launches, faults, round_trips;
     uint64_t printed;        /* bytes */
+    char *text;              /* ... the first TEXT_KEPT of them; NULL before the first */
     uint32_t shared, shares; /* ranges: now, and at any time since listening began */
     bool was_read;           /* there was a copy to the host, and none to the device since */
     remote_request last;     /* copy, of which the next may be a part */
@@ -61,6 +62,7 @@ void watch_close(remote_watch *w)
 {
     if (!w) return;
     free(w->records);
+    free(w->text);
     free(w);
 }
 
@@ -88,9 +90,21 @@ void watch_launched(remote_watch *w, device_status status)
     w->last = (remote_request){.verb = 0};
 }
 
-void watch_printed(remote_watch *w, uint64_t bytes)
+void watch_printed(remote_watch *w, const char *text, uint64_t bytes)
 {
+    if (!w->text && !(w->text = malloc(TEXT_KEPT))) abort();
+    if (w->printed < TEXT_KEPT)
+        memcpy(w->text + w->printed, text,
+               bytes < TEXT_KEPT - w->printed ? bytes : TEXT_KEPT - w->printed);
     w->printed += bytes;
+}
+
+uint64_t watch_text(const remote_watch *w, void *to)
+{
+    const uint64_t bytes = w->printed < TEXT_KEPT ? w->printed : TEXT_KEPT;
+
+    if (bytes) memcpy(to, w->text, bytes);
+    return bytes;
 }
 
 bool watch_finding(remote_watch *w, device_finding *finding)
@@ -132,7 +146,8 @@ static uint64_t length_of(const remote_request *q)
     switch (q->verb) {
     case REMOTE_WRITE: return q->payload;
     case REMOTE_READ: return q->word[1];
-    case REMOTE_COPY: return q->word[2];
+    case REMOTE_COPY:
+    case REMOTE_COPY_PEER: return q->word[2];
     default: return q->small * q->word[2];
     }
 }
@@ -180,14 +195,19 @@ void watch_transfer(remote_watch *w, const remote_request *q)
         add(&w->transfers.to_host, bytes, more);
         w->was_read = true;
         break;
-    case REMOTE_COPY: add(&w->transfers.on_device, bytes, false); break;
+    case REMOTE_COPY:
+    case REMOTE_COPY_PEER: add(&w->transfers.on_device, bytes, false); break;
     default: add(&w->transfers.fills, bytes, false);
     }
 }
 
 void watch_allocated(remote_watch *w, uint64_t bytes)
 {
-    add(&w->transfers.allocated, bytes, false);
+    device_counts *t = &w->transfers;
+
+    add(&t->allocated, bytes, false);
+    const int64_t held = (int64_t)(t->allocated.bytes - t->freed.bytes);
+    if (held > (int64_t)t->peak) t->peak = (uint64_t)held;
 }
 
 void watch_freed(remote_watch *w, uint64_t bytes)
@@ -214,6 +234,7 @@ void watch_total(remote_watch *w, device_counts *total)
     device_count_total(w->device, total);
     count_add(total, &w->earlier);
     count_add(total, &w->transfers);
+    total->peak = w->transfers.peak;
 }
 
 void watch_listen(remote_watch *w, bool count)
@@ -233,17 +254,20 @@ void watch_listen(remote_watch *w, bool count)
 
 void watch_account(remote_watch *w, remote_account *a)
 {
-    *a = (remote_account){.launches = w->launches,
-                          .round_trips = w->round_trips,
-                          .faults = w->faults,
-                          .shares = w->shares,
-                          .printed = w->printed};
-    device_count_total(w->device, &a->counts);
-    count_add_times(&a->counts, &w->before, (uint64_t)-1);
-    count_add(&a->counts, &w->transfers);
-    a->finding_count = w->findings;
-    for (uint32_t i = 0; i < w->kept && i < REMOTE_FINDINGS; i++)
-        a->findings[i] = compose(w, &w->records[i]);
+    device_counts counts;
+
+    a->launches += w->launches;
+    a->round_trips += w->round_trips;
+    a->faults += w->faults;
+    a->shares += w->shares;
+    a->printed += w->printed;
+    device_count_total(w->device, &counts);
+    count_add_times(&counts, &w->before, (uint64_t)-1);
+    count_add(&counts, &w->transfers);
+    count_add(&a->counts, &counts);
+    for (uint32_t i = 0; i < w->kept && a->finding_count + i < REMOTE_FINDINGS; i++)
+        a->findings[a->finding_count + i] = compose(w, &w->records[i]);
+    a->finding_count += w->findings;
     watch_count(w, true, false);
 }
 

@@ -6,8 +6,8 @@
  *   bits_all, bits_word, bits_all_words, bits_any, bits_set, bits_clear, bits_copy
  *   owned_all
  *
- * Blocks on several host threads set bits at once: a word that is not set as a whole is set by an
- * atomic OR. Clearing and copying happen between launches.
+ * Blocks on several host threads set and clear bits at once: a word that is not changed as a whole
+ * is changed by an atomic operation. Copying happens between launches.
  */
 #ifndef SOFTGPU_DEVICE_BITS_H
 #define SOFTGPU_DEVICE_BITS_H
@@ -89,7 +89,10 @@ static inline void bits_clear(uint64_t *map, uint64_t first, uint64_t count)
 {
     while (count) {
         uint64_t n = bits_in_word(first, count);
-        map[first / 64] &= ~bits_mask(first % 64, n);
+        if (n == 64)
+            map[first / 64] = 0;
+        else
+            __atomic_fetch_and(&map[first / 64], ~bits_mask(first % 64, n), __ATOMIC_RELAXED);
         first += n;
         count -= n;
     }

@@ -27,6 +27,8 @@ struct block {
     uint32_t index[3];
     uint32_t threads, warp_count;
     uint32_t live;                  /**< threads that have not exited */
+    uint32_t returned;              /**< threads that had exited at the last barrier */
+    uint32_t barrier_line;          /**< of the last barrier that all passed; 0: none yet */
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
@@ -56,8 +58,13 @@ struct block {
     atomic_int seat;     /**< cooperative: a `seat` of run/grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     bool copied;         /**< asynchronously, since it began */
+    uint32_t turns;      /**< run/still.c: of this block; */
+    uint64_t print;      /**< what it looked like, */
+    uint64_t seen;       /**< launch->changes then; */
+    bool still, agreed;  /**< it only waits; and has told so for `seen` */
     bool spent;          /**< a warp has used up its turn */
     bool waits;          /**< cooperative: has found others missing in this turn */
+    trace *trace;        /**< NULL: it is not the one that is traced */
     counters *counters;  /**< by instruction of the module, while launches are counted */
     size_t counter_capacity;
     uint64_t atomics;               /**< of this block, on global memory; likewise */
@@ -82,8 +89,11 @@ struct launch {
     const uint8_t *params; /* padded by 64 bytes */
     uint64_t blocks;
     atomic_uint_fast64_t next;
-    atomic_int status; /**< the first failure */
-    atomic_bool stop;  /**< blocks end as soon as they notice */
+    atomic_uint threads;          /**< host threads that may still run blocks of it */
+    atomic_uint_fast64_t changes; /**< run/still.c: what may have woken a block that waits; */
+    atomic_uint_fast64_t agreed;  /**< who has seen none since */
+    atomic_int status;            /**< the first failure */
+    atomic_bool stop;             /**< blocks end as soon as they notice */
     bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
     bool goes_on; /**< it is of the same run of a graph as the launch before */
     bool watched; /**< some accesses to global memory are */
@@ -92,6 +102,7 @@ struct launch {
     grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
     counted *counted;       /**< where its cost goes; NULL: nobody counts */
     uint64_t longest, block_atomics; /**< so far; see counts.h */
+    trace *trace;                    /**< NULL: no block of it is traced */
 };
 
 /** Ends the launch with a failure, unless it has one. */

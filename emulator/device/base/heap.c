@@ -2,13 +2,15 @@
  * heap.c: which ranges of device memory are allocated.
  *
  * Interface
- *   heap_init, heap_destroy, heap_allocate, heap_release, heap_find, heap_below, heap_above,
- *   heap_place, heap_displace
+ *   heap_init, heap_destroy, heap_allocate, heap_lend, heap_release, heap_find, heap_below,
+ *   heap_above, heap_place, heap_displace
  *
  * A treap of extents, free and used, ordered by address; each node knows the largest free extent
  * below it, so that all operations take O(log n). Between allocations lies at least RED_ZONE
  * unowned space. Memory is sought from the last allocation on, up to QUARANTINE beyond what is in
- * use, so that what was freed stays unused for long, and a late access to it is seen.
+ * use, so that what was freed stays unused for long, and a late access to it is seen. What is lent
+ * lies in the upper half of the range, as low as it can: after all of it was given back, the same
+ * sizes get the same places.
  */
 #include <stdlib.h>
 
@@ -90,8 +92,11 @@ static extent cut_out(heap *h, uint64_t offset)
 
 void heap_init(heap *h, uint64_t limit, uint64_t first, uint64_t range)
 {
-    *h = (heap){
-        .limit = limit, .first = first, .cursor = first, .seed = UINT64_C(0x9e3779b97f4a7c15)};
+    *h = (heap){.limit = limit,
+                .first = first,
+                .cursor = first,
+                .middle = first + range / 2 / GRAIN * GRAIN,
+                .seed = UINT64_C(0x9e3779b97f4a7c15)};
     insert(h, first + RED_ZONE, range - 2 * RED_ZONE, false, 0);
 }
 
@@ -132,33 +137,45 @@ static const extent *floor_of(const extent *e, uint64_t offset)
     return best;
 }
 
-/* What was freed before the cursor shall not be part of the free extent that begins there. */
-static void split_at_cursor(heap *h)
+/* What is free before that place shall not be part of the free extent that begins there. */
+static void split_free(heap *h, uint64_t at)
 {
-    const extent *e = floor_of(h->root, h->cursor);
-    if (!e || e->used || e->offset == h->cursor || e->offset + e->span <= h->cursor) return;
+    const extent *e = floor_of(h->root, at);
+    if (!e || e->used || e->offset == at || e->offset + e->span <= at) return;
     extent whole = cut_out(h, e->offset);
-    insert(h, whole.offset, h->cursor - whole.offset, false, 0);
-    insert(h, h->cursor, whole.offset + whole.span - h->cursor, false, 0);
+    insert(h, whole.offset, at - whole.offset, false, 0);
+    insert(h, at, whole.offset + whole.span - at, false, 0);
 }
 
-bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
+/* In the first room from there on. @return its end; 0: there is none */
+static uint64_t claim(heap *h, uint64_t place, uint64_t bytes, uint64_t *offset)
 {
-    if (bytes > h->limit - h->used) return false;
+    if (bytes > h->limit - h->used) return 0;
     uint64_t span = ((bytes + GRAIN - 1) & ~(uint64_t)(GRAIN - 1)) + RED_ZONE;
-    split_at_cursor(h);
-    const extent *room = find_room(h->root, h->cursor, span);
+    split_free(h, place);
+    const extent *room = find_room(h->root, place, span);
     if (!room) room = find_room(h->root, 0, span);
-    if (!room) return false;
+    if (!room) return 0;
     extent from = cut_out(h, room->offset);
     insert(h, from.offset, span, true, bytes);
     if (from.span > span) insert(h, from.offset + span, from.span - span, false, 0);
     h->used += bytes;
-    h->cursor = from.offset + span;
-    if (h->cursor - h->first > h->used + QUARANTINE)
-        h->cursor = h->first; /* what was touched costs memory */
     *offset = from.offset;
+    return from.offset + span;
+}
+
+bool heap_allocate(heap *h, uint64_t bytes, uint64_t *offset)
+{
+    uint64_t end = claim(h, h->cursor, bytes, offset);
+    if (!end) return false;
+    /* what was touched costs memory */
+    h->cursor = end - h->first > h->used + QUARANTINE ? h->first : end;
     return true;
+}
+
+bool heap_lend(heap *h, uint64_t bytes, uint64_t *offset)
+{
+    return claim(h, h->middle, bytes, offset) != 0;
 }
 
 static const extent *ceiling_of(const extent *e, uint64_t offset)

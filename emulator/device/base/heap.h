@@ -15,12 +15,15 @@ typedef struct heap {
     uint64_t used, limit; /**< bytes allocated; bytes that may be */
     uint64_t first;       /**< nothing is allocated below */
     uint64_t cursor;      /**< the next allocation is sought from here on */
+    uint64_t middle;      /**< what is lent lies from here on */
     uint64_t seed;
 } heap;
 
 void heap_init(heap *, uint64_t limit, uint64_t first, uint64_t range);
 void heap_destroy(heap *);
 bool heap_allocate(heap *, uint64_t bytes, uint64_t *offset);
+/** As low in the upper half as there is room, whatever was freed when. */
+bool heap_lend(heap *, uint64_t bytes, uint64_t *offset);
 bool heap_release(heap *, uint64_t offset, uint64_t *bytes);
 /** An allocation at a given place outside the heap's range, and its end. */
 void heap_place(heap *, uint64_t offset, uint64_t bytes);

@@ -38,11 +38,13 @@ static bool last_identifier(const char *mangled, const char **name, size_t *leng
 
 static bool first_identifier(const char *at, const char **name, size_t *length)
 {
-    bool found = false;
-    if (*at == 'L') at++;
-    if (*at == 'N') at++;
+    bool nested = *at == 'N', found = false;
+    if (nested) at++;
     while (*at == 'K' || *at == 'L') at++;
-    for (const char *next; (next = read_identifier(at, name, length)); at = next) found = true;
+    for (const char *next; (next = read_identifier(at, name, length)); at = next) {
+        found = true;
+        if (!nested) break; /* what follows is a parameter's class */
+    }
     return found;
 }
 

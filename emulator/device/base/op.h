@@ -74,6 +74,7 @@ typedef struct instruction instruction;     /* count.h */
 typedef struct counters counters;           /* count.h */
 typedef struct counting counting;           /* count.h */
 typedef struct counted counted;             /* count.h */
+typedef struct trace trace;                 /* trace.h */
 typedef struct tracker tracker;             /* global_shadow.c */
 typedef struct global_shadow global_shadow; /* global_shadow.c */
 typedef struct work_order work_order;       /* order.c */
@@ -110,6 +111,8 @@ struct op {
     uint8_t width;  /**< memory: bytes of an element of the row */
     bool is_load, is_atomic;
     bool is_copy;      /**< asynchronous, to shared memory */
+    bool is_call;      /**< extra is a `call` */
+    bool in_block;     /**< atomic for the threads of the block only */
     uint8_t strength;  /**< memory: a `strength` */
     uint8_t used;      /**< load: bit set of the components that something reads */
     uint8_t stride;    /**< load of words: where the warp notes how the addresses lie */

@@ -58,6 +58,7 @@ struct device {
     } freed[64]; /**< the last ranges freed, for diagnostics */
     uint32_t freed_count;
     uint64_t versions;            /**< modules loaded so far */
+    trace *trace;                 /**< NULL: nobody has asked for one */
     counting *counting;           /**< NULL: nobody has counted yet */
     global_shadow *global_shadow; /**< NULL: no launch has needed it */
     work_order *order;            /**< NULL: it has been nobody's turn */
@@ -66,6 +67,7 @@ struct device {
     uint64_t graph_param_bytes;
     uint32_t last_graph, last_node; /**< that the latest launch was of; 0: of none */
     char error[512];
+    volatile bool interrupted; /* launches end */
 };
 
 /** Set device_error(). @return the status. */

@@ -65,17 +65,21 @@ typedef struct undefined {
     uint32_t lanes;
     const op *origin; /**< the shuffle or load where it came from, and the first lane that read, */
     uint8_t lane, source; /**< and what lane a shuffle read from */
-    bool local;           /**< the origin is a load of local memory, */
+    uint8_t space;        /**< of what a load read, a `space`; SPACE_GENERIC: it is a shuffle */
     bool raw, part;       /**< nothing was computed with it yet; other components are defined */
-    uint64_t offset;      /**< in local memory */
+    uint64_t offset;      /**< of that lane's component in local or shared memory, or */
+    int64_t step;         /**< from DEVICE_BASE; from lane to lane */
+    uint32_t returned;    /**< threads of the block that had returned by then */
 } undefined;
 enum { MOST_UNDEFINED = 32 };
 
-/** What the load that runs found unwritten in local memory, by component. */
+/** What the load that runs found unwritten, by component. */
 typedef struct unwritten {
-    const op *op; /**< NULL: nothing */
+    const op *op;  /**< NULL: nothing */
+    uint8_t space; /**< a `space` */
     uint32_t lanes[4];
-    uint64_t offset; /**< of the first one */
+    uint64_t offset[4]; /**< of the first lane's, */
+    int64_t step[4];    /**< and to the next one's */
 } unwritten;
 
 struct warp {
@@ -92,12 +96,15 @@ struct warp {
     uint32_t synced;              /**< tick of its last warp-wide synchronisation */
     uint32_t fenced;              /**< tick of its last memory fence */
     int64_t budget;               /**< operations left */
+    uint32_t vain;                /**< compare-and-swaps in a row of which all failed */
+    bool yields;                  /**< one of them was in this turn */
     int32_t slice;                /**< backward jumps left before others get their turn */
     uint8_t *frames, *frames_end; /**< memory for register frames */
     uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
     uint32_t *written;            /**< by offset in it: lanes that wrote there; NULL: no check */
     unwritten unwritten;
-    bool alone; /**< run/follow.c runs a copy of one operation */
+    const op *loading; /**< a load goes lane by lane, and what it lacks is for `unwritten` */
+    bool alone;        /**< run/follow.c runs a copy of one operation */
     flights flights;
     uint32_t undefined_count;
     const uint8_t *undefined_frame; /**< whose rows they are */

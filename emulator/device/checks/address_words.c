@@ -45,7 +45,7 @@ neighbour describe_buffer(const device *d, uint64_t base, uint64_t bytes, char *
     char name[128];
     if (!v || v->bytes != bytes) {
         snprintf(text, room, "a %llu-byte buffer", (unsigned long long)bytes);
-        return (neighbour){RELATION_INSIDE, DEVICE_BASE + base, bytes};
+        return (neighbour){RELATION_INSIDE, DEVICE_BASE + base, bytes, false};
     }
     plain_name(v->name, name, sizeof name);
     snprintf(text, room, "the %llu-byte variable %s", (unsigned long long)bytes, name);

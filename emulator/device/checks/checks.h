@@ -14,6 +14,7 @@ typedef struct neighbour {
     device_relation relation;
     device_address base;
     uint64_t bytes;
+    bool is_read; /* of global memory: what is near, was read */
 } neighbour;
 void report(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
             const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -25,8 +26,9 @@ void report_because(warp *, const op *, device_finding_kind, device_cause, uint3
     __attribute__((format(printf, 7, 8)));
 void report_at(block *, const function *, uint32_t line, device_finding_kind, uint32_t thread,
                uint64_t address, const char *text);
-/** Is it more than a warning: does it, or should it, end the launch? */
-bool finding_is_fatal(device_finding_kind);
+/** The same of another block of the launch, by number, and with a cause. */
+void report_of(block *, uint32_t number, const function *, uint32_t line, device_finding_kind,
+               device_cause, uint32_t thread, uint64_t address, const char *text);
 /** Of a race of what happens now with what happened before. @param barrier would one order them? */
 device_cause cause_of_race(access_kind now, bool wrote_before, bool barrier);
 /** Where the thread or block of that number stands in a block or grid of that size. */
@@ -64,8 +66,12 @@ void local_forget(warp *, uint64_t offset, uint32_t bytes, uint32_t lanes);
 enum { MOST_FOLLOWED = 1 << 20 }; /* followed in one launch, on one host thread */
 /** A shuffle has read: may start the list of undefined rows. */
 const op *undefined_read(warp *, const op *, uint32_t mask, const uint8_t source[LANES]);
-/** A load has found something unwritten: the same. */
+/** The load that runs finds in some lanes that a component was never written. */
+void undefined_note(warp *, const op *, space, uint32_t component, uint32_t lanes, uint64_t offset);
+/** It has found such: may start the list too. */
 const op *undefined_load(warp *, const op *);
+/** Global memory, from DEVICE_BASE. */
+void report_global_unwritten(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane);
 /** In which lanes is the row undefined? */
 uint32_t undefined_lanes(const warp *, operand row);
 /** Where that came from; some lanes of the row are. */
@@ -74,6 +80,10 @@ const undefined *undefined_origin(const warp *, operand row);
 void undefined_set(warp *, operand row, uint32_t mask, uint32_t lanes, const undefined *origin);
 /** Stored or followed: a use, which is a finding. @return whether there was one */
 bool undefined_use(warp *, const op *, operand row, uint32_t mask);
+/** Was it loaded from global or shared memory? Some lanes of the row are undefined. */
+bool undefined_is_of_memory(const warp *, operand row);
+/** Is what lies that far from it, in that memory, written? */
+bool undefined_neighbour(const warp *, const undefined *, int64_t distance, uint32_t bytes);
 
 /* ---- shadow.c: shared memory ----------------------------------------------------------------- */
 
@@ -88,6 +98,8 @@ void shadow_refresh(block *);
 /** May a run go ahead? False: take it apart into lanes. The run is within block->shared_bytes. */
 bool shadow_load(warp *, const op *, const run *);
 bool shadow_store(warp *, const op *, const run *);
+/** Has this block written one of these bytes? */
+bool shadow_written(const block *, uint64_t offset, uint32_t bytes);
 /** False: there is no such memory (reported). */
 bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
                  const void *value);
@@ -113,8 +125,10 @@ void global_shadow_fence(block *);
 /** All blocks of the grid have met: what happened comes before what follows. Between the last
  *  arrival and the first block that goes on. */
 void global_shadow_grid_sync(launch *);
-/** Look for races of an access that is about to happen, and note it. */
-void global_shadow_access(warp *, const op *, uint32_t mask);
+/** Look for races of an access that is about to happen, and note it. @return whether to say when
+ *  it has happened */
+bool global_shadow_access(warp *, const op *, uint32_t mask);
+void global_shadow_stored(const warp *);
 void global_shadow_forget(device *, uint64_t offset, uint64_t bytes);
 void global_shadow_close(device *);
 

@@ -2,8 +2,8 @@
  * finding.c: the list of defects seen.
  *
  * Interface
- *   report, report_near, report_because, report_at, cause_of_race, finding_add, place_in,
- * thread_name, finding_is_fatal
+ *   report, report_near, report_because, report_at, report_of, cause_of_race, finding_add,
+ *   place_in, thread_name
  *
  * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
  * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "device/base/arena.h"
+#include "device/trace/trace.h"
 #include "checks.h"
 
 enum { MOST_FINDINGS = 256 }; /* a launch */
@@ -44,23 +45,13 @@ static bool same_place(const finding_entry *e, const function *f, uint32_t line)
     return e->finding.line == number && !strcmp(e->finding.file, file);
 }
 
-static bool is_race(device_finding_kind kind)
-{
-    return kind == FINDING_RACE || kind == FINDING_MISSING_SYNCWARP || kind == FINDING_STREAM_RACE;
-}
-
-bool finding_is_fatal(device_finding_kind kind)
-{
-    return !is_race(kind) && kind != FINDING_UNINITIALISED && kind != FINDING_INACTIVE_LANE &&
-           kind != FINDING_EARLY_RETURN;
-}
-
 static finding_entry *find_entry(device *d, const launch *l, device_finding_kind kind,
                                  const function *f, uint32_t line)
 {
     for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
         finding_entry *e = &d->findings[i];
-        bool same = e->finding.kind == kind || (is_race(e->finding.kind) && is_race(kind));
+        bool same =
+            e->finding.kind == kind || (finding_is_race(e->finding.kind) && finding_is_race(kind));
         if (!same || e->function->module != f->module) continue;
         if (e->line == line || same_place(e, f, line)) return e;
     }
@@ -70,6 +61,7 @@ static finding_entry *find_entry(device *d, const launch *l, device_finding_kind
 /* What is seen, and by whom. */
 typedef struct sighting {
     block *block;
+    uint32_t index[3]; /* of the block in the grid */
     const function *function;
     uint32_t line;
     device_finding_kind kind;
@@ -91,6 +83,9 @@ static device_cause cause_of(const sighting *s)
 {
     const device_relation near = s->near.relation;
     if (s->kind == FINDING_STREAM_RACE) return CAUSE_NO_EVENT;
+    if (s->kind == FINDING_OUT_OF_BOUNDS && s->near.is_read &&
+        (near == RELATION_PAST || near == RELATION_BEFORE))
+        return CAUSE_READ_OUTSIDE;
     if (s->kind == FINDING_OUT_OF_BOUNDS && near == RELATION_PAST) return CAUSE_PAST_END;
     if (s->kind == FINDING_UNINITIALISED && near == RELATION_INSIDE) return CAUSE_UNWRITTEN;
     return s->cause;
@@ -113,7 +108,7 @@ static void fill(device_finding *n, const sighting *s)
     snprintf(n->inlined_file, sizeof n->inlined_file, "%s",
              module_outer_file(m, s->line, &n->inlined_line));
     snprintf(n->text, sizeof n->text, "%s", s->text);
-    memcpy(n->block, s->block->index, sizeof n->block);
+    memcpy(n->block, s->index, sizeof n->block);
     place_in(s->block->launch->request->block, s->thread, n->thread);
 }
 
@@ -132,10 +127,19 @@ static void count_entry(finding_entry *e, const sighting *s)
     e->finding.count = count;
 }
 
+/* Each sighting, not only the first. */
+static void trace_sighting(const sighting *s)
+{
+    device_finding f;
+    fill(&f, s);
+    trace_finding(s->block, s->thread, &f);
+}
+
 static void note(const sighting *s)
 {
     device *d = s->block->device;
     const launch *l = s->block->launch;
+    if (s->block->trace) trace_sighting(s);
     pthread_mutex_lock(&d->reports);
     finding_entry *e = find_entry(d, l, s->kind, s->function, s->line);
     if (e)
@@ -148,7 +152,18 @@ static void note(const sighting *s)
 void report_at(block *b, const function *f, uint32_t line, device_finding_kind kind,
                uint32_t thread, uint64_t address, const char *text)
 {
-    note(&(sighting){b, f, line, kind, CAUSE_NONE, thread, address, {0}, text});
+    sighting s = {b, {0}, f, line, kind, CAUSE_NONE, thread, address, {0}, text};
+    memcpy(s.index, b->index, sizeof s.index);
+    note(&s);
+}
+
+void report_of(block *b, uint32_t number, const function *f, uint32_t line,
+               device_finding_kind kind, device_cause cause, uint32_t thread, uint64_t address,
+               const char *text)
+{
+    sighting s = {b, {0}, f, line, kind, cause, thread, address, {0}, text};
+    place_in(b->launch->request->grid, number, s.index);
+    note(&s);
 }
 
 /* Of a lane: with its place, and with words. */
@@ -157,6 +172,7 @@ static void report_list(sighting s, warp *w, const op *o, const char *format, va
     char text[512];
     vsnprintf(text, sizeof text, format, list);
     s.block = w->block;
+    memcpy(s.index, w->block->index, sizeof s.index);
     s.function = w->groups[w->current].function;
     s.line = o->line;
     s.thread += w->index * LANES;

@@ -22,8 +22,9 @@ static bool both_strong(const op *o, const event *e)
 static order order_of_blocks(const block *b, const op *o, const event *e)
 {
     const tracker *t = b->tracker;
-    if (both_strong(o, e) || e->epoch == 0) return ORDER_BEFORE;
-    if (e->strength != STRENGTH_PLAIN && t->strong) return ORDER_BEFORE;
+    bool scoped = o->in_block || e->in_block; /* for the other block that is no atomic access */
+    if ((both_strong(o, e) && !scoped) || e->epoch == 0) return ORDER_BEFORE;
+    if (e->strength != STRENGTH_PLAIN && !e->in_block && t->strong) return ORDER_BEFORE;
     uint32_t released =
         __atomic_load_n(&b->device->global_shadow->released[e->epoch], __ATOMIC_ACQUIRE);
     return released && released <= t->acquired ? ORDER_BEFORE : ORDER_NONE;
@@ -127,7 +128,8 @@ static uint32_t spread_to(uint32_t cell, spread to)
     return (cell & SPREAD) < to ? (cell & ~SPREAD) | to : cell;
 }
 
-/* The first of several readers stays: should one of the others write, this is who read before. */
+/* The first of several readers stays: should one of the others write, this is who read before. Of
+ * two blocks the later one does, whichever came first: so a race is the same in every run. */
 uint32_t add_reader(const touch *t, uint32_t cell)
 {
     if (stale(t, cell) || !same_part(cell, t->me)) return t->me;
@@ -137,7 +139,8 @@ uint32_t add_reader(const touch *t, uint32_t cell)
     if (is_foreign(g, cell)) return t->me;
     if ((cell & SPREAD) == SPREAD_GRID) return cell;
     if (order_of(w, t->op, cell) == ORDER_BEFORE) return t->me;
-    if (e->block != w->block->tracker->number) return spread_to(cell, SPREAD_GRID);
+    if (e->block < w->block->tracker->number) return spread_to(t->me, SPREAD_GRID);
+    if (e->block > w->block->tracker->number) return spread_to(cell, SPREAD_GRID);
     if (e->warp != w->index) return spread_to(cell, SPREAD_BLOCK);
     return cell_lane(cell) == t->lane ? cell : spread_to(cell, SPREAD_WARP);
 }

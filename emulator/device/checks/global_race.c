@@ -5,7 +5,11 @@
  *   report_global_race     for global_shadow.c
  *
  * To write what is there already harms nobody, in whatever order: `found = 1` by many threads is no
- * finding.
+ * finding. What is there is what the other one wrote, or has noted and is about to write.
+ *
+ * Blocks on several host threads meet in any order. A finding must not depend on it: a race of two
+ * blocks is told as if the one with the lower number had come first, as it does with one thread,
+ * unless it has done atomic accesses, which may mean that it did wait for the other.
  */
 #include <stdio.h>
 
@@ -28,9 +32,33 @@ static bool writes_the_same(const touch *t, uint32_t lane)
     return true;
 }
 
-static bool writes_what_is_there(const touch *t)
+static uint64_t address_of(const warp *w, const op *o, uint32_t lane)
 {
+    return ((const uint64_t *)row(w, o->a))[lane] + (uint64_t)o->offset;
+}
+
+/* Another block's store to the same place, noted but not done: what it stores. */
+static bool find_stored(const touch *t, uint32_t cell, uint8_t *value)
+{
+    const op *o = t->op;
+    uint32_t number = cell >> EVENT_SHIFT, lane = cell_lane(cell);
+    const tracker *n = t->warp->block->device->global_shadow->trackers;
+    while (n && __atomic_load_n(&n->storing, __ATOMIC_ACQUIRE) != number) n = n->next;
+    if (!n || n == t->warp->block->tracker) return false;
+    touch other = {.warp = n->storer, .op = n->store};
+    if (other.op->narrow || other.op->size != o->size || other.op->count != o->count ||
+        address_of(other.warp, other.op, lane) != t->address)
+        return false;
+    for (uint32_t k = 0; k < o->count; k++)
+        memcpy(value + k * o->size, value_of(&other, k, lane), o->size);
+    return __atomic_load_n(&n->storing, __ATOMIC_SEQ_CST) == number;
+}
+
+static bool writes_what_is_there(const touch *t, uint32_t cell)
+{
+    uint8_t stored[16];
     const uint8_t *memory = t->warp->block->device->bytes + (t->address - DEVICE_BASE);
+    if (find_stored(t, cell, stored)) memory = stored;
     for (uint32_t k = 0; k < t->op->count; k++) {
         uint32_t size = t->op->size;
         if (memcmp(value_of(t, k, t->lane), memory + k * size, size)) return false;
@@ -38,14 +66,23 @@ static bool writes_what_is_there(const touch *t)
     return true;
 }
 
+/* Did the block that comes later by its number come first? */
+static bool is_early(const touch *t, uint32_t cell)
+{
+    const block *b = t->warp->block;
+    const global_shadow *g = b->device->global_shadow;
+    return !is_foreign(g, cell) && !b->tracker->strong && !b->launch->grid &&
+           cell_event(g, cell)->block > b->tracker->number;
+}
+
 static bool is_harmless(const touch *t, uint32_t cell, bool wrote)
 {
     const device *d = t->warp->block->device;
     uint32_t bytes = (uint32_t)t->op->size * t->op->count;
     if (!owned_all(d->owned, t->address - DEVICE_BASE, bytes)) return true; /* another finding */
-    if (t->how != ACCESS_STORE) return false;
+    if (t->how != ACCESS_STORE || (!wrote && is_early(t, cell))) return false;
     bool same = wrote && cell >> EVENT_SHIFT == t->me >> EVENT_SHIFT && cell_lane(cell) != t->lane;
-    return same ? writes_the_same(t, cell_lane(cell)) : writes_what_is_there(t);
+    return same ? writes_the_same(t, cell_lane(cell)) : writes_what_is_there(t, cell);
 }
 
 static void name_block(const block *b, uint32_t number, char text[64])
@@ -62,9 +99,9 @@ static void name_thread(const block *b, uint32_t thread, char text[64])
     snprintf(text, 64, "thread (%u,%u,%u)", at[0], at[1], at[2]);
 }
 
-static const char *verb(const touch *t)
+static const char *verb(access_kind how)
 {
-    return t->how == ACCESS_LOAD ? "reads" : t->how == ACCESS_STORE ? "overwrites" : "updates";
+    return how == ACCESS_LOAD ? "reads" : how == ACCESS_STORE ? "overwrites" : "updates";
 }
 
 /* Of several readers only one is known by name, and that may be the writer itself. */
@@ -75,9 +112,29 @@ static bool is_me(const touch *t, const event *e, uint32_t cell)
            cell_lane(cell) == t->lane;
 }
 
-static const char *advice(const touch *t, const event *e, bool elsewhere)
+/* A plain read may see an atomic update or not: some programs mean that. */
+static bool is_mild(access_kind one, access_kind other)
 {
-    if (elsewhere) return "and nothing orders them: blocks run in any order";
+    return (one == ACCESS_LOAD && other == ACCESS_ATOMIC) ||
+           (one == ACCESS_ATOMIC && other == ACCESS_LOAD);
+}
+
+static const char *order_of_any(bool mild)
+{
+    return mild ? "and nothing orders them: harmless only where an older value does no harm"
+                : "and nothing orders them: blocks run in any order";
+}
+
+static access_kind kind_of(const event *e, bool wrote)
+{
+    if (!wrote) return ACCESS_LOAD;
+    return e->strength == STRENGTH_ATOMIC ? ACCESS_ATOMIC : ACCESS_STORE;
+}
+
+static const char *advice(const touch *t, const event *e, bool wrote, bool elsewhere)
+{
+    bool mild = is_mild(t->how, kind_of(e, wrote));
+    if (elsewhere || mild) return order_of_any(mild);
     if (e->warp != t->warp->index) return "with no __syncthreads() in between";
     return "with no __syncwarp() (or __syncthreads()) in between";
 }
@@ -108,7 +165,28 @@ static void report_apart(const touch *t, uint32_t cell, bool wrote)
         snprintf(other, sizeof other, "%s %s", p->what, wrote ? "writes" : "reads");
     }
     report(t->warp, t->op, FINDING_STREAM_RACE, t->lane, t->address,
-           "%s of %s %s what %s, " NEITHER_WAITS, me, my_block, verb(t), other);
+           "%s of %s %s what %s, " NEITHER_WAITS, me, my_block, verb(t->how), other);
+}
+
+/* The other way round: the block that comes first by its number has come last. */
+static void report_early(const touch *t, uint32_t cell, bool wrote)
+{
+    block *b = t->warp->block;
+    const event *e = cell_event(b->device->global_shadow, cell);
+    const uint32_t thread = e->warp * LANES + cell_lane(cell);
+    const access_kind how = kind_of(e, wrote);
+    char me[64], my_block[64], other[64], other_block[64], text[512];
+    uint32_t line = 0;
+    const char *file = module_file(b->launch->function->module, t->op->line, &line);
+    name_thread(b, t->warp->index * LANES + t->lane, me);
+    name_block(b, b->tracker->number, my_block);
+    name_thread(b, thread, other);
+    name_block(b, e->block, other_block);
+    snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", other, other_block,
+             verb(how), me, my_block, t->how == ACCESS_LOAD ? "read" : "wrote", base_name(file),
+             line, order_of_any(is_mild(how, t->how)));
+    report_of(b, e->block, t->warp->groups[t->warp->current].function, e->line, FINDING_RACE,
+              cause_of_race(how, t->how != ACCESS_LOAD, false), thread, t->address, text);
 }
 
 void report_global_race(const touch *t, uint32_t cell, bool wrote)
@@ -117,6 +195,10 @@ void report_global_race(const touch *t, uint32_t cell, bool wrote)
     if (is_harmless(t, cell, wrote) || !watch_may_report(b->launch, t->op)) return;
     if (is_foreign(b->device->global_shadow, cell)) {
         report_apart(t, cell, wrote);
+        return;
+    }
+    if (is_early(t, cell)) {
+        report_early(t, cell, wrote);
         return;
     }
     const event *e = cell_event(b->device->global_shadow, cell);
@@ -136,6 +218,6 @@ void report_global_race(const touch *t, uint32_t cell, bool wrote)
     report_because(
         t->warp, t->op, in_warp(t, e, cell, wrote) ? FINDING_MISSING_SYNCWARP : FINDING_RACE,
         cause_of_race(t->how, wrote, !elsewhere), t->lane, t->address,
-        "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t), other, other_block,
-        wrote ? "wrote" : "read", base_name(file), line, advice(t, e, elsewhere));
+        "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t->how), other, other_block,
+        wrote ? "wrote" : "read", base_name(file), line, advice(t, e, wrote, elsewhere));
 }

@@ -4,14 +4,15 @@
  * Interface
  *   global_shadow_open, global_shadow_over, global_shadow_close, global_shadow_forget
  *   global_shadow_start, global_shadow_fence, global_shadow_grid_sync
- *   global_shadow_access
+ *   global_shadow_access, global_shadow_stored
  *   global_shadow_renew, global_shadow_event     for order.c and order_race.c
  *
  * See global_shadow.h for the cells. A coalesced access of a whole warp is decided and noted eight
  * words at a time; anything else word by word.
  *
  * Blocks on several host threads share the cells. A cell is one aligned word, written as a whole;
- * of two accesses at the very same moment one may be lost, which hides a race but makes none up.
+ * of two accesses of whole warps at the very same moment one may be lost, which hides a race but
+ * makes none up.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -101,10 +102,20 @@ void global_shadow_over(const launch *l)
     if (g->told && g->clock > 0) order_forget(l->device);
 }
 
+static tracker *add_tracker(global_shadow *g)
+{
+    tracker *t = take(1, sizeof *t);
+    t->next = __atomic_load_n(&g->trackers, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&g->trackers, &t->next, t, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        continue;
+    return t;
+}
+
 void global_shadow_start(block *b, uint32_t number)
 {
-    const global_shadow *g = b->device->global_shadow;
-    if (!b->tracker) b->tracker = take(1, sizeof *b->tracker);
+    global_shadow *g = b->device->global_shadow;
+    if (!b->tracker) b->tracker = add_tracker(g);
     tracker *t = b->tracker;
     if (t->launch != g->launches) t->event = t->end_event = t->overs = 0;
     t->launch = g->launches;
@@ -168,7 +179,8 @@ static uint32_t new_event(const warp *w, const op *o)
     g->events[number] = (event){.block = b->tracker->number,
                                 .tick = b->rewound + b->tick,
                                 .epoch = epoch_of(g, b->tracker),
-                                .strength = o->strength & 7u,
+                                .strength = o->strength & 3u,
+                                .in_block = o->in_block,
                                 .warp = w->index & 31u,
                                 .line = o->line & 0xffffffu};
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -190,23 +202,66 @@ static uint32_t find_event(const warp *w, const op *o)
 
 /* ---- word by word ---------------------------------------------------------------------------- */
 
+/* May an atomic operation leave the cell to what wrote before it? To another atomic one, and to a
+ * plain store of its own block: that is what the atomics of other blocks race with. One that is
+ * atomic in its block only, to those of its block. */
+static bool yields(const touch *t, uint32_t before)
+{
+    const block *b = t->warp->block;
+    const global_shadow *g = b->device->global_shadow;
+    if (t->op->strength != STRENGTH_ATOMIC) return false;
+    return (before & CELL_STRONG && !t->op->in_block) ||
+           (!is_foreign(g, before) && cell_event(g, before)->block == b->tracker->number);
+}
+
+/* @return false: another host thread has changed the cell, and `before` says to what */
+static bool change(const touch *t, uint32_t *cell, uint32_t *before, uint32_t now)
+{
+    if (t->warp->block->launch->threads > 1)
+        return __atomic_compare_exchange_n(cell, before, now, false, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_SEQ_CST);
+    *cell = now;
+    return true;
+}
+
+/* @return the cell as it was */
+static uint32_t note_write(const touch *t, uint32_t *written, uint32_t floor, bool *yielding)
+{
+    bool strong = t->op->strength != STRENGTH_PLAIN && !t->op->in_block;
+    uint32_t before = load_relaxed(written), now = t->me | (strong ? CELL_STRONG : 0);
+    do {
+        *yielding = before >= floor && yields(t, before);
+    } while (!*yielding && !change(t, written, &before, now));
+    return before;
+}
+
+static void note_read(const touch *t, uint32_t *read, uint32_t floor)
+{
+    uint32_t before = load_relaxed(read), now;
+    do {
+        now = before < floor ? t->me : add_reader(t, before);
+    } while (now != before && !change(t, read, &before, now));
+}
+
+/* Noted first and looked at then: of two host threads at the same moment one sees the other. */
 static void touch_word(const touch *t)
 {
     global_shadow *g = t->warp->block->device->global_shadow;
     uint32_t *written = &g->written[t->word], *read = &g->read[t->word];
-    uint32_t floor = load_relaxed(&g->floor) << EVENT_SHIFT;
-    uint32_t before = load_relaxed(written), reader = load_relaxed(read);
-    bool atomics = t->op->strength == STRENGTH_ATOMIC && before & CELL_STRONG && before >= floor;
+    uint32_t floor = load_relaxed(&g->floor) << EVENT_SHIFT, before;
+    bool yielding = false;
+    if (t->how == ACCESS_LOAD) {
+        note_read(t, read, floor);
+        before = load_relaxed(written);
+    } else {
+        before = note_write(t, written, floor, &yielding);
+    }
+    uint32_t reader = load_relaxed(read);
+    bool atomics = yielding && before & CELL_STRONG;
     if (before >= floor && !atomics && races_with_write(t, before)) {
         report_global_race(t, before, true);
     } else if (t->how != ACCESS_LOAD && reader >= floor && races_with_read(t, reader)) {
         report_global_race(t, reader, false);
-    }
-    if (t->how == ACCESS_LOAD) {
-        uint32_t now = reader < floor ? t->me : add_reader(t, reader);
-        if (now != reader) store_relaxed(read, now);
-    } else if (!atomics) {
-        store_relaxed(written, t->me | (t->op->strength != STRENGTH_PLAIN ? CELL_STRONG : 0));
     }
 }
 
@@ -424,13 +479,33 @@ static void note_strong(const warp *w, const op *o, uint32_t mask)
         __atomic_store_n(told, true, __ATOMIC_RELAXED);
 }
 
-void global_shadow_access(warp *w, const op *o, uint32_t mask)
+/* From the note in the cells to the store itself other host threads may look at both: see
+ * global_race.c. */
+static bool store_begins(warp *w, const op *o, uint32_t event)
+{
+    tracker *t = w->block->tracker;
+    bool plain = !o->is_load && !o->is_atomic && !o->is_copy && o->strength == STRENGTH_PLAIN;
+    if (!plain || w->block->launch->threads == 1) return false;
+    t->storer = w;
+    t->store = o;
+    __atomic_store_n(&t->storing, event, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+bool global_shadow_access(warp *w, const op *o, uint32_t mask)
 {
     tracker *t = w->block->tracker;
     acquire(w->block->device->global_shadow, t);
     uint32_t event = find_event(w, o);
+    bool stores = event && store_begins(w, o, event);
     if (event) touch_any(w, o, mask, event);
-    if (o->strength != STRENGTH_PLAIN) note_strong(w, o, mask);
+    if (o->strength != STRENGTH_PLAIN && !o->in_block) note_strong(w, o, mask);
+    return stores;
+}
+
+void global_shadow_stored(const warp *w)
+{
+    __atomic_store_n(&w->block->tracker->storing, 0, __ATOMIC_RELEASE);
 }
 
 uint32_t global_shadow_event(device *d)

@@ -31,7 +31,7 @@ enum {
     RECENT = 8,       /* events that a warp finds again */
 };
 
-/* Flags of write cells. */
+/* Flags of write cells: atomic, for all threads, or volatile. */
 #define CELL_STRONG UINT32_C(1)
 
 /** Flags of read cells: who else has read. */
@@ -47,7 +47,7 @@ typedef struct event {
     uint32_t block;
     uint32_t tick;  /**< of the block, never starting anew; accesses are not earlier */
     uint32_t epoch; /**< the block's accesses between two fences; 0: no room, so not checked */
-    uint32_t strength : 3, warp : 5, line : 24;
+    uint32_t strength : 2, in_block : 1, warp : 5, line : 24;
 } event;
 
 struct global_shadow {
@@ -60,6 +60,7 @@ struct global_shadow {
     uint32_t clock;    /**< fences in this launch */
     uint32_t launches; /**< so far */
     bool told;         /**< the launch has set flags that the host can see */
+    tracker *trackers; /**< all there are */
 };
 
 typedef struct recent {
@@ -76,6 +77,10 @@ struct tracker {
     bool strong;               /**< has done a strong access */
     bool acquiring;            /**< and nothing that is watched since then */
     uint32_t over, overs;      /**< events of a work that comes before: the first, how many */
+    uint32_t storing;          /**< event of a store that is noted and under way; 0: none is; */
+    warp *storer;              /**< whose; */
+    const op *store;           /**< which */
+    tracker *next;
     recent recent[MAX_WARPS][RECENT];
 };
 

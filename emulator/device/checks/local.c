@@ -26,14 +26,11 @@ static void mark(uint32_t *written, uint32_t bytes, uint32_t lanes)
 /* Unwritten is a component none of whose bytes was written. */
 static void look(warp *w, const op *o, uint64_t offset, uint32_t lanes)
 {
-    unwritten *u = &w->unwritten;
     for (uint32_t k = 0; k < o->count; k++) {
         const uint32_t *written = w->written + offset + k * o->size;
         uint32_t missing = lanes;
         for (uint32_t i = 0; i < o->size; i++) missing &= ~written[i];
-        if (!missing) continue;
-        if (u->op != o) *u = (unwritten){.op = o, .offset = offset + k * o->size};
-        u->lanes[k] |= missing;
+        if (missing) undefined_note(w, o, SPACE_LOCAL, k, missing, offset + k * o->size);
     }
 }
 

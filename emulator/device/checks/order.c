@@ -193,6 +193,7 @@ past *order_add(work_order *o)
     past *p = &o->past[o->past_count++ % PAST];
     *p = (past){.lane = o->turn.lane, .work = o->turn.work, .step = o->step};
     o->last[p->lane] = p->work;
+    if (p->lane >= o->lanes) o->lanes = p->lane + 1;
     return p;
 }
 

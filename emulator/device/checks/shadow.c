@@ -156,6 +156,7 @@ void shadow_start(block *b)
 {
     if (b->tick >= MOST_TICKS / 2) rewind_ticks(b);
     b->first_tick = b->epoch_tick = ++b->tick;
+    b->returned = b->barrier_line = 0;
     shadow_refresh(b);
 }
 
@@ -337,6 +338,31 @@ static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_
     }
 }
 
+bool shadow_written(const block *b, uint64_t offset, uint32_t bytes)
+{
+    bool written = false;
+    for (uint64_t i = offset; i < offset + bytes && i < b->shared_bytes; i++) {
+        uint32_t cell = b->words.written[i / 4];
+        if (cell == SPLIT) cell = b->bytes.written[i];
+        written |= cell < FLYING && tick_of(cell) >= b->first_tick;
+    }
+    return written;
+}
+
+/* The value of a load is followed; who else reads, uses it. */
+static void note_unwritten(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane)
+{
+    if (w->loading != o) {
+        report_shared_unwritten(w, o, offset, bytes, lane, w->block->returned);
+        return;
+    }
+    for (uint32_t k = 0; k < o->count; k++) {
+        uint32_t at = offset + k * o->size;
+        if (!shadow_written(w->block, at, o->size))
+            undefined_note(w, o, SPACE_SHARED, k, 1u << lane, at);
+    }
+}
+
 static bool unchanged(const warp *w, uint32_t offset, uint32_t bytes, const void *value)
 {
     return value && !memcmp(w->block->shared + offset, value, bytes);
@@ -369,9 +395,7 @@ bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_
         return false;
     }
     if (found.unwritten && b->launch->check_uninitialised) {
-        report_because(w, o, FINDING_UNINITIALISED, CAUSE_UNWRITTEN_SHARED, lane, offset,
-                       "reads %u bytes of shared memory that nothing in this block has written",
-                       bytes);
+        note_unwritten(w, o, offset, bytes, lane);
     }
     if (found.cell == FLYING) {
         if (b->launch->check_races) report_shared_copy(w, o, offset, lane, how, &found);

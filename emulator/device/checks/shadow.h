@@ -31,6 +31,9 @@ typedef struct conflict {
 /** It begins inside, maybe; the first byte that is outside is named. The launch fails. */
 void report_shared_bounds(warp *, const op *, uint32_t offset, uint32_t bytes, uint32_t lane,
                           access_kind);
+/** What nothing in this block has written. `returned`: how many threads had returned before. */
+void report_shared_unwritten(warp *, const op *, uint32_t offset, uint32_t bytes, uint32_t lane,
+                             uint32_t returned);
 /** With an asynchronous copy that nobody has waited for. */
 void report_shared_copy(warp *, const op *, uint32_t offset, uint32_t lane, access_kind,
                         const conflict *);

@@ -75,6 +75,19 @@ void report_shared_bounds(warp *w, const op *o, uint32_t offset, uint32_t bytes,
     launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
+void report_shared_unwritten(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_t lane,
+                             uint32_t returned)
+{
+    char why[80] = "";
+    if (returned)
+        snprintf(why, sizeof why, ": %u of its %u threads returned before the barrier", returned,
+                 w->block->threads);
+    report_because(w, o, FINDING_UNINITIALISED, returned ? CAUSE_RETURNED : CAUSE_UNWRITTEN_SHARED,
+                   lane, offset,
+                   "reads %u bytes of shared memory that nothing in this block has written%s",
+                   bytes, why);
+}
+
 void report_shared_copy(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
                         const conflict *c)
 {
@@ -86,6 +99,23 @@ void report_shared_copy(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
            "nobody has waited for that copy",
            thread_name(w->block, w->index * LANES + lane, me),
            how == ACCESS_LOAD ? "reads" : "overwrites", line);
+}
+
+static uint32_t number_of(const module *m, uint32_t line)
+{
+    uint32_t number = 0;
+    if (line) module_file(m, line, &number);
+    return number;
+}
+
+/* What is overwritten was read: too early, if the read comes behind the write and the last barrier
+ * was none between them. Then the element that was read is that of an earlier round. */
+static bool was_read_too_early(const block *b, const op *o, const conflict *c)
+{
+    const module *m = b->launch->function->module;
+    const uint32_t wrote = number_of(m, o->line), read = number_of(m, c->line);
+    const uint32_t barrier = number_of(m, b->barrier_line);
+    return wrote < read && !(wrote < barrier && barrier <= read);
 }
 
 void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
@@ -107,8 +137,10 @@ void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
                                                               "of a warp"
                                                             : ": the lanes of a warp need not run "
                                                               "in step";
-    report_because(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE,
-                   cause_of_race(how, c->wrote, true), lane, offset,
+    device_cause cause = cause_of_race(how, c->wrote, true);
+    if (cause == CAUSE_NO_BARRIER_TO_WRITE && was_read_too_early(b, o, c))
+        cause = CAUSE_NO_BARRIER_TO_READ;
+    report_because(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, cause, lane, offset,
                    "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
                    several ? "other threads" : "thread", several ? "" : other,
                    c->wrote ? "wrote" : "read", line,

@@ -27,11 +27,20 @@ void watch_add(function *f, op *o, uint64_t origin)
     if (!o->inner) o->inner = o->run;
 }
 
+static const op *stop(warp *w, const op *o)
+{
+    (void)w, (void)o;
+    return NULL;
+}
+
 const op *run_watched(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
-    if (mask) global_shadow_access(w, o, mask);
-    return o->inner(w, o);
+    if (!mask || !global_shadow_access(w, o, mask)) return o->inner(w, o);
+    const op alone[2] = {*o, {.run = stop}};
+    o->inner(w, alone);
+    global_shadow_stored(w);
+    return go_on(w, o + 1);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

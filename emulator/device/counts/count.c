@@ -9,6 +9,7 @@
  * They look at registers and never write.
  */
 #include "count.h"
+#include "device/trace/trace.h"
 
 counters *count_executed(warp *w, const op *o, uint32_t mask)
 {
@@ -16,6 +17,8 @@ counters *count_executed(warp *w, const op *o, uint32_t mask)
     t->executed++;
     if (++w->executed > w->block->longest) w->block->longest = w->executed;
     t->lanes += (uint32_t)__builtin_popcount(mask);
+    if (__builtin_expect(w->block->trace != NULL, 0))
+        trace_step(w->block, w->index, o->instruction, mask);
     return t;
 }
 
@@ -52,8 +55,10 @@ static void read_addresses(const warp *w, const op *o, uint32_t mask, pattern *p
     count_addresses(w, o, p->address);
 }
 
-static void add_request(counters *t, const pattern *p, uint32_t units)
+static void add_request(const warp *w, counters *t, traffic what, const pattern *p, uint32_t units)
 {
+    if (__builtin_expect(w->block->trace != NULL, 0))
+        trace_access(w->block, what, p->bytes, p->mask, units, p->address);
     t->requests++;
     t->units += units;
     t->bytes += (uint64_t)__builtin_popcount(p->mask) * p->bytes;
@@ -82,24 +87,30 @@ static void count_global(warp *w, counters *t, pattern *p, pattern_kind kind)
     if (!p->mask) return;
     if (kind == PATTERN_ATOMIC) count_atomics(w->block, p);
     uint32_t n = pattern_sectors(p, sector);
-    add_request(t, p, kind == PATTERN_ATOMIC ? pattern_atomic_sectors(p) : n);
+    add_request(w, t, TRAFFIC_GLOBAL_LOAD + kind, p,
+                kind == PATTERN_ATOMIC ? pattern_atomic_sectors(p) : n);
     counters_touch(w->block->device->counting, sector, n);
 }
 
 /* A GPU asks for local memory word by word. */
-static void count_local(counters *t, const pattern *p)
+static void count_local(const warp *w, counters *t, const pattern *p, pattern_kind kind)
 {
     if (!p->mask) return;
-    add_request(t, p, pattern_local_sectors(p));
+    add_request(w, t, TRAFFIC_LOCAL_LOAD + kind, p, pattern_local_sectors(p));
     if (p->bytes > 4) t->requests += p->bytes / 4 - 1;
 }
 
-void count_shared(counters *t, const pattern *p, pattern_kind kind)
+void count_banks(const warp *w, counters *t, const pattern *p, pattern_kind kind, traffic what)
 {
     if (!p->mask) return;
     pattern_passes n = pattern_banks(p, kind);
-    add_request(t, p, n.wavefronts);
+    add_request(w, t, what, p, n.wavefronts);
     t->least += n.least;
+}
+
+static void count_shared(const warp *w, counters *t, const pattern *p, pattern_kind kind)
+{
+    count_banks(w, t, p, kind, TRAFFIC_SHARED_LOAD + kind);
 }
 
 static pattern_kind kind_of(const op *o)
@@ -121,7 +132,7 @@ const op *run_count_shared(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_shared(count_executed(w, o, mask), &p, kind_of(o));
+    count_shared(w, count_executed(w, o, mask), &p, kind_of(o));
     return o + 1;
 }
 
@@ -130,7 +141,7 @@ const op *run_count_local(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_local(count_executed(w, o, mask), &p);
+    count_local(w, count_executed(w, o, mask), &p, kind_of(o));
     return o + 1;
 }
 
@@ -147,9 +158,9 @@ static void count_generic(warp *w, counters *t, pattern *p, pattern_kind kind)
     p->mask = in[SPACE_GLOBAL];
     count_global(w, t + GENERIC_GLOBAL, p, kind);
     p->mask = in[SPACE_LOCAL];
-    count_local(t + GENERIC_LOCAL, p);
+    count_local(w, t + GENERIC_LOCAL, p, kind);
     p->mask = in[SPACE_SHARED];
-    count_shared(t + GENERIC_SHARED, p, kind);
+    count_shared(w, t + GENERIC_SHARED, p, kind);
 }
 
 const op *run_count_generic(warp *w, const op *o)
@@ -165,9 +176,19 @@ void count_request(warp *w, const op *o, counters *t, pattern *p)
 {
     switch (o->space) {
     case SPACE_GLOBAL: count_global(w, t, p, kind_of(o)); return;
-    case SPACE_SHARED: count_shared(t, p, kind_of(o)); return;
+    case SPACE_SHARED: count_shared(w, t, p, kind_of(o)); return;
     default: count_generic(w, t, p, kind_of(o)); return;
     }
+}
+
+static void trace_copy(const warp *w, const op *o, uint32_t mask)
+{
+    uint64_t to[LANES];
+    count_addresses(w, o, to);
+    for (uint32_t i = 0; i < LANES; i++) {
+        if (space_of_address(to[i]) == SPACE_SHARED) to[i] -= SHARED_WINDOW;
+    }
+    trace_access(w->block, TRACE_COPY, o->size, mask, 0, to);
 }
 
 /* cp.async: a load of global memory. Lanes that read nothing (their bytes become zero) ask for
@@ -184,5 +205,6 @@ const op *run_count_async(warp *w, const op *o)
     uint32_t mask = active(w, o);
     p.mask &= mask;
     count_global(w, count_executed(w, o, mask), &p, PATTERN_LOAD);
+    if (w->block->trace) trace_copy(w, o, mask);
     return o + 1;
 }

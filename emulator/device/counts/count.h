@@ -62,7 +62,7 @@ struct counted {
     instruction *instruction;
     char **file; /* of each instruction, in counting.files */
     uint32_t *line;
-    counters *counters;
+    counters *counters, *before; /* before: the launch that is traced; else NULL */
 };
 
 enum { MOST_LAUNCHES = 10000 }; /* that are kept one by one */
@@ -86,7 +86,8 @@ counters *count_executed(warp *, const op *, uint32_t mask);
 void count_addresses(const warp *, const op *, uint64_t address[LANES]);
 /** One request, to the space that o->space says. */
 void count_request(warp *, const op *o, counters *, pattern *);
-void count_shared(counters *, const pattern *, pattern_kind);
+/** One request to shared memory. @param what it is to who traces */
+void count_banks(const warp *, counters *, const pattern *, pattern_kind, traffic what);
 
 /* count.c, count_matrix.c: what stands before a statement in an instrumented copy */
 handler run_count, run_count_branch, run_count_global, run_count_shared, run_count_local,

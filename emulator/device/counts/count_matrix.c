@@ -66,11 +66,12 @@ static void count_accesses(warp *w, const op *o, counters *t, const lines *l)
 /* ---- ldmatrix -------------------------------------------------------------------------------- */
 
 /* Tile i / 8 is where lanes i to i + 7 say. */
-static void count_tiles(counters *t, pattern *p, uint32_t tiles)
+static void count_tiles(const warp *w, counters *t, pattern *p, uint32_t tiles)
 {
     p->mask = (uint32_t)((UINT64_C(1) << TILE * tiles) - 1);
     p->bytes = TILE_BYTES;
-    count_shared(t, p, PATTERN_STORE); /* only loads become cheaper when lanes agree */
+    count_banks(w, t, p, PATTERN_STORE,
+                TRAFFIC_SHARED_LOAD); /* only loads become cheaper when lanes agree */
 }
 
 const op *run_count_ldmatrix(warp *w, const op *o)
@@ -80,7 +81,7 @@ const op *run_count_ldmatrix(warp *w, const op *o)
     if (mask && !group_gather(w, o, (uint32_t)ALL_LANES)) return NULL;
     counters *t = count_executed(w, o, active(w, o));
     count_addresses(w, o, p.address);
-    if (mask) count_tiles(t, &p, o->count);
+    if (mask) count_tiles(w, t, &p, o->count);
     return o + 1;
 }
 
@@ -92,7 +93,7 @@ static bool loads_tiles(const op *o)
 }
 
 /* At once: 16 outer elements, or 8 if these are all. */
-static void count_all_tiles(const op *o, counters *t, const lines *l)
+static void count_all_tiles(const warp *w, const op *o, counters *t, const lines *l)
 {
     const fragment *f = &((const matrix *)o->extra)->d;
     uint32_t down = l->count / TILE, tiles = down * l->bytes / TILE_BYTES;
@@ -104,7 +105,7 @@ static void count_all_tiles(const op *o, counters *t, const lines *l)
             p.address[i] =
                 l->base + (tile % down * TILE + i % TILE) * l->stride + tile / down * TILE_BYTES;
         }
-        count_tiles(t, &p, at_once);
+        count_tiles(w, t, &p, at_once);
     }
 }
 
@@ -117,7 +118,7 @@ const op *run_count_fragment(warp *w, const op *o)
     if (!mask) return o + 1;
     lines l = fragment_lines(w, o, o->extra);
     if (loads_tiles(o))
-        count_all_tiles(o, t, &l);
+        count_all_tiles(w, o, t, &l);
     else
         count_accesses(w, o, t, &l);
     return o + 1;

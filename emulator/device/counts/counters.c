@@ -14,6 +14,7 @@
 #include "device/base/pages.h"
 #include "count.h"
 #include "device/checks/order.h"
+#include "device/trace/trace.h"
 #include "pattern.h"
 #include "device/residency.h"
 
@@ -221,9 +222,41 @@ bool counters_are_on(const device *d)
     return d->counting && d->counting->on;
 }
 
+static void keep_counters(counted *k)
+{
+    size_t bytes = (k->instructions + 1) * sizeof *k->counters;
+    k->before = memcpy(take(bytes, 1), k->counters, bytes);
+}
+
+/* What this launch alone has added to them. */
+static void trace_costs(launch *l)
+{
+    counted *k = l->counted;
+    for (uint32_t i = 0; i < k->instructions; i++) {
+        const counters *t = &k->counters[i], *b = &k->before[i];
+        const instruction *s = &k->instruction[i];
+        if (t->executed == b->executed && t->requests == b->requests) continue;
+        trace_instruction(l, &(trace_cost){k->first + i, s->line, s->opcode, s->traffic, s->barrier,
+                                           t->executed - b->executed, t->lanes - b->lanes,
+                                           t->requests - b->requests, t->units - b->units,
+                                           t->bytes - b->bytes, t->least - b->least});
+    }
+    free(k->before);
+    k->before = NULL;
+}
+
+static counting *counting_of(device *d)
+{
+    if (d->counting) return d->counting;
+    d->counting = take(1, sizeof *d->counting);
+    d->counting->touched = reserve(MAP_BYTES);
+    d->counting->touched_any = reserve(MAP_BYTES / MAP_STEP);
+    return d->counting;
+}
+
 void counters_begin(launch *l)
 {
-    counting *c = l->device->counting;
+    counting *c = counting_of(l->device);
     l->function = l->function->instrumented;
     l->budget *= 2; /* half of an instrumented copy's operations count */
     uint32_t number = number_of(c, l->function); /* may move the list */
@@ -231,6 +264,7 @@ void counters_begin(launch *l)
     c->before = (device_counts){0};
     add_kernel(&c->before, k);
     add_shape(k, l);
+    if (l->trace) keep_counters(k);
 }
 
 static void keep_launch(counting *c, const launch *l)
@@ -257,18 +291,14 @@ void counters_end(launch *l)
     l->counted->longest += l->longest;
     l->counted->block_atomics += l->block_atomics;
     keep_launch(l->device->counting, l);
+    if (l->trace) trace_costs(l);
 }
 
 /* ---- device.h -------------------------------------------------------------------------------- */
 
 void device_count(device *d, int on)
 {
-    if (!d->counting && on) {
-        d->counting = take(1, sizeof *d->counting);
-        d->counting->touched = reserve(MAP_BYTES);
-        d->counting->touched_any = reserve(MAP_BYTES / MAP_STEP);
-    }
-    if (d->counting) d->counting->on = on;
+    if (d->counting || on) counting_of(d)->on = on;
 }
 
 void device_count_total(device *d, device_counts *counts)

@@ -36,7 +36,9 @@ static const draft *source_of(const decoder *d, uint32_t reg)
     }
     if (!only) return NULL;
     handler *run = only->op.run;
-    if (run == rule_find("mov.b32")->run || run == rule_find("mov.b64")->run) return only;
+    if (run == rule_find("mov.b32")->run || run == rule_find("mov.b64")->run ||
+        run == rule_find("cvt.u64.u32")->run)
+        return only;
     bool adds = run == rule_find("add.u64")->run && !(only->reads >> FIELD_B & 1);
     return adds && only->op.b >> 30 == BANK_CONSTANTS ? only : NULL;
 }

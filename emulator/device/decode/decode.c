@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "decode.h"
+#include "device/residency.h"
 
 /* ---- opcodes --------------------------------------------------------------------------------- */
 
@@ -187,6 +188,14 @@ static void add_fall_through(decoder *d)
     append(d, &x);
 }
 
+/* ptxas spills rather than use more than a block of .maxntid threads leaves to each of them. */
+static void bound_registers(device_function_facts *facts, uint32_t max_threads)
+{
+    if (max_threads == 0) return;
+    uint32_t threads = (uint32_t)units(max_threads, WARP_SIZE);
+    facts->registers = (uint32_t)least(facts->registers, SM_REGISTERS / threads);
+}
+
 bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from, bool counted)
 {
     decoder d = {.module = f->module,
@@ -209,6 +218,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     mark_origins(&d);
     fuse_loads(&d);
     assign_registers(&d);
+    bound_registers(&d.to->facts, from->max_threads);
     bool done = flow_finish(&d);
     arena_free(d.arena);
     return done;

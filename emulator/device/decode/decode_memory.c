@@ -145,6 +145,7 @@ static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *
     x->op.space = space_named(d);
     x->op.is_atomic = run == run_atomic;
     x->op.strength = x->op.is_atomic ? STRENGTH_ATOMIC : strength_of(d);
+    x->op.in_block = x->op.is_atomic && has_part(d, "cta");
     return set_address(d, x, memory);
 }
 
@@ -318,6 +319,7 @@ bool decode_call(decoder *d)
     call *c = module_keep(d->module, sizeof *c);
     if (!lay_out_call(d, c, arguments, results)) return false;
     draft x = start(d, run_call);
+    x.op.is_call = true;
     x.op.extra = c;
     if (target->kind == PTX_REGISTER) {
         set_read(d, &x, FIELD_A, target, 8);

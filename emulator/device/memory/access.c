@@ -176,6 +176,7 @@ static void load_lanes(warp *w, const op *o, uint32_t mask)
     static uint8_t zeros[16];
     const mover *move = o->extra;
     uint8_t *where[LANES];
+    w->loading = o;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
         uint32_t bytes = (uint32_t)o->size * o->count;
@@ -183,6 +184,7 @@ static void load_lanes(warp *w, const op *o, uint32_t mask)
             reach_lane(w, o, o->space, address_at(w, o, o->narrow, i), bytes, i, ACCESS_LOAD, NULL);
         if (!where[i]) where[i] = zeros;
     }
+    w->loading = NULL;
     for (uint32_t k = 0; k < o->count; k++)
         move->spread(component(w, o, k, 0), where, k * o->size, mask);
 }
@@ -224,8 +226,7 @@ INLINE const op *load(warp *w, const op *o, space where, bool narrow)
             move->run(component(w, o, k, r->lane), from + k * o->size, step, r->lanes);
         }
     }
-    bool local = where != SPACE_GLOBAL && where != SPACE_SHARED;
-    if (local && __builtin_expect(w->unwritten.op == o, 0)) return undefined_load(w, o);
+    if (__builtin_expect(w->unwritten.op == o, 0)) return undefined_load(w, o);
     return go_on(w, o + 1);
 }
 

@@ -112,10 +112,21 @@ static uint64_t element(const void *row, uint32_t lane, uint32_t bytes)
     return value;
 }
 
+/* Whom a compare-and-swap fails in all lanes waits for somebody else, who gets his turn at the next
+ * jump back. */
+static void note_swap(warp *w, bool swapped)
+{
+    w->vain = swapped ? 0 : w->vain + 1;
+    if (swapped) return;
+    w->yields = true;
+    w->slice = 1;
+}
+
 /* Registers of 16 bits hold small types. */
 const op *run_atomic(warp *w, const op *o)
 {
     atomic_function *apply = (atomic_function *)o->extra;
+    bool is_swap = apply == cas_16 || apply == cas_32 || apply == cas_64, swapped = false;
     for (uint32_t m = active(w, o); m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t address = element(row(w, o->a), lane, o->narrow ? 4 : 8);
@@ -126,8 +137,10 @@ const op *run_atomic(warp *w, const op *o)
         if (memory) {
             old = apply(memory, element(row(w, o->b), lane, o->size),
                         element(row(w, o->c), lane, o->size));
+            if (is_swap) swapped |= old == element(row(w, o->b), lane, o->size);
         }
         if (o->d) memcpy((uint8_t *)row(w, o->d) + lane * o->size, &old, o->size);
     }
+    if (is_swap && active(w, o)) note_swap(w, swapped);
     return o + 1;
 }

@@ -27,22 +27,39 @@ static void own(device *d, uint64_t offset, uint64_t bytes, bool yes)
     *grain = yes ? (uint16_t)bytes : 0;
 }
 
+static device_address begin(device *d, uint64_t offset, uint64_t bytes)
+{
+    own(d, offset, bytes, true);
+    if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) bits_set(d->initialised, offset, bytes);
+    return DEVICE_BASE + offset;
+}
+
 bool claim_range(device *d, uint64_t bytes, device_address *address)
 {
     uint64_t offset;
     if (!heap_allocate(&d->heap, bytes, &offset)) return false;
-    own(d, offset, bytes, true);
-    if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) bits_set(d->initialised, offset, bytes);
-    *address = DEVICE_BASE + offset;
+    *address = begin(d, offset, bytes);
     return true;
+}
+
+static device_status no_room(device *d, uint64_t bytes)
+{
+    return fail(d, DEVICE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are free",
+                (unsigned long long)bytes, (unsigned long long)(d->heap.limit - d->heap.used),
+                (unsigned long long)d->heap.limit);
 }
 
 device_status device_alloc(device *d, uint64_t bytes, device_address *address)
 {
-    if (claim_range(d, bytes, address)) return DEVICE_OK;
-    return fail(d, DEVICE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are free",
-                (unsigned long long)bytes, (unsigned long long)(d->heap.limit - d->heap.used),
-                (unsigned long long)d->heap.limit);
+    return claim_range(d, bytes, address) ? DEVICE_OK : no_room(d, bytes);
+}
+
+device_status device_lend(device *d, uint64_t bytes, device_address *address)
+{
+    uint64_t offset;
+    if (!heap_lend(&d->heap, bytes, &offset)) return no_room(d, bytes);
+    *address = begin(d, offset, bytes);
+    return DEVICE_OK;
 }
 
 bool release_range(device *d, device_address address)
@@ -133,6 +150,22 @@ device_status device_copy(device *d, device_address to, device_address from, uin
     return DEVICE_OK;
 }
 
+device_status device_copy_peer(device *d, device_address to, device *source, device_address from,
+                               uint64_t bytes)
+{
+    uint64_t target, start;
+    device_status status = check_range(d, to, bytes, &target);
+    if (status == DEVICE_OK) status = check_range(source, from, bytes, &start);
+    if (status != DEVICE_OK || bytes == 0) return status;
+    order_step(source, ENGINE_TO_HOST);
+    order_step(d, ENGINE_TO_DEVICE);
+    order_touch(source, start, bytes, false, "a copy to another device");
+    order_touch(d, target, bytes, true, "a copy from another device");
+    memcpy(d->bytes + target, source->bytes + start, bytes);
+    bits_set(d->initialised, target, bytes);
+    return DEVICE_OK;
+}
+
 device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width,
                           uint64_t count)
 {
@@ -156,6 +189,14 @@ device_status device_forget(device *d, device_address address, uint64_t bytes)
     device_status status = check_range(d, address, bytes, &offset);
     bool checks = d->options.checks & DEVICE_CHECK_UNINITIALISED;
     if (status == DEVICE_OK && checks) bits_clear(d->initialised, offset, bytes);
+    return status;
+}
+
+device_status device_touch(device *d, device_address address, uint64_t bytes, int writes)
+{
+    uint64_t offset;
+    device_status status = check_range(d, address, bytes, &offset);
+    if (status == DEVICE_OK) order_touch(d, offset, bytes, writes, "the given stream");
     return status;
 }
 

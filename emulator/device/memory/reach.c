@@ -60,6 +60,7 @@ static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes
     neighbour n = describe_address(d, o, miss, where, sizeof where);
     pthread_mutex_unlock(&d->allocations);
     bool freed = n.relation == RELATION_FREED;
+    n.is_read = how == ACCESS_LOAD;
     report_near(w, o, freed ? FINDING_FREED : FINDING_OUT_OF_BOUNDS, lane, address, &n,
                 "%s %u bytes%s, %s", access_verb(how), bytes, freed ? " that were freed" : "",
                 where);
@@ -74,21 +75,6 @@ static void report_other(warp *w, const op *o, uint64_t address, uint32_t bytes,
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
-static void report_unwritten(warp *w, const op *o, uint64_t offset, uint64_t into, uint32_t bytes,
-                             uint32_t lane)
-{
-    device *d = w->block->device;
-    char buffer[192];
-    uint64_t base = 0, size = 0;
-    pthread_mutex_lock(&d->allocations);
-    heap_find(&d->heap, offset, &base, &size);
-    neighbour n = describe_buffer(d, base, size, buffer, sizeof buffer);
-    pthread_mutex_unlock(&d->allocations);
-    report_near(w, o, FINDING_UNINITIALISED, lane, DEVICE_BASE + offset, &n,
-                "reads %u bytes that nothing has written, at byte %llu of %s", bytes,
-                (unsigned long long)(offset + into - base), buffer);
-}
-
 /* Uninitialised is a component none of whose bytes was ever written: structures have padding. */
 static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t bytes, uint32_t lane)
 {
@@ -96,7 +82,11 @@ static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t by
     for (uint32_t i = 0; i < parts; i++) {
         if (o->is_load && !(o->used >> i & 1)) continue;
         if (bits_any(w->block->device->initialised, offset + i * each, each)) continue;
-        report_unwritten(w, o, offset, (uint64_t)i * each, each, lane);
+        if (w->loading == o) {
+            undefined_note(w, o, SPACE_GLOBAL, i, 1u << lane, offset + i * each);
+            continue;
+        }
+        report_global_unwritten(w, o, offset + i * each, each, lane);
         return;
     }
 }

@@ -12,6 +12,7 @@
  */
 #include <stdio.h>
 
+#include "device/trace/trace.h"
 #include "ops.h"
 
 const op *run_barrier(warp *w, const op *o)
@@ -35,10 +36,19 @@ const op *run_barrier(warp *w, const op *o)
     return NULL;
 }
 
+/* Lanes may come with different masks, as tiles of a partition do. */
+static void check_own_lane(warp *w, const op *o, const uint32_t members[LANES])
+{
+    uint32_t m = w->mask;
+    while (m && members[__builtin_ctz(m)] >> __builtin_ctz(m) & 1) m &= m - 1;
+    if (m) report_left_out(w, o, (uint32_t)__builtin_ctz(m), members[__builtin_ctz(m)]);
+}
+
 const op *run_warp_sync(warp *w, const op *o)
 {
-    uint32_t members = ((uint32_t *)row(w, o->a))[__builtin_ctz(w->mask)];
-    if (!group_gather(w, o, members)) return NULL;
+    const uint32_t *members = row(w, o->a);
+    if (!group_gather(w, o, members[__builtin_ctz(w->mask)])) return NULL;
+    if (w->block->launch->check_lanes) check_own_lane(w, o, members);
     w->synced = shadow_tick(w->block);
     return o + 1;
 }
@@ -141,15 +151,15 @@ static uint32_t thread_of(const warp *w, const lane_group *g)
 static void report_apart(block *b, const waiting *s)
 {
     char text[512], a[48], c[48];
-    const char *file;
     uint32_t line = 0;
-    file = module_file(s->apart->function->module, s->apart->pc->line, &line);
-    (void)file;
-    snprintf(text, sizeof text,
-             "thread%s waits at this barrier while thread%s waits at another one, at line %u: "
-             "__syncthreads() must be reached by all threads of a block or by none",
-             thread_name(b, thread_of(s->first_warp, s->first), a),
-             thread_name(b, thread_of(s->apart_warp, s->apart), c), line);
+    module_file(s->apart->function->module, s->apart->pc->line, &line);
+    snprintf(
+        text, sizeof text,
+        "thread%s waits at this barrier while thread%s waits at another one, at line %u: PTX "
+        "allows that and they go on, but the CUDA guide allows __syncthreads() in a branch only "
+        "if all threads of the block take it",
+        thread_name(b, thread_of(s->first_warp, s->first), a),
+        thread_name(b, thread_of(s->apart_warp, s->apart), c), line);
     report_at(b, s->first->function, s->first->pc->line, FINDING_DIVERGENT_BARRIER,
               thread_of(s->first_warp, s->first), 0, text);
 }
@@ -199,6 +209,9 @@ bool barrier_release(block *b)
         if (b->live < b->threads && s.wanted == b->live && b->launch->check_returns)
             report_returned(b, &s);
         if (s.first->pc->variant >= BARRIER_POPC) reduce(b, number);
+        b->returned = b->threads - b->live;
+        b->barrier_line = s.first->pc->line;
+        if (b->trace) trace_barrier(b, number);
         let_go(b, number);
         order_accesses(b, s.threads >= b->live);
         any = true;

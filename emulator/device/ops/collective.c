@@ -22,6 +22,15 @@ static uint32_t all_members(const warp *w, operand r, uint32_t mask)
     return all;
 }
 
+void report_left_out(warp *w, const op *o, uint32_t lane, uint32_t members)
+{
+    char name[48];
+    thread_name(w->block, w->index * LANES + lane, name);
+    report(w, o, FINDING_INACTIVE_LANE, lane, 0,
+           "thread%s (lane %u) takes part with the mask 0x%x, which leaves out its own lane", name,
+           lane, members);
+}
+
 /* A GPU waits for ever for lanes that the mask names and that never come; and a lane that the mask
  * leaves out must not call at all. */
 static void check_members(warp *w, const op *o, operand members, uint32_t mask)
@@ -35,13 +44,11 @@ static void check_members(warp *w, const op *o, operand members, uint32_t mask)
     if (!missing && !left_out) return;
     uint32_t lane = (uint32_t)__builtin_ctz(missing ? mask : left_out);
     uint32_t named = members_of(w, members, lane), thread = w->index * LANES;
-    thread_name(w->block, thread + lane, name);
     if (left_out) {
-        report(w, o, FINDING_INACTIVE_LANE, lane, 0,
-               "thread%s (lane %u) takes part with the mask 0x%x, which leaves out its own lane",
-               name, lane, named);
+        report_left_out(w, o, lane, named);
         return;
     }
+    thread_name(w->block, thread + lane, name);
     thread_name(w->block, thread + (uint32_t)__builtin_ctz(missing), other);
     report(w, o, FINDING_INACTIVE_LANE, lane, 0,
            "thread%s waits with the mask 0x%x for thread%s, which does not come: the mask must "

@@ -242,8 +242,17 @@ static const op *run_free(warp *w, const op *o)
     return o + 1;
 }
 
+/* new and delete, with the size or without it. */
+static bool starts(const char *name, const char *with)
+{
+    return !strncmp(name, with, strlen(with));
+}
+
 handler *syscall_find(const char *name)
 {
+    if (!strcmp(name, "_Znwm") || !strcmp(name, "_Znam")) return run_malloc;
+    if (starts(name, "_ZdlPv") || starts(name, "_ZdaPv")) return run_free;
+    if (!strcmp(name, "__cxa_pure_virtual")) return run_trap;
     if (!strcmp(name, "malloc")) return run_malloc;
     if (!strcmp(name, "__cuda_syscall_aligned_malloc")) return run_malloc; /* to 256 bytes */
     if (!strcmp(name, "free")) return run_free;

@@ -11,6 +11,7 @@
 #include "device/base/arena.h"
 #include "device/base/pages.h"
 #include "device/ops/ops.h"
+#include "device/trace/trace.h"
 #include "run.h"
 
 enum { BLOCK_ROWS = 16, WARP_ROWS = 10, ROW_BYTES = LANES * 4 };
@@ -136,6 +137,7 @@ void block_start(block *b, uint64_t number)
     b->index[2] = (uint32_t)(number / grid[0] / grid[1]);
     for (uint32_t i = 0; i < 3; i++) fill_row(b->rows, i, b->index[i]);
     b->live = b->threads;
+    trace_start(b, number);
     memset(b->arrived, 0, sizeof b->arrived);
     b->polls = 0;
     b->atomics = 0;
@@ -165,5 +167,7 @@ bool block_turn(block *b)
 void block_run(block *b, uint64_t number)
 {
     block_start(b, number);
-    while (!b->launch->stop && block_turn(b)) continue;
+    still_start(b);
+    while (!b->launch->stop && block_turn(b)) still_turn(b);
+    still_end(b);
 }

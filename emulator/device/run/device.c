@@ -16,10 +16,11 @@
 #include "device/base/pages.h"
 #include "device/counts/count.h"
 #include "device/checks/order.h"
+#include "device/trace/trace.h"
 #include "run.h"
 
 static const uint64_t default_memory = UINT64_C(8) << 30;
-static const uint64_t default_budget = UINT64_C(2000000000);
+static const uint64_t default_budget = UINT64_C(500000000);
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
@@ -77,6 +78,7 @@ device *device_open(const device_options *options)
     }
     heap_init(&d->heap, d->options.memory_bytes, d->options.first_byte, d->options.range_bytes);
     d->pool = pool_open(d, d->options.threads);
+    d->trace = trace_open();
     return d;
 }
 
@@ -85,6 +87,7 @@ void device_close(device *d)
     if (!d) return;
     pool_close(d->pool);
     counters_close(d);
+    trace_close(d);
     global_shadow_close(d);
     order_close(d);
     graphs_close(d);
@@ -106,6 +109,11 @@ void device_close(device *d)
 }
 
 /* ---- what there is to tell ------------------------------------------------------------------- */
+
+void device_interrupt(device *d)
+{
+    d->interrupted = true;
+}
 
 int device_take_finding(device *d, device_finding *finding)
 {

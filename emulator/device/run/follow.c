@@ -7,7 +7,9 @@
  *
  * The list of such rows is given up, without a word, at any operation that this cannot see through.
  */
+#include "device/base/bits.h"
 #include "device/counts/count.h"
+#include "device/ops/matrix.h"
 #include "run.h"
 
 static bool is_one_of(handler *run, handler *const *list, size_t count)
@@ -62,6 +64,21 @@ static void hand_on(warp *w, const op *o, const char *name, uint32_t mask)
     if (o->v[0]) undefined_set(w, o->v[0], mask, lanes, &u);
 }
 
+/* What is made of several, or several of one. */
+static void hand_on_parts(warp *w, const op *o, bool packs, uint32_t mask)
+{
+    undefined u = {0};
+    uint32_t lanes = 0;
+    for (uint32_t k = 0; k < (packs ? o->count : 1u); k++) {
+        operand from = (&o->a)[k];
+        if (!(undefined_lanes(w, from) & mask)) continue;
+        lanes |= undefined_lanes(w, from);
+        u = *undefined_origin(w, from);
+    }
+    for (uint32_t k = 0; k < (packs ? 1u : o->count); k++)
+        undefined_set(w, (&o->d)[k], mask, lanes, &u);
+}
+
 /* A result that is defined, whatever the operands. */
 static void define(warp *w, const op *o, uint32_t mask)
 {
@@ -83,8 +100,10 @@ static const op *run_alone(warp *w, const op *o)
     op alone[2] = {*o, {.run = stop}};
     w->alone = true;
     if (o->inner && o->run != run_rounded) alone->run = o->inner;
-    if (o->run == run_watched && active(w, o)) global_shadow_access(w, o, active(w, o));
+    uint32_t mask = active(w, o);
+    bool stores = o->run == run_watched && mask && global_shadow_access(w, o, mask);
     alone->run(w, alone);
+    if (stores) global_shadow_stored(w);
     w->alone = false;
     w->unwritten.op = NULL;
     for (uint32_t i = 0; i < w->undefined_count; i++) {
@@ -114,32 +133,41 @@ static uint32_t local_lanes(const warp *w, const op *o, uint32_t mask)
     return local;
 }
 
-/* Is there another load near by that may be of the same structure? */
-static bool has_company(const warp *w, const op *load)
+/* Another load near by, that may be of the same structure: of local memory; elsewhere, of something
+ * written, by the same address. */
+static bool is_company(const warp *w, const undefined *u, const op *o)
+{
+    if (!o->is_load || o == u->origin) return false;
+    if (u->space == SPACE_LOCAL) return o->space == SPACE_LOCAL || o->space == SPACE_GENERIC;
+    return o->a == u->origin->a && o->offset != u->origin->offset &&
+           undefined_neighbour(w, u, o->offset - u->origin->offset, o->size * o->count);
+}
+
+static bool has_company(const warp *w, const undefined *u)
 {
     const function *f = w->groups[w->current].function;
     enum { NEAR = 8 };
-    for (const op *o = load - NEAR; o <= load + NEAR; o++) {
-        bool there = o >= f->code && o < f->code + f->ops && o != load;
-        if (there && o->is_load && (o->space == SPACE_LOCAL || o->space == SPACE_GENERIC))
-            return true;
-    }
+    for (const op *o = u->origin - NEAR; o <= u->origin + NEAR; o++)
+        if (o >= f->code && o < f->code + f->ops && is_company(w, u, o)) return true;
     return false;
 }
 
 static bool only_copied(const warp *w, operand value)
 {
     const undefined *u = undefined_origin(w, value);
-    return u->local && u->raw && (u->part || has_company(w, u->origin));
+    return u->space != SPACE_GENERIC && u->raw && (u->part || has_company(w, u));
 }
 
-static void forget_stored(warp *w, const op *o, uint32_t k, uint32_t lanes)
+static void forget_stored(warp *w, const op *o, uint32_t k, uint32_t lanes, uint32_t local)
 {
     for (uint32_t m = lanes; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
-        uint64_t offset = address_at(w, o, i) + k * o->size;
-        if (o->space == SPACE_GENERIC) offset -= LOCAL_WINDOW;
-        local_forget(w, offset, o->size, 1u << i);
+        uint64_t address = address_at(w, o, i) + k * o->size, offset = address - DEVICE_BASE;
+        if (local >> i & 1)
+            local_forget(w, o->space == SPACE_GENERIC ? address - LOCAL_WINDOW : address, o->size,
+                         1u << i);
+        else if (o->space != SPACE_SHARED && offset < DEVICE_BYTES)
+            bits_clear(w->block->device->initialised, offset, o->size);
     }
 }
 
@@ -154,7 +182,7 @@ static const op *step_store(warp *w, const op *o, uint32_t mask)
     }
     const op *next = run_alone(w, o);
     for (uint32_t i = 0; i < o->count; i++)
-        forget_stored(w, o, i, undefined_lanes(w, values[i]) & local);
+        forget_stored(w, o, i, undefined_lanes(w, values[i]) & mask, local);
     return next;
 }
 
@@ -165,28 +193,78 @@ static const op *step_load(warp *w, const op *o, uint32_t mask)
     return run_alone(w, o);
 }
 
+/* To add to a sum, to compare, to swap: other threads see what comes of it. */
+static const op *step_atomic(warp *w, const op *o, uint32_t mask)
+{
+    const operand from[] = {o->a, o->b, o->c};
+    bool used = false;
+    for (int i = 0; !used && i < 3; i++) used = undefined_use(w, o, from[i], mask);
+    define(w, o, mask);
+    return run_alone(w, o);
+}
+
+/* ---- what cannot be seen through ------------------------------------------------------------- */
+
+static void use_of_memory(warp *w, const op *o, operand row)
+{
+    uint32_t mask = active(w, o);
+    if (undefined_lanes(w, row) & mask && undefined_is_of_memory(w, row))
+        undefined_use(w, o, row, mask);
+}
+
+/* What such an operation takes from global or shared memory counts as used. */
+static void use_operands(warp *w, const op *o, handler *own)
+{
+    const operand from[] = {o->a, o->b, o->c, o->e};
+    for (int i = 0; i < 4; i++) use_of_memory(w, o, from[i]);
+    if (o->is_call) {
+        const call *c = o->extra;
+        for (uint32_t i = 0; i < c->arguments; i++) use_of_memory(w, o, c->argument[i]);
+    }
+    if (IS(own, run_multiply, run_fragment_store)) {
+        const matrix *m = o->extra;
+        for (int i = 0; i < LANES; i++) use_of_memory(w, o, m->row[i]);
+    }
+}
+
+/* @return whether it leaves all but its results as they are */
+static bool step_other(warp *w, const op *o, handler *own, uint32_t mask)
+{
+    use_operands(w, o, own);
+    if (!IS(own, run_vote, run_match, run_redux, run_active_mask, run_clock, run_is_space))
+        return false;
+    define(w, o, mask);
+    return true;
+}
+
+/* ---- one operation --------------------------------------------------------------------------- */
+
 const op *follow_step(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
     handler *own = o->run == run_watched ? o->inner : o->run;
     if (w->undefined_frame != w->bank[BANK_REGISTERS]) w->undefined_count = 0;
-    if (++w->block->steps > MOST_FOLLOWED && w->undefined->local) w->undefined_count = 0;
+    if (++w->block->steps > MOST_FOLLOWED && w->undefined->space == SPACE_LOCAL)
+        w->undefined_count = 0;
     const rule *rule = rule_of(o->run == run_rounded ? o->inner : o->run);
     if (rule) {
         hand_on(w, o, rule->name, mask);
         return run_alone(w, o);
     }
+    if (IS(own, run_pack, run_unpack)) hand_on_parts(w, o, own == run_pack, mask);
     if (o->is_load) return step_load(w, o, mask);
     if (IS(own, run_store, run_store_global, run_store_shared, run_store_shared_word))
         return step_store(w, o, mask);
+    if (IS(own, run_atomic)) return step_atomic(w, o, mask);
     if (IS(own, run_local_address)) define(w, o, mask);
     if (IS(own, run_barrier) && o->d) undefined_set(w, o->d, mask, 0, NULL);
     if (IS(own, run_branch))
         undefined_use(w, o, o->guard, w->mask);
     else if (!IS(own, run_local_address, run_shuffle, run_join, run_exit, run_barrier,
-                 run_warp_sync, run_fence, run_count, run_count_branch, run_count_global,
-                 run_count_shared, run_count_local, run_count_generic, run_count_async,
-                 run_count_fragment, run_count_ldmatrix))
+                 run_warp_sync, run_fence, run_pack, run_unpack, run_count, run_count_branch,
+                 run_count_global, run_count_shared, run_count_local, run_count_generic,
+                 run_count_async, run_count_fragment, run_count_ldmatrix) &&
+             !step_other(w, o, own, mask))
         w->undefined_count = 0;
     return o->run(w, o);
 }

@@ -15,6 +15,7 @@
 #include "device/base/arena.h"
 #include "device/checks/order.h"
 #include "device/counts/count.h"
+#include "device/trace/trace.h"
 #include "run.h"
 
 enum { SMALL = 16 }; /* warps in all blocks of a grid that is not worth waking anybody for */
@@ -48,12 +49,13 @@ static void run_blocks(pool *p, block *b, launch *l)
         return;
     }
     uint64_t number = atomic_fetch_add(&l->next, 1);
-    if (number >= l->blocks) return;
-    block_prepare(b, l);
-    if (l->counted) counters_prepare(b);
+    if (number < l->blocks) block_prepare(b, l);
+    bool counts = l->counted && number < l->blocks;
+    if (counts) counters_prepare(b);
     for (; number < l->blocks && !l->stop; number = atomic_fetch_add(&l->next, 1))
         block_run(b, number);
-    if (l->counted) counters_fold(b);
+    if (counts) counters_fold(b);
+    still_leave(l);
 }
 
 static void *work(void *argument)
@@ -138,6 +140,7 @@ void pool_run(pool *p, launch *l)
 {
     if (l->grid) seat_all(p, l->blocks);
     bool wake = worth_waking(p, l);
+    l->threads = wake ? p->threads : 1;
     if (wake) {
         pthread_mutex_lock(&p->lock);
         p->job = l;
@@ -244,12 +247,14 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     grid meeting;
     if (r->cooperative) l.grid = &meeting;
     if (l.grid) meeting_open(l.grid);
-    if (counters_are_on(d) && module_instrument(f->module)) counters_begin(&l);
+    trace_begin(&l);
+    if ((counters_are_on(d) || l.trace) && module_instrument(f->module)) counters_begin(&l);
     watch_prepare(&l);
     order_step(d, ENGINE_COMPUTE);
     pool_run(d->pool, &l);
     global_shadow_over(&l);
     counters_end(&l);
+    trace_end(&l);
     if (l.grid) meeting_close(l.grid);
     device_status status = (device_status)l.status;
     if (status == DEVICE_OK) return DEVICE_OK;

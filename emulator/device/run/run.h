@@ -46,7 +46,18 @@ void block_run(block *, uint64_t number);
 void block_start(block *, uint64_t number);
 bool block_turn(block *);
 
+/* ---- still.c: endless loops that wait for what nobody can change ----------------------------- */
+
+void still_start(block *);
+void still_turn(block *);
+void still_end(block *);
+/** A host thread has no more blocks of the launch. */
+void still_leave(launch *);
+
 /* ---- warp.c ---------------------------------------------------------------------------------- */
+
+/** Compare-and-swaps in vain before lanes that wait for those go on without them. */
+enum { PATIENCE = 64 };
 
 void warp_start(warp *, const function *, uint32_t mask);
 /** Run until every group waits or has ended, or the warp had its turn. @return it can go on. */

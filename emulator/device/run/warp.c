@@ -15,6 +15,7 @@ void warp_start(warp *w, const function *f, uint32_t mask)
     w->group_count = 0;
     w->synced = w->fenced = 0;
     w->undefined_count = 0;
+    w->vain = 0;
     int i = group_new(w);
     w->current = i;
     w->groups[i] = (lane_group){.state = GROUP_READY,
@@ -75,7 +76,8 @@ static void out_of_budget(warp *w)
     const op *o = group_now(w)->pc;
     if (o->run == run_join) o++; /* the loop's start has the line of what comes before it */
     report(w, o, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
-           "runs without end: the instruction budget is spent");
+           w->block->device->interrupted ? "is still at this line when its time is over"
+                                         : "runs without end: the instruction budget is spent");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }
 
@@ -94,14 +96,15 @@ static void run_group(warp *w, int index)
 bool warp_run(warp *w)
 {
     w->slice = SLICE;
+    w->yields = false;
     for (;;) {
         int i = next_ready(w);
         if (i < 0 && release_gathering(w)) continue;
         if (i < 0) return false;
         run_group(w, i);
-        if (w->budget <= 0) out_of_budget(w);
+        if (w->budget <= 0 || (w->slice <= 0 && w->block->device->interrupted)) out_of_budget(w);
         if (w->slice > 0 && w->budget > 0 && !w->block->launch->stop) continue;
-        release_waiting(w);
+        if (!w->yields || w->vain >= PATIENCE) release_waiting(w);
         return true;
     }
 }

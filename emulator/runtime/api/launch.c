@@ -8,7 +8,7 @@
  */
 #include "api.h"
 
-#include "device/residency.h"
+#include <limits.h>
 
 enum { MAX_NESTED_CONFIGURATIONS = 32 };
 
@@ -66,7 +66,7 @@ static cudaError_t launch(const void *function, struct configuration c, void **a
     from_stub = false;
     error_report_unasked();
     cudaError_t error = runtime_enter(), before = error;
-    p.sharedMemBytes = c.shared <= SHARED_PER_SM ? (unsigned)c.shared : SHARED_PER_SM + 1;
+    p.sharedMemBytes = c.shared <= UINT_MAX ? (unsigned)c.shared : UINT_MAX;
     work.ordinal = runtime.ordinal;
     if (!error) error = launch_make(&work.launch, &p, cooperative, params);
     if (!error && !stream_is_here(c.stream)) error = cudaErrorInvalidResourceHandle;

@@ -1,6 +1,6 @@
 /*
  * device_select.c: how many devices there are and which of them a thread uses. They share no
- * memory: no device is a peer of another, and copies between them go through the host.
+ * memory: no device is a peer of another; the devices copy between them.
  */
 #include "runtime.h"
 

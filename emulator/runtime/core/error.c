@@ -3,41 +3,139 @@
  */
 #include "runtime.h"
 
+#include "softgpu.h"
+
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local cudaError_t last_error;
 
-/* ---- a failed launch that nobody asks about -------------------------------------------------- */
+/* ---- why a launch was refused ---------------------------------------------------------------- */
 
-static _Thread_local struct {
-    cudaError_t error; /* cudaSuccess: nothing to ask */
-    char kernel[128];
-    struct trace launched;
-} unasked;
+static _Thread_local char refusal[128];
+
+cudaError_t error_refuse(cudaError_t error, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(refusal, sizeof refusal, format, list);
+    va_end(list);
+    return error;
+}
+
+const char *softgpu_refusal(void)
+{
+    static _Thread_local char taken[sizeof refusal];
+
+    strcpy(taken, refusal);
+    refusal[0] = '\0';
+    return taken;
+}
+
+/* ---- a failure that nobody asks about -------------------------------------------------------- */
+
+enum { MOST_UNASKED = 8 };
+
+/** A launch from <<<>>>, or a call whose result the program ignored. */
+static _Thread_local struct unasked {
+    cudaError_t error;
+    char kernel[128], why[sizeof refusal + 2]; /* of a launch; else "" */
+    struct trace called;
+} unasked[MOST_UNASKED];
+static _Thread_local int unasked_count;
+static _Thread_local bool said; /* softgpu has named the mistake of this call */
+
+void error_is_said(void)
+{
+    said = true;
+}
+
+/** What follows from the same error is told with it. */
+static void forget(cudaError_t error)
+{
+    int kept = 0;
+
+    for (int i = 0; i < unasked_count; i++)
+        if (unasked[i].error != error) unasked[kept++] = unasked[i];
+    unasked_count = kept;
+}
+
+/** NULL: there are enough. */
+static struct unasked *remember(cudaError_t error, const struct trace *called)
+{
+    struct unasked *u = unasked_count ? &unasked[unasked_count - 1] : NULL;
+
+    if (!u || u->called.frame[0] != called->frame[0]) {
+        if (unasked_count == MOST_UNASKED) return NULL;
+        u = &unasked[unasked_count++];
+    }
+    u->error = error;
+    u->called = *called;
+    u->kernel[0] = u->why[0] = '\0';
+    return u;
+}
 
 void error_expect_question(cudaError_t error, const char *kernel)
 {
     if (check_level(CHECK_ERRORS) == CHECK_OFF) return;
-    unasked.error = error;
-    snprintf(unasked.kernel, sizeof unasked.kernel, "%s", kernel);
-    unasked.launched = trace_here();
+    const struct trace here = trace_here();
+    struct unasked *u = remember(error, &here);
+    if (!u) return;
+    snprintf(u->kernel, sizeof u->kernel, "%s", kernel);
+    snprintf(u->why, sizeof u->why, "%s%s", *refusal ? ", " : "", refusal);
+}
+
+static void report_launch(const struct unasked *u)
+{
+    char place[600];
+
+    trace_place(&u->called, u->kernel, place, sizeof place);
+    report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
+                "the launch failed with %s (%s%s) and the program did not ask: call "
+                "cudaGetLastError() after a launch:%s%s kernel %s",
+                cudaGetErrorName(u->error), cudaGetErrorString(u->error), u->why,
+                *place ? place + 3 : "", *place ? "," : "", u->kernel);
+}
+
+static void report_call(const struct unasked *u)
+{
+    char place[600], name[64];
+
+    trace_place(&u->called, NULL, place, sizeof place);
+    call_name(&u->called, name, sizeof name);
+    report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
+                "%s failed with %s (%s) and the program did not look at what it returned%s%s", name,
+                cudaGetErrorName(u->error), cudaGetErrorString(u->error), *place ? ":" : "",
+                *place ? place + 3 : "");
 }
 
 void error_report_unasked(void)
 {
-    char place[600];
+    const int count = unasked_count;
 
-    if (!unasked.error) return;
-    trace_place(&unasked.launched, unasked.kernel, place, sizeof place);
-    const cudaError_t error = unasked.error;
-    unasked.error = cudaSuccess;
+    unasked_count = 0;
+    if (!count) return;
     runtime_lock();
-    report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
-                "the launch failed with %s (%s) and the program did not ask: call "
-                "cudaGetLastError() after a launch:%s%s kernel %s",
-                cudaGetErrorName(error), cudaGetErrorString(error), *place ? place + 3 : "",
-                *place ? "," : "", unasked.kernel);
+    for (int i = 0; i < count; i++)
+        *unasked[i].kernel ? report_launch(&unasked[i]) : report_call(&unasked[i]);
     runtime_unlock();
+}
+
+/** A call fails: will anybody know? A fault was said, and comes back with every call. */
+static void note_failure(cudaError_t error)
+{
+    if (error == runtime.context[device_current()].sticky) {
+        forget(error);
+        return;
+    }
+    if (said || error == cudaErrorNotReady || check_level(CHECK_ERRORS) == CHECK_OFF) return;
+    const struct trace here = trace_here();
+    if (call_is_ignored(&here))
+        remember(error, &here);
+    else
+        forget(error);
 }
 
 /* ---- the last error -------------------------------------------------------------------------- */
@@ -47,8 +145,9 @@ cudaError_t error_keep(cudaError_t error)
 {
     if (error) {
         last_error = error;
-        unasked.error = cudaSuccess; /* it is told now */
+        note_failure(error);
     }
+    said = false;
     return error;
 }
 
@@ -83,13 +182,13 @@ cudaError_t cudaGetLastError(void)
     cudaError_t error = last_error;
 
     last_error = cudaSuccess;
-    unasked.error = cudaSuccess;
+    unasked_count = 0;
     return error;
 }
 
 cudaError_t cudaPeekAtLastError(void)
 {
-    unasked.error = cudaSuccess;
+    unasked_count = 0;
     return last_error;
 }
 

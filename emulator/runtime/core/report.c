@@ -71,6 +71,7 @@ static void deliver(device_finding *f, const char *news)
 {
     char line[2000];
 
+    error_is_said();
     finding_line(f, line, sizeof line);
     if (hook)
         runtime_call_back(call_hook, f);

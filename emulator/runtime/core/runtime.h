@@ -26,6 +26,7 @@
 
 #include "device/device.h"
 #include "finding.h"
+#include "trace.h"
 
 /** Also export `name` for programs compiled with --default-stream per-thread. */
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))
@@ -104,19 +105,16 @@ cudaError_t error_keep(cudaError_t);
 cudaError_t error_from_device(device_status);
 /** The error that a failed launch leaves for good; cudaSuccess when the device survives it. */
 cudaError_t error_sticky(device_status);
+/** Remember why a launch is refused (softgpu_refusal). @return the error */
+cudaError_t error_refuse(cudaError_t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /** A launch from <<<>>>, which returns nothing, failed: from now on the program should ask. */
 void error_expect_question(cudaError_t, const char *kernel);
-/** Say so if the program has not asked since. */
+/** softgpu has named the mistake of the call that runs: nobody need be told of its error as well.
+ */
+void error_is_said(void);
+/** Name the failures since that the program has not asked about. */
 void error_report_unasked(void);
-
-/* trace.c: where in the program something was called. */
-enum { TRACE_FRAMES = 8 };
-struct trace {
-    void *frame[TRACE_FRAMES]; /* return addresses outside this library, innermost first */
-};
-struct trace trace_here(void);
-/** " at x.cu:12", " in f(int)" or "". Frames of the kernel `stub` do not count; it may be NULL. */
-void trace_place(const struct trace *, const char *stub, char *text, size_t size);
 
 /* allocations.c: where the program made its allocations, and where it freed them. */
 struct allocation {

@@ -186,6 +186,8 @@ static void choose(char *output, const char *stub, char *place, char *in, size_t
     char *rest = output, *function, *file;
     bool settled = false;
 
+    if (stub && next_line(&rest))
+        next_line(&rest); /* inlined it may have no name: the launch is in it */
     while (!settled && (function = next_line(&rest)) && (file = next_line(&rest))) {
         char *colon = strrchr(file, ':');
         if (strstr(function, "__device_stub_") || is_function(function, stub)) continue;

@@ -2,7 +2,7 @@
  * unsupported.c: what a program gets that calls a function which softgpu lacks: the function's name
  * on stderr, once, and cudaErrorNotSupported. So it links, and says what it misses only if it needs
  * it. What is missing as a whole: textures, arrays, graphs, IPC, external memory, graphics,
- * run-time loaded libraries.
+ * run-time loaded libraries; and the driver's interface.
  *
  * This file must not see the prototypes of cuda_runtime_api.h: to ignore its arguments, a function
  * need not declare them.
@@ -12,10 +12,12 @@
 #include <stdio.h>
 
 cudaError_t error_keep(cudaError_t);
+void error_is_said(void);
 
 static cudaError_t say(atomic_flag *said, const char *name)
 {
     if (!atomic_flag_test_and_set(said)) fprintf(stderr, "softgpu: %s is not supported\n", name);
+    error_is_said();
     return error_keep(cudaErrorNotSupported);
 }
 
@@ -26,6 +28,7 @@ static cudaError_t say(atomic_flag *said, const char *name)
         static atomic_flag said = ATOMIC_FLAG_INIT;                                                \
         return say(&said, #name);                                                                  \
     }
+#include <parts/cuda_functions.h> /* their error has the same number */
 #include "unsupported_table.h"
 #undef MISSING
 

@@ -9,21 +9,32 @@
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool within(unsigned value, unsigned limit)
-{
-    return value >= 1 && value <= limit;
-}
-
 static cudaError_t check_shape(const struct launch_work *w)
 {
-    dim3 grid = w->grid, block = w->block;
-    bool grid_fits =
-        within(grid.x, MAX_GRID_X) && within(grid.y, MAX_GRID_YZ) && within(grid.z, MAX_GRID_YZ);
-    bool block_fits = within(block.x, MAX_BLOCK_THREADS) && within(block.y, MAX_BLOCK_THREADS) &&
-                      within(block.z, MAX_BLOCK_Z) &&
-                      block.x * block.y * block.z <= w->kernel->facts.max_threads;
+    const dim3 grid = w->grid, block = w->block;
+    const struct {
+        const char *what;
+        uint64_t value, most;
+    } limits[] = {
+        {"blocks in x of the grid", grid.x, MAX_GRID_X},
+        {"blocks in y of the grid", grid.y, MAX_GRID_YZ},
+        {"blocks in z of the grid", grid.z, MAX_GRID_YZ},
+        {"threads in x of a block", block.x, MAX_BLOCK_THREADS},
+        {"threads in y of a block", block.y, MAX_BLOCK_THREADS},
+        {"threads in z of a block", block.z, MAX_BLOCK_Z},
+        {"threads per block", (uint64_t)block.x * block.y * block.z, w->kernel->facts.max_threads},
+    };
 
-    return grid_fits && block_fits ? cudaSuccess : cudaErrorInvalidConfiguration;
+    if (!grid.x || !grid.y || !grid.z)
+        return error_refuse(cudaErrorInvalidConfiguration,
+                            "a grid of 0 blocks is an error: return before the launch");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].value >= 1 && limits[i].value <= limits[i].most) continue;
+        return error_refuse(cudaErrorInvalidConfiguration, "%llu %s: from 1 to %llu are allowed",
+                            (unsigned long long)limits[i].value, limits[i].what,
+                            (unsigned long long)limits[i].most);
+    }
+    return cudaSuccess;
 }
 
 /** All blocks of a cooperative grid must be resident at once. */
@@ -33,7 +44,10 @@ static cudaError_t check_cooperative(const struct launch_work *w)
     int threads = (int)(w->block.x * w->block.y * w->block.z);
     int resident = blocks_per_multiprocessor(w->kernel, threads, w->shared) * MULTIPROCESSORS;
 
-    return blocks <= (uint64_t)resident ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+    if (blocks <= (uint64_t)resident) return cudaSuccess;
+    return error_refuse(cudaErrorCooperativeLaunchTooLarge,
+                        "%llu blocks of a cooperative grid: the device holds %d at once",
+                        (unsigned long long)blocks, resident);
 }
 
 static cudaError_t check(const struct launch_work *w)
@@ -41,7 +55,10 @@ static cudaError_t check(const struct launch_work *w)
     cudaError_t error = check_shape(w);
 
     if (error) return error;
-    if (w->shared > dynamic_shared_limit(w->kernel)) return cudaErrorInvalidValue;
+    if (w->shared > dynamic_shared_limit(w->kernel))
+        return error_refuse(cudaErrorInvalidValue,
+                            "%zu bytes of dynamic shared memory: at most %zu are allowed",
+                            w->shared, dynamic_shared_limit(w->kernel));
     return w->cooperative ? check_cooperative(w) : cudaSuccess;
 }
 

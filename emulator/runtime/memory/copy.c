@@ -9,7 +9,6 @@
 
 #include "runtime/profile/profile.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -54,24 +53,6 @@ cudaError_t copy_check(const struct cudaMemcpy3DParms *p)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/** From one device to another, through the host. */
-static cudaError_t move_across(device *target, device_address to, device *source,
-                               device_address from, size_t bytes)
-{
-    enum { CHUNK = 1 << 20 };
-    device_status status = DEVICE_OK;
-    void *chunk = malloc(CHUNK);
-
-    if (!chunk) return cudaErrorMemoryAllocation;
-    for (size_t done = 0; done < bytes && !status; done += CHUNK) {
-        size_t now = bytes - done < CHUNK ? bytes - done : CHUNK;
-        status = device_read(source, chunk, from + done, now);
-        if (!status) status = device_write(target, to + done, chunk, now);
-    }
-    free(chunk);
-    return error_from_device(status);
-}
-
 /** May the host touch the range? Its own memory is its own business. */
 static bool host_may(const void *pointer, size_t bytes)
 {
@@ -87,7 +68,8 @@ static cudaError_t move(void *to, const void *from, size_t bytes)
     if (to_device ? !target : !host_may(to, bytes)) return cudaErrorInvalidValue;
     if (from_device ? !source : !host_may(from, bytes)) return cudaErrorInvalidValue;
     if (to_device && from_device && target != source)
-        return move_across(target, address_of(to), source, address_of(from), bytes);
+        return error_from_device(
+            device_copy_peer(target, address_of(to), source, address_of(from), bytes));
     if (to_device && from_device)
         return error_from_device(device_copy(target, address_of(to), address_of(from), bytes));
     if (to_device) return error_from_device(device_write(target, address_of(to), from, bytes));

@@ -87,12 +87,3 @@ cudaError_t memory_free(void *pointer)
     count_free(bytes);
     return cudaSuccess;
 }
-
-/** What the host shares always counts as written: nobody sees the host write. */
-void softgpu_forget(void *pointer, size_t bytes)
-{
-    runtime_lock();
-    device *device = device_at(pointer);
-    if (device) device_forget(device, address_of(pointer), bytes);
-    runtime_unlock();
-}

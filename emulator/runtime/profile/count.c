@@ -73,9 +73,17 @@ static void count_on_all(int on)
         if (runtime.context[i].device) device_count(runtime.context[i].device, on);
 }
 
+static int64_t held_of(const device_counts *c)
+{
+    return (int64_t)(c->allocated.bytes - c->freed.bytes);
+}
+
 void count_allocation(size_t bytes)
 {
-    if (counting()) count_transfer(&transfers.allocated, bytes);
+    if (!counting()) return;
+    count_transfer(&transfers.allocated, bytes);
+    const int64_t held = held_of(&transfers) - held_of(&start);
+    if (held > (int64_t)transfers.peak) transfers.peak = (uint64_t)held;
 }
 
 void count_free(size_t bytes)
@@ -88,6 +96,7 @@ void softgpu_count_start(void)
     runtime_lock();
     asked = true;
     count_on_all(1);
+    transfers.peak = 0;
     start = count_so_far();
     runtime_unlock();
 }

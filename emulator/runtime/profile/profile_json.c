@@ -77,6 +77,7 @@ static const struct field fields[] = {
     COPIES(fills),
     COPIES(allocated),
     COPIES(freed),
+    PLAIN(peak),
     PLAIN(span),
 };
 

@@ -4,6 +4,8 @@
  *
  *   - what it brings to pinned memory of the host arrives late: when the program waits, or asks for
  *     other work, which may need it;
+ *   - until the program has waited, what it takes from pinned memory may only be changed by the
+ *     device: a write of the host is a stream race, and seen when the program waits;
  *   - until the program has waited for the stream, freeing that memory is a finding.
  *
  * That is memory of cudaMallocHost; copies in a graph are done when it runs.
@@ -26,11 +28,55 @@ struct async_work {
     unsigned char *host;       /* pinned */
     void *bytes;               /* on their way there, or NULL */
     size_t size;
+    uint64_t sum; /* of what is taken from there; 0: nothing is */
     struct trace asked;
 };
 
 static struct async_work *all; /* the last one first */
 static unsigned long long last_number;
+
+/* ---- what the copies read -------------------------------------------------------------------- */
+
+static uint64_t sum_of(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = size, word;
+
+    for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    for (; size; size--) sum = (sum ^ *bytes++) * 0x9e3779b97f4a7c15u;
+    return sum | 1;
+}
+
+/** Reported once. */
+static void check_source(struct async_work *l)
+{
+    char asked[600];
+
+    if (!l->sum || l->sum == sum_of(l->host, l->size)) return;
+    l->sum = 0;
+    trace_place(&l->asked, NULL, asked, sizeof asked);
+    report_host(
+        CHECK_RACES, FINDING_STREAM_RACE, RELATION_NONE,
+        "the host writes to pinned memory while a copy of %zu bytes from there may still be "
+        "under way: nothing had waited for its stream:%s",
+        l->size, *asked ? asked + 3 : "");
+}
+
+void async_device_writes(void)
+{
+    for (struct async_work *l = all; l; l = l->next) check_source(l);
+}
+
+void async_device_wrote(void)
+{
+    for (struct async_work *l = all; l; l = l->next)
+        if (l->sum) l->sum = sum_of(l->host, l->size);
+}
+
+/* ---- what they bring ------------------------------------------------------------------------- */
 
 static void arrive(struct async_work *l)
 {
@@ -39,9 +85,20 @@ static void arrive(struct async_work *l)
     l->bytes = NULL;
 }
 
+static bool any_comes(void)
+{
+    const struct async_work *l = all;
+
+    while (l && !l->bytes) l = l->next;
+    return l != NULL;
+}
+
 void async_arrive(void)
 {
+    if (!any_comes()) return;
+    async_device_writes();
     for (struct async_work *l = all; l; l = l->next) arrive(l);
+    async_device_wrote();
 }
 
 /** The copies for which `is_done` are no longer under way. */
@@ -55,6 +112,7 @@ static void forget(bool (*is_done)(const struct async_work *, const void *), con
             continue;
         }
         *at = l->next;
+        check_source(l);
         free(l);
     }
 }
@@ -158,6 +216,7 @@ cudaError_t async_copy(cudaStream_t stream, struct work *work)
                              .asked = trace_here()};
     if (host == p->dstPtr.ptr) l->bytes = malloc(l->size);
     if (l->bytes) p->dstPtr.ptr = l->bytes;
+    if (host == p->srcPtr.ptr) l->sum = sum_of(host, l->size);
     work->is_async = true;
     cudaError_t error = stream_submit(stream, work);
     if (error) {

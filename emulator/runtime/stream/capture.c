@@ -62,6 +62,15 @@ cudaError_t capture_spoil(struct capture *capture, cudaError_t error)
     return error;
 }
 
+/** What a stream has added remains, and must have come back to the first one; that one must last.
+ */
+void capture_lose(cudaStream_t stream)
+{
+    struct capture *c = capture_of(stream);
+
+    if (c && c->origin == stream) capture_spoil(c, cudaErrorStreamCaptureInvalidated);
+}
+
 /* ---- what a capture cannot bear -------------------------------------------------------------- */
 
 /** Calls that may wait for the device: whose captures do they disturb? */

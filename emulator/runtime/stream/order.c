@@ -95,7 +95,8 @@ static void take_turn(struct CUstream_st *s)
     memcpy(turn.after, s->clock.at, sizeof turn.after);
     s->clock.at[s->lane] = turn.work;
     if (is_blocking(s)) join(&blocking, &s->clock);
-    device_take_turn(runtime.device, &turn);
+    for (int i = 0; i < MAX_DEVICES; i++) /* a copy may reach another device */
+        if (runtime.context[i].device) device_take_turn(runtime.context[i].device, &turn);
 }
 
 void order_work(cudaStream_t stream, const struct work *work)

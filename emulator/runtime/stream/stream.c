@@ -39,17 +39,27 @@ bool stream_is_here(cudaStream_t stream)
     return s && (s->id <= PER_THREAD_ID || s->ordinal == runtime.ordinal);
 }
 
+static cudaError_t run(cudaStream_t stream, const struct work *work)
+{
+    const bool is_kernel = work->type == cudaGraphNodeTypeKernel;
+
+    if (is_kernel) async_device_writes();
+    cudaError_t error = work_run(stream, work);
+    if (is_kernel) async_device_wrote();
+    return error;
+}
+
 cudaError_t stream_submit(cudaStream_t stream, const struct work *work)
 {
     if (work->type != cudaGraphNodeTypeEventRecord) async_arrive();
     if (work->type == cudaGraphNodeTypeHost)
         async_waited(); /* who waits for the callback has too */
     if (stream_is_legacy(stream)) async_ordered();
-    if (!capture_any()) return work_run(stream, work);
+    if (!capture_any()) return run(stream, work);
     struct capture *capture = capture_of(stream);
     if (capture) return capture_add(capture, stream, work);
     cudaError_t error = stream_is_legacy(stream) ? capture_check_legacy() : cudaSuccess;
-    return error ? error : work_run(stream, work);
+    return error ? error : run(stream, work);
 }
 
 /* ---- making and ending ----------------------------------------------------------------------- */
@@ -97,9 +107,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 
 static void destroy(cudaStream_t stream)
 {
-    struct capture *capture = capture_of(stream);
-
-    if (capture) capture_spoil(capture, cudaErrorStreamCaptureInvalidated);
+    capture_lose(stream);
     handle_remove(&streams, stream);
     order_leave_lane(stream->lane);
     free(stream->frontier);

@@ -11,6 +11,9 @@
 cudaError_t async_copy(cudaStream_t, struct work *);
 /** Whatever is on its way to the host is there now. */
 void async_arrive(void);
+/** A kernel is about to run, or has run: it may write where copies that came before it read. */
+void async_device_writes(void);
+void async_device_wrote(void);
 /** The program has waited: for everything, for a stream, for an event. */
 void async_waited(void);
 void async_waited_for_stream(cudaStream_t);
@@ -97,6 +100,8 @@ bool capture_any(void);
 struct capture *capture_of(cudaStream_t);
 cudaError_t capture_add(struct capture *, cudaStream_t, const struct work *);
 cudaError_t capture_spoil(struct capture *, cudaError_t);
+/** A stream is destroyed. */
+void capture_lose(cudaStream_t);
 cudaGraph_t capture_graph(const struct capture *);
 /** Waiting for the device is waiting for captured work: an error. */
 cudaError_t capture_check_device(void);

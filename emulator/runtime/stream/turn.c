@@ -1,6 +1,7 @@
 /*
  * turn.c: a stream does its work: in its turn, on the device that was current when it was asked.
  */
+#include "softgpu.h"
 #include "stream.h"
 
 static cudaError_t call_host(const struct cudaHostNodeParams *host)
@@ -41,7 +42,8 @@ static cudaError_t run_in_turn(cudaStream_t stream, const struct work *work)
 {
     order_work(stream, work);
     cudaError_t error = run(work);
-    if (runtime.device) device_take_turn(runtime.device, NULL);
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (runtime.context[i].device) device_take_turn(runtime.context[i].device, NULL);
     return error;
 }
 
@@ -54,4 +56,18 @@ cudaError_t work_run(cudaStream_t stream, const struct work *work)
     cudaError_t error = run_in_turn(stream, work);
     runtime_look_at(was);
     return error;
+}
+
+void softgpu_touch(void *stream, const void *pointer, size_t bytes, int writes)
+{
+    const struct work touch = {.type = cudaGraphNodeTypeMemset};
+
+    runtime_lock();
+    if (runtime.device && stream_is_valid(stream)) {
+        order_work(stream, &touch);
+        device_touch(runtime.device, address_of(pointer), bytes, writes);
+        report_work(true);
+        device_take_turn(runtime.device, NULL);
+    }
+    runtime_unlock();
 }

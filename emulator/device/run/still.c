@@ -1,0 +1,173 @@
+/*
+ * still.c: endless loops that can be told at once: every warp of every block in flight waits, or
+ * goes around a loop that only reads and ends each time with the same registers. Nobody is left to
+ * change what they read. (Other endless loops spend the instruction budget.)
+ *
+ * Interface
+ *   still_start, still_turn, still_end     for block.c: a block starts, has had a turn, has ended
+ *   still_leave                            for launch.c: a host thread has no more blocks
+ *
+ * launch->changes counts what may wake a block that waits. Who saw no change and stood still from
+ * one look to the next agrees; when all host threads agree on the same count, it is so.
+ */
+#include "device/ops/ops.h"
+#include "run.h"
+
+enum {
+    LOOK = 16,
+    COUNT_SHIFT = 16
+}; /* turns between looks; launch->agreed: changes, host threads */
+
+/* ---- what a block looks like ----------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+    const uint64_t *words = data;
+    for (size_t i = 0; i < bytes / sizeof *words; i++)
+        hash = ((hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15)) ^ hash >> 29;
+    return hash;
+}
+
+static uint64_t mix_group(uint64_t hash, const lane_group *g)
+{
+    const uint64_t what[] = {g->state, g->mask, (uintptr_t)g->pc, g->children};
+    hash = mix(hash, what, sizeof what);
+    return g->state == GROUP_READY ? mix(hash, g->registers, g->function->register_bytes) : hash;
+}
+
+static uint64_t print_of(const block *b)
+{
+    uint64_t hash = b->live;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        const warp *w = &b->warps[k];
+        for (int i = 0; i < w->group_count; i++) hash = mix_group(hash, &w->groups[i]);
+    }
+    return hash;
+}
+
+/* ---- loops that only read -------------------------------------------------------------------- */
+
+/* The host may write to memory that it shares, whatever the device does. */
+static bool reads_host_memory(const lane_group *g, const op *o)
+{
+    if (o->narrow || o->a >> 30 != BANK_REGISTERS) return false;
+    const uint64_t *address = (const uint64_t *)(g->registers + (o->a & 0x3fffffff));
+    for (uint32_t m = g->mask; m; m &= m - 1) {
+        uint64_t at = address[__builtin_ctz(m)] + (uint64_t)o->offset - DEVICE_BASE;
+        if (at >= DEVICE_OWN_BYTES && at < DEVICE_BYTES) return true;
+    }
+    return false;
+}
+
+static bool is_reading(const lane_group *g, const op *o)
+{
+    handler *run = o->run == run_watched || o->run == run_rounded ? o->inner : o->run;
+    if (o->is_load) return !o->is_copy && !reads_host_memory(g, o);
+    if (run == run_atomic) return o->d && !reads_host_memory(g, o);
+    return rule_of(run) || run == run_branch || run == run_join || run == run_fence ||
+           run == run_warp_sync || run == run_local_address;
+}
+
+static const op *end_of_loop(const lane_group *g)
+{
+    const function *f = g->function;
+    const op *end = NULL;
+    for (const op *o = g->pc; o < f->code + f->ops; o++)
+        if (o->run == run_branch && o->target == g->pc) end = o;
+    return end;
+}
+
+static bool only_reads(const lane_group *g)
+{
+    const op *end = end_of_loop(g);
+    bool reads = end != NULL;
+    for (const op *o = g->pc; reads && o <= end; o++) reads = is_reading(g, o);
+    return reads;
+}
+
+/* @return one of the groups that go around in such loops; NULL: there is another one */
+static lane_group *find_turning(block *b, warp **in)
+{
+    lane_group *found = NULL;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp *w = &b->warps[k];
+        for (int i = 0; i < w->group_count; i++) {
+            lane_group *g = &w->groups[i];
+            if (g->state != GROUP_READY) continue;
+            bool hopes = w->vain && w->vain < PATIENCE; /* for its own other lanes */
+            if (hopes || !only_reads(g)) return NULL;
+            if (!found) *in = w;
+            if (!found) found = g;
+        }
+    }
+    return found;
+}
+
+/* ---- agreement ------------------------------------------------------------------------------- */
+
+/* @return whether all host threads have agreed on that count of changes */
+static bool agree(launch *l, uint64_t changes)
+{
+    uint64_t old = l->agreed, new;
+    do {
+        bool same = old >> COUNT_SHIFT == changes;
+        if (old >> COUNT_SHIFT > changes) return false;
+        new = same ? old + 1 : changes << COUNT_SHIFT | 1;
+    } while (!atomic_compare_exchange_weak(&l->agreed, &old, new));
+    return (new &((1 << COUNT_SHIFT) - 1)) == l->threads;
+}
+
+static void report_still(warp *w, const lane_group *g)
+{
+    const op *o = g->pc, *end = end_of_loop(g);
+    while (o < end && !o->is_load && !o->is_atomic) o++; /* what it waits for; else where it ends */
+    report_at(w->block, g->function, o->line, FINDING_ENDLESS_LOOP,
+              w->index * LANES + (uint32_t)__builtin_ctz(g->mask), 0,
+              "runs without end: what it waits for does not change, and nobody is left who could "
+              "change it");
+    launch_stop(w->block->launch, DEVICE_TIMEOUT);
+}
+
+static void look(block *b)
+{
+    launch *l = b->launch;
+    uint64_t print = print_of(b), changes = l->changes;
+    warp *w = NULL;
+    bool same = print == b->print, was_still = b->still;
+    const lane_group *g = same ? find_turning(b, &w) : NULL;
+    b->print = print;
+    b->still = g != NULL;
+    if (b->still != was_still) {
+        b->seen = atomic_fetch_add(&l->changes, 1) + 1;
+        b->agreed = false;
+    } else if (b->still && b->seen != changes) {
+        b->seen = changes;
+        b->agreed = false;
+    } else if (b->still && !b->agreed) {
+        b->agreed = true;
+        if (agree(l, changes)) report_still(w, g);
+    }
+}
+
+void still_start(block *b)
+{
+    b->turns = 0;
+    b->print = 0;
+    b->still = b->agreed = false;
+}
+
+void still_turn(block *b)
+{
+    if (++b->turns % LOOK == 0) look(b);
+}
+
+void still_end(block *b)
+{
+    if (b->still) atomic_fetch_add(&b->launch->changes, 1);
+}
+
+void still_leave(launch *l)
+{
+    atomic_fetch_sub(&l->threads, 1);
+    atomic_fetch_add(&l->changes, 1);
+}
