@@ -1,0 +1,72 @@
+/* 401_matmul_vectorized.c: cases of the product with loads of 16 bytes, among them each matrix
+ * whose rows, or whose first element, do not allow them; its speed against 214 as it was. */
+#include "exercises/shared/matmul_cases.h"
+
+MATMUL_RUNNERS("matmul_vectorized")
+
+static const grading_case cases[] = {
+    MATMUL_ROWS,
+    {.name = "misaligned, rows of 16 bytes", .run = run_misaligned, .shape = {36, 44, 12}},
+    {.name = "63x64x12", .run = run_random, .shape = {63, 64, 12}},
+    {.name = "33x36x10", .run = run_random, .shape = {33, 36, 10}},
+    {.name = "33x38x12", .run = run_random, .shape = {33, 38, 12}},
+    {.name = "127x132x4", .run = run_random, .shape = {127, 132, 4}},
+    {.name = "130x260x20", .run = run_random, .shape = {130, 260, 20}},
+    LONG_ROW("3x70004x4", run_random, 3, 70004, 4),
+    MATMUL_GPU_ROWS,
+    {0},
+};
+
+static const speed_test speed[] = {
+    {.metric = "times the kernel of 214, 4096 x 4096 x 4096",
+     .function = "matmul_vectorized",
+     .baseline = "baseline_matmul_registers",
+     .run = matmul_timed,
+     .shape = {4096, 4096, 4096},
+     .where = ON_GPU,
+     .threshold = 1.2,
+     .flop = 2.0 * 4096 * 4096 * 4096,
+     .peer_share = 0.36},
+    {0},
+};
+
+/* Instructions of a warp that reach memory, of any kind and width. */
+static double requests(const device_counts *c)
+{
+    return global_requests(c) + shared_requests(c) +
+           (double)(c->local_load.requests + c->local_store.requests);
+}
+
+static const traffic_test traffic[] = {
+    {.metric = "loads and stores a multiply-add of a warp, 128 x 128 x 128",
+     .function = "matmul_vectorized",
+     .run = matmul_timed,
+     .shape = {128, 128, 128},
+     .count = requests,
+     .ideal = 128.0 * 128 * 128 / 32,
+     .bound = AT_MOST,
+     .wanted = 0.2},
+    {.metric = "bank conflicts a multiply-add of a warp, 128 x 128 x 128",
+     .function = "matmul_vectorized",
+     .run = matmul_timed,
+     .shape = {128, 128, 128},
+     .count = bank_conflicts,
+     .ideal = 128.0 * 128 * 128 / 32,
+     .bound = AT_MOST,
+     .wanted = 0.05},
+    {0},
+};
+
+EXERCISE(401) = {
+    .id = 401,
+    .name = "matmul_vectorized",
+    .file = "phase4_optimization/401_matmul_vectorized.cu",
+    .functions = {"matmul_vectorized"},
+    .baseline_file = "grader/exercises/401_matmul_vectorized/baseline.cu",
+    .points = 15,
+    .speed_points = 5,
+    .see = "63x64x12",
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};
