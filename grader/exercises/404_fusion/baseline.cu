@@ -1,7 +1,8 @@
 /*
  * Frozen: linear, bias and ReLU in three kernels, convolution, normalization and ReLU (with the
- * residual) in three, each of which sends every output through memory. The products are the tiled
- * ones of the fused solution, so that the ratio is that of the fusion alone.
+ * residual) in three, each of which sends every output through memory; residual and layer
+ * normalization in two. The products are the tiled ones of the fused solution, and the row stays in
+ * shared memory as there, so that the ratio is that of the fusion alone.
  */
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -134,5 +135,56 @@ baseline_conv_bn_relu(float *y, const float *x, const float *w, const float *mea
     norm_kernel<<<batch * out_channels, 256, 0, stream>>>(y, mean, var, gamma, beta, out_channels,
                                                           plane, eps);
     add_relu_kernel<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(y, residual, n);
+    return cudaGetLastError();
+}
+
+#define ROW_THREADS 256
+#define ROW_KEPT    8192
+
+__global__ static void add_kernel(float *sum, const float *x, const float *residual, size_t n)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) sum[i] = x[i] + residual[i];
+}
+
+__device__ static float block_sum(float value)
+{
+    __shared__ float of_warp[ROW_THREADS / 32];
+    for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = 0.0f;
+    for (int w = 0; w < ROW_THREADS / 32; w++) value += of_warp[w];
+    return value;
+}
+
+/* cols is at most ROW_KEPT. */
+__global__ static void layernorm_kernel(float *y, float *mean, float *rstd, const float *x,
+                                        const float *gamma, const float *beta, int cols, float eps)
+{
+    __shared__ float kept[ROW_KEPT];
+    size_t start = (size_t)blockIdx.x * cols;
+    float total = 0.0f, squares = 0.0f;
+    for (int c = threadIdx.x; c < cols; c += ROW_THREADS) total += kept[c] = x[start + c];
+    float m = block_sum(total) / cols;
+    for (int c = threadIdx.x; c < cols; c += ROW_THREADS) squares += (kept[c] - m) * (kept[c] - m);
+    float r = 1.0f / sqrtf(block_sum(squares) / cols + eps);
+    for (int c = threadIdx.x; c < cols; c += ROW_THREADS)
+        y[start + c] = (kept[c] - m) * r * gamma[c] + beta[c];
+    if (threadIdx.x != 0) return;
+    mean[blockIdx.x] = m;
+    rstd[blockIdx.x] = r;
+}
+
+/* sum is wanted here. */
+extern "C" cudaError_t
+baseline_residual_layernorm_forward(float *y, float *sum, float *mean, float *rstd, const float *x,
+                                    const float *residual, const float *gamma, const float *beta,
+                                    int rows, int cols, float eps, cudaStream_t stream)
+{
+    size_t n = (size_t)rows * cols;
+    add_kernel<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(sum, x, residual, n);
+    layernorm_kernel<<<rows, ROW_THREADS, 0, stream>>>(y, mean, rstd, sum, gamma, beta, cols, eps);
     return cudaGetLastError();
 }

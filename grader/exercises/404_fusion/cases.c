@@ -1,8 +1,10 @@
 /* 404_fusion.c: linear, bias and ReLU in one kernel, with and without the saved input of the ReLU;
- * convolution, normalization and ReLU in one, with and without a residual; speed against three
+ * convolution, normalization and ReLU in one, with and without a residual; residual and layer
+ * normalization in one (shape: rows, cols, values); speed against three
  * kernels where the sum is short. shape: batch, in, out; of a convolution as in conv_cases.h */
 #include "exercises/shared/conv_cases.h"
 #include "exercises/shared/layer_cases.h"
+#include "exercises/shared/norm_cases.h"
 
 #include <math.h>
 #include <string.h>
@@ -176,13 +178,23 @@ static void fused_block(const char *function, const block *b)
                b->residual ? in_f32("residual", b->residual, n) : null_pointer(), b);
 }
 
-typedef enum mistake { NONE, NO_RESIDUAL, RELU_FIRST, EPS_OUTSIDE, NO_BETA, OF_BATCH } mistake;
+typedef enum mistake {
+    NONE,
+    NO_RESIDUAL,
+    RELU_FIRST,
+    EPS_OUTSIDE,
+    NO_EPS,
+    NO_BETA,
+    OF_BATCH
+} mistake;
 
 static double finished(double sum, const block *b, size_t at, mistake m)
 {
     const size_t c = at / (size_t)(b->c.out_h * b->c.out_w) % (size_t)b->c.out_channels;
     const double var = b->s.var[c], residual = b->residual ? b->residual[at] : 0.0;
-    const double deviation = m == EPS_OUTSIDE ? sqrt(var) + EPS : sqrt(var + EPS);
+    const double deviation = m == EPS_OUTSIDE ? sqrt(var) + EPS
+                             : m == NO_EPS    ? sqrt(var)
+                                              : sqrt(var + EPS);
     double z = (sum - b->s.mean[c]) / deviation * b->s.gamma[c];
     if (m != NO_BETA) z += b->s.beta[c];
     if (m == RELU_FIRST) return fmax(z, 0.0) + residual;
@@ -226,6 +238,7 @@ static void suspect_epilogue(const block *b, const double *sum)
         suspect("the residual is added after the ReLU", wrong_block(b, sum, RELU_FIRST));
     }
     suspect("eps is added to the deviation, not to the variance", wrong_block(b, sum, EPS_OUTSIDE));
+    suspect("eps is left out", wrong_block(b, sum, NO_EPS));
     suspect("beta is not added", wrong_block(b, sum, NO_BETA));
     suspect("mean and variance are those of this batch", wrong_block(b, sum, OF_BATCH));
 }
@@ -272,12 +285,14 @@ static void run_in_place(const long *shape)
     expect_block(&b);
 }
 
-/* One in x, one in the residual: all that they reach is NaN, and nothing else. */
+/* One in x, one in the residual, one in a gamma: all that they reach is NaN, and nothing else. An
+ * infinity in the residual is one in y, or 0. */
 static void run_block_nan(const long *shape)
 {
     const block b = random_block(shape);
     b.x[random_below(case_random(), b.c.x_size)] = NAN;
-    b.residual[random_below(case_random(), b.c.y_size)] = NAN;
+    sprinkle_special_f32(b.residual, b.c.y_size, 1);
+    b.s.gamma[random_below(case_random(), (uint64_t)b.c.out_channels)] = NAN;
     fused_block("conv_bn_relu", &b);
     expect_block(&b);
 }
@@ -287,6 +302,85 @@ static void run_timed_block(const char *function, const long *shape)
     const block b = random_block(shape);
     fused_block(function, &b);
     if (strncmp(function, "baseline_", 9) != 0) expect_block(&b); /* that is ours, and believed */
+}
+
+/* ---- residual, layer normalization ----------------------------------------------------------- */
+
+typedef struct residual_rows {
+    long rows, cols;
+    float *x, *residual, *gamma, *beta, *y, *mean, *rstd;
+    float *sum; /* may be NULL: it is not asked for */
+} residual_rows;
+
+static residual_rows random_residual_rows(const long *shape)
+{
+    const size_t size = (size_t)(shape[0] * shape[1]);
+    const size_t rows = (size_t)shape[0], cols = (size_t)shape[1];
+    return (residual_rows){.rows = shape[0],
+                           .cols = shape[1],
+                           .x = random_rows((row_values)shape[2], shape[0], shape[1]),
+                           .residual = random_f32_between(size, -2.0f, 2.0f),
+                           .gamma = random_f32_between(cols, -2.0f, 2.0f),
+                           .beta = random_f32(cols),
+                           .y = f32_array(size),
+                           .mean = f32_array(rows),
+                           .rstd = f32_array(rows),
+                           .sum = f32_array(size)};
+}
+
+static void call_residual_rows(const char *function, const residual_rows *n, unsigned shift)
+{
+    const size_t size = (size_t)(n->rows * n->cols), r = (size_t)n->rows, c = (size_t)n->cols;
+    argument sum = n->sum ? shifted(out_f32("sum", n->sum, size), 2 * shift) : null_pointer();
+    call_cuda(function, ARGS(shifted(out_f32("y", n->y, size), shift), sum,
+                             shifted(out_f32("mean", n->mean, r), shift),
+                             shifted(out_f32("rstd", n->rstd, r), shift),
+                             shifted(in_f32("x", n->x, size), shift),
+                             shifted(in_f32("residual", n->residual, size), 3 * shift),
+                             shifted(in_f32("gamma", n->gamma, c), shift),
+                             shifted(in_f32("beta", n->beta, c), shift), i32((int)n->rows),
+                             i32((int)n->cols), f32(NORM_EPS), stream()));
+}
+
+static void expect_residual_rows(const residual_rows *n)
+{
+    const size_t size = (size_t)(n->rows * n->cols);
+    float *sum = f32_array(size);
+    double *want = f64_array(size);
+    for (size_t i = 0; i < size; i++) want[i] = sum[i] = n->x[i] + n->residual[i];
+    if (n->sum)
+        expect_close((layout){"sum", (size_t)n->rows, (size_t)n->cols}, n->sum, want, NULL, 1e-6);
+    expect_row_statistics(n->mean, n->rstd, sum, n->rows, n->cols);
+    expect_layernorm("y", n->y, sum, n->gamma, n->beta, n->rows, n->cols);
+}
+
+static void run_residual_rows(const long *shape)
+{
+    const residual_rows n = random_residual_rows(shape);
+    call_residual_rows("residual_layernorm_forward", &n, 0);
+    expect_residual_rows(&n);
+}
+
+static void run_without_sum(const long *shape)
+{
+    residual_rows n = random_residual_rows(shape);
+    n.sum = NULL;
+    call_residual_rows("residual_layernorm_forward", &n, 0);
+    expect_residual_rows(&n);
+}
+
+static void run_rows_misaligned(const long *shape)
+{
+    const residual_rows n = random_residual_rows(shape);
+    call_residual_rows("residual_layernorm_forward", &n, 4);
+    expect_residual_rows(&n);
+}
+
+static void run_counted_rows(const char *function, const long *shape)
+{
+    const residual_rows n = random_residual_rows(shape);
+    call_residual_rows(function, &n, 0);
+    if (strncmp(function, "baseline_", 9) != 0) expect_residual_rows(&n);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -300,6 +394,9 @@ static const grading_case cases[] = {
     {.name = "fused_1x1000x100", .run = run_fused, .shape = {1, 1000, 100}},
     {.name = "fused_40x500x70", .run = run_fused, .shape = {40, 500, 70}},
     {.name = "fused_257x64x100", .run = run_fused, .shape = {257, 64, 100}},
+    LONG_ROW("fused_70001x2x3", run_fused, 70001, 2, 3),
+    LONG_ROW("fused_2x5003x3", run_fused, 2, 5003, 3),
+    LONG_ROW("fused_2x3x70001", run_fused, 2, 3, 70001),
     {.name = "fused_empty_batch", .run = run_fused, .shape = {0, 5, 3}},
     {.name = "fused_no_inputs", .run = run_fused, .shape = {5, 0, 3}},
     {.name = "fused_misaligned", .run = run_misaligned, .shape = {35, 45, 55}},
@@ -312,6 +409,7 @@ static const grading_case cases[] = {
      .where = ON_GPU},
     {.name = "fused_70000x3x5", .run = run_fused, .shape = {70000, 3, 5}, .where = ON_GPU},
     CONV_RANDOM_ROWS,
+    CONV_LONG_ROWS,
     {.name = "2x7x13x11 by 65 of 3x3, pad 1",
      .run = run_random,
      .shape = {2, 7, 13, 11, 65, 3, 3, 1, 1}},
@@ -329,6 +427,26 @@ static const grading_case cases[] = {
      .run = run_block_nan,
      .shape = {2, 2, 9, 11, 3, 3, 3, 2, 1}},
     CONV_GPU_ROWS,
+    {.name = "residual, rows 3x1", .run = run_residual_rows, .shape = {3, 1}},
+    {.name = "residual, rows 17x32", .run = run_residual_rows, .shape = {17, 32}},
+    {.name = "residual, rows 9x257", .run = run_residual_rows, .shape = {9, 257}},
+    {.name = "residual, rows 4x768", .run = run_residual_rows, .shape = {4, 768}},
+    {.name = "residual, rows 2x9001", .run = run_residual_rows, .shape = {2, 9001}},
+    {.name = "residual, rows 1x70001", .run = run_residual_rows, .shape = {1, 70001}, .once = true},
+    {.name = "residual, rows 70001x1", .run = run_residual_rows, .shape = {70001, 1}, .once = true},
+    {.name = "residual, rows 0x7", .run = run_residual_rows, .shape = {0, 7}},
+    {.name = "residual, rows 7x0", .run = run_residual_rows, .shape = {7, 0}},
+    {.name = "residual, rows around 10000, 6x768",
+     .run = run_residual_rows,
+     .shape = {6, 768, AROUND_10000}},
+    {.name = "residual, rows with a nan, 6x263",
+     .run = run_residual_rows,
+     .shape = {6, 263, WITH_NAN}},
+    {.name = "residual, rows with infinity, 5x260",
+     .run = run_residual_rows,
+     .shape = {5, 260, WITH_INFINITY}},
+    {.name = "residual, rows misaligned, 5x256", .run = run_rows_misaligned, .shape = {5, 256}},
+    {.name = "residual, rows without sum, 5x300", .run = run_without_sum, .shape = {5, 300}},
     {0},
 };
 
@@ -395,6 +513,14 @@ static const traffic_test traffic[] = {
      .count = kernel_launches,
      .bound = EXACTLY,
      .wanted = 1},
+    {.metric = "residual_layernorm_forward: bytes moved, times fewer than two kernels, 64 x 512",
+     .function = "residual_layernorm_forward",
+     .baseline = "baseline_residual_layernorm_forward",
+     .run = run_counted_rows,
+     .shape = {64, 512},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 1.1},
     {0},
 };
 
@@ -402,10 +528,14 @@ EXERCISE(404) = {
     .id = 404,
     .name = "fusion",
     .file = "phase4_optimization/404_fusion.cu",
-    .functions = {"linear_forward_fused", "conv_bn_relu"},
+    .includes = {"phase2_cuda_basics/212_tile.cuh"},
+    .functions = {"linear_forward_fused", "conv_bn_relu", "residual_layernorm_forward"},
+    .prerequisites = {212},
+    .own_prerequisites = true,
     .baseline_file = "grader/exercises/404_fusion/baseline.cu",
     .points = 15,
     .speed_points = 10,
+    .see = "fused_17x33x65",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -1,6 +1,6 @@
 // RIGHT: a block per row of x and 64 outputs, x in dynamic shared memory, w by warps, shuffles; a
 // warp has 32 pixels of 8 filters, whose weights it scales as it folds and hands round, nothing
-// shared
+// shared; a row of residual and layer normalization is a warp's, and lies in its registers
 #include "optimization.h"
 
 #define CHUNK 256 /* features of x in shared memory at a time */
@@ -122,5 +122,65 @@ cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *
     dim3 grid((unsigned)((g.pixels + 127) / 128), (out_channels + MINE - 1) / MINE);
     if (g.pixels > 0)
         conv_kernel<<<grid, 128, 0, stream>>>(y, x, w, mean, var, gamma, beta, residual, g, eps);
+    return cudaGetLastError();
+}
+
+#define HELD 16 /* columns of a lane that stay in registers */
+
+__device__ static float of_all_lanes(float value)
+{
+    for (int d = 1; d < 32; d *= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
+    return value;
+}
+
+__global__ static void rows_kernel(float *y, float *sum, float *mean, float *rstd, const float *x,
+                                   const float *residual, const float *gamma, const float *beta,
+                                   int rows, int cols, float eps)
+{
+    const int lane = threadIdx.x, row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows) return;
+    const size_t at = (size_t)row * cols;
+    float held[HELD], total = 0.0f, squares = 0.0f;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int c = lane + 32 * i;
+        held[i] = c < cols ? x[at + c] + residual[at + c] : 0.0f;
+        if (sum && c < cols) sum[at + c] = held[i];
+        total += held[i];
+    }
+    for (int c = lane + 32 * HELD; c < cols; c += 32) {
+        const float s = x[at + c] + residual[at + c];
+        if (sum) sum[at + c] = s;
+        total += s;
+    }
+    const float m = of_all_lanes(total) / cols;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        held[i] -= m;
+        if (lane + 32 * i < cols) squares = fmaf(held[i], held[i], squares);
+    }
+    for (int c = lane + 32 * HELD; c < cols; c += 32) {
+        const float distance = x[at + c] + residual[at + c] - m;
+        squares = fmaf(distance, distance, squares);
+    }
+    const float r = rsqrtf(of_all_lanes(squares) / cols + eps);
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int c = lane + 32 * i;
+        if (c < cols) y[at + c] = fmaf(held[i] * r, gamma[c], beta[c]);
+    }
+    for (int c = lane + 32 * HELD; c < cols; c += 32)
+        y[at + c] = fmaf((x[at + c] + residual[at + c] - m) * r, gamma[c], beta[c]);
+    if (lane == 0) mean[row] = m, rstd[row] = r;
+}
+
+cudaError_t residual_layernorm_forward(float *y, float *sum, float *mean, float *rstd,
+                                       const float *x, const float *residual, const float *gamma,
+                                       const float *beta, int rows, int cols, float eps,
+                                       cudaStream_t stream)
+{
+    if (rows > 0 && cols > 0)
+        rows_kernel<<<(rows + 7) / 8, dim3(32, 8), 0, stream>>>(y, sum, mean, rstd, x, residual,
+                                                                gamma, beta, rows, cols, eps);
     return cudaGetLastError();
 }

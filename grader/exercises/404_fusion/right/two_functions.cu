@@ -1,5 +1,6 @@
 // RIGHT: 32 x 32 tiles, a thread for four rows, ReLU by fmaxf, the epilogue a function of its own;
-// the convolution alike, with factor and shift of its filters in shared memory
+// the convolution alike, with factor and shift of its filters in shared memory; mean and variance
+// of a row in one pass, about its first element
 #include "optimization.h"
 
 typedef struct epilogue {
@@ -119,5 +120,65 @@ cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *
     dim3 block(SIDE, SIDE / FEW),
         grid((g.pixels + SIDE - 1) / SIDE, (out_channels + SIDE - 1) / SIDE);
     conv_kernel<<<grid, block, 0, stream>>>(y, x, w, mean, var, gamma, beta, residual, g, eps);
+    return cudaGetLastError();
+}
+
+#define CACHED 4096 /* columns */
+
+struct moments {
+    float first, second; /* sums of d and of d squared */
+};
+
+/* 128 threads; for each of them. */
+__device__ static moments of_block(moments mine)
+{
+    __shared__ moments all[4];
+    for (int d = 16; d > 0; d /= 2) {
+        mine.first += __shfl_xor_sync(0xffffffffu, mine.first, d);
+        mine.second += __shfl_xor_sync(0xffffffffu, mine.second, d);
+    }
+    if (threadIdx.x % 32 == 0) all[threadIdx.x / 32] = mine;
+    __syncthreads();
+    moments sum = {(all[0].first + all[1].first) + (all[2].first + all[3].first),
+                   (all[0].second + all[1].second) + (all[2].second + all[3].second)};
+    return sum;
+}
+
+__global__ static void add_and_normalize(float *y, float *sum, float *mean, float *rstd,
+                                         const float *x, const float *residual, const float *gamma,
+                                         const float *beta, int cols, float eps)
+{
+    __shared__ float row[CACHED];
+    const size_t start = (size_t)blockIdx.x * cols;
+    const float *a = x + start, *b = residual + start, about = a[0] + b[0];
+    moments mine = {0.0f, 0.0f};
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+        const float s = a[c] + b[c], d = s - about;
+        if (c < CACHED) row[c] = d;
+        if (sum) sum[start + c] = s;
+        mine.first += d;
+        mine.second += d * d;
+    }
+    const moments total = of_block(mine);
+    const float off = total.first / cols;
+    const float variance = total.second / cols - off * off;
+    const float r = 1.0f / sqrtf((variance < 0.0f ? 0.0f : variance) + eps); /* NaN stays */
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+        const float d = c < CACHED ? row[c] : a[c] + b[c] - about;
+        y[start + c] = (d - off) * r * gamma[c] + beta[c];
+    }
+    if (threadIdx.x > 0) return;
+    mean[blockIdx.x] = about + off;
+    rstd[blockIdx.x] = r;
+}
+
+cudaError_t residual_layernorm_forward(float *y, float *sum, float *mean, float *rstd,
+                                       const float *x, const float *residual, const float *gamma,
+                                       const float *beta, int rows, int cols, float eps,
+                                       cudaStream_t stream)
+{
+    if (rows > 0 && cols > 0)
+        add_and_normalize<<<rows, 128, 0, stream>>>(y, sum, mean, rstd, x, residual, gamma, beta,
+                                                    cols, eps);
     return cudaGetLastError();
 }
