@@ -1,0 +1,36 @@
+/*
+ * loader_script.h: what is done with a loader of 414, and what came of it. The cases write the
+ * script, the worker carries it out (worker.c), and the cases hold the log against what they know.
+ */
+#ifndef LOADER_SCRIPT_H
+#define LOADER_SCRIPT_H
+
+typedef enum loader_verb {
+    LOADER_LOAD,     /* load_batch_to_gpu(d_batches + at, batch_idx) */
+    LOADER_PREFETCH, /* prefetch_next_batch(batch_idx) */
+    LOADER_PINNED,   /* get_pinned_buffer */
+    LOADER_CLOSE,    /* loader_close: the last of its calls */
+    LOADER_STALL,    /* keep the stream busy: fill so many bytes, `times` times */
+    LOADER_SLEEP,    /* the host is busy: so many microseconds, `times` */
+} loader_verb;
+
+typedef struct loader_step {
+    int verb, times;
+    unsigned long long batch_idx, at, bytes; /* bytes: of the batch; of the fill */
+} loader_step;
+
+typedef struct loader_outcome {
+    int error;                     /* cudaError_t of the step */
+    int is_pinned;                 /* of LOADER_PINNED: is what it gave page-locked? */
+    unsigned long long bytes, sum; /* how long it is, and a sum of what it holds */
+} loader_outcome;
+
+/* FNV-1a */
+static inline unsigned long long loader_sum(const unsigned char *data, unsigned long long bytes)
+{
+    unsigned long long sum = 0xcbf29ce484222325u;
+    for (unsigned long long i = 0; i < bytes; i++) sum = (sum ^ data[i]) * 0x100000001b3u;
+    return sum;
+}
+
+#endif
