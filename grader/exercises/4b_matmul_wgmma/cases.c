@@ -1,0 +1,63 @@
+/* 4b_matmul_wgmma.c: cases of the product by TMA and wgmma, which only a GPU of compute capability
+ * 9.0 has: on softgpu they try what is there for all others. Its speed against 4a as it was. */
+#include "exercises/shared/matmul_half_cases.h"
+
+MATMUL_HALF_RUNNERS("matmul_wgmma", ELEMENT_BF16)
+
+static const grading_case cases[] = {
+    MATMUL_ROWS,
+    MATMUL_HALF_ROWS,
+    {.name = "rows of 16 bytes, k=0", .run = run_exact, .shape = {5, 8, 0}},
+    {.name = "rows of 16 bytes, nan", .run = run_nan, .shape = {37, 48, 32}},
+    {.name = "127x248x56", .run = run_random, .shape = {127, 248, 56}},
+    {.name = "128x256x64", .run = run_random, .shape = {128, 256, 64}},
+    {.name = "257x264x72", .run = run_random, .shape = {257, 264, 72}},
+    {.name = "64x64x328", .run = run_random, .shape = {64, 64, 328}},
+    LONG_ROW("65543x8x8", run_random, 65543, 8, 8),
+    LONG_ROW("3x65544x8", run_random, 3, 65544, 8),
+    LONG_ROW("3x8x5008", run_random, 3, 8, 5008),
+    MATMUL_GPU_ROWS,
+    MATMUL_HALF_GPU_ROWS,
+    {.name = "rows of 16 bytes, 1000x1000x1000",
+     .run = run_random,
+     .shape = {1000, 1000, 1000},
+     .where = ON_GPU},
+    {.name = "more tiles than multiprocessors, 3000x5000x72",
+     .run = run_random,
+     .shape = {3000, 5000, 72},
+     .where = ON_GPU,
+     .once = true},
+    {0},
+};
+
+/* The baseline's rate is known by the bytes of the three matrices. */
+static const speed_test speed[] = {
+    {.metric = "times the kernel of 4a, 4096 x 4096 x 4096",
+     .function = "matmul_wgmma",
+     .baseline = "baseline_matmul_mma",
+     .run = half_timed,
+     .shape = {4096, 4096, 4096},
+     .where = ON_GPU,
+     .threshold = 1.35,
+     .flop = 2.0 * 4096 * 4096 * 4096,
+     .precision = IN_HALF,
+     .capability = 90,
+     .peer_share = 0.11,
+     .peer_bytes = 4096.0 * 4096 * (2 + 2 + 4)},
+    {0},
+};
+
+EXERCISE(4b) = {
+    .id = CHALLENGE(4, 'b'),
+    .name = "matmul_wgmma",
+    .file = "phase4_optimization/4b_matmul_wgmma.cu",
+    .functions = {"matmul_wgmma"},
+    .prerequisites = {402},
+    .sm_90a = true,
+    .baseline_file = "grader/exercises/4b_matmul_wgmma/baseline.cu",
+    .points = 30,
+    .speed_points = 15,
+    .see = "127x248x56",
+    .cases = cases,
+    .speed = speed,
+};
