@@ -1,0 +1,440 @@
+/* 4d_flash_attention2_backward.c: the gradients of attention in bf16, given what the forward pass
+ * left: lse and out, from double. Each row of a gradient is computed by itself, from the queries or
+ * keys that it concerns; of large arrays some rows are. What may be off is counted term by term:
+ * p and grad_s are rounded to bf16 before they are multiplied, and so was out, of which D is made.
+ * Equal tokens, large scores, sizes beside the tiles; its rate beside that of a product.
+ * shape: batch, heads, seq, dim, causal */
+#include "exercises/shared/attention_cases.h"
+#include "exercises/shared/matmul_half_cases.h"
+#include "exercises/shared/norm_cases.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INVALID_VALUE 1
+#define SAMPLED_ROWS  24
+#define FULL_CHECK    5000000UL   /* multiplications of a product that is computed in full */
+#define BF16_ROUNDING (1.0 / 256) /* of 8 bits, the most that one is off by */
+
+enum { GRAD_Q, GRAD_K, GRAD_V, GRADIENTS };
+
+static const char *const names[] = {"grad_q", "grad_k", "grad_v"};
+
+typedef struct gradients {
+    attention a;
+    float *grad_out, *lse;
+    float *out;            /* after rounding */
+    void *grad[GRADIENTS]; /* bf16 */
+    double *d, *d_size;    /* [rows] sums of grad_out * out, and of the absolute terms */
+} gradients;
+
+/* ---- what the forward pass leaves ------------------------------------------------------------ */
+
+static void forward(gradients *g)
+{
+    const size_t dim = (size_t)g->a.dim;
+    attention_row r = new_attention_row(&g->a);
+    for (size_t row = 0; row < g->a.rows; row++) {
+        reference_attention_row(&r, &g->a, row);
+        g->lse[row] = (float)r.lse;
+        for (size_t i = 0; i < dim; i++) g->out[row * dim + i] = (float)r.out[i];
+    }
+}
+
+/* The same, causal, where all keys of a head are equal: a query gets the mean of the values so far.
+ */
+static void forward_of_equal_keys(gradients *g)
+{
+    const attention *a = &g->a;
+    const size_t dim = (size_t)a->dim, seq = (size_t)a->seq;
+    double *sum = f64_array(dim);
+    for (size_t row = 0; row < a->rows; row++) {
+        const size_t t = row % seq;
+        double score = 0.0;
+        for (size_t i = 0; i < dim; i++) {
+            const size_t at = row * dim + i;
+            sum[i] = (t == 0 ? 0.0 : sum[i]) + a->v[at];
+            score += (double)a->q[at] * a->k[at];
+            g->out[at] = (float)(sum[i] / (double)(t + 1));
+        }
+        g->lse[row] = (float)(score * a->scale + log((double)(t + 1)));
+    }
+}
+
+static void sums_of_rows(gradients *g)
+{
+    const size_t dim = (size_t)g->a.dim;
+    for (size_t i = 0; i < g->a.size; i++) {
+        const double term = (double)g->grad_out[i] * g->out[i];
+        g->d[i / dim] += term, g->d_size[i / dim] += fabs(term);
+    }
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static argument bf16_in(const char *name, float *x, size_t count, unsigned shift)
+{
+    const void *halves = upper_halves(x, count);
+    return shift ? shifted(in_bytes(name, halves, 2 * count), shift)
+                 : in_of(ELEMENT_BF16, name, halves, count);
+}
+
+static argument bf16_out(gradients *g, int i, unsigned shift)
+{
+    g->grad[i] = array_of(ELEMENT_BF16, g->a.size);
+    return shifted(out_of(ELEMENT_BF16, names[i], g->grad[i], g->a.size), 2 * shift);
+}
+
+static gradients backward(attention a, unsigned shift, void (*leave)(gradients *))
+{
+    const size_t size = a.size;
+    gradients g = {.a = a, .grad_out = random_f32(size), .out = f32_array(size)};
+    g.lse = f32_array(a.rows), g.d = f64_array(a.rows), g.d_size = f64_array(a.rows);
+    const argument q = bf16_in("q", a.q, size, shift), k = bf16_in("k", a.k, size, 3 * shift);
+    const argument v = bf16_in("v", a.v, size, shift);
+    leave(&g); /* of what q, k and v are now */
+    const argument out = bf16_in("out", g.out, size, 5 * shift);
+    const argument grad_out = bf16_in("grad_out", g.grad_out, size, shift);
+    sums_of_rows(&g);
+    call_cuda("attention_flash2_backward",
+              ARGS(bf16_out(&g, GRAD_Q, shift), bf16_out(&g, GRAD_K, 3 * shift),
+                   bf16_out(&g, GRAD_V, shift), grad_out, out, in_f32("lse", g.lse, a.rows), q, k,
+                   v, i32((int)a.batch), i32((int)a.heads), i32((int)a.seq), i32((int)a.dim),
+                   i32((int)a.causal), f32(a.scale), stream()));
+    return g;
+}
+
+/* ---- against double -------------------------------------------------------------------------- */
+
+/* A row of a gradient, by itself. */
+typedef struct sum_row {
+    double *want, *bound;
+    double *constant; /* as if D were 0 */
+} sum_row;
+
+static void add(sum_row to, double factor, double error, double constant, const float *x, long dim)
+{
+    for (long i = 0; i < dim; i++) {
+        to.want[i] += factor * x[i];
+        to.bound[i] += error * fabs(x[i]);
+        to.constant[i] += constant * x[i];
+    }
+}
+
+static double dot_of(const float *x, const float *y, long dim, double *size)
+{
+    double sum = 0.0;
+    *size = 0.0;
+    for (long i = 0; i < dim; i++) {
+        sum += (double)x[i] * y[i];
+        *size += fabs((double)x[i] * y[i]);
+    }
+    return sum;
+}
+
+/* What query t and key u (rows of all heads) have to do with each other, each with what it may be
+ * off by; grad_s with the scale. */
+typedef struct pair {
+    double p, p_error;
+    double grad_s, grad_s_error, constant;
+} pair;
+
+static pair pair_of(const gradients *g, size_t t, size_t u)
+{
+    const attention *a = &g->a;
+    const size_t dim = (size_t)a->dim;
+    double s_size, grad_p_size;
+    const double s = a->scale * dot_of(a->q + t * dim, a->k + u * dim, a->dim, &s_size);
+    const double grad_p = dot_of(g->grad_out + t * dim, a->v + u * dim, a->dim, &grad_p_size);
+    const double fp32 = FP32_SUM_TOLERANCE *
+                        (5.0 * drift_of(a->seq) + fabs(g->lse[t]) + 2.0 * fabs(a->scale) * s_size);
+    const double p = exp(s - g->lse[t]), off = fp32 + BF16_ROUNDING;
+    const double error =
+        fabs(grad_p - g->d[t]) * (off + BF16_ROUNDING) + fp32 * grad_p_size + off * g->d_size[t];
+    return (pair){p, p * off, a->scale * p * (grad_p - g->d[t]), fabs(a->scale) * p * error,
+                  a->scale * p * grad_p};
+}
+
+static void row_of_query(const gradients *g, sum_row to, size_t t)
+{
+    const size_t seq = (size_t)g->a.seq, head = t - t % seq;
+    for (size_t u = head; u < (g->a.causal ? t + 1 : head + seq); u++) {
+        const pair x = pair_of(g, t, u);
+        add(to, x.grad_s, x.grad_s_error, x.constant, g->a.k + u * (size_t)g->a.dim, g->a.dim);
+    }
+}
+
+static void row_of_key(const gradients *g, sum_row to_k, sum_row to_v, size_t u)
+{
+    const size_t seq = (size_t)g->a.seq, dim = (size_t)g->a.dim, head = u - u % seq;
+    for (size_t t = g->a.causal ? u : head; t < head + seq; t++) {
+        const pair x = pair_of(g, t, u);
+        add(to_k, x.grad_s, x.grad_s_error, x.constant, g->a.q + t * dim, g->a.dim);
+        add(to_v, x.p, x.p_error, x.p, g->grad_out + t * dim, g->a.dim);
+    }
+}
+
+static sum_row row_at(sum_row s, size_t at)
+{
+    return (sum_row){s.want + at, s.bound + at, s.constant + at};
+}
+
+/* All rows of small arrays, else some, the last among them. */
+static void expect_gradients(const gradients *g)
+{
+    const attention *a = &g->a;
+    if (a->size == 0) return;
+    const size_t dim = (size_t)a->dim;
+    const bool all = a->size * (size_t)a->seq <= FULL_CHECK;
+    const size_t count = all ? a->rows : SAMPLED_ROWS;
+    int *rows = random_i32(count, 0, (int)a->rows);
+    sum_row s[GRADIENTS];
+    uint16_t *got[GRADIENTS];
+    for (int i = 0; i < GRADIENTS; i++) {
+        s[i] = (sum_row){f64_array(count * dim), f64_array(count * dim), f64_array(count * dim)};
+        got[i] = array_of(ELEMENT_BF16, count * dim);
+    }
+    for (size_t n = 0; n < count; n++) {
+        const size_t row = all ? n : n == 0 ? a->rows - 1 : (size_t)rows[n];
+        row_of_query(g, row_at(s[GRAD_Q], n * dim), row);
+        row_of_key(g, row_at(s[GRAD_K], n * dim), row_at(s[GRAD_V], n * dim), row);
+        for (int i = 0; i < GRADIENTS; i++)
+            memcpy(got[i] + n * dim, (uint16_t *)g->grad[i] + row * dim, 2 * dim);
+    }
+    for (int i = GRADIENTS - 1; i >= 0; i--) { /* grad_v first: the others stand on p, too */
+        if (i != GRAD_V) suspect("grad_s is p (grad_p - D), not p grad_p alone", s[i].constant);
+        expect_close_of((layout){names[i], count, dim}, ELEMENT_BF16, got[i], s[i].want, s[i].bound,
+                        1);
+    }
+}
+
+static void call_and_check(attention a, unsigned shift)
+{
+    const gradients g = backward(a, shift, forward);
+    expect_gradients(&g);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void run(const long *shape)
+{
+    call_and_check(random_attention(shape), 0);
+}
+
+static void run_misaligned(const long *shape)
+{
+    call_and_check(random_attention(shape), 2);
+}
+
+static void run_empty(const long *shape)
+{
+    static const long full[] = {1, 2, 5, 64, 0};
+    run(shape);
+    run(full);
+}
+
+static void run_other_scale(const long *shape)
+{
+    attention a = random_attention(shape);
+    a.scale *= -1.7f;
+    call_and_check(a, 0);
+}
+
+static void run_large_scores(const long *shape)
+{
+    call_and_check(large_scores(shape), 0);
+}
+
+/* All scores far below 0: what lies beyond the last key has a score of 0. */
+static void run_low_scores(const long *shape)
+{
+    attention a = random_attention(shape);
+    a.scale = 1.0f;
+    for (size_t i = 0; i < a.size; i++) {
+        a.q[i] = i % (size_t)a.dim == 0 ? 50.0f : a.q[i] / 16;
+        a.k[i] = i % (size_t)a.dim == 0 ? -50.0f : a.k[i] / 4;
+    }
+    call_and_check(a, 0);
+}
+
+/* Equal tokens: all keys get the same weight, and neither queries nor keys a gradient. */
+static void run_equal_tokens(const long *shape)
+{
+    attention a = random_attention(shape);
+    for (size_t i = (size_t)a.dim; i < a.size; i++) {
+        a.q[i] = a.q[i % (size_t)a.dim];
+        a.k[i] = a.k[i % (size_t)a.dim];
+        a.v[i] = a.v[i % (size_t)a.dim];
+    }
+    call_and_check(a, 0);
+}
+
+static void run_refused(const long *shape)
+{
+    static const int dims[] = {0, 1, 32, 96, 256};
+    const size_t rows = (size_t)(shape[0] * shape[1] * shape[2]), size = rows * 256;
+    void *x = array_of(ELEMENT_BF16, size), *y = array_of(ELEMENT_BF16, size);
+    for (int i = 0; i < 5; i++) {
+        call_refused(
+            INVALID_VALUE, "attention_flash2_backward",
+            ARGS(out_of(ELEMENT_BF16, "grad_q", y, size), out_of(ELEMENT_BF16, "grad_k", y, size),
+                 out_of(ELEMENT_BF16, "grad_v", y, size), in_of(ELEMENT_BF16, "grad_out", x, size),
+                 in_of(ELEMENT_BF16, "out", x, size), in_f32("lse", f32_array(rows), rows),
+                 in_of(ELEMENT_BF16, "q", x, size), in_of(ELEMENT_BF16, "k", x, size),
+                 in_of(ELEMENT_BF16, "v", x, size), i32((int)shape[0]), i32((int)shape[1]),
+                 i32((int)shape[2]), i32(dims[i]), i32(0), f32(1.0f), stream()));
+    }
+    run(shape);
+}
+
+static const grading_case cases[] = {
+    {.name = "1x2x1x64", .run = run, .shape = {1, 2, 1, 64, 1}},
+    {.name = "2x1x63x64", .run = run, .shape = {2, 1, 63, 64, 0}},
+    {.name = "causal 1x2x65x64", .run = run, .shape = {1, 2, 65, 64, 1}},
+    {.name = "1x1x130x64", .run = run, .shape = {1, 1, 130, 64, 0}},
+    {.name = "1x1x1x128", .run = run, .shape = {1, 1, 1, 128, 0}},
+    {.name = "causal 1x1x64x128", .run = run, .shape = {1, 1, 64, 128, 1}},
+    {.name = "1x1x65x128", .run = run, .shape = {1, 1, 65, 128, 0}},
+    {.name = "causal 1x1x129x128", .run = run, .shape = {1, 1, 129, 128, 1}},
+    {.name = "any seq, 64", .run = run, .shape = {1, 1, 1, 64, 0}, .most = {2, 2, 100, 64, 1}},
+    {.name = "any seq, 128", .run = run, .shape = {1, 1, 1, 128, 0}, .most = {2, 2, 70, 128, 1}},
+    LONG_ROW("causal 1x1x300x64", run, 1, 1, 300, 64, 1),
+    LONG_ROW("1x257x1x64", run, 1, 257, 1, 64, 0),
+    {.name = "empty, 0x2x5x64", .run = run_empty, .shape = {0, 2, 5, 64, 0}},
+    {.name = "empty, 2x0x5x128", .run = run_empty, .shape = {2, 0, 5, 128, 0}},
+    {.name = "empty, 2x2x0x64", .run = run_empty, .shape = {2, 2, 0, 64, 1}},
+    {.name = "refused: dim is neither 64 nor 128", .run = run_refused, .shape = {1, 1, 2, 64, 0}},
+    {.name = "misaligned, 64", .run = run_misaligned, .shape = {1, 2, 66, 64, 1}},
+    {.name = "misaligned, 128", .run = run_misaligned, .shape = {1, 1, 40, 128, 0}},
+    {.name = "another scale", .run = run_other_scale, .shape = {1, 1, 70, 64, 1}},
+    {.name = "scores of 10000", .run = run_large_scores, .shape = {1, 1, 70, 64, 1}},
+    {.name = "scores of -2500", .run = run_low_scores, .shape = {1, 1, 70, 64, 0}},
+    {.name = "equal tokens", .run = run_equal_tokens, .shape = {1, 1, 100, 64, 0}},
+    {.name = "equal tokens, causal", .run = run_equal_tokens, .shape = {1, 1, 70, 64, 1}},
+    {.name = "causal 2x4x1000x128", .run = run, .shape = {2, 4, 1000, 128, 1}, .where = ON_GPU},
+    {.name = "2x3x1500x64", .run = run, .shape = {2, 3, 1500, 64, 0}, .where = ON_GPU},
+    {.name = "70001x1x3x64",
+     .run = run,
+     .shape = {70001, 1, 3, 64, 1},
+     .where = ON_GPU,
+     .once = true},
+    {0},
+};
+
+/* ---- speed and counts ------------------------------------------------------------------------ */
+
+#define HEADS 32
+#define SEQ   8192
+#define SIDE  4096 /* of the product beside it, whose rows are proportional to the heads */
+
+static void run_counted(const char *function, const long *shape)
+{
+    (void)function;
+    run(shape);
+}
+
+/* The keys of a head are equal, so that a forward pass of such a size takes no time here. */
+static void run_timed(const char *function, const long *shape)
+{
+    const long product[] = {shape[1] * SIDE / HEADS, SIDE, SIDE};
+    if (strncmp(function, "baseline_", 9) == 0) {
+        half_timed(function, product);
+        return;
+    }
+    attention a = random_attention(shape);
+    const size_t head = (size_t)(a.seq * a.dim);
+    for (size_t i = 0; i < a.size; i++) a.k[i] = a.k[i - i % head + i % (size_t)a.dim];
+    const gradients g = backward(a, 0, forward_of_equal_keys);
+    expect_gradients(&g);
+}
+
+/* Rates of arithmetic: five products, and half of the scores are not needed. The baseline's is
+ * known by the bytes of its three matrices. */
+static const speed_test speed[] = {
+    {.metric = "times the rate of 402, causal 1x32x8192x128",
+     .function = "attention_flash2_backward",
+     .baseline = "baseline_matmul_tensorcore",
+     .run = run_timed,
+     .shape = {1, HEADS, SEQ, 128, 1},
+     .varied = 1,
+     .where = ON_GPU,
+     .threshold = 1.1, /* 0.7 of FlashAttention-2 */
+     .work = 5.0 * SEQ * SEQ * 128 * HEADS,
+     .baseline_work = 2.0 * SIDE * SIDE * SIDE,
+     .flop = 5.0 * SEQ * SEQ * 128 * HEADS,
+     .precision = IN_HALF,
+     .capability = 90,
+     .peer_share = 0.04,
+     .peer_bytes = 4096.0 * 4096 * (2 + 2 + 4)},
+    {0},
+};
+
+static double footprint(const device_counts *c)
+{
+    return (double)c->footprint;
+}
+
+#define COUNTED  256                                       /* queries, of one head of 64 */
+#define PRODUCTS (5 * 2.0 * COUNTED * COUNTED * 64 / 4096) /* five, of instructions */
+
+static const traffic_test traffic[] = {
+    {.metric = "tensor instructions, of five products, 1x1x256x64",
+     .function = "attention_flash2_backward",
+     .run = run_counted,
+     .shape = {1, 1, COUNTED, 64, 0},
+     .count = tensor_instructions,
+     .ideal = PRODUCTS,
+     .bound = AT_LEAST,
+     .wanted = 1.0},
+    {.metric = "tensor instructions, of five products below the diagonal, causal 1x1x256x64",
+     .function = "attention_flash2_backward",
+     .run = run_counted,
+     .shape = {1, 1, COUNTED, 64, 1},
+     .count = tensor_instructions,
+     .ideal = PRODUCTS / 2,
+     .bound = AT_MOST,
+     .wanted = 2.1},
+    {.metric = "bytes of memory touched by each launch, of those of all arrays, 1x1x384x64",
+     .function = "attention_flash2_backward",
+     .run = run_counted,
+     .shape = {1, 1, 384, 64, 0},
+     .count = footprint,
+     .ideal = 384.0 * (8 * 64 * 2 + 4),
+     .bound = AT_MOST,
+     .wanted = 2.5},
+    {.metric = "requests to shared memory a product of 16 x 8 x 16, 1x1x256x64",
+     .function = "attention_flash2_backward",
+     .run = run_counted,
+     .shape = {1, 1, COUNTED, 64, 0},
+     .count = shared_requests,
+     .ideal = PRODUCTS,
+     .bound = AT_MOST,
+     .wanted = 1.3},
+    {.metric = "bank conflicts, 1x1x256x64",
+     .function = "attention_flash2_backward",
+     .run = run_counted,
+     .shape = {1, 1, COUNTED, 64, 0},
+     .count = bank_conflicts,
+     .bound = EXACTLY,
+     .wanted = 0},
+    {0},
+};
+
+EXERCISE(4d) = {
+    .id = CHALLENGE(4, 'd'),
+    .name = "flash_attention2_backward",
+    .file = "phase4_optimization/4d_flash_attention2_backward.cu",
+    .includes = {"phase4_optimization/4c_tile.cuh"},
+    .functions = {"attention_flash2_backward"},
+    .prerequisites = {CHALLENGE(4, 'c')},
+    .own_prerequisites = true,
+    .exponentials = true,
+    .masks = true,
+    .baseline_file = "grader/exercises/4a_matmul_mma/baseline.cu",
+    .points = 35,
+    .speed_points = 15,
+    .see = "causal 1x2x65x64",
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};
