@@ -1,0 +1,165 @@
+/* 4g_matmul_3xtf32.c: cases of the product of fp32 on tensor cores, which must be as accurate as
+ * fp32: sums of many terms of one sign too, where rounding towards zero drifts. Its speed against
+ * 401 as it was, and how many products it needs. */
+#include "exercises/shared/matmul_cases.h"
+
+#include <math.h>
+
+static const char function[] = "matmul_3xtf32";
+
+static void run_exact(const long *shape)
+{
+    matmul_exact(function, shape);
+}
+
+static void run_random(const long *shape)
+{
+    matmul_random(function, shape);
+}
+
+static void run_misaligned(const long *shape)
+{
+    matmul_misaligned(function, shape);
+}
+
+static void run_zero_times_infinity(const long *shape)
+{
+    matmul_zero_times_infinity(function, shape);
+}
+
+/* c of two matrices, all of which were written. */
+static float *multiply(const float *a, const float *b, const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    float *c = f32_array((size_t)(m * n));
+    call_cuda(function, ARGS(out_f32("c", c, (size_t)(m * n)), in_f32("a", a, (size_t)(m * k)),
+                             in_f32("b", b, (size_t)(k * n)), i32((int)m), i32((int)n), i32((int)k),
+                             stream()));
+    return c;
+}
+
+/* Terms of one sign: their errors add up too, wherever each is of one sign. Sums in fp32 in any
+ * order stay below half of this. */
+static void run_positive(const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    const float *a = random_f32_between((size_t)(m * k), 0.5f, 1.0f);
+    const float *b = random_f32_between((size_t)(k * n), 0.5f, 1.0f);
+    double *want = f64_array((size_t)(m * n)), *scale = f64_array((size_t)(m * n));
+    reference_matmul(want, scale, a, b, m, n, k);
+    expect_close((layout){"c", (size_t)m, (size_t)n}, multiply(a, b, shape), want, scale, 1e-5);
+}
+
+/* Numbers far from 1: of a product of 1e-30 and 1e30 the parts that are left out are small, too. */
+static void run_range(const long *shape)
+{
+    const float *a = random_f32_between((size_t)(shape[0] * shape[2]), -1e30f, 1e30f);
+    const float *b = random_f32_between((size_t)(shape[2] * shape[1]), -1e-30f, 1e-30f);
+    expect_matmul(multiply(a, b, shape), a, b, shape[0], shape[1], shape[2]);
+}
+
+/* A NaN or an infinity in a row of a, and one in a column of b. What an infinity becomes is the
+ * contract's: infinite or NaN. */
+static void spread(const long *shape, float in_a, float in_b)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    float *a = random_f32((size_t)(m * k)), *b = random_f32((size_t)(k * n));
+    const long row = (long)random_below(case_random(), (uint64_t)m);
+    const long col = (long)random_below(case_random(), (uint64_t)n);
+    a[row * k + (long)random_below(case_random(), (uint64_t)k)] = in_a;
+    b[(long)random_below(case_random(), (uint64_t)k) * n + col] = in_b;
+    const float *c = multiply(a, b, shape);
+    for (long i = 0; i < m; i++) {
+        for (long j = 0; j < n; j++) {
+            const float got = c[i * n + j];
+            const bool nan = (i == row && isnan(in_a)) || (j == col && isnan(in_b));
+            if (i == row || j == col)
+                expect(nan ? isnan(got) : !isfinite(got), "%s is lost in c[%ld][%ld], which is %g",
+                       nan ? "a NaN" : "an infinity", i, j, got);
+            else
+                expect(isfinite(got), "c[%ld][%ld] is %g, but its row and column are finite", i, j,
+                       got);
+        }
+    }
+}
+
+static void run_nan(const long *shape)
+{
+    spread(shape, NAN, INFINITY);
+    spread(shape, -INFINITY, NAN);
+    spread(shape, INFINITY, -INFINITY);
+}
+
+static const grading_case cases[] = {
+    MATMUL_ROWS,
+    {.name = "misaligned, rows of 16 bytes", .run = run_misaligned, .shape = {36, 44, 12}},
+    {.name = "rows of 16 bytes, k=0", .run = run_exact, .shape = {5, 8, 0}},
+    {.name = "infinities, rows of 16 bytes", .run = run_nan, .shape = {37, 44, 32}},
+    {.name = "127x124x28", .run = run_random, .shape = {127, 124, 28}},
+    {.name = "128x128x32", .run = run_random, .shape = {128, 128, 32}},
+    {.name = "129x132x36", .run = run_random, .shape = {129, 132, 36}},
+    {.name = "64x64x164", .run = run_random, .shape = {64, 64, 164}},
+    {.name = "large and small, 33x36x40", .run = run_range, .shape = {33, 36, 40}},
+    {.name = "terms of one sign, 16x16x4096", .run = run_positive, .shape = {16, 16, 4096}},
+    LONG_ROW("65543x4x4", run_random, 65543, 4, 4),
+    LONG_ROW("3x65540x4", run_random, 3, 65540, 4),
+    LONG_ROW("3x4x5004", run_random, 3, 4, 5004),
+    MATMUL_GPU_ROWS,
+    {.name = "2000x2008x2016",
+     .run = run_random,
+     .shape = {2000, 2008, 2016},
+     .where = ON_GPU,
+     .once = true},
+    {0},
+};
+
+/* Three products of TF32 for each of fp32. */
+static const speed_test speed[] = {
+    {.metric = "times the kernel of 401, 4096 x 4096 x 4096",
+     .function = "matmul_3xtf32",
+     .baseline = "baseline_matmul_vectorized",
+     .run = matmul_timed,
+     .shape = {4096, 4096, 4096},
+     .where = ON_GPU,
+     .threshold = 1.7,
+     .flop = 3 * 2.0 * 4096 * 4096 * 4096,
+     .precision = IN_TF32,
+     .capability = 90,
+     .peer_share = 0.0136,
+     .peer_bytes = 4096.0 * 4096 * (4 + 4 + 4)},
+    {0},
+};
+
+static const traffic_test traffic[] = {
+    {.metric = "tensor instructions, of products of 16 x 8 x 8, 256 x 128 x 128",
+     .function = "matmul_3xtf32",
+     .run = matmul_timed,
+     .shape = {256, 128, 128},
+     .count = tensor_instructions,
+     .ideal = 16.0 * 16 * 16,
+     .bound = EXACTLY,
+     .wanted = 3},
+    {.metric = "bank conflicts, 256 x 128 x 128",
+     .function = "matmul_3xtf32",
+     .run = matmul_timed,
+     .shape = {256, 128, 128},
+     .count = bank_conflicts,
+     .bound = EXACTLY,
+     .wanted = 0},
+    {0},
+};
+
+EXERCISE(4g) = {
+    .id = CHALLENGE(4, 'g'),
+    .name = "matmul_3xtf32",
+    .file = "phase4_optimization/4g_matmul_3xtf32.cu",
+    .functions = {"matmul_3xtf32"},
+    .prerequisites = {401},
+    .baseline_file = "grader/exercises/2a_matmul_warptile/baseline.cu",
+    .points = 20,
+    .speed_points = 10,
+    .see = "64x64x164",
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};
