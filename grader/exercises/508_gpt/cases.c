@@ -1,0 +1,371 @@
+/* 508_gpt.c: a GPT against the same in double: loss, logits and the gradient of every parameter;
+ * what a token can see; what one step leaves to the next; and AdamW in its groups. */
+#include "exercises/shared/gpt/gpt_cases.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INVALID 1 /* cudaErrorInvalidValue */
+
+/* A batch, and what the reference makes of it. */
+typedef struct batch {
+    int *tokens, *targets; /* [rows x seq] */
+    int rows, seq;
+} batch;
+
+/* shape: vocab, context, layers, heads, channels, rows, seq */
+static gpt_config config_of(const long *shape)
+{
+    return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
+}
+
+static batch random_batch(const gpt_config *c, int rows, int seq)
+{
+    const size_t n = (size_t)rows * (size_t)seq;
+    return (batch){random_i32(n, 0, c->vocab), random_i32(n, 0, c->vocab), rows, seq};
+}
+
+static float *array_for(const gpt_config *c)
+{
+    return f32_array(gpt_params(c));
+}
+
+/* ---- forward and backward -------------------------------------------------------------------- */
+
+static void expect_logits(const reference_gpt *r, const float *logits)
+{
+    const size_t n = (size_t)r->batch * (size_t)r->seq, vocab = (size_t)r->config.vocab;
+    expect_norm_close((layout){"logits", n, vocab}, logits, r->logits, NULL, 0,
+                      FP32_NORM_TOLERANCE);
+}
+
+/* Loss, logits or neither: what is not wanted is no reason to skip the rest. */
+static void forward_both(int net, reference_gpt *r, batch b, bool wants_loss, bool wants_logits)
+{
+    const gpt_config *c = &r->config;
+    float loss, *logits = f32_array((size_t)b.rows * (size_t)b.seq * (size_t)c->vocab);
+    const double want = reference_gpt_forward(r, b.tokens, b.targets, b.rows, b.seq);
+    gpt_forward_here(net, c, wants_loss ? &loss : NULL, wants_logits ? logits : NULL, b.tokens,
+                     b.targets, b.rows, b.seq);
+    if (wants_logits) expect_logits(r, logits);
+    if (wants_loss) gpt_expect_loss("the loss", loss, want, FP32_NORM_TOLERANCE);
+}
+
+/* All gradients, as they would be if wte had those of one use alone. */
+static const double *tied_half(const reference_gpt *r, bool logits)
+{
+    double *half = f64_array(gpt_params(&r->config));
+    memcpy(half, r->grad, gpt_params(&r->config) * sizeof *half);
+    for (size_t i = 0; i < gpt_wpe(&r->config); i++) {
+        half[i] = logits ? r->head_grad[i] : r->grad[i] - r->head_grad[i];
+    }
+    return half;
+}
+
+/* @param earlier gradients of the step before, or NULL */
+static void backward_both(int net, reference_gpt *r, const double *earlier)
+{
+    const size_t n = gpt_params(&r->config);
+    float *grads = array_for(&r->config);
+    double *sum = f64_array(n);
+    reference_gpt_backward(r);
+    for (size_t i = 0; earlier && i < n; i++) sum[i] = r->grad[i] + earlier[i];
+    gpt_backward_here(net);
+    gpt_get_here("gpt_get_grads", net, &r->config, grads);
+    gpt_expect_arrays(
+        &r->config, grads, r->grad, NULL, "the gradient of",
+        (gpt_suspicion[]){
+            {"wte has the gradient of the logits alone", tied_half(r, true)},
+            {"wte has the gradient of the embedding alone", tied_half(r, false)},
+            {earlier ? "the gradients of the step before are still in it" : NULL, sum},
+            {NULL, NULL},
+        });
+}
+
+static void gradients(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const float *params = gpt_random_params(&c);
+    float *kept = array_for(&c);
+    reference_gpt r = reference_gpt_create(&c, params);
+    gpt_create_here(0, &c, params);
+    gpt_get_here("gpt_get_params", 0, &c, kept);
+    expect(memcmp(kept, params, gpt_params(&c) * sizeof *kept) == 0,
+           "the parameters of a new network are not those that it was given");
+    forward_both(0, &r, random_batch(&c, (int)shape[5], (int)shape[6]), true, true);
+    backward_both(0, &r, NULL);
+    gpt_free_here(0);
+}
+
+/* Batch after batch, larger and smaller, with a loss, logits, both, neither. Of the longer one
+ * before, nothing is left. shape: as above, then rows and seq of the second batch */
+static void steps_are_apart(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const float *params = gpt_random_params(&c);
+    const size_t n = gpt_params(&c);
+    double *earlier = f64_array(n);
+    reference_gpt r = reference_gpt_create(&c, params);
+    gpt_create_here(0, &c, params);
+    for (int i = 0; i < 4; i++) {
+        const bool second = i % 2 == 1;
+        batch b = random_batch(&c, (int)shape[second ? 7 : 5], (int)shape[second ? 8 : 6]);
+        forward_both(0, &r, b, i != 2, i != 1 && i != 2);
+        backward_both(0, &r, i > 0 ? earlier : NULL);
+        memcpy(earlier, r.grad, n * sizeof *earlier);
+    }
+    gpt_free_here(0);
+}
+
+/* Two at once, of other shapes; each goes back from its own forward pass. */
+static void two_networks(const long *shape)
+{
+    const gpt_config c[2] = {config_of(shape), {7, 9, 1, 1, 6}};
+    reference_gpt r[2];
+    for (int i = 0; i < 2; i++) {
+        const float *params = gpt_random_params(&c[i]);
+        r[i] = reference_gpt_create(&c[i], params);
+        gpt_create_here(i, &c[i], params);
+    }
+    for (int i = 0; i < 2; i++) {
+        forward_both(i, &r[i], random_batch(&c[i], (int)shape[5], (int)shape[6]), true, false);
+    }
+    for (int i = 0; i < 2; i++) backward_both(i, &r[i], NULL);
+    for (int i = 0; i < 2; i++) gpt_free_here(i);
+}
+
+/* ---- what a network knows -------------------------------------------------------------------- */
+
+/* A new network holds every token for equally likely. */
+static void first_loss(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
+    float *params = array_for(&c), loss;
+    gpt_init(params, &c, random_u64(case_random()));
+    gpt_create_here(0, &c, params);
+    gpt_forward_here(0, &c, &loss, NULL, b.tokens, b.targets, b.rows, b.seq);
+    expect(fabs(loss - log(c.vocab)) <= 0.1,
+           "the first loss is %.4f; a network that knows nothing has ln %d = %.4f, +- 0.1", loss,
+           c.vocab, log(c.vocab));
+    gpt_free_here(0);
+}
+
+/* Where in a batch two arrays of logits differ first. @return n if they are equal */
+static int first_difference(const float *a, const float *b, int from, int n, int vocab)
+{
+    while (from < n && memcmp(a + (size_t)from * vocab, b + (size_t)from * vocab,
+                              (size_t)vocab * sizeof *a) == 0) {
+        from++;
+    }
+    return from;
+}
+
+/* One token of one sequence is exchanged: what stands before it, and the other sequences, cannot
+ * know, to the last bit; the logits behind it do. */
+static void sees_the_past_only(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
+    const int n = b.rows * b.seq, row = (int)random_below(case_random(), (uint64_t)b.rows);
+    const int place = 1 + (int)random_below(case_random(), (uint64_t)b.seq - 1);
+    const int begin = row * b.seq, changed = begin + place, end = begin + b.seq;
+    float *logits = f32_array((size_t)n * c.vocab), *others = f32_array((size_t)n * c.vocab);
+    gpt_create_here(0, &c, gpt_random_params(&c));
+    gpt_forward_here(0, &c, NULL, logits, b.tokens, NULL, b.rows, b.seq);
+    b.tokens[changed] = (b.tokens[changed] + 1) % c.vocab;
+    gpt_forward_here(0, &c, NULL, others, b.tokens, NULL, b.rows, b.seq);
+    const int first = first_difference(logits, others, 0, n, c.vocab);
+    expect(first < n, "token %d of sequence %d was exchanged, and no logit changed", place, row);
+    expect(first >= begin,
+           "a token of sequence %d was exchanged, and logits of sequence %d changed", row,
+           first / b.seq);
+    expect(first >= changed,
+           "token %d of sequence %d was exchanged, and logits at %d, before it, changed: attention "
+           "looks ahead",
+           place, row, first - begin);
+    for (int i = changed; i < end; i++) {
+        expect(first_difference(logits, others, i, n, c.vocab) == i,
+               "token %d of sequence %d was exchanged, and the logits at %d did not change", place,
+               row, i - begin);
+    }
+    expect(first_difference(logits, others, end, n, c.vocab) == n,
+           "a token of sequence %d was exchanged, and logits of a later one changed", row);
+    gpt_free_here(0);
+}
+
+/* ---- updates --------------------------------------------------------------------------------- */
+
+#define LR    3e-3f
+#define DECAY 0.3f
+
+/* @return the norm of all gradients */
+static double norm_here(int net, const gpt_config *c)
+{
+    float *grads = array_for(c);
+    double squares = 0.0;
+    gpt_get_here("gpt_get_grads", net, c, grads);
+    for (size_t i = 0; i < gpt_params(c); i++) squares += (double)grads[i] * grads[i];
+    return sqrt(squares);
+}
+
+/* Some steps, each on a batch of its own. shape: as above, then steps, and per cent of the first
+ * norm that are allowed; 0: any */
+static void updates(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const float *params = gpt_random_params(&c);
+    float *after = array_for(&c), limit = 0.0f;
+    reference_gpt r = reference_gpt_create(&c, params);
+    gpt_create_here(0, &c, params);
+    for (int step = 0; step < shape[7]; step++) {
+        const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
+        float loss;
+        const double want = reference_gpt_forward(&r, b.tokens, b.targets, b.rows, b.seq);
+        gpt_forward_here(0, &c, &loss, NULL, b.tokens, b.targets, b.rows, b.seq);
+        gpt_expect_loss("the loss after some steps", loss, want, GPT_TOLERANCE);
+        reference_gpt_backward(&r);
+        gpt_backward_here(0);
+        if (step == 0) limit = (float)(0.01 * (double)shape[8] * norm_here(0, &c));
+        const double norm = reference_gpt_update(&r, LR, DECAY, limit);
+        gpt_update_here(0, LR, DECAY, limit);
+        if (limit > 0) {
+            const double kept = fmin(norm, limit), now = norm_here(0, &c);
+            expect(fabs(now - kept) <= GPT_TOLERANCE * kept,
+                   "the gradients had a norm of %.6g, at most %.6g is allowed, and now it is %.6g",
+                   norm, limit, now);
+        }
+        gpt_get_here("gpt_get_params", 0, &c, after);
+        gpt_expect_arrays(&c, after, r.params, r.slack,
+                          step == 0 ? "after 1 step," : "after steps,", NULL);
+    }
+    gpt_free_here(0);
+}
+
+/* ---- what cannot be -------------------------------------------------------------------------- */
+
+static void refuse_config(gpt_config c)
+{
+    const float *params = f32_array(1000);
+    call_refused(INVALID, "gpt_create",
+                 ARGS(handle_out(1), host(in_bytes("config", &c, sizeof c)),
+                      host(in_f32("h_params", params, 1000))));
+}
+
+static void refuse_forward(const gpt_config *c, int rows, int seq)
+{
+    const size_t n = 64;
+    const int *tokens = i32_array(n);
+    float loss = 7.0f, *logits = f32_array(n * (size_t)c->vocab);
+    call_refused(INVALID, "gpt_forward",
+                 ARGS(handle(0), inout_f32("d_loss", &loss, 1),
+                      inout_f32("d_logits", logits, n * (size_t)c->vocab),
+                      in_i32("d_tokens", tokens, n), in_i32("d_targets", tokens, n), i32(rows),
+                      i32(seq), stream()));
+    expect(loss == 7.0f, "a call that is refused wrote d_loss");
+}
+
+/* A refused call does nothing: the next one is as if it had not been. */
+static void refused(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const float *params = gpt_random_params(&c);
+    const int rows = (int)shape[5], seq = (int)shape[6];
+    const batch b = random_batch(&c, rows, seq);
+    reference_gpt r = reference_gpt_create(&c, params);
+    refuse_config((gpt_config){5, 4, 1, 2, 3}); /* heads do not divide the channels */
+    refuse_config((gpt_config){5, 4, 0, 1, 3});
+    refuse_config((gpt_config){0, 4, 1, 1, 3});
+    gpt_create_here(0, &c, params);
+    call_refused(INVALID, "gpt_backward", ARGS(handle(0), stream()));
+    refuse_forward(&c, 1, c.context + 1);
+    refuse_forward(&c, 0, 1);
+    refuse_forward(&c, 1, 0);
+    forward_both(0, &r, b, true, true);
+    backward_both(0, &r, NULL);
+    float loss = 7.0f, *logits = f32_array((size_t)rows * (size_t)seq * (size_t)c.vocab);
+    call_cuda("gpt_forward", ARGS(handle(0), inout_f32("d_loss", &loss, 1),
+                                  out_f32("d_logits", logits, (size_t)(rows * seq * c.vocab)),
+                                  in_i32("d_tokens", b.tokens, (size_t)(rows * seq)),
+                                  null_pointer(), i32(rows), i32(seq), stream()));
+    expect_logits(&r, logits);
+    expect(loss == 7.0f, "without targets there is no loss, and d_loss was written");
+    call_refused(INVALID, "gpt_backward", ARGS(handle(0), stream()));
+    gpt_free_here(0);
+}
+
+static void nothing_to_free(const long *shape)
+{
+    call_cuda("gpt_free", ARGS(null_pointer()));
+    gradients(shape);
+}
+
+static const grading_case cases[] = {
+    {.name = "gradients", .run = gradients, .shape = {29, 11, 2, 2, 12, 2, 11}},
+    {.name = "gradients, one token",
+     .run = gradients,
+     .shape = {13, 5, 2, 2, 8, 1, 1},
+     .once = true},
+    {.name = "gradients, one position",
+     .run = gradients,
+     .shape = {13, 1, 1, 1, 8, 5, 1},
+     .once = true},
+    {.name = "gradients, one sequence",
+     .run = gradients,
+     .shape = {13, 21, 1, 3, 15, 1, 17},
+     .once = true},
+    {.name = "gradients, heads of one channel",
+     .run = gradients,
+     .shape = {13, 9, 1, 6, 6, 2, 9},
+     .once = true},
+    {.name = "gradients, any",
+     .run = gradients,
+     .shape = {2, 35, 1, 1, 33, 1, 1},
+     .most = {50, 40, 3, 0, 48, 3, 35},
+     .once = true},
+    LONG_ROW("gradients, long rows", gradients, 1030, 3, 1, 1, 4, 2, 2),
+    LONG_ROW("gradients, many sequences", gradients, 3, 2, 1, 1, 6, 1030, 1),
+    LONG_ROW("gradients, a long sequence", gradients, 3, 260, 1, 1, 4, 1, 259),
+    {.name = "gradients, 4 layers of 128",
+     .run = gradients,
+     .shape = {256, 96, 4, 4, 128, 4, 64},
+     .where = ON_GPU,
+     .once = true,
+     .seconds = 30},
+    {.name = "steps are apart",
+     .run = steps_are_apart,
+     .shape = {17, 12, 2, 2, 8, 2, 12, 3, 5},
+     .once = true},
+    {.name = "two networks", .run = two_networks, .shape = {11, 8, 2, 2, 8, 2, 7}, .once = true},
+    {.name = "first loss", .run = first_loss, .shape = {61, 16, 2, 2, 16, 4, 16}, .once = true},
+    {.name = "sees the past only", .run = sees_the_past_only, .shape = {19, 14, 2, 2, 8, 3, 13}},
+    {.name = "updates", .run = updates, .shape = {17, 9, 2, 2, 8, 2, 9, 3, 0}, .once = true},
+    {.name = "updates, clipped",
+     .run = updates,
+     .shape = {17, 9, 1, 2, 8, 2, 7, 3, 40},
+     .once = true},
+    {.name = "updates, below the limit",
+     .run = updates,
+     .shape = {17, 9, 1, 2, 8, 2, 7, 1, 300},
+     .once = true},
+    {.name = "refused", .run = refused, .shape = {9, 6, 1, 1, 4, 2, 5}, .once = true},
+    {.name = "nothing to free",
+     .run = nothing_to_free,
+     .shape = {5, 3, 1, 1, 6, 1, 3},
+     .once = true},
+    {0},
+};
+
+EXERCISE(508) = {
+    .id = 508,
+    .name = "gpt",
+    .file = "phase5_full_network/508_gpt.cu",
+    .functions = {"gpt_create", "gpt_forward", "gpt_backward", "gpt_update", "gpt_get_grads",
+                  "gpt_get_params", "gpt_free"},
+    .prerequisites = {208, 301, 303, 305, 311, 312, 313, 314},
+    .own_prerequisites = true,
+    .exponentials = true,
+    .points = 30,
+    .see = "gradients, one sequence",
+    .cases = cases,
+};
