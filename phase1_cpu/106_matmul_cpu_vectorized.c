@@ -10,8 +10,8 @@
  * the last row, and what comes out there is not stored. Nothing past the end is ever read.
  *
  * The cost it removes: a load and a store of c for each multiplication of 104 and 105.
- * The cost it leaves: a and c are not packed or blocked for the outer caches, the tile is too small
- * for machines with 32 registers, and one core works while the others watch.
+ * The cost it leaves: a is not packed, b is packed anew for each block of rows, the tile is too
+ * small for machines with 32 registers, and one core works while the others watch.
  */
 #include "cpu.h"
 #include "not_implemented.h"
@@ -28,7 +28,7 @@
 typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
 
 /* TODO: the shape of a tile, a min, and load_vector: LANES floats from any address, by memcpy,
-   which compiles to one instruction (about 14 lines). */
+   which compiles to one instruction (about 15 lines). */
 
 /* TODO: pack: copy `depth` rows of b, `cols` of COLS columns wide, into the strip; zeros in the
    other columns (about 7 lines). */
@@ -41,7 +41,7 @@ typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
 
 void matmul_cpu_vectorized(float *c, const float *a, const float *b, int m, int n, int k)
 {
-    /* TODO: zero c; for DEPTH rows and COLS columns of b at a time: pack, add_strip (about 9
-       lines). */
+    /* TODO: zero c; for BLOCK rows of a, and DEPTH rows and COLS columns of b at a time: pack,
+       add_strip (about 14 lines). */
     NOT_IMPLEMENTED(c, a, b, m, n, k);
 }

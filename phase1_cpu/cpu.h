@@ -3,7 +3,8 @@
  *
  * Conventions of the whole course: row-major arrays; c[m x n] = a[m x k] * b[k x n]; the
  * destination comes first; outputs are overwritten, whatever they held; weights are [out_features,
- * in_features].
+ * in_features]. Arrays are aligned to their elements and to nothing more; sizes have no bound but
+ * memory. NaN and infinities go where the arithmetic takes them, unless it says otherwise.
  */
 #ifndef COURSE_CPU_H
 #define COURSE_CPU_H
@@ -13,6 +14,37 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* 101_compare.c */
+
+/**
+ * Is got what ref says, up to rounding? Element i is, if
+ *   ref[i] is NaN:                       got[i] is NaN, too;
+ *   else got[i] and ref[i] are equal:    always (infinities too; 0 and -0 are equal);
+ *   else both are finite and their difference is at most tol * scale[i]. The difference and the
+ *   bound are computed in double.
+ * A bound that is NaN allows no difference.
+ * @param got, ref  [n]
+ * @param scale     [n] what the error of each element is held against, not negative; NULL:
+ *                  max(1, |ref[i]|)
+ * @param first_bad receives the least i that is wrong, n where none is; may be NULL
+ * @return 1 if all n elements are right, also for n = 0; else 0
+ */
+int approx_equal(const float *got, const float *ref, const float *scale, size_t n, double tol,
+                 size_t *first_bad);
+
+/* 102_stopwatch.c */
+
+/**
+ * How long does f(arg) take? Calls it warm times, then reps times, and times each of the latter
+ * alone by the clock of the wall (CLOCK_MONOTONIC). warm below 0 is as 0. reps below 1: f is not
+ * called at all, the result and the spread are 0.
+ * @param spread receives (t[reps - 1 - reps/4] - t[reps/4]) / median, where t[reps] are the times
+ *               in ascending order: the middle half's width. 0 where the median is 0; may be NULL
+ * @return the median of the reps times in nanoseconds; of an even number the mean of the two in the
+ *         middle. NaN when memory is short
+ */
+double bench_ns(void (*f)(void *), void *arg, int warm, int reps, double *spread);
 
 /* 103_matmul_cpu.c */
 
@@ -31,9 +63,32 @@ void matmul_cpu_blocked(float *c, const float *a, const float *b, int m, int n, 
 
 /* 106_matmul_cpu_vectorized.c */
 
-/** As matmul_cpu, with a tile of c held in vector registers. Pointers are aligned to a float only.
- */
+/** As matmul_cpu, with a tile of c held in vector registers. */
 void matmul_cpu_vectorized(float *c, const float *a, const float *b, int m, int n, int k);
+
+/* 107_matmul_cpu_threads.c */
+
+/**
+ * As matmul_cpu, with up to `threads` threads at work, the caller's among them.
+ * @param threads any number; below 1 it counts as 1. A thread that cannot be started is no error:
+ *        the others compute its part. All that were started have ended when the call returns.
+ */
+void matmul_cpu_threads(float *c, const float *a, const float *b, int m, int n, int k, int threads);
+
+/* 108_gemm_cpu.c */
+
+/**
+ * c = alpha * op(a) * op(b) + beta * c, the general product of BLAS, with row-major matrices.
+ * op(x) is x, or x transposed where its trans_ is not 0. A leading dimension (ld) is how many
+ * floats further the next row begins, at least as many as a row has. What lies between the end of a
+ * row and the next one belongs to somebody else: it is neither used nor written, and after the last
+ * row there is nothing.
+ * @param a [m x k], transposed [k x m]; not read where alpha is 0
+ * @param b [k x n], transposed [n x k]; not read where alpha is 0
+ * @param c [m x n]; what it holds does not matter where beta is 0, even if it is NaN
+ */
+void gemm_cpu(int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
+              const float *b, int ldb, float beta, float *c, int ldc);
 
 /* 109_softmax_cross_entropy.c */
 
@@ -130,6 +185,12 @@ void mlp_predict_cpu(const mlp_cpu *net, float *logits, const float *x, int batc
 void mlp_get_params_cpu(const mlp_cpu *net, float *params);
 /** NULL is allowed. */
 void mlp_free_cpu(mlp_cpu *net);
+
+/* 1a_matmul_cpu_packed.c: a challenge */
+
+/** As matmul_cpu_threads, with both matrices packed in blocks for the caches: at the speed of a
+ *  library, with one thread and with many. */
+void matmul_cpu_packed(float *c, const float *a, const float *b, int m, int n, int k, int threads);
 
 #ifdef __cplusplus
 }

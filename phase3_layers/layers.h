@@ -1,11 +1,12 @@
 /*
  * layers.h: the contract of phase 3, the layers of a network, forward and backward.
  *
- * Conventions: device pointers; row-major; weights [out_features, in_features]; the destination
- * first, a stream last; outputs are overwritten; a gradient is grad_<what it belongs to>. fp32
- * throughout. Launchers return the error of their launches and do not wait. Sizes of 0 are legal:
- * an empty sum is 0. What makes no sense (a stride of 0, a window larger than the padded image) is
- * the caller's duty.
+ * Conventions: device pointers, aligned to their elements and to nothing more; row-major; weights
+ * [out_features, in_features]; the destination first, a stream last; outputs are overwritten; a
+ * gradient is grad_<what it belongs to>. fp32 throughout. Launchers return the error of their
+ * launches and do not wait. Sizes of 0 are legal: an empty sum is 0. Sizes have no bound but
+ * memory. NaN and infinities go where the arithmetic takes them, unless it says otherwise. What
+ * makes no sense (a stride of 0, a window larger than the padded image) is the caller's duty.
  */
 #ifndef COURSE_LAYERS_H
 #define COURSE_LAYERS_H
@@ -74,6 +75,7 @@ cudaError_t softmax_backward(float *grad_x, const float *grad_y, const float *y,
 
 /**
  * Loss of every row and gradient of the mean loss, in one.
+ * A NaN in a row that is not ignored makes its loss and all of its gradient NaN.
  * @param loss         [rows] -log softmax(logits)[label]; 0 where the label is ignore_index
  * @param grad_logits  [rows x classes] (softmax - onehot) / number of labels that are not
  *                     ignore_index; zeros in ignored rows
@@ -186,6 +188,83 @@ cudaError_t global_avgpool_forward(float *y, const float *x, int batch, int chan
 cudaError_t global_avgpool_backward(float *grad_x, const float *grad_y, int batch, int channels,
                                     int h, int w, cudaStream_t stream);
 
+/* 311_layernorm.cu
+ *
+ * x and y are [rows x cols]; gamma, beta and their gradients [cols]; mean and rstd [rows]. Sizes
+ * are free, so is the alignment of the arrays; without columns nothing is written. */
+
+/**
+ * y = (x - mean) * rstd * gamma + beta, with the statistics of each row.
+ * @param mean, rstd for the backward pass: rstd = 1 / sqrt(var + eps), where var is the mean of
+ *                   (x - mean)^2 over the row
+ */
+cudaError_t layernorm_forward(float *y, float *mean, float *rstd, const float *x,
+                              const float *gamma, const float *beta, int rows, int cols, float eps,
+                              cudaStream_t stream);
+/**
+ * Gradients of layernorm_forward, mean and variance not held constant; the same bits every time.
+ * @param grad_x     [rows x cols]
+ * @param grad_gamma [cols] sum over the rows of grad_y * (x - mean) * rstd; of no rows 0
+ * @param grad_beta  [cols] sum over the rows of grad_y; of no rows 0
+ */
+cudaError_t layernorm_backward(float *grad_x, float *grad_gamma, float *grad_beta,
+                               const float *grad_y, const float *x, const float *gamma,
+                               const float *mean, const float *rstd, int rows, int cols,
+                               cudaStream_t stream);
+
+/* 312_embedding.cu
+ *
+ * What stands around the matrix products of a transformer. A token is one of 0 .. vocab-1. */
+
+/**
+ * y[batch x seq x dim]: y[b, t] = table[tokens[b, t]] + positions[t].
+ * @param table     [vocab x dim]
+ * @param positions at least [seq x dim], or NULL: nothing is added
+ */
+cudaError_t embedding_forward(float *y, const int *tokens, const float *table,
+                              const float *positions, int batch, int seq, int dim,
+                              cudaStream_t stream);
+/**
+ * Gradients of embedding_forward.
+ * @param grad_table     [vocab x dim] is ADDED to, the one gradient that is: a table that makes the
+ *                       logits too gets the gradients of both its uses
+ * @param grad_positions [seq x dim] sums over the batch; NULL when not wanted
+ */
+cudaError_t embedding_backward(float *grad_table, float *grad_positions, const float *grad_y,
+                               const int *tokens, int batch, int seq, int dim, int vocab,
+                               cudaStream_t stream);
+/** y = a + b, n floats each. y may be a or b. */
+cudaError_t residual_forward(float *y, const float *a, const float *b, size_t n,
+                             cudaStream_t stream);
+/**
+ * y[i] = x[i] / (1 - p) where u[i] >= p, else 0, whatever x[i] is. y may be x. p = 0 keeps all, p =
+ * 1 nothing. u[i] = word i % 4 of Philox4x32-10 with the counter i / 4 and the key `seed`, low half
+ * first, times 2^-32.
+ */
+cudaError_t dropout_forward(float *y, const float *x, size_t n, float p, unsigned long long seed,
+                            cudaStream_t stream);
+/** grad_x of the dropout_forward that had this p and this seed. grad_x may be grad_y. */
+cudaError_t dropout_backward(float *grad_x, const float *grad_y, size_t n, float p,
+                             unsigned long long seed, cudaStream_t stream);
+
+/* 313_attention.cu
+ *
+ * q, k, v, out and their gradients are [batch x heads x seq x dim]. In each head, query t has the
+ * scores s[t][u] = scale * (q[t] . k[u]) over the keys u, or, where causal is not 0, over u <= t:
+ * the others take no part. A score of -infinity has weight 0; a query with nothing else gets zeros.
+ * Behind the mask, q, k, v and grad_out are finite. No two arrays overlap. Memory that a call needs
+ * beyond its arrays, it allocates and frees on the stream. */
+
+/** out[t] = the sum of softmax(s[t])[u] * v[u]. */
+cudaError_t attention_naive(float *out, const float *q, const float *k, const float *v, int batch,
+                            int heads, int seq, int dim, int causal, float scale,
+                            cudaStream_t stream);
+/** Gradients of attention_naive; the same bits every time. */
+cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v,
+                                     const float *grad_out, const float *q, const float *k,
+                                     const float *v, int batch, int heads, int seq, int dim,
+                                     int causal, float scale, cudaStream_t stream);
+
 /* 314_adam.cu */
 
 /**
@@ -197,6 +276,43 @@ cudaError_t global_avgpool_backward(float *grad_x, const float *grad_y, int batc
 cudaError_t adam_update(float *param, float *m, float *v, const float *grad, size_t n, float lr,
                         float beta1, float beta2, float eps, float weight_decay, int step,
                         cudaStream_t stream);
+/**
+ * One step of plain descent with momentum; param and velocity are updated in place.
+ * velocity = momentum velocity + grad + weight_decay param; param -= lr velocity.
+ */
+cudaError_t sgd_momentum(float *param, float *velocity, const float *grad, size_t n, float lr,
+                         float momentum, float weight_decay, cudaStream_t stream);
+/**
+ * Scale the gradient of a whole network to a norm that is not larger than max_norm.
+ * A gradient whose norm is not finite stays as it is.
+ * @param norm [1] the root of the sum of squares of grad as it was, the same bits every time; of
+ *             nothing 0
+ * @param grad [n] *= max_norm / norm where norm > max_norm
+ */
+cudaError_t global_norm_clip(float *norm, float *grad, size_t n, float max_norm,
+                             cudaStream_t stream);
+
+/** A piece of the parameters that has a decay of its own. */
+typedef struct adam_group {
+    size_t n;           /* parameters, 0 too */
+    float weight_decay; /* of matrices; biases, gamma and beta have 0 */
+} adam_group;
+
+/**
+ * As adam_update, on `count` groups that lie one behind the other in param, m, v and grad.
+ * @param groups [count], on the host
+ */
+cudaError_t adam_update_groups(float *param, float *m, float *v, const float *grad,
+                               const adam_group *groups, int count, float lr, float beta1,
+                               float beta2, float eps, int step, cudaStream_t stream);
+
+/* 3a_deterministic_backward.cu */
+
+/** As embedding_backward (312), and grad_table has the same bits every time, too. batch * seq and
+ *  seq * dim are below 2^31. */
+cudaError_t embedding_backward_deterministic(float *grad_table, float *grad_positions,
+                                             const float *grad_y, const int *tokens, int batch,
+                                             int seq, int dim, int vocab, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
  * that away too, for blocks instead of kernels: as many as fit, and each takes tile after tile.
  */
 #include "optimization.h"
+#include "../phase2_cuda_basics/212_tile.cuh"
 #include "cuda_check.h"
 #include "not_implemented.h"
 #include "timer.h"
@@ -89,8 +90,7 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
 
 /* ---- a kernel that stays --------------------------------------------------------------------- */
 
-/* TODO: TILE, and load_tile: a tile of a row-major matrix, zeros outside of it (about 6
-   lines). */
+#define TILE 16 /* TILE x TILE threads a block, and so many outputs */
 
 /* TODO: persistent_kernel: a loop over tiles, from blockIdx.x in steps of gridDim.x, around
    the tiled product (about 24 lines). */

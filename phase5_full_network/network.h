@@ -1,13 +1,17 @@
 /*
  * network.h: the contract of phase 5, whole networks from the layers of phases 2 to 4.
  *
- * h_ is host memory, d_ is device memory. The network of 501 is that of exercise 112 (cpu.h): 784
- * inputs, 128 hidden units with ReLU, 10 logits; parameters in one array: w1[128 x 784],
- * bias1[128], w2[10 x 128], bias2[10]. That of 504 to 507 is ResNet-18 (resnet18.h in common/).
+ * h_ is host memory, d_ is device memory; pointers are aligned to their elements and to nothing
+ * more. The network of 501 is that of exercise 112 (cpu.h): 784 inputs, 128 hidden units with ReLU,
+ * 10 logits; parameters in one array: w1[128 x 784], bias1[128], w2[10 x 128], bias2[10]. That of
+ * 504 to 507 is ResNet-18 (resnet18.h in common/), that of 508 and 509 a GPT (gpt.h), that of 511
+ * an autoencoder (autoencoder.h).
  */
 #ifndef COURSE_NETWORK_H
 #define COURSE_NETWORK_H
 
+#include "autoencoder.h"
+#include "gpt.h"
 #include "resnet18_cpu.h"
 #include "sweep.h"
 #include <cuda_runtime_api.h>
@@ -61,6 +65,40 @@ cudaError_t mlp_free(mlp *net);
 cudaError_t train_mnist(mlp *net, float *h_loss, float *h_accuracy, const float *h_images,
                         const int *h_labels, int count, int validation, int epochs, int batch,
                         float lr, unsigned long long seed, cudaStream_t stream);
+
+/* 502_mnist_fast.cu
+ *
+ * 501's network and its steps of Adam, for whom nothing counts but time. The images stay on the
+ * device as bytes: a pixel p stands for p / 255.0. */
+
+#define MLP_FAST_BATCH 1024 /**< images of a step, at most */
+
+typedef struct mlp_fast mlp_fast;
+
+/**
+ * @param net      receives the network, at step 0, or NULL on an error
+ * @param h_params [MLP_PARAMS]
+ * @param h_images [count x MLP_INPUTS]
+ * @param h_labels [count]
+ */
+cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigned char *h_images,
+                            const int *h_labels, int count);
+/**
+ * The images order[0 .. n-1], in this order, batch by batch, a step each; the last batch may be
+ * short. Step i of S has the learning rate first_lr + (last_lr - first_lr) * i / S. The host makes
+ * a few launches in all, however large S is; it copies nothing and waits for nothing, also not at
+ * the end. From call to call every argument may be another. The same calls give the same bits.
+ * Without images (n = 0) there is no step.
+ * @param d_losses [steps] the mean loss of each batch before its step; NULL when not wanted
+ * @param d_order  [n] each 0 .. count - 1; an image may occur more than once
+ * @return cudaErrorInvalidValue, without any step, for a batch below 1 or above MLP_FAST_BATCH
+ */
+cudaError_t mlp_fast_train_epoch(mlp_fast *net, float *d_losses, const int *d_order, int n,
+                                 int batch, float first_lr, float last_lr, cudaStream_t stream);
+/** Waits for what still runs. @param h_params [MLP_PARAMS] receives a copy */
+cudaError_t mlp_fast_get_params(mlp_fast *net, float *h_params);
+/** NULL is allowed. */
+cudaError_t mlp_fast_free(mlp_fast *net);
 
 /* 504_resnet18_cpu.c: in resnet18_cpu.h, and with it what images and weights are. */
 
@@ -144,6 +182,138 @@ cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *
 size_t resnet18_device_bytes_opt(const resnet18_opt *net);
 /** NULL is allowed. */
 cudaError_t resnet18_free_opt(resnet18_opt *net);
+
+/* 508_gpt.cu */
+
+/** A network. Its arrays are device memory, [gpt_params(&config)] each. 509 reads and writes them,
+ *  on streams of its own, so that whoever creates a network has waited for the device. */
+typedef struct gpt {
+    gpt_config config;
+    int step; /**< updates so far */
+    float *params;
+    float *grad;  /**< of the mean loss, as gpt_backward left it; at first 0 */
+    float *m, *v; /**< Adam's running means; at first 0 */
+    struct gpt_activations *activations; /**< 508's own: what it needs besides */
+} gpt;
+
+/**
+ * @param net      receives the network, at step 0, or NULL on an error
+ * @param h_params [gpt_params(config)], as gpt.h lays them out
+ * @return cudaErrorInvalidValue where gpt_config_is_valid says no
+ */
+cudaError_t gpt_create(gpt **net, const gpt_config *config, const float *h_params);
+/**
+ * Logits of every position, and how well they foretell the targets. What the backward pass needs
+ * stays with the network; the tokens and targets may change as soon as the stream is past this
+ * call. A batch and sequence larger than any before may allocate.
+ * @param d_loss    [1] the mean of -log softmax(logits)[target] over all positions; NULL when not
+ *                  wanted
+ * @param d_logits  [batch x seq x vocab]; NULL when not wanted
+ * @param d_tokens  [batch x seq], each in 0 .. vocab-1
+ * @param d_targets [batch x seq] likewise; NULL: without a loss, and d_loss is left alone
+ * @return cudaErrorInvalidValue, and does nothing, unless batch >= 1 and 1 <= seq <= context
+ */
+cudaError_t gpt_forward(gpt *net, float *d_loss, float *d_logits, const int *d_tokens,
+                        const int *d_targets, int batch, int seq, cudaStream_t stream);
+/**
+ * The gradients of the mean loss of the last forward pass; those of earlier ones are overwritten.
+ * @return cudaErrorInvalidValue, and does nothing, where that pass had no targets, or there was
+ *         none
+ */
+cudaError_t gpt_backward(gpt *net, cudaStream_t stream);
+/**
+ * One step of AdamW (314), whose number is step + 1. Weight decay pulls at the matrices alone, as
+ * gpt_array_at calls them; biases and normalizations stay without.
+ * @param max_norm the gradients are scaled, in place, so that the L2 norm of all of them together
+ *                 is at most this; 0: they are left as they are
+ */
+cudaError_t gpt_update(gpt *net, float lr, float beta1, float beta2, float eps, float weight_decay,
+                       float max_norm, cudaStream_t stream);
+/** Both wait for the device, and copy [gpt_params(&config)]. */
+cudaError_t gpt_get_grads(gpt *net, float *h_grads);
+cudaError_t gpt_get_params(gpt *net, float *h_params);
+/** NULL is allowed. */
+cudaError_t gpt_free(gpt *net);
+
+/* 509_char_gpt.cu
+ *
+ * A text is `count` tokens. Its last count / 10 are for validation: no window of training has one
+ * of them, as token or as target. A window is `seq` tokens, and its targets are the tokens one
+ * place on. AdamW has beta 0.9 and 0.95 and epsilon 1e-8. gpt_training is in gpt.h. */
+
+/** The rate of step s = 0, 1, ...: (s + 1) / warmup of lr in the warmup; then half a cosine, from
+ * lr at s = warmup down to last_lr at s = steps, and last_lr from there on. */
+float gpt_learning_rate(const gpt_training *training, int step);
+/**
+ * `steps` more steps, from net->step on. What step s does depends on the network, the text, and s:
+ * window b of step s begins at number b of random_below(.., training tokens - seq), drawn from
+ * random_seed(seed + s). So a run in parts, or after a checkpoint, is the same run.
+ * @param h_losses [steps] the loss of each step, before its update
+ * @param h_tokens [count]
+ * @return cudaErrorInvalidValue, and does nothing, where no window fits into the training tokens,
+ *         batch is below 1 or seq not in 1 .. context
+ */
+cudaError_t gpt_train(gpt *net, float *h_losses, const int *h_tokens, size_t count,
+                      const gpt_training *training, int steps, cudaStream_t stream);
+/**
+ * The mean loss over the validation tokens, always the same ones: windows side by side from the
+ * first of them, as many as have all their targets there.
+ * @param batch windows at a time; the loss does not depend on it
+ * @return as gpt_train, of the validation tokens
+ */
+cudaError_t gpt_validate(gpt *net, float *h_loss, const int *h_tokens, size_t count, int batch,
+                         int seq, cudaStream_t stream);
+/**
+ * `count` tokens that go on from a prompt. Keys and values of what was read are kept, so that each
+ * token costs one row, not the whole text. Where all positions are taken, the context / 2 tokens
+ * that were read last are read anew from position 0, and the text goes on behind them. The network
+ * stays as it is, and with it what gpt_backward needs.
+ *
+ * At temperature 0 a token is always that of the largest logit, of equals the first. Else it is
+ * drawn: weights are softmax(logits / temperature), and token i of h_out is the first whose weight,
+ * with those of all tokens before it in the vocabulary, exceeds u: number i of random_uniform(..,
+ * 0, 1) from random_seed(seed).
+ * @param h_out    [count]
+ * @param h_prompt [prompt], at least 1 token
+ * @return cudaErrorInvalidValue, and does nothing, for a temperature below 0 or an empty prompt
+ */
+cudaError_t gpt_generate(gpt *net, int *h_out, int count, const int *h_prompt, int prompt,
+                         float temperature, unsigned long long seed, cudaStream_t stream);
+/** The whole checkpoint, in memory. Waits for the device.
+ *  @param h_file [gpt_checkpoint_bytes(&config)], at any address */
+cudaError_t gpt_save(void *h_file, gpt *net);
+/**
+ * Parameters, m, v and step of a checkpoint. Nothing outside of h_file[bytes] is read, and unless
+ * all of it is right the network stays as it is.
+ * @param h_status the first of these that is true: WEIGHTS_FOREIGN: no whole gpt_checkpoint, or
+ *                 another magic or version; WEIGHTS_MISMATCH: a network of another shape;
+ *                 WEIGHTS_TRUNCATED: not as long as its shape needs, or longer; WEIGHTS_CORRUPT:
+ *                 the checksum is wrong; WEIGHTS_OK
+ * @param h_file   at any address
+ * @return cudaErrorInvalidValue unless the status is WEIGHTS_OK
+ */
+cudaError_t gpt_load(gpt *net, weights_status *h_status, const void *h_file, size_t bytes);
+
+/* 511_autoencoder.cu */
+
+/**
+ * The autoencoder, layer by layer: what comes between two layers goes through memory.
+ * A frame's numbers depend on no other frame. A batch of 0 does nothing.
+ * @param y       [batch x SAE_INPUTS]
+ * @param latent  [batch x SAE_LATENT]
+ * @param x       [batch x SAE_INPUTS]
+ * @param params  [SAE_PARAMS]
+ * @param scratch [batch x SAE_SCRATCH], overwritten
+ */
+cudaError_t sae_forward(float *y, float *latent, const float *x, const float *params,
+                        float *scratch, int batch, cudaStream_t stream);
+/**
+ * The same in one launch, without memory for what lies between.
+ * @param options SAE_ALL, less what is switched off (autoencoder.h). Unknown ones give
+ *                cudaErrorInvalidValue. Without SAE_FAST_GELU the numbers are as accurate as fp32.
+ */
+cudaError_t sae_forward_fused(float *y, float *latent, const float *x, const float *params,
+                              int batch, int options, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

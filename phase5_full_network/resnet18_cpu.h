@@ -3,7 +3,7 @@
  * network.h, and by itself needs nothing of CUDA.
  *
  * Images are [batch x 3 x size x size], size at least 32. Batch normalization uses the running
- * statistics, with RESNET18_BN_EPS.
+ * statistics, with RESNET18_BN_EPS. Arrays are aligned to a float and to nothing more.
  */
 #ifndef COURSE_RESNET18_CPU_H
 #define COURSE_RESNET18_CPU_H

@@ -2,15 +2,22 @@
  * 302_bias.cu: add a row vector to every row; backward, sum the columns.
  *
  * The idea: forward every element is on its own. Backward bias[col] was used in every row, so that
- * its gradient is a sum down a column, and a row-major matrix is laid out the other way. A thread a
- * column would be coalesced, but there are only as many threads as columns: a GPU that wants tens
- * of thousands gets 128. So a block takes 32 columns and 32 threads for each of them. The lanes of
- * a warp stay neighbours in a row (one 128-byte line), the 32 warps take every 32nd row, and their
- * sums meet in shared memory. The order of additions is fixed: the same bits every time, which
- * atomicAdd on floats could not promise.
+ * its gradient is a sum down a column, and a row-major matrix is laid out the other way. A thread
+ * per column would be coalesced, but there are only as many threads as columns: a GPU that wants
+ * tens of thousands gets 512. So a column gets more threads, in two ways:
  *
- * What it costs: a matrix of 128 columns makes four blocks, and most of a large GPU stands idle.
- * Splitting the rows among blocks as well needs a second stage and scratch memory, as in 208.
+ *     in a block   the lanes of a warp stay neighbours in a row (one 128-byte line); the 8 warps
+ *                  take every 8th row, and their sums meet in shared memory
+ *     in the grid  the rows are cut into slices, a block each; every slice leaves a row of sums,
+ *                  and a second launch of the same kernel sums those rows
+ *
+ * And each thread has several loads on the way before it adds the first (208). The order of
+ * additions depends on the sizes alone: the same bits every time, which atomicAdd on floats could
+ * not promise.
+ *
+ * What it costs: a second launch, some microseconds; a matrix of few rows does without. The sums of
+ * the slices lie in a __device__ array, so that two calls on two streams at once would spoil each
+ * other's.
  */
 #include "layers.h"
 #include "not_implemented.h"
@@ -31,27 +38,40 @@ __global__ static void bias_forward_kernel(float *y, const float *x, const float
 }
 /* END SOLUTION */
 
-/* SOLUTION: bias_backward_kernel: 32 x 32 threads; thread (x, y) sums every 32nd row of column x,
-   then a tree over y in shared memory (about 13 lines). */
-#define SIDE 32 /* SIDE columns a block, SIDE threads a column */
+/* SOLUTION: the sizes, and column_sums_kernel: block (x, y) sums slice y of the rows, of 32
+   columns. Each thread strides down the slice, IN_FLIGHT loads a turn before it adds any; then a
+   tree over the warps in shared memory (about 33 lines). */
+#define WARPS     8    /* of a block: 32 columns, WARPS threads a column */
+#define IN_FLIGHT 8    /* independent loads of a thread */
+#define SLICE     256  /* rows, at least, where there are several slices */
+#define BLOCKS    2048 /* at most, where there are several slices: they fill a large GPU */
+__device__ static float of_slice[BLOCKS * 32]; /* [slices x cols]: the sums of the first stage */
 
-__global__ static void bias_backward_kernel(float *grad_bias, const float *grad_y, int rows,
-                                            int cols)
+/** out[gridDim.y x cols]: row s has the column sums of rows s * slice .. of in[rows x cols]. */
+__global__ static void column_sums_kernel(float *out, const float *in, int rows, int cols,
+                                          int slice)
 {
-    __shared__ float sums[SIDE][SIDE]; /* [rows that are y modulo SIDE][column of this block] */
+    __shared__ float sums[WARPS][32]; /* [rows that are y modulo WARPS][column of this block] */
     int x = threadIdx.x, y = threadIdx.y;
-    int col = blockIdx.x * SIDE + x;
+    int col = blockIdx.x * 32 + x;
+    size_t first = (size_t)blockIdx.y * slice;
+    size_t end = first + slice < rows ? first + slice : rows;
 
-    float sum = 0.0f;
-    if (col < cols) {
-        for (size_t row = y; row < rows; row += SIDE) sum += grad_y[row * cols + col];
+    float sum = 0.0f, next[IN_FLIGHT];
+    for (size_t row = first + y; col < cols && row < end; row += IN_FLIGHT * WARPS) {
+        for (int e = 0; e < IN_FLIGHT; e++) {
+            size_t at = row + e * WARPS;
+            next[e] = at < end ? in[at * cols + col] : 0.0f;
+        }
+        for (int e = 0; e < IN_FLIGHT; e++) sum += next[e];
     }
     sums[y][x] = sum;
-    for (int half = SIDE / 2; half > 0; half /= 2) {
+    for (int half = WARPS / 2; half > 0; half /= 2) {
         __syncthreads(); /* the level above is complete */
         if (y < half) sums[y][x] += sums[y + half][x];
     }
-    if (y == 0 && col < cols) grad_bias[col] = sums[0][x]; /* written by this same thread */
+    /* sums[0][x] was written by this same thread */
+    if (y == 0 && col < cols) out[(size_t)blockIdx.y * cols + col] = sums[0][x];
 }
 /* END SOLUTION */
 
@@ -72,12 +92,22 @@ cudaError_t bias_forward(float *y, const float *x, const float *bias, int rows, 
 cudaError_t bias_backward(float *grad_bias, const float *grad_y, int rows, int cols,
                           cudaStream_t stream)
 {
-    /* SOLUTION: a block per 32 columns, none without columns; no rows give zeros (about 3 lines).
-     */
-    if (cols == 0) return cudaSuccess;
-    dim3 block(SIDE, SIDE);
-    bias_backward_kernel<<<(cols - 1) / SIDE + 1, block, 0, stream>>>(grad_bias, grad_y, rows,
-                                                                      cols);
+    /* SOLUTION: how many slices: no more than BLOCKS blocks, none shorter than SLICE rows, at least
+       one. One alone writes grad_bias; of several, a second launch sums the sums. Nothing is
+       launched without columns; no rows give zeros (about 14 lines). */
+    if (cols == 0) return cudaSuccess; /* an empty grid is a launch error */
+    dim3 block(32, WARPS), across((cols - 1) / 32 + 1);
+    int most = BLOCKS / across.x, slices = rows / SLICE < most ? rows / SLICE : most;
+    if (slices <= 1) {
+        column_sums_kernel<<<across, block, 0, stream>>>(grad_bias, grad_y, rows, cols, rows);
+    } else {
+        float *sums; /* of_slice, as the device knows it */
+        cudaError_t error = cudaGetSymbolAddress((void **)&sums, of_slice);
+        if (error != cudaSuccess) return error;
+        column_sums_kernel<<<dim3(across.x, slices), block, 0, stream>>>(sums, grad_y, rows, cols,
+                                                                         (rows - 1) / slices + 1);
+        column_sums_kernel<<<across, block, 0, stream>>>(grad_bias, sums, slices, cols, slices);
+    }
     /* END SOLUTION */
     return cudaGetLastError();
 }

@@ -15,6 +15,7 @@
  * that away too, for blocks instead of kernels: as many as fit, and each takes tile after tile.
  */
 #include "optimization.h"
+#include "../phase2_cuda_basics/212_tile.cuh"
 #include "cuda_check.h"
 #include "not_implemented.h"
 #include "timer.h"
@@ -225,21 +226,7 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
 
 /* ---- a kernel that stays --------------------------------------------------------------------- */
 
-/* SOLUTION: TILE, and load_tile: a tile of a row-major matrix, zeros outside of it (about 6
-   lines). */
-#define TILE 16
-
-/** Load the tile of a matrix [rows x cols] at (row, col), with zeros where it hangs over the edge.
- */
-__device__ static void load_tile(float (*tile)[TILE + 1], const float *matrix, int rows, int cols,
-                                 int row, int col)
-{
-    row += threadIdx.y;
-    col += threadIdx.x;
-    bool inside = row < rows && col < cols;
-    tile[threadIdx.y][threadIdx.x] = inside ? matrix[(size_t)row * cols + col] : 0.0f;
-}
-/* END SOLUTION */
+#define TILE 16 /* TILE x TILE threads a block, and so many outputs */
 
 /* SOLUTION: persistent_kernel: a loop over tiles, from blockIdx.x in steps of gridDim.x, around
    the tiled product (about 24 lines). */
@@ -248,14 +235,16 @@ __global__ static void persistent_kernel(float *y, const float *x, const float *
                                          int out_features, int tiles)
 {
     __shared__ float x_tile[TILE][TILE + 1], w_tile[TILE][TILE + 1];
+    operand x_rows = row_major(x, batch, in_features);
+    operand w_rows = row_major(w, out_features, in_features);
     int tiles_across = (out_features + TILE - 1) / TILE;
 
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         int row = tile / tiles_across * TILE, col = tile % tiles_across * TILE;
         float sum = 0.0f;
         for (int k = 0; k < in_features; k += TILE) {
-            load_tile(x_tile, x, batch, in_features, row, k);
-            load_tile(w_tile, w, out_features, in_features, col, k);
+            load_tile(x_tile, x_rows, 0, row, k);
+            load_tile(w_tile, w_rows, 0, col, k);
             __syncthreads(); /* both tiles are complete before anybody reads them */
             for (int i = 0; i < TILE; i++) sum += x_tile[threadIdx.y][i] * w_tile[threadIdx.x][i];
             __syncthreads(); /* everybody has read before the next load, of this tile or another */
