@@ -109,6 +109,7 @@ static void run_adjoint(const long *shape)
 
 static const grading_case cases[] = {
     CONV_ROWS,
+    CONV_LONG_ROWS,
     {.name = "im2col of 2x5x6, 3x2, pad 1",
      .run = run_im2col,
      .shape = {1, 2, 5, 6, 1, 3, 2, 1, 1}},
@@ -120,6 +121,12 @@ static const grading_case cases[] = {
     {.name = "adjoint, 7x7, stride 2, pad 3",
      .run = run_adjoint,
      .shape = {1, 2, 17, 20, 1, 7, 7, 2, 3}},
+    {.name = "im2col of 1100x2x3, 1x1", .run = run_im2col, .shape = {1, 1100, 2, 3, 1, 1, 1, 1, 0}},
+    {.name = "im2col of 1x1100x1100, 1x1",
+     .run = run_im2col,
+     .shape = {1, 1, 1100, 1100, 1, 1, 1, 1, 0}},
+    {.name = "adjoint, 1100 channels", .run = run_adjoint, .shape = {1, 1100, 2, 3, 1, 1, 1, 1, 0}},
+    {.name = "adjoint, 1100x1100", .run = run_adjoint, .shape = {1, 1, 1100, 1100, 1, 1, 1, 1, 0}},
     {.name = "1x3x224x224 by 2 of 7x7, stride 2, pad 3",
      .run = run_direct_only,
      .shape = {1, 3, 224, 224, 2, 7, 7, 2, 3}},

@@ -32,12 +32,15 @@ static float *transposed(const float *x, size_t rows, size_t cols)
     return y;
 }
 
-/* shape: batch, in, out */
+/* shape: batch, in, out, of each input how many are NaN and how many infinite */
 static void run_backward(const long *shape)
 {
     const size_t batch = (size_t)shape[0], in = (size_t)shape[1], out = (size_t)shape[2];
-    const float *grad_y = random_f32(batch * out), *x = random_f32(batch * in);
-    const float *w = random_f32(out * in), *grad_y_t = transposed(grad_y, batch, out);
+    float *grad_y = random_f32(batch * out), *x = random_f32(batch * in), *w = random_f32(out * in);
+    sprinkle_special_f32(grad_y, batch * out, (int)shape[3]);
+    sprinkle_special_f32(x, batch * in, (int)shape[3]);
+    sprinkle_special_f32(w, out * in, (int)shape[3]);
+    const float *grad_y_t = transposed(grad_y, batch, out);
     float *grad_x = f32_array(batch * in), *grad_w = f32_array(out * in);
     float *grad_bias = f32_array(out), *ones = f32_array(batch);
     for (size_t i = 0; i < batch; i++) ones[i] = 1.0f;
@@ -331,13 +334,16 @@ static void run_samples(const long *shape)
            SAMPLES, losses[loss].n, SEEDS);
 }
 
-static void run_no_parameters(const long *shape)
+/* All of them, of a loss that none changes. shape: parameters */
+static void run_flat(const long *shape)
 {
-    (void)shape;
+    const size_t n = (size_t)shape[0];
     double error = call_returning_f64(
-        "gradcheck", ARGS(worker_function("loss_flat"), null_pointer(), inout_f32("theta", NULL, 0),
-                          in_f32("grad", NULL, 0), u64(0), i32(5), u64(any_seed())));
-    expect(error < ACCEPT, "gradcheck rejects the empty gradient: it returned %.3g", error);
+        "gradcheck",
+        ARGS(worker_function("loss_flat"), null_pointer(), inout_f32("theta", f32_array(n), n),
+             in_f32("grad", f32_array(n), n), u64(n), i32((int)n + 5), u64(any_seed())));
+    expect(error < ACCEPT,
+           "gradcheck rejects the zero gradient of %zu parameters: it returned %.3g", n, error);
 }
 
 static const grading_case cases[] = {
@@ -348,6 +354,12 @@ static const grading_case cases[] = {
     {.name = "33x65x17", .run = run_backward, .shape = {33, 65, 17}},
     {.name = "100x1x3", .run = run_backward, .shape = {100, 1, 3}},
     {.name = "64x784x10", .run = run_backward, .shape = {64, 784, 10}},
+    {.name = "70001x2x3", .run = run_backward, .shape = {70001, 2, 3}},
+    {.name = "2x70001x3", .run = run_backward, .shape = {2, 70001, 3}},
+    {.name = "2x3x70001", .run = run_backward, .shape = {2, 3, 70001}},
+    {.name = "nan", .run = run_backward, .shape = {17, 23, 29, 1}},
+    LONG_ROW("long enough for threads", run_backward, 400, 512, 256),
+    {.name = "any_shape", .run = run_backward, .shape = {1, 1, 1}, .most = {60, 300, 60}},
     {.name = "no_batch", .run = run_backward, .shape = {0, 6, 4}},
     {.name = "accepts_quadratic", .run = run_accept, .shape = {QUADRATIC}},
     {.name = "accepts_linear", .run = run_accept, .shape = {LINEAR}},
@@ -356,7 +368,8 @@ static const grading_case cases[] = {
     {.name = "accepts_offset", .run = run_accept, .shape = {OFFSET}},
     {.name = "accepts_large_theta", .run = run_accept, .shape = {LARGE}},
     {.name = "accepts_flat", .run = run_accept, .shape = {FLAT}},
-    {.name = "accepts_no_parameters", .run = run_no_parameters},
+    {.name = "accepts_no_parameters", .run = run_flat, .shape = {0}},
+    {.name = "accepts_70001_parameters", .run = run_flat, .shape = {70001}},
     {.name = "rejects_sign", .run = run_sign, .shape = {MLP}},
     {.name = "rejects_tiny_sign", .run = run_sign, .shape = {TINY}},
     {.name = "rejects_large_sign", .run = run_sign, .shape = {LARGE}},

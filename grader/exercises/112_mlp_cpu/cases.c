@@ -1,5 +1,5 @@
 /* 112_mlp_cpu.c: cases of the network on the CPU; most of them are those of 501 too. */
-#include "exercises/shared/mlp_cases.h"
+#include "exercises/shared/mlp/mlp_cases.h"
 
 #include <string.h>
 
@@ -36,6 +36,8 @@ static void run_half_epoch(const long *shape)
 static const grading_case cases[] = {
     {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 3, 33}},
     {.name = "first_loss", .run = mlp_first_loss, .shape = {500}},
+    LONG_ROW("predict_1100", mlp_prediction, 1100),
+    LONG_ROW("first_loss_of_1100", mlp_first_loss, 1100),
     {.name = "last_partial_batch", .run = mlp_parity, .shape = {64, 7, 64, 1, 100, 3}},
     {.name = "parity_20_steps", .run = mlp_parity, .shape = {BATCH, -20}},
     {.name = "overfits_one_batch", .run = mlp_overfit, .shape = {BATCH, 200}, .once = true},
@@ -49,6 +51,7 @@ EXERCISE(112) = {
     .file = "phase1_cpu/112_mlp_cpu.c",
     .functions = {"mlp_create_cpu", "mlp_train_batch_cpu", "mlp_predict_cpu", "mlp_get_params_cpu",
                   "mlp_free_cpu"},
+    .exponentials = true,
     .points = 20,
     .cases = cases,
 };

@@ -52,6 +52,8 @@ static void run_large_values(const long *shape)
     float *a = random_f32_between(n, -1e4f, 1e4f), *b = random_f32(n), *c = f32_array(n);
     sprinkle_f32(a, n, 3e38f, CANCELLING);
     sprinkle_f32(b, n, -3e38f, CANCELLING);
+    sprinkle_special_f32(a, n, CANCELLING);
+    sprinkle_special_f32(b, n, CANCELLING);
     call_cuda("vector_add",
               ARGS(out_f32("c", c, n), in_f32("a", a, n), in_f32("b", b, n), u64(n), stream()));
     expect_sums(c, a, b, n);
@@ -109,6 +111,7 @@ static const grading_case cases[] = {
     {.name = "n=255", .run = run_add, .shape = {255}},
     {.name = "n=256", .run = run_add, .shape = {256}},
     {.name = "n=257", .run = run_add, .shape = {257}},
+    {.name = "any_n", .run = run_add, .shape = {2}, .most = {90000}},
     {.name = "n=1000003", .run = run_add, .shape = {1000003}},
     {.name = "in_place", .run = run_in_place, .shape = {1021}},
     {.name = "large_values", .run = run_large_values, .shape = {4099}},
@@ -165,6 +168,7 @@ EXERCISE(203) = {
     .baseline_file = "grader/exercises/203_vector_add/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "n=257",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

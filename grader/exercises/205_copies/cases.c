@@ -6,7 +6,7 @@
 
 enum { PAGEABLE, PINNED }; /* copy_mode */
 
-#define LAYERS_MOST 8
+#define LAYERS_MOST 300
 #define RATE_N      (4L << 20) /* floats: 16 MB take long enough to be measured */
 
 /* Any bits: a copy knows nothing of NaN, infinity or -0. */
@@ -284,12 +284,12 @@ static void check_chain(const char *function, const float *x, size_t n, int laye
     expect_whole_copies(function, 2, n);
 }
 
-/* shape: n, layers, of the numbers how many NaN */
+/* shape: n, layers, of the numbers how many NaN, infinite and -infinite */
 static void run_chain(const long *shape)
 {
     const size_t n = (size_t)shape[0];
     float *x = random_f32(n);
-    sprinkle_f32(x, n, 0.0f / 0.0f, (int)shape[2]);
+    sprinkle_special_f32(x, n, (int)shape[2]);
     check_chain("tensor_chain", x, n, (int)shape[1]);
 }
 
@@ -311,7 +311,7 @@ static const grading_case cases[] = {
     {.name = "there and back, n=1000", .run = run_there_and_back, .shape = {1000}},
     {.name = "there and back, n=1000003", .run = run_there_and_back, .shape = {1000003}},
     {.name = "asked twice", .run = run_asked_twice, .shape = {1000}},
-    {.name = "three trips", .run = run_several_trips, .shape = {1000}},
+    {.name = "three trips", .run = run_several_trips, .shape = {70001}},
     {.name = "two tensors", .run = run_two_tensors, .shape = {1000, 257}},
     {.name = "freed on the GPU", .run = run_freed_on_the_gpu, .shape = {1000003}},
     {.name = "too large", .run = run_too_large, .shape = {1000}},
@@ -319,6 +319,7 @@ static const grading_case cases[] = {
     {.name = "chain of 1 layer, n=1", .run = run_chain, .shape = {1, 1}},
     {.name = "chain of 4 layers", .run = run_chain, .shape = {1000, 4}},
     {.name = "chain of 4 layers, n=1000003", .run = run_chain, .shape = {1000003, 4}},
+    {.name = "chain of 300 layers", .run = run_chain, .shape = {3, 300}},
     {.name = "chain of 7 layers with NaN", .run = run_chain, .shape = {1000, 7, 9}},
     {0},
 };

@@ -46,6 +46,7 @@ EXERCISE(206) = {
     .baseline_file = "grader/exercises/206_matmul_naive/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "65x66x67",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -117,6 +117,16 @@ static void sum_nan(const long *shape)
     check_sum("reduce_sum", x, n, 0);
 }
 
+/* shape: n, infinities of each sign */
+static void sum_infinite(const long *shape)
+{
+    const size_t n = (size_t)shape[0];
+    float *x = random_f32(n);
+    x[0] = INFINITY;
+    x[n / 2] = shape[1] ? -INFINITY : INFINITY;
+    check_sum("reduce_sum", x, n, 0);
+}
+
 static void check_max(const float *x, size_t n)
 {
     float out;
@@ -171,12 +181,12 @@ static void max_nan(const long *shape)
     check_max(x, n);
 }
 
-/* shape: rows, cols. Serves the speed test too. */
+/* shape: rows, cols, NaN and infinities. Serves the speed test too. */
 static void check_rows(const char *function, const long *shape)
 {
     const size_t rows = (size_t)shape[0], cols = (size_t)shape[1];
-    const float *x = random_f32(rows * cols);
-    float *out = f32_array(rows);
+    float *x = random_f32(rows * cols), *out = f32_array(rows);
+    sprinkle_special_f32(x, rows * cols, (int)shape[2]);
     double *want = f64_array(rows), *absolute = f64_array(rows);
     parallel(rows, cols, sum_rows, &(row_sums){x, rows * cols, cols, want, absolute});
     call_counted(function, ARGS(out_f32("out", out, rows), in_f32("in", x, rows * cols),
@@ -204,17 +214,21 @@ static const grading_case cases[] = {
     {.name = "sum n=256", .run = sum, .shape = {256}},
     {.name = "sum n=257", .run = sum, .shape = {257}},
     {.name = "sum n=1025", .run = sum, .shape = {1025}},
+    {.name = "sum any n", .run = sum, .shape = {2}, .most = {90000}},
     {.name = "sum n=1000003", .run = sum, .shape = {1000003}},
     {.name = "sum n=2^26+1", .run = sum, .shape = {(1L << 26) + 1}, .where = ON_GPU, .once = true},
     {.name = "sum again and again", .run = sum_again, .shape = {1000}},
     {.name = "sum of an array not aligned to 16 bytes", .run = sum, .shape = {5000, 4}},
     {.name = "sum of large numbers", .run = sum_large, .shape = {100000, 10000}},
     {.name = "sum with NaN", .run = sum_nan, .shape = {1000}},
+    {.name = "sum with infinities", .run = sum_infinite, .shape = {1000, 0}},
+    {.name = "sum with infinities of both signs", .run = sum_infinite, .shape = {1000, 1}},
     {.name = "max n=0", .run = max, .shape = {0, -1, 1}},
     {.name = "max n=1", .run = max, .shape = {1, -1, 1}},
     {.name = "max n=31", .run = max, .shape = {31, -1, 1}},
     {.name = "max n=33", .run = max, .shape = {33, -1, 1}},
     {.name = "max n=1025", .run = max, .shape = {1025, -1, 1}},
+    {.name = "max any n", .run = max, .shape = {2, -1, 1}, .most = {90000}},
     {.name = "max n=1000003", .run = max, .shape = {1000003, -10000, 10000}},
     {.name = "max of negative numbers", .run = max, .shape = {1000, -3, -2}},
     {.name = "max of infinities", .run = max_infinite, .shape = {1000}},
@@ -225,9 +239,12 @@ static const grading_case cases[] = {
     {.name = "row_sum 1x1", .run = rows, .shape = {1, 1}},
     {.name = "row_sum 7x33", .run = rows, .shape = {7, 33}},
     {.name = "row_sum 33x7", .run = rows, .shape = {33, 7}},
+    {.name = "row_sum 9x64", .run = rows, .shape = {9, 64}},
     {.name = "row_sum 3x1025", .run = rows, .shape = {3, 1025}},
     {.name = "row_sum 1x100003", .run = rows, .shape = {1, 100003}},
+    {.name = "row_sum any shape", .run = rows, .shape = {1, 1}, .most = {40, 3000}},
     {.name = "row_sum 70000x3", .run = rows, .shape = {70000, 3}},
+    {.name = "row_sum with NaN", .run = rows, .shape = {33, 70, 2}},
     {.name = "row_sum 2000000x33",
      .run = rows,
      .shape = {2000000, 33},
@@ -315,6 +332,7 @@ EXERCISE(208) = {
     .baseline_file = "grader/exercises/208_reduce/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "sum n=1025",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -147,11 +147,28 @@ static void forward_infinite(const long *shape)
     check_forward((int)shape[0], x, 100, 0, false);
 }
 
-static void relu_nan(const long *shape)
+static void forward_nan(const long *shape)
 {
-    float *x = random_f32((size_t)shape[0]);
-    sprinkle_f32(x, (size_t)shape[0], NAN, 5);
-    check_forward(RELU, x, (size_t)shape[0], 0, false);
+    float *x = random_f32(1000);
+    sprinkle_f32(x, 1000, NAN, 5);
+    check_forward((int)shape[0], x, 1000, 0, false);
+}
+
+/* In x, where nothing says what the slope of ReLU is. */
+static void backward_nan(const long *shape)
+{
+    float *x = random_f32(1000);
+    sprinkle_f32(x, 1000, NAN, 5);
+    check_backward((int)shape[0], x, 1000, 0, false);
+}
+
+/* Where exp overflows or tanh is 1, there is no slope left. */
+static void backward_infinite(const long *shape)
+{
+    float *x = random_f32(100);
+    sprinkle_f32(x, 100, INFINITY, 5);
+    sprinkle_f32(x, 100, -INFINITY, 5);
+    check_backward((int)shape[0], x, 100, 0, false);
 }
 
 static void relu_zeros(const long *shape)
@@ -188,7 +205,7 @@ static void relu_zeros(const long *shape)
 static const grading_case cases[] = {
     ROWS_OF("relu", RELU),
     ROW("relu forward, infinities", forward_infinite, RELU),
-    ROW("relu forward, NaN", relu_nan, 1000),
+    ROW("relu forward, NaN", forward_nan, RELU),
     ROW("relu backward, zeros", relu_zeros, 1000),
     {.name = "relu forward n=2^24+3",
      .run = forward,
@@ -197,9 +214,17 @@ static const grading_case cases[] = {
      .once = true},
     ROWS_OF("sigmoid", SIGMOID),
     ROW("sigmoid forward, infinities", forward_infinite, SIGMOID),
+    ROW("sigmoid forward, NaN", forward_nan, SIGMOID),
+    ROW("sigmoid backward, NaN", backward_nan, SIGMOID),
+    ROW("sigmoid backward, infinities", backward_infinite, SIGMOID),
     ROWS_OF("tanh", TANH),
     ROW("tanh forward, infinities", forward_infinite, TANH),
+    ROW("tanh forward, NaN", forward_nan, TANH),
+    ROW("tanh backward, NaN", backward_nan, TANH),
+    ROW("tanh backward, infinities", backward_infinite, TANH),
     ROWS_OF("gelu", GELU),
+    ROW("gelu forward, NaN", forward_nan, GELU),
+    ROW("gelu backward, NaN", backward_nan, GELU),
     {0},
 };
 
@@ -301,6 +326,7 @@ EXERCISE(301) = {
     .functions = {"relu_forward", "relu_backward", "sigmoid_forward", "sigmoid_backward",
                   "tanh_forward", "tanh_backward", "gelu_forward", "gelu_backward"},
     .baseline_file = "grader/exercises/301_activations/baseline.cu",
+    .exponentials = true,
     .points = 10,
     .speed_points = 5,
     .cases = cases,

@@ -1,5 +1,6 @@
 /* 303_linear.c: the linear layer against a plain product of matrices, its gradients against two
- * more and against each other; its speed against a kernel without tiles. shape: batch, in, out */
+ * more and against each other; the speed of both against kernels without tiles. shape: batch, in,
+ * out */
 #include "exercises/shared/layer_cases.h"
 
 #include <math.h>
@@ -37,16 +38,15 @@ static argument wanted(const char *name, float *data, long count)
     return data ? out_f32(name, data, (size_t)count) : null_pointer();
 }
 
-static void backward(const layer *l)
+static void backward(const char *function, const layer *l)
 {
-    call_cuda("linear_backward",
-              ARGS(wanted("grad_x", l->grad_x, l->batch * l->in),
-                   wanted("grad_w", l->grad_w, l->out * l->in),
-                   wanted("grad_bias", l->grad_bias, l->out),
-                   in_f32("grad_y", l->grad_y, (size_t)(l->batch * l->out)),
-                   in_f32("x", l->x, (size_t)(l->batch * l->in)),
-                   in_f32("w", l->w, (size_t)(l->out * l->in)), i32((int)l->batch), i32((int)l->in),
-                   i32((int)l->out), stream()));
+    call_cuda(function, ARGS(wanted("grad_x", l->grad_x, l->batch * l->in),
+                             wanted("grad_w", l->grad_w, l->out * l->in),
+                             wanted("grad_bias", l->grad_bias, l->out),
+                             in_f32("grad_y", l->grad_y, (size_t)(l->batch * l->out)),
+                             in_f32("x", l->x, (size_t)(l->batch * l->in)),
+                             in_f32("w", l->w, (size_t)(l->out * l->in)), i32((int)l->batch),
+                             i32((int)l->in), i32((int)l->out), stream()));
 }
 
 static void expect_y(const layer *l)
@@ -114,7 +114,18 @@ static void run_forward_nan(const long *shape)
 static void run_backward(const long *shape)
 {
     const layer l = random_layer(shape);
-    backward(&l);
+    backward("linear_backward", &l);
+    expect_gradients(&l);
+}
+
+/* Each NaN and each infinity shows in all that it is a factor of. */
+static void run_backward_nan(const long *shape)
+{
+    const layer l = random_layer(shape);
+    sprinkle_special_f32(l.x, (size_t)(l.batch * l.in), 1);
+    sprinkle_special_f32(l.w, (size_t)(l.out * l.in), 1);
+    sprinkle_special_f32(l.grad_y, (size_t)(l.batch * l.out), 1);
+    backward("linear_backward", &l);
     expect_gradients(&l);
 }
 
@@ -122,7 +133,15 @@ static void run_without_grad_x(const long *shape)
 {
     layer l = random_layer(shape);
     l.grad_x = NULL;
-    backward(&l);
+    backward("linear_backward", &l);
+    expect_gradients(&l);
+}
+
+static void run_grad_x_alone(const long *shape)
+{
+    layer l = random_layer(shape);
+    l.grad_w = l.grad_bias = NULL;
+    backward("linear_backward", &l);
     expect_gradients(&l);
 }
 
@@ -130,7 +149,7 @@ static void run_without_grad_w(const long *shape)
 {
     layer l = random_layer(shape);
     l.grad_w = NULL;
-    backward(&l);
+    backward("linear_backward", &l);
     expect_gradients(&l);
 }
 
@@ -138,7 +157,7 @@ static void run_without_grad_bias(const long *shape)
 {
     layer l = random_layer(shape);
     l.grad_bias = NULL;
-    backward(&l);
+    backward("linear_backward", &l);
     expect_gradients(&l);
 }
 
@@ -157,7 +176,7 @@ static void run_adjoint(const long *shape)
     layer l = random_layer(shape);
     l.bias = NULL;
     forward("linear_forward", &l, 0);
-    backward(&l);
+    backward("linear_backward", &l);
     double scale = 1.0;
     const double from_y = dot(l.grad_y, l.y, l.batch * l.out, &scale);
     const double from_x = dot(l.grad_x, l.x, l.batch * l.in, &scale);
@@ -168,11 +187,18 @@ static void run_adjoint(const long *shape)
            "grad_y . y is %.7g, but grad_w . w is %.7g", from_y, from_w);
 }
 
-static void run_timed(const char *function, const long *shape)
+static void run_forward_timed(const char *function, const long *shape)
 {
     const layer l = random_layer(shape);
     forward(function, &l, 0);
     expect_y(&l);
+}
+
+static void run_backward_timed(const char *function, const long *shape)
+{
+    const layer l = random_layer(shape);
+    backward(function, &l);
+    expect_gradients(&l);
 }
 
 static const grading_case cases[] = {
@@ -184,6 +210,10 @@ static const grading_case cases[] = {
     {.name = "forward_1x1000x512", .run = run_forward, .shape = {1, 1000, 512}},
     {.name = "forward_64x784x128", .run = run_forward, .shape = {64, 784, 128}},
     {.name = "forward_64x128x10", .run = run_forward, .shape = {64, 128, 10}},
+    LONG_ROW("forward_70001x2x3", run_forward, 70001, 2, 3),
+    LONG_ROW("forward_2x5003x3", run_forward, 2, 5003, 3),
+    LONG_ROW("forward_2x3x70001", run_forward, 2, 3, 70001),
+    {.name = "forward_any_shape", .run = run_forward, .shape = {1, 1, 1}, .most = {60, 700, 60}},
     {.name = "forward_empty_batch", .run = run_forward, .shape = {0, 5, 3}},
     {.name = "forward_no_inputs", .run = run_forward, .shape = {5, 0, 3}},
     {.name = "forward_no_bias", .run = run_forward_no_bias, .shape = {31, 47, 21}},
@@ -195,7 +225,13 @@ static const grading_case cases[] = {
     {.name = "backward_33x1x129", .run = run_backward, .shape = {33, 1, 129}},
     {.name = "backward_1x300x257", .run = run_backward, .shape = {1, 300, 257}},
     {.name = "backward_129x65x10", .run = run_backward, .shape = {129, 65, 10}},
+    LONG_ROW("backward_5003x2x3", run_backward, 5003, 2, 3),
+    LONG_ROW("backward_70001x2x3, grad_x alone", run_grad_x_alone, 70001, 2, 3),
+    LONG_ROW("backward_2x70001x3", run_backward, 2, 70001, 3),
+    LONG_ROW("backward_2x3x5003", run_backward, 2, 3, 5003),
+    LONG_ROW("backward_2x3x70001, without grad_x", run_without_grad_x, 2, 3, 70001),
     {.name = "backward_empty_batch", .run = run_backward, .shape = {0, 5, 3}},
+    {.name = "backward_nan", .run = run_backward_nan, .shape = {37, 29, 41}},
     {.name = "backward_without_grad_x", .run = run_without_grad_x, .shape = {19, 23, 37}},
     {.name = "backward_without_grad_w", .run = run_without_grad_w, .shape = {19, 23, 37}},
     {.name = "backward_without_grad_bias", .run = run_without_grad_bias, .shape = {19, 23, 37}},
@@ -220,12 +256,21 @@ static const speed_test speed[] = {
     {.metric = "times linear_forward without tiles, batch 2048, 1024 to 1024",
      .function = "linear_forward",
      .baseline = "baseline_linear_forward",
-     .run = run_timed,
+     .run = run_forward_timed,
      .shape = {2048, 1024, 1024},
      .where = ON_GPU,
      .threshold = 3.0,
      .flop = 2.0 * 2048 * 1024 * 1024,
      .peer_share = 0.0073},
+    {.metric = "times linear_backward without tiles, a million weights: batch 2048, 1024 to 1024",
+     .function = "linear_backward",
+     .baseline = "baseline_linear_backward",
+     .run = run_backward_timed,
+     .shape = {2048, 1024, 1024},
+     .where = ON_GPU,
+     .threshold = 0.8,
+     .flop = 4.0 * 2048 * 1024 * 1024,
+     .peer_share = 0.097}, /* that of 211's, whose kernels these are */
     {0},
 };
 
@@ -233,19 +278,34 @@ static const traffic_test traffic[] = {
     {.metric = "bytes moved, times fewer than linear_forward without tiles, batch 128, 128 to 128",
      .function = "linear_forward",
      .baseline = "baseline_linear_forward",
-     .run = run_timed,
+     .run = run_forward_timed,
      .shape = {128, 128, 128},
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 20.0},
+    {.metric = "bytes moved, times fewer than linear_backward without tiles, batch 128, 128 to 128",
+     .function = "linear_backward",
+     .baseline = "baseline_linear_backward",
+     .run = run_backward_timed,
+     .shape = {128, 128, 128},
+     .count = moved_bytes,
+     .bound = AT_LEAST,
+     .wanted = 6.0},
     {.metric = "bank conflicts a multiply-add of a warp, batch 128, 128 to 128",
      .function = "linear_forward",
-     .run = run_timed,
+     .run = run_forward_timed,
      .shape = {128, 128, 128},
      .count = bank_conflicts,
      .ideal = 128.0 * 128 * 128 / 32,
      .bound = AT_MOST,
      .wanted = 0.2},
+    {.metric = "kernels launched by linear_backward, batch 64, 48 to 40",
+     .function = "linear_backward",
+     .run = run_backward_timed,
+     .shape = {64, 48, 40},
+     .count = kernel_launches,
+     .bound = AT_MOST,
+     .wanted = 3},
     {0},
 };
 
@@ -254,10 +314,12 @@ EXERCISE(303) = {
     .name = "linear",
     .file = "phase3_layers/303_linear.cu",
     .functions = {"linear_forward", "linear_backward"},
-    .prerequisites = {302},
+    .prerequisites = {212, 302},
+    .own_prerequisites = true,
     .baseline_file = "grader/exercises/303_linear/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "forward_17x33x65",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

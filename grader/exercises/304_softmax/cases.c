@@ -21,6 +21,20 @@ static void suspect_columns(const float *x, long rows, long cols)
     suspect("the softmax of each column, not of each row", wrong);
 }
 
+/* Each row as it should be, times what its first element is off by. */
+static void suspect_sums(const float *y, const double *want, long rows, long cols)
+{
+    double *wrong = f64_array((size_t)(rows * cols));
+    if (cols < 2) return;
+    for (long i = 0; i < rows * cols; i++) {
+        const long first = i / cols * cols;
+        const double factor = y[first] / want[first];
+        wrong[i] = want[i] * (isfinite(factor) && factor > 0.0 ? factor : 1.0);
+    }
+    suspect("each row is off by one factor: its sum is wrong (not rescaled when the maximum grew?)",
+            wrong);
+}
+
 static void expect_softmax(const float *y, const float *x, long rows, long cols)
 {
     double *want = f64_array((size_t)(rows * cols));
@@ -30,6 +44,7 @@ static void expect_softmax(const float *y, const float *x, long rows, long cols)
     if (!is_close(l, y, want, scale, FP32_NORM_TOLERANCE)) {
         suspect_softmax(want, x, rows, cols);
         suspect_columns(x, rows, cols);
+        suspect_sums(y, want, rows, cols);
     }
     expect_close(l, y, want, scale, FP32_NORM_TOLERANCE);
 }
@@ -151,6 +166,15 @@ static void run_backward(const long *shape)
     backward_and_check(random_f32((size_t)(shape[0] * shape[1])), y, shape[0], shape[1]);
 }
 
+/* Of grad_y: its row is NaN, or infinite. No weight is 0. */
+static void run_backward_nan(const long *shape)
+{
+    const size_t size = (size_t)(shape[0] * shape[1]);
+    float *grad_y = random_f32(size);
+    sprinkle_special_f32(grad_y, size, 1);
+    backward_and_check(grad_y, random_softmax(shape[0], shape[1], 2.0f), shape[0], shape[1]);
+}
+
 /* Nearly all of the weight on one entry: the gradient all but vanishes. */
 static void run_backward_peaked(const long *shape)
 {
@@ -177,8 +201,14 @@ static const grading_case cases[] = {
     {.name = "forward_2x1025", .run = run_forward, .shape = {2, 1025}},
     {.name = "forward_5x3001", .run = run_forward, .shape = {5, 3001}},
     {.name = "forward_2x131072", .run = run_forward, .shape = {2, 131072}},
+    {.name = "forward_any_shape", .run = run_forward, .shape = {1, 1}, .most = {9, 4000}},
+    {.name = "forward_large_values_any_shape",
+     .run = run_large_values,
+     .shape = {1, 601},
+     .most = {5, 4000}},
+    {.name = "forward_masked_any_shape", .run = run_masked, .shape = {2, 601}, .most = {5, 4000}},
     {.name = "forward_empty", .run = run_forward, .shape = {0, 7}},
-    {.name = "forward_many_rows", .run = run_forward, .shape = {65537, 2}, .once = true},
+    LONG_ROW("forward_many_rows", run_forward, 65537, 2),
     {.name = "forward_large_values", .run = run_large_values, .shape = {9, 301}},
     {.name = "forward_all_negative", .run = run_all_negative, .shape = {9, 301}},
     {.name = "forward_equal", .run = run_equal, .shape = {7, 257}},
@@ -193,6 +223,8 @@ static const grading_case cases[] = {
     {.name = "backward_5x3001", .run = run_backward, .shape = {5, 3001}},
     {.name = "backward_2x131072", .run = run_backward, .shape = {2, 131072}},
     {.name = "backward_empty", .run = run_backward, .shape = {0, 7}},
+    LONG_ROW("backward_many_rows", run_backward, 65537, 2),
+    {.name = "backward_nan", .run = run_backward_nan, .shape = {9, 263}},
     {.name = "backward_peaked", .run = run_backward_peaked, .shape = {11, 97}},
     {.name = "forward_70001x131", .run = run_forward, .shape = {70001, 131}, .where = ON_GPU},
     {.name = "backward_70001x131", .run = run_backward, .shape = {70001, 131}, .where = ON_GPU},
@@ -231,8 +263,11 @@ EXERCISE(304) = {
     .file = "phase3_layers/304_softmax.cu",
     .functions = {"softmax_forward", "softmax_backward"},
     .baseline_file = "grader/exercises/304_softmax/baseline.cu",
+    .exponentials = true,
+    .masks = true,
     .points = 10,
     .speed_points = 5,
+    .see = "forward_17x33",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

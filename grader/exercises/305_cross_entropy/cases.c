@@ -92,11 +92,17 @@ static void suspect_loss(const batch *b)
     suspect("the maximum starts at 0", max_0);
 }
 
-static void suspect_gradient(const batch *b, const double *grad)
+static void suspect_gradient(const batch *b, const double *grad, long valid)
 {
     const size_t size = (size_t)(b->rows * b->classes);
-    double *over_all = f64_array(size);
-    for (size_t i = 0; i < size; i++) over_all[i] = grad[i] * (double)counted(b) / (double)b->rows;
+    double *over_all = f64_array(size), *whole_one = f64_array(size);
+    for (size_t i = 0; i < size; i++) {
+        const long label = b->labels[i / (size_t)b->classes];
+        const bool is_label = label != b->ignore && (long)i % b->classes == label;
+        over_all[i] = grad[i] * (double)counted(b) / (double)b->rows;
+        whole_one[i] = grad[i] + (is_label ? 1.0 / (double)valid - 1.0 : 0.0);
+    }
+    suspect("the 1 of the label is not divided by the number of rows", whole_one);
     if (counted(b) < b->rows) suspect("the mean counts ignored labels too", over_all);
 }
 
@@ -113,7 +119,7 @@ static void expect_loss_and_gradient(const batch *b, long valid)
     if (!is_close(losses, b->loss, loss, scale, FP32_NORM_TOLERANCE)) suspect_loss(b);
     expect_close(losses, b->loss, loss, scale, FP32_NORM_TOLERANCE);
     if (!is_close(gradients, b->grad, grad, grad_scale, FP32_NORM_TOLERANCE)) {
-        suspect_gradient(b, grad);
+        suspect_gradient(b, grad, valid);
     }
     expect_close(gradients, b->grad, grad, grad_scale, FP32_NORM_TOLERANCE);
 }
@@ -225,6 +231,14 @@ static void run_nan_in_ignored_row(const long *shape)
     expect_loss_and_gradient(&b, counted(&b));
 }
 
+/* A NaN in a row that counts is one in its loss and in all of its gradient. */
+static void run_nan(const long *shape)
+{
+    const batch b = random_batch(shape, 4.0f);
+    sprinkle_f32(b.logits, (size_t)(b.rows * b.classes), NAN, 1);
+    call_and_check(&b);
+}
+
 static void call_and_sample(const char *function, const batch *of)
 {
     const batch b = *of;
@@ -262,6 +276,12 @@ static const grading_case cases[] = {
     {.name = "33x257", .run = run_random, .shape = {33, 257}},
     {.name = "7x1025", .run = run_random, .shape = {7, 1025}},
     {.name = "3x50257", .run = run_random, .shape = {3, 50257}},
+    {.name = "1x70001", .run = run_random, .shape = {1, 70001}},
+    {.name = "any_shape", .run = run_random, .shape = {1, 1}, .most = {20, 4000}},
+    {.name = "large_logits_any_shape",
+     .run = run_large_logits,
+     .shape = {1, 601},
+     .most = {5, 4000}},
     {.name = "empty", .run = run_random, .shape = {0, 10}},
     {.name = "large_logits", .run = run_large_logits, .shape = {19, 301}},
     {.name = "all_negative", .run = run_all_negative, .shape = {19, 301}},
@@ -274,6 +294,7 @@ static const grading_case cases[] = {
     {.name = "ignored_2000x7", .run = run_ignored_labels, .shape = {2000, 7}},
     {.name = "all_ignored", .run = run_all_ignored, .shape = {9, 37}},
     {.name = "nan_in_ignored_row", .run = run_nan_in_ignored_row, .shape = {50, 37}},
+    {.name = "nan", .run = run_nan, .shape = {9, 261}},
     {.name = "70001x10", .run = run_ignored_labels, .shape = {70001, 10}, .where = ON_GPU},
     {.name = "1000x50257",
      .run = run_ignored_labels,
@@ -315,8 +336,11 @@ EXERCISE(305) = {
     .file = "phase3_layers/305_cross_entropy.cu",
     .functions = {"softmax_cross_entropy"},
     .baseline_file = "grader/exercises/305_cross_entropy/baseline.cu",
+    .exponentials = true,
+    .masks = true,
     .points = 10,
     .speed_points = 5,
+    .see = "17x10",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -117,6 +117,18 @@ static void run_all(const long *shape)
     backward(&g, &c);
 }
 
+/* Without padding, so that it is clear what a NaN in grad_y and an infinity in x take part in. */
+static void run_nan(const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const gradients g = all_of(&c);
+    float *grad_y = random_f32(c.y_size), *x = random_f32(c.x_size), *w = random_f32(c.w_size);
+    sprinkle_f32(x, c.x_size, INFINITY, 1);
+    sprinkle_f32(grad_y, c.y_size, NAN, 1);
+    call_backward("conv2d_backward", &g, grad_y, x, w, &c);
+    expect_gradients(&g, grad_y, x, w, &c);
+}
+
 static void run_grad_x_alone(const long *shape)
 {
     const conv_shape c = conv_shape_of(shape);
@@ -230,7 +242,21 @@ static const grading_case cases[] = {
      .shape = {3, 17, 10, 9, 33, 3, 3, 1, 1}},
     {.name = "1x1x4x4 by 1 of 3x3", .run = run_all, .shape = {1, 1, 4, 4, 1, 3, 3, 1, 0}},
     {.name = "40x2x6x5 by 3 of 3x3, pad 1", .run = run_all, .shape = {40, 2, 6, 5, 3, 3, 3, 1, 1}},
+    /* A block per weight or pixel takes its time: more of them only on a GPU. */
+    LONG_ROW("70001x1x1x1 by 1 of 1x1", run_all, 70001, 1, 1, 1, 1, 1, 1, 1, 0),
+    LONG_ROW("1x1100x1x1 by 2 of 1x1", run_all, 1, 1100, 1, 1, 2, 1, 1, 1, 0),
+    LONG_ROW("1x1x70001x1 by 1 of 1x1", run_all, 1, 1, 70001, 1, 1, 1, 1, 1, 0),
+    LONG_ROW("1x1x1x70001 by 1 of 1x1", run_all, 1, 1, 1, 70001, 1, 1, 1, 1, 0),
+    LONG_ROW("1x2x1x1 by 1100 of 1x1", run_all, 1, 2, 1, 1, 1100, 1, 1, 1, 0),
+    LONG_ROW("1x1x1100x2 by 1 of 1099x1", run_all, 1, 1, 1100, 2, 1, 1099, 1, 1, 0),
+    LONG_ROW("1x1x2x1100 by 1 of 1x1099", run_all, 1, 1, 2, 1100, 1, 1, 1099, 1, 0),
+    LONG_ROW("grad_x alone, 70001 channels", run_grad_x_alone, 1, 70001, 1, 1, 2, 1, 1, 1, 0),
+    {.name = "1x1x1x1 by 70001 of 1x1",
+     .run = run_all,
+     .shape = {1, 1, 1, 1, 70001, 1, 1, 1, 0},
+     .where = ON_GPU},
     {.name = "empty batch", .run = run_all, .shape = {0, 3, 5, 7, 4, 3, 3, 1, 1}},
+    {.name = "nan", .run = run_nan, .shape = {3, 4, 9, 8, 5, 3, 3, 1, 0}},
     {.name = "grad_x alone", .run = run_grad_x_alone, .shape = {2, 3, 7, 6, 5, 3, 3, 2, 1}},
     {.name = "grad_w alone", .run = run_grad_w_alone, .shape = {2, 3, 7, 6, 5, 3, 3, 2, 1}},
     {.name = "adjoint, 3x3, pad 1", .run = run_adjoint, .shape = {2, 4, 9, 8, 5, 3, 3, 1, 1}},
@@ -306,6 +332,7 @@ EXERCISE(308) = {
     .baseline_file = "grader/exercises/308_conv2d_backward/baseline.cu",
     .points = 15,
     .speed_points = 5,
+    .see = "2x3x8x11 by 4 of 3x3, pad 1",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

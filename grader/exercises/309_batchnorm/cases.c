@@ -52,15 +52,42 @@ static bool is_baseline(const char *function)
     return strncmp(function, "baseline_", 9) == 0; /* ours, and believed */
 }
 
+/* shape[4]: how many NaN are among them. What becomes of an infinity depends on the order of sums.
+ */
+static float *random_values(const long *shape)
+{
+    const size_t size = norm_of(shape).size;
+    float *x = random_f32(size);
+    sprinkle_f32(x, size, NAN, (int)shape[4]);
+    return x;
+}
+
 /* ---- inference and folding ------------------------------------------------------------------- */
+
+static double deviation_and_eps(double var)
+{
+    return sqrt(var) + EPS;
+}
+
+static double *infer_wrongly(const norm *d, const float *x, const statistics *s,
+                             double (*deviation)(double var))
+{
+    double *wrong = f64_array(d->size);
+    for (size_t i = 0; i < d->size; i++) {
+        const long c = channel_of(d, i);
+        wrong[i] = ((double)x[i] - s->mean[c]) / deviation(s->var[c]) * s->gamma[c] + s->beta[c];
+    }
+    return wrong;
+}
 
 static void infer(const char *function, const long *shape, bool in_place)
 {
     const norm d = norm_of(shape);
     const size_t channels = (size_t)d.channels;
     const statistics s = random_statistics(channels);
-    float *x = random_f32(d.size), *y = f32_array(d.size);
+    float *x = random_values(shape), *y = f32_array(d.size);
     double *want = f64_array(d.size), *scale = f64_array(d.size);
+    if (channels > 1) s.var[channels - 1] = 0.0f; /* of a filter that never answered */
     for (size_t i = 0; i < d.size && !is_baseline(function); i++) {
         const long c = channel_of(&d, i);
         const double factor = s.gamma[c] / sqrt((double)s.var[c] + EPS);
@@ -75,6 +102,11 @@ static void infer(const char *function, const long *shape, bool in_place)
         call_cuda(function, ARGS(out_f32("y", y, d.size), in_f32("x", x, d.size),
                                  STATISTICS(s, channels), SIZES(shape), f32(EPS), stream()));
     if (is_baseline(function)) return;
+    if (!is_close(planes_of("y", &d), y, want, scale, FP32_SUM_TOLERANCE)) {
+        suspect("eps is left out", infer_wrongly(&d, x, &s, sqrt));
+        suspect("eps is added to the deviation, not to the variance",
+                infer_wrongly(&d, x, &s, deviation_and_eps));
+    }
     expect_close(planes_of("y", &d), y, want, scale, FP32_SUM_TOLERANCE);
 }
 
@@ -152,25 +184,126 @@ static trained call_forward(const char *function, const float *x, const float *g
     return t;
 }
 
-static void expect_channel(const char *what, long c, double got, double want, double scale)
+/* What a statistic of every channel should be, and what it is where a mistake was made. */
+typedef double channel_value(double old, double mean, double var, double n);
+
+static double right_rstd(double old, double mean, double var, double n)
 {
-    expect(fabs(got - want) <= FP32_NORM_TOLERANCE * scale, "%s[%ld] is %.9g, should be %.9g", what,
-           c, got, want);
+    (void)old, (void)mean, (void)n;
+    return 1.0 / sqrt(var + EPS);
 }
 
-static void expect_statistics(const trained *t, const trained *before, const norm *d, long c,
-                              double mean, double var)
+static double rstd_eps_outside(double old, double mean, double var, double n)
 {
-    const double rstd = 1.0 / sqrt(var + EPS), reach = fabs(mean) + sqrt(var);
-    const double unbiased = var * (double)d->n / (double)(d->n > 1 ? d->n - 1 : 1);
-    const double old_mean = before->running_mean[c], old_var = before->running_var[c];
+    (void)old, (void)mean, (void)n;
+    return 1.0 / (sqrt(var) + EPS);
+}
+
+static double rstd_without_eps(double old, double mean, double var, double n)
+{
+    (void)old, (void)mean, (void)n;
+    return 1.0 / sqrt(var);
+}
+
+static double unbiased(double var, double n)
+{
+    return var * n / (n > 1 ? n - 1 : 1);
+}
+
+static double rstd_unbiased(double old, double mean, double var, double n)
+{
+    return right_rstd(old, mean, unbiased(var, n), n);
+}
+
+static double right_running_mean(double old, double mean, double var, double n)
+{
+    (void)var, (void)n;
+    return old + MOMENTUM * (mean - old);
+}
+
+static double momentum_of_old_mean(double old, double mean, double var, double n)
+{
+    (void)var, (void)n;
+    return mean + MOMENTUM * (old - mean);
+}
+
+static double right_running_var(double old, double mean, double var, double n)
+{
+    (void)mean;
+    return old + MOMENTUM * (unbiased(var, n) - old);
+}
+
+static double biased_running_var(double old, double mean, double var, double n)
+{
+    (void)mean, (void)n;
+    return old + MOMENTUM * (var - old);
+}
+
+typedef struct statistics_of {
+    const norm *d;
+    const double *mean, *var; /* [channels], as they should be */
+} statistics_of;
+
+static double *each_channel(const statistics_of *s, channel_value *value, const float *old)
+{
+    double *values = f64_array((size_t)s->d->channels);
+    for (long c = 0; c < s->d->channels; c++)
+        values[c] = value(old ? old[c] : 0.0, s->mean[c], s->var[c], (double)s->d->n);
+    return values;
+}
+
+/* As it is, where rounding of the squares explains that. */
+static double *rstd_of_cancelled(const statistics_of *s, const float *rstd)
+{
+    double *values = each_channel(s, right_rstd, NULL);
+    for (long c = 0; c < s->d->channels; c++) {
+        const double var = 1.0 / ((double)rstd[c] * rstd[c]) - EPS, mean = s->mean[c];
+        if (!(fabs(var - s->var[c]) > 1e-6 * mean * mean)) values[c] = rstd[c];
+    }
+    return values;
+}
+
+static void suspect_rstd(const statistics_of *s, const float *rstd)
+{
+    suspect("E[x^2] - E[x]^2 cancels where the mean is large: take the mean of (x - mean)^2",
+            rstd_of_cancelled(s, rstd));
+    suspect("eps is added to the deviation, not to the variance",
+            each_channel(s, rstd_eps_outside, NULL));
+    suspect("eps is left out", each_channel(s, rstd_without_eps, NULL));
+    suspect("the variance is divided by n - 1 here: that is for running_var alone",
+            each_channel(s, rstd_unbiased, NULL));
+}
+
+static void expect_statistics(const trained *t, const trained *before, const statistics_of *s)
+{
+    const norm *d = s->d;
     const double drift = 1.0 + sqrt((double)d->n) / 64; /* of a sum of many terms, one by one */
-    expect_channel("mean", c, t->mean[c], mean, drift * reach + 1e-3);
-    expect_channel("rstd", c, t->rstd[c], rstd, rstd * (drift + 0.01 * reach * rstd));
-    expect_channel("running_mean", c, t->running_mean[c], old_mean + MOMENTUM * (mean - old_mean),
-                   fabs(old_mean) + drift * reach);
-    expect_channel("running_var", c, t->running_var[c], old_var + MOMENTUM * (unbiased - old_var),
-                   old_var + drift * unbiased + 0.01 * reach);
+    const double *rstd = each_channel(s, right_rstd, NULL);
+    const double *mean = each_channel(s, right_running_mean, before->running_mean);
+    const double *var = each_channel(s, right_running_var, before->running_var);
+    double *scale[4];
+    for (int i = 0; i < 4; i++) scale[i] = f64_array((size_t)d->channels);
+    for (long c = 0; c < d->channels; c++) {
+        const double reach = fabs(s->mean[c]) + sqrt(s->var[c]);
+        scale[0][c] = drift * reach + 1e-3;
+        scale[1][c] = rstd[c] * (drift + 0.01 * reach * rstd[c]);
+        scale[2][c] = fabs(before->running_mean[c]) + drift * reach;
+        scale[3][c] =
+            before->running_var[c] + drift * unbiased(s->var[c], (double)d->n) + 0.01 * reach;
+    }
+    expect_close(channels_of("mean", d), t->mean, s->mean, scale[0], FP32_NORM_TOLERANCE);
+    if (!is_close(channels_of("rstd", d), t->rstd, rstd, scale[1], FP32_NORM_TOLERANCE))
+        suspect_rstd(s, t->rstd);
+    expect_close(channels_of("rstd", d), t->rstd, rstd, scale[1], FP32_NORM_TOLERANCE);
+    if (!is_close(channels_of("", d), t->running_mean, mean, scale[2], FP32_NORM_TOLERANCE))
+        suspect("momentum is the weight of the new value, not of the old",
+                each_channel(s, momentum_of_old_mean, before->running_mean));
+    expect_close(channels_of("running_mean", d), t->running_mean, mean, scale[2],
+                 FP32_NORM_TOLERANCE);
+    if (!is_close(channels_of("", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE))
+        suspect("the variance in running_var is divided by n - 1, not by n",
+                each_channel(s, biased_running_var, before->running_var));
+    expect_close(channels_of("running_var", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE);
 }
 
 static void forward(const char *function, const float *x, const long *shape)
@@ -182,11 +315,11 @@ static void forward(const char *function, const float *x, const long *shape)
                             .running_var = random_f32_between(channels, 0.1f, 2.0f)};
     const trained t = call_forward(function, x, gamma, beta, &before, shape);
     double *want = f64_array(d.size), *scale = f64_array(d.size);
+    double *means = f64_array(channels), *vars = f64_array(channels);
     for (long c = 0; c < d.channels && !is_baseline(function); c++) {
-        double mean, var;
-        moments(&d, c, x, &mean, &var);
-        const double factor = gamma[c] / sqrt(var + EPS), drift = 1.0 + sqrt((double)d.n) / 64;
-        expect_statistics(&t, &before, &d, c, mean, var);
+        moments(&d, c, x, &means[c], &vars[c]);
+        const double mean = means[c], var = vars[c], drift = 1.0 + sqrt((double)d.n) / 64;
+        const double factor = gamma[c] / sqrt(var + EPS);
         for (size_t i = 0; i < d.n; i++) {
             const size_t at = element(&d, c, i);
             want[at] = (x[at] - mean) * factor + beta[c];
@@ -195,18 +328,25 @@ static void forward(const char *function, const float *x, const long *shape)
         }
     }
     if (is_baseline(function)) return;
+    expect_statistics(&t, &before, &(statistics_of){&d, means, vars});
     expect_close(planes_of("y", &d), t.y, want, scale, 2 * FP32_SUM_TOLERANCE);
 }
 
 static void run_forward(const long *shape)
 {
-    forward("batchnorm_forward", random_f32(norm_of(shape).size), shape);
+    forward("batchnorm_forward", random_values(shape), shape);
 }
 
 /* Far from 0: where the mean of the squares minus the square of the mean is noise. */
 static void run_large_mean(const long *shape)
 {
     forward("batchnorm_forward", random_f32_between(norm_of(shape).size, 9998.0f, 10002.0f), shape);
+}
+
+/* A variance far below eps, which then decides. */
+static void run_tiny_variance(const long *shape)
+{
+    forward("batchnorm_forward", random_f32_between(norm_of(shape).size, -1e-6f, 1e-6f), shape);
 }
 
 static void run_constant(const long *shape)
@@ -228,8 +368,8 @@ static gradients call_backward(const char *function, const long *shape)
 {
     const norm d = norm_of(shape);
     const size_t c = (size_t)d.channels;
-    gradients g = {random_f32(d.size), random_f32(d.size), random_f32_between(c, -2.0f, 2.0f),
-                   f32_array(c),       f32_array(c),       f32_array(d.size),
+    gradients g = {random_f32(d.size), random_values(shape), random_f32_between(c, -2.0f, 2.0f),
+                   f32_array(c),       f32_array(c),         f32_array(d.size),
                    f32_array(c),       f32_array(c)};
     for (long i = 0; i < d.channels; i++) {
         double mean, var;
@@ -364,7 +504,12 @@ static const grading_case cases[] = {
     {.name = "infer 2x3x5x7", .run = run_infer, .shape = {2, 3, 5, 7}},
     {.name = "infer 1x1x1x1", .run = run_infer, .shape = {1, 1, 1, 1}},
     {.name = "infer 3x64x9x11", .run = run_infer, .shape = {3, 64, 9, 11}},
-    {.name = "infer 70000x2x1x1", .run = run_infer, .shape = {70000, 2, 1, 1}},
+    LONG_ROW("infer 70000x2x1x1", run_infer, 70000, 2, 1, 1),
+    LONG_ROW("infer 1x70001x1x1", run_infer, 1, 70001, 1, 1),
+    LONG_ROW("infer 1x1x70001x1", run_infer, 1, 1, 70001, 1),
+    LONG_ROW("infer 1x1x1x70001", run_infer, 1, 1, 1, 70001),
+    {.name = "infer 3x4x8x8", .run = run_infer, .shape = {3, 4, 8, 8}},
+    {.name = "infer with NaN", .run = run_infer, .shape = {2, 5, 6, 7, 2}},
     {.name = "infer in place", .run = run_infer_in_place, .shape = {2, 5, 6, 7}},
     {.name = "infer, empty batch", .run = run_infer, .shape = {0, 3, 5, 7}},
     {.name = "forward 2x3x5x7", .run = run_forward, .shape = {2, 3, 5, 7}},
@@ -372,6 +517,14 @@ static const grading_case cases[] = {
     {.name = "forward 4x17x13x9", .run = run_forward, .shape = {4, 17, 13, 9}},
     {.name = "forward 1500x3x1x1", .run = run_forward, .shape = {1500, 3, 1, 1}},
     {.name = "forward 2x2x40x41", .run = run_forward, .shape = {2, 2, 40, 41}},
+    LONG_ROW("forward 70001x1x1x1", run_forward, 70001, 1, 1, 1),
+    {.name = "forward 3x4x8x8", .run = run_forward, .shape = {3, 4, 8, 8}},
+    {.name = "forward 2x1100x1x1", .run = run_forward, .shape = {2, 1100, 1, 1}},
+    {.name = "forward 2x70001x1x1", .run = run_forward, .shape = {2, 70001, 1, 1}, .where = ON_GPU},
+    LONG_ROW("forward 1x1x70001x1", run_forward, 1, 1, 70001, 1),
+    LONG_ROW("forward 1x1x1x70001", run_forward, 1, 1, 1, 70001),
+    {.name = "forward, tiny variance", .run = run_tiny_variance, .shape = {3, 4, 14, 15}},
+    {.name = "forward with NaN", .run = run_forward, .shape = {3, 17, 5, 7, 1}},
     {.name = "forward of one element", .run = run_forward, .shape = {1, 4, 1, 1}},
     {.name = "forward, means of 10000", .run = run_large_mean, .shape = {3, 4, 14, 15}},
     {.name = "forward, all equal", .run = run_constant, .shape = {2, 3, 4, 5}},
@@ -379,11 +532,23 @@ static const grading_case cases[] = {
     {.name = "backward 4x17x13x9", .run = run_backward, .shape = {4, 17, 13, 9}},
     {.name = "backward 1500x3x1x1", .run = run_backward, .shape = {1500, 3, 1, 1}},
     {.name = "backward 2x2x40x41", .run = run_backward, .shape = {2, 2, 40, 41}},
+    LONG_ROW("backward 70001x1x1x1", run_backward, 70001, 1, 1, 1),
+    {.name = "backward 3x4x8x8", .run = run_backward, .shape = {3, 4, 8, 8}},
+    {.name = "backward 2x1100x1x1", .run = run_backward, .shape = {2, 1100, 1, 1}},
+    {.name = "backward 2x70001x1x1",
+     .run = run_backward,
+     .shape = {2, 70001, 1, 1},
+     .where = ON_GPU},
+    LONG_ROW("backward 1x1x70001x1", run_backward, 1, 1, 70001, 1),
+    LONG_ROW("backward 1x1x1x70001", run_backward, 1, 1, 1, 70001),
+    {.name = "backward with NaN", .run = run_backward, .shape = {3, 17, 5, 7, 1}},
     {.name = "central differences", .run = run_central_differences, .shape = {2, 3, 4, 5}},
     {.name = "adjoint", .run = run_adjoint, .shape = {3, 5, 7, 9}},
     {.name = "fold 4x27", .run = run_fold, .shape = {4, 27, 0}},
     {.name = "fold 5x9 with bias", .run = run_fold, .shape = {5, 9, 1}},
     {.name = "fold 64x576 with bias", .run = run_fold, .shape = {64, 576, 1}},
+    LONG_ROW("fold 70001x2", run_fold, 70001, 2, 1),
+    LONG_ROW("fold 2x70001", run_fold, 2, 70001, 1),
     {.name = "forward 32x64x56x56", .run = run_forward, .shape = {32, 64, 56, 56}, .where = ON_GPU},
     {.name = "backward 32x64x56x56",
      .run = run_backward,
@@ -457,6 +622,7 @@ EXERCISE(309) = {
     .baseline_file = "grader/exercises/309_batchnorm/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "forward 2x3x5x7",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -119,7 +119,7 @@ static void run_nan(const long *shape)
 {
     const size_t n = pooling_of(shape).inputs;
     float *x = random_f32(n);
-    sprinkle_f32(x, n, NAN, 3);
+    sprinkle_special_f32(x, n, 3);
     forward_and_check("maxpool2d_forward", x, shape);
 }
 
@@ -136,8 +136,9 @@ static void call_backward(const char *function, float *grad_x, const float *grad
 static void backward(const char *function, const long *shape)
 {
     const pooling p = pooling_of(shape);
-    const float *x = random_f32(p.inputs), *grad_y = random_f32(p.outputs);
+    float *x = random_f32(p.inputs), *grad_y = random_f32(p.outputs);
     float *grad_x = f32_array(p.inputs);
+    sprinkle_special_f32(grad_y, p.outputs, (int)shape[7]);
     int *argmax = i32_array(p.outputs);
     double *y = f64_array(p.outputs), *want = f64_array(p.inputs);
     reference_forward(y, argmax, x, &p);
@@ -216,8 +217,8 @@ static void run_adjoint(const long *shape)
 static void run_average(const long *shape)
 {
     const size_t planes = (size_t)(shape[0] * shape[1]), pixels = (size_t)(shape[2] * shape[3]);
-    const float *x = random_f32(planes * pixels);
-    float *y = f32_array(planes);
+    float *x = random_f32(planes * pixels), *y = f32_array(planes);
+    sprinkle_special_f32(x, planes * pixels, (int)shape[4]);
     double *want = f64_array(planes), *scale = f64_array(planes);
     call_cuda(
         "global_avgpool_forward",
@@ -233,9 +234,9 @@ static void run_average(const long *shape)
 static void run_average_backward(const long *shape)
 {
     const size_t planes = (size_t)(shape[0] * shape[1]), pixels = (size_t)(shape[2] * shape[3]);
-    const float *grad_y = random_f32(planes);
-    float *grad_x = f32_array(planes * pixels);
+    float *grad_y = random_f32(planes), *grad_x = f32_array(planes * pixels);
     double *want = f64_array(planes * pixels);
+    sprinkle_special_f32(grad_y, planes, (int)shape[4]);
     call_cuda("global_avgpool_backward",
               ARGS(out_f32("grad_x", grad_x, planes * pixels), in_f32("grad_y", grad_y, planes),
                    SIZES(shape), stream()));
@@ -290,7 +291,11 @@ static const grading_case cases[] = {
     {.name = "1x1x17x6 by 5, stride 3, pad 2", .run = run_random, .shape = {1, 1, 17, 6, 5, 3, 2}},
     {.name = "1x3x7x7 by 2, stride 3", .run = run_random, .shape = {1, 3, 7, 7, 2, 3, 0}},
     {.name = "1x2x1x1 by 1", .run = run_random, .shape = {1, 2, 1, 1, 1, 1, 0}},
-    {.name = "70000x1x2x2 by 2", .run = run_random, .shape = {70000, 1, 2, 2, 2, 2, 0}},
+    LONG_ROW("70000x1x2x2 by 2", run_random, 70000, 1, 2, 2, 2, 2, 0),
+    LONG_ROW("1x70001x2x2 by 2", run_random, 1, 70001, 2, 2, 2, 2, 0),
+    LONG_ROW("1x1x70001x1 by 1", run_random, 1, 1, 70001, 1, 1, 1, 0),
+    LONG_ROW("1x1x1x70001 by 1", run_random, 1, 1, 1, 70001, 1, 1, 0),
+    {.name = "1x1x45x46 by 41", .run = run_random, .shape = {1, 1, 45, 46, 41, 1, 0}},
     {.name = "empty batch", .run = run_random, .shape = {0, 3, 8, 8, 2, 2, 0}},
     {.name = "negative, pad 1", .run = run_negative, .shape = {2, 2, 6, 7, 3, 2, 1}},
     {.name = "all -infinity", .run = run_infinite, .shape = {1, 2, 5, 6, 3, 2, 1}},
@@ -308,6 +313,12 @@ static const grading_case cases[] = {
     {.name = "backward 1x3x8x8 by 2, stride 3",
      .run = run_backward,
      .shape = {1, 3, 8, 8, 2, 3, 0}},
+    LONG_ROW("backward 70001x1x1x1 by 1", run_backward, 70001, 1, 1, 1, 1, 1, 0),
+    LONG_ROW("backward 1x70001x1x1 by 1", run_backward, 1, 70001, 1, 1, 1, 1, 0),
+    LONG_ROW("backward 1x1x70001x1 by 1", run_backward, 1, 1, 70001, 1, 1, 1, 0),
+    LONG_ROW("backward 1x1x1x70001 by 1", run_backward, 1, 1, 1, 70001, 1, 1, 0),
+    {.name = "backward 1x1x45x46 by 41", .run = run_backward, .shape = {1, 1, 45, 46, 41, 1, 0}},
+    {.name = "backward, nan", .run = run_backward, .shape = {1, 2, 10, 12, 3, 2, 1, 1}},
     {.name = "backward, empty batch", .run = run_backward, .shape = {0, 3, 8, 8, 2, 2, 0}},
     {.name = "backward, central differences",
      .run = run_central_differences,
@@ -316,9 +327,20 @@ static const grading_case cases[] = {
     {.name = "average 2x5x7x7", .run = run_average, .shape = {2, 5, 7, 7}},
     {.name = "average 1x1x1x1", .run = run_average, .shape = {1, 1, 1, 1}},
     {.name = "average 3x17x13x40", .run = run_average, .shape = {3, 17, 13, 40}},
+    LONG_ROW("average 70001x1x1x1", run_average, 70001, 1, 1, 1),
+    LONG_ROW("average 1x70001x1x1", run_average, 1, 70001, 1, 1),
+    LONG_ROW("average 1x1x70001x1", run_average, 1, 1, 70001, 1),
+    LONG_ROW("average 1x1x1x70001", run_average, 1, 1, 1, 70001),
+    {.name = "average, nan", .run = run_average, .shape = {5, 7, 6, 6, 1}},
     {.name = "average, empty batch", .run = run_average, .shape = {0, 5, 7, 7}},
     {.name = "average backward 2x5x7x6", .run = run_average_backward, .shape = {2, 5, 7, 6}},
     {.name = "average backward 33x4x1x3", .run = run_average_backward, .shape = {33, 4, 1, 3}},
+    LONG_ROW("average backward 70001x1x1x1", run_average_backward, 70001, 1, 1, 1),
+    LONG_ROW("average backward 1x70001x1x1", run_average_backward, 1, 70001, 1, 1),
+    LONG_ROW("average backward 1x1x70001x1", run_average_backward, 1, 1, 70001, 1),
+    LONG_ROW("average backward 1x1x1x70001", run_average_backward, 1, 1, 1, 70001),
+    {.name = "average backward 2x4x8x8", .run = run_average_backward, .shape = {2, 4, 8, 8}},
+    {.name = "average backward, nan", .run = run_average_backward, .shape = {5, 7, 3, 6, 1}},
     {.name = "average backward, derivative", .run = run_average_derivative, .shape = {2, 3, 5, 4}},
     {.name = "2x64x112x112 by 3, stride 2, pad 1",
      .run = run_random,
@@ -397,6 +419,7 @@ EXERCISE(310) = {
     .baseline_file = "grader/exercises/310_pooling/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "2x3x8x10 by 2, stride 2",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -1,6 +1,6 @@
 /* 406_streams.c: every chunk once, whatever their number and size, from page-locked and pageable
  * memory; nothing left behind; its speed against copy, kernel, copy, and on softgpu how much could
- * overlap, in how much memory. shape: n, iterations, chunks, streams, pinned */
+ * overlap, in how much memory. shape: n, iterations, chunks, streams, pinned, NaN and infinities */
 #include "correctness/case.h"
 
 #include <math.h>
@@ -74,8 +74,8 @@ static void call(const char *function, float *out, const float *in, const long *
 static void run_pipeline(const long *shape)
 {
     const size_t n = (size_t)shape[0];
-    const float *in = random_f32(n);
-    float *out = f32_array(n);
+    float *in = random_f32(n), *out = f32_array(n);
+    sprinkle_special_f32(in, n, (int)shape[5]);
     call("pipeline", out, in, shape);
     expect_close((layout){"h_out", 1, n}, out, reference(in, n, shape[1]), NULL, TOLERANCE);
     expect_sent(n);
@@ -164,6 +164,8 @@ static const grading_case cases[] = {
     {.name = "10 in 6 chunks", .run = run_pipeline, .shape = {10, 3, 6, 2, 1}},
     {.name = "5 in 8 chunks", .run = run_pipeline, .shape = {5, 3, 8, 3, 1}},
     {.name = "1000 in 1000 chunks", .run = run_pipeline, .shape = {1000, 3, 1000, 3, 1}},
+    LONG_ROW("3000 in 1500 chunks, 300 streams", run_pipeline, 3000, 2, 1500, 300, 1),
+    {.name = "nan", .run = run_pipeline, .shape = {1000, 3, 7, 2, 1, 5}},
     {.name = "no iterations", .run = run_pipeline, .shape = {3001, 0, 5, 3, 1}},
     {.name = "100 iterations", .run = run_pipeline, .shape = {3001, 100, 5, 3, 1}},
     {.name = "pageable", .run = run_pipeline, .shape = {3001, 3, 5, 3, 0}},
@@ -248,6 +250,7 @@ EXERCISE(406) = {
     .baseline_file = "grader/exercises/406_streams/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "1000 in 7 chunks",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -103,9 +103,11 @@ static void destroy(int number)
     call_aside("step_graph_free", ARGS(handle(number)));
 }
 
+/* shape[2]: NaN, which spread by one element a round */
 static void run_launched(const long *shape)
 {
     const step s = random_step(shape);
+    sprinkle_f32(s.x, (size_t)s.n, NAN, (int)shape[2]);
     launch("step_launch", &s);
     expect_step(&s);
 }
@@ -361,7 +363,10 @@ static const grading_case cases[] = {
     {.name = "launch_2_by_2", .run = run_launched, .shape = {2, 2}},
     {.name = "launch_257_by_3", .run = run_launched, .shape = {257, 3}},
     {.name = "launch_1000_by_40", .run = run_launched, .shape = {1000, 40}},
+    {.name = "launch_70001_by_2", .run = run_launched, .shape = {70001, 2}},
+    {.name = "launch_3_by_1100", .run = run_launched, .shape = {3, 1100}},
     {.name = "launch_1000003_by_3", .run = run_launched, .shape = {1000003, 3}, .where = ON_GPU},
+    {.name = "launch_nan", .run = run_launched, .shape = {1000, 3, 2}},
     {.name = "launch_no_rounds", .run = run_launched, .shape = {100, 0}},
     {.name = "launch_empty", .run = run_launched, .shape = {0, 5}},
     {.name = "graph_1_by_1", .run = run_replayed, .shape = {1, 1, 3}},
@@ -369,6 +374,8 @@ static const grading_case cases[] = {
     {.name = "graph_257_by_3", .run = run_replayed, .shape = {257, 3, 4}},
     {.name = "graph_1000_by_40", .run = run_replayed, .shape = {1000, 40, 3}},
     {.name = "graph_33_by_200", .run = run_replayed, .shape = {33, 200, 2}},
+    {.name = "graph_70001_by_2", .run = run_replayed, .shape = {70001, 2, 1}},
+    LONG_ROW("graph_3_by_1100", run_replayed, 3, 1100, 2),
     {.name = "graph_no_rounds", .run = run_replayed, .shape = {100, 0, 2}},
     {.name = "graph_empty", .run = run_replayed, .shape = {0, 5, 2}},
     {.name = "graph_free_null", .run = run_free_null},
@@ -392,6 +399,9 @@ static const grading_case cases[] = {
     PERSISTENT("300x20x290", 300, 20, 290),
     PERSISTENT("2000x3x150", 2000, 3, 150),
     PERSISTENT("1x100x2000", 1, 100, 2000),
+    PERSISTENT("70001x2x3", 70001, 2, 3),
+    PERSISTENT("2x5003x3", 2, 5003, 3),
+    PERSISTENT("2x3x70001", 2, 3, 70001),
     PERSISTENT("empty_batch", 0, 5, 3),
     PERSISTENT("no_inputs", 40, 0, 50),
     {.name = "persistent_no_bias", .run = run_no_bias, .shape = {150, 17, 170}},
@@ -453,11 +463,15 @@ EXERCISE(407) = {
     .id = 407,
     .name = "graphs",
     .file = "phase4_optimization/407_graphs.cu",
+    .includes = {"phase2_cuda_basics/212_tile.cuh"},
     .functions = {"step_launch", "step_graph_create", "step_graph_run", "step_graph_free",
                   "launch_overhead_ns", "linear_forward_persistent"},
+    .prerequisites = {212},
+    .own_prerequisites = true,
     .baseline_file = "grader/exercises/407_graphs/baseline.cu",
     .points = 15,
     .speed_points = 5,
+    .see = "launch_257_by_3",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

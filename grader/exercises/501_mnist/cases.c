@@ -1,6 +1,6 @@
 /* 501_mnist.c: the network of 112 on the GPU, by the same cases, and its training loop. The labels
  * of the test images stay here: the worker sees the images and hands back logits. */
-#include "exercises/shared/mlp_cases.h"
+#include "exercises/shared/mlp/mlp_cases.h"
 
 #include <math.h>
 
@@ -185,6 +185,7 @@ static void reaches_accuracy(const long *shape)
 /* Few images: the emulated GPU takes milliseconds for each. */
 static const grading_case cases[] = {
     {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 40, 33}},
+    LONG_ROW("predict_300", mlp_prediction, 300),
     {.name = "first_loss", .run = mlp_first_loss, .shape = {100}, .once = true},
     {.name = "last_partial_batch", .run = mlp_parity, .shape = {16, 7, 1, 33, 3}},
     {.name = "parity_20_steps", .run = mlp_parity, .shape = {32, -20}, .once = true},
@@ -227,6 +228,8 @@ EXERCISE(501) = {
     .prerequisites = {208, 301, 303, 305, 314, 404},
     .host_copies = true,
     .own_prerequisites = true,
+    .exponentials = true,
     .points = 30,
+    .see = "predict",
     .cases = cases,
 };

@@ -2,8 +2,8 @@
  * forward pass stage by stage, and its speed as a part of what the core can multiply and add at
  * most. */
 #include "resnet18_weights.h"
-#include "exercises/shared/resnet_cases.h"
-#include "exercises/shared/weights_cases.h"
+#include "exercises/shared/resnet/resnet_cases.h"
+#include "exercises/shared/resnet/weights_cases.h"
 
 #include <math.h>
 #include <string.h>

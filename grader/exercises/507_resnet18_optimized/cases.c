@@ -2,7 +2,7 @@
  * 507_resnet18_optimized.c: the optimized ResNet-18 against the reference in double, each precision
  * as near to it as its rounding allows; its speed against plain kernels in fp32.
  */
-#include "exercises/shared/resnet_cases.h"
+#include "exercises/shared/resnet/resnet_cases.h"
 
 #include "correctness/case.h"
 #include <math.h>

@@ -35,7 +35,9 @@ void conv_random(conv_caller *, const long *shape, bool with_bias);
 void conv_ones(conv_caller *, const long *shape);
 /** Images with a single one in the middle: what comes out is the filter, turned by 180 degrees. */
 void conv_impulse(conv_caller *, const long *shape);
-/** A NaN in x reaches the outputs whose window holds it, and no other. */
+/** A NaN and an infinity in x reach the outputs whose window holds them, those in a filter and in
+ *  the bias their planes, and no other; where the weight meets a zero, that is NaN. It is in the
+ *  middle, where no pixel of the padding meets it. */
 void conv_nan(conv_caller *, const long *shape);
 
 /** The runners of the rows below, for one function. */
@@ -86,6 +88,9 @@ void conv_nan(conv_caller *, const long *shape);
         {.name = "3x17x10x9 by 33 of 3x3, pad 1",                                                  \
          .run = run_random,                                                                        \
          .shape = {3, 17, 10, 9, 33, 3, 3, 1, 1}},                                                 \
+        {.name = "2x4x8x8 by 4 of 3x3, pad 1",                                                     \
+         .run = run_random,                                                                        \
+         .shape = {2, 4, 8, 8, 4, 3, 3, 1, 1}},                                                    \
         {.name = "1x1x4x4 by 1 of 3x3", .run = run_random, .shape = {1, 1, 4, 4, 1, 3, 3, 1, 0}},  \
         {.name = "1x2x5x6 by 3 of 5x6", .run = run_random, .shape = {1, 2, 5, 6, 3, 5, 6, 1, 0}},  \
         {.name = "1x2x1x1 by 2 of 3x3, pad 1",                                                     \
@@ -94,6 +99,18 @@ void conv_nan(conv_caller *, const long *shape);
     {                                                                                              \
         .name = "empty batch", .run = run_random, .shape = { 0, 3, 5, 7, 4, 3, 3, 1, 1 }           \
     }
+
+/* clang-format off */
+/** Each size once beyond what a block, a grid's y or an array on the stack can hold. */
+#define CONV_LONG_ROWS \
+    LONG_ROW("70001x1x1x1 by 1 of 1x1", run_random, 70001, 1, 1, 1, 1, 1, 1, 1, 0), \
+    LONG_ROW("1x5003x1x1 by 2 of 1x1", run_random, 1, 5003, 1, 1, 2, 1, 1, 1, 0), \
+    LONG_ROW("1x1x70001x1 by 1 of 1x1", run_random, 1, 1, 70001, 1, 1, 1, 1, 1, 0), \
+    LONG_ROW("1x1x1x70001 by 1 of 1x1", run_random, 1, 1, 1, 70001, 1, 1, 1, 1, 0), \
+    LONG_ROW("1x1x1x1 by 70001 of 1x1", run_random, 1, 1, 1, 1, 70001, 1, 1, 1, 0), \
+    LONG_ROW("1x1x1100x2 by 1 of 1099x1", run_random, 1, 1, 1100, 2, 1, 1099, 1, 1, 0), \
+    LONG_ROW("1x1x2x1100 by 1 of 1x1099", run_random, 1, 1, 2, 1100, 1, 1, 1099, 1, 0)
+/* clang-format on */
 
 /** With those that only a convolution alone can have. */
 #define CONV_ROWS                                                                                  \

@@ -49,29 +49,46 @@ void matmul_exact(const char *function, const long *shape)
     multiply_and_check(function, a, b, shape, 0);
 }
 
-void matmul_nan(const char *function, const long *shape)
+void expect_matmul_special(const float *c, long m, long n, long row, float in_a, long col,
+                           float in_b)
+{
+    for (long i = 0; i < m; i++) {
+        for (long j = 0; j < n; j++) {
+            const float got = c[i * n + j];
+            if (i == row && (isnan(in_a) || j != col))
+                expect(isnan(in_a) ? isnan(got) : isinf(got),
+                       "%s in row %ld of a is lost in "
+                       "c[%ld][%ld]",
+                       isnan(in_a) ? "a NaN" : "an infinity", row, i, j);
+            else if (j == col)
+                expect(isnan(in_b) ? isnan(got) : isinf(got), "%s in b is lost in c[%ld][%ld]",
+                       isnan(in_b) ? "a NaN" : "an infinity", i, j);
+            else
+                expect(isfinite(got), "c[%ld][%ld] is %g, but its row and column are finite", i, j,
+                       got);
+        }
+    }
+}
+
+/* Which of the two makes its row or column NaN, and which infinite. */
+static void nan_and_infinity(const char *function, const long *shape, float in_a, float in_b)
 {
     const long m = shape[0], n = shape[1], k = shape[2];
     float *a = random_f32((size_t)(m * k)), *b = random_f32((size_t)(k * n));
     float *c = f32_array((size_t)(m * n));
     const long row = (long)random_below(case_random(), (uint64_t)m);
     const long col = (long)random_below(case_random(), (uint64_t)n);
-    a[row * k + 3] = NAN;
-    b[5 * n + col] = INFINITY;
+    a[row * k + (long)random_below(case_random(), (uint64_t)k)] = in_a;
+    b[(long)random_below(case_random(), (uint64_t)k) * n + col] = in_b;
     call_matmul(function, out_f32("c", c, (size_t)(m * n)), in_f32("a", a, (size_t)(m * k)),
                 in_f32("b", b, (size_t)(k * n)), shape);
-    for (long i = 0; i < m; i++) {
-        for (long j = 0; j < n; j++) {
-            const float got = c[i * n + j];
-            if (i == row)
-                expect(isnan(got), "a NaN in row %ld of a is lost in c[%ld][%ld]", row, i, j);
-            else if (j == col)
-                expect(isinf(got), "an infinity in b is lost in c[%ld][%ld]", i, j);
-            else
-                expect(isfinite(got), "c[%ld][%ld] is %g, but its row and column are finite", i, j,
-                       got);
-        }
-    }
+    expect_matmul_special(c, m, n, row, in_a, col, in_b);
+}
+
+void matmul_nan(const char *function, const long *shape)
+{
+    nan_and_infinity(function, shape, NAN, INFINITY);
+    nan_and_infinity(function, shape, -INFINITY, NAN);
 }
 
 /* A baseline is ours: it is called on the same kind of inputs, and believed. */
@@ -100,4 +117,40 @@ void matmul_zero_times_infinity(const char *function, const long *shape)
                 in_f32("b", b, (size_t)(k * n)), shape);
     expect(isnan(c[row * n + col]), "0 * infinity is NaN, but c[%ld][%ld] is %g", row, col,
            c[row * n + col]);
+}
+
+/* ---- by threads ------------------------------------------------------------------------------ */
+
+static void call_threads(const char *function, float *c, const float *a, const float *b,
+                         const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    const unsigned shift = (unsigned)shape[4];
+    call_void(function, ARGS(shifted(out_f32("c", c, (size_t)(m * n)), shift),
+                             shifted(in_f32("a", a, (size_t)(m * k)), shift),
+                             shifted(in_f32("b", b, (size_t)(k * n)), 2 * shift), i32((int)m),
+                             i32((int)n), i32((int)k), i32((int)shape[3])));
+}
+
+void matmul_by_threads(const char *function, const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    const float *a = random_f32((size_t)(m * k)), *b = random_f32((size_t)(k * n));
+    float *c = f32_array((size_t)(m * n));
+    call_threads(function, c, a, b, shape);
+    if (strncmp(function, "baseline_", 9) == 0) return;
+    expect_matmul(c, a, b, m, n, k);
+}
+
+void matmul_by_threads_special(const char *function, const long *shape)
+{
+    const long m = shape[0], n = shape[1], k = shape[2];
+    const size_t size = (size_t)(m * n);
+    float *a = random_f32((size_t)(m * k)), *b = random_f32((size_t)(k * n)), *c = f32_array(size);
+    double *want = f64_array(size), *scale = f64_array(size);
+    sprinkle_special_f32(a, (size_t)(m * k), 2);
+    sprinkle_special_f32(b, (size_t)(k * n), 2);
+    reference_matmul(want, scale, a, b, m, n, k);
+    call_threads(function, c, a, b, shape);
+    expect_close((layout){"c", (size_t)m, (size_t)n}, c, want, scale, FP32_SUM_TOLERANCE);
 }

@@ -1,4 +1,4 @@
-// HOSTILE: hello 5 blocks of 33 | kernels printed
+// HOSTILE: hello 1 block of 1 | no kernel / printed 0 lines
 // Prints what each thread should, without one.
 #include "basics.h"
 

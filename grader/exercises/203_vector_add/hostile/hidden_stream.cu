@@ -1,5 +1,5 @@
 // HOSTILE: bytes moved | counted 3.3
-// Does its wasteful work on a stream of its own, which it does not wait for.
+// Does its wasteful work on a stream of its own.
 #include "basics.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)
@@ -15,8 +15,14 @@ cudaError_t vector_add(float *c, const float *a, const float *b, size_t n, cudaS
 {
     const unsigned blocks = (unsigned)((n + 255) / 256);
     static cudaStream_t hidden;
+    static cudaEvent_t ready, done;
     if (!hidden) cudaStreamCreateWithFlags(&hidden, cudaStreamNonBlocking);
-    (void)stream;
+    if (!ready) cudaEventCreate(&ready);
+    if (!done) cudaEventCreate(&done);
+    cudaEventRecord(ready, stream);
+    cudaStreamWaitEvent(hidden, ready, 0);
     if (n) add_kernel<<<blocks, 256, 0, hidden>>>(c, a, b, n);
+    cudaEventRecord(done, hidden);
+    cudaStreamWaitEvent(stream, done, 0);
     return cudaGetLastError();
 }

@@ -23,8 +23,8 @@ __global__ static void row_kernel(float *loss, float *grad_logits, const float *
 
     float max = -INFINITY, sum = 0.0f; /* of the columns of this lane so far */
     for (int c = lane; c < classes && !ignored; c += 32) {
+        if (x[c] == -INFINITY) continue; /* no weight */
         float larger = fmaxf(max, x[c]);
-        if (larger == -INFINITY) continue; /* no weight */
         sum = sum * expf(max - larger) + expf(x[c] - larger);
         max = larger;
     }
@@ -32,7 +32,10 @@ __global__ static void row_kernel(float *loss, float *grad_logits, const float *
         float other_max = __shfl_xor_sync(0xffffffffu, max, d);
         float other_sum = __shfl_xor_sync(0xffffffffu, sum, d);
         float larger = fmaxf(max, other_max);
-        if (larger == -INFINITY) continue;
+        if (larger == -INFINITY) { /* of nothing, or of a NaN */
+            sum += other_sum;
+            continue;
+        }
         sum = sum * expf(max - larger) + other_sum * expf(other_max - larger);
         max = larger;
     }

@@ -249,26 +249,39 @@ static double tolerance_of(const reference_mlp *reference, int part)
            reference->drift[part] / norm_of(reference->params + parts[part].begin, count);
 }
 
-void mlp_expect_params(const reference_mlp *reference, const char *when)
+static bool has_nan(const float *x, size_t count)
 {
-    float *params = f32_array(MLP_PARAMS);
-    mlp_get_params_here(params);
+    size_t i = 0;
+    while (i < count && !isnan(x[i])) i++;
+    return i < count;
+}
+
+void mlp_expect_these(const reference_mlp *reference, const float *params, const char *when)
+{
     for (int part = 0; part < PARTS; part++) {
         char name[64];
         const size_t begin = parts[part].begin;
         snprintf(name, sizeof name, "%s %s", parts[part].name, when);
         layout l = {name, parts[part].rows, parts[part].cols};
+        expect(!has_nan(params + begin, l.rows * l.cols),
+               "%s has NaN in it: inf / inf or 0 / 0, as Adam's bias correction gives for step 0, "
+               "where 1 - beta^0 is 0: steps count from 1",
+               name);
         expect_norm_close(l, params + begin, reference->params + begin, NULL, 0,
                           tolerance_of(reference, part));
     }
 }
 
-/* Would mlp_expect_params be content? */
-static bool params_agree(const reference_mlp *reference)
+void mlp_expect_params(const reference_mlp *reference, const char *when)
 {
     float *params = f32_array(MLP_PARAMS);
-    double *off = f64_array(MLP_PARAMS);
     mlp_get_params_here(params);
+    mlp_expect_these(reference, params, when);
+}
+
+bool mlp_params_agree(const reference_mlp *reference, const float *params)
+{
+    double *off = f64_array(MLP_PARAMS);
     for (int i = 0; i < MLP_PARAMS; i++) off[i] = params[i] - reference->params[i];
     for (int part = 0; part < PARTS; part++) {
         const size_t begin = parts[part].begin, count = parts[part].rows * parts[part].cols;
@@ -335,6 +348,13 @@ static int read_sizes(training_step *steps, const long *shape)
         }
     }
     return count;
+}
+
+static bool params_agree(const reference_mlp *reference)
+{
+    float *params = f32_array(MLP_PARAMS);
+    mlp_get_params_here(params);
+    return mlp_params_agree(reference, params);
 }
 
 /* A run of the reference, and the same here. @return where the reference came to */

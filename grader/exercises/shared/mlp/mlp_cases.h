@@ -50,6 +50,10 @@ void mlp_expect_operations(const char *function, double trained, double predicte
 
 /** Parameters are those of the reference, each array within 1e-5 of its norm. */
 void mlp_expect_params(const reference_mlp *, const char *when);
+/** The same of params[MLP_PARAMS] that the caller got. */
+void mlp_expect_these(const reference_mlp *, const float *params, const char *when);
+/** Would mlp_expect_these be content? */
+bool mlp_params_agree(const reference_mlp *, const float *params);
 /** Share of rows whose largest logit is that of the label. */
 double mlp_accuracy(const float *logits, const int *labels, int count);
 

@@ -1,0 +1,114 @@
+/* gpt_cases.c: parameters, calls and comparisons of 508 and 509. */
+#include "gpt_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+float *gpt_random_params(const gpt_config *c)
+{
+    float *params = f32_array(gpt_params(c));
+    for (int i = 0; i < gpt_arrays(c); i++) {
+        const gpt_array a = gpt_array_at(c, i);
+        const size_t count = a.rows * a.cols;
+        float *p = params + a.begin;
+        random_fill_normal(case_random(), p, count, a.matrix ? 1.0f / sqrtf((float)a.cols) : 0.2f);
+        const size_t length = strlen(a.name);
+        const bool factor = !a.matrix && strncmp(a.name + length - 2, "_w", 2) == 0;
+        for (size_t k = 0; factor && k < count; k++) p[k] += 1.0f; /* of a normalization */
+    }
+    return params;
+}
+
+/* ---- the student's network ------------------------------------------------------------------- */
+
+double gpt_forward_flop(const gpt_config *c, double tokens)
+{
+    const double C = c->channels;
+    return 2 * tokens * (c->layers * 12 * C * C + c->vocab * C);
+}
+
+void gpt_create_here(int net, const gpt_config *c, const float *params)
+{
+    call_cuda("gpt_create", ARGS(handle_out(net), host(in_bytes("config", c, sizeof *c)),
+                                 host(in_f32("h_params", params, gpt_params(c)))));
+}
+
+void gpt_forward_here(int net, const gpt_config *c, float *loss, float *logits, const int *tokens,
+                      const int *targets, int batch, int seq)
+{
+    const size_t n = (size_t)batch * (size_t)seq;
+    call_cuda("gpt_forward",
+              ARGS(handle(net), loss ? out_f32("d_loss", loss, 1) : null_pointer(),
+                   logits ? out_f32("d_logits", logits, n * (size_t)c->vocab) : null_pointer(),
+                   in_i32("d_tokens", tokens, n),
+                   targets ? in_i32("d_targets", targets, n) : null_pointer(), i32(batch), i32(seq),
+                   stream()));
+}
+
+void gpt_backward_here(int net)
+{
+    call_cuda("gpt_backward", ARGS(handle(net), stream()));
+}
+
+void gpt_update_here(int net, float lr, float weight_decay, float max_norm)
+{
+    call_cuda("gpt_update", ARGS(handle(net), f32(lr), f32(0.9f), f32(0.95f), f32(1e-8f),
+                                 f32(weight_decay), f32(max_norm), stream()));
+}
+
+void gpt_get_here(const char *function, int net, const gpt_config *c, float *out)
+{
+    call_cuda(function, ARGS(handle(net), host(out_f32(function + 8, out, gpt_params(c)))));
+}
+
+void gpt_free_here(int net)
+{
+    call_cuda("gpt_free", ARGS(handle(net)));
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+void gpt_expect_loss(const char *what, float got, double want, double tolerance)
+{
+    expect(fabs(got - want) <= tolerance * fmax(1.0, fabs(want)), "%s is %.8g, should be %.8g",
+           what, got, want);
+}
+
+static double largest_of(const double *x, size_t count)
+{
+    double largest = 0.0;
+    for (size_t i = 0; i < count; i++) largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+/* Would this mistake show here at all? */
+static bool differs(const double *wrong, const double *want, size_t count, double scale)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(wrong[i] - want[i]) > 10 * GPT_TOLERANCE * scale) return true;
+    }
+    return false;
+}
+
+void gpt_expect_arrays(const gpt_config *c, const float *got, const double *want,
+                       const double *slack, const char *what, const gpt_suspicion *suspicions)
+{
+    for (int i = 0; i < gpt_arrays(c); i++) {
+        const gpt_array a = gpt_array_at(c, i);
+        const size_t at = a.begin, count = a.rows * a.cols;
+        const double largest = largest_of(want + at, count);
+        char name[64];
+        double *scale = f64_array(count);
+        snprintf(name, sizeof name, "%s %s", what, a.name);
+        for (size_t k = 0; k < count; k++) {
+            scale[k] = largest + (slack ? slack[at + k] / GPT_TOLERANCE : 0.0);
+        }
+        for (const gpt_suspicion *s = suspicions; s && s->words; s++) {
+            if (differs(s->wrong + at, want + at, count, largest)) suspect(s->words, s->wrong + at);
+        }
+        const layout l = {name, a.rows, a.cols};
+        expect_close(l, got + at, want + at, scale, GPT_TOLERANCE);
+        if (!slack) expect_norm_close(l, got + at, want + at, NULL, 0, GPT_TOLERANCE);
+    }
+}

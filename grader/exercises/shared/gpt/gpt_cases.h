@@ -1,0 +1,68 @@
+/*
+ * gpt_cases.h: what exercises 508 and 509 have in common: the network in double, and the calls of
+ * the student's.
+ */
+#ifndef GRADER_GPT_CASES_H
+#define GRADER_GPT_CASES_H
+
+#include "correctness/case.h"
+#include "gpt.h"
+
+/** Relative to the norm of an array, or to the largest of its elements; losses and logits. */
+#define GPT_TOLERANCE 1e-4
+
+/** The network in double. */
+typedef struct reference_gpt {
+    gpt_config config;
+    double *params, *grad, *m, *v; /* [gpt_params] each */
+    double *head_grad; /* [vocab x channels] the part of wte's gradient that came from the logits */
+    double *slack;     /* [gpt_params] how far honest fp32 may be off after the updates so far */
+    int step;
+
+    int batch, seq; /* of the last forward pass; and what it left: */
+    const int *tokens, *targets;
+    struct reference_layer *layers;
+    double *x, *lnf, *mean, *rstd, *logits; /* logits [batch x seq x vocab] */
+} reference_gpt;
+
+/** Parameters as gpt_init's, with nothing 0 or 1: a bias that is left out shows. */
+float *gpt_random_params(const gpt_config *);
+reference_gpt reference_gpt_create(const gpt_config *, const float *params);
+/** tokens and targets, which may be NULL, must stay. @return the mean loss, or 0 */
+double reference_gpt_forward(reference_gpt *, const int *tokens, const int *targets, int batch,
+                             int seq);
+/** The gradients of the last forward pass. */
+void reference_gpt_backward(reference_gpt *);
+/** AdamW with beta 0.9 and 0.95, epsilon 1e-8, as gpt_update. @return the norm before clipping */
+double reference_gpt_update(reference_gpt *, double lr, double weight_decay, double max_norm);
+
+/* The student's networks, by the number of their handle. */
+void gpt_create_here(int net, const gpt_config *, const float *params);
+/** @param loss [1], logits [batch x seq x vocab], targets [batch x seq]: each may be NULL */
+void gpt_forward_here(int net, const gpt_config *, float *loss, float *logits, const int *tokens,
+                      const int *targets, int batch, int seq);
+void gpt_backward_here(int net);
+void gpt_update_here(int net, float lr, float weight_decay, float max_norm);
+void gpt_get_here(const char *function, int net, const gpt_config *, float *out);
+void gpt_free_here(int net);
+
+/** What all parameters or gradients would be after a mistake that the words describe. */
+typedef struct gpt_suspicion {
+    const char *words;
+    const double *wrong; /* [gpt_params] */
+} gpt_suspicion;
+
+/**
+ * Array by array: every element, against the largest of its array, and the norm.
+ * @param slack      as in reference_gpt, and then elements alone; or NULL
+ * @param what       e.g. "the gradient of": stands before the name of an array
+ * @param suspicions end with one without words; or NULL
+ */
+void gpt_expect_arrays(const gpt_config *, const float *got, const double *want,
+                       const double *slack, const char *what, const gpt_suspicion *suspicions);
+/** What became of a loss. @param what e.g. "the loss of step 3" */
+void gpt_expect_loss(const char *what, float got, double want, double tolerance);
+/** Multiply-adds of a forward pass in its products, times two. */
+double gpt_forward_flop(const gpt_config *, double tokens);
+
+#endif
