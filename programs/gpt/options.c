@@ -1,0 +1,138 @@
+/* options.c: the command line, and what a run is made of when nobody says. */
+#include "program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Six layers of 384 are what a text of a megabyte can use; softgpu gets two of 32. */
+static options defaults(bool small)
+{
+    options o = {
+        .text = "data/tinyshakespeare/input.txt",
+        .checkpoint = "results/gpt.checkpoint",
+        .prompt = "\n",
+        .count = small ? 200 : 1000,
+        .temperature = 0.8f,
+        .every = small ? 50 : 250,
+        .seed = 1,
+        .config = {BYTES, 256, 6, 6, 384},
+        .training = {.batch = 64,
+                     .steps = 5000,
+                     .warmup = 100,
+                     .lr = 1e-3f,
+                     .last_lr = 1e-4f,
+                     .weight_decay = 0.1f,
+                     .max_norm = 1.0f},
+    };
+    o.small = small;
+    if (!small) return o;
+    o.config = (gpt_config){BYTES, 32, 2, 2, 32};
+    o.training.batch = 8;
+    o.training.steps = 200;
+    o.training.warmup = 10;
+    o.training.lr = 1e-2f;
+    o.training.last_lr = 1e-3f;
+    return o;
+}
+
+static void print_help(void)
+{
+    printf("usage: gpt train [OPTION ...]   learn a text (exercises 508 and 509)\n"
+           "       gpt sample [OPTION ...]  write on from a prompt\n\n"
+           "  --text FILE          what is learned, byte by byte (data/tinyshakespeare/input.txt)\n"
+           "  --checkpoint FILE    where the network is kept (results/gpt.checkpoint)\n"
+           "  --resume             go on from there, with the same text and options\n"
+           "  --steps N, --every N steps of the run; steps between two looks at it\n"
+           "  --layers N, --heads N, --channels N, --context N, --batch N\n"
+           "  --lr X               the largest learning rate; it ends at a tenth of it\n"
+           "  --curve FILE         losses of every step, as TSV\n"
+           "  --prompt TEXT, --count N, --temperature X   of what is written\n"
+           "  --seed N             of the first parameters, the windows and the draws\n");
+}
+
+/* One option that takes a value; exactly one of these is where it goes. */
+typedef struct option {
+    const char *name;
+    const char **text;
+    int *number;
+    float *real;
+    unsigned long long *seed;
+} option;
+
+static bool take_value(const option *o, const char *value)
+{
+    char *end;
+    errno = 0;
+    if (o->text) {
+        *o->text = value;
+        return *value != '\0';
+    }
+    if (o->real) {
+        *o->real = strtof(value, &end);
+        return end != value && *end == '\0' && *o->real >= 0.0f && *o->real < 1e30f;
+    }
+    const long long n = strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || errno != 0 || n < 0) return false;
+    if (o->seed) {
+        *o->seed = (unsigned long long)n;
+        return true;
+    }
+    *o->number = n <= INT_MAX ? (int)n : 0;
+    return n >= 1 && n <= INT_MAX;
+}
+
+static int refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "gpt: %s: %s\n", what, why);
+    return 2;
+}
+
+int parse_options(options *o, int argc, char **argv, bool small)
+{
+    *o = defaults(small);
+    gpt_training *t = &o->training;
+    gpt_config *c = &o->config;
+    const option known[] = {
+        {"--text", .text = &o->text},
+        {"--checkpoint", .text = &o->checkpoint},
+        {"--curve", .text = &o->curve},
+        {"--prompt", .text = &o->prompt},
+        {"--steps", .number = &t->steps},
+        {"--every", .number = &o->every},
+        {"--layers", .number = &c->layers},
+        {"--heads", .number = &c->heads},
+        {"--channels", .number = &c->channels},
+        {"--context", .number = &c->context},
+        {"--batch", .number = &t->batch},
+        {"--count", .number = &o->count},
+        {"--lr", .real = &t->lr},
+        {"--temperature", .real = &o->temperature},
+        {"--seed", .seed = &o->seed},
+    };
+    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+        print_help();
+        exit(argc < 2 ? 2 : 0);
+    }
+    o->train = strcmp(argv[1], "train") == 0;
+    if (!o->train && strcmp(argv[1], "sample") != 0) return refuse(argv[1], "train or sample?");
+    for (int i = 2; i < argc; i++) {
+        size_t k = 0;
+        if (strcmp(argv[i], "--resume") == 0) {
+            o->resume = true;
+            continue;
+        }
+        while (k < sizeof known / sizeof *known && strcmp(argv[i], known[k].name) != 0) k++;
+        if (k == sizeof known / sizeof *known) return refuse(argv[i], "no such option; gpt --help");
+        if (i + 1 == argc || !take_value(&known[k], argv[i + 1]))
+            return refuse(argv[i], "a value is missing, or it cannot be this one");
+        i++;
+    }
+    if (!gpt_config_is_valid(c)) return refuse("--heads", "they must divide the channels");
+    t->last_lr = t->lr / 10;
+    t->seq = c->context;
+    t->seed = o->seed;
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* train.c: a run of training, with a look at it every so many steps. */
+#include "cuda_check.h"
+#include "program.h"
+#include "timer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A network that goes on from its file, or a new one. NULL: it has been said why. */
+static gpt *network(const options *o)
+{
+    gpt *net = NULL;
+    if (o->resume) return read_checkpoint(o->checkpoint);
+    float *params = malloc(gpt_params(&o->config) * sizeof *params);
+    if (params == NULL) return NULL;
+    gpt_init(params, &o->config, o->seed);
+    if (gpt_create(&net, &o->config, params) != cudaSuccess) net = NULL;
+    free(params);
+    return net;
+}
+
+static float mean(const float *x, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += x[i];
+    return (float)(sum / n);
+}
+
+/* Some steps, and what came of them. */
+static cudaError_t stretch(gpt *net, const options *o, const gpt_training *t, const int *text,
+                           size_t count, float *losses, int steps, bool begin)
+{
+    const int first = net->step;
+    float validation;
+    size_t left, total;
+    const double began = seconds_now();
+    CUDA_CHECK(gpt_train(net, losses, text, count, t, steps, 0));
+    const double seconds = seconds_now() - began;
+    CUDA_CHECK(gpt_validate(net, &validation, text, count, t->batch, t->seq, 0));
+    CUDA_CHECK(cudaMemGetInfo(&left, &total));
+    printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.1f MiB\n", net->step,
+           t->steps, mean(losses, steps), validation, (double)steps * t->batch * t->seq / seconds,
+           (double)(total - left) / (1 << 20));
+    if (o->curve && !write_curve(o->curve, losses, first, steps, validation, begin))
+        return cudaErrorUnknown;
+    if (!write_checkpoint(o->checkpoint, net)) return cudaErrorUnknown;
+    CUDA_CHECK(print_sample(net, o->prompt, o->count / 4 + 1, o->temperature, o->seed));
+    return cudaSuccess;
+}
+
+static cudaError_t run(gpt *net, const options *o, const int *text, size_t count)
+{
+    gpt_training t = o->training;
+    t.seq = net->config.context; /* that of a checkpoint may be another one */
+    float *losses = malloc((size_t)o->every * sizeof *losses);
+    cudaError_t error = losses ? cudaSuccess : cudaErrorMemoryAllocation;
+    const int began = net->step;
+    printf("%zu parameters learn %zu bytes of %s, from step %d on\n", gpt_params(&net->config),
+           count, o->text, began);
+    while (error == cudaSuccess && net->step < t.steps) {
+        const int left = t.steps - net->step, steps = left < o->every ? left : o->every;
+        error = stretch(net, o, &t, text, count, losses, steps, net->step == 0);
+        fflush(stdout);
+    }
+    free(losses);
+    return error;
+}
+
+int train(const options *o)
+{
+    size_t count;
+    int *text = read_text(o->text, &count);
+    if (text == NULL) return 2;
+    if (o->small) count /= 10;
+    if (count / 10 <= (size_t)o->config.context) {
+        fprintf(stderr,
+                "gpt: %s: %zu bytes are too few: a tenth of them is for validation, and has "
+                "to be longer than the context of %d\n",
+                o->text, count, o->config.context);
+        free(text);
+        return 2;
+    }
+    gpt *net = network(o);
+    const cudaError_t error = net ? run(net, o, text, count) : cudaErrorUnknown;
+    gpt_free(net);
+    free(text);
+    return error == cudaSuccess ? 0 : 1;
+}
