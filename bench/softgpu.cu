@@ -1,6 +1,7 @@
 /*
  * softgpu.cu: how fast softgpu is, checks and all: four matrix products on 1 and 2 host threads
- * beside the same loops compiled for the processor; what a launch, a start and the checks cost.
+ * beside the same loops compiled for the processor, two of them also with 64-bit indices; what a
+ * launch, a start and the checks cost.
  *
  *     bench_softgpu [N]            a table for people; N x N matrices, a multiple of 64
  *     bench_softgpu [N] --tsv      the same, tab-separated
@@ -29,25 +30,29 @@ extern "C" const char *softgpu_simd(void) __attribute__((weak));
 /* ---- kernels, and the same loops for the host -------------------------------------------------
  */
 
-__global__ void naive(float *c, const float *a, const float *b, int n)
+/* I: the type of all indices. */
+template <typename I> __global__ void naive(float *c, const float *a, const float *b, int size)
 {
-    int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+    I n = size, j = blockIdx.x * blockDim.x + threadIdx.x,
+      i = blockIdx.y * blockDim.y + threadIdx.y;
     float sum = 0;
     if (i >= n || j >= n) return;
-    for (int k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];
+    for (I k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];
     c[i * n + j] = sum;
 }
 
-template <int T> __global__ void tiled(float *c, const float *a, const float *b, int n)
+template <int T, typename I>
+__global__ void tiled(float *c, const float *a, const float *b, int size)
 {
     __shared__ float x[T][T], y[T][T];
-    int tx = threadIdx.x, ty = threadIdx.y, j = blockIdx.x * T + tx, i = blockIdx.y * T + ty;
+    I n = size, tx = threadIdx.x, ty = threadIdx.y, j = blockIdx.x * T + tx,
+      i = blockIdx.y * T + ty;
     float sum = 0;
-    for (int t = 0; t < n; t += T) {
+    for (I t = 0; t < n; t += T) {
         x[ty][tx] = a[i * n + t + tx];
         y[ty][tx] = b[(t + ty) * n + j];
         __syncthreads();
-        for (int k = 0; k < T; k++) sum += x[ty][k] * y[k][tx];
+        for (I k = 0; k < T; k++) sum += x[ty][k] * y[k][tx];
         __syncthreads();
     }
     c[i * n + j] = sum;
@@ -137,9 +142,11 @@ static const struct {
     kernel *device, *host;
     int tile, threads_x, threads_y;
 } products[] = {
-    {"naive", naive, host_naive, 32, 32, 32},
-    {"tiled 32x32", tiled<32>, host_tiled<32>, 32, 32, 32},
-    {"tiled 16x16", tiled<16>, host_tiled<16>, 16, 16, 16},
+    {"naive", naive<int>, host_naive, 32, 32, 32},
+    {"naive, size_t", naive<size_t>, host_naive, 32, 32, 32},
+    {"tiled 32x32", tiled<32, int>, host_tiled<32>, 32, 32, 32},
+    {"tiled 32x32, size_t", tiled<32, size_t>, host_tiled<32>, 32, 32, 32},
+    {"tiled 16x16", tiled<16, int>, host_tiled<16>, 16, 16, 16},
     {"register-tiled", in_registers, host_in_registers, 64, 256, 1},
 };
 
@@ -266,13 +273,13 @@ static std::string processor()
 static void print_products(const char *self, int n, bool tsv)
 {
     printf(tsv ? "kernel\tGFLOP/s, 1 thread\tGFLOP/s, 2 threads\tscaling\tgcc -O3, 1 thread\n"
-               : "%-16s %10s %10s %10s %10s\n",
+               : "%-19s %10s %10s %10s %10s\n",
            "GFLOP/s", "1 thread", "2 threads", "scaling", "gcc -O3");
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         double one = ask(self, "SOFTGPU_THREADS=1", "device", (int)i, n);
         double two = ask(self, "SOFTGPU_THREADS=2", "device", (int)i, n);
         double host = ask(self, "", "host", (int)i, n);
-        printf(tsv ? "%s\t%.2f\t%.2f\t%.2f\t%.2f\n" : "%-16s %10.2f %10.2f %10.2f %10.2f\n",
+        printf(tsv ? "%s\t%.2f\t%.2f\t%.2f\t%.2f\n" : "%-19s %10.2f %10.2f %10.2f %10.2f\n",
                products[i].name, one, two, two / one, host);
     }
 }
