@@ -2,7 +2,7 @@
 # all.sh: all tests of the course, one part a line at the end of this file. `make test` builds what
 # they need and runs this. The last line printed counts what passed, what failed, and what was
 # skipped because this machine lacks something; before it stands where the time went. Most parts
-# keep less than one core busy, so three lists of them run side by side; the corpus keeps all busy.
+# keep less than one core busy, so four lists of them run side by side; the corpus keeps all busy.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
@@ -88,7 +88,7 @@ grade() { # RESULTS FLAG...
     "$COURSE_BUILD/grader" grade --backend "$BACKEND" --results "$results" "$@"
 }
 
-cuda_exercises=$(ls solutions/phase[2-9]_*/ | sed -n 's/^\([0-9]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
+cuda_exercises=$(ls solutions/phase[2-9]_*/ | sed -n 's/^\([0-9]*[a-z]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
 
 # Speed is left out: a loaded machine must not fail the tests.
 solutions_are_right() {
@@ -139,6 +139,7 @@ emulator_and_compilers() {
     part 'device of softgpu'             "$COURSE_BUILD/test_device"
     part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
     part 'softgpu'                       build emulator-test
+    part 'what softgpu says of mistakes' build emulator-diagnose
     part 'softgpu in another process'    build emulator-test-remote
     part "softgpu's headers are CUDA's"  tests/emulator/abi
     part 'what fuzzers began with'       build fuzz-replay
@@ -164,8 +165,8 @@ solutions() {
     fi
 }
 
-# The grader and what is made of its results.
-grader_and_tools() {
+# The grader, and what it says of the course.
+grader() {
     of=.
     part 'rooms'                           tools/rooms.sh grader emulator
     part 'no copies in the corpus'         tools/copies.sh
@@ -176,7 +177,6 @@ grader_and_tools() {
     else
         skip 'grading a class' 'needs libarchive (tools/setup.sh --archive)'
     fi
-    part 'reports'                         tests/scripts/views.sh
     part 'documents hold what was measured' tools/documents.sh --check README.md docs/*.md docs/exercises/*.md
     part 'skeletons follow from solutions' tools/skeletons.sh --check
     part 'skeletons score nothing'         skeletons_score_nothing
@@ -186,17 +186,37 @@ grader_and_tools() {
     else
         skip "504's logits are torchvision's" 'needs python3 with torchvision'
     fi
+}
+
+# Commands, and what they make.
+commands() {
+    of=.
+    part 'the book'                        tests/scripts/book.sh
+    part 'reports'                         tests/scripts/views.sh
+    part 'pictures of kernels'             tests/scripts/see.sh
     part "a student's loop"                tests/scripts/loop.sh
+    part "a student's own, used again"     tests/scripts/reuse.sh
+    part 'what is given to make'           tests/scripts/given.sh
+    part 'softgpu without the course'      tests/scripts/install.sh
+    part 'a package of Python'             tests/scripts/cuda_nn.sh
+    part 'a build from a cache'            tests/scripts/build_cache.sh
     part 'watching files'                  tests/scripts/watch.sh
+    part 'a first program'                 tests/programs/first.sh
     part 'five ResNet-18s'                 tests/programs/resnet18.sh
+    part 'a GPT that writes'               tests/programs/gpt.sh
+    part 'one library, two backends'       tests/programs/cuda_demo.sh
+    part 'what bounds an autoencoder'       tests/programs/study.sh
+    part 'the ladder in one table'         tests/scripts/ladder.sh
+    part 'the stages in one table'         tests/scripts/stages.sh
     part 'repeated gradings'               tests/scripts/repeat.sh
     part 'hostile ones without isolation'  tests/scripts/hostile.sh
+    part 'a GPU that looks on softgpu too' tests/scripts/checks.sh
     part 'a handout'                       tests/scripts/handout.sh
     part 'an exercise laid out'            tests/scripts/new.sh
 }
 
 lanes=
-for list in emulator_and_compilers solutions grader_and_tools; do
+for list in emulator_and_compilers solutions grader commands; do
     $list &
     lanes="$lanes $!"
 done
@@ -204,10 +224,10 @@ for lane in $lanes; do
     wait "$lane" || echo '0 1' >>"$logs/counts" # it died
 done
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
-# seed that no submission guesses. Many only wait for their deadline: two for each core.
+# seed that no submission guesses. Many only wait for their deadline: three for each core.
 of='grader emulator common phase?_* solutions'
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus --seed 81726354321 \
-    --jobs $((2 * $(nproc)))
+    --jobs $((3 * $(nproc)))
 
 printf '\nseconds   part\n'
 sort -rn "$logs/seconds" | while read -r seconds name; do printf '%7d   %s\n' "$seconds" "$name"; done

@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_handout.sh: a handout holds no line of a solution, neither as text nor in its libraries, has
-# all that it needs, and gives the same verdicts and points as the whole course. The last line counts.
+# test_handout.sh: a handout holds no line of a solution, neither as text nor in its libraries, but of
+# what other exercises include, has all that it needs, and gives the same verdicts and points as the
+# whole course. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset EX PHASE CASE SEED HIDDEN # of the make that runs this
@@ -37,10 +38,11 @@ nothing_in() { # PATTERNS
 
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
-    find common grader emulator programs phase*/*.h tools/setup.sh "$COURSE_BUILD"/skeletons -type f \
+    find common grader emulator programs phase*/*.h solutions/phase*/*_tile.cuh tools/setup.sh "$COURSE_BUILD"/skeletons -type f \
         ! -path '*/wrong/*' ! -path '*/right/*' ! -path '*/slow/*' ! -path '*/fast/*' ! -path '*/hostile/*' \
         ! -name 'baseline.*' ! -name layerwise.c ! -name host_layers.c -exec cat {} + >"$work/public"
-    cat solutions/phase*/* grader/exercises/*/baseline.c* | sed 's/^ *//' | sort -u |
+    find solutions/phase* grader/exercises/*/baseline.c* -type f ! -name '*_tile.cuh' -exec cat {} + |
+        sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }
              length($0) > 24 && !index(public, $0)' RS='\001' "$work/public" RS='\n' -
 }
@@ -55,9 +57,9 @@ links_lead_somewhere() {
 
 commands_exist() {
     cat "$handout"/*.md "$handout"/docs/*.md "$handout"/docs/exercises/*.md |
-        grep -oE '(^|`)make [a-z][a-z0-9-]*' | sed 's/.* //' | sort -u >"$work/commands"
+        grep -oE '(^|`)make [a-z][a-z0-9_.-]*[a-z0-9]' | sed 's/.* //' | sort -u >"$work/commands"
     while read -r target; do
-        grep -qE "^([a-z0-9-]+ )*$target( [a-z0-9-]+)*:" "$handout/Makefile" "$handout/emulator/emulator.mk" ||
+        grep -qE "^([a-z0-9_.-]+ )*$target( [a-z0-9_.-]+)*:" "$handout/Makefile" "$handout/emulator/emulator.mk" ||
             echo "no such rule: $target"
     done <"$work/commands" | { ! grep .; }
 }
@@ -109,23 +111,30 @@ expect 'so are the commands that they name' commands_exist
 expect "and the grader's files" paths_exist
 expect 'what it is built from is there' sources_are_complete
 
-for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/*softgpu* "$COURSE_BUILD"/remote \
+for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/python_* "$COURSE_BUILD"/*softgpu* "$COURSE_BUILD"/remote \
     "$COURSE_BUILD"/libcourse.so; do
     [ ! -e "$program" ] || cp -r "$program" "$work/build"
 done
-find solutions/phase* -type f ! -name '*.cuh' >"$work/exercises"
+find solutions/phase* -type f ! -name '*.cuh' ! -name '*.answers' >"$work/exercises"
 in_handout "$work/skeletons.json" '' >"$work/log" 2>&1
 expect 'as handed out nothing is started' grep -q '"points": 0.0,' "$work/skeletons.json"
 expect 'nor failed' [ "$(grep -c '"status": "not_started"' "$work/skeletons.json")" = "$(wc -l <"$work/exercises")" ]
 
+needs_in_handout() {
+    env COURSE_ROOT="$handout" COURSE_BUILD="$work/build" "$COURSE_BUILD/grader" needs 501 --backend cpu --submission "$handout" 2>&1
+}
+needs_in_handout >"$work/needs"
+expect 'a program takes a library for what is not written' grep -q '^prebuilt/softgpu/302.so' "$work/needs"
+expect 'also for what it is about, which 503 needs' grep -q '^prebuilt/softgpu/501.so$' "$work/needs"
+
 for file in phase1_cpu/104_matmul_cpu_ikj.c phase2_cuda_basics/206_matmul_naive.cu \
-    phase3_layers/303_linear.cu phase5_full_network/501_mnist.cu; do
+    phase3_layers/303_linear.cu phase4_optimization/404_fusion.cu phase5_full_network/501_mnist.cu; do
     cp "solutions/$file" "$handout/$file"
 done
 in_handout "$work/timed.json" 104 >"$work/log" 2>&1
 expect 'a baseline times' grep -q '"pairs": [1-9]' "$work/timed.json"
 exercises=104
-[ -z "${CUCC_FRONTEND:-}" ] || exercises='206 303 501'
+[ -z "${CUCC_FRONTEND:-}" ] || exercises='206 303 404 501'
 in_handout "$work/there.json" "$exercises" >"$work/log" 2>&1
 in_course "$work/here.json" "$exercises" >"$work/log" 2>&1
 verdicts "$work/there.json" >"$work/there"
@@ -145,6 +154,11 @@ expect 'what was not made is named' grep -q '"reason": "this handout was made wi
 cp "$work/manifest" "$manifest"
 echo '# cudart: libcudart.so.0' >>"$manifest"
 expect 'another CUDA runtime is told' says 'made with libcudart.so.0' on_a_gpu
+tile=$handout/prebuilt/phase2_cuda_basics/212_tile.cuh
+cp "$tile" "$work/tile"
+echo >>"$tile"
+expect 'a damaged part is found' says '212_tile.cuh is damaged' in_handout "$work/r.json" 404
+cp "$work/tile" "$tile"
 echo >>"$handout/prebuilt/softgpu/302.so"
 expect 'a damaged library is found' says '302.so is damaged' in_handout "$work/r.json" 303
 expect 'and grading says so' grep -q '"error": "prebuilt/softgpu/302.so is damaged' "$work/r.json"

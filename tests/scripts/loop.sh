@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_loop.sh: a student's loop from end to end, in a submission of its own: grade, progress, next,
-# compare, reset, watch, sanitize, profile. The last line counts.
+# compare, reset, watch, run, sanitize, profile. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset EX PHASE CASE SEED # of the make that runs this
@@ -11,6 +11,7 @@ cp -r "$COURSE_BUILD"/skeletons/phase* "$work/submission"
 export SUBMISSION="$work/submission" RESULTS="$work/results.json" BACKUPS="$work/backups"
 history=$work/history.jsonl
 first=phase1_cpu/103_matmul_cpu.c kernel=phase2_cuda_basics/203_vector_add.cu
+tiled=phase2_cuda_basics/211_matmul_tiled.cu
 passed=0 failed=0
 watcher=
 trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null' EXIT
@@ -47,9 +48,29 @@ wait_for() {
 grader progress >"$work/log" 2>&1
 expect 'nothing is started' '0 of [0-9]* exercises, 0.0 of' "$work/log"
 grader next >"$work/log" 2>&1
-expect 'the first exercise comes first' '103 matmul_cpu: not started' "$work/log"
-expect 'with its page' 'docs/exercises/103_matmul_cpu.md' "$work/log"
+expect 'the first exercise comes first' '101 compare: not started' "$work/log"
+expect 'with its page' 'docs/exercises/101_compare.md' "$work/log"
 expect 'and the budget of lines' 'About [0-9]* lines' "$work/log"
+
+grader grade --exercise vector_add >"$work/log" 2>&1
+expect 'an exercise has a name, too' '203  *vector_add ' "$work/log"
+cp "$work/results.json" "$work/kept.json"
+grader grade --exercise 203 --case n=3 >"$work/log" 2>&1
+expect 'no case of that name' '203 has no case n=3; it has n=31 ' "$work/log"
+grader grade --phase 9 >"$work/log" 2>&1
+expect 'no such phase' 'no phase 9; there are 1 to 5' "$work/log"
+cmp "$work/results.json" "$work/kept.json" >"$work/log" 2>&1 && echo same >"$work/log"
+expect 'and the results are as they were' same "$work/log"
+make BUILD="$COURSE_BUILD" grade 203 >"$work/log" 2>&1
+expect 'a number is no target' 'make grade EX=203' "$work/log"
+make BUILD="$COURSE_BUILD" grade ex=203 >"$work/log" 2>&1
+expect 'names are written in capitals' 'ex= is not known: write it in capitals' "$work/log"
+if [ -x "$COURSE_BUILD/class" ]; then
+    "$COURSE_BUILD/class" --submissions "$work" --out "$work/class" -- "$COURSE_BUILD/grader" grade --exercise 999 >"$work/log" 2>&1
+    [ -e "$work/class" ] || echo nobody was graded >>"$work/log"
+    expect 'a class is told before' 'no exercise "999"' "$work/log"
+    expect 'anybody is graded' 'nobody was graded' "$work/log"
+fi
 
 grader grade --exercise 103 >"$work/log" 2>&1
 grader compare --exercise 103 >"$work/log" 2>&1
@@ -92,8 +113,60 @@ expect 'to the last byte' whole "$work/cmp.log"
 cmp "$SUBMISSION/$first" "$COURSE_BUILD/skeletons/$first" >"$work/cmp.log" 2>&1 && echo same >"$work/cmp.log"
 expect 'and the skeleton is back' same "$work/cmp.log"
 
+mkdir "$work/fresh"
+cp "$COURSE_BUILD/config.mk" "$work/fresh"
+env -u MAKELEVEL -u MAKEFLAGS make -n BUILD="$work/fresh" all >"$work/log" 2>&1
+expect 'a first build says how long it takes' '^building the grader, once: about' "$work/log"
+grep -oE "[^/]*' *$" "$work/log" | grep -oE '[0-9]+' | tail -n 1 >"$work/all"
+grep -oE " [0-9]+/$(cat "$work/all")'" "$work/log" | tail -n 1 >"$work/last"
+expect 'and counts to the end' " $(cat "$work/all")/$(cat "$work/all")'" "$work/last"
+
+make BUILD="$COURSE_BUILD" compile_commands.json >"$work/log" 2>&1
+expect 'an editor is told of the files of students' '"file": "phase2_cuda_basics/203_vector_add.cu"' compile_commands.json
+
+# One file of each phase, as handed out, and a kernel; by .clangd alone in a folder of their own, and by both.
+editor=$(mktemp -d)
+trap 'rm -rf "$editor"; [ -z "$watcher" ] || kill "$watcher" 2>/dev/null' EXIT
+mkdir "$editor/emulator"
+cp -r .clangd common phase?_* "$editor"
+cp -r emulator/include "$editor/emulator"
+for phase in 1 2 3 4 5; do
+    for file in "$COURSE_BUILD"/skeletons/phase${phase}_*/[0-9]*.c*; do cp "$file" "$editor/phase${phase}_"*/; done
+done
+cp "solutions/$tiled" "$editor/$tiled"
+understands() { # FOLDER FILE...: clangd's own trials of refactoring count as errors; those of the code have a [name]
+    folder=$1
+    shift
+    for file in "$@"; do
+        (cd "$folder" && clangd --check="$file" 2>&1) | grep -E '^E\[[^]]*\] \[|All checks completed' | sed "s|^|$file: |"
+    done >"$work/log"
+    [ "$(grep -c 'All checks completed' "$work/log")" = $# ] && ! grep -q '\] \[' "$work/log" && echo 'no error' >>"$work/log"
+}
+if command -v clangd >/dev/null; then
+    files="$first $kernel $tiled phase3_layers/304_softmax.cu phase3_layers/layers.h phase4_optimization/402_matmul_tensorcore.cu
+        phase5_full_network/507_resnet18_optimized.cu"
+    # shellcheck disable=SC2086
+    understands "$editor" $files
+    expect 'an editor understands them without' 'no error' "$work/log"
+    # shellcheck disable=SC2086
+    understands . $files
+    expect 'and with it' 'no error' "$work/log"
+    echo '__global__ void wrong(float *x) { x[threadIdx.w] = 1.0f; }' >>"$editor/$kernel"
+    understands "$editor" "$kernel"
+    expect 'and says what is wrong' "no member named 'w'" "$work/log"
+else
+    echo 'skipped: what an editor makes of a kernel, which needs clangd'
+fi
+
+for package in $(sed -n 's/.*missing="$missing \(.*\)"$/\1/p' tools/setup.sh) clang bubblewrap; do
+    tr ' ' '\n' <Dockerfile | grep -qxF "$package" || echo "$package"
+done >"$work/log"
+[ -s "$work/log" ] || echo 'all of them' >"$work/log"
+expect 'a container has the packages that the course would install' 'all of them' "$work/log"
+
 before=$(grep -c '"entry"' "$history")
-grader watch >"$work/watch.log" 2>&1 &
+"$COURSE_BUILD/grader" watch --backend cpu --submission "$SUBMISSION" --history "$history" \
+    --results "$work/results.json" >"$work/watch.log" 2>&1 & # not by a function: $! would be a shell's
 watcher=$!
 for _ in $(seq 100); do grep -q watching "$work/watch.log" && break; sleep 0.1; done
 cp "solutions/$first" "$work/new" && mv "$work/new" "$SUBMISSION/$first"
@@ -106,6 +179,15 @@ expect 'a file that is written is graded' 'not now' "$work/watch.log"
 kill "$watcher" && wait "$watcher" 2>/dev/null
 watcher=
 
+grader run --exercise 104 --shape 3x4x5 >"$work/log" 2>&1
+expect 'what is not written can be run' 'failed: matmul_cpu_ikj is not implemented yet' "$work/log"
+grader run --exercise 104 --shape 3x4 >"$work/log" 2>&1
+expect 'a shape has its numbers' 'has 3 numbers, not 2' "$work/log"
+grader run --exercise 104 --shape=-3x4x5 >"$work/log" 2>&1
+expect 'which must make sense' 'cannot take this shape' "$work/log"
+grader run --exercise 104 --case none >"$work/log" 2>&1
+expect 'and its cases names' '104 has no case none; it has' "$work/log"
+
 if [ -n "${CUCC_FRONTEND:-}" ]; then
     sed 's/if (i < n) *//; s/i >= n/i > n/' "solutions/$kernel" >"$SUBMISSION/$kernel"
     EX=203 BACKEND=cpu tools/sanitize_student.sh --backend cpu --submission "$SUBMISSION" \
@@ -117,6 +199,31 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
         --exercise 203 >"$work/log" 2>&1
     grader grade --exercise 203 >"$work/log" 2>&1
     expect 'sanitize takes no points away' 'traffic: 2 of 2 passed  *15.0 / 15.0' "$work/log"
+    grader run --exercise 203 --case n=1000003 --shape 3 --seed 7 >"$work/log" 2>&1
+    expect 'one call is shown' 'vector_add(c, a, b, 3, stream)' "$work/log"
+    expect 'in a shape of its own' "CASE='n=1000003' SHAPE=3 SEED=7" "$work/log"
+    expect 'with its numbers' '^    out c  *-*[0-9.]* -*[0-9.]* -*[0-9.]* (3)$' "$work/log"
+    expect 'and its verdict' '^  right$' "$work/log"
+    sed 's/if (i < n) /printf("thread %d\\n", (int)i); if (i < n) /; s/a\[i\] + b/a[i] - b/; 1i #include <stdio.h>' \
+        "solutions/$kernel" >"$SUBMISSION/$kernel"
+    grader run --exercise 203 --shape 2 >"$work/log" 2>&1
+    expect 'with what a kernel prints' '^thread 1$' "$work/log"
+    expect 'or why it failed' '^  failed: c\[0\] is ' "$work/log"
+    grader grade --exercise 203 >"$work/log" 2>&1
+    cp solutions/phase3_layers/303_linear.cu "$SUBMISSION/phase3_layers"
+    grader needs '501 505' >"$work/log" 2>&1
+    expect 'a program takes what is written' '^phase3_layers/303_linear.cu' "$work/log"
+    expect 'and nothing else of the student' '^  yours: 303$' "$work/log"
+    expect 'not what failed' "^  the course's, for yours failed: 203$" "$work/log"
+    expect 'nor its own main part, as long as that is a skeleton' '^solutions/phase5_full_network/501_mnist.cu' "$work/log"
+    cp "solutions/$tiled" "$SUBMISSION/$tiled"
+    grader grade --exercise 211 >"$work/log" 2>&1
+    expect 'what is left to a GPU is told' '([0-9]* more cases need a GPU)' "$work/log"
+    expect 'and what comes next' 'make compare EX=211. Next: [0-9]' "$work/log"
+    grader compare --exercise 211 >"$work/log" 2>&1
+    expect 'the reference is beside it' 'reference  .* passed ' "$work/log"
+    grep -q 'is the least' "$work/log" || echo 'no false floor' >>"$work/log"
+    expect 'no conflicts at all can be had' 'no false floor' "$work/log"
     EX=203 BACKEND=cpu tools/profile.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1
     expect 'what a kernel moves is counted' '4.0 sectors each' "$work/log"

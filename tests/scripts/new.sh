@@ -49,7 +49,7 @@ complete() { # ID NAME PHASE
     expect "$2: is laid out" make new EX="$1" NAME="$2" PHASE="$3"
     expect "$2: has a skeleton" make skeletons
     expect "$2: the solution gets all points" make grade SUBMISSION=solutions EX="$1" STRICT=1
-    expect "$2: the skeleton is not started" says "$1 *$2 *not_started" make grade EX="$1"
+    expect "$2: the skeleton is not started" says "$1 *$2 *not started" make grade EX="$1"
     expect "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
     expect "$2: has hints" make hint EX="$1"
     expect "$2: is in README's list" says "README.md" make readme
@@ -58,7 +58,19 @@ complete() { # ID NAME PHASE
 }
 
 complete 199 doubled 1
-[ -z "${CUCC_FRONTEND:-}" ] || complete 399 rope 3
+[ -z "${CUCC_FRONTEND:-}" ] || complete 4z rope 4 # a challenge
+# Files of other languages have skeletons too.
+printf '# size?\nstudent = me\nsize = 12 ; bytes\n' >made.answers
+printf 'def f(x):\n    # SOLUTION: twice x (1 line).\n    return 2 * x\n    # END SOLUTION\n' >made.py
+expect 'answers are left empty' [ "$(tools/skeletons.sh --print made.answers)" = '# size?
+student =
+size =' ]
+expect 'Python raises what is not there' [ "$(tools/skeletons.sh --print made.py)" = 'def f(x):
+    # TODO: twice x (1 line).
+    raise NotImplementedError' ]
+printf '#ifdef BROKEN\nint x = 1;\n#else\nint x = 2;\n#endif\nint y;\n#ifndef BROKEN\nint z;\n#endif\n' >made.c
+expect 'what is broken is handed out' [ "$(tools/skeletons.sh --print made.c)" = 'int x = 1;
+int y;' ]
 expect 'no exercise is laid out twice' refused 'there already' EX=199 NAME=other PHASE=1
 expect 'a number is of its phase' refused 'of phase 2' EX=399 NAME=other PHASE=2
 expect 'a name is one of C' refused 'function of C' EX=198 NAME=a-b PHASE=1

@@ -42,7 +42,7 @@ check() { # NAME COMMAND...
 
 real_gradings_agree() {
     tools/repeat_grading.sh 2 --submission solutions --exercise 103 >"$scratch/log" 2>&1 &&
-        grep -q '^103	points	passed 14/14 x2	10	10	10	10$' "$scratch/log"
+        grep -q '^103	points	passed \([0-9]*\)/\1 x2	10	10	10	10$' "$scratch/log"
 }
 
 # Once it passes, eight times over it fails.
@@ -72,7 +72,7 @@ wavering_is_too_noisy() { # FLAG...
     "$COURSE_BUILD/grader" grade --submission "$scratch/wavering" --exercise 104 "$@" \
         --results "$scratch/wavering.json" >"$scratch/log" 2>&1
     [ $? = 1 ] && grep -q 'too noisy: .*after 60 pairs; the threshold is 4.00' "$scratch/log" &&
-        grep -q '^  104 .*passed 15/15 .* too noisy  *1[0-4]\.[0-9] / 15.0' "$scratch/log"
+        grep -q '^  104 .*passed \([0-9]*\)/\1 .* too noisy  *1[0-4]\.[0-9] / 15.0' "$scratch/log"
 }
 
 cd "$COURSE_ROOT" || exit 2

@@ -43,7 +43,14 @@ refused() { # RESULTS FORMAT: exit status 2, and the report of yesterday is stil
     [ $? = 2 ] && [ "$(cat "$scratch/kept")" = yesterday ] && [ "$(ls "$scratch"/kept*)" = "$scratch/kept" ]
 }
 
+page_lies_beside_the_results() {
+    mkdir -p "$scratch/beside" && cp $stored "$scratch/beside/results.json" &&
+        "$COURSE_BUILD/grader" report --format html --results "$scratch/beside/results.json" | grep "written: $scratch/beside/report.html" &&
+        [ -s "$scratch/beside/report.html" ]
+}
+
 check 'every format is written' every_format
+check 'a page without OUTPUT goes beside the results' page_lies_beside_the_results
 check 'an unknown format is refused' refused $stored pdf
 check 'a missing file is refused' refused "$scratch/none.json" csv
 head -c 700 $stored >"$scratch/cut.json"
@@ -125,6 +132,18 @@ autograder_grades() {
         grep -q '"visibility": "after_due_date"' "$scratch/autograder/results/results.json"
 }
 
+# A link that was handed in, to a file or to a folder, hands in nothing.
+autograder_follows_no_link() {
+    rm -r "$scratch/autograder" && mkdir -p "$scratch/autograder/submission/mine" &&
+        ln -s "$COURSE_ROOT/solutions/phase1_cpu" "$scratch/autograder/submission" &&
+        ln -s "$COURSE_ROOT/solutions/phase1_cpu" "$scratch/autograder/submission/mine" &&
+        ln -s "$COURSE_ROOT/solutions" "$scratch/autograder/submission/theirs" &&
+        ln -s "$COURSE_ROOT/solutions/phase1_cpu/103_matmul_cpu.c" "$scratch/autograder/submission" &&
+        env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
+            COURSE="$COURSE_ROOT" EX='103 104' tools/gradescope/run_autograder &&
+        grep -q '"score": 0.0' "$scratch/autograder/results/results.json"
+}
+
 if git rev-parse HEAD >/dev/null 2>&1 && command -v unzip >/dev/null; then
     check "Gradescope's zip holds the course" zip_has_all
     check "and hidden cases, if there are any" zip_takes_hidden_cases
@@ -132,6 +151,7 @@ else
     echo "skipped: Gradescope's zip, which needs git and unzip"
 fi
 check "Gradescope's autograder grades" autograder_grades
+check "Gradescope's autograder follows no link" autograder_follows_no_link
 
 # --- the page -----------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # test_watch.sh: make watch through everything that editors, version control and a closed terminal
 # do to files: replaced, deleted and made again, a file and a folder that were not there at first,
-# saved while it is graded, killed and started again. The last line counts.
+# saved while it is graded, killed and started again; and its keys. The last line
+# counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset EX PHASE CASE SEED # of the make that runs this
@@ -94,6 +95,64 @@ else
 fi
 kill "$watcher" && wait "$watcher" 2>/dev/null
 watcher=
+
+# --- keys: each is pressed when what the one before it asked for is there ---------------------------
+
+said() { # WORDS: the log has them, in a minute at most
+    for _ in $(seq 600); do grep -q -- "$1" "$work/log" && return; sleep 0.1; done
+    return 1
+}
+
+press() { # KEY WORDS: what it brings
+    printf %s "$1" >&3
+    if said "$2"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "not so: the key $1; looked for \"$2\" in"
+        sed 's/^/    /' "$work/log"
+    fi
+}
+
+rm -rf "$submission" "$history"
+mkdir -p "$submission/phase1_cpu" "$work/bin"
+for name in 103 104 105; do cp "$COURSE_BUILD"/skeletons/phase1_cpu/$name* "$submission/phase1_cpu"; done
+printf '#!/bin/sh\necho "made: $*"\n' >"$work/bin/make"
+chmod +x "$work/bin/make"
+mkfifo "$work/keys"
+exec 3<>"$work/keys"
+: >"$work/log"
+PATH=$work/bin:$PATH "$COURSE_BUILD/grader" watch --backend cpu --submission "$submission" --exercise '103 104 105' \
+    --history "$history" --results "$work/results.json" >"$work/log" 2>&1 <"$work/keys" 3>&- &
+watcher=$!
+press h '^([123] of 3; .*: make hint EX=103'
+save "$first" right
+expect 'an exercise that passes' 1 '104 matmul_cpu_ikj: not started'
+press n '105 matmul_cpu_blocked: not started'
+press l '1 of 3 exercises, 10.0 of'
+press s 'made: .* see EX=105 SUBMISSION=/.*/submission BUILD=/'
+next
+press '?' 'h hint, n next, l list, s see, q quit'
+printf q >&3
+wait "$watcher"
+echo "ended with $?" >>"$work/log"
+watcher=
+expect 'the key q' 1 'ended with 0'
+exec 3>&-
+
+# A terminal is afterwards as it was.
+cat >"$work/session" <<EOF
+stty -a >'$work/before'
+'$COURSE_BUILD/grader' watch --backend cpu --submission '$submission' --history '$history' --results '$work/results.json'
+stty -a >'$work/after'
+EOF
+if command -v script >/dev/null; then
+    printf q | script -qec "sh '$work/session'" /dev/null >"$work/log" 2>&1
+    cmp "$work/before" "$work/after" >>"$work/log" 2>&1 && echo 'as it was' >>"$work/log"
+    expect 'a terminal after q' 1 'as it was'
+else
+    echo 'skipped: a terminal after make watch, which needs script'
+fi
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

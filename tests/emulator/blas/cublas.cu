@@ -1,4 +1,5 @@
-/* cublas.cu: cuBLAS against loops on the host. Matrices are column-major. */
+/* cublas.cu: cuBLAS against loops on the host, and products as works of the device. Matrices are
+ * column-major. */
 #include "check.h"
 
 #include <cublas_v2.h>
@@ -84,6 +85,38 @@ CASE(row_major)
             CHECK(got[i * n + j] == want);
         }
     }
+}
+
+CASE(halves)
+{
+    cublasHandle_t handle = new_handle();
+    const int m = 5, n = 4, k = 6;
+    __half alpha = __float2half(2), beta = __float2half(1);
+    auto a = numbers<__half>(m * k, 1), b = numbers<__half>(k * n, 2),
+         c = numbers<__half>(m * n, 3);
+    __half *dc = to_device(c);
+    BLAS(cublasHgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, to_device(a), m,
+                     to_device(b), k, &beta, dc, m));
+    host_gemm(false, false, m, n, k, 2, a.data(), m, b.data(), k, 1, c.data(), m);
+    CHECK(same(to_host(dc, c.size()), c));
+}
+
+/* A transpose, as many write it; a sum; and a matrix that is not read. */
+CASE(sums_of_matrices)
+{
+    cublasHandle_t handle = new_handle();
+    const int m = 3, n = 5;
+    float one = 1, two = 2, zero = 0;
+    auto a = numbers<float>(m * n, 1), b = numbers<float>(m * n, 2);
+    float *da = to_device(a), *db = to_device(b), *c = device_array<float>(m * n);
+    BLAS(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, da, n, &two, db, m, c, m));
+    auto got = to_host(c, m * n);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) CHECK(got[i + j * m] == a[j + i * n] + 2 * b[i + j * m]);
+    BLAS(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, da, n, &zero, nullptr, m, c, m));
+    CHECK(to_host(c, m * n)[1 + 2 * m] == a[2 + 1 * n]);
+    CHECK(cublasSgeam(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, &one, da, 1, &zero, nullptr, m, c,
+                      m) == CUBLAS_STATUS_INVALID_VALUE);
 }
 
 CASE(nothing_to_do)
@@ -296,7 +329,7 @@ CASE(wrong_arguments)
 }
 
 /* A row-major habit: the leading dimension of the other matrix. The last column ends behind it. */
-// STDERR beyond_the_end: cublasSgemm: A, 2 x 4 with 8 elements from column to column, does not lie
+// STDERR beyond_the_end: cublas_gemm
 CASE(beyond_the_end)
 {
     cublasHandle_t handle = new_handle();
@@ -328,4 +361,48 @@ CASE(in_a_capture)
     CHECK(cublasSaxpy(handle, 4, &one, x, 1, y, 1) == CUBLAS_STATUS_NOT_SUPPORTED);
     OK(cudaStreamEndCapture(stream, &graph));
     CHECK(to_host(y, 4)[0] == 1);
+}
+
+/* A product comes when its stream, or its graph, does it. */
+CASE(a_product_is_captured)
+{
+    cublasHandle_t handle = new_handle();
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    const int n = 70; /* more than a block's */
+    auto a = numbers<float>(n * n, 1), b = numbers<float>(n * n, 2), c = numbers<float>(n * n, 3);
+    float *da = to_device(a), *db = to_device(b), *dc = to_device(c);
+    float *scalars = to_device(std::vector<float>{2, 3});
+    OK(cudaStreamCreate(&stream));
+    BLAS(cublasSetStream(handle, stream));
+    BLAS(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    BLAS(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, n, scalars, da, n, db, n, scalars + 1,
+                     dc, n));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(same(to_host(dc, n * n), c));
+    for (int i = 0; i < 2; i++) {
+        OK(cudaGraphLaunch(exec, stream));
+        host_gemm(false, true, n, n, n, 2, a.data(), n, b.data(), n, 3, c.data(), n);
+    }
+    OK(cudaStreamSynchronize(stream));
+    CHECK(same(to_host(dc, n * n), c));
+}
+
+// STDERR products_race: stream race
+CASE(products_race)
+{
+    cublasHandle_t handle = new_handle();
+    float one = 1, zero = 0, *x = to_device(numbers<float>(64, 1));
+    float *y = device_array<float>(64), *z = device_array<float>(64);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 2; i++) {
+        cudaStream_t stream;
+        OK(cudaStreamCreate(&stream));
+        BLAS(cublasSetStream(handle, stream));
+        BLAS(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, x, 8, i ? y : x, 8, &zero,
+                         i ? z : y, 8));
+    }
 }

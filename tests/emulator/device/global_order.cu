@@ -159,6 +159,25 @@ CASE(plain_data_behind_a_flag)
     CHECK(to_host(data, 33)[32] == 32);
 }
 
+/* A block resets what all of its threads update, and others only behind its flag. */
+__global__ void reset_and_count(int *count, int *flag)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
+    __syncthreads();
+    while (blockIdx.x > 0 && atomicAdd(flag, 0) == 0) continue;
+    atomicAdd(count, 1);
+    __threadfence();
+    if (blockIdx.x == 0 && threadIdx.x == 0) atomicExch(flag, 1);
+}
+
+CASE(updates_behind_a_reset)
+{
+    int *count = to_device(std::vector<int>(1, 5));
+    reset_and_count<<<3, 64>>>(count, to_device(std::vector<int>(1)));
+    SYNC();
+    CHECK(to_host(count, 1)[0] == 192);
+}
+
 __global__ void locked_updates(int *lock, int *data, int times)
 {
     for (int i = 0; i < times; i++) {

@@ -118,6 +118,21 @@ CASE(reset_in_the_same_kernel)
     SYNC();
 }
 
+/* The block's own update does not make its reset come before the updates of others. */
+__global__ void reset_then_count(int *count)
+{
+    if (threadIdx.x > 0) return;
+    if (blockIdx.x == 0) *count = 0;
+    atomicAdd(count, 1); // FINDING update_behind_the_own_reset: race
+}
+
+// ENV update_behind_the_own_reset: SOFTGPU_THREADS=1
+CASE(update_behind_the_own_reset)
+{
+    reset_then_count<<<3, 32>>>(to_device(std::vector<int>(1, 5)));
+    SYNC();
+}
+
 /* The last block reads what the others wrote, but nobody fenced. */
 __global__ void sum_without_fence(int *out, int *partial, unsigned *done)
 {

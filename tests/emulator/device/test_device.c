@@ -353,7 +353,7 @@ static const struct {
      FINDING_DIVERGENT_BARRIER, DEVICE_DEADLOCK, "does not reach"},
     {"two barriers",
      KERNEL("setp.gt.u32 %p1, %t, 31; @%p1 bra D; bar.sync 0; bra E; D: bar.sync 0; E:"),
-     FINDING_DIVERGENT_BARRIER, DEVICE_OK, "waits at another one"},
+     FINDING_DIVERGENT_BARRIER, DEVICE_OK, "PTX allows that and they go on"},
     {"too few threads", KERNEL("bar.sync 1, 96;"), FINDING_DEADLOCK, DEVICE_DEADLOCK,
      "which wants 96"},
     {"endless loop", KERNEL("L: bra L;"), FINDING_ENDLESS_LOOP, DEVICE_TIMEOUT, "without end"},
@@ -382,13 +382,25 @@ START_TEST(defects_are_named)
 }
 END_TEST
 
+/* Line 10 writes, 13 reads what others write; nothing orders this read and the next write. */
+#define ROUNDS(barrier)                                                                            \
+    KERNEL(TILE OTHER ".loc 1 10 0\n st.shared.u32 [%r2], %t;\n"                                   \
+                      ".loc 1 " barrier " 0\n bar.sync 0; setp.lt.u32 %p1, %t, 32;\n"              \
+                      ".loc 1 13 0\n @%p1 ld.shared.u32 %r1, [%r4];\n"                             \
+                      ".loc 1 10 0\n @!%p1 st.shared.u32 [%r2], 7;\n")                             \
+    ".file 1 \"rounds.cu\"\n"
+
 static const struct {
     const char *ptx;
     device_cause cause;
 } causes[] = {
+    {ROUNDS("12"), CAUSE_NO_BARRIER_TO_WRITE}, /* between write and read */
+    {ROUNDS("14"), CAUSE_NO_BARRIER_TO_READ},  /* at the end of the round before */
     {KERNEL("st.global.u32 [%a+512], %t;"), CAUSE_PAST_END},
     {KERNEL(TILE "st.shared.u32 [%r2+4], %t;"), CAUSE_PAST_END},
     {KERNEL("st.global.u32 [%a+-4], %t;"), CAUSE_NONE},
+    {KERNEL("ld.global.u32 %r1, [%a+-4];" STORE_R1), CAUSE_READ_OUTSIDE},
+    {KERNEL("ld.global.u32 %r1, [%a+512];" STORE_R1), CAUSE_READ_OUTSIDE},
     {KERNEL("st.shared.u32 [tile], %t;"), CAUSE_ONE_PLACE},
     {KERNEL("st.global.u32 [%out], %t;"), CAUSE_ONE_PLACE},
     {KERNEL(TILE NEIGHBOUR "st.shared.u32 [%r2], %t; ld.shared.u32 %r1, [%r4];" STORE_R1),
@@ -399,6 +411,9 @@ static const struct {
                        "@%p1 ld.shared.u32 %r1, [%r4]; @!%p1 st.shared.u32 [%r2], 7;"),
      CAUSE_NO_BARRIER_TO_WRITE},
     {KERNEL(TILE "ld.shared.u32 %r1, [%r2];" STORE_R1), CAUSE_UNWRITTEN_SHARED},
+    {KERNEL(TILE OTHER "setp.lt.u32 %p1, %t, 32; @!%p1 ret; st.shared.u32 [%r2], %t; bar.sync 0;"
+                       "ld.shared.u32 %r1, [%r4];" STORE_R1),
+     CAUSE_RETURNED},
 };
 
 START_TEST(causes_are_told)
@@ -484,12 +499,14 @@ static Suite *device_suite(void)
 }
 
 Suite *order_suite(void); /* test_order.c */
+Suite *trace_suite(void); /* test_trace.c */
 Suite *more_suite(void);  /* test_counts.c, test_remote.c */
 
 int main(void)
 {
     SRunner *runner = srunner_create(device_suite());
     srunner_add_suite(runner, order_suite());
+    srunner_add_suite(runner, trace_suite());
     srunner_add_suite(runner, more_suite());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

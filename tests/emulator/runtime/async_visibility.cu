@@ -1,5 +1,5 @@
-/* async_visibility.cu: asynchronous copies from and to pinned memory, as a program finds them that has not
- * waited, and as one does that has. */
+/* async_visibility.cu: asynchronous copies from and to pinned memory, as a program finds them that
+ * has not waited, and as one does that has. */
 #include "check.h"
 
 enum { N = 1000 };
@@ -113,6 +113,37 @@ CASE(freed_too_early)
     int *host = pinned(7), *device = device_array<int>(N);
     OK(cudaMemcpyAsync(device, host, N * sizeof(int), cudaMemcpyHostToDevice, stream));
     OK(cudaFreeHost(host)); // FINDING freed_too_early: freed-too-early
+}
+
+// STDERR overwritten: stream race: the host writes to pinned memory while a copy of 4 bytes
+CASE(overwritten)
+{
+    cudaStream_t stream = new_stream();
+    int *h = pinned(7), *d = device_array<int>(N);
+    OK(cudaMemcpyAsync(d, h, 4, cudaMemcpyDefault, stream)); // FINDING overwritten: stream-race
+    h[0] = 8;
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaFreeHost(h));
+}
+
+/* After an event, or by the device in the order of the stream, the source may change. */
+CASE(written_in_order)
+{
+    cudaStream_t stream = new_stream();
+    cudaEvent_t event;
+    int *host = pinned(7), *device = device_array<int>(N);
+    OK(cudaEventCreate(&event));
+    OK(cudaMemcpyAsync(device, host, N * sizeof(int), cudaMemcpyHostToDevice, stream));
+    OK(cudaEventRecord(event, stream));
+    OK(cudaEventSynchronize(event));
+    host[0] = 8;
+    OK(cudaMemcpyAsync(device, host, N * sizeof(int), cudaMemcpyHostToDevice, stream));
+    add_one<<<4, 256, 0, stream>>>(host);
+    add_one<<<4, 256, 0, stream>>>(device);
+    bring(host, device, stream);
+    OK(cudaStreamSynchronize(stream));
+    CHECK(host[0] == 9 && host[1] == 8);
+    OK(cudaFreeHost(host));
 }
 
 // STDERR wrong_stream: freed too early

@@ -3,6 +3,8 @@
 
 #include "softgpu.h"
 
+#include <mma.h>
+
 enum { N = 1000 };
 
 static device_counts counts;
@@ -238,6 +240,30 @@ CASE(floating_point_operations)
     softgpu_count_stop(&counts);
     CHECK(counts.operations == 64 * 5);
     CHECK(counts.by_class[CLASS_FLOAT] == 2 * 3);
+}
+
+__global__ void product(float *c, const __half *a, const __half *b)
+{
+    using namespace nvcuda;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fa;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> fb;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc;
+    wmma::fill_fragment(fc, 0.0f);
+    wmma::load_matrix_sync(fa, a, 16);
+    wmma::load_matrix_sync(fb, b, 16);
+    for (int i = 0; i < 3; i++) wmma::mma_sync(fc, fa, fb, fc);
+    wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
+}
+
+CASE(tensor_cores)
+{
+    __half *x = to_device(std::vector<__half>(256, __float2half(1.0f)));
+    float *c = device_array<float>(256);
+    softgpu_count_start();
+    product<<<1, 64>>>(c, x, x);
+    SYNC();
+    softgpu_count_stop(&counts);
+    CHECK(counts.by_class[CLASS_TENSOR] == 2 * 3); /* two warps; loads and stores are memory's */
 }
 
 __device__ __noinline__ float twice(const float *x, int i)

@@ -85,6 +85,26 @@ CASE(occupancy)
           cudaErrorInvalidValue);
 }
 
+/* 200 floats live at once, and so few registers that a block of 1,024 threads fits. */
+__global__ void __launch_bounds__(1024) wide(float *p)
+{
+    float x[200];
+#pragma unroll
+    for (int i = 0; i < 200; i++) x[i] = p[i];
+#pragma unroll
+    for (int i = 0; i < 200; i++) p[i] = x[199 - i];
+}
+
+CASE(bounds_bound_registers)
+{
+    int blocks = 0;
+    cudaFuncAttributes a;
+    OK(cudaFuncGetAttributes(&a, wide));
+    CHECK(a.numRegs > 32 && a.numRegs <= 64);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, wide, 1024, 0));
+    CHECK(blocks == 1);
+}
+
 /* Both ways of asking give the same answer. */
 CASE(attributes_agree_with_properties)
 {

@@ -71,7 +71,7 @@ CASE(kernel_frees_once)
 
 /* ---- launches that nobody asks about --------------------------------------------------------- */
 
-// STDERR refused_and_not_asked: cudaErrorInvalidConfiguration
+// STDERR refused_and_not_asked: argument, 2000 threads in x of a block: from 1 to 1024 are allowed
 CASE(refused_and_not_asked)
 {
     int *p = device_array<int>(32);

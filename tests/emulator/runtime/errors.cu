@@ -1,6 +1,8 @@
 /* errors.cu: how the API reports what was asked wrongly. */
 #include "check.h"
 
+#include "softgpu.h"
+
 __global__ void k(int *p)
 {
     if (p) *p = 1;
@@ -11,27 +13,31 @@ __global__ void __launch_bounds__(64) bounded(int *p)
     if (p) *p = 1;
 }
 
-static void refused(dim3 grid, dim3 block)
+static void refused(dim3 grid, dim3 block, const char *why)
 {
     k<<<grid, block>>>(nullptr);
     FAILS(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
     FAILS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    CHECK(strstr(softgpu_refusal(), why));
+    CHECK(!*softgpu_refusal());
     OK(cudaGetLastError());
     OK(cudaDeviceSynchronize());
 }
 
 CASE(bad_launch_configuration)
 {
-    refused(1, 1025);
-    refused(1, dim3(32, 33));
-    refused(1, 0);
-    refused(0, 32);
-    refused(dim3(1, 65536), 32);
-    refused(1, dim3(1, 1, 65));
+    refused(1, 1025, "1025 threads in x of a block: from 1 to 1024 are allowed");
+    refused(1, dim3(32, 33), "1056 threads per block: from 1 to 1024");
+    refused(1, 0, "0 threads in x");
+    refused(0, 32, "a grid of 0 blocks is an error");
+    refused(dim3(1, 65536), 32, "65536 blocks in y of the grid: from 1 to 65535");
+    refused(1, dim3(1, 1, 65), "65 threads in z");
     bounded<<<1, 128>>>(nullptr);
     FAILS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    CHECK(strstr(softgpu_refusal(), "128 threads per block: from 1 to 64"));
     k<<<1, 32, 50 << 10>>>(nullptr);
     FAILS(cudaGetLastError(), cudaErrorInvalidValue);
+    CHECK(strstr(softgpu_refusal(), "51200 bytes of dynamic shared memory: at most 49152"));
     k<<<1, 32>>>(nullptr);
     SYNC();
 }

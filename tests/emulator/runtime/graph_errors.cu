@@ -163,6 +163,39 @@ CASE(a_branch_that_never_returns)
     cudaGetLastError();
 }
 
+/* What a stream has added stays when the stream goes; it must have come back before. */
+static cudaError_t capture_and_destroy(bool comes_back, cudaGraph_t *graph)
+{
+    int *p = device_array<int>(32);
+    cudaStream_t origin = capturing(), side = stream_with(cudaStreamNonBlocking);
+    cudaEvent_t fork, join;
+    OK(cudaEventCreate(&fork));
+    OK(cudaEventCreate(&join));
+    OK(cudaEventRecord(fork, origin));
+    OK(cudaStreamWaitEvent(side, fork, 0));
+    add<<<1, 32, 0, side>>>(p);
+    OK(cudaEventRecord(join, side));
+    if (comes_back) OK(cudaStreamWaitEvent(origin, join, 0));
+    OK(cudaStreamDestroy(side));
+    return cudaStreamEndCapture(origin, graph);
+}
+
+CASE(a_joined_stream_is_destroyed)
+{
+    cudaGraph_t graph;
+    size_t nodes = 0;
+    OK(capture_and_destroy(true, &graph));
+    OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+    CHECK(nodes == 1);
+}
+
+CASE(a_branch_is_destroyed)
+{
+    cudaGraph_t graph;
+    FAILS(capture_and_destroy(false, &graph), cudaErrorStreamCaptureUnjoined);
+    cudaGetLastError();
+}
+
 CASE(beginning_and_ending)
 {
     cudaGraph_t graph;

@@ -10,8 +10,8 @@ __global__ static void scale(float *y, const float *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    y[i] = 2 * // FINDING copy_reads_what_a_kernel_writes: stream-race // FINDING fill_overwrites_what_a_kernel_writes: stream-race // FINDING two_kernels_write: stream-race
-           x[i]; // FINDING kernel_reads_what_a_copy_brings: stream-race // FINDING kernel_reads_what_a_kernel_writes: stream-race // FINDING copy_overwrites_what_a_kernel_reads: stream-race // FINDING ring_of_buffers: stream-race // FINDING legacy_stream_and_one_that_does_not_block: stream-race // FINDING event_of_before: stream-race // FINDING one_word_of_many: stream-race
+    y[i] = 2 * // FINDING copy_reads_what_a_kernel_writes: stream-race // FINDING fill_overwrites_what_a_kernel_writes: stream-race // FINDING two_kernels_write: stream-race // FINDING caller_reads_what_a_kernel_writes: stream-race
+           x[i]; // FINDING kernel_reads_what_a_copy_brings: stream-race // FINDING kernel_reads_what_a_kernel_writes: stream-race // FINDING copy_overwrites_what_a_kernel_reads: stream-race // FINDING ring_of_buffers: stream-race // FINDING legacy_stream_and_one_that_does_not_block: stream-race // FINDING event_of_before: stream-race // FINDING one_word_of_many: stream-race // FINDING kernel_reads_what_the_caller_writes: stream-race
 }
 
 __global__ static void count(int *sum)
@@ -114,6 +114,29 @@ CASE(kernel_reads_what_a_kernel_writes)
     setting s = open();
     launch(s.a, s.x, s.y);
     launch(s.b, s.y + HALF, s.x, HALF);
+    close(s);
+}
+
+/* What a tool says that the program's caller does in a stream. */
+// STDERR caller_reads_what_a_kernel_writes: the given stream reads what a kernel writes, in another stream
+CASE(caller_reads_what_a_kernel_writes)
+{
+    setting s = open();
+    softgpu_touch(s.a, s.x, BYTES, 1);
+    softgpu_touch(s.a, s.y, BYTES, 1);
+    launch(s.a, s.y, s.x);
+    join(s);
+    launch(s.b, s.y, s.x);
+    softgpu_touch(s.b, s.y, BYTES, 0);
+    softgpu_touch(s.a, s.y, BYTES, 0);
+    close(s);
+}
+
+CASE(kernel_reads_what_the_caller_writes)
+{
+    setting s = open();
+    softgpu_touch(s.a, s.x, BYTES, 1);
+    launch(s.b, s.y, s.x);
     close(s);
 }
 

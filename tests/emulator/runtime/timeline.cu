@@ -135,9 +135,12 @@ CASE(memory_is_counted)
     OK(cudaMalloc(&a, 1000));
     OK(cudaMalloc(&b, 24));
     OK(cudaFree(a));
+    OK(cudaMalloc(&a, 500));
+    OK(cudaFree(a));
     softgpu_count_stop(&counts);
     OK(cudaFree(b));
-    CHECK(counts.allocated.count == 2 && counts.allocated.bytes == 1024);
-    CHECK(counts.freed.count == 1 && counts.freed.bytes == 1000);
+    CHECK(counts.peak == 1024); /* not what came after something went */
+    CHECK(counts.allocated.count == 3 && counts.allocated.bytes == 1524);
+    CHECK(counts.freed.count == 2 && counts.freed.bytes == 1500);
     CHECK(counts.span == 0);
 }

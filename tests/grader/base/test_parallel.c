@@ -64,8 +64,9 @@ START_TEST(memory_to_its_last_byte)
     b[bytes - 1]++;
     ck_assert(!parallel_equal(a, b, bytes));
     ck_assert(parallel_equal(a, b, bytes - 1));
-    parallel_fill(b, 0xa5a5a5a5u, bytes / 4 * 4);
-    for (size_t i = 0; i < bytes / 4 * 4; i++) ck_assert_uint_eq(b[i], 0xa5);
+    parallel_fill(b, 0xa5a5a5a5u, bytes);
+    for (size_t i = 0; i < bytes; i++) ck_assert_uint_eq(b[i], 0xa5);
+    ck_assert_uint_eq(b[bytes], 0);
     free(a);
     free(b);
 }

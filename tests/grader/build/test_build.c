@@ -18,6 +18,7 @@
 
 static char folder[64], file[128];
 static options course;
+static const char *whole_build;
 
 static void start(void)
 {
@@ -32,6 +33,7 @@ static void start(void)
     ck_assert_int_eq(symlink(real, here), 0);
     snprintf(file, sizeof file, "%s/phase1_cpu/103_matmul_cpu.c", folder);
     make_folders_of(file);
+    whole_build = course.build;
     course.build = folder;
 }
 
@@ -83,6 +85,37 @@ START_TEST(a_library_exports_the_contract_only)
 }
 END_TEST
 
+/* Where the GPU has it, and the guarded path elsewhere. */
+START_TEST(sm_90a_is_asked_for)
+{
+    static const char source[] =
+        "#include <cuda_runtime.h>\n"
+        "__global__ static void kernel(void)\n{\n"
+        "#if defined __CUDA_ARCH_FEAT_SM90_ALL\n"
+        "    asm volatile(\"wgmma.fence.sync.aligned;\");\n"
+        "#elif __CUDA_ARCH__ >= 900\n#error plain sm_90\n#endif\n}\n"
+        "extern \"C\" void vector_add(void)\n{\n    kernel<<<1, 128>>>();\n}\n";
+    static const place places[] = {ON_GPU, ON_SOFTGPU};
+    const char *nvcc = getenv("NVCC"), *runtime = getenv("CUDA_LIB");
+    if (!nvcc || !*nvcc || !runtime || !*runtime) return;
+    exercise e = *catalog_find(203);
+    e.sm_90a = true;
+    setenv("GPU_ARCH", "90", 1);
+    snprintf(file, sizeof file, "%s/%s", folder, e.file);
+    make_folders_of(file);
+    put(source);
+    build b = {.exercise = &e, .root = folder, .file = e.file, .place = places[_i]};
+    build *all[] = {&b};
+    char real[PATH_MAX + 32], here[128];
+    snprintf(real, sizeof real, "%s/libsoftgpu.so", whole_build);
+    snprintf(here, sizeof here, "%s/libsoftgpu.so", folder);
+    ck_assert_int_eq(symlink(real, here), 0);
+    build_all(&course, all, 1);
+    ck_assert_msg(b.ok, "%s", b.log);
+    free(b.log);
+}
+END_TEST
+
 START_TEST(what_is_built_stays)
 {
     struct stat before, after;
@@ -118,6 +151,38 @@ START_TEST(what_compilers_say_is_kept)
     put(broken[_i].source);
     expect_refused(broken[_i].words);
     expect_refused(broken[_i].words); /* from its folder this time */
+}
+END_TEST
+
+static void put_compiler(const char *place, const char *action)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/bin/cc", place);
+    make_folders_of(path);
+    FILE *to = fopen(path, "w");
+    ck_assert_ptr_nonnull(to);
+    fprintf(to, "#!/bin/sh\n[ \"$1\" = --version ] || %s\nexec cc \"$@\"\n", action);
+    fclose(to);
+    chmod(path, 0755);
+    setenv("CC", path, 1);
+}
+
+/* As the system does where memory ends. */
+START_TEST(a_compiler_that_was_killed_is_tried_again)
+{
+    char place[] = "/tmp/compiler.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    chmod(place, 0755);
+    put(SOURCE);
+    put_compiler(place, "kill -KILL $$");
+    build first = built();
+    ck_assert(!first.ok);
+    put_compiler(place, ":");
+    build second = built();
+    remove_tree(place);
+    ck_assert_msg(second.ok, "%s", second.log);
+    ck_assert_str_eq(first.key, second.key);
+    free(first.log), free(second.log);
 }
 END_TEST
 
@@ -212,7 +277,9 @@ Suite *suite_build(void)
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_add_test(tcase, a_library_exports_the_contract_only);
     tcase_add_test(tcase, what_is_built_stays);
+    tcase_add_loop_test(tcase, sm_90a_is_asked_for, 0, 2);
     tcase_add_loop_test(tcase, what_compilers_say_is_kept, 0, sizeof broken / sizeof *broken);
+    tcase_add_test(tcase, a_compiler_that_was_killed_is_tried_again);
     tcase_add_test(tcase, a_warning_is_no_error);
     tcase_add_test(tcase, what_is_no_source_is_refused);
     tcase_add_test(tcase, nothing_stands_on_what_did_not_build);

@@ -98,7 +98,9 @@ START_TEST(a_library_is_taken_by_its_name)
     const options o = course(BACKEND_CPU);
     hand_out("");
     hash_of_library(hex);
-    build b = {.exercise = catalog_find(taken[_i].id),
+    const exercise *e = catalog_find(taken[_i].id);
+    build b = {.exercise = e,
+               .file = e->file,
                .place = taken[_i].place,
                .baseline = taken[_i].baseline,
                .prebuilt = true};

@@ -76,16 +76,27 @@ START_TEST(outputs_are_poisoned_and_surrounded)
 }
 END_TEST
 
-START_TEST(another_call_may_lie_elsewhere)
+static void lend(bool relocate, wire_argument w[2])
 {
-    wire_argument first = buffer("x", 400), again = first, moved = first;
+    device_process_release(d, relocate);
+    w[0] = buffer("x", 400);
+    w[1] = buffer("y", 5 << 20);
+    for (int i = 0; i < 2; i++) ck_assert(device_process_upload(d, &w[i], NULL));
+}
+
+START_TEST(another_call_lies_there_or_elsewhere)
+{
+    wire_argument first[2], again[2], moved[2], back[2];
     if (!d) return;
-    ck_assert(device_process_upload(d, &first, NULL));
-    device_process_release(d, false);
-    ck_assert(device_process_upload(d, &again, NULL));
-    device_process_release(d, true);
-    ck_assert(device_process_upload(d, &moved, NULL));
-    ck_assert_uint_ne(moved.address, again.address);
+    lend(false, first);
+    lend(false, again);
+    lend(true, moved);
+    lend(false, back);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_eq(again[i].address, first[i].address);
+        ck_assert_uint_ne(moved[i].address, first[i].address);
+        ck_assert_uint_eq(back[i].address, first[i].address);
+    }
 }
 END_TEST
 
@@ -158,7 +169,7 @@ Suite *suite_device_process(void)
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_add_test(tcase, what_is_lent_comes_back);
     tcase_add_test(tcase, outputs_are_poisoned_and_surrounded);
-    tcase_add_test(tcase, another_call_may_lie_elsewhere);
+    tcase_add_test(tcase, another_call_lies_there_or_elsewhere);
     tcase_add_test(tcase, a_quiet_call_has_an_empty_account);
     tcase_add_test(account, the_devices_findings_come_first);
     tcase_add_loop_test(account, results_are_made_on_the_device, 0, sizeof works / sizeof *works);

@@ -1,6 +1,6 @@
 /*
- * test_worker.c: calls into a worker (worker_process.c, call.c) with a library of this file's own: what
- * arrives, what comes back, and what is told of a function that does what it must not.
+ * test_worker.c: calls into a worker (worker_process.c, call.c) with a library of this file's own:
+ * what arrives, what comes back, and what is told of a function that does what it must not.
  */
 #include "grader/tests.h"
 
@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 static const char source[] =
-    "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+    "#include <stdio.h>\n#include <stdlib.h>\n#include <signal.h>\n"
+    "#include <unistd.h>\n"
     "void twice(float *y, const float *x, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }\n"
     "void reversed(int *y, const int *x, int n) { for (int i = 0; i < n; i++) y[i] = x[n - 1 - i]; "
     "}\n"
@@ -27,11 +28,14 @@ static const char source[] =
     "void *make_nothing(int n) { return NULL; }\n"
     "void look(int *y, const int *handle) { *y = *handle; }\n"
     "void same(int *y, const float *a, const float *b, void *none) { *y = a == b && !none; }\n"
+    "void gather(float *y, float **parts, int n, double by) { for (int i = 0; i < n; i++) "
+    "y[i] = by * parts[0][i] + parts[1][i]; }\n"
     "void say(void) { puts(\"a word\"); fflush(stdout); }\n"
     "void change(float *y, const float *x) { y[0] = 1; ((float *)x)[1] = 5; }\n"
     "void before(float *y, const float *x) { y[-1] = 1; }\n"
     "void after(float *y, const float *x) { y[4] = 1; }\n"
     "void leave(void) { _exit(3); }\n"
+    "void end(void) { kill(getpid(), SIGKILL); }\n"
     "void hang(void) { for (;;) pause(); }\n"
     "void crash(void) { *(volatile int *)16 = 1; }\n";
 
@@ -153,6 +157,16 @@ static void call_same(const char *function, const long *shape)
     expect(y == 1, "%d", y);
 }
 
+static void call_gather(const char *function, const long *shape)
+{
+    float a[] = {1, 2, 3}, b[] = {10, 20, 30}, y[3];
+    (void)shape;
+    call_void(function,
+              ARGS(out_f32("y", y, 3), addresses("parts", (unsigned long long[]){5, 4}, 2), i32(3),
+                   f64(0.5), beside(in_f32("a", a, 3)), beside(in_f32("b", b, 3))));
+    expect(y[0] == 6 && y[1] == 12 && y[2] == 18, "%g %g %g", y[0], y[1], y[2]);
+}
+
 static void call_before_and_after(const char *function, const long *shape)
 {
     int x[] = {1, 2, -3}, y[3];
@@ -182,6 +196,7 @@ START_TEST(arguments_arrive_and_results_return)
     expect_well(call_for_numbers, NULL);
     expect_well(call_with_handle, NULL);
     expect_well(call_same, "same");
+    expect_well(call_gather, "gather");
 }
 END_TEST
 
@@ -262,13 +277,23 @@ START_TEST(a_deadline_is_the_end)
 }
 END_TEST
 
+START_TEST(an_end_from_outside_is_no_verdict)
+{
+    expect_told(call_plain, "leave", "status 3");
+    ck_assert(!state.interrupted);
+    expect_told(call_plain, "end", "signal 9");
+    ck_assert(state.interrupted && state.dead);
+}
+END_TEST
+
 START_TEST(a_library_that_cannot_be_loaded)
 {
+    bool killed;
     char why[512] = "";
-    ck_assert_ptr_null(worker_start(&course, ON_HOST, "/no/such/library.so", why));
+    ck_assert_ptr_null(worker_start(&course, ON_HOST, "/no/such/library.so", &killed, why));
     ck_assert_msg(strstr(why, "no/such/library.so") != NULL, "%s", why);
     const options no_worker = {.build = "/no/such/build"};
-    ck_assert_ptr_null(worker_start(&no_worker, ON_HOST, library, why));
+    ck_assert_ptr_null(worker_start(&no_worker, ON_HOST, library, &killed, why));
     ck_assert_str_ne(why, "");
     worker_stop(NULL);
 }
@@ -276,8 +301,9 @@ END_TEST
 
 START_TEST(memory_only_grows)
 {
+    bool killed;
     char why[512];
-    worker *w = worker_start(&course, ON_HOST, library, why);
+    worker *w = worker_start(&course, ON_HOST, library, &killed, why);
     unsigned char *first = worker_memory(w, 5000);
     ck_assert_ptr_nonnull(first);
     first[4999] = 7;
@@ -302,6 +328,7 @@ Suite *suite_worker(void)
     tcase_add_test(tcase, what_is_printed_is_kept_of_the_last_call);
     tcase_add_loop_test(tcase, what_must_not_be_is_told, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(tcase, a_deadline_is_the_end);
+    tcase_add_test(tcase, an_end_from_outside_is_no_verdict);
     tcase_add_test(tcase, a_library_that_cannot_be_loaded);
     tcase_add_test(tcase, memory_only_grows);
     suite_add_tcase(suite, tcase);

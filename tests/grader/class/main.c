@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    setenv("CK_DEFAULT_TIMEOUT", "300", 0); /* seconds of one test: no machine is too slow */
+    setenv("CK_DEFAULT_TIMEOUT", "900", 0); /* seconds of one test: no machine is too slow */
     SRunner *runner = srunner_create(suite_unpack());
     srunner_add_suite(runner, suite_gradebook());
     srunner_add_suite(runner, suite_resume());
@@ -15,6 +15,8 @@ int main(void)
     srunner_add_suite(runner, suite_leaderboard());
     srunner_add_suite(runner, suite_progress());
     srunner_add_suite(runner, suite_slurm());
+    srunner_add_suite(runner, suite_feedback());
+    srunner_add_suite(runner, suite_similar());
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

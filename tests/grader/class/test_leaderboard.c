@@ -49,7 +49,7 @@ START_TEST(nicknames)
     FILE *file = fopen(path, "w");
     fputs(rows[_i].text, file);
     fclose(file);
-    nickname_read(folder, &class[0]);
+    nickname_read(folder, "leaderboard.txt", &class[0]);
     ck_assert_str_eq(class[0].nickname, rows[_i].nickname);
     ck_assert_msg(strstr(class[0].note, rows[_i].note) && !*class[0].note == !*rows[_i].note, "%s",
                   class[0].note);
@@ -59,12 +59,12 @@ END_TEST
 START_TEST(no_file_no_link)
 {
     char path[PATH_MAX];
-    nickname_read(folder, &class[0]);
+    nickname_read(folder, "leaderboard.txt", &class[0]);
     ck_assert_str_eq(class[0].nickname, "");
     ck_assert_str_eq(class[0].note, "");
     snprintf(path, sizeof path, "%s/leaderboard.txt", folder);
     ck_assert_int_eq(symlink("/etc/hostname", path), 0);
-    nickname_read(folder, &class[0]);
+    nickname_read(folder, "leaderboard.txt", &class[0]);
     ck_assert_str_eq(class[0].nickname, "");
     ck_assert_str_ne(class[0].note, "");
 }

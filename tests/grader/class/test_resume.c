@@ -77,6 +77,34 @@ START_TEST(a_failing_grader_is_tried_again)
 }
 END_TEST
 
+/* What was built of a submission goes when it is graded. */
+START_TEST(no_objects_are_left)
+{
+    char path[PATH_MAX];
+    hand_in("anna", "fine");
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert(report_has("../log", "objects=made"));
+    snprintf(path, sizeof path, "%s/class_objects", fake_folder);
+    ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
+START_TEST(a_name_may_be_any_bytes)
+{
+    hand_in("j\xfcrgen", "mine");
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert(report_has("gradebook.csv", "j?rgen,graded"));
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert_int_eq(lines("begin"), 1);
+    run.rerun = true;
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert_int_eq(lines("begin"), 2);
+    hand_in("j?rgen", "mine, too");
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert(report_has("gradebook.csv", "two submissions of this name"));
+}
+END_TEST
+
 START_TEST(links_and_empty_ones_are_refused)
 {
     char path[PATH_MAX];
@@ -98,10 +126,33 @@ START_TEST(links_and_empty_ones_are_refused)
 }
 END_TEST
 
+/* Names are unique, so folders are not needed; a file in its phase goes first. */
+START_TEST(flat_files_are_taken)
+{
+    char path[PATH_MAX], command[3 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/lena/homework/103_matmul_cpu.c", in);
+    make_folders_of(path);
+    snprintf(command, sizeof command,
+             "cd '%s' && printf flat >lena/homework/103_matmul_cpu.c && cp -r lena mona && "
+             "mkdir mona/homework/phase1_cpu && "
+             "printf phase >mona/homework/phase1_cpu/103_matmul_cpu.c && "
+             "mkdir nils && ln -s ../lena/homework/103_matmul_cpu.c nils && "
+             "tar czf otto.tgz -C lena/homework 103_matmul_cpu.c",
+             in);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert(report_has("gradebook.csv", "lena,graded"));
+    ck_assert(report_has("gradebook.csv", "otto,graded"));
+    ck_assert(report_has("gradebook.csv", "nils,refused"));
+    ck_assert_int_eq(lines("begin flat"), 1); /* lena's and otto's are the same */
+    ck_assert_int_eq(lines("begin phase"), 1);
+}
+END_TEST
+
 /* Half of the files cannot be copied: nobody is refused, nothing is lost, the next run has room. */
 START_TEST(a_full_disk_is_nobodys_fault)
 {
-    char big[6000];
+    static char big[200000];
     memset(big, 'x', sizeof big);
     big[sizeof big - 1] = '\0';
     hand_in("anna", big);
@@ -109,7 +160,7 @@ START_TEST(a_full_disk_is_nobodys_fault)
     const pid_t child = fork();
     if (child == 0) {
         signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &(struct rlimit){5500, 5500});
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){100000, 100000});
         _exit(class_run(&run));
     }
     int status;
@@ -168,6 +219,31 @@ START_TEST(nothing_to_grade)
 }
 END_TEST
 
+/* Answers that stand for a name are graded as that student's, and whose they are is said. */
+START_TEST(answers_of_another_are_noted)
+{
+    static const drawn_number numbers[] = {{"n", 1, 9, 1}, {0}};
+    const exercise *before = catalog_find(103);
+    exercise made = *before;
+    made.parts[0] = "phase1_cpu/103.answers";
+    made.drawn = numbers;
+    catalog_replace(&made);
+    const char *const names[] = {"anna", "ben"};
+    for (int i = 0; i < 2; i++) {
+        char path[PATH_MAX];
+        hand_in(names[i], "one");
+        snprintf(path, sizeof path, "%s/%s/phase1_cpu/103.answers", in, names[i]);
+        FILE *file = fopen(path, "w");
+        fputs("student = anna\n", file);
+        fclose(file);
+    }
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert(report_has("gradebook.csv", "the answers of 103 are those of `anna`"));
+    ck_assert_int_eq(lines("begin one"), 1); /* what is equal is graded once */
+    catalog_replace(before);
+}
+END_TEST
+
 Suite *suite_resume(void)
 {
     Suite *suite = suite_create("resume");
@@ -177,11 +253,15 @@ Suite *suite_resume(void)
     tcase_add_test(tcase, only_one_at_a_time);
     tcase_add_test(tcase, equal_files_are_graded_once);
     tcase_add_test(tcase, a_failing_grader_is_tried_again);
+    tcase_add_test(tcase, no_objects_are_left);
+    tcase_add_test(tcase, a_name_may_be_any_bytes);
     tcase_add_test(tcase, links_and_empty_ones_are_refused);
+    tcase_add_test(tcase, flat_files_are_taken);
     tcase_add_test(tcase, a_full_disk_is_nobodys_fault);
     tcase_add_test(tcase, gpus_are_shared_out);
     tcase_add_test(tcase, a_time_in_the_future);
     tcase_add_test(tcase, nothing_to_grade);
+    tcase_add_test(tcase, answers_of_another_are_noted);
     suite_add_tcase(suite, tcase);
     return suite;
 }

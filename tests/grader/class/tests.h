@@ -16,6 +16,8 @@ Suite *suite_leaderboard(void);  /* test_leaderboard.c */
 Suite *suite_slurm(void);        /* test_slurm.c */
 Suite *suite_progress(void);     /* test_progress.c */
 Suite *suite_distribution(void); /* test_distribution.c */
+Suite *suite_feedback(void);     /* test_feedback.c */
+Suite *suite_similar(void);      /* test_similar.c */
 
 /* course.c: a class with a fake grader; class_set_up() and class_tear_down() are a fixture. */
 extern char in[96], out[96], fake_folder[64];

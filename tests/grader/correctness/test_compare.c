@@ -66,6 +66,8 @@ START_TEST(nan_is_not_close_to_a_number)
 {
     got[0] = NAN, want[0] = 1.0;
     expect_refused(1, 1e30, "NaN");
+    got[0] = -NAN;
+    expect_refused(1, 1e30, "x[0] is nan, should");
 }
 END_TEST
 
@@ -191,11 +193,64 @@ START_TEST(matmul_bound_accepts_fp32_only)
 }
 END_TEST
 
+/* ---- other types ----------------------------------------------------------------------------- */
+
+static unsigned short halves[4];
+static double doubles[4];
+
+static void compare_type(const char *function, const long *shape)
+{
+    const bool half = shape[0] == ELEMENT_F16;
+    (void)function;
+    expect_close_of((layout){"x", 2, 2}, (element_type)shape[0], half ? (void *)halves : doubles,
+                    want, NULL, 1e-12);
+}
+
+static char *type_message(element_type e)
+{
+    return run_guarded(&state, compare_type, NULL, (long[]){e});
+}
+
+START_TEST(a_half_may_be_rounded_once)
+{
+    for (int i = 0; i < 4; i++) {
+        want[i] = 1 + i / 3.0;
+        element_store(ELEMENT_F16, halves, (size_t)i, want[i]);
+    }
+    ck_assert_ptr_null(type_message(ELEMENT_F16));
+    halves[2]++;
+    char *message = type_message(ELEMENT_F16);
+    ck_assert_msg(message && strstr(message, "x[1][0] is 1.66"), "%s", message);
+    free(message);
+    halves[2] = (unsigned short)element_poison(ELEMENT_F16);
+    message = type_message(ELEMENT_F16);
+    ck_assert_msg(message && strstr(message, "never written"), "%s", message);
+    free(message);
+}
+END_TEST
+
+START_TEST(doubles_are_held_against_doubles)
+{
+    for (int i = 0; i < 4; i++) want[i] = doubles[i] = 1 + i / 3.0;
+    ck_assert_ptr_null(type_message(ELEMENT_F64));
+    doubles[1] += 1e-10;
+    char *message = type_message(ELEMENT_F64);
+    ck_assert_msg(message && strstr(message, "x[0][1] is 1.3333333334"), "%s", message);
+    free(message);
+    doubles[3] = 5;
+    message = type_message(ELEMENT_F64);
+    ck_assert_msg(message && strstr(message, "x[1][1] is 5, should be 2"), "%s", message);
+    free(message);
+}
+END_TEST
+
 Suite *suite_compare(void)
 {
     Suite *suite = suite_create("compare");
     TCase *tcase = tcase_create("compare");
     tcase_add_test(tcase, equal_is_close);
+    tcase_add_test(tcase, a_half_may_be_rounded_once);
+    tcase_add_test(tcase, doubles_are_held_against_doubles);
     tcase_add_test(tcase, nothing_is_close);
     tcase_add_test(tcase, nan_is_not_close_to_a_number);
     tcase_add_test(tcase, nan_is_close_to_nan);

@@ -150,13 +150,15 @@ static const struct {
     {"case = 1x2x3", ":1: not a setting"},
     {"[103]\nshape = 1x2x3", ":2: not a setting"},
     {"[103]\nsome words", ":2: neither"},
-    {"[103]\ncase = 1x2", ":2: the shape of 65x66x67 has 3 numbers, not 2"},
-    {"[103]\ncase = 1x2xthree", ":2: a shape is like"},
-    {"[103]\ncase = forward 1x2x3", ":2: it has no such case"},
+    {"[103]\ncase = 1x2", ":2: the shape of 3x2x5003 has 3 numbers, not 2"},
+    {"[103]\ncase = 1x2xthree", ":2: the shape of 3x2x5003 is like 3x2x5003"},
+    {"[103]\ncase = forward 1x2x3", ":2: it has no such case: say which, e.g. case = "},
+    {"[203]\ncase = 777",
+     ":2: its cases are not named after their shapes: say which, e.g. case = large_values 4099"},
     {"[301]\ncase = 17", ":2: its cases are not named after their shapes"},
     {"[103]\ncase = 1 2 3", ":2: a case is"},
     {"[103]\ncase = 90000000x90000000x1", ":2: this shape is too large"},
-    {"[103]\ncase = 3x4x5\ncase = nan 30x31x5", ":3: the reference solution does not pass"},
+    {"[103]\ncase = 3x4x5\ncase = nan 0x31x5", ":3: the reference solution does not pass"},
 };
 
 START_TEST(a_file_that_makes_no_sense)

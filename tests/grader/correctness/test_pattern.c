@@ -19,6 +19,7 @@ static double want[SIZE], allowed[SIZE];
 static bool bad[SIZE];
 static const long sizes[] = {1, 7, 5};
 static layout where;
+static bool exponentials, masks;
 
 static float right(int i)
 {
@@ -28,6 +29,7 @@ static float right(int i)
 static void setup(void)
 {
     where = (layout){"x", ROWS, COLS};
+    exponentials = masks = false;
     for (int i = 0; i < SIZE; i++) {
         got[i] = right(i);
         want[i] = got[i];
@@ -39,6 +41,7 @@ static const char *name_of_errors(void)
     mismatch m = {.where = where, .got = got, .want = want, .bound = allowed, .bad = bad};
     m.before = result_of_call_before(where);
     m.sizes = sizes, m.size_count = 3;
+    m.exponentials = exponentials, m.masks = masks;
     for (size_t i = 0; i < where.rows * where.cols; i++) {
         allowed[i] = 1e-6 * fmax(1.0, fabs(want[i]));
         bad[i] = isnan(want[i]) ? !isnan(got[i]) : !(fabs(got[i] - want[i]) <= allowed[i]);
@@ -86,6 +89,7 @@ static float no_last_rows(int i) { return i < 16 * COLS ? PASS : other(i); }
 static float no_last_columns(int i) { return i % COLS < 32 ? PASS : other(i); }
 static float no_edges(int i) { return i < 16 * COLS && i % COLS < 32 ? PASS : other(i); }
 static float first_96(int i) { return i < 96 ? PASS : other(i); }
+static float first_96_written(int i) { return i < 96 ? PASS : unset(); }
 static float diagonal(int i) { return i / COLS == i % COLS ? PASS : other(i); }
 static float every_4th(int i) { return i % COLS % 4 == 0 ? PASS : other(i); }
 static float not_every_8th(int i) { return i % COLS % 8 == 5 ? other(i) : PASS; }
@@ -123,17 +127,20 @@ static const struct {
     {first_row, "; every row is the first one: the index of the row is not used"},
     {first_column, "; every column is the first one: the index of the column is not used"},
     {first_block, "; the first 64 elements are repeated: blockIdx is not used"},
-    {not_a_number, "; they are NaN: inf - inf, 0 / 0, or something unwritten was read"},
-    {infinite, "; they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
+    {not_a_number, "; they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
+    {infinite, "; they are infinite: divided by 0, or a start value that nothing replaced"},
     {zero, "; they are 0"},
-    {at_most_2, "; all stop at one value: a clamp, or log(p + eps), cuts them off"},
+    {at_most_2, "; all stop at one value: a clamp or a constant cuts them off"},
     {less_precise, "; small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
                    "approximations), or summed in an order that loses digits"},
     {row_0, "; only the first row is right"},
     {no_last_rows, "; only the last rows: the last partial tile"},
     {no_last_columns, "; only the last columns or elements: the last partial tile"},
     {no_edges, "; only the last rows and columns: partial tiles on both sides"},
-    {first_96, "; only the first 96 elements are right: the grid has too few blocks"},
+    {first_96, "; only the first 96 elements are right: nothing after them is"},
+    {first_96_written,
+     "; never written: they hold what was there before the call; only the first 96 "
+     "elements are right: the grid has too few blocks"},
     {diagonal, "; only the diagonal is right: row and column come from the same index"},
     {every_4th, "; only every 4th is right: one thread of each group did its work"},
     {not_every_8th, "; every 8th is wrong: one thread of each group did not do its work"},
@@ -166,8 +173,45 @@ END_TEST
 START_TEST(masked_ones_were_computed)
 {
     for (int i = 0; i < SIZE; i++) want[i] = i * i % 7 ? want[i] : 0;
+    ck_assert_str_eq(name_of_errors(), "; exactly those are wrong that should be 0");
+    masks = true;
     ck_assert_str_eq(name_of_errors(),
                      "; they should be 0: what is masked or ignored was computed");
+}
+END_TEST
+
+START_TEST(exponentials_are_suspected_where_there_are_some)
+{
+    exponentials = true;
+    for (int i = 0; i < SIZE; i++) got[i] = infinite(i);
+    ck_assert_str_eq(name_of_errors(),
+                     "; they are infinite: exp overflowed, or a 0 in a logarithm or a quotient");
+    for (int i = 0; i < SIZE; i++) got[i] = at_most_2(i);
+    ck_assert_str_eq(name_of_errors(),
+                     "; all stop at one value: a clamp, or log(p + eps), cuts them off");
+}
+END_TEST
+
+START_TEST(kinds_have_no_numbers)
+{
+    static const char *const rows[][2] = {
+        {"; 17 times too large, which is a size of this call: a sum instead of a mean",
+         "N times too large, which is a size of this call: a sum instead of a mean"},
+        {"; they are 0; only the first 256 elements are right: nothing after them is",
+         "they are 0; only the first N elements are right: nothing after them is"},
+        {"; only every 32th is right: one thread of each group did its work",
+         "only every Nth is right: one thread of each group did its work"},
+        {"; only from element 2^31 on: an index is an int",
+         "only from element 2^31 on: an index is an int"},
+        {"; twice as large: counted twice, or a missing 1/2",
+         "twice as large: counted twice, or a missing 1/2"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *kind = mistake_kind(rows[i][0]);
+        ck_assert_str_eq(kind, rows[i][1]);
+        free(kind);
+    }
 }
 END_TEST
 
@@ -286,6 +330,8 @@ Suite *suite_pattern(void)
     tcase_add_loop_test(tcase, a_known_mistake_has_a_name, 0, sizeof known / sizeof *known);
     tcase_add_test(tcase, negative_ones_became_0);
     tcase_add_test(tcase, masked_ones_were_computed);
+    tcase_add_test(tcase, exponentials_are_suspected_where_there_are_some);
+    tcase_add_test(tcase, kinds_have_no_numbers);
     tcase_add_test(tcase, left_over);
     tcase_add_test(tcase, added_to_what_was_left_over);
     tcase_add_test(tcase, results_of_other_arrays_are_not_left_over);

@@ -66,7 +66,7 @@ static int count_corpus(const char *kind, int id)
 {
     char pattern[PATH_MAX];
     glob_t found = {0};
-    snprintf(pattern, sizeof pattern, "%s/grader/exercises/%d_*/%s/*", root(), id, kind);
+    snprintf(pattern, sizeof pattern, "%s/grader/exercises/%s_*/%s/*", root(), id_words(id), kind);
     const int count = glob(pattern, 0, NULL, &found) == 0 ? (int)found.gl_pathc : 0;
     globfree(&found);
     return count;
@@ -78,7 +78,8 @@ START_TEST(each_is_graded_by_the_corpus)
         const int id = (*e)->id, timed = (*e)->speed_points > 0.0;
         ck_assert_msg(count_corpus("wrong", id) >= 3, "%d has too few wrong submissions", id);
         ck_assert_msg(count_corpus("right", id) >= 2, "%d has too few right ones", id);
-        ck_assert_msg(count_corpus("slow", id) >= timed, "%d has no slow one", id);
+        ck_assert_msg(count_corpus("slow", id) >= (timed && !(*e)->sm_90a), "%d has no slow one",
+                      id);
         ck_assert_msg(count_corpus("fast", id) >= timed, "%d has no fast one", id);
     }
 }
@@ -115,6 +116,27 @@ START_TEST(prerequisites_come_earlier)
 }
 END_TEST
 
+static bool needs_one_with(const exercise *e, const char *file)
+{
+    for (int i = 0; e->prerequisites[i]; i++) {
+        if (exercise_has_file(catalog_find(e->prerequisites[i]), file)) return true;
+    }
+    return false;
+}
+
+START_TEST(what_is_included_is_of_a_prerequisite)
+{
+    int included = 0;
+    for (const exercise *const *e = catalog(); *e; e++) {
+        for (int i = 0; (*e)->includes[i]; i++, included++) {
+            ck_assert_msg(needs_one_with(*e, (*e)->includes[i]), "%d includes %s", (*e)->id,
+                          (*e)->includes[i]);
+        }
+    }
+    ck_assert_int_gt(included, 0);
+}
+END_TEST
+
 static bool timed_on_a_gpu(const exercise *e)
 {
     for (const speed_test *s = e->speed; s && s->metric; s++) {
@@ -132,13 +154,13 @@ static bool defines(const exercise *e, const char *function)
 }
 
 /* Who has no GPU can earn the same points, and a wasteful submission shows that it is not for
- * nothing. */
+ * nothing. What is only on sm_90a, softgpu has not. */
 START_TEST(what_is_timed_on_a_gpu_is_counted_on_softgpu)
 {
     for (const exercise *const *at = catalog(); *at; at++) {
         const exercise *e = *at;
         const traffic_test *t = e->traffic;
-        if (!timed_on_a_gpu(e)) continue;
+        if (!timed_on_a_gpu(e) || e->sm_90a) continue;
         ck_assert_msg(t && t->metric, "%d has no traffic tests", e->id);
         ck_assert_msg(count_corpus("slow", e->id) >= 1, "%d has no slow submission", e->id);
         for (; t->metric; t++) {
@@ -180,6 +202,37 @@ START_TEST(each_traffic_test_is_failed_by_a_claim)
 }
 END_TEST
 
+/* make see runs that case on softgpu. */
+START_TEST(what_is_to_be_seen_is_a_case)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        bool found = (*e)->see == NULL;
+        for (const grading_case *c = (*e)->cases; c->name && !found; c++)
+            found = strcmp(c->name, (*e)->see) == 0 && (!c->where || c->where & ON_SOFTGPU);
+        ck_assert_msg(found, "%s has no case %s", id_words((*e)->id), (*e)->see);
+    }
+}
+END_TEST
+
+START_TEST(a_challenge_has_a_letter)
+{
+    char *end;
+    const int id = id_parse("4b 206", &end);
+    json_t *entry = json_pack("{s:o}", "id", id_json(id));
+    ck_assert_str_eq(end, " 206");
+    ck_assert_int_eq(id, CHALLENGE(4, 'b'));
+    ck_assert(id_is_challenge(id) && !id_is_challenge(507));
+    ck_assert_int_eq(id_phase(id), 4);
+    ck_assert_int_eq(id_phase(507), 5);
+    ck_assert_str_eq(id_words(id), "4b");
+    ck_assert_str_eq(id_words(206), "206");
+    ck_assert_str_eq(json_string_value(json_object_get(entry, "id")), "4b");
+    ck_assert_int_eq(id_of(entry), id);
+    ck_assert_int_eq(id_parse("1401", NULL), 0); /* its number is nobody's business */
+    json_decref(entry);
+}
+END_TEST
+
 Suite *suite_catalog(void)
 {
     Suite *suite = suite_create("catalog");
@@ -189,6 +242,9 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, each_is_graded_by_the_corpus);
     tcase_add_test(tcase, numbers_and_names_are_unique);
     tcase_add_test(tcase, prerequisites_come_earlier);
+    tcase_add_test(tcase, what_is_included_is_of_a_prerequisite);
+    tcase_add_test(tcase, what_is_to_be_seen_is_a_case);
+    tcase_add_test(tcase, a_challenge_has_a_letter);
     tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);
     tcase_add_test(tcase, each_traffic_test_is_failed_by_a_claim);
     suite_add_tcase(suite, tcase);

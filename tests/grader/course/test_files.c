@@ -8,10 +8,14 @@
 #include "not_implemented.h"
 #include "progress.h"
 #include "timer.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int hint(const options *); /* student.h has another progress than common/progress.h */
@@ -52,6 +56,46 @@ static char *printed(void)
     text[bytes] = '\0';
     return text;
 }
+
+/* ---- files.c --------------------------------------------------------------------------------- */
+
+static char first_of(const char *top, const char *file)
+{
+    char first = 0;
+    const int from = open_beneath(top, file);
+    if (from >= 0 && read(from, &first, 1) < 0) first = 0;
+    if (from >= 0) close(from);
+    return first;
+}
+
+/* A folder and a link to a secret take each other's place all the time. */
+START_TEST(nothing_is_opened_through_a_link)
+{
+    char mine[96], other[96], theirs[96];
+    snprintf(mine, sizeof mine, "%s/mine", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(theirs, sizeof theirs, "%s/theirs", folder);
+    put("mine/file", "m");
+    put("theirs/file", "t");
+    ck_assert_int_eq(symlink(theirs, other), 0);
+    ck_assert_int_eq(first_of(folder, "mine/file"), 'm');
+    ck_assert_int_eq(first_of(other, "file"), 't');
+    ck_assert(first_of(folder, "other/file") == 0 && errno == ENOTDIR);
+    ck_assert(first_of(folder, "other") == 0 && errno == ELOOP);
+    ck_assert(first_of(folder, "none/file") == 0 && errno == ENOENT);
+    const pid_t child = fork();
+    while (child == 0) renameat2(AT_FDCWD, mine, AT_FDCWD, other, RENAME_EXCHANGE);
+    int well = 0;
+    for (int i = 0; i < 20000; i++) {
+        const char first = first_of(folder, "mine/file");
+        ck_assert_int_ne(first, 't');
+        well += first == 'm';
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ck_assert_int_gt(well, 0);
+}
+END_TEST
 
 /* ---- hash.c ---------------------------------------------------------------------------------- */
 
@@ -173,7 +217,8 @@ END_TEST
 /* ---- hint.c ---------------------------------------------------------------------------------- */
 
 #define PAGE                                                                                       \
-    "# 103\n\n### Hint 1\nthe first\n\n### Hint 2\nthe second\n### Hint 3\nthe third\n## End\n"
+    "# 103\n\n### Hint 1\n\n<details>\n\nthe first\n\n</details>\n\n### Hint 2\nthe second\n### "  \
+    "Hint 3\nthe third\n## End\n"
 
 static void expect_hint(const options *o, const char *words, const char *not_these)
 {
@@ -188,9 +233,9 @@ START_TEST(hints_come_one_after_the_other)
 {
     const options o = {.root = folder, .build = folder, .exercises = "103"};
     put("docs/exercises/103_matmul_cpu.md", PAGE);
-    expect_hint(&o, "the first", "the second");
+    expect_hint(&o, "Hint 1\n\nthe first\n\n(1 of 3", "the second");
     expect_hint(&o, "the second", "the first");
-    expect_hint(&o, "the third", "End");
+    expect_hint(&o, "the third\n(3 of 3; from the first again", "End");
     expect_hint(&o, "the first", "the third"); /* from the start */
 }
 END_TEST
@@ -224,6 +269,17 @@ START_TEST(a_place_needs_its_worker)
     ck_assert_str_eq(place_needs(&o, ON_GPU), "the CUDA runtime");
     device_facts facts = device_facts_read(&o);
     ck_assert_int_eq(strncmp(facts.name, "softgpu on ", 11), 0);
+}
+END_TEST
+
+START_TEST(tensor_cores_of_an_architecture)
+{
+    /* An H200: 132 SMs at 1.98 GHz, 989 TFLOP/s at the 1.83 GHz of its data sheet. */
+    ck_assert_double_eq_tol(132 * 1.83e9 * tensor_operations(90, IN_HALF), 989.5e12, 0.5e12);
+    ck_assert_double_eq_tol(108 * 1.41e9 * tensor_operations(80, IN_TF32), 156e12, 0.5e12);
+    ck_assert_double_eq(tensor_operations(90, IN_INT8), 2 * tensor_operations(90, IN_HALF));
+    ck_assert_double_eq(tensor_operations(75, IN_TF32), 0);
+    ck_assert_double_eq(tensor_operations(121, IN_HALF), 0); /* not known: no ceiling */
 }
 END_TEST
 
@@ -266,6 +322,7 @@ Suite *suite_files(void)
     Suite *suite = suite_create("files");
     TCase *tcase = tcase_create("files");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, nothing_is_opened_through_a_link);
     tcase_add_test(tcase, hashes_are_sha256);
     tcase_add_test(tcase, what_is_no_file_has_no_hash);
     tcase_add_test(tcase, two_texts_are_not_one);
@@ -275,6 +332,7 @@ Suite *suite_files(void)
     tcase_add_test(tcase, hints_come_one_after_the_other);
     tcase_add_test(tcase, no_page_no_hint);
     tcase_add_test(tcase, a_place_needs_its_worker);
+    tcase_add_test(tcase, tensor_cores_of_an_architecture);
     tcase_add_test(tcase, the_first_stub_is_named_once);
     tcase_add_test(tcase, progress_in_a_file_is_one_line_at_the_end);
     tcase_add_test(tcase, the_clock_goes_forward);

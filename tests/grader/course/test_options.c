@@ -20,8 +20,24 @@ START_TEST(exercises_and_seed)
     ck_assert_uint_eq(o.seed, 16);
     ck_assert(options_want(&o, catalog_find(206)));
     ck_assert(!options_want(&o, catalog_find(203)));
+    ck_assert(parse(&o, "matmul_naive, 103", "cpu"));
+    ck_assert_str_eq(o.exercises, "206 103");
+    o.case_name = "n=0";
+    o.case_name = "n=0";
+    ck_assert(!options_case_exists(&o));
+    o.case_name = "whole_tiles";
+    o.exercises = "106";
+    ck_assert(options_case_exists(&o));
 }
 END_TEST
+
+static bool phase_is_there(char *phase)
+{
+    options o;
+    char *argv[] = {"grader", "grade", "--phase", phase, NULL};
+    optind = 1;
+    return options_parse(&o, 4, argv);
+}
 
 START_TEST(unknown_words_are_refused)
 {
@@ -29,6 +45,9 @@ START_TEST(unknown_words_are_refused)
     ck_assert(!parse(&o, "999", "cpu"));
     ck_assert(!parse(&o, "naive", "cpu"));
     ck_assert(!parse(&o, "206", "gpu"));
+    ck_assert(!parse(&o, "naive matmul", "cpu"));
+    ck_assert(!phase_is_there("9"));
+    ck_assert(phase_is_there("5"));
 }
 END_TEST
 

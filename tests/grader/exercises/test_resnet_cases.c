@@ -1,8 +1,8 @@
 /* test_resnet_cases.c: the reference of ResNet-18 against the same network in plain loops, and the
- * words for a network that is wrong (exercises/shared/resnet_reference.c, resnet_cases.c). */
+ * words for a network that is wrong (exercises/shared/resnet/). */
 #include "grader/tests.h"
 
-#include "exercises/shared/resnet_cases.h"
+#include "exercises/shared/resnet/resnet_cases.h"
 #include "correctness/correctness.h"
 #include <math.h>
 #include <stdlib.h>

@@ -71,6 +71,25 @@ START_TEST(launches_and_what_the_host_submits)
 }
 END_TEST
 
+START_TEST(requests_memory_and_tensor_cores)
+{
+    const device_counts c = {.global_load = {.requests = 1},
+                             .global_store = {.requests = 2},
+                             .global_atomic = {.requests = 4},
+                             .shared_load = {.requests = 8},
+                             .shared_store = {.requests = 16},
+                             .shared_atomic = {.requests = 32},
+                             .by_class = {[CLASS_TENSOR] = 64, [CLASS_FLOAT] = 128},
+                             .allocated = {3, 300},
+                             .peak = 200};
+    ck_assert_double_eq(global_requests(&c), 7);
+    ck_assert_double_eq(shared_requests(&c), 56);
+    ck_assert_double_eq(tensor_instructions(&c), 64);
+    ck_assert_double_eq(peak_bytes(&c), 200);
+    ck_assert_double_eq(allocated_bytes(&c), 300);
+}
+END_TEST
+
 START_TEST(of_nothing_nothing)
 {
     const device_counts none = {0};
@@ -222,7 +241,7 @@ static json_t *graded_traffic(const char *grader, const char *results)
     const char *const argv[] = {grader, "grade",     "--submission", "solutions", "--exercise",
                                 "208",  "--results", results,        "--fresh",   NULL};
     const char *root = getenv("COURSE_ROOT");
-    process_result run = process_run(argv, root ? root : ".", 110.0, 10000);
+    process_result run = process_run(argv, root ? root : ".", 600.0, 10000);
     ck_assert_msg(run.status == 0, "%s", run.output);
     free(run.output);
     json_t *whole = json_load_file(results, 0, NULL);
@@ -260,6 +279,7 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, shares_of_blocks_warps_and_requests);
     tcase_add_test(tcase, launches_and_what_the_host_submits);
     tcase_add_test(tcase, of_nothing_nothing);
+    tcase_add_test(tcase, requests_memory_and_tensor_cores);
     tcase_add_test(tcase, number_of_a_test);
     tcase_add_loop_test(tcase, bounds, 0, 9);
     tcase_add_loop_test(tcase, traffic_is_proportional, 0, 11);

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -45,6 +47,12 @@ bool grader_memory(void)
     return can_open(path, O_RDONLY);
 }
 
+/* Of the system it has the libraries that it needs. */
+bool other_library(void)
+{
+    return can_open("/usr/bin/env", O_RDONLY) || can_open("/bin/sh", O_RDONLY);
+}
+
 bool overwrite(void)
 {
     return can_open(LIBRARY, O_WRONLY);
@@ -66,6 +74,26 @@ bool disk(void)
 bool memory(void)
 {
     return malloc((size_t)100 << 30) != NULL; /* never touched */
+}
+
+/* ... and what is in no limit on addresses. */
+bool file_in_memory(void)
+{
+    return memfd_create("mine", 0) >= 0;
+}
+
+bool shared_memory(void)
+{
+    const int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    if (id >= 0) shmctl(id, IPC_RMID, NULL);
+    return id >= 0;
+}
+
+/* Not to be the one that goes when there is no memory left. */
+bool last_to_go(void)
+{
+    const int file = open("/proc/self/oom_score_adj", O_WRONLY);
+    return file >= 0 && write(file, "0", 1) == 1;
 }
 
 bool variable(void)
@@ -124,6 +152,13 @@ bool signal_group(void)
     return kill(0, SIGURG) == 0;
 }
 
+bool signal_by_file(void)
+{
+    int ends[2];
+    return pipe(ends) == 0 && fcntl(ends[0], F_SETOWN, GRADER) == 0 &&
+           fcntl(ends[0], F_SETSIG, SIGURG) == 0;
+}
+
 bool slow_grader(void)
 {
     return setpriority(PRIO_PROCESS, GRADER, 1) == 0;
@@ -138,6 +173,11 @@ bool limit_grader(void)
 bool open_secret(void)
 {
     return chmod(SECRET, 0644) == 0;
+}
+
+bool open_secret_anew(void)
+{
+    return syscall(452, AT_FDCWD, SECRET, 0644, 0) == 0; /* fchmodat2 */
 }
 
 /* The machine. */

@@ -34,9 +34,13 @@ static const struct {
     {"secret", FILES | USER},
     {"solution", FILES},
     {"grader_memory", FILES | USER},
+    {"other_library", FILES},
     {"overwrite", FILES | USER},
     {"disk", LIMITS},
     {"memory", LIMITS},
+    {"file_in_memory", SECCOMP},
+    {"shared_memory", SECCOMP},
+    {"last_to_go", FILES | USER},
     {"variable", ENVIRONMENT},
     {"children", SECCOMP},
     {"program", SECCOMP},
@@ -45,9 +49,11 @@ static const struct {
     {"read_grader", NAMESPACES | USER | SECCOMP},
     {"signal_grader", NAMESPACES | USER | SECCOMP},
     {"signal_group", SECCOMP},
+    {"signal_by_file", NAMESPACES | SECCOMP},
     {"slow_grader", NAMESPACES | USER | SECCOMP},
     {"limit_grader", NAMESPACES | USER | SECCOMP},
     {"open_secret", NAMESPACES | USER | SECCOMP},
+    {"open_secret_anew", NAMESPACES | USER | SECCOMP},
     {"loopback", NAMESPACES | SECCOMP},
     {"namespace", SECCOMP},
     {"threads", NOBODY},
@@ -188,7 +194,7 @@ static process_result run_attempt(void)
     snprintf(course_library, sizeof course_library, "%s/libcourse.so", course.build);
     const char *const read[] = {worker, course_library, library, NULL};
     const char *const argv[] = {worker, library, "guarded", NULL};
-    return jail_run(&(plan){.read = read}, argv, 10.0, 4096);
+    return jail_run(&(plan){.read = read, .program = worker}, argv, 10.0, 4096);
 }
 
 START_TEST(attempt)
@@ -277,7 +283,8 @@ START_TEST(source)
     FILE *file = fopen(path, "w");
     fprintf(file, sources[_i].source, secret);
     fclose(file);
-    const build b = {.place = ON_HOST};
+    const exercise none = {0};
+    const build b = {.exercise = &none, .place = ON_HOST};
     process_result r = compiler_compile(&course, &b, "x.c", work);
     ck_assert_msg((r.status == 0) == (sources[_i].layers == NOBODY), "%s: %s", sources[_i].name,
                   r.output);

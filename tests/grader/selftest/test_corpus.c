@@ -35,7 +35,9 @@ typedef struct outcome {
 #define SLOW_COUNT ON_SOFTGPU, PASSED, 10, "", "", "", PASSED, FAILED, PASSED, "counted 9.00", NULL
 #define SLOW_TIME  ON_HOST, PASSED, 10, "", "", "", PASSED, PASSED, FAILED, NULL, NULL
 #define VOID_TIME  ON_HOST, PASSED, 10, "", "", "", PASSED, PASSED, FAILED, NULL, "impossible: 1 us"
-#define ON_A_GPU   ON_GPU, PASSED, 10, "", "", "", PASSED, SKIPPED, PASSED, NULL, NULL
+#define NOISY_TIME                                                                                 \
+    ON_HOST, PASSED, 10, "", "", "", PASSED, PASSED, TOO_NOISY, NULL, "too noisy: 0.3"
+#define ON_A_GPU ON_GPU, PASSED, 10, "", "", "", PASSED, SKIPPED, PASSED, NULL, NULL
 #define UNBUILT_ONE                                                                                \
     ON_HOST, BUILD_FAILED, 0, "x.c:3: error", "", "", NOT_RUN, NOT_RUN, NOT_RUN, NULL, NULL
 
@@ -76,6 +78,16 @@ static const struct {
     {false, {CLAIM_SLOW, IN_METRIC, .name = "times", .text = "too slow"}, {VOID_TIME}},
     {true, {CLAIM_HOSTILE, IN_METRIC, .name = "times", .text = "impossible"}, {VOID_TIME}},
     {false, {CLAIM_HOSTILE, IN_METRIC, .name = "times", .text = "impossible"}, {RIGHT_ONE}},
+    {true,
+     {CLAIM_HOSTILE, IN_METRIC, .name = "times", .text = "too slow / too noisy"},
+     {SLOW_TIME}},
+    {true,
+     {CLAIM_HOSTILE, IN_METRIC, .name = "times", .text = "too slow / too noisy"},
+     {NOISY_TIME}},
+    {false,
+     {CLAIM_HOSTILE, IN_METRIC, .name = "times", .text = "too slow / too noisy"},
+     {RIGHT_ONE}},
+    {false, {CLAIM_SLOW, IN_METRIC, .name = "times", .text = "too slow"}, {NOISY_TIME}},
     {false, {CLAIM_HOSTILE, IN_METRIC, .name = "bytes", .text = "counted 9"}, {ON_A_GPU}},
     /* in the build */
     {true, {CLAIM_HOSTILE, IN_BUILD, .name = "build", .text = "x.c:3"}, {UNBUILT_ONE}},
@@ -219,7 +231,7 @@ static process_result run_corpus(void)
     setenv("COURSE_ROOT", root, 1);
     const char *const argv[] = {grader, "corpus", "--exercise",  "103", "--jobs",
                                 "2",    "--seed", "81726354321", NULL};
-    return process_run(argv, NULL, 110.0, 10000);
+    return process_run(argv, NULL, 600.0, 10000);
 }
 
 START_TEST(each_disagreement_is_told)

@@ -182,7 +182,8 @@ START_TEST(the_median_is_drawn)
     ck_assert_ptr_nonnull(file);
     ck_assert_int_gt(getdelim(&picture, &bytes, '\0', file), 0);
     fclose(file);
-    expect_words(picture, "A of the class: median");
+    expect_words(picture, "the median of the class");
+    expect_words(picture, string_of(timing_of(206), "metric"));
     free(picture);
 }
 END_TEST

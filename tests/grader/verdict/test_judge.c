@@ -4,12 +4,13 @@
  */
 #include "grader/tests.h"
 
+#include "correctness/running.h"
 #include "verdict/verdict.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int runs;
+static int runs, failing;
 static unsigned long long seen[8];
 
 static void passes(const long *shape)
@@ -22,7 +23,7 @@ static void fails_at_last(const long *shape)
 {
     (void)shape;
     float *x = random_f32(100);
-    expect(++runs < 3, "the third run failed: %d", x != NULL);
+    expect(++failing < 3, "the third run failed: %d", x != NULL);
 }
 
 static void notes(const long *shape)
@@ -51,7 +52,7 @@ static case_state state;
 
 static void start(void)
 {
-    runs = 0;
+    runs = failing = 0;
     asked = (options){.build = "/no/such/build"};
     state = case_begin(&asked, &made, ON_HOST, NULL);
     case_enter(&state);
@@ -75,10 +76,12 @@ START_TEST(verdicts_of_cases)
     ck_assert_int_eq(r.cases[1].status, FAILED);
     ck_assert_int_eq(r.cases[2].status, PASSED);
     ck_assert_int_eq(r.cases[3].status, SKIPPED);
-    ck_assert_str_eq(r.cases[1].message, "the third run failed: 1");
+    ck_assert_str_eq(r.cases[1].message,
+                     "the third run failed: 1; the calls before it were right: its buffers "
+                     "lie elsewhere than theirs");
     ck_assert_str_eq(r.cases[2].message, "accuracy 97 %");
     ck_assert_int_eq(r.status, FAILED);
-    ck_assert_str_eq(r.reason, "fails: the third run failed: 1");
+    ck_assert_ptr_nonnull(strstr(r.reason, "fails: the third run failed: 1; the calls"));
     ck_assert_str_eq(r.warnings, "a warning");
     ck_assert_double_eq(r.points, 0);
     ck_assert_double_eq(r.max_points, 10);
@@ -90,7 +93,8 @@ START_TEST(a_case_runs_with_two_seeds_and_the_first_again)
 {
     case_result results[5];
     run_cases(&state, results);
-    ck_assert_int_eq(runs, 3 + 1); /* the failing case begins at 3: its first run fails */
+    ck_assert_int_eq(runs, 3);
+    ck_assert_int_eq(failing, 3);
     ck_assert(seen[0] == seen[2] && seen[0] != seen[1]);
     ck_assert_uint_ne(results[0].seed, results[1].seed);
     ck_assert_int_lt(results[0].seed >> 48, 1); /* short enough to type */
@@ -142,6 +146,31 @@ START_TEST(cases_have_a_time_together)
 }
 END_TEST
 
+/* ---- why it failed --------------------------------------------------------------------------- */
+
+static void fails_from_1025(const long *shape)
+{
+    expect(shape[1] < 1025, "%ld is too much", shape[1]);
+}
+
+START_TEST(the_largest_that_is_right_is_named)
+{
+    static const grading_case sized[] = {{"3x1024", fails_from_1025, {3, 1024}, .where = 0},
+                                         {"9x7", fails_from_1025, {9, 7}, .where = 0},
+                                         {"1x0", fails_from_1025, {1, 0}, .where = 0},
+                                         {"5x3001", fails_from_1025, {5, 3001}, .where = 0},
+                                         {"2x1025", fails_from_1025, {2, 1025}, .where = 0},
+                                         {"notes", notes, {0, 5000}, .where = 0},
+                                         {NULL, NULL, {0}, .where = 0}};
+    const exercise e = {.id = 105, .name = "sized", .points = 10, .cases = sized};
+    exercise_result r = judged(&e, true);
+    ck_assert_str_eq(
+        r.reason,
+        "5x3001: 3001 is too much; right up to 1024 (3x1024), wrong from 1025 (2x1025) on");
+    exercise_result_free(&r);
+}
+END_TEST
+
 /* ---- exercises ------------------------------------------------------------------------------- */
 
 START_TEST(what_does_not_build_is_not_run)
@@ -176,6 +205,107 @@ START_TEST(one_case_is_not_timed)
     ck_assert_ptr_null(r.speeds[0].message);
     ck_assert_double_eq(r.max_points, 10);
     exercise_result_free(&r);
+}
+END_TEST
+
+/* ---- calls that are timed or counted --------------------------------------------------------- */
+
+/* @param function of the student's: the others are right */
+static void is_wrong_when_timed(const char *function, const long *shape)
+{
+    (void)shape;
+    expect(strcmp(function, "f") != 0, "c[3] is wrong");
+}
+
+static void races_when_counted(const char *function, const long *shape)
+{
+    (void)shape;
+    (void)function;
+    running->last.counts.launches = 1;
+    running->found = calloc(1, sizeof *running->found);
+    running->found[running->found_count++].text = strdup("f: race");
+}
+
+static double counted_one(const device_counts *c)
+{
+    return (double)c->launches;
+}
+
+static exercise_result measured(place where, const speed_test *s, const traffic_test *t)
+{
+    const exercise e = {.id = 105,
+                        .name = "measured",
+                        .points = 10,
+                        .speed_points = 5,
+                        .cases = well,
+                        .speed = s,
+                        .traffic = t};
+    const build b = {.exercise = &e, .place = where, .ok = true, .log = "", .library = ""};
+    const build baseline = {.ok = true, .library = ""};
+    const device_facts device = {.name = "none"};
+    return judge(&asked, &b, &baseline, &device);
+}
+
+START_TEST(a_timed_call_that_is_wrong_fails_the_exercise)
+{
+    const speed_test tests[] = {{.metric = "m",
+                                 .function = "f",
+                                 .baseline = "g",
+                                 .run = is_wrong_when_timed,
+                                 .shape = {100},
+                                 .where = ON_HOST,
+                                 .threshold = 1},
+                                {.metric = NULL}};
+    exercise_result r = measured(ON_HOST, tests, NULL);
+    ck_assert_int_eq(r.status, FAILED);
+    ck_assert_double_eq(r.points, 0);
+    ck_assert_str_eq(r.reason, "m: c[3] is wrong");
+    ck_assert_int_eq(r.case_count, 2);
+    ck_assert_int_eq(r.cases[1].failure, FAILURE_RESULT);
+    ck_assert_int_eq(r.speeds[0].status, NOT_RUN);
+    exercise_result_free(&r);
+}
+END_TEST
+
+START_TEST(a_finding_in_a_counted_call_fails_the_checks)
+{
+    const traffic_test test = {.metric = "m",
+                               .function = "f",
+                               .run = races_when_counted,
+                               .count = counted_one,
+                               .bound = AT_MOST,
+                               .wanted = 1};
+    const traffic_test tests[] = {test, test, {.metric = NULL}};
+    exercise_result r = measured(ON_SOFTGPU, NULL, tests);
+    ck_assert_int_eq(r.status, FAILED);
+    ck_assert_int_eq(checks_status(&r), FAILED);
+    ck_assert_double_eq(r.points, 8);
+    ck_assert_str_eq(r.reason, "m: f: race");
+    ck_assert_int_eq(r.traffics[1].status, NOT_RUN);
+    exercise_result_free(&r);
+}
+END_TEST
+
+/* A threshold belongs to the GPUs on which it was measured. */
+START_TEST(other_gpus_do_not_judge)
+{
+    const speed_test hopper[] = {{.metric = "m", .where = ON_GPU, .capability = 90}, {0}};
+    const struct {
+        bool sm_90a;
+        int capability;
+        const char *elsewhere;
+    } rows[] = {{true, 80, "skipped: needs sm_90a"},
+                {false, 80, "skipped: needs compute capability 9.0"},
+                {true, 90, ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const exercise e = {.id = 1, .cases = well, .speed = hopper, .sm_90a = rows[i].sm_90a};
+        const build b = {.exercise = &e, .place = ON_GPU, .log = "does not build"};
+        const device_facts device = {.capability = rows[i].capability};
+        exercise_result r = judge(&asked, &b, NULL, &device);
+        ck_assert_str_eq(r.speeds[0].elsewhere, rows[i].elsewhere);
+        ck_assert_int_eq(r.speeds[0].status, *rows[i].elsewhere ? SKIPPED : NOT_RUN);
+        exercise_result_free(&r);
+    }
 }
 END_TEST
 
@@ -261,9 +391,13 @@ Suite *suite_judge(void)
     tcase_add_test(tcase, a_seed_repeats_a_case);
     tcase_add_test(tcase, after_a_deadline_nothing_runs);
     tcase_add_test(tcase, cases_have_a_time_together);
+    tcase_add_test(tcase, the_largest_that_is_right_is_named);
     tcase_add_test(tcase, what_does_not_build_is_not_run);
     tcase_add_test(tcase, without_a_baseline_there_is_no_speed);
     tcase_add_test(tcase, one_case_is_not_timed);
+    tcase_add_test(tcase, a_timed_call_that_is_wrong_fails_the_exercise);
+    tcase_add_test(tcase, a_finding_in_a_counted_call_fails_the_checks);
+    tcase_add_test(tcase, other_gpus_do_not_judge);
     tcase_add_test(tcase, inputs_are_what_was_asked_for);
     tcase_add_test(tcase, the_same_seed_gives_the_same_inputs);
     tcase_add_test(tcase, references_by_hand);

@@ -1,6 +1,7 @@
 /*
- * test_results.c: from verdicts to results.json (results.c), to the terminal (terminal.c) and to what
- * is remembered (cache.c). Whatever a compiler or a student printed, the file can be read again.
+ * test_results.c: from verdicts to results.json (results.c), to the terminal (terminal.c) and to
+ * what is remembered (cache.c). Whatever a compiler or a student printed, the file can be read
+ * again.
  */
 #include "grader/tests.h"
 
@@ -56,7 +57,7 @@ static json_t *made_entry(void)
     case_result cases[] = {
         {.name = "1x1",
          .status = PASSED,
-         .message = "\xc3\xa9\r\033[2K\xc2\x9b",
+         .message = "\xc3\xa9\r\033[2K\xc2\x9b\n\xe2\x80\xaex",
          .finding = "",
          .seed = 1ull << 40},
         {.name = "2x2", .status = SKIPPED},
@@ -93,11 +94,11 @@ START_TEST(an_entry_says_what_was_judged)
            *first = json_array_get(json_object_get(entry, "speeds"), 0),
            *count = json_array_get(json_object_get(entry, "traffic"), 0);
     ck_assert_uint_eq(json_array_size(cases), 2); /* what was not asked for is left out */
-    ck_assert_str_eq(string_of(json_array_get(cases, 0), "message"), "\xc3\xa9??[2K??");
+    ck_assert_str_eq(string_of(json_array_get(cases, 0), "message"), "\xc3\xa9??[2K?? ???x");
     ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(cases, 0), "seed")),
                      1ll << 40);
     ck_assert_str_eq(string_of(json_array_get(cases, 1), "message"), "100 ?? wrong");
-    ck_assert_str_eq(string_of(entry, "reason"), "a? reason\n?[31m");
+    ck_assert_str_eq(string_of(entry, "reason"), "a? reason ?[31m");
     ck_assert_str_eq(string_of(entry, "warnings"), "");
     ck_assert_str_eq(string_of(speed, "metric"), "n"); /* the one that is furthest below */
     ck_assert(json_is_null(json_object_get(first, "low")));
@@ -205,18 +206,25 @@ static void expect_words(char *text, const char *const words[])
 START_TEST(the_terminal_says_it_in_words)
 {
     static const char *const of_exercise[] = {"103 made",
-                                              "failed (1 of 2 cases)",
+                                              "failed: 1 of 2 cases wrong",
                                               "3x3: 100 ?? wrong",
                                               "a race",
                                               "again: make check EX=103 CASE='3x3' SEED=0\n",
                                               "speed: slow",
-                                              "traffic: t: ",
+                                              "traffic: t: counted 0, ",
                                               NULL};
-    static const char *const of_table[] = {"103  made", "failed 1/2",         "8.0 / 10.0",
+    static const char *const of_failed_count[] = {"FAILED traffic: t: too much",
+                                                  "look: make profile EX=103",
+                                                  "see it: make see EX=103\n", NULL};
+    static const char *const of_table[] = {"103  made", "failed: 1 of 2",     "8.0 / 10.0",
                                            "total",     "details in /r.json", NULL};
     const options o = {.results = "/r.json", .submission = "."};
     grading g = made_grading(&o);
     expect_words(printed(print_first, &g), of_exercise);
+    json_t *entry = json_array_get(g.exercises, 0);
+    json_object_set_new(json_array_get(json_object_get(entry, "traffic"), 0), "message",
+                        json_string("too much"));
+    expect_words(printed(print_first, &g), of_failed_count);
     expect_words(printed(report_table, &g), of_table);
     grading_free(&g);
 }

@@ -108,6 +108,24 @@ START_TEST(speed_is_proportional)
 }
 END_TEST
 
+/* A call of the exercise before it is right. */
+START_TEST(a_challenge_is_met_or_not)
+{
+    const exercise challenge = {.id = CHALLENGE(4, 'b'), .points = 10, .speed_points = 5};
+    const struct {
+        status speed;
+        double ratio, points, max_points;
+    } rows[] = {{PASSED, 2.0, 15, 15}, {FAILED, 1.9, 0, 15}, {SKIPPED, 0, 0, 0}};
+    exercise_result r = scored(PASSED, PASSED, rows[_i].speed, rows[_i].ratio);
+    r.exercise = &challenge;
+    r.status = PASSED;
+    score(&r);
+    ck_assert_int_eq(r.status, PASSED);
+    ck_assert_double_eq(r.points, rows[_i].points);
+    ck_assert_double_eq(r.max_points, rows[_i].max_points);
+}
+END_TEST
+
 START_TEST(noisy_speed_earns_its_low_end)
 {
     exercise_result r = scored(PASSED, PASSED, TOO_NOISY, 2.2);
@@ -166,6 +184,7 @@ Suite *suite_score(void)
     tcase_add_test(tcase, correctness_gates);
     tcase_add_test(tcase, no_case_is_no_pass);
     tcase_add_test(tcase, speed_is_proportional);
+    tcase_add_loop_test(tcase, a_challenge_is_met_or_not, 0, 3);
     tcase_add_test(tcase, noisy_speed_earns_its_low_end);
     tcase_add_test(tcase, unjudged_speed_counts_in_neither);
     tcase_add_test(tcase, impossible_speed_earns_nothing);

@@ -363,6 +363,9 @@ static const struct {
            ENTRY("103", "passed", "10.0", "{" CASE "'passed'}") ", " ENTRY("103", "passed", "10.0",
                                                                            "{" CASE "'passed'}")),
      "twice"},
+    {TOTAL("0.0", "0.0", ENTRY("'4b'", "passed", "10.0", "{" CASE "'passed'}")), "total says"},
+    {TOTAL("0.0", "0.0, 'bonus': 10.0", ENTRY("'4b'", "passed", "10.0", "{" CASE "'passed'}")),
+     NULL},
 };
 
 START_TEST(points_follow_from_the_verdicts)

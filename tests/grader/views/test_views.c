@@ -7,6 +7,7 @@
 #include "views/views.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *course_file(const char *name)
@@ -266,6 +267,28 @@ END_TEST
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
+START_TEST(a_line_is_quoted_as_it_is)
+{
+    static const char own[] = "views/quoted.c";
+    char text[QUOTE_MAX], folder[PATH_MAX], path[PATH_MAX];
+    snprintf(folder, sizeof folder, "/tmp/quote.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/views", folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%s", folder, own);
+    FILE *to = fopen(path, "w");
+    fputs("first\n\t  c[i] = \033[31m1;\nlast", to);
+    fclose(to);
+    ck_assert(quote_line(folder, own, "/elsewhere/quoted.c", 2, text));
+    ck_assert_str_eq(text, "c[i] = ?[31m1;");
+    ck_assert(quote_line(folder, own, "quoted.c", 3, text));
+    ck_assert_str_eq(text, "last");
+    ck_assert(!quote_line(folder, own, "quoted.c", 4, text));
+    ck_assert(!quote_line(folder, own, "another.c", 1, text));
+    remove_tree(folder);
+}
+END_TEST
+
 START_TEST(page_needs_nothing_else)
 {
     char *text = stored_view("html");
@@ -286,6 +309,32 @@ START_TEST(page_needs_nothing_else)
 }
 END_TEST
 
+/* An exercise of the stored results' kind that has only a status. */
+static json_t *bare(const char *id, const char *file, const char *status)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:n, s:f, s:f, s:[], s:[], s:[]}", "id", id, "name",
+                     "bare", "file", file, "status", status, "sha256", "points", 0.0, "max_points",
+                     5.0, "cases", "speeds", "traffic");
+}
+
+/* What has nothing to say is a line; names lead to the pages, from where the report lies. */
+START_TEST(page_folds_what_was_not_written)
+{
+    const options o = {.root = ".", .build = "/no/such/folder", .output = "docs/results/r.html"};
+    json_t *results = load(STORED), *exercises = json_object_get(results, "exercises");
+    json_array_append_new(exercises, bare("309", "phase3_layers/309_batchnorm.cu", "not_started"));
+    json_array_append_new(exercises, bare("310", "phase3_layers/310_none.cu", "not_started"));
+    json_array_append_new(exercises, bare("311", "phase3_layers/311_none.cu", "build_failed"));
+    char *text = view_of(results, "html", &o);
+    ck_assert_int_eq(count_of(text, "<details>"), 11);
+    ck_assert_ptr_nonnull(strstr(text, "Not started: <a href=\"../exercises/309_batchnorm.md\">"
+                                       "309 bare</a>, 310 bare</p>"));
+    ck_assert_ptr_nonnull(strstr(text, "Not handed in: 311 bare</p>"));
+    free(text);
+    json_decref(results);
+}
+END_TEST
+
 #define VERDICT(time, who, points)                                                                 \
     "{\"time\": \"" time "\", \"submission\": \"" who                                              \
     "\", \"entry\": {\"id\": 103, \"points\": " points ", \"max_points\": 10}}\n"
@@ -302,6 +351,20 @@ static char *picture_of(const char *lines)
     return picture;
 }
 
+/* Whole, with the function where an exercise has several. */
+START_TEST(charts_name_what_was_counted)
+{
+    static const char *const labels[] = {">211 bank conflicts a multiply-add<",
+                                         ">302 bias_backward: bytes moved<"};
+    if (!chart_can_draw()) return;
+    json_t *results = load("docs/results/softgpu/results.json");
+    char *picture = chart_traffic(results);
+    for (int i = 0; i < 2; i++) ck_assert_msg(strstr(picture, labels[i]) != NULL, "%s", labels[i]);
+    free(picture);
+    json_decref(results);
+}
+END_TEST
+
 START_TEST(history_passes_over_what_is_not_its_own)
 {
     if (!chart_can_draw()) return;
@@ -313,6 +376,28 @@ START_TEST(history_passes_over_what_is_not_its_own)
     ck_assert_ptr_null(
         picture_of(VERDICT("1", "/no/such/submission", "3") VERDICT("2", "/another", "3")));
     ck_assert_ptr_null(chart_history("/no/such/file", "."));
+}
+END_TEST
+
+/* Behind the total, in which they have no part. */
+START_TEST(challenges_stand_apart)
+{
+    const options o = {0};
+    json_t *results = load(STORED);
+    json_array_append_new(json_object_get(results, "exercises"),
+                          json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:[], s:[], s:[]}", "id", "4b",
+                                    "name", "wgmma", "file", "4b_wgmma.cu", "status", "passed",
+                                    "points", 7.0, "max_points", 9.0, "cases", "speeds",
+                                    "traffic"));
+    json_object_set_new(results, "bonus", json_real(7.0));
+    char *markdown = view_of(results, "markdown", &o), *html = view_of(results, "html", &o);
+    const char *total = strstr(markdown, "**total**");
+    ck_assert_ptr_nonnull(strstr(total, "| 4b wgmma"));
+    ck_assert_ptr_nonnull(strstr(total, "| **bonus** | | | **7.0** |"));
+    ck_assert_ptr_nonnull(strstr(strstr(html, "a bonus of 7.0 points"), "4b wgmma"));
+    free(markdown);
+    free(html);
+    json_decref(results);
 }
 END_TEST
 
@@ -328,7 +413,11 @@ Suite *suite_views(void)
     tcase_add_test(tcase, paths_count_from_the_repository);
     tcase_add_test(tcase, summary_is_a_table_and_the_failures);
     tcase_add_test(tcase, gradebook_has_a_column_an_exercise);
+    tcase_add_test(tcase, a_line_is_quoted_as_it_is);
     tcase_add_test(tcase, page_needs_nothing_else);
+    tcase_add_test(tcase, page_folds_what_was_not_written);
+    tcase_add_test(tcase, charts_name_what_was_counted);
+    tcase_add_test(tcase, challenges_stand_apart);
     tcase_add_test(tcase, history_passes_over_what_is_not_its_own);
     suite_add_tcase(suite, tcase);
     return suite;

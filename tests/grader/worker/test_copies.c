@@ -73,15 +73,38 @@ static cudaError_t copied_2d_async(void *to, size_t to_pitch, const void *from, 
     return cudaErrorInvalidValue;
 }
 
+static cudaError_t allocated(void **pointer, size_t bytes)
+{
+    (void)pointer;
+    return bytes > 100 ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+static cudaError_t allocated_async(void **pointer, size_t bytes, cudaStream_t on)
+{
+    (void)on;
+    return allocated(pointer, bytes);
+}
+
+static cudaError_t freed(void *pointer)
+{
+    return pointer == UNKNOWN ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static cudaError_t freed_async(void *pointer, cudaStream_t on)
+{
+    (void)on;
+    return freed(pointer);
+}
+
 static void *runtime_function(void *handle, const char *name)
 {
     static const struct {
         const char *name;
         void *function;
-    } all[] = {{"cudaMemcpy", (void *)copied},
-               {"cudaMemcpyAsync", (void *)copied_async},
-               {"cudaMemcpy2D", (void *)copied_2d},
-               {"cudaMemcpy2DAsync", (void *)copied_2d_async}};
+    } all[] = {{"cudaMemcpy", (void *)copied},      {"cudaMemcpyAsync", (void *)copied_async},
+               {"cudaMemcpy2D", (void *)copied_2d}, {"cudaMemcpy2DAsync", (void *)copied_2d_async},
+               {"cudaMalloc", (void *)allocated},   {"cudaMallocAsync", (void *)allocated_async},
+               {"cudaFree", (void *)freed},         {"cudaFreeAsync", (void *)freed_async}};
     ck_assert_ptr_eq(handle, RTLD_NEXT); /* or it finds itself */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i].name, name) == 0) return all[i].function;
@@ -143,6 +166,25 @@ START_TEST(in_a_call_alone)
 }
 END_TEST
 
+START_TEST(what_is_not_freed)
+{
+    void *p;
+    cudaMalloc(&p, 4);
+    copies_start();
+    cudaMalloc(&p, 4);
+    cudaMallocAsync(&p, 4, STREAM);
+    cudaMalloc(&p, 1000);
+    cudaFree(NULL);
+    cudaFree(UNKNOWN);
+    ck_assert_int_eq(copies_stop().kept, 2);
+    copies_start();
+    cudaMalloc(&p, 4);
+    cudaFree(DEVICE);
+    cudaFreeAsync(DEVICE, STREAM);
+    ck_assert_int_eq(copies_stop().kept, -1);
+}
+END_TEST
+
 /* ---- and goes on ----------------------------------------------------------------------------- */
 
 static void expect_seen(const char *function, size_t pitch, size_t height, cudaStream_t on)
@@ -180,6 +222,7 @@ Suite *suite_copies(void)
     tcase_add_loop_test(tcase, between_host_and_device, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tcase, by_every_function);
     tcase_add_test(tcase, in_a_call_alone);
+    tcase_add_test(tcase, what_is_not_freed);
     tcase_add_test(tcase, the_runtime_gets_the_same);
     suite_add_tcase(suite, tcase);
     return suite;

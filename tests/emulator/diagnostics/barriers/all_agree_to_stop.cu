@@ -1,0 +1,25 @@
+// nothing
+/* The loop ends for all at once: they have voted. */
+#include <cuda_runtime.h>
+
+__global__ void relax(int *x)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = x[t] + t;
+    while (__syncthreads_or(s[t] > 0)) {
+        int left = s[(t + 63) % 64];
+        __syncthreads();
+        s[t] = min(s[t], left) - 1;
+    }
+    x[t] = s[t];
+}
+
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMemset(x, 0, 64 * sizeof *x);
+    relax<<<1, 64>>>(x);
+    return cudaDeviceSynchronize();
+}

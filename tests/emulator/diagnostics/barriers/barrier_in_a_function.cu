@@ -1,0 +1,27 @@
+// divergent barrier
+/* The function has a barrier, and only some threads call it. */
+#include <cuda_runtime.h>
+
+__device__ int neighbour(int *s, int v)
+{
+    s[threadIdx.x] = v;
+    __syncthreads(); // HERE
+    return s[threadIdx.x ^ 1];
+}
+
+__global__ void swap(int *x)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x, v = x[t];
+    if (v == 0 && t % 64 < 48) v = neighbour(s, v);
+    x[t] = v + 1;
+}
+
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMemset(x, 0, 64 * sizeof *x);
+    swap<<<1, 64>>>(x);
+    return cudaDeviceSynchronize();
+}

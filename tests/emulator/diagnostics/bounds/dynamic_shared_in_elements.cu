@@ -1,0 +1,21 @@
+// out of bounds
+/* The launch counts elements where bytes are meant. */
+#include <cuda_runtime.h>
+
+__global__ void reverse(double *x)
+{
+    extern __shared__ double values[];
+    int t = threadIdx.x;
+    values[t] = x[t]; // HERE
+    __syncthreads();
+    x[t] = values[127 - t]; // HERE
+}
+
+int main()
+{
+    double *x;
+    cudaMalloc(&x, 128 * sizeof *x);
+    cudaMemset(x, 0, 128 * sizeof *x);
+    reverse<<<1, 128, 128>>>(x);
+    return cudaDeviceSynchronize();
+}

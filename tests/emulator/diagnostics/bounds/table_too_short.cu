@@ -1,0 +1,22 @@
+// out of bounds
+/* The constant table has eight entries, the kernel reads nine. */
+#include <cuda_runtime.h>
+
+__constant__ float weights[8];
+
+__global__ void filter(float *to, const float *from, int taps)
+{
+    float sum = 0;
+    for (int k = 0; k <= taps; k++) sum += weights[k] * from[threadIdx.x + k]; // HERE
+    to[threadIdx.x] = sum;
+}
+
+int main()
+{
+    float *a, *b;
+    cudaMalloc(&a, 128 * sizeof *a);
+    cudaMalloc(&b, 64 * sizeof *b);
+    cudaMemset(a, 0, 128 * sizeof *a);
+    filter<<<1, 64>>>(b, a, 8);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,17 @@
+// out of bounds
+/* The element before the first one: 0 - 1 is a large number. */
+#include <cuda_runtime.h>
+
+__global__ void differences(int *x, unsigned n)
+{
+    for (unsigned k = n; k-- > 0;) x[k] -= x[k - 1]; // HERE
+}
+
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMemset(x, 0, 64 * sizeof *x);
+    differences<<<1, 1>>>(x, 64);
+    return cudaDeviceSynchronize();
+}

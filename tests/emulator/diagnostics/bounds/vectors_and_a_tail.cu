@@ -1,0 +1,23 @@
+// nothing
+/* Four at a time as far as that goes, then one by one. */
+#include <cuda_runtime.h>
+
+__global__ void scale(float *x, int n)
+{
+    int i = 4 * threadIdx.x;
+    if (i + 3 < n) {
+        float4 v = *(float4 *)(x + i);
+        *(float4 *)(x + i) = make_float4(2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w);
+    } else {
+        for (; i < n; i++) x[i] *= 2;
+    }
+}
+
+int main()
+{
+    float *x;
+    cudaMalloc(&x, 1001 * sizeof *x);
+    cudaMemset(x, 0, 1001 * sizeof *x);
+    scale<<<1, 256>>>(x, 1001);
+    return cudaDeviceSynchronize();
+}

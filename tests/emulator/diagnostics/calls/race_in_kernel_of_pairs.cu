@@ -1,0 +1,24 @@
+// race: kernel exchange,
+// FLAGS: -O2
+/* The kernel's name is its own, not that of its parameter's class: kernel exchange */
+#include <cuda_runtime.h>
+
+struct Pair {
+    int *from, *to;
+};
+
+__global__ void exchange(Pair p)
+{
+    int t = threadIdx.x;
+    p.to[t] = p.from[t];
+    p.from[t] = p.to[63 - t]; // HERE
+}
+
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 128 * sizeof *p);
+    cudaMemset(p, 0, 128 * sizeof *p);
+    exchange<<<1, 64>>>(Pair{p, p + 64});
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,18 @@
+// race
+/* Red-black in stripes: a cell's neighbour above has the same colour. */
+#include <cuda_runtime.h>
+
+__global__ void relax(int *a, int n)
+{
+    int x = blockIdx.x * 16 + threadIdx.x + 1, y = blockIdx.y * 16 + threadIdx.y + 1;
+    if (x % 2 == 0) a[y * n + x] += a[(y - 1) * n + x] + a[y * n + x - 1]; // HERE
+}
+
+int main()
+{
+    int *a;
+    cudaMalloc(&a, 4356 * sizeof *a);
+    cudaMemset(a, 1, 4356 * sizeof *a);
+    relax<<<dim3(4, 4), dim3(16, 16)>>>(a, 66);
+    return cudaDeviceSynchronize();
+}

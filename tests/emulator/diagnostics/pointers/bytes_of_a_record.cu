@@ -1,0 +1,20 @@
+// nothing
+/* Numbers at odd places, read byte by byte. */
+#include <cuda_runtime.h>
+
+__global__ void read(unsigned *out, const unsigned char *records)
+{
+    const unsigned char *r = records + 7 * threadIdx.x + 3;
+    out[threadIdx.x] = r[0] | r[1] << 8 | r[2] << 16 | (unsigned)r[3] << 24;
+}
+
+int main()
+{
+    unsigned char *records;
+    unsigned *out;
+    cudaMalloc(&records, 448 * sizeof *records);
+    cudaMalloc(&out, 64 * sizeof *out);
+    cudaMemset(records, 1, 448 * sizeof *records);
+    read<<<1, 64>>>(out, records);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,17 @@
+// out of bounds
+/* A view into the second half, with the length of the whole. */
+#include <cuda_runtime.h>
+
+__global__ void clear(short *x, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = 0; // HERE
+}
+
+int main()
+{
+    short *x;
+    cudaMalloc(&x, 256 * sizeof *x);
+    cudaMemset(x, 0, 256 * sizeof *x);
+    clear<<<1, 64>>>(x + 128, 256);
+    return cudaDeviceSynchronize();
+}

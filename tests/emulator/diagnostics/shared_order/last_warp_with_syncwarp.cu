@@ -1,0 +1,30 @@
+// nothing
+/* The last warp goes on alone, with its own barrier. */
+#include <cuda_runtime.h>
+
+__global__ void sum(float *out, const float *x)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    if (t >= 32) return;
+    float v = s[t] + s[t + 32];
+    for (int d = 16; d > 0; d /= 2) {
+        s[t] = v;
+        __syncwarp();
+        if (t < d) v += s[t + d];
+        __syncwarp();
+    }
+    if (t == 0) *out = v;
+}
+
+int main()
+{
+    float *x, *out;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMalloc(&out, 1 * sizeof *out);
+    cudaMemset(x, 0, 64 * sizeof *x);
+    sum<<<1, 64>>>(out, x);
+    return cudaDeviceSynchronize();
+}

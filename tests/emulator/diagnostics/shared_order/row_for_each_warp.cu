@@ -1,0 +1,21 @@
+// nothing
+/* Each warp has a row of its own, and needs no barrier of the block. */
+#include <cuda_runtime.h>
+
+__global__ void rotate(int *x)
+{
+    __shared__ int rows[4][32];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    rows[warp][lane] = x[threadIdx.x];
+    __syncwarp();
+    x[threadIdx.x] = rows[warp][(lane + 1) % 32];
+}
+
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 128 * sizeof *x);
+    cudaMemset(x, 0, 128 * sizeof *x);
+    rotate<<<1, 128>>>(x);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,32 @@
+// nothing
+/* Between two uses of the scratch array stands a barrier. */
+#include <cuda_runtime.h>
+
+__device__ float block_sum(float v, float *scratch)
+{
+    scratch[threadIdx.x] = v;
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < 64; k++) sum += scratch[k];
+    __syncthreads();
+    return sum;
+}
+
+__global__ void moments(float *out, const float *x)
+{
+    __shared__ float scratch[64];
+    float v = x[threadIdx.x];
+    float mean = block_sum(v, scratch) / 64;
+    float square = block_sum((v - mean) * (v - mean), scratch);
+    if (threadIdx.x == 0) *out = square;
+}
+
+int main()
+{
+    float *x, *out;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMalloc(&out, 1 * sizeof *out);
+    cudaMemset(x, 0, 64 * sizeof *x);
+    moments<<<1, 64>>>(out, x);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,23 @@
+// race
+/* The count is read before all threads have added to it. */
+#include <cuda_runtime.h>
+
+__global__ void compact(int *out, const int *x)
+{
+    __shared__ int count;
+    int t = threadIdx.x;
+    if (t == 0) count = 0;
+    __syncthreads();
+    if (t < 96 && x[t] == 0) atomicAdd(&count, 1);
+    if (t == 127) *out = count; // HERE
+}
+
+int main()
+{
+    int *x, *out;
+    cudaMalloc(&x, 128 * sizeof *x);
+    cudaMalloc(&out, 1 * sizeof *out);
+    cudaMemset(x, 0, 128 * sizeof *x);
+    compact<<<1, 128>>>(out, x);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,19 @@
+// uninitialised read
+/* The copy counts elements, so three quarters of the array are missing. */
+#include <cuda_runtime.h>
+
+__global__ void scale(float *y, const float *x)
+{
+    y[threadIdx.x] = 3 * x[threadIdx.x]; // HERE
+}
+
+int main()
+{
+    float host[64] = {};
+    float *x, *y;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMalloc(&y, 64 * sizeof *y);
+    cudaMemcpy(x, host, 64, cudaMemcpyHostToDevice);
+    scale<<<1, 64>>>(y, x);
+    return cudaDeviceSynchronize();
+}

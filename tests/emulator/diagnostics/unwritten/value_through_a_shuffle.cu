@@ -1,0 +1,18 @@
+// uninitialised read
+/* What one lane reads unwritten, all of them add. */
+#include <cuda_runtime.h>
+
+__global__ void shift(float *to, const float *from)
+{
+    float first = from[threadIdx.x]; // HERE
+    to[threadIdx.x] = 1 + __shfl_sync(0xffffffff, first, 0);
+}
+
+int main()
+{
+    float *a, *b;
+    cudaMalloc(&a, 32 * sizeof *a);
+    cudaMalloc(&b, 32 * sizeof *b);
+    shift<<<1, 32>>>(b, a);
+    return cudaDeviceSynchronize();
+}

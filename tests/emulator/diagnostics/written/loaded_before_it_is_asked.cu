@@ -1,0 +1,30 @@
+// nothing
+/* All elements of a row are loaded, and counted as far as the row goes. */
+#include <cuda_runtime.h>
+
+__global__ void sums(float *out, const float *x, const int *lengths)
+{
+    const float *row = x + 8 * threadIdx.x;
+    float v[8], sum = 0;
+    for (int k = 0; k < 8; k++) v[k] = row[k];
+    for (int k = 0; k < 8; k++) sum += k < lengths[threadIdx.x] ? v[k] : 0;
+    out[threadIdx.x] = sum;
+}
+
+__global__ void fill(float *x, int *lengths)
+{
+    lengths[threadIdx.x] = threadIdx.x % 8;
+    for (int k = 0; k < threadIdx.x % 8; k++) x[8 * threadIdx.x + k] = k;
+}
+
+int main()
+{
+    float *x, *out;
+    int *lengths;
+    cudaMalloc(&x, 512 * sizeof *x);
+    cudaMalloc(&lengths, 64 * sizeof *lengths);
+    cudaMalloc(&out, 64 * sizeof *out);
+    fill<<<1, 64>>>(x, lengths);
+    sums<<<1, 64>>>(out, x, lengths);
+    return cudaDeviceSynchronize();
+}

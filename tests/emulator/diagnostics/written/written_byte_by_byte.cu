@@ -1,0 +1,31 @@
+// nothing
+/* Bytes are written one by one and read as words. */
+#include <cuda_runtime.h>
+
+__global__ void pack(unsigned char *to, const int *x)
+{
+    to[threadIdx.x] = (unsigned char)x[threadIdx.x];
+}
+
+__global__ void sum(unsigned *out, const unsigned *words)
+{
+    __shared__ unsigned char bytes[64];
+    bytes[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x < 16)
+        out[threadIdx.x] = words[threadIdx.x] + ((const unsigned *)bytes)[threadIdx.x];
+}
+
+int main()
+{
+    int *x;
+    unsigned char *bytes;
+    unsigned *out;
+    cudaMalloc(&x, 64 * sizeof *x);
+    cudaMalloc(&bytes, 64 * sizeof *bytes);
+    cudaMalloc(&out, 16 * sizeof *out);
+    cudaMemset(x, 0, 64 * sizeof *x);
+    pack<<<1, 64>>>(bytes, x);
+    sum<<<1, 64>>>(out, (unsigned *)bytes);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,11 @@
+/* math_in_c.cu: a file of C++ that is no CUDA gets math.h by cuda_runtime.h, as from older
+ * toolkits. */
+// NEEDS: clang
+#include "check.h"
+
+float root_of(float);
+
+CASE(root)
+{
+    CHECK(root_of(4) == 2);
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# gpt.sh: the program that trains a GPT on a text and lets it write, on a small text: losses fall, a
+# run goes on, the same seed writes the same, and a file that is damaged is named. The last line counts.
+set -u
+cd "$COURSE_ROOT" || exit 2
+[ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
+unset EX PHASE CASE SEED FORMAT OUTPUT # of the make that runs this
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+gpt=$COURSE_BUILD/gpt kept=$scratch/kept passed=0 failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        head -n 30 "$scratch/log" | sed 's/^/    /'
+    fi
+}
+
+refused() { # WORDS OPTION...: does not end with 0, and says so
+    words=$1
+    shift
+    if "$gpt" "$@" >"$scratch/said" 2>&1 || ! grep -q -- "$words" "$scratch/said"; then
+        cat "$scratch/said"
+        return 1
+    fi
+}
+
+yes 'the quick brown fox jumps over the lazy dog' | head -n 200 >"$scratch/text"
+small='--layers 1 --channels 16 --heads 2 --context 16 --batch 4 --count 40'
+
+compiled() {
+    make SUBMISSION=solutions BACKEND=cpu gpt-program NEEDED="$("$COURSE_BUILD/grader" needs '508 509' --submission solutions --backend cpu)"
+}
+
+# shellcheck disable=SC2086
+learns() {
+    "$gpt" train --text "$scratch/text" --checkpoint "$kept" --curve "$scratch/curve" --steps 30 --every 15 $small >"$scratch/run" || return 1
+    cat "$scratch/run"
+    grep -q '^step 30 of 30  loss [0-9.]*  validation [0-9.]*  [0-9]* tokens/s  [0-9.]* MiB$' "$scratch/run" &&
+        awk 'NR == 2 { first = $2 } { last = $2 } END { exit !(NR == 31 && last < first - 1) }' "$scratch/curve"
+}
+
+# shellcheck disable=SC2086
+goes_on() {
+    "$gpt" train --resume --text "$scratch/text" --checkpoint "$kept" --curve "$scratch/curve" --steps 32 $small >"$scratch/run" || return 1
+    grep -q 'from step 30 on$' "$scratch/run" && [ "$(wc -l <"$scratch/curve")" = 33 ]
+}
+
+writes_the_same() {
+    "$gpt" sample --checkpoint "$kept" --prompt 'the ' --count 30 --seed 7 >"$scratch/one" &&
+        "$gpt" sample --checkpoint "$kept" --prompt 'the ' --count 30 --seed 7 >"$scratch/two" &&
+        "$gpt" sample --checkpoint "$kept" --prompt 'the ' --count 30 --seed 8 >"$scratch/other" &&
+        cmp "$scratch/one" "$scratch/two" && ! cmp -s "$scratch/one" "$scratch/other" && grep -q '^the ' "$scratch/one"
+}
+
+check 'it compiles' compiled
+check 'it learns, and says how' learns
+check 'a run goes on' goes_on
+check 'the same seed writes the same' writes_the_same
+
+{ head -c 1000 "$kept"; printf 'x'; tail -c +1002 "$kept"; } >"$scratch/damaged"
+head -c -1 "$kept" >"$scratch/cut"
+check 'a damaged checkpoint is named' refused 'damaged: the checksum is wrong' sample --checkpoint "$scratch/damaged"
+check 'one that is cut short is named' refused 'cut short' sample --checkpoint "$scratch/cut"
+check 'another file is named' refused 'no checkpoint of this program' sample --checkpoint "$scratch/text"
+check 'a file that is not there is named' refused 'No such file' train --text "$scratch/none"
+check 'a short text is refused' refused 'too few' train --text "$scratch/one"
+check 'a folder that is not there is named' refused 'cannot be written' train --text "$scratch/text" \
+    --checkpoint "$scratch/none/kept" --steps 1 --layers 1 --channels 4 --heads 1 --context 8
+check 'an option that is not known is refused' refused 'no such option' train --step 3
+check 'a value that cannot be is refused' refused 'cannot be this one' train --steps 0
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

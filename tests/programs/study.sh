@@ -1,0 +1,110 @@
+#!/bin/sh
+# study.sh: the program that studies the autoencoder of 511, where there is no GPU: its table, what it
+# says of it and its picture; and what reasons.awk makes of times, of which each reason can be confirmed
+# or refuted. The last line counts.
+set -u
+cd "$COURSE_ROOT" || exit 2
+unset SUBMISSION EX PHASE CASE SEED FORMAT OUTPUT BATCHES # of the make that runs this
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        head -n 30 "$scratch/log" | sed 's/^/    /'
+    fi
+}
+
+study() {
+    make BUILD="$COURSE_BUILD" BACKEND=cpu study SUBMISSION=solutions OUTPUT="$scratch/out" BATCHES="3 64"
+}
+
+counted() { # IMPLEMENTATION BATCH MEASURE
+    awk -F'\t' -v i="$1" -v b="$2" -v m="$3" '$1 == i && $2 == b && $3 == m { print $5 }' "$scratch/out/study.tsv"
+}
+
+one_launch() {
+    [ "$(counted fused 64 launches)" = 1 ] && [ "$(counted layers 64 launches)" = 18 ]
+}
+
+one_frame_moves_more() {
+    [ "$(counted fused-many_frames 64 bytes)" -gt $((4 * $(counted fused 64 bytes))) ]
+}
+
+says() { # FILE WORDS
+    grep -q -- "$2" "$1" || { cat "$1"; false; }
+}
+
+has_no_times() {
+    says "$scratch/out/study.txt" 'no reason is confirmed or refuted' &&
+        ! grep -P '\t(call|device)\t' "$scratch/out/study.tsv"
+}
+
+is_a_png() {
+    command -v gnuplot >/dev/null || return 0
+    head -c 4 "$scratch/out/cuda_benchmark_results.png" | grep -q PNG
+}
+
+# A made-up table: the layers' launches take LAYERS ms, the fused kernel FUSED, at a batch of 65,536
+# LARGE, and PyTorch's graph TORCH.
+made_up() { # LAYERS FUSED LARGE TORCH
+    {
+        printf '# device made up\n# copy 4e12 bytes a second\n'
+        printf 'implementation\tbatch\tmeasure\tcalls\tmedian\tlow\thigh\n'
+        row layers 512 stream "$1"
+        row layers 512 device "$1"
+        row fused 32 device "$2"
+        row fused 512 device "$2"
+        row fused 65536 device "$3"
+        row torch_graph 512 device "$4"
+    } >"$scratch/made_up.tsv"
+    awk -f programs/study/reasons.awk "$scratch/made_up.tsv" >"$scratch/made_up.txt"
+}
+
+row() { # IMPLEMENTATION BATCH MEASURE MEDIAN
+    printf '%s\t%s\t%s\t1\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$4" "$4"
+}
+
+verdicts_are() { # WORD of each of five
+    sed -n 's/^[0-9]\. [^:]*: \([a-z]*\)\. .*/\1/p' "$scratch/made_up.txt" >"$scratch/verdicts"
+    printf '%s\n' "$@" | diff - "$scratch/verdicts"
+}
+
+all_confirmed() {
+    made_up 0.07 0.03 0.07 0.02 && verdicts_are confirmed confirmed confirmed confirmed confirmed
+}
+
+all_refuted() {
+    made_up 0.012 0.01 10000 0.05 && verdicts_are refuted refuted refuted refuted refuted
+}
+
+without_torch_it_is_open() {
+    made_up 0.07 0.03 0.07 0.02 && grep -v torch "$scratch/made_up.tsv" >"$scratch/less" &&
+        awk -f programs/study/reasons.awk "$scratch/less" >"$scratch/made_up.txt" &&
+        verdicts_are confirmed open confirmed confirmed confirmed
+}
+
+refuses_batches() {
+    "$COURSE_BUILD/study" 0 >"$scratch/said" 2>&1
+    [ $? = 2 ] && says "$scratch/said" usage
+}
+
+check 'the study runs' study
+check 'one launch against eighteen' one_launch
+check 'a frame a block moves more bytes' one_frame_moves_more
+check 'softgpu gives no times, and says so' has_no_times
+check 'PyTorch is skipped with a word' says "$scratch/out/study.tsv" '# PyTorch: skipped'
+check 'the picture' is_a_png
+check 'times that confirm every reason' all_confirmed
+check 'times that refute every reason' all_refuted
+check 'a reason without numbers is open' without_torch_it_is_open
+check 'a batch of 0 is refused' refuses_batches
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

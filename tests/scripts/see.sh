@@ -1,0 +1,187 @@
+#!/bin/bash
+# see.sh: make see: pages of kernels whose lanes, banks, cells and barriers are known. What they show
+# is read in Chromium; without one that is skipped, and said. The last line counts.
+set -u
+cd "$COURSE_ROOT" || exit 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        sed 's/^/    /' "$scratch/log"
+    fi
+}
+
+see() { # EX SUBMISSION [FLAG...]: the page is $scratch/see/EX.html
+    ex=$1 submission=$2
+    shift 2
+    "$COURSE_BUILD/grader" see --exercise "$ex" --submission "$submission" --results "$scratch/results.json" "$@"
+}
+
+# A submission of one file: a patch of the corpus on the solution. NAME EX PATCH
+patched() {
+    file=$(cd solutions && ls phase?_*/"$2"_*.cu)
+    mkdir -p "$scratch/$1/$(dirname "$file")"
+    patch -s -o "$scratch/$1/$file" "solutions/$file" "$(ls grader/exercises/"$2"_*/"$3")"
+}
+
+refuses() { # WORDS COMMAND...
+    words=$1
+    shift
+    ! "$@" >"$scratch/said" 2>&1 && grep -q "$words" "$scratch/said"
+}
+
+# --- what is made -------------------------------------------------------------------------------
+
+page_is_made() {
+    see 206 solutions && [ -s "$scratch/see/206.html" ] && ! grep -qE '^@(data|.*\.(js|css))$' "$scratch/see/206.html" &&
+        ! grep -oE '(src|href)="[^"]*"' "$scratch/see/206.html" # it needs nothing else
+}
+
+wrong_wishes_are_refused() {
+    refuses 'has a block 9,9,9' see 206 solutions --block 9,9,9 &&
+        refuses 'takes three numbers' see 206 solutions --block nine &&
+        refuses 'no kernels to look at' see 103 solutions &&
+        refuses 'has no case nine' see 206 solutions --case nine &&
+        [ -s "$scratch/see/206.html" ] # as it was
+}
+
+report_links_to_it() {
+    sed 's/"id": 203/"id": 206/' tests/grader/views/results.json >"$scratch/stored.json"
+    "$COURSE_BUILD/grader" report --format html --results "$scratch/stored.json" --output "$scratch/report.html" &&
+        grep -q '<code>make see EX=[0-9]*</code>' "$scratch/report.html" &&
+        grep -q 'make see EX=206</code> (<a href="see/206.html">' "$scratch/report.html"
+}
+
+failures_name_it() {
+    patched race 211 wrong/missing_second_barrier.patch && patched twin 206 slow/x_down_the_rows.patch &&
+        "$COURSE_BUILD/grader" grade --submission "$scratch/race" --exercise 211 --case 17x33x65 --results "$scratch/r.json" >"$scratch/words"
+    grep -q "see it: make see EX=211 CASE='17x33x65' SEED=[0-9]* SUBMISSION=" "$scratch/words" &&
+        "$COURSE_BUILD/grader" grade --submission "$scratch/twin" --exercise 206 --results "$scratch/r.json" >"$scratch/words"
+    grep -A 3 'FAILED traffic' "$scratch/words" | grep -q 'see it: make see EX=206$'
+}
+
+check 'a page is made, and needs nothing else' page_is_made
+check 'wrong wishes are refused' wrong_wishes_are_refused
+check 'the report links to the page' report_links_to_it
+check 'a race and a failed count name the command' failures_name_it
+check "the pages' pictures are of these kernels" tools/pictures.sh --check
+
+# --- what is shown ------------------------------------------------------------------------------
+
+find_browser() {
+    for name in chromium chromium-browser google-chrome chrome; do
+        command -v $name && return
+    done
+}
+
+browse() { # PAGE: its text, once its script has run; no word of it on the console
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" \
+        --enable-logging=stderr --dump-dom "file://$1" >"$scratch/dom" 2>"$scratch/browser.log" &&
+        ! grep CONSOLE "$scratch/browser.log"
+}
+
+shows() { # EX VIEW WORDS
+    browse "$scratch/see/$1.html#$2" && grep -qF "<p class=\"sentence\">$3" "$scratch/dom" && return
+    grep -o '<p class="sentence">[^<]*' "$scratch/dom"
+    return 1
+}
+
+line_of() { # WORDS FILE: of the first line with them
+    grep -nF "$1" "$2" | head -n 1 | cut -d : -f 1
+}
+
+lanes_lie_where_they_lie() {
+    see 206 "$scratch/twin" &&
+        shows 206 lanes '32 lanes, 128 bytes wanted, 32 sectors (1,024 bytes) moved: 13 % used. Neighbouring lanes lie 268 bytes apart' &&
+        see 203 solutions &&
+        shows 203 lanes '32 lanes, 128 bytes wanted, 4 sectors (128 bytes) moved: 100 % used. Neighbouring lanes want neighbouring elements: coalesced.'
+}
+
+banks_are_counted() {
+    patched turned 211 slow/tile_turned.patch && see 211 "$scratch/turned" &&
+        shows 211 banks 'Bank 0 is wanted for 32 different words: 32 passes, 31 more than needed.' &&
+        see 211 solutions &&
+        shows 211 banks '32 lanes fall on 32 banks, no two on different words of one: 1 pass, no conflict.'
+}
+
+# Of the solution: 2 tiles, of which 2 barriers each.
+cells_and_barriers() {
+    first=$(line_of '__syncthreads();' solutions/phase2_cuda_basics/211_matmul_tiled.cu)
+    see 211 solutions &&
+        shows 211 shared "From the start to barrier 1 (line $first): 2,048 cells of 2,048 written, none read." &&
+        grep -qF 'phase 1 of 5' "$scratch/dom" && shows 211 time '32 warps, ' &&
+        grep -q 'class="sentence">32 warps, [0-9]* steps to the end of the longest, 4 barriers;' "$scratch/dom"
+}
+
+race_is_red() {
+    see 211 "$scratch/race" && browse "$scratch/see/211.html" &&
+        grep -qF 'A race in 2,048 cells' "$scratch/dom" && grep -qF 'class="race"' "$scratch/dom" &&
+        grep -q 'overwrites what other threads read at line [0-9]*' "$scratch/dom"
+}
+
+# A copy of the page, without the policy that forbids other scripts, presses keys.
+keys_move() {
+    see 211 "$scratch/turned" && sed -e '/Content-Security-Policy/d' "$scratch/see/211.html" >"$scratch/keys.html"
+    cat >>"$scratch/keys.html" <<'END'
+<script>
+const press = key => document.dispatchEvent(new KeyboardEvent('keydown', {key}));
+const read = what => document.querySelector(what).textContent;
+const said = [];
+const view = () => said.push(document.querySelector('[aria-pressed=true]').dataset.view);
+for (const key of 'bstl') press(key), view();
+press('b');
+const before = read('.where');
+press('ArrowRight');
+said.push(before !== read('.where') ? 'moves' : 'stays');
+press('ArrowDown');
+said.push(read('.where').split(' of')[0]);
+press('?');
+said.push(document.getElementById('help').hidden ? 'hidden' : 'helps');
+press('r');
+said.push(document.querySelectorAll('section').length);
+press('l');
+document.querySelector('tr.costs td').click();
+said.push(document.querySelectorAll('tr.now').length);
+document.title = 'said: ' + said.join(' ');
+</script>
+END
+    browse "$scratch/keys.html"
+    grep -o '<title>[^<]*' "$scratch/dom"
+    grep -q '<title>said: banks shared time lanes moves warp 1 helps 2 2<' "$scratch/dom"
+}
+
+# Nothing of it is left out.
+large_block_opens_at_once() {
+    see 211 solutions || return 1
+    for try in 1 2 3 4 5; do
+        browse "$scratch/see/211.html" && ! grep -q 'class="note">Left out' "$scratch/dom" || return 1
+        opened=$(sed -n 's/.*data-opened="\([0-9]*\)".*/\1/p' "$scratch/dom")
+        echo "try $try: $opened ms"
+        [ "${opened:-9999}" -lt 1000 ] && return
+    done
+    return 1
+}
+
+browser=$(find_browser)
+if [ -n "$browser" ]; then
+    check 'lanes lie where they lie' lanes_lie_where_they_lie
+    check 'banks are counted' banks_are_counted
+    check 'cells and barriers' cells_and_barriers
+    check 'a race is red' race_is_red
+    check 'keys move' keys_move
+    check 'a block of 1,024 threads opens at once' large_block_opens_at_once
+else
+    echo 'skipped: what the pages of make see show, which needs Chromium'
+fi
+
+echo "see: $passed passed, $failed failed"
+[ "$failed" = 0 ]
