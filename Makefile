@@ -6,16 +6,27 @@
 #   BACKEND=cpu|cuda       the software GPU or a real one (default: what the machine has)
 #   CUCC_FRONTEND=nvcc|clang  what compiles for the software GPU (default: nvcc where there is one)
 #   CASE=NAME SEED=N       one case again, with the same numbers
+#   SHAPE=5x700            of make run
 #   FRESH=1                grade again what has not changed
 #   TIMES=20               gradings of make repeat
 #   STRICT=1               fail unless all points are reached
+#   CHECKS=0               on a GPU: do not look for races and the like on softgpu too
 #   OWN=1                  link exercises with your own earlier ones, whatever their verdict
 #   RESULTS=FILE           where the results go (default: results/results.json)
 #   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
+#   PREFIX=DIR             of make install: softgpu alone, without the course (default: /usr/local)
+#   BLOCK=0,0,0 WARP=0     of make see
+#   TEXT=FILE STEPS=N EVERY=N LAYERS=N HEADS=N CHANNELS=N CONTEXT=N BATCH=N LR=X RESUME=1
+#                          of make gpt: build/gpt --help
+#   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  of make sample (CHECKPOINT: of both)
+#   DEVICE=cpu|gpu|N       of make cuda_demo (default: the best one)
 # instructor
+#   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
+#   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
 #   CLASS_RESULTS=FILE     class.json of make class, for make compare (default: beside RESULTS)
-#   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm  of make class: docs/class.md
+#   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm FORMAT=moodle|canvas
+#                          of make class: docs/class.md
 #   HANDOUT=DIR            of make handout (default: build/handout)
 #   HIDDEN=FILE REVEAL=1   a private seed and more cases; show them: docs/class.md
 # end instructor
@@ -24,19 +35,33 @@
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
+# What people give is taken as it is, here and in recipes ("$$X"): a folder's name may look like a command.
+GIVEN := SUBMISSION EX PHASE BACKEND CUCC_FRONTEND CASE SHAPE SEED FRESH TIMES STRICT OWN RESULTS HISTORY FORMAT OUTPUT \
+         CLASS_RESULTS SUBMISSIONS OUT CLASS JOBS RERUN SCHEDULER HANDOUT HIDDEN REVEAL ISOLATION KEY NO_INSTALL \
+         ALLOW_UNSIGNED VISIBILITY PREFIX BLOCK WARP NAME EPOCHS FAST SIZES LADDER ROUNDS BATCHES \
+         TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE
+$(foreach v,$(GIVEN),$(if $(value $v),$(eval override $v := $$(value $v))$(eval export $v)))
+
 BUILD      ?= build
 SUBMISSION ?= .
 RESULTS    ?= results/results.json
 HISTORY    ?= $(dir $(RESULTS))history.jsonl
 CLASS_RESULTS ?= $(wildcard $(dir $(RESULTS))class.json)
 
+# Mistakes that would grade everything.
+$(foreach goal,$(filter 1% 2% 3% 4% 5%,$(MAKECMDGOALS)),$(error $(goal) is no target: make grade EX=$(goal)))
+$(foreach name,ex phase case seed submission backend,$(if $(filter command,$(firstword $(origin $(name)))), \
+    $(error $(name)= is not known: write it in capitals)))
+
 .DEFAULT_GOAL := help
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset docs pages format clean
+WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset book docs pages format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
+FIRST_BUILD := $(if $(wildcard $(BUILD)/grader),,yes)
+$(if $(FIRST_BUILD),$(if $(filter 0,$(MAKELEVEL)$(MAKE_RESTARTS)),$(info building the grader, once: about two minutes of one core)))
 endif
 export COURSE_ROOT  := $(CURDIR)
 export COURSE_BUILD := $(abspath $(BUILD))
@@ -54,7 +79,7 @@ COURSE_C   := $(wildcard common/*.c)
 GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes measure verdict views \
               student selftest
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
-              grader/exercises/shared/*.c) emulator/remote/link.c emulator/runtime/core/finding.c
+              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) emulator/remote/link.c emulator/runtime/core/finding.c
 WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
@@ -69,7 +94,10 @@ CLASS_O    := $(call objects,grader,$(CLASS_C))
 CLASS_TESTS_O := $(call objects,grader,$(CLASS_TESTS_C))
 
 WORKERS    := cpu $(if $(CUCC_FRONTEND),softgpu) $(if $(CUDA_LIB),cuda)
-PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%)
+# of Python: without CUDA, or with one of two
+PYTHON_WORKERS := $(BUILD)/python_worker.so $(filter-out %_cpu.so,$(WORKERS:%=$(BUILD)/python_worker_%.so))
+WORKER_KINDS := python $(WORKERS) $(patsubst %,python_%,$(filter-out cpu,$(WORKERS)))
+PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%) $(PYTHON_WORKERS) $(BUILD)/python_driver.py $(BUILD)/python_cases.py
 
 -include emulator/emulator.mk
 
@@ -96,27 +124,56 @@ $(BUILD)/class $(BUILD)/class_tests:
 # One source, three workers: the CPU alone, the software GPU, a real one.
 $(BUILD)/worker_cpu: $(call objects,worker_cpu,$(WORKER_C)) $(BUILD)/libcourse.so
 $(BUILD)/worker_softgpu: $(call objects,worker_softgpu,$(WORKER_C)) $(BUILD)/libcourse.so \
-                         $(BUILD)/remote/libsoftgpu.so | $(BUILD)/libsoftgpu.so
+                         $(BUILD)/remote/libsoftgpu.so | $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
+# A worker loads what a library may need that is linked by the C++ compiler: it sees no others.
+$(BUILD)/worker_cpu: LIBS := -lgcc_s
+$(BUILD)/worker_softgpu: LIBS := -lstdc++ -lgcc_s
 $(BUILD)/worker_softgpu: RPATH := $$ORIGIN/remote:
 $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
-$(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
+$(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart -lstdc++ -lgcc_s
 $(WORKERS:%=$(BUILD)/worker_%):
 	echo 'link $@'
-	$(CC) $(LDFLAGS) -o $@ -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ -Wl,--dynamic-list=grader/worker/exports.list -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+
+# ... and the same three as libraries, which an interpreter of Python loads.
+$(BUILD)/python_worker.so: $(call objects,worker_python,$(WORKER_C)) $(BUILD)/libcourse.so
+$(BUILD)/python_worker_softgpu.so: $(call objects,worker_python_softgpu,$(WORKER_C)) $(BUILD)/libcourse.so \
+                                   $(BUILD)/remote/libsoftgpu.so | $(BUILD)/libsoftgpu.so
+$(BUILD)/python_worker_softgpu.so: RPATH := $$ORIGIN/remote:
+$(BUILD)/python_worker_cuda.so: $(call objects,worker_python_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
+$(BUILD)/python_worker_cuda.so: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
+$(PYTHON_WORKERS):
+	echo 'link $@'
+	$(CC) $(LDFLAGS) -shared -Wl,-Bsymbolic -o $@ $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+
+$(BUILD)/python_driver.py: grader/worker/python_driver.py
+	cp $< $@
+
+# The Python side of the cases, one file of them all.
+$(BUILD)/python_cases.py: $(wildcard grader/exercises/*/worker.py)
+	cat $^ > $@
 
 FLAGS_course         := -fPIC -fno-semantic-interposition
 FLAGS_grader         := -Igrader -Iemulator -Itests $(PHASES:%=-I%)
 FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
+FLAGS_worker_python  := $(FLAGS_worker_cpu) -fPIC -DWITH_PYTHON
 FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include
 FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE)'
+FLAGS_worker_python_softgpu := $(FLAGS_worker_softgpu) -fPIC -DWITH_PYTHON
+FLAGS_worker_python_cuda    := $(FLAGS_worker_cuda) -fPIC -DWITH_PYTHON
+
+# Of a first build, how far it is: " 17/412".
+ALL_KINDS = python $(WORKERS) $(filter-out python_cpu,$(WORKERS:%=python_%))
+ALL_O = $(sort $(COURSE_O) $(GRADER_O) $(foreach w,$(ALL_KINDS),$(call objects,worker_$(w),$(WORKER_C))) $(EMULATOR_O))
+NTH   = $(if $(FIRST_BUILD),$(eval COMPILED_NOW += x) $(words $(COMPILED_NOW))/$(words $(ALL_O)))
 
 # Objects lie in $(BUILD)/obj/KIND/, compiled with FLAGS_KIND.
 define compile
 $(BUILD)/obj/$(1)/%.o: %.c
-	mkdir -p $$(@D) && echo 'cc   $$<'
+	mkdir -p $$(@D) && echo 'cc   $$<$$(NTH)'
 	$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -c $$< -o $$@
 endef
-$(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call compile,$(kind))))
+$(foreach kind,course grader worker_cpu worker_python worker_softgpu worker_cuda worker_python_softgpu worker_python_cuda,$(eval $(call compile,$(kind))))
 
 -include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
 
@@ -124,7 +181,7 @@ $(foreach kind,course grader worker_cpu worker_softgpu worker_cuda,$(eval $(call
 $(BUILD)/obj/grader/tests/grader/worker/test_copies.o: ALL_CFLAGS += -isystem emulator/include
 
 # Objects are made again when their flags may have changed.
-$(FUZZ_O) $(REPLAY_O) $(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKERS),$(call objects,worker_$(w),$(WORKER_C))): \
+$(FUZZ_O) $(REPLAY_O) $(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKER_KINDS),$(call objects,worker_$(w),$(WORKER_C))): \
     $(BUILD)/config.mk
 
 $(BUILD)/config.mk: tools/setup.sh
@@ -140,7 +197,7 @@ endif
 
 comma     := ,
 SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
-PARTS     := $(wildcard solutions/phase?_*/*.cuh)
+PARTS     := $(wildcard solutions/phase?_*/*.cuh solutions/phase?_*/*.py solutions/phase?_*/*.answers)
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) \
@@ -149,12 +206,12 @@ COMPILED  := $(SOLUTIONS) \
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
 
-$(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk
+$(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton.awk tools/skeletons.sh
 	mkdir -p $(@D)
-	awk -f tools/skeleton.awk $< >$@
+	tools/skeletons.sh --print $< >$@
 
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
-TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a
 PTX_ALONE  = -gencode arch=compute_80,code=compute_80
 QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)
 NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(if $(filter solutions/% bench/%,$<),$(TWO_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
@@ -169,17 +226,17 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check repeat verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile data mnist bench report gradescope readme new pages messages mistakes handout corpus manifest \
-        skeletons test tested compiled docs compile_commands.json format clean FORCE
+.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope readme new pages messages mistakes handout corpus manifest \
+        skeletons test tested compiled book docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
-SIGN        = $(if $(KEY),--key "$(KEY)")
-KEEP        = --history "$(HISTORY)"
+SIGN        = $(if $(KEY),--key "$$KEY")
+KEEP        = --history "$${HISTORY-$$(dirname "$$RESULTS")/history.jsonl}"
 GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") \
               $(if $(PHASE),--phase "$$PHASE") $(if $(CASE),--case "$$CASE") \
               $(if $(SEED),--seed "$$SEED") $(if $(FRESH),--fresh) $(if $(STRICT),--strict) \
-              $(if $(OWN),--own) $(HIDE)
-HIDE        = $(if $(HIDDEN),--hidden "$$(realpath -m "$(HIDDEN)")") $(if $(REVEAL),--reveal)
+              $(if $(OWN),--own) $(if $(filter 0,$(CHECKS)),--no-checks) $(HIDE)
+HIDE        = $(if $(HIDDEN),--hidden "$$(realpath -m "$$HIDDEN")") $(if $(REVEAL),--reveal)
 
 help: ## this list
 	echo 'usage: make TARGET [NAME=VALUE ...]'; echo
@@ -200,12 +257,15 @@ grade: all ## grade SUBMISSION
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
 
+run: all ## call EX once and show it: what goes in and comes out, its time, what it prints (CASE, SHAPE)
+	$(GRADER) run $(GRADE_FLAGS) $(if $(SHAPE),--shape "$$SHAPE")
+
 verify: all ## are RESULTS what a grader wrote (KEY), of SUBMISSION, by this course? ALLOW_UNSIGNED=1
 	$(GRADER) verify $(SIGN) --results "$$RESULTS" $(if $(ALLOW_UNSIGNED),--allow-unsigned) \
 	    $(if $(filter file,$(origin SUBMISSION)),,--submission "$$SUBMISSION")
 
 repeat: all ## grade TIMES times afresh: does every grading come to the same verdicts? (OUTPUT: as TSV)
-	OUTPUT="$(OUTPUT)" tools/repeat_grading.sh "$(or $(TIMES),20)" $(GRADE_FLAGS)
+	tools/repeat_grading.sh "$${TIMES:-20}" $(GRADE_FLAGS)
 
 phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 	$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
@@ -213,7 +273,10 @@ phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 hint: all ## the next hint: make hint EX=211
 	$(GRADER) hint "$$EX"
 
-watch: all ## grade an exercise whenever its file is saved (EX, PHASE: only these)
+numbers: all ## the numbers of EX that are drawn for you
+	$(GRADER) drawn $(GRADE_FLAGS)
+
+watch: all ## grade an exercise whenever its file is saved, and go on to the next (EX, PHASE: only these)
 	$(GRADER) watch $(GRADE_FLAGS) $(KEEP) --results "$$COURSE_BUILD/watch.json"
 
 progress: all ## a map of the course: what is done, what is open, how many points
@@ -226,7 +289,7 @@ reset: ## hand an exercise out again: make reset EX=211 (keeps your file in resu
 	tools/reset.sh "$$EX"
 
 compare: all ## EX against your earlier gradings, the reference, the class and this device, with a plot
-	tools/compare.sh $(KEEP) $(GRADE_FLAGS) $(addprefix --class ,$(CLASS_RESULTS:%="%"))
+	tools/compare.sh $(KEEP) $(GRADE_FLAGS) $(if $(CLASS_RESULTS),--class "$${CLASS_RESULTS:-$$(dirname "$$RESULTS")/class.json}")
 
 sanitize: all ## look for races, wild accesses and undefined reads in EX, and list them all
 	tools/sanitize_student.sh $(GRADE_FLAGS)
@@ -234,20 +297,72 @@ sanitize: all ## look for races, wild accesses and undefined reads in EX, and li
 profile: all ## what the kernels of EX do, counted, and which lines cost most
 	tools/profile.sh $(GRADE_FLAGS)
 
-data: ## fetch MNIST into data/mnist
+see: all ## pictures of what the kernels of EX do: lanes, banks, shared memory, time (CASE, BLOCK, WARP)
+	$(GRADER) see $(GRADE_FLAGS) $(if $(BLOCK),--block "$$BLOCK") $(if $(WARP),--warp "$$WARP") --results "$$RESULTS"
+
+data: ## fetch MNIST and Tiny Shakespeare into data
 	tools/data.sh
 
 CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
 CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
 
-mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1
-	$(CUDA_CC) $(patsubst %,"$$SUBMISSION"/%,$(shell $(GRADER) needs 501)) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
-	"$(BUILD)/mnist" $(EPOCHS) $(SEED)
+# What they call and the student has not solved is the course's, as in make grade.
+NEEDS = $(GRADER) needs --submission "$$SUBMISSION" --backend "$$BACKEND" $(KEEP)
+
+first: ## run the whole program of docs/exercises/200_a_whole_program.md
+	mkdir -p "$(BUILD)"
+	$(CUDA_CC) programs/first/first.cu -o "$(BUILD)/first"
+	"$(BUILD)/first"
+
+mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1; FAST=1: by 502
+	$(MAKE) mnist-program NEEDED="$$($(NEEDS) '501 502')"
+	"$(BUILD)/mnist" $${EPOCHS:-5} $${SEED:-1} $(if $(FAST),fast)
+
+mnist-program:
+	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
+
+# What was given of these, as options of the program.
+gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
+
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1
+	$(MAKE) gpt-program NEEDED="$$($(NEEDS) '508 509')"
+	mkdir -p results
+	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
+	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
+
+sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
+	$(MAKE) gpt-program NEEDED="$$($(NEEDS) '508 509')"
+	"$(BUILD)/gpt" sample $(call gpt_options,$(GPT_OF_BOTH))
+
+GPT_OF_BOTH = CHECKPOINT PROMPT COUNT TEMPERATURE SEED
+
+gpt-program:
+	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) $(wildcard programs/gpt/*.c) $(CUDA_CC_FLAGS) -o "$(BUILD)/gpt"
+
+STUDY = $${OUTPUT:-results}
+study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
+	$(MAKE) study-program NEEDED="$$($(NEEDS) 511)"
+	BACKEND="$(BACKEND)" programs/study/study.sh "$(STUDY)" $$BATCHES
+
+study-program:
+	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/study/main.c -Iemulator $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/study"
+
+cuda_nn: all ## SUBMISSION's exercises in Python, with its kernels, as a package in build/cuda_nn
+	$(MAKE) cuda_nn-package NEEDED="$$($(NEEDS) "216 503")"
+
+# Whole in its folder: the libraries that the kernels' own asks for lie beside it.
+cuda_nn-package:
+	rm -rf "$(BUILD)/cuda_nn" && mkdir "$(BUILD)/cuda_nn"
+	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
+	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) $(CUDA_CC_FLAGS) -o "$(BUILD)/cuda_nn/libcuda_nn.so"
+	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
+	    name=$${file##*/} && cp "$$file" "$(BUILD)/cuda_nn/$${name#*_}"; done
+	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") python/cuda_nn/*.py "$(BUILD)/cuda_nn"
 
 # The program of five ResNet-18s, from programs/resnet18 and SUBMISSION's exercises. The linker puts wrapped.c
 # between the networks and what they call.
 RESNET18_MAIN = $(wildcard programs/resnet18/*.c)
-RESNET18_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(NEEDED:%=$(patsubst ./%,%,$(SUBMISSION)/%)) $(RESNET18_MAIN))
+PROGRAM_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(patsubst phase%,$(patsubst ./%,%,$(SUBMISSION)/phase%),$(filter-out %.so,$(NEEDED))) $(1))
 WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' programs/resnet18/wrapped.c)
 
 $(BUILD)/program/$(BACKEND)/%.c.o: %.c
@@ -262,49 +377,87 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: resnet18 $(BUILD)/resnet18 bench-matmul bench-launch bench-layers bench-resnet18
-resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
-	$(MAKE) $(BUILD)/resnet18 NEEDED="$$($(GRADER) needs '306 504 505 506 507')"
+.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo bench-matmul bench-stages bench-launch bench-layers bench-resnet18
+REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
-$(BUILD)/resnet18: $(RESNET18_O)
+resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/resnet18 NEEDED="$$($(NEEDS) '306 504 505 506 507')"
+
+$(BUILD)/resnet18: $(call PROGRAM_O,$(RESNET18_MAIN))
 	echo 'link $@'
-	$(CUDA_CC) $^ $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
+
+# One library with two backends, programs/backend, and what shows it.
+cuda_demo: all ## DEVICE=cpu|gpu|N: what it has, computes, refuses, and how fast it is beside the CPU
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/cuda_demo NEEDED="$$($(NEEDS) '102 103 107 202 204 205 208 213 408')"
+	"$(BUILD)/cuda_demo" $(if $(DEVICE),--device "$$DEVICE")
+
+$(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/cuda_demo/*.c))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
 # instructor
-BENCH = $(or $(OUTPUT),results)
+BENCH = $${OUTPUT:-results}
 bench: ## matrix products, launches and ResNet-18, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
-	$(MAKE) bench-matmul
-	$(MAKE) bench-launch
-	$(MAKE) bench-resnet18
+	$(if $(filter-out matmul mnist,$(LADDER)),$(error LADDER is matmul, mnist, or nothing))
+	$(if $(filter mnist,$(LADDER)),,$(MAKE) bench-matmul)
+	$(if $(filter matmul,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
+	$(if $(LADDER),,$(MAKE) bench-launch)
+	$(if $(LADDER),,$(MAKE) bench-resnet18)
 
 bench-resnet18:
 	$(MAKE) resnet18 SUBMISSION=solutions
 	bench/resnet18.sh "$(BENCH)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) bench-layers BATCHES="--rule 1 8 64")
 
+RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*.c)
+LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_matmul_cpu_vectorized/baseline.c \
+            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu.c
+LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*.cu)
+LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
+
+# wgmma is a part of sm_90a, not of sm_90.
 bench-matmul: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/matmul.cu solutions/phase2_cuda_basics/206_matmul_naive.cu \
-	    solutions/phase2_cuda_basics/211_matmul_tiled.cu grader/exercises/206_matmul_naive/baseline.cu \
-	    $(CUDA_CC_FLAGS) $(if $(filter cuda,$(BACKEND)),-DWITH_CUBLAS -lcublas) -o "$(BUILD)/bench_matmul"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_matmul" \
-	    $(or $(SIZES),$(if $(filter cuda,$(BACKEND)),256 512 1024 2048 4096 8192,256 512)) >"$(BENCH)/matmul.tsv"
+	blas=$$(tools/setup.sh --bench) && $(if $(filter cuda,$(BACKEND)), \
+	    $(CUDA_CC:sm_90=sm_90a) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
+	    $(CC) -march=native -Wall -Wextra $(LADDER_C) $(LADDER_FLAGS) -Wl$(comma)-rpath='$$ORIGIN' -pthread) \
+	    $$blas -o "$(BUILD)/bench_matmul"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_matmul" $${SIZES:-128 256 512 1024 2048 4096 8192} >"$(BENCH)/matmul.tsv.new"
+	mv "$(BENCH)/matmul.tsv.new" "$(BENCH)/matmul.tsv"
 	cat "$(BENCH)/matmul.tsv"
-	if command -v gnuplot >/dev/null; then \
-	    gnuplot -e "table='$(BENCH)/matmul.tsv'; picture='$(BENCH)/matmul.svg'" bench/matmul.gp; \
-	fi
+	if command -v gnuplot >/dev/null; then gnuplot -e "folder='$(BENCH)'" bench/matmul.gp; fi
+
+# An epoch and a product, stage by stage, with every function from the exercise that has it.
+STAGES     = 103 104 106 107 109 111 112 206 208 209 211 212 301 302 303 305 314 404 501 502
+STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*.c solutions/phase?_*/$(e)_*.cu))
+
+bench-stages: all
+	mkdir -p "$(BENCH)"
+	tools/setup.sh --bench >/dev/null
+	$(MAKE) cuda_nn SUBMISSION=solutions
+	$(CUDA_CC) -Xcompiler -march=native bench/stages.c bench/stages_gpu.cu $(STAGES_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_stages"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_stages" $$SIZES >"$(BENCH)/stages.tsv.new"
+	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
+	cat "$(BENCH)/stages.tsv"
 
 bench-launch: all
 	mkdir -p "$(BENCH)"
 	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $(ROUNDS) \
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $$ROUNDS \
 	    >"$(BENCH)/launch.tsv"
 	cat "$(BENCH)/launch.tsv"
 
 bench-layers: all
 	mkdir -p "$(BENCH)"
 	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $(BATCHES) \
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $$BATCHES \
 	    >"$(BENCH)/resnet18_layers.tsv"
 	grep '^#' "$(BENCH)/resnet18_layers.tsv"
 
@@ -317,22 +470,22 @@ else
 # end instructor
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|tsv, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
-	$(GRADER) report --format "$(FORMAT)" --results "$$RESULTS" $(if $(OUTPUT),--output "$(OUTPUT)") \
-	    $(if $(HISTORY),--history "$(HISTORY)") $(if $(VISIBILITY),--visibility "$(VISIBILITY)")
+	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
+	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")
 # instructor
 endif
 
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED)
-	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$(JOBS)") $(if $(SEED),--seed "$(SEED)")
+	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
 
 manifest: all ## the list of the corpus and its verdicts, written anew
 	$(GRADER) manifest >grader/exercises/MANIFEST
 
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
-	HIDDEN="$(HIDDEN)" tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
+	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
-readme: all ## the tables of README.md and docs/softgpu.md, from docs/results and the pages' titles
-	tools/documents.sh README.md docs/softgpu.md
+readme: all ## the tables of README.md and docs/softgpu*.md, from docs/results, the pages' titles and softgpu itself
+	tools/documents.sh README.md docs/seeds.md docs/softgpu*.md
 
 pages: ## the numbers of the exercises' pages, from docs/results
 	tools/documents.sh docs/exercises/*.md
@@ -344,10 +497,10 @@ mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/
 	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv
 
 new: ## lay out a new exercise: make new EX=316 NAME=rope PHASE=3
-	NAME="$(NAME)" tools/new.sh
+	tools/new.sh
 
 handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
-	HANDOUT="$(or $(HANDOUT),$(BUILD)/handout)"; tools/handout.sh "$$HANDOUT"
+	HANDOUT="$${HANDOUT:-$(BUILD)/handout}"; tools/handout.sh "$$HANDOUT"
 
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	tools/skeletons.sh
@@ -355,14 +508,14 @@ skeletons: ## write phase*/ anew from solutions/, except what somebody has worke
 ifeq ($(ARCHIVE_LIBS),)
 class:
 	tools/setup.sh --archive "$(BUILD)"
-	$(MAKE) class
+	MAKEFLAGS= $(MAKE) --no-print-directory -j$(shell nproc) class # jobs of its own: a jobserver does not outlive a new config.mk
 else
 GPUS = $${CUDA_VISIBLE_DEVICES:-$$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -s -d , -)}
-class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS: gradebook and page in OUT
-	"$(BUILD)/class" --submissions "$(or $(SUBMISSIONS),$(error make class SUBMISSIONS=DIR))" \
-	    --out "$(or $(OUT),results/class)" $(if $(CLASS),--settings "$(CLASS)") \
-	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
-	    $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") -- \
+class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS: gradebook, feedback and page in OUT
+	"$(BUILD)/class" --submissions "$(if $(SUBMISSIONS),$$SUBMISSIONS,$(error make class SUBMISSIONS=DIR))" \
+	    --out "$${OUT:-results/class}" $(if $(CLASS),--settings "$$CLASS") \
+	    $(if $(JOBS),--jobs "$$JOBS") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
+	    $(if $(FORMAT),--format "$$FORMAT") $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$$SCHEDULER") -- \
 	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(HIDE) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 
@@ -373,20 +526,31 @@ test: ## all tests; the last line counts them. FAST=1: not the parts that passed
 tested: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS)
 	tests/all.sh
 
-compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90; baselines, as PTX
+compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90a; baselines, as PTX
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
 
-docs: ## the pages of Doxygen, in $(BUILD)/docs
+book: ## the pages as a book for the browser, with RESULTS, in OUTPUT (default: build/book)
+	tools/book.sh "$(BUILD)" $(if $(OUTPUT),"$$OUTPUT")
+
+docs: ## the headers of grader and emulator by Doxygen, in $(BUILD)/docs
 	tools/setup.sh --need doxygen doxygen
 	mkdir -p $(BUILD) && doxygen docs/Doxyfile
 
-compile_commands.json: ## for editors and clang tools
-	MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all | tools/compile_commands.awk >$@
+# What clangd is to see of a phase's files, kernels included: nvcc's own options mean nothing to it.
+EDITOR_FLAGS = -Wall -Wextra -Icommon $(PHASES:%=-I%)
+EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_80 \
+               -Xclang -target-sdk-version=11.5 -isystem emulator/include -include cuda_runtime.h -std=gnu++17
+
+compile_commands.json: FORCE ## for editors (clangd: README) and clang tools
+	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \
+	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*.c)); \
+	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*.cu)); } | \
+	    tools/compile_commands.awk >$@
 
 format: ## clang-format over all C and CUDA
 	git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
 clean: ## remove all that was built (not what was downloaded)
-	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda -exec rm -rf {} +
+	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda ! -name sphinx -exec rm -rf {} +

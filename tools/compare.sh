@@ -4,7 +4,7 @@
 # its last grading is not graded again. EX names the exercise.
 set -u
 case ${EX:-} in
-'' | *[!0-9]*)
+'' | *' '*)
     echo "compare: which exercise? e.g. make compare EX=211" >&2
     exit 2
     ;;

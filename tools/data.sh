@@ -1,5 +1,6 @@
 #!/bin/sh
-# data.sh: put the four files of MNIST into data/mnist (make data).
+# data.sh: put the four files of MNIST into data/mnist, and Tiny Shakespeare, a megabyte of plays, into
+# data/tinyshakespeare (make data).
 #
 # A copy in $COURSE_DATA or in ../shared/data is taken before anything is downloaded. Downloads come
 # from public mirrors, one after the other, and go on where they were broken off. The checksums are
@@ -90,3 +91,24 @@ echo "$files" | while read -r hash name; do
     exit 1
 done
 say "MNIST is in $target"
+
+# One file, as it is: a text needs no packing.
+plays=data/tinyshakespeare/input.txt
+hash=86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed
+is_plays() {
+    [ -f "$1" ] && [ "$(sha256sum <"$1" | cut -d ' ' -f 1)" = "$hash" ]
+}
+mkdir -p "${plays%/*}"
+for copy in "$plays" "${COURSE_DATA:-}/tinyshakespeare/input.txt" "${COURSE_DATA:-}/input.txt" "../shared/$plays"; do
+    is_plays "$plays" || ! is_plays "$copy" || cp "$copy" "$plays"
+done
+is_plays "$plays" || fetch https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt "$plays.part" || true
+if [ -f "$plays.part" ] && is_plays "$plays.part"; then mv -f "$plays.part" "$plays"; fi
+if is_plays "$plays"; then
+    rm -f "$plays.part"
+    say "Tiny Shakespeare is in $plays"
+else
+    rm -f "$plays.part"
+    say "nobody has Tiny Shakespeare for us; make gpt TEXT=FILE learns any other text" >&2
+    exit 1
+fi

@@ -9,8 +9,14 @@
 #   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
 #                             The middle column stays as it is in the document
 #   <!-- grades: FILE -->     a results.json, as the grader's own table
+#   <!-- code: FILE -->       a program
 #   <!-- tsv: FILE -->        a TSV file; its # lines become the caption
-#   <!-- tsv: FILE, COLUMN VALUE -->    only the lines that have VALUE in COLUMN
+#   <!-- tsv: FILE, COLUMN VALUE, ... -->   only the lines that have each VALUE in its COLUMN, where
+#                             there is such a column
+#   <!-- softgpu: FILE -->    a program, and what softgpu says of it
+#   <!-- lacks -->            what the tests of softgpu see refused
+#   <!-- promised: FILE -->   docs/results/promised.tsv beside the same rungs in FILE, a matmul.tsv
+#   <!-- seeds: TEXT, COUNT --> the promises of one of the texts in docs/seeds.tsv, which are COUNT
 #   <!-- resnet18: FILE -->   the sweep of bench/resnet18.sh, in short; FILE need not be there
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,16 +25,43 @@ speed=docs/results/h200/results.json
 traffic=docs/results/softgpu/results.json
 mistakes=docs/results/softgpu/mistakes.tsv
 
-tsv_table() { # FILE [COLUMN VALUE]
-    awk -F '\t' -v column="${2:-}" -v value="${3:-}" '
+tsv_table() { # FILE ["COLUMN VALUE, ..."]
+    awk -F '\t' -v conditions="${2:-}" '
+        function fits(   i) {
+            for (i = 1; i <= wanted; i++)
+                if (column[i] in at && $at[column[i]] != value[i]) return 0
+            return 1
+        }
+        BEGIN {
+            wanted = split(conditions, part, ", ")
+            for (i = 1; i <= wanted; i++) {
+                column[i] = value[i] = part[i]
+                sub(/ .*/, "", column[i])
+                sub(/^[^ ]* /, "", value[i])
+            }
+        }
         /^# / { sub(/^# /, ""); caption = caption (caption == "" ? "Measured on " : "; ") $0; next }
         !headed { print caption ":\n" }
-        headed && column != "" && $at[column] != value { next }
+        headed && !fits() { next }
         { line = "|"; for (i = 1; i <= NF; i++) line = line " " $i " |"; print line }
         !headed++ {
             for (i = 1; i <= NF; i++) at[$i] = i
             line = "|"; for (i = 1; i <= NF; i++) line = line "---|"; print line
         }' "$1"
+}
+
+# A speed that is nowhere in FILE is not measured yet.
+promised_table() { # FILE
+    printf '| Promise | Rung, n | Promised, GFLOP/s | Measured | Remark |\n|---|---|---|---|---|\n'
+    awk -F '\t' '
+        function key() { return $at["n"] "|" $at["rung"] "|" $at["on"] "|" $at["precision"] }
+        /^#/ { next }
+        $1 == "n" { split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
+        NR == FNR { if ("rung" in at) measured[key()] = $at["GFLOP/s"]; next }
+        {
+            speed = measured[key()]
+            print "| " $at["promise"] " | " $at["rung"] ", " $at["n"] " | " $at["GFLOP/s"] " | " (speed == "" ? "–" : speed) " | " $at["remark"] " |"
+        }' "$1" docs/results/promised.tsv
 }
 
 # A line for each implementation and precision: images a second where the images are on the device
@@ -67,14 +100,13 @@ numbers_table() { # PAGE
     } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p' "$speed")" -f tools/numbers.awk
 }
 
-# The phases and their exercises, from the files of solutions and the first lines of their pages.
+# The phases and their exercises, from the first lines of the pages.
 course_list() {
     for phase in solutions/phase?_*; do
         name=${phase#solutions/phase}
         echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**"
-        for file in $(ls "$phase" | grep -v '\.cuh$'); do
-            page=docs/exercises/${file%.*}.md
-            sed -n "1s|^# \([0-9]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
+        for page in docs/exercises/"${name%%_*}"*.md; do
+            sed -n "1s|^# \([0-9]*[a-z]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
         done
     done
 }
@@ -87,17 +119,65 @@ messages_table() { # KIND DOCUMENT
         field[1] == kind { print "| " field[2] " | " look[field[2]] " | " field[3] " |" }' "$2" -
 }
 
+# Without a compiler of kernels nobody knows: what stands there stays.
+softgpu_example() { # FILE
+    emulator/cucc --front-end >/dev/null 2>&1 || return 1
+    scratch=$(mktemp -d)
+    cp "$1" "$scratch"
+    CUCC_LIBRARY=$(realpath "${COURSE_BUILD:-build}")/libsoftgpu.so
+    export CUCC_LIBRARY
+    cucc=$PWD/emulator/cucc
+    printf '```c\n' && cat "$1" && printf '```\n\n```\n'
+    (cd "$scratch" && "$cucc" "${1##*/}" -o x && SOFTGPU_THREADS=1 ./x 2>&1) </dev/null || :
+    printf '```\n'
+    rm -rf "$scratch"
+}
+
+# Of a name with variants (_ptsz: with a default stream for each thread) the name alone.
+missing_functions() {
+    sed -n 's/^MISSING(\([A-Za-z0-9]*\).*/\1/p' emulator/runtime/core/unsupported_table.h | sort -u
+}
+
+lacks_table() {
+    tests=tests/emulator
+    printf '| In a kernel | is refused by its name and line |\n|---|---|\n'
+    sed -n 's/^\/\/ STDERR \([a-z_]*\): uses \(.*\)/\1 \2/p' $tests/runtime/unsupported.cu |
+        while read -r what opcode; do echo "| $(echo "$what" | tr _ ' ') | \`$opcode\` |"; done
+    printf '\n| Functions for | which return `cudaErrorNotSupported` |\n|---|---|\n'
+    missing_functions | awk '
+        function row(name, words) { what[++rows] = name; of[rows] = words }
+        BEGIN {
+            row("textures, surfaces and arrays", "Array|Surface|Texture|ChannelDesc")
+            row("what other programs share", "External|Ipc|Import|Export(Pointer|To)|NvSci|RDMA")
+            row("graphics", "Graphics")
+            row("code that is loaded at run time", "Library|EntryPoint|ExportTable")
+            row("clusters", "Cluster")
+            row("logs and notifications", "Logs|Notification")
+            row("pools, ranges and batches of memory", "Pool|Range|Batch|GraphMem")
+            row("others", ".")
+        }
+        { for (i = 1; $0 !~ of[i];) i++; names[i] = names[i] (names[i] == "" ? "" : ", ") "`" $0 "`" }
+        END { for (i = 1; i <= rows; i++) if (names[i] != "") print "| " what[i] " | " names[i] " |" }'
+    printf '\n| With clang | do not compile: the programs of the tests |\n|---|---|\n'
+    echo "| what only nvcc's headers have | $(grep -l '^// NEEDS: nvcc' $tests/*/*.cu | sed 's|.*/\(.*\)\.cu|`\1`|' | paste -s -d , | sed 's/,/, /g') |"
+}
+
 # table WHAT DOCUMENT: what belongs below <!-- WHAT -->. Returns 1 where nothing is written there.
 table() {
     file=${1#*: }
     case $1 in
     numbers) numbers_table "$2" ;;
     course) course_list ;;
+    'softgpu: '*) softgpu_example "$file" ;;
+    lacks) lacks_table ;;
+    'code: '*) printf '```c\n' && cat "$file" && printf '```\n' ;;
     'messages: '*) messages_table "$file" "$2" ;;
     'grades: '*) "${COURSE_BUILD:-build}/grader" report --format markdown --results "$file" ;;
-    'tsv: '*', '*' '*) tsv_table "${file%%, *}" "$(echo "$file" | sed 's/.*, \(.*\) .*/\1/')" "${file##* }" ;;
+    'tsv: '*', '*' '*) tsv_table "${file%%, *}" "${file#*, }" ;;
     'tsv: '*) tsv_table "$file" ;;
+    'promised: '*) promised_table "$file" ;;
     'resnet18: '*) resnet18_table "$file" ;;
+    'seeds: '*) tools/seeds.awk -v text="${file%, *}" -v count="${file#*, }" docs/seeds.tsv || exit 1 ;;
     *) return 1 ;;
     esac
 }

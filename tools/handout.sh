@@ -38,11 +38,12 @@ is_for_students() { # FILE
     case $1 in
     tests/grader/views/junit.xsd) true ;;
     solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
+    grader/exercises/shared/*) true ;;
     grader/exercises/*/*/*) false ;; # the corpus
-    grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/*.h | grader/exercises/shared/*) true ;;
+    grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/worker.py | grader/exercises/*/*.h) true ;;
     grader/exercises/* | grader/class/* | tests/*) false ;;
     tools/gradescope/* | tools/skeleton* | tools/new.sh | tools/handout.sh) false ;;
-    tools/class* | tools/measure* | tools/documents.sh | tools/tests_of.awk | tools/numbers.awk | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
+    tools/class* | tools/measure* | tools/pictures.sh | tools/documents.sh | tools/seeds.awk | docs/seeds.* | tools/tests_of.awk | tools/numbers.awk | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
     bench/* | tools/report*) false ;; # they hold kernels like those of the solutions
@@ -63,7 +64,7 @@ git ls-files | while read -r file; do
     mkdir -p "$new/$(dirname "./$file")"
     cp -p "./$file" "$new/$file"
     case $file in
-    *.md | Makefile | docs/Doxyfile) for_students <"$file" >"$new/$file" ;;
+    *.md | Makefile) for_students <"$file" >"$new/$file" ;;
     esac
 done
 echo "$commit" >"$new/COMMIT"

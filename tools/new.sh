@@ -13,8 +13,9 @@ die() {
 id=${EX:-} name=${NAME:-} phase=$(echo phase"${PHASE:-}"_*)
 [ -n "$id" ] && [ -n "$name" ] && [ -d "$phase" ] || die "as in make new EX=316 NAME=rope PHASE=3"
 case $id in
-"$PHASE"[0-9][0-9]) ;;
-*) die "the exercises of phase $PHASE have the numbers ${PHASE}00 to ${PHASE}99" ;;
+"$PHASE"[0-9][0-9]) number=$id ;;
+"$PHASE"[a-z]) number="CHALLENGE($PHASE, '${id#?}')" ;;
+*) die "the exercises of phase $PHASE have the numbers ${PHASE}00 to ${PHASE}99, its challenges ${PHASE}a to ${PHASE}z" ;;
 esac
 case $name in
 *[!a-z0-9_]* | [!a-z]*) die "NAME becomes a function of C: small letters, digits and _" ;;
@@ -116,7 +117,7 @@ static const grading_case cases[] = {
 /* course/exercise.h has all that it may have: .prerequisites, exercises that it calls; .parts, files
  * that it includes; .baseline_file, .speed, .traffic and .speed_points, as 203 has them. */
 EXERCISE($id) = {
-    .id = $id,
+    .id = $number,
     .name = "$name",
     .file = "$solution",
     .functions = {"$name"},
@@ -151,15 +152,27 @@ TODO: about how many lines.
 
 ### Hint 1
 
+<details><summary>Show it</summary>
+
 TODO: a question.
+
+</details>
 
 ### Hint 2
 
+<details><summary>Show it</summary>
+
 TODO: what most get wrong.
+
+</details>
 
 ### Hint 3
 
+<details><summary>Show it</summary>
+
 TODO: the lines that matter.
+
+</details>
 
 ## What the measured number means
 

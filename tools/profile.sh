@@ -1,9 +1,10 @@
 #!/bin/sh
 # profile.sh [FLAG OF grader ...]: what the kernels of an exercise (EX) do. On a GPU with Nsight
-# Compute: how long, how close to the limits, how the threads fill the chip; else softgpu's counters.
+# Compute: how long, how close to the limits, how the threads fill the chip, what is loaded; else
+# softgpu's counters.
 set -u
 case ${EX:-} in
-'' | *[!0-9]*)
+'' | *' '*)
     echo "profile: which exercise? e.g. make profile EX=211" >&2
     exit 2
     ;;
@@ -16,8 +17,10 @@ if ! command -v ncu >/dev/null; then
     exit 2
 fi
 log=$COURSE_BUILD/profile.log
+loads=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
 ncu --target-processes all --log-file "$log" --launch-count "${LAUNCHES:-8}" \
     --section SpeedOfLight --section MemoryWorkloadAnalysis --section Occupancy --section LaunchStats \
+    --metrics "$loads,smsp__inst_executed_op_shared_ld.sum" \
     "$COURSE_BUILD/grader" grade "$@" --fresh --slow 20 --results "$COURSE_BUILD/profile_results.json" ||
     { cat "$log"; exit 2; }
 cat "$log"

@@ -10,7 +10,7 @@ die() {
 }
 
 case ${1:-} in
-[1-9][0-9][0-9]) ;;
+[1-9][0-9][0-9] | [1-9][a-z]) ;;
 '') die "which exercise? e.g. make reset EX=211" ;;
 *) die "one exercise at a time, by its number, not \"$1\"" ;;
 esac
@@ -68,7 +68,7 @@ reset_file() { # SOURCE
 found=
 folder=skeletons
 if [ -d solutions ]; then folder=solutions; fi
-for source in "$folder"/phase?_*/"$1"_*.c*; do
+for source in "$folder"/phase?_*/"$1"_*; do
     [ -f "$source" ] || continue
     found=yes
     reset_file "$source"

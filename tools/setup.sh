@@ -5,6 +5,7 @@
 #   setup.sh --look [BUILD]         install and write nothing, print what is there as NAME='value'
 #   setup.sh --archive [BUILD]      see to it that libarchive is there, which only make class needs
 #   setup.sh --need COMMAND PACKAGE see to it that one more command is there
+#   setup.sh --bench                try to bring OpenBLAS and NumPy; prints the flags of OpenBLAS
 #   setup.sh --tests [BUILD]        try to bring the little that only make test needs
 #   setup.sh --ci                   try to bring all without which a test would be skipped
 #
@@ -83,7 +84,7 @@ has_library() { # HEADER CALL FLAG...: can a C program include HEADER, make CALL
 find_check_libs() { # Debian's libcheck is static and wants its friends
     for libs in '-lcheck' '-lcheck_pic -lsubunit -lrt -lm' '-lcheck_pic -lrt -lm'; do
         # shellcheck disable=SC2086
-        if has_library check.h 'srunner_free(srunner_create(NULL))' $libs -pthread; then
+        if has_library check.h 'srunner_run_all(srunner_create(NULL), CK_NORMAL)' $libs -pthread; then
             echo "$libs"
             return
         fi
@@ -248,6 +249,14 @@ need_libraries() {
     exit 2
 }
 
+has_openblas() {
+    has_library cblas.h 'openblas_set_num_threads(1)' -lopenblas
+}
+
+has_numpy() {
+    "${PYTHON:-/usr/bin/python3}" -c 'import numpy' 2>/dev/null
+}
+
 # With a test the less where there is no way.
 try_command() { # COMMAND PACKAGE
     command -v "$1" >/dev/null || { can_install && install_packages "$2"; } ||
@@ -255,7 +264,7 @@ try_command() { # COMMAND PACKAGE
 }
 
 # Bare machines have no make either, and no lists of packages.
-ci_packages="make git libarchive-dev libxml2-utils unzip gnuplot-nox chromium slurmctld slurmd slurm-client munge"
+ci_packages="make git clangd python3-numpy libarchive-dev libxml2-utils unzip gnuplot-nox chromium doxygen python3-pip slurmctld slurmd slurm-client munge"
 install_for_ci() {
     if ! can_install; then
         say "nothing can be installed here: tests are skipped that need one of $ci_packages"
@@ -325,11 +334,18 @@ case ${1:-} in
     }
     [ ! -e "$build/config.mk" ] || touch -d @0 "$build/config.mk"
     ;;
+--bench)
+    CC=$(first_that_links cc.c $candidates_cc)
+    has_openblas || ! can_install || install_packages libopenblas-dev || true
+    has_numpy || ! can_install || install_packages python3-numpy || true
+    ! has_openblas || echo '-DWITH_OPENBLAS -lopenblas'
+    ;;
 --tests)
     build=$(realpath -m "${2:-build}")
     grep -q '^ARCHIVE_LIBS := .' "$build/config.mk" 2>/dev/null || "$0" --archive "$build" || true
     try_command xmllint libxml2-utils
     try_command unzip unzip
+    /usr/bin/python3 -I -c 'import numpy' 2>/dev/null || ! can_install || install_packages python3-numpy || true
     ;;
 --ci)
     install_for_ci

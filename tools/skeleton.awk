@@ -4,7 +4,11 @@
 #
 # and, when that stands in the body of a host function and is the first such region there, the line
 # NOT_IMPLEMENTED(parameters of the function); follows. A region that ends with a return leaves
-# `return 0;`. The text may span several lines. All other lines stay as they are.
+# `return 0;`. The text may span several lines. Of
+#
+#   #ifdef BROKEN ... #else ... #endif, or #ifndef BROKEN ... #endif
+#
+# the broken side stays, which the solution does not compile. All other lines stay as they are.
 
 function fail(text)
 {
@@ -127,6 +131,11 @@ function print_stub(left, names,    line, margin, n, i, word, part)
     next
 }
 
+/^#ifn?def BROKEN$/ { side = $1 == "#ifdef" ? "broken" : "mended"; regions++; next }
+side && /^#else$/ { side = "mended"; next }
+side && /^#endif$/ { side = ""; next }
+side == "mended" { next }
+
 in_marker {
     print
     if (/\*\//) {
@@ -150,5 +159,6 @@ in_marker {
 END {
     if (failed) exit 1
     if (in_region) fail("SOLUTION without END SOLUTION")
+    if (side) fail("BROKEN without #endif")
     if (!regions) fail("no SOLUTION region: its skeleton would be the solution")
 }

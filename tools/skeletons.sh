@@ -16,11 +16,18 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 skeleton() { # SOLUTION: its skeleton on standard output
-    awk -f tools/skeleton.awk "$1"
+    case $1 in
+    *.answers) sed 's/^\([^#;]*=\).*/\1/' "$1" ;;
+    *.py) awk '/# SOLUTION: / { sub(/SOLUTION/, "TODO"); print; sub(/#.*/, "raise NotImplementedError"); print; cut = 1 }
+               !cut
+               /# END SOLUTION$/ { cut = 0 }' "$1" ;;
+    *) awk -f tools/skeleton.awk "$1" ;;
+    esac
 }
 
 solutions() {
-    for solution in solutions/phase*_*/*.c solutions/phase*_*/*.cu solutions/phase*_*/*.cuh; do
+    for solution in solutions/phase*_*/*.c solutions/phase*_*/*.cu solutions/phase*_*/*.cuh \
+        solutions/phase*_*/*.py solutions/phase*_*/*.answers; do
         [ ! -f "$solution" ] || echo "$solution"
     done
 }
