@@ -154,7 +154,7 @@ $(BUILD)/python_cases.py: $(wildcard grader/exercises/*/worker.py)
 	cat $^ > $@
 
 FLAGS_course         := -fPIC -fno-semantic-interposition
-FLAGS_grader         := -Igrader -Iemulator -Itests $(PHASES:%=-I%)
+FLAGS_grader         := -Igrader -Iemulator -Itests $(PHASES:%=-I%) -isystem emulator/include
 FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
 FLAGS_worker_python  := $(FLAGS_worker_cpu) -fPIC -DWITH_PYTHON
 FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include
@@ -176,9 +176,6 @@ endef
 $(foreach kind,course grader worker_cpu worker_python worker_softgpu worker_cuda worker_python_softgpu worker_python_cuda,$(eval $(call compile,$(kind))))
 
 -include $(shell find $(BUILD)/obj $(BUILD)/compiled -name '*.d' 2>/dev/null)
-
-# It holds copies.c, which is of a worker with CUDA.
-$(BUILD)/obj/grader/tests/grader/worker/test_copies.o: ALL_CFLAGS += -isystem emulator/include
 
 # Objects are made again when their flags may have changed.
 $(FUZZ_O) $(REPLAY_O) $(COURSE_O) $(GRADER_O) $(TESTS_O) $(CLASS_O) $(CLASS_TESTS_O) $(foreach w,$(WORKER_KINDS),$(call objects,worker_$(w),$(WORKER_C))): \

@@ -1,6 +1,4 @@
-/*
- * cublas_v2.h: cuBLAS as softgpu has it (blas/). Names, values and functions are those of CUDA 13.
- */
+/* cublas_v2.h: cuBLAS as softgpu has it (blas/). Names, values and functions: CUDA 13's. */
 #ifndef SOFTGPU_CUBLAS_V2_H
 #define SOFTGPU_CUBLAS_V2_H
 #define CUBLAS_V2_H_
