@@ -1,8 +1,9 @@
 #!/bin/bash
 # all.sh: all tests of the course, one part a line at the end of this file. `make test` builds what
 # they need and runs this. The last line printed counts what passed, what failed, and what was
-# skipped because this machine lacks something; before it stands where the time went. Most parts
-# keep less than one core busy, so four lists of them run side by side; the corpus keeps all busy.
+# skipped because this machine lacks something; before it stands what failed, and before that where
+# the time went. Most parts keep less than one core busy, so four lists of them run side by side; the
+# corpus keeps all busy.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
@@ -18,6 +19,7 @@ logs=$COURSE_BUILD/test
 mkdir -p "$logs"
 : >"$logs/counts"
 : >"$logs/seconds"
+: >"$logs/failed"
 
 counts_of() { # LOG: passed and failed, if it has any
     awk '/Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
@@ -65,7 +67,7 @@ part() { # NAME COMMAND...
     if [ "$bad" = 0 ]; then
         echo "$files" >"$log.passed"
     else
-        grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'
+        { say "$name" "$bad failed" && grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; } >>"$logs/failed"
     fi
 }
 
@@ -233,5 +235,6 @@ printf '\nseconds   part\n'
 sort -rn "$logs/seconds" | while read -r seconds name; do printf '%7d   %s\n' "$seconds" "$name"; done
 echo
 ! grep -q ' corpus' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
+cat "$logs/failed"
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { print passed " passed, " failed " failed, " skipped + 0 " skipped"; exit failed != 0 }' "$logs/counts"
