@@ -42,8 +42,9 @@
    (about 17 lines). */
 
 /* TODO: dropout_kernel. A warp has 128 elements: each lane decides four neighbours with its
-   four words, and then reads and writes elements 32 apart, whose decisions it asks other lanes for.
-   A word is kept from `threshold` on. And dropout, which launches it (about 25 lines). */
+   four words, and reads and writes elements 32 apart, whose decisions it asks other lanes for. It
+   reads first: while the elements are on their way, it computes the words. A word is kept from
+   `threshold` on. And dropout, which launches it (about 29 lines). */
 
 cudaError_t embedding_forward(float *y, const int *tokens, const float *table,
                               const float *positions, int batch, int seq, int dim,

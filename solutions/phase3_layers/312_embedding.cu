@@ -140,24 +140,27 @@ __device__ static void philox(unsigned word[4], unsigned long long counter, unsi
 /* END SOLUTION */
 
 /* SOLUTION: dropout_kernel. A warp has 128 elements: each lane decides four neighbours with its
-   four words, and then reads and writes elements 32 apart, whose decisions it asks other lanes for.
-   A word is kept from `threshold` on. And dropout, which launches it (about 25 lines). */
+   four words, and reads and writes elements 32 apart, whose decisions it asks other lanes for. It
+   reads first: while the elements are on their way, it computes the words. A word is kept from
+   `threshold` on. And dropout, which launches it (about 29 lines). */
 __global__ static void dropout_kernel(float *y, const float *x, size_t n, float scale,
                                       unsigned long long threshold, unsigned long long seed)
 {
     const size_t thread = (size_t)blockIdx.x * THREADS + threadIdx.x;
     const unsigned lane = threadIdx.x % 32;
+    const size_t first = (thread - lane) * 4 + lane;
+    float read[4];
+    for (int e = 0; e < 4; e++) read[e] = first + e * 32 < n ? x[first + e * 32] : 0.0f;
+
     unsigned word[4], kept = 0; /* bit w: word w is kept */
     philox(word, thread, seed);
     for (int w = 0; w < 4; w++) kept |= (unsigned)(word[w] >= threshold) << w;
-
-    const size_t first = (thread - lane) * 4 + lane;
     for (int e = 0; e < 4; e++) {
         /* Element e * 32 + lane of the warp is word lane % 4 of lane e * 8 + lane / 4. All lanes
            take part, those beyond the end too. */
         unsigned of_owner = __shfl_sync(0xffffffffu, kept, e * 8 + lane / 4);
         size_t i = first + e * 32;
-        if (i < n) y[i] = of_owner >> lane % 4 & 1 ? x[i] * scale : 0.0f; /* not NaN * 0 */
+        if (i < n) y[i] = of_owner >> lane % 4 & 1 ? read[e] * scale : 0.0f; /* not NaN * 0 */
     }
 }
 

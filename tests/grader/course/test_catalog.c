@@ -46,6 +46,29 @@ START_TEST(each_has_a_solution_and_a_skeleton)
 }
 END_TEST
 
+/* It is compiled alone: of the course it sees the headers that students see. */
+static void expect_includes(const char *file)
+{
+    char line[512], header[128];
+    FILE *source = open_file("", file, "");
+    ck_assert_msg(source != NULL, "%s is not there", file);
+    while (fgets(line, sizeof line, source)) {
+        if (sscanf(line, " #include \"%127[^\"]\"", header) != 1) continue;
+        FILE *common = open_file("common/", header, "");
+        ck_assert_msg(common != NULL, "%s includes %s, which is not in common/", file, header);
+        fclose(common);
+    }
+    fclose(source);
+}
+
+START_TEST(a_baseline_includes_what_it_can_see)
+{
+    for (const exercise *const *e = catalog(); *e; e++) {
+        if ((*e)->baseline_file) expect_includes((*e)->baseline_file);
+    }
+}
+END_TEST
+
 START_TEST(each_has_a_page_with_three_hints)
 {
     for (const exercise *const *e = catalog(); *e; e++) {
@@ -238,6 +261,7 @@ Suite *suite_catalog(void)
     Suite *suite = suite_create("catalog");
     TCase *tcase = tcase_create("catalog");
     tcase_add_test(tcase, each_has_a_solution_and_a_skeleton);
+    tcase_add_test(tcase, a_baseline_includes_what_it_can_see);
     tcase_add_test(tcase, each_has_a_page_with_three_hints);
     tcase_add_test(tcase, each_is_graded_by_the_corpus);
     tcase_add_test(tcase, numbers_and_names_are_unique);
