@@ -28,9 +28,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define REPEATS 15     /* at most */
-#define ENOUGH  2000.0 /* milliseconds, of all calls of a rung */
-#define LONGEST 15.0   /* seconds; a verdict names it */
+#define REPEATS 15    /* at most */
+#define ENOUGH  500.0 /* milliseconds, of all calls of a rung */
+#define LONGEST 5.0   /* seconds; a verdict names it */
 #define SAMPLES 256
 #define LARGEST 32768
 
@@ -365,7 +365,7 @@ static outcome measure(const rung *r, const product *p, const samples *s, double
     outcome o = {0, 0, "right"};
     const double work = (double)p->n * p->n * p->n;
     if (*each == 0.0) *each = probe(r, p);
-    if (*each * work > LONGEST) return (outcome){.verdict = "takes more than 15 s"};
+    if (*each * work > LONGEST) return (outcome){.verdict = "takes more than 5 s"};
     memset(p->c, 0xff, (size_t)p->n * p->n * sizeof *p->c); /* NaN */
     o.milliseconds = r->time(r, p);
     if (!(o.milliseconds > 0))

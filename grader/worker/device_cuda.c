@@ -53,6 +53,16 @@ static cudaError_t start_others(void)
     return devices > 1 && !error ? cudaSetDevice(0) : error;
 }
 
+/* What a stream gives back its pool keeps. By default each synchronisation returns it to the
+ * driver, so that the next cudaMallocAsync takes longer than most kernels. */
+static cudaError_t keep_pooled(void)
+{
+    cudaMemPool_t pool;
+    unsigned long long all = ~0ull;
+    const cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, 0);
+    return error ? error : cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+}
+
 int device_start(void)
 {
 #ifdef WITH_SOFTGPU
@@ -60,6 +70,7 @@ int device_start(void)
     softgpu_on_finding(keep_finding, NULL);
 #endif
     cudaError_t error = start_others();
+    if (!error) error = keep_pooled();
     if (!error) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (!error) error = cudaEventCreate(&start);
     if (!error) error = cudaEventCreate(&stop);

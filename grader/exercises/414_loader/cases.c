@@ -223,12 +223,14 @@ static void close_loader(int number)
     call_cuda("loader_close", ARGS(handle(number)));
 }
 
+/* The baseline has no loader. */
 static void drive(const char *function, int number, argument file, script *s)
 {
+    const argument loader = strcmp(function, DRIVE) == 0 ? handle(number) : null_pointer();
     const size_t steps = (size_t)s->count * sizeof *s->steps / sizeof(double);
     const size_t outcomes = (size_t)s->count * sizeof *s->log / sizeof(double);
     call_cuda(function,
-              ARGS(handle(number), file, out_of(ELEMENT_BYTE, "d_batches", s->got, s->bytes),
+              ARGS(loader, file, out_of(ELEMENT_BYTE, "d_batches", s->got, s->bytes),
                    host(in_of(ELEMENT_F64, "script", s->steps, steps)),
                    host(out_of(ELEMENT_F64, "log", s->log, outcomes)), i32(s->count), stream()));
 }
@@ -590,13 +592,13 @@ static script stream_of_batches(const records *f, size_t depth)
     return s;
 }
 
-static void run_stream(const char *function, const records *f, long depth)
+static void run_stream(const records *f, long depth)
 {
     script s = stream_of_batches(f, (size_t)depth);
     const argument file = file_of(f, false);
     call_aside("loader_open", ARGS(handle_out(LOADER), file, u64(f->record_bytes),
                                    i32((int)f->batch), i32((int)depth)));
-    drive(function, LOADER, file, &s);
+    drive(DRIVE, LOADER, file, &s);
     expect_errors(&s, NULL);
     expect_batches(&s);
     call_aside("loader_close", ARGS(handle(LOADER)));
@@ -605,15 +607,20 @@ static void run_stream(const char *function, const records *f, long depth)
 static void run_timed(const char *function, const long *shape)
 {
     const records f = new_records(shape[0], shape[1], 1);
-    const bool is_baseline = strncmp(function, "baseline_", 9) == 0;
-    run_stream(is_baseline ? function : DRIVE, &f, shape[2]);
+    if (strncmp(function, "baseline_", 9) != 0) {
+        run_stream(&f, shape[2]);
+        return;
+    }
+    script s = stream_of_batches(&f, (size_t)shape[2]);
+    drive(function, LOADER, file_of(&f, false), &s);
+    expect_batches(&s);
 }
 
 static void run_counted(const char *function, const long *shape)
 {
     const records f = new_records(16 * shape[0], shape[1], 16);
     (void)function; /* and the others */
-    run_stream(DRIVE, &f, shape[2]);
+    run_stream(&f, shape[2]);
 }
 
 static const speed_test speed[] = {

@@ -1,6 +1,6 @@
 /*
  * kernels.cu: launches whose cost is known: counted by softgpu, and measured on a GPU by ncu.sh.
- * First what one meets in courses, then probes of single accesses.
+ * First what one meets in courses, then probes of single accesses, then what students predict.
  */
 #include "copies.cuh"
 #include "matrices.cuh"
@@ -8,6 +8,7 @@
 #include "layers.cuh"
 #include "memories.cuh"
 #include "probes.cuh"
+#include "predicted.cuh"
 
 int main(int argc, char **argv)
 {

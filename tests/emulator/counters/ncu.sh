@@ -31,7 +31,8 @@ wanted() {
         sort -u | sed 's/$/.sum/' | paste -sd,
 }
 
-nvcc -std=c++17 -gencode "arch=compute_80,code=sm_$arch" -o "$work/kernels" "$here/kernels.cu"
+root=$here/../../..
+nvcc -std=c++17 -gencode "arch=compute_80,code=sm_$arch" -I"$root/common" -I"$root/phase4_optimization" -o "$work/kernels" "$here/kernels.cu"
 skip=${SKIP:-0} most=${LAUNCHES:-9999}
 "$work/kernels" list | tail -n +$((skip + 1)) | head -n "$most" >"$work/labels"
 metrics=$(wanted || true)
