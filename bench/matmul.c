@@ -272,7 +272,8 @@ static void describe_machine(void)
 {
     printf("# ");
 #ifdef WITH_GPU
-    printf("device %s; driver for CUDA %s; ", fact("name"), fact("driver"));
+    printf("device %s; ", fact("name"));
+    printf("driver for CUDA %s; ", fact("driver"));
 #endif
     printf("CPU %s, %d cores; commit %s\n# roofs:", variable("COURSE_CPU"), cores,
            variable("COURSE_COMMIT"));

@@ -103,7 +103,8 @@ solutions_are_right() {
 # A test may be there that nobody has measured yet.
 tests_are_as_measured() {
     tools/tests_of.awk "$logs/solutions.json" | cut -f 1-6 >"$logs/tests"
-    for measured in docs/results/h200/results.json docs/results/softgpu/results.json; do
+    for measured in docs/results/*/{results,ladder}.json; do
+        [ -e "$measured" ] || continue
         ! tools/tests_of.awk "$measured" | cut -f 1-6 | grep -vxFf "$logs/tests" || return 1
     done
 }

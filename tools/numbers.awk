@@ -16,7 +16,7 @@ function milliseconds(seconds) { return sprintf("%.3g ms", 1000 * seconds) }
 
 $2 == "speed" {
     if (!speeds++) {
-        print "\n**Speed**, measured on " ($11 ~ /\.c$/ ? "one core of a machine with an " : "an ") gpu ":\n"
+        print "\n**Speed**, measured on " ($11 ~ /\.c$/ ? "the CPU of a machine with an " : "an ") gpu ":\n"
         print "| Speed | Required | Reference | Its time | The yardstick's time |"
         print "|---|---|---|---|---|"
     }

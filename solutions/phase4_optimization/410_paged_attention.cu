@@ -48,9 +48,11 @@ typedef struct cache {
 #define THREADS  64
 #define EACH     8   /* elements of a row that a lane has: 16 bytes */
 #define DEPTH    4   /* rows that a team asks for at a time */
-#define SHORTEST 512 /* tokens of a split: fewer are not worth a part of their own */
-#define BLOCKS   32  /* wanted of a multiprocessor, which holds four to ten at once */
+#define SHORTEST 256 /* tokens of a split: fewer are not worth a part of their own */
 #define LOG2_E   1.44269504f
+
+/** Blocks that a multiprocessor holds at once, for so many heads. */
+#define RESIDENT(heads) ((heads) == 1 ? 8 : (heads) <= 4 ? 6 : 4)
 
 typedef struct piece {
     unsigned pairs[EACH / 2]; /* of two elements, the first in the lower half */
@@ -279,7 +281,7 @@ __device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GRO
 }
 
 template <int GROUP, int LANES, bool WIDE>
-__global__ static void __launch_bounds__(THREADS, GROUP <= 4 ? 6 : 4)
+__global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
     decode_kernel(bf16 *out, float *parts, const bf16 *queries, cache c, int q_heads, int splits,
                   float scale)
 {
@@ -354,16 +356,18 @@ static void launch(unsigned blocks, bf16 *out, float *parts, const bf16 *q, cons
         launch_wide<GROUP, 16>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
 }
 
-/** @return as many splits as fill the device and are long enough, or 0: it cannot be asked */
-static int splits_of(size_t blocks, size_t room)
+/** As many splits as run at once: a second wave that is not full would leave most multiprocessors
+ *  idle. @return those that are long enough, or 0: the device cannot be asked */
+static int splits_of(size_t blocks, int resident, size_t room)
 {
     int device = 0, processors = 0;
     if (cudaGetDevice(&device) != cudaSuccess) return 0;
     if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
         return 0;
-    const size_t wanted = ((size_t)BLOCKS * processors + blocks - 1) / blocks;
+    const size_t at_once = (size_t)resident * processors / blocks;
     const size_t most = (room + SHORTEST - 1) / SHORTEST;
-    return (int)(wanted < most ? wanted : most > 1 ? most : 1);
+    const size_t splits = at_once < most ? at_once : most;
+    return splits > 1 ? (int)splits : 1;
 }
 
 static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequences, int q_heads,
@@ -373,7 +377,7 @@ static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequence
     const int group = q_heads / c.kv_heads, GROUP = group == 1 ? 1 : group <= 4 ? 4 : 8;
     const size_t rows = (size_t)sequences * q_heads;
     const size_t blocks = (size_t)sequences * c.kv_heads * ((group - 1) / GROUP + 1);
-    const int splits = splits_of(blocks, (size_t)c.page * c.max_pages);
+    const int splits = splits_of(blocks, RESIDENT(GROUP), (size_t)c.page * c.max_pages);
     float *parts = NULL;
     cudaError_t error = splits == 0 ? cudaGetLastError() : cudaSuccess;
     if (splits > 1)

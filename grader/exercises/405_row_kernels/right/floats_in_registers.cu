@@ -56,7 +56,7 @@ template <class visitor> __device__ void each(const row &r, visitor visit)
     for (int c = threadIdx.x + OWN * blockDim.x; c < r.cols; c += blockDim.x) visit(c, r.x[c]);
 }
 
-__global__ void softmax(float *out, const float *in, int cols)
+__global__ void __launch_bounds__(1024) softmax(float *out, const float *in, int cols)
 {
     row r;
     open_row(r, in + (size_t)blockIdx.x * cols, cols);
@@ -70,8 +70,8 @@ __global__ void softmax(float *out, const float *in, int cols)
     each(r, [&](int c, float v) { y[c] = expf(v - top) * weight; });
 }
 
-__global__ void norm(float *out, const float *in, const float *gamma, const float *beta, int cols,
-                     float eps)
+__global__ void __launch_bounds__(1024) norm(float *out, const float *in, const float *gamma,
+                                             const float *beta, int cols, float eps)
 {
     row r;
     open_row(r, in + (size_t)blockIdx.x * cols, cols);
