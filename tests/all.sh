@@ -12,6 +12,7 @@
 # FAST=1 leaves out a part that has passed with the same files, which are those of the folders in $of.
 # CI=true takes no notice of it.
 set -u
+TIMEFORMAT='%U %S'
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL # the makes below are their own
 
@@ -53,7 +54,7 @@ part() { # NAME COMMAND...
         return
     fi
     rm -f "$log.passed"
-    "$@" >"$log" 2>&1
+    { time "$@" >"$log" 2>&1; } 2>"$log.cpu"
     status=$?
     counts=$(counts_of "$log")
     ok=${counts% *} bad=${counts#* }
@@ -61,7 +62,7 @@ part() { # NAME COMMAND...
     if [ -z "$counts" ] && grep -q ^skipped "$log"; then ok=0; fi
     if [ $status != 0 ] && [ "$bad" = 0 ]; then ok=$((ok > 0 ? ok - 1 : 0)) bad=1; fi
     echo "$ok $bad $(grep -c ^skipped "$log")" >>"$logs/counts"
-    echo "$((SECONDS - start)) $name" >>"$logs/seconds"
+    echo "$((SECONDS - start)) $(awk '{ printf "%.0f", $1 + $2 }' "$log.cpu") $name" >>"$logs/seconds"
     say "$name" "$ok passed, $bad failed"
     sed -n 's/^skipped/    &/p' "$log"
     if [ "$bad" = 0 ]; then
@@ -232,8 +233,8 @@ of='grader emulator common phase?_* solutions'
 part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus --seed 81726354321 \
     --jobs $((3 * $(nproc)))
 
-printf '\nseconds   part\n'
-sort -rn "$logs/seconds" | while read -r seconds name; do printf '%7d   %s\n' "$seconds" "$name"; done
+printf '\nseconds   of a core   part\n'
+sort -rn "$logs/seconds" | while read -r seconds cpu name; do printf '%7d %11d   %s\n' "$seconds" "$cpu" "$name"; done
 echo
 ! grep -q ' corpus' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
 cat "$logs/failed"
