@@ -48,7 +48,7 @@ typedef struct cache {
 #define THREADS  64
 #define EACH     8   /* elements of a row that a lane has: 16 bytes */
 #define DEPTH    4   /* rows that a team asks for at a time */
-#define SHORTEST 256 /* tokens of a split: fewer are not worth a part of their own */
+#define SHORTEST 512 /* tokens of a split: fewer are not worth a part of their own */
 #define LOG2_E   1.44269504f
 
 /** Blocks that a multiprocessor holds at once, for so many heads. */
