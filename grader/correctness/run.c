@@ -174,13 +174,20 @@ static void run_trials(const grading_case *c, unsigned long long seed)
     expect_nothing_kept();
 }
 
+/* Under a checker, or beside others of the corpus. */
+static double times_as_long(const options *o)
+{
+    if (o->slow > 0) return o->slow;
+    return o->jobs > 1 ? o->jobs : 1.0;
+}
+
 static void begin_case(const grading_case *c)
 {
     double *deadline = &running->request.deadline;
     running->grading_case = c;
     *deadline = c->seconds > 0 ? c->seconds : DEFAULT_DEADLINE;
     if (running->place == ON_SOFTGPU && c->seconds <= 0) *deadline *= SOFTGPU_SLOWNESS;
-    if (running->options->slow > 0) *deadline *= running->options->slow;
+    *deadline *= times_as_long(running->options);
 }
 
 START_TEST(one_case)
@@ -352,8 +359,7 @@ static void run_case(int index, double end)
 void run_cases(case_state *s, case_result results[])
 {
     case_enter(s);
-    const double slow = running->options->slow > 0 ? running->options->slow : 1.0;
-    const double end = seconds_now() + CASES_BUDGET * slow;
+    const double end = seconds_now() + CASES_BUDGET * times_as_long(running->options);
     current_results = results;
     for (int i = 0; running->exercise->cases[i].name; i++) run_case(i, end);
 }

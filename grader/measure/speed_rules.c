@@ -13,7 +13,7 @@
 #define NARROW      0.05  /* of the ratio */
 #define DISTURBANCE 0.8   /* by how much a busy machine may distort a ratio */
 #define HOPELESS    0.5   /* of the threshold: no more pairs would change that */
-#define PLAIN       2.0   /* likewise */
+#define PLAIN       1.15  /* likewise, the other way */
 #define BUSY        0.1   /* share of the time: from here on the machine is busy */
 #define CORE_FLOP   512   /* that no core does in the time of one of its additions in a chain */
 #define COPY_SLACK  1.05  /* a copy is not quite the fastest that memory can do */

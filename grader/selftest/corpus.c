@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ENTRY_DEADLINE 300 /* seconds for one submission: a grader that hangs is a defect too */
+#define ENTRY_DEADLINE 900 /* seconds for one submission: a grader that hangs is a defect too */
 #define HURRY          0.1 /* deadlines of those that wait for them, of the usual ones */
 #define GPU_JOBS       4   /* at a time on one GPU: its memory has to do for all */
 
@@ -126,11 +126,20 @@ static void show_disagreement(const claim *c, const exercise_result *r)
     printf("       wanted: %s fails with \"%s\"\n", name_of(c, r->place), c->text);
 }
 
+static int jobs_of(const options *o)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (o->jobs > 0) return o->jobs;
+    if (o->backend == BACKEND_CUDA) return GPU_JOBS;
+    return processors > 0 ? (int)processors : 1;
+}
+
 /* @return true when the grader says what the claim says */
 static bool check_entry(const options *o, const entry *e, const device_facts *device)
 {
     options one = *o;
     const claim *c = e->claim;
+    one.jobs = jobs_of(o);
     if (c->kind == CLAIM_WRONG || c->kind == CLAIM_FAST)
         one.case_start = name_of(c, e->build.place); /* others need not fail */
     if (c->part == IN_METRIC) one.metric_start = c->name;
@@ -231,14 +240,6 @@ static bool finish_one(entry entries[], int count, tally *t)
     t->passed += agrees;
     t->failed += !agrees;
     return e->from_start;
-}
-
-static int jobs_of(const options *o)
-{
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (o->jobs > 0) return o->jobs;
-    if (o->backend == BACKEND_CUDA) return GPU_JOBS;
-    return processors > 0 ? (int)processors : 1;
 }
 
 /* Whole networks, at the end, keep cores busy; those of phase 1, at the start, mostly wait for
