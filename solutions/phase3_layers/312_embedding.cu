@@ -155,6 +155,7 @@ __global__ static void dropout_kernel(float *y, const float *x, size_t n, float 
     unsigned word[4], kept = 0; /* bit w: word w is kept */
     philox(word, thread, seed);
     for (int w = 0; w < 4; w++) kept |= (unsigned)(word[w] >= threshold) << w;
+
     for (int e = 0; e < 4; e++) {
         /* Element e * 32 + lane of the warp is word lane % 4 of lane e * 8 + lane / 4. All lanes
            take part, those beyond the end too. */
