@@ -31,14 +31,14 @@ static int count_traffic(const exercise *e)
 }
 
 /* The case that is the last to pass, or (way -1) the first to fail, in number `at` of the shape, of
- * those that run as this one. @return NULL: none did */
+ * those that run as this one. One that draws it tells nothing. @return NULL: none did */
 static const grading_case *outermost(const exercise_result *r, const grading_case *like, status s,
                                      int at, int way)
 {
     const grading_case *best = NULL;
     for (int i = 0; i < r->case_count; i++) {
         const grading_case *c = &r->exercise->cases[i];
-        if (c->run != like->run || c->line || r->cases[i].status != s) continue;
+        if (c->run != like->run || c->line || c->most[at] || r->cases[i].status != s) continue;
         if (!best || way * c->shape[at] > way * best->shape[at]) best = c;
     }
     return best;

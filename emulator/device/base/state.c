@@ -26,6 +26,14 @@ void freed_note(device *d, uint64_t offset, uint64_t bytes)
     d->freed[slot].bytes = bytes;
 }
 
+void freed_forget(device *d, uint64_t offset, uint64_t bytes)
+{
+    for (size_t i = 0; i < sizeof d->freed / sizeof *d->freed; i++) {
+        const uint64_t begin = d->freed[i].offset, end = begin + d->freed[i].bytes;
+        if (begin < offset + bytes && offset < end) d->freed[i].bytes = 0;
+    }
+}
+
 bool freed_find(const device *d, uint64_t offset, uint64_t *base, uint64_t *bytes)
 {
     for (size_t i = 0; i < sizeof d->freed / sizeof *d->freed; i++) {

@@ -121,10 +121,12 @@ neighbour describe_address(device *d, const op *o, uint64_t address, char *text,
         return (neighbour){.relation = RELATION_ALIEN};
     }
     if (freed_find(d, at, &base, &bytes)) return describe_freed(d, at, base, bytes, text, room);
-    if (find_below(d, at, &base, &bytes) && near(at - base - bytes))
+    uint64_t next, next_bytes;
+    const bool below = find_below(d, at, &base, &bytes) && near(at - base - bytes);
+    const bool above = heap_above(&d->heap, at, &next, &next_bytes) && near(next - at);
+    if (below && (!above || at - base - bytes <= next - at))
         return describe_past(d, o, at, base, bytes, text, room);
-    if (heap_above(&d->heap, at, &base, &bytes) && near(base - at))
-        return describe_before(d, o, at, base, bytes, text, room);
+    if (above) return describe_before(d, o, at, next, next_bytes, text, room);
     snprintf(text, room, "at 0x%llx, which belongs to no allocation", (unsigned long long)address);
     return (neighbour){0};
 }

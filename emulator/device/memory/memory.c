@@ -30,6 +30,7 @@ static void own(device *d, uint64_t offset, uint64_t bytes, bool yes)
 static device_address begin(device *d, uint64_t offset, uint64_t bytes)
 {
     own(d, offset, bytes, true);
+    freed_forget(d, offset, bytes);
     if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) bits_set(d->initialised, offset, bytes);
     return DEVICE_BASE + offset;
 }

@@ -11,7 +11,7 @@
 template <typename T> __global__ void fill(T *p, int from, int count)
 {
     int i = from + (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < from + count) p[i] = T(i); // FINDING floats_past: out-of-bounds // FINDING one_double_before: out-of-bounds
+    if (i < from + count) p[i] = T(i); // FINDING floats_past: out-of-bounds // FINDING one_double_before: out-of-bounds // FINDING nearer_neighbour: out-of-bounds
 }
 
 // STDERR floats_past: 3 floats past the end of a 400-byte buffer allocated at
@@ -35,6 +35,15 @@ CASE(one_double_before)
 {
     double *p = device_array<double>(8); // ALLOCATED one_double_before
     fill<<<1, 1>>>(p, -1, 1);
+    FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
+// STDERR nearer_neighbour: 3 doubles before the start of a 64-byte buffer
+CASE(nearer_neighbour)
+{
+    device_array<double>(1000);
+    double *p = device_array<double>(8); // ALLOCATED nearer_neighbour
+    fill<<<1, 1>>>(p, -3, 1);
     FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }
 

@@ -174,12 +174,10 @@ typedef struct outcome {
 } outcome;
 
 /* One block of `threads`; the output starts as zeros. */
-static outcome run(const char *ptx, uint32_t threads)
+static outcome run_on(device_address out, const char *ptx, uint32_t threads)
 {
     outcome o = {0};
     uint32_t module = load(ptx), function;
-    device_address out;
-    ck_assert_int_eq(device_alloc(d, sizeof o.out, &out), DEVICE_OK);
     ck_assert_int_eq(device_fill(d, out, 0, 1, sizeof o.out), DEVICE_OK);
     ck_assert_int_eq(device_function(d, module, "_Z6kernelPi", &function), DEVICE_OK);
     device_launch_request r = {
@@ -198,6 +196,13 @@ static outcome run(const char *ptx, uint32_t threads)
     ck_assert_int_eq(device_unload(d, module), DEVICE_OK);
     ck_assert_int_eq(device_free(d, out), DEVICE_OK);
     return o;
+}
+
+static outcome run(const char *ptx, uint32_t threads)
+{
+    device_address out;
+    ck_assert_int_eq(device_alloc(d, sizeof((outcome){0}.out), &out), DEVICE_OK);
+    return run_on(out, ptx, threads);
 }
 
 /* Each row: what every thread t < 64 computes, and the value for t = 5 and t = 33. */
@@ -365,6 +370,19 @@ static const struct {
      "saturate.f32"},
 };
 
+START_TEST(beside_what_is_lent_again_nothing_is_freed)
+{
+    device_address large, out;
+    ck_assert_int_eq(device_lend(d, 1 << 20, &large), DEVICE_OK);
+    ck_assert_int_eq(device_free(d, large), DEVICE_OK);
+    ck_assert_int_eq(device_lend(d, 512, &out), DEVICE_OK);
+    ck_assert_uint_eq(out, large);
+    outcome o = run_on(out, KERNEL("st.global.u32 [%a+512], %t;"), 64);
+    ck_assert_int_eq(o.first.kind, FINDING_OUT_OF_BOUNDS);
+    ck_assert_msg(strstr(o.first.text, "just past the end of a 512-byte"), "%s", o.first.text);
+}
+END_TEST
+
 START_TEST(defects_are_named)
 {
     outcome o = run(defects[_i].ptx, 64);
@@ -489,6 +507,7 @@ static Suite *device_suite(void)
     tcase_add_test(kernels, bad_launches_are_refused);
     tcase_add_loop_test(findings, defects_are_named, 0, sizeof defects / sizeof *defects);
     tcase_add_loop_test(findings, causes_are_told, 0, sizeof causes / sizeof *causes);
+    tcase_add_test(findings, beside_what_is_lent_again_nothing_is_freed);
     tcase_add_test(findings, uninitialised_global_memory);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_add_checked_fixture(cases[i], open_device, close_device);

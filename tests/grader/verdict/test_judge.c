@@ -150,7 +150,7 @@ END_TEST
 
 static void fails_from_1025(const long *shape)
 {
-    expect(shape[1] < 1025, "%ld is too much", shape[1]);
+    expect(shape[1] < 1025 && !shape[2], "%ld is too much", shape[1]);
 }
 
 START_TEST(the_largest_that_is_right_is_named)
@@ -160,6 +160,7 @@ START_TEST(the_largest_that_is_right_is_named)
                                          {"1x0", fails_from_1025, {1, 0}, .where = 0},
                                          {"5x3001", fails_from_1025, {5, 3001}, .where = 0},
                                          {"2x1025", fails_from_1025, {2, 1025}, .where = 0},
+                                         {"any", fails_from_1025, {1, 1, 1}, .most = {3, 3, 1}},
                                          {"notes", notes, {0, 5000}, .where = 0},
                                          {NULL, NULL, {0}, .where = 0}};
     const exercise e = {.id = 105, .name = "sized", .points = 10, .cases = sized};
