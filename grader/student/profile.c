@@ -130,7 +130,8 @@ static double all_sectors(const json_t *counts)
            count_in(counts, "global_atomic", "sectors");
 }
 
-/* Of a few sectors, a result per block, say, there is nothing to gain. */
+/* Of a few sectors (a result per block, say), or where a warp asks for less than one, there is
+ * nothing to gain. */
 static void print_global(const char *label, const json_t *counts, const char *group)
 {
     const double requests = count_in(counts, group, "requests");
@@ -140,7 +141,7 @@ static void print_global(const char *label, const json_t *counts, const char *gr
     printf(
         "    %-22s %.0f requests of warps, %.1f sectors each (%.0f bytes moved, %.0f asked for)\n",
         label, requests, sectors / requests, 32 * sectors, bytes);
-    if (use < 0.5 && sectors > 0.1 * all_sectors(counts)) {
+    if (use < 0.5 && bytes >= 32 * requests && sectors > 0.1 * all_sectors(counts)) {
         printf("    %22s only %.0f %% of what is moved is used: do neighbouring threads take\n"
                "    %22s neighbouring elements?\n",
                "", 100 * use, "");
