@@ -374,7 +374,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo bench-matmul bench-stages bench-launch bench-layers bench-resnet18
+.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
 resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
@@ -443,6 +443,23 @@ bench-stages: all
 	    "$(BUILD)/bench_stages" $$SIZES >"$(BENCH)/stages.tsv.new"
 	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
 	cat "$(BENCH)/stages.tsv"
+
+# Objects of their own, so that a second time only what has changed is compiled.
+VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*.cu)) \
+               $(foreach e,304 311 404 410 412 413,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+VALIDATE_CU  = $(VALIDATE_SRC)
+VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
+               $(call objects,grader,grader/course/tensor_cores.c)
+
+validate: all ## each operation naive, optimised, by a library: time, bytes, share of the roof, right or not; in OUTPUT
+	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
+	mkdir -p "$(BENCH)"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    "$(BUILD)/bench_validate" >"$(BENCH)/validate.tsv"; right=$$?; cat "$(BENCH)/validate.tsv"; exit $$right
+
+$(BUILD)/bench_validate: $(VALIDATE_O)
+	echo 'link $@'
+	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
 bench-launch: all
 	mkdir -p "$(BENCH)"

@@ -210,6 +210,7 @@ commands() {
     part 'what bounds an autoencoder'       tests/programs/study.sh
     part 'the ladder in one table'         tests/scripts/ladder.sh
     part 'the stages in one table'         tests/scripts/stages.sh
+    part 'each operation validated'        tests/scripts/validate.sh
     part 'repeated gradings'               tests/scripts/repeat.sh
     part 'hostile ones without isolation'  tests/scripts/hostile.sh
     part 'a GPU that looks on softgpu too' tests/scripts/checks.sh

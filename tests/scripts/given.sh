@@ -22,7 +22,7 @@ for name in $(sed -n '/^GIVEN :=/,/[^\\]$/ { s/^GIVEN :=//; s/\\//; p; }' Makefi
     set -- "$@" "$name=x\$(shell touch $scratch/ran)"
 done
 for target in grade check run verify repeat phase1 hint watch progress next reset compare sanitize profile \
-    mnist gpt sample bench-matmul bench-launch bench-layers report corpus gradescope new handout class install; do
+    mnist gpt sample bench-matmul bench-launch bench-layers validate report corpus gradescope new handout class install; do
     make -n BUILD="$COURSE_BUILD" "$target" "$@" >"$scratch/$target" 2>&1
     check "make ran a command of what $target was given" $([ ! -e "$scratch/ran" ]; echo $?)
     grep -v '^grader: ' "$scratch/$target" | grep -n 'shell touch' # in the words of a recipe
