@@ -28,7 +28,7 @@ for target in grade check run verify repeat phase1 hint watch progress next rese
     grep -v '^grader: ' "$scratch/$target" | grep -n 'shell touch' # in the words of a recipe
     check "the shell would run a command of what $target was given" $(($? != 1))
 done
-for target in resnet18 cuda_demo; do
+for target in resnet18 cuda_demo train_from_nvme; do
     make BUILD="$COURSE_BUILD" "$target" SUBMISSION="x\$(touch $scratch/ran)" >"$scratch/log" 2>&1
     check "$target takes no such name" $([ ! -e "$scratch/ran" ] && grep -q 'too odd' "$scratch/log"; echo $?)
 done
