@@ -604,7 +604,7 @@ const variant validate_variants[] = {
     {"paged attention", "PyTorch", LIBRARY, "bf16", BF16, BF16, 1e-2, NULL},
     {"experts", "412's baseline", NAIVE, "bf16", BF16, F32, 1e-2, by_baseline_moe_experts},
     {"experts", "412", OPTIMISED, "bf16", BF16, F32, 1e-2, by_moe_experts_compute},
-    {"experts", "PyTorch", LIBRARY, "bf16", BF16, F32, 1e-2, NULL},
+    {"experts", "PyTorch", LIBRARY, "bf16", BF16, F32, 3e-2, NULL}, /* rounds y to bf16 too */
     {"int8 product", "402 on bf16", NAIVE, "bf16", BF16, F32, 2e-6, int8_by_bf16},
     {"int8 product", "413 dp4a", OPTIMISED, "int8", S8, S32, 0, int8_by_dp4a},
     {"int8 product", "413 mma", OPTIMISED, "int8", S8, S32, 0, int8_by_mma},

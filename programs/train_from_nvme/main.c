@@ -167,8 +167,8 @@ static int show_all(const char *path, const mnist *data, int batches)
     float *h_sums = malloc((size_t)batches * sizeof *h_sums);
     trainer t;
     int failed = 0;
-    if (!want || !h_sums || !write_file(path, &data->train, batches, want) ||
-        create(&t, batches) != cudaSuccess) {
+    if (!want || !h_sums || create(&t, batches) != cudaSuccess ||
+        !write_file(path, &data->train, batches, want)) {
         fprintf(stderr, "train_from_nvme: no memory, or %s cannot be written\n", path);
         return 1;
     }
@@ -195,7 +195,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error);
         return 2;
     }
-    if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) return 2;
+    if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) {
+        fprintf(stderr, "%s: no device\n", argv[0]);
+        return 2;
+    }
     on_softgpu = strcmp(device.name, "softgpu") == 0;
     const int failed = show_all(argv[1], &data, (int)batches);
     mnist_free(&data);
