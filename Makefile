@@ -20,6 +20,7 @@
 #   TEXT=FILE STEPS=N EVERY=N LAYERS=N HEADS=N CHANNELS=N CONTEXT=N BATCH=N LR=X RESUME=1
 #                          of make gpt: build/gpt --help
 #   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  of make sample (CHECKPOINT: of both)
+#   DATA=FILE MEGABYTES=N  of make train_from_nvme: a file on the drive, written and removed
 #   DEVICE=cpu|gpu|N       of make cuda_demo (default: the best one)
 # instructor
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
@@ -39,7 +40,7 @@
 GIVEN := SUBMISSION EX PHASE BACKEND CUCC_FRONTEND CASE SHAPE SEED FRESH TIMES STRICT OWN RESULTS HISTORY FORMAT OUTPUT \
          CLASS_RESULTS SUBMISSIONS OUT CLASS JOBS RERUN SCHEDULER HANDOUT HIDDEN REVEAL ISOLATION KEY NO_INSTALL \
          ALLOW_UNSIGNED VISIBILITY PREFIX BLOCK WARP NAME EPOCHS FAST SIZES LADDER ROUNDS BATCHES \
-         TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE
+         TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE DATA MEGABYTES
 $(foreach v,$(GIVEN),$(if $(value $v),$(eval override $v := $$(value $v))$(eval export $v)))
 
 BUILD      ?= build
@@ -374,7 +375,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo bench-matmul bench-stages bench-launch bench-layers bench-resnet18
+.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
 resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
@@ -394,6 +395,20 @@ cuda_demo: all ## DEVICE=cpu|gpu|N: what it has, computes, refuses, and how fast
 $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/cuda_demo/*.c))
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+
+# From a file to a trained network, by io_uring and cuFile too, where they are.
+URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
+CUFILE = $(if $(filter cuda,$(BACKEND)),$(if $(wildcard $(CUDA_INCLUDE)/cufile.h),-DWITH_CUFILE -lcufile))
+train_from_nvme: all ## train 501 from a file, DATA: bytes per second from the drive through memory to the device
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/train_from_nvme NEEDED="$$($(NEEDS) '208 414 501')"
+	mkdir -p results
+	"$(BUILD)/train_from_nvme" "$${DATA:-results/train_from_nvme.data}" "$${MEGABYTES:-$(if $(filter cuda,$(BACKEND)),1000,10)}"
+
+$(BUILD)/train_from_nvme: ALL_CFLAGS += $(filter -D%,$(URING) $(CUFILE))
+$(BUILD)/train_from_nvme: $(call PROGRAM_O,$(wildcard programs/train_from_nvme/*.c))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) $(filter -l%,$(URING) $(CUFILE)) -lm -o $@
 
 # instructor
 BENCH = $${OUTPUT:-results}
@@ -443,6 +458,23 @@ bench-stages: all
 	    "$(BUILD)/bench_stages" $$SIZES >"$(BENCH)/stages.tsv.new"
 	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
 	cat "$(BENCH)/stages.tsv"
+
+# Objects of their own, so that a second time only what has changed is compiled.
+VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*.cu)) \
+               $(foreach e,304 311 404 410 412 413,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+VALIDATE_CU  = $(VALIDATE_SRC)
+VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
+               $(call objects,grader,grader/course/tensor_cores.c)
+
+validate: all ## each operation naive, optimised, by a library: time, bytes, share of the roof, right or not; in OUTPUT
+	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
+	mkdir -p "$(BENCH)"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    "$(BUILD)/bench_validate" >"$(BENCH)/validate.tsv"; right=$$?; cat "$(BENCH)/validate.tsv"; exit $$right
+
+$(BUILD)/bench_validate: $(VALIDATE_O)
+	echo 'link $@'
+	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
 bench-launch: all
 	mkdir -p "$(BENCH)"

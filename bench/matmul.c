@@ -17,6 +17,7 @@
 #include "course/course.h"
 #include "cpu.h"
 #include "random.h"
+#include "table.h"
 #include "timer.h"
 
 #include <math.h>
@@ -38,12 +39,6 @@ static int cores;
 static int shared; /* the file of the matrices, for NumPy */
 
 /* ---- timing ---------------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double median_of(double (*once)(const rung *, const product *), const rung *r, const product *p)
 {
@@ -231,23 +226,6 @@ static double cpu_roof(int count)
     return best;
 }
 
-#ifdef WITH_GPU
-/* What the grader's worker says of the GPU: lines of key=value. */
-static const char *fact(const char *key)
-{
-    static char facts[4096], value[128];
-    if (!facts[0]) {
-        FILE *out = popen("\"$COURSE_BUILD\"/worker_cuda --device", "r");
-        if (out && fread(facts, 1, sizeof facts - 1, out) == 0) facts[0] = ' ';
-        if (out) pclose(out);
-    }
-    const char *line = strstr(facts, key);
-    value[0] = '\0';
-    if (line) sscanf(line + strlen(key), "=%127[^\n]", value);
-    return value;
-}
-#endif
-
 static void find_roofs(void)
 {
     roofs[0].gflops = cpu_roof(1);
@@ -260,12 +238,6 @@ static void find_roofs(void)
     roofs[4].gflops = roofs[5].gflops = clocks * tensor_operations(capability, IN_HALF);
     roofs[6].gflops = roofs[3].gflops / 3; /* a product of fp32 is three of TF32 */
 #endif
-}
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : "unknown";
 }
 
 static void describe_machine(void)
@@ -391,13 +363,6 @@ static double library_of(const outcome *outcomes, int i)
             return outcomes[j].milliseconds;
     }
     return 0.0;
-}
-
-/* A number, or nothing where there is none. */
-static void print_number(const char *format, double value)
-{
-    putchar('\t');
-    if (value > 0) printf(format, value);
 }
 
 static void print_rung(const rung *r, const outcome *o, int n, double library)

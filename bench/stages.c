@@ -20,6 +20,7 @@
 #include "cpu.h"
 #include "mnist.h"
 #include "random.h"
+#include "table.h"
 #include "timer.h"
 
 #include <math.h>
@@ -240,12 +241,6 @@ static double by_child(const stage *s, const task *t, int training, int part)
     return status == 0 ? ms : WIFEXITED(status) && WEXITSTATUS(status) == 3 ? 0.0 : -1.0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(const stage *s, const task *t, int training, int part)
 {
     double times[REPEATS + 1], total = 0.0;
@@ -294,13 +289,6 @@ static outcome measure(const stage *s, const task *t, int training)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* A number, or nothing where there is none. */
-static void print_number(const char *format, double value)
-{
-    putchar('\t');
-    if (value > 0) printf(format, value);
-}
-
 static void print_row(const stage *s, const outcome *o, const task *t, int training, double python)
 {
     printf("%s\t%s\t%s", training ? "training" : "product", s->name, s->by[training]);
@@ -315,12 +303,6 @@ static void print_row(const stage *s, const outcome *o, const task *t, int train
     putchar('\t');
     if (o->part > 0) printf("%.1e", o->error);
     printf("\t%s\n", o->verdict);
-}
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : "unknown";
 }
 
 static double ms_of(const outcome *outcomes, const char *name)

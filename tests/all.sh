@@ -209,9 +209,11 @@ commands() {
     part 'five ResNet-18s'                 tests/programs/resnet18.sh
     part 'a GPT that writes'               tests/programs/gpt.sh
     part 'one library, two backends'       tests/programs/cuda_demo.sh
+    part 'training from a file'            tests/programs/train_from_nvme.sh
     part 'what bounds an autoencoder'       tests/programs/study.sh
     part 'the ladder in one table'         tests/scripts/ladder.sh
     part 'the stages in one table'         tests/scripts/stages.sh
+    part 'each operation validated'        tests/scripts/validate.sh
     part 'repeated gradings'               tests/scripts/repeat.sh
     part 'hostile ones without isolation'  tests/scripts/hostile.sh
     part 'a GPU that looks on softgpu too' tests/scripts/checks.sh

@@ -22,6 +22,8 @@ double atomics(const device_counts *);
 double atomics_per_block(const device_counts *);
 /** The length of what a warp executes: the longest of each launch, launch after launch. */
 double instructions_per_warp(const device_counts *);
+/** What all warps execute. */
+double warp_instructions(const device_counts *);
 double kernel_launches(const device_counts *);
 /** What the host launched: a graph counts once, however many kernels it launches. */
 double host_launches(const device_counts *);

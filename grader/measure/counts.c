@@ -67,6 +67,11 @@ double instructions_per_warp(const device_counts *c)
     return (double)c->longest;
 }
 
+double warp_instructions(const device_counts *c)
+{
+    return (double)c->instructions;
+}
+
 double kernel_launches(const device_counts *c)
 {
     return (double)c->launches;

@@ -22,13 +22,13 @@ for name in $(sed -n '/^GIVEN :=/,/[^\\]$/ { s/^GIVEN :=//; s/\\//; p; }' Makefi
     set -- "$@" "$name=x\$(shell touch $scratch/ran)"
 done
 for target in grade check run verify repeat phase1 hint watch progress next reset compare sanitize profile \
-    mnist gpt sample bench-matmul bench-launch bench-layers report corpus gradescope new handout class install; do
+    mnist gpt sample bench-matmul bench-launch bench-layers validate report corpus gradescope new handout class install; do
     make -n BUILD="$COURSE_BUILD" "$target" "$@" >"$scratch/$target" 2>&1
     check "make ran a command of what $target was given" $([ ! -e "$scratch/ran" ]; echo $?)
     grep -v '^grader: ' "$scratch/$target" | grep -n 'shell touch' # in the words of a recipe
     check "the shell would run a command of what $target was given" $(($? != 1))
 done
-for target in resnet18 cuda_demo; do
+for target in resnet18 cuda_demo train_from_nvme; do
     make BUILD="$COURSE_BUILD" "$target" SUBMISSION="x\$(touch $scratch/ran)" >"$scratch/log" 2>&1
     check "$target takes no such name" $([ ! -e "$scratch/ran" ] && grep -q 'too odd' "$scratch/log"; echo $?)
 done

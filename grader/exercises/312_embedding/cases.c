@@ -416,11 +416,6 @@ static double atomics_and_one(const device_counts *c)
     return atomics(c) + 1;
 }
 
-static double warp_instructions(const device_counts *c)
-{
-    return (double)c->instructions;
-}
-
 static const traffic_test traffic[] = {
     {.metric = "embedding_forward: bytes moved, of those that must be, 512 x 128",
      .function = "embedding_forward",
