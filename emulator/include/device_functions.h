@@ -13,9 +13,11 @@
 
 /* ---- barriers and fences --------------------------------------------------------------------- */
 
-/* clang has a __syncthreads of its own, but clang 14 moves loads of shared variables across it. */
-SOFTGPU_DEVICE void softgpu_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
-#define __syncthreads() softgpu_syncthreads()
+/* clang has a __syncthreads of its own, but clang 14 moves loads of shared variables across it. With
+ * its line it is another barrier than one in the other arm of a branch, else clang makes one of two. */
+template <int Line> SOFTGPU_DEVICE void softgpu_syncthreads()
+{ asm volatile("bar.sync 0; // line %0" :: "n"(Line) : "memory"); }
+#define __syncthreads() softgpu_syncthreads<__LINE__>()
 SOFTGPU_DEVICE void __barrier_sync(unsigned id) { asm volatile("barrier.sync %0;" :: "r"(id) : "memory"); }
 SOFTGPU_DEVICE void __barrier_sync_count(unsigned id, unsigned threads)
 { asm volatile("barrier.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
