@@ -570,7 +570,8 @@ docs: ## the headers of grader and emulator by Doxygen, in $(BUILD)/docs
 # What clangd is to see of a phase's files, kernels included: nvcc's own options mean nothing to it.
 EDITOR_FLAGS = -Wall -Wextra -Icommon $(PHASES:%=-I%)
 EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_80 \
-               -Xclang -target-sdk-version=11.5 -isystem emulator/include -include cuda_runtime.h -std=gnu++17
+               -Xclang -target-sdk-version=11.5 -isystem emulator/include \
+               -isystem emulator/include/libraries -include cuda_runtime.h -std=gnu++17
 
 compile_commands.json: FORCE ## for editors (clangd: README) and clang tools
 	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \

@@ -11,7 +11,7 @@ TESTS := $(dir $(EMULATOR))tests
 FUZZ_CC ?= clang
 
 EMULATOR_CFLAGS := -std=gnu11 -O3 -ffp-contract=off -fPIC -pthread -Wall -Wextra \
-	-fno-semantic-interposition -I$(EMULATOR) -isystem $(EMULATOR)/include
+	-fno-semantic-interposition -I$(EMULATOR) -isystem $(EMULATOR)/include -isystem $(EMULATOR)/include/libraries
 EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*/*.c)
 EMULATOR_OBJECTS := $(EMULATOR_SOURCES:$(EMULATOR)/%.c=$(BUILD)/emulator/%.o)
 EMULATOR_EXPORTS := $(EMULATOR)/runtime/core/exports.map

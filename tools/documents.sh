@@ -165,8 +165,11 @@ lacks_table() {
         }
         { for (i = 1; $0 !~ of[i];) i++; names[i] = names[i] (names[i] == "" ? "" : ", ") "`" $0 "`" }
         END { for (i = 1; i <= rows; i++) if (names[i] != "") print "| " what[i] " | " names[i] " |" }'
-    printf '\n| With clang | do not compile: the programs of the tests |\n|---|---|\n'
-    echo "| what only nvcc's headers have | $(grep -l '^// NEEDS: nvcc' $tests/*/*.cu | sed 's|.*/\(.*\)\.cu|`\1`|' | paste -s -d , | sed 's/,/, /g') |"
+    printf '\n| Only with nvcc | programs of the tests that need it |\n|---|---|\n'
+    grep '^// NEEDS: nvcc, ' $tests/*/*.cu | sed 's|.*/\([^/]*\)\.cu:// NEEDS: nvcc, |\1\t|' | awk -F '\t' '
+        !($2 in of) { reason[++rows] = $2 }
+        { of[$2] = of[$2] (of[$2] == "" ? "" : ", ") "`" $1 "`" }
+        END { for (i = 1; i <= rows; i++) print "| " reason[i] " | " of[reason[i]] " |" }'
 }
 
 # table WHAT DOCUMENT: what belongs below <!-- WHAT -->. Returns 1 where nothing is written there.

@@ -24,30 +24,41 @@ static bool makes_sense(const struct gemm *g)
     if (g->m < 0 || g->n < 0 || g->k < 0 || g->count < 0) return false;
     if (!g->alpha.at || !g->beta.at) return false;
     if (g->m == 0 || g->n == 0) return true;
-    return g->c.data && has_room(&g->c, g->m, g->n) &&
+    return g->c.data && g->d.data && has_room(&g->c, g->m, g->n) &&
            (g->k == 0 ||
             (g->a.data && has_room(&g->a, g->m, g->k) && g->b.data && has_room(&g->b, g->k, g->n)));
 }
 
-/* A scalar of the host's goes with the launch. */
-static void take_scalar(struct gemm_scalar *s, const struct gemm *g, cublasHandle_t handle)
+cudaDataType gemm_scale_type(const struct gemm *g)
 {
     static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_R_16F, CUDA_R_32I};
+    return types[g->scale];
+}
 
-    if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE) return;
-    elements_to_f64(&s->value, s->at, 1, types[g->scale]);
+/* A scalar of the host's goes with the launch. */
+static void take_scalar(struct gemm_scalar *s, const struct gemm *g,
+                        const struct cublasContext *how)
+{
+    if (how->pointers == CUBLAS_POINTER_MODE_DEVICE) return;
+    elements_to_f64(&s->value, s->at, 1, gemm_scale_type(g));
     s->at = NULL;
+}
+
+cublasStatus_t gemm_run(const struct cublasContext *how, enum gemm_types types, struct gemm g)
+{
+    if (!makes_sense(&g)) return CUBLAS_STATUS_INVALID_VALUE;
+    take_scalar(&g.alpha, &g, how);
+    take_scalar(&g.beta, &g, how);
+    if (gemm_launch(types, g, how->stream) == cudaSuccess) return CUBLAS_STATUS_SUCCESS;
+    return CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 static cublasStatus_t run(cublasHandle_t handle, enum gemm_types types, struct gemm g)
 {
     if (!handle_is_valid(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (!makes_sense(&g)) return CUBLAS_STATUS_INVALID_VALUE;
-    take_scalar(&g.alpha, &g, handle);
-    take_scalar(&g.beta, &g, handle);
     if (types == GEMM_F32 && handle->math == CUBLAS_TF32_TENSOR_OP_MATH) g.tf32 = 1;
-    if (gemm_launch(types, g, handle->stream) == cudaSuccess) return CUBLAS_STATUS_SUCCESS;
-    return CUBLAS_STATUS_EXECUTION_FAILED;
+    g.d = g.c;
+    return gemm_run(handle, types, g);
 }
 
 /* ---- entry points: fp32, fp64 ---------------------------------------------------------------- */
@@ -140,19 +151,28 @@ static int scale_of(cublasComputeType_t how)
     }
 }
 
-static cublasStatus_t run_types(cublasHandle_t handle, struct gemm g, cudaDataType a,
-                                cudaDataType b, cudaDataType c, cublasComputeType_t how)
+bool gemm_find(struct gemm *g, enum gemm_types *types, cudaDataType a, cudaDataType b,
+               cudaDataType c, cublasComputeType_t how)
 {
     const int scale = scale_of(how);
 
     for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
         const struct combination *one = &combinations[i];
         if (one->a != a || a != b || one->c != c || one->scale != scale) continue;
-        g.scale = scale;
-        g.tf32 = one->types == GEMM_F32 && how == CUBLAS_COMPUTE_32F_FAST_TF32;
-        return run(handle, one->types, g);
+        *types = one->types;
+        g->scale = scale;
+        g->tf32 = one->types == GEMM_F32 && how == CUBLAS_COMPUTE_32F_FAST_TF32;
+        return true;
     }
-    return CUBLAS_STATUS_NOT_SUPPORTED;
+    return false;
+}
+
+static cublasStatus_t run_types(cublasHandle_t handle, struct gemm g, cudaDataType a,
+                                cudaDataType b, cudaDataType c, cublasComputeType_t how)
+{
+    enum gemm_types types;
+    if (!gemm_find(&g, &types, a, b, c, how)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    return run(handle, types, g);
 }
 
 EXPORT cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,

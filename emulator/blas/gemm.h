@@ -32,9 +32,17 @@ struct gemm_operand {
     int transposed;
 };
 
-/** C = alpha op(A) op(B) + beta C, `count` times. */
+/** What becomes of an element of D before it is stored, in this order; of the type of D. */
+struct gemm_epilogue {
+    const void *bias;        /* for each row, or NULL */
+    struct gemm_operand aux; /* takes the element as it is now; data may be NULL */
+    int relu, gelu;
+};
+
+/** D = alpha op(A) op(B) + beta C, `count` times. */
 struct gemm {
-    struct gemm_operand a, b, c;
+    struct gemm_operand a, b, c, d;
+    struct gemm_epilogue epilogue;
     struct gemm_scalar alpha, beta;
     enum { SCALE_F32, SCALE_F64, SCALE_F16, SCALE_I32 } scale; /* type of what `at` points to */
     int m, n, k, count;
@@ -45,5 +53,16 @@ struct gemm {
 extern "C"
 #endif
     cudaError_t gemm_launch(enum gemm_types, struct gemm, cudaStream_t);
+
+#ifdef SOFTGPU_BLAS_H
+/* gemm.c, for lt.c */
+/** Set scale and tf32 of g, and `types`. @return false for types that cuBLAS does not multiply so
+ */
+bool gemm_find(struct gemm *g, enum gemm_types *types, cudaDataType a, cudaDataType b,
+               cudaDataType c, cublasComputeType_t);
+cudaDataType gemm_scale_type(const struct gemm *);
+/** Check and launch; of the settings count the stream and the pointer mode. */
+cublasStatus_t gemm_run(const struct cublasContext *, enum gemm_types, struct gemm);
+#endif
 
 #endif

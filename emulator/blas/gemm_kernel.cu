@@ -1,5 +1,5 @@
 /*
- * gemm_kernel.cu: C = alpha op(A) op(B) + beta C as a kernel of the device, so that a product comes
+ * gemm_kernel.cu: D = alpha op(A) op(B) + beta C as a kernel of the device, so that a product comes
  * in its stream's turn, may be captured, and is counted and checked like any other kernel. Each
  * thread sums 4 x 4 elements, in registers, of the operands' type or a wider one.
  */
@@ -67,8 +67,18 @@ template <typename T> static __device__ T *matrix(const gemm &g, const gemm_oper
     return g.arrays ? ((T *const *)x.data)[number] : (T *)x.data + number * x.step;
 }
 
+/* GELU by the hyperbolic tangent, as cuBLASLt has it. */
+template <typename C>
+static __device__ float finished(const gemm_epilogue &e, float x, int row, int column, int number)
+{
+    if (e.bias) x += read<float>((const C *)e.bias + row);
+    if (e.aux.data) write((C *)e.aux.data + number * e.aux.step + row + column * e.aux.leading, x);
+    if (e.relu && x < 0) x = 0;
+    return e.gelu ? 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x))) : x;
+}
+
 /* Beyond the edge a thread sums what its neighbour sums, and stores nothing. */
-template <typename T, typename C, typename A>
+template <typename T, typename C, typename A, bool WITH_EPILOGUE>
 static __device__ void product(const gemm &g, int number)
 {
     const T *a = matrix<const T>(g, g.a, number), *b = matrix<const T>(g, g.b, number);
@@ -96,19 +106,39 @@ static __device__ void product(const gemm &g, int number)
         for (int s = 0; s < EACH; s++) {
             const int i = row + r * SIDE, j = column + s * SIDE;
             if (i >= g.m || j >= g.n) continue;
-            C *c = matrix<C>(g, g.c, number) + i + j * g.c.leading;
+            const C *c = matrix<const C>(g, g.c, number) + i + j * g.c.leading;
+            C *d = matrix<C>(g, g.d, number) + i + j * g.d.leading;
             /* Where beta is 0, C is not read: it may hold anything, NaN too. */
-            write(c, beta == 0 ? alpha * sum[r][s] : alpha * sum[r][s] + beta * read<A>(c));
+            A x = beta == 0 ? alpha * sum[r][s] : alpha * sum[r][s] + beta * read<A>(c);
+            if (WITH_EPILOGUE) x = (A)finished<C>(g.epilogue, (float)x, i, j, number);
+            write(d, x);
         }
     }
 }
 
 template <typename T, typename C, typename A> static __global__ void cublas_gemm(gemm g)
 {
-    for (int z = blockIdx.z; z < g.count; z += gridDim.z) product<T, C, A>(g, z);
+    for (int z = blockIdx.z; z < g.count; z += gridDim.z) product<T, C, A, false>(g, z);
+}
+template <typename T, typename C> static __global__ void cublaslt_matmul(gemm g)
+{
+    for (int z = blockIdx.z; z < g.count; z += gridDim.z) product<T, C, float, true>(g, z);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
+
+/* @return NULL where nothing can follow */
+static const void *kernel_with_epilogue(gemm_types types)
+{
+    switch (types) {
+    case GEMM_F32: return (const void *)cublaslt_matmul<float, float>;
+    case GEMM_F16: return (const void *)cublaslt_matmul<__half, __half>;
+    case GEMM_BF16: return (const void *)cublaslt_matmul<__nv_bfloat16, __nv_bfloat16>;
+    case GEMM_F16_F32: return (const void *)cublaslt_matmul<__half, float>;
+    case GEMM_BF16_F32: return (const void *)cublaslt_matmul<__nv_bfloat16, float>;
+    default: return nullptr;
+    }
+}
 
 static const void *kernel_of(gemm_types types)
 {
@@ -134,5 +164,8 @@ extern "C" cudaError_t gemm_launch(gemm_types types, gemm g, cudaStream_t stream
     void *parameters[] = {&g};
     const dim3 grid(tiles(g.m), tiles(g.n), g.count < MOST ? g.count : MOST);
     if (g.m == 0 || g.n == 0 || g.count == 0) return cudaSuccess;
-    return cudaLaunchKernel(kernel_of(types), grid, dim3(SIDE, SIDE), parameters, 0, stream);
+    const gemm_epilogue &e = g.epilogue;
+    const bool finishes = e.bias || e.aux.data || e.relu || e.gelu;
+    return cudaLaunchKernel(finishes ? kernel_with_epilogue(types) : kernel_of(types), grid,
+                            dim3(SIDE, SIDE), parameters, 0, stream);
 }

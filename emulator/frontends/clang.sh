@@ -33,6 +33,8 @@ device_options=(--cuda-device-only -S -O3 -fmath-errno -w
 # clang from loading four floats at once.
 short_options=(-fcuda-short-ptr -mllvm -nvptx-short-ptr -mllvm -disable-lsr)
 
+includes=(-isystem "$here/include" -isystem "$here/include/libraries")
+
 # What the arguments of the command become.
 sources=() others=() common=() output='' mode=link standard=-std=gnu++17 language=''
 
@@ -132,7 +134,7 @@ is_cuda() {
 }
 
 compile_device() { # SOURCE PTX OPTION...
-    run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h "$standard" \
+    run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h "$standard" \
         "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "${@:3}" "$1" -o "$2"
 }
 
@@ -146,11 +148,11 @@ to_object() { # SOURCE OBJECT
     if ! is_cuda "$1"; then
         case $1 in *.c) compiler="$compiler -x c" ;; esac
         # shellcheck disable=SC2086
-        run $compiler -isystem "$here/include" "${debug_options[@]}" "${common[@]}" -c "$1" -o "$2"
+        run $compiler "${includes[@]}" "${debug_options[@]}" "${common[@]}" -c "$1" -o "$2"
         return
     fi
     to_ptx "$1" "$scratch/ptx" && wrap "$scratch/ptx" "$fatbin" &&
-        run "$compiler" "${cuda_options[@]}" -isystem "$here/include" -include cuda_runtime.h \
+        run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h \
             "$standard" "${debug_options[@]}" "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
             -Xclang -fcuda-include-gpubinary \
             -Xclang "$fatbin" -c "$1" -o "$2"
@@ -183,7 +185,7 @@ compile_with_clang() {
         object) to_object "$source" "$(default_name "$source" .o)" || exit ;;
         ptx) to_ptx "$source" "$(default_name "$source" .ptx)" || exit ;;
         text)
-            run "$compiler" "${cuda_options[@]}" --cuda-host-only -isystem "$here/include" -include \
+            run "$compiler" "${cuda_options[@]}" --cuda-host-only "${includes[@]}" -include \
                 cuda_runtime.h "$standard" "${common[@]}" "$source" ${output:+-o "$output"} || exit
             ;;
         esac

@@ -20,6 +20,7 @@ compile_with_nvcc() {
     [ "$lines" = yes ] || lineinfo=()
     local command=("$compiler" --threads 2 -gencode "arch=compute_80,code=compute_80" --no-compress
         "${lineinfo[@]}" -cudart none -Xcompiler "-idirafter,$here/include"
+        -Xcompiler "-idirafter,$here/include/libraries"
         --forward-unknown-to-host-compiler "${options[@]}"
         "${link_options[@]}")
     show "${command[@]}"

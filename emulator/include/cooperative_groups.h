@@ -177,6 +177,15 @@ SOFTGPU_DEVICE thread_block this_thread_block()
     return thread_block();
 }
 
+/** What tiles larger than a warp would need; softgpu has none of those. */
+template <unsigned Threads = 1024> struct block_tile_memory {
+};
+template <unsigned Threads>
+SOFTGPU_DEVICE thread_block this_thread_block(block_tile_memory<Threads> &)
+{
+    return thread_block();
+}
+
 /* ---- groups inside a warp -------------------------------------------------------------------- */
 
 /** What tiles and coalesced threads share: lanes of one warp that vote and shuffle. Self gives
@@ -219,19 +228,19 @@ template <class Self> class warp_group
     }
     template <class T> SOFTGPU_METHOD T shfl(T value, int rank) const
     {
-        return __shfl_sync(self().mask(), value, self().lane_of((unsigned)rank % self().size()));
+        return softgpu_shfl(self().mask(), value, self().lane_of((unsigned)rank % self().size()));
     }
     template <class T> SOFTGPU_METHOD T shfl_up(T value, unsigned delta) const
     {
         unsigned rank = self().thread_rank();
-        return __shfl_sync(self().mask(), value,
-                           self().lane_of(rank < delta ? rank : rank - delta));
+        return softgpu_shfl(self().mask(), value,
+                            self().lane_of(rank < delta ? rank : rank - delta));
     }
     template <class T> SOFTGPU_METHOD T shfl_down(T value, unsigned delta) const
     {
         unsigned rank = self().thread_rank();
-        return __shfl_sync(self().mask(), value,
-                           self().lane_of(rank + delta < self().size() ? rank + delta : rank));
+        return softgpu_shfl(self().mask(), value,
+                            self().lane_of(rank + delta < self().size() ? rank + delta : rank));
     }
 };
 
@@ -278,19 +287,19 @@ class thread_block_tile : public warp_group<thread_block_tile<Size, Parent>>
     /* the shuffles of the warp itself: one instruction */
     template <class T> SOFTGPU_METHOD T shfl(T value, int rank) const
     {
-        return __shfl_sync(mask(), value, rank, Size);
+        return softgpu_shfl(mask(), value, rank, Size);
     }
     template <class T> SOFTGPU_METHOD T shfl_up(T value, unsigned delta) const
     {
-        return __shfl_up_sync(mask(), value, delta, Size);
+        return softgpu_shfl_up(mask(), value, delta, Size);
     }
     template <class T> SOFTGPU_METHOD T shfl_down(T value, unsigned delta) const
     {
-        return __shfl_down_sync(mask(), value, delta, Size);
+        return softgpu_shfl_down(mask(), value, delta, Size);
     }
     template <class T> SOFTGPU_METHOD T shfl_xor(T value, unsigned lanes) const
     {
-        return __shfl_xor_sync(mask(), value, lanes, Size);
+        return softgpu_shfl_xor(mask(), value, lanes, Size);
     }
 };
 

@@ -48,8 +48,6 @@ SOFTGPU_BOTH __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) { return __nv_
 SOFTGPU_BOTH __nv_bfloat16 __short_as_bfloat16(short x) { return __ushort_as_bfloat16((unsigned short)x); }
 SOFTGPU_BOTH float __bfloat162float(__nv_bfloat16 h) { return softgpu_float_from_bfloat(h.__x); }
 SOFTGPU_BOTH __nv_bfloat16 __float2bfloat16(float f) { return __ushort_as_bfloat16(softgpu_bfloat_from_float(f)); }
-SOFTGPU_BOTH __nv_bfloat16 __float2bfloat16_rn(float f) { return __float2bfloat16(f); }
-SOFTGPU_BOTH __nv_bfloat16 __double2bfloat16(double d) { return __float2bfloat16((float)d); }
 
 #define H __nv_bfloat16
 #define H2 __nv_bfloat162
@@ -67,10 +65,16 @@ SOFTGPU_BOTH __nv_bfloat16 __double2bfloat16(double d) { return __float2bfloat16
 #define FROM_FLOAT(f) __float2bfloat16(f)
 #include "parts/half_operations.h"
 
-SOFTGPU_BOTH __nv_bfloat16 __int2bfloat16_rn(int i) { return __float2bfloat16((float)i); }
-SOFTGPU_BOTH __nv_bfloat16 __uint2bfloat16_rn(unsigned i) { return __float2bfloat16((float)i); }
-SOFTGPU_DEVICE int __bfloat162int_rn(__nv_bfloat16 h) { return __float2int_rn(__bfloat162float(h)); }
-SOFTGPU_DEVICE int __bfloat162int_rz(__nv_bfloat16 h) { return __float2int_rz(__bfloat162float(h)); }
+#define H __nv_bfloat16
+#define TO_FLOAT(h) __bfloat162float(h)
+#define FROM_FLOAT(f) __float2bfloat16(f)
+#define INTO(from, mode) __##from##2bfloat16_##mode
+#define OUT_OF(to, mode) __bfloat162##to##_##mode
+#include "parts/half_conversions.h"
+#undef H
+#undef TO_FLOAT
+#undef FROM_FLOAT
+SOFTGPU_BOTH __nv_bfloat16 __double2bfloat16(double d) { return __float2bfloat16(softgpu_odd(d)); }
 SOFTGPU_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162{a, b}; }
 SOFTGPU_BOTH __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162{a, b}; }
 SOFTGPU_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_bfloat162{a, a}; }
@@ -81,6 +85,8 @@ SOFTGPU_BOTH __nv_bfloat162 __float22bfloat162_rn(float2 f) { return __floats2bf
 SOFTGPU_BOTH float2 __bfloat1622float2(__nv_bfloat162 a) { return make_float2(__low2float(a), __high2float(a)); }
 SOFTGPU_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
 SOFTGPU_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
+SOFTGPU_BOTH __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162{a.x, b.x}; }
+SOFTGPU_BOTH __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162{a.y, b.y}; }
 SOFTGPU_BOTH __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) { return __bfloat162bfloat162(a.x); }
 SOFTGPU_BOTH __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return __bfloat162bfloat162(a.y); }
 

@@ -70,8 +70,6 @@ SOFTGPU_BOTH __half __ushort_as_half(unsigned short x) { return __half(__half_ra
 SOFTGPU_BOTH __half __short_as_half(short x) { return __ushort_as_half((unsigned short)x); }
 SOFTGPU_BOTH float __half2float(__half h) { return softgpu_float_from_half(h.__x); }
 SOFTGPU_BOTH __half __float2half(float f) { return __ushort_as_half(softgpu_half_from_float(f)); }
-SOFTGPU_BOTH __half __float2half_rn(float f) { return __float2half(f); }
-SOFTGPU_BOTH __half __double2half(double d) { return __float2half((float)d); }
 
 #define H __half
 #define H2 __half2
@@ -91,27 +89,16 @@ SOFTGPU_BOTH __half __double2half(double d) { return __float2half((float)d); }
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 
-#define DIRECTIONS(each) each(rz, rz, rzi) each(ru, rp, rpi) each(rd, rm, rmi)
-#define FROM(m, r, ri)                                                                             \
-    SOFTGPU_DEVICE __half __float2half_##m(float f)                                                \
-    { unsigned short h; asm("cvt." #r ".f16.f32 %0, %1;" : "=h"(h) : "f"(f)); return __ushort_as_half(h); }
-#define TO(m, r, ri)                                                                               \
-    SOFTGPU_DEVICE int __half2int_##m(__half h) { return __float2int_##m(__half2float(h)); }       \
-    SOFTGPU_DEVICE unsigned __half2uint_##m(__half h) { return __float2uint_##m(__half2float(h)); }\
-    SOFTGPU_DEVICE short __half2short_##m(__half h) { return (short)__float2int_##m(__half2float(h)); } \
-    SOFTGPU_DEVICE unsigned short __half2ushort_##m(__half h)                                      \
-    { return (unsigned short)__float2uint_##m(__half2float(h)); }                                  \
-    SOFTGPU_DEVICE long long __half2ll_##m(__half h) { return __float2ll_##m(__half2float(h)); }   \
-    SOFTGPU_DEVICE unsigned long long __half2ull_##m(__half h) { return __float2ull_##m(__half2float(h)); }
-DIRECTIONS(FROM) DIRECTIONS(TO) TO(rn, rn, rni)
-#undef DIRECTIONS
-#undef FROM
-#undef TO
-SOFTGPU_BOTH __half __int2half_rn(int i) { return __float2half((float)i); }
-SOFTGPU_BOTH __half __uint2half_rn(unsigned i) { return __float2half((float)i); }
-SOFTGPU_BOTH __half __short2half_rn(short i) { return __float2half((float)i); }
-SOFTGPU_BOTH __half __ushort2half_rn(unsigned short i) { return __float2half((float)i); }
-SOFTGPU_BOTH __half __ll2half_rn(long long i) { return __float2half((float)i); }
+#define H __half
+#define TO_FLOAT(h) __half2float(h)
+#define FROM_FLOAT(f) __float2half(f)
+#define INTO(from, mode) __##from##2half_##mode
+#define OUT_OF(to, mode) __half2##to##_##mode
+#include "parts/half_conversions.h"
+#undef H
+#undef TO_FLOAT
+#undef FROM_FLOAT
+SOFTGPU_BOTH __half __double2half(double d) { return __float2half(softgpu_odd(d)); }
 
 SOFTGPU_BOTH __half2 __halves2half2(__half a, __half b) { return __half2{a, b}; }
 SOFTGPU_BOTH __half2 make_half2(__half a, __half b) { return __half2{a, b}; }

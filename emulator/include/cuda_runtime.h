@@ -25,7 +25,9 @@
 #include <math.h>
 
 #include "parts/device_atomic_functions.h"
+#include "parts/special_functions.h"
 #include "device_functions.h"
+#include "parts/typed_functions.h"
 #include "parts/simd_functions.h"
 
 /* What clang makes of k<<<grid, block, shared, stream>>>(...). */

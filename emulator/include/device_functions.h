@@ -1,7 +1,6 @@
 /*
- * device_functions.h: what threads of a kernel do with each other: barriers, fences, warp votes and
- * shuffles; and loads with a cache hint, clocks, the trap. Inline PTX, which every clang takes
- * alike.
+ * device_functions.h: what threads of a kernel do with each other: barriers, fences, warp votes;
+ * and clocks, the trap. Inline PTX, which every clang takes alike.
  */
 #ifndef SOFTGPU_DEVICE_FUNCTIONS_H
 #define SOFTGPU_DEVICE_FUNCTIONS_H
@@ -14,9 +13,14 @@
 
 /* ---- barriers and fences --------------------------------------------------------------------- */
 
-/* clang has a __syncthreads of its own, but clang 14 moves loads of shared variables across it. */
-SOFTGPU_DEVICE void softgpu_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
-#define __syncthreads() softgpu_syncthreads()
+/* clang has a __syncthreads of its own, but clang 14 moves loads of shared variables across it. With
+ * its line it is another barrier than one in the other arm of a branch, else clang makes one of two. */
+template <int Line> SOFTGPU_DEVICE void softgpu_syncthreads()
+{ asm volatile("bar.sync 0; // line %0" :: "n"(Line) : "memory"); }
+#define __syncthreads() softgpu_syncthreads<__LINE__>()
+SOFTGPU_DEVICE void __barrier_sync(unsigned id) { asm volatile("barrier.sync %0;" :: "r"(id) : "memory"); }
+SOFTGPU_DEVICE void __barrier_sync_count(unsigned id, unsigned threads)
+{ asm volatile("barrier.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
 SOFTGPU_DEVICE void __syncwarp(unsigned mask = 0xffffffff)
 { asm volatile("bar.warp.sync %0;" :: "r"(mask) : "memory"); }
 SOFTGPU_DEVICE void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
@@ -98,37 +102,6 @@ REDUCE(int, add, "add.s32") REDUCE(int, min, "min.s32") REDUCE(int, max, "max.s3
 REDUCE(unsigned, and, "and.b32") REDUCE(unsigned, or, "or.b32") REDUCE(unsigned, xor, "xor.b32")
 #undef REDUCE
 
-/* ---- shuffles, word by word ------------------------------------------------------------------ */
-
-/* `edge`: 0x1f, the last lane of a segment; an upward shuffle stops at the first, 0. */
-#define SHUFFLE(name, op, edge)                                                                    \
-    template <class T>                                                                             \
-    SOFTGPU_DEVICE T __shfl##name##_sync(unsigned mask, T value, int lane, int width = warpSize)   \
-    {                                                                                              \
-        unsigned word[(sizeof(T) + 3) / 4] = {0}, limits = (unsigned)(warpSize - width) << 8 | edge; \
-        __builtin_memcpy(word, &value, sizeof value);                                              \
-        for (unsigned i = 0; i < sizeof word / 4; i++)                                             \
-            asm volatile("shfl.sync." op ".b32 %0, %1, %2, %3, %4;"                                \
-                         : "=r"(word[i]) : "r"(word[i]), "r"(lane), "r"(limits), "r"(mask)         \
-                         : "memory");                                                              \
-        __builtin_memcpy(&value, word, sizeof value);                                              \
-        return value;                                                                              \
-    }
-SHUFFLE(, "idx", 0x1f) SHUFFLE(_up, "up", 0) SHUFFLE(_down, "down", 0x1f) SHUFFLE(_xor, "bfly", 0x1f)
-#undef SHUFFLE
-
-/* ---- loads and stores with a cache hint: the hint means nothing here ------------------------- */
-
-#define LOAD(name)                                                                                 \
-    template <class T> SOFTGPU_DEVICE T name(const T *p) { return *p; }
-#define STORE(name)                                                                                \
-    template <class T> SOFTGPU_DEVICE void name(T *p, T value) { *p = value; }
-LOAD(__ldg) LOAD(__ldcg) LOAD(__ldca) LOAD(__ldcs) LOAD(__ldlu)
-STORE(__stwb) STORE(__stcg) STORE(__stcs) STORE(__stwt)
-template <class T> SOFTGPU_DEVICE T __ldcv(const T *p) { return *(const volatile T *)p; }
-#undef LOAD
-#undef STORE
-
 /* ---- clocks, addresses, the end -------------------------------------------------------------- */
 
 #define READ(T, a, name, move)                                                                     \
@@ -147,26 +120,27 @@ SOFTGPU_DEVICE void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" 
 SOFTGPU_DEVICE void __trap() { asm volatile("trap;"); }
 SOFTGPU_DEVICE void __brkpt() { asm volatile("brkpt;"); }
 
-#define ADDRESS(Name, name)                                                                        \
+#define ADDRESS(Name, name, ptx)                                                                   \
     SOFTGPU_DEVICE unsigned __is##Name(const void *p)                                              \
     {                                                                                              \
         unsigned r;                                                                                \
-        asm("{ .reg .pred p; isspacep." #name " p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(r) : "l"(p));\
+        asm("{ .reg .pred p; isspacep." #ptx " p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(r) : "l"(p));\
         return r;                                                                                  \
     }                                                                                              \
     SOFTGPU_DEVICE size_t __cvta_generic_to_##name(const void *p)                                  \
     {                                                                                              \
         size_t r;                                                                                  \
-        asm("cvta.to." #name ".u64 %0, %1;" : "=l"(r) : "l"(p));                                   \
+        asm("cvta.to." #ptx ".u64 %0, %1;" : "=l"(r) : "l"(p));                                   \
         return r;                                                                                  \
     }                                                                                              \
     SOFTGPU_DEVICE void *__cvta_##name##_to_generic(size_t p)                                      \
     {                                                                                              \
         void *r;                                                                                   \
-        asm("cvta." #name ".u64 %0, %1;" : "=l"(r) : "l"(p));                                      \
+        asm("cvta." #ptx ".u64 %0, %1;" : "=l"(r) : "l"(p));                                      \
         return r;                                                                                  \
     }
-ADDRESS(Global, global) ADDRESS(Shared, shared) ADDRESS(Local, local) ADDRESS(Constant, const)
+ADDRESS(Global, global, global) ADDRESS(Shared, shared, shared) ADDRESS(Local, local, local)
+ADDRESS(Constant, constant, const)
 #undef ADDRESS
     /* clang-format on */
 

@@ -255,6 +255,9 @@ ASM3(__byte_perm, unsigned, "r", "prmt.b32")
 ASM3(__dp4a, int, "r", "dp4a.s32.s32") ASM3(__dp4a, unsigned, "r", "dp4a.u32.u32")
 ASM3(__dp2a_lo, int, "r", "dp2a.lo.s32.s32") ASM3(__dp2a_hi, int, "r", "dp2a.hi.s32.s32")
 ASM3(__dp2a_lo, unsigned, "r", "dp2a.lo.u32.u32") ASM3(__dp2a_hi, unsigned, "r", "dp2a.hi.u32.u32")
+/* From `first` on the count-th bit that is set, backwards if the count is negative; 0: that one. */
+SOFTGPU_DEVICE unsigned __fns(unsigned bits, unsigned first, int count)
+{ unsigned r; asm("fns.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(bits), "r"(first), "r"(count)); return r; }
 SOFTGPU_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
 SOFTGPU_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
 SOFTGPU_DEVICE unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x > y ? x - y : y - x); }

@@ -73,7 +73,7 @@ paths_exist() { # of the grader's files
 # All but simd.c, which includes what make writes.
 sources_are_complete() {
     (cd "$handout" && make -n BUILD="$work/none" -o "$work/none/config.mk" -f - all >/dev/null <<'END' && \
-        "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -Icommon -Igrader \
+        "$CC" -M -D_GNU_SOURCE -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -isystem emulator/include/libraries -Icommon -Igrader \
             -Igrader/worker -Iemulator -Iphase1_cpu -Iphase2_cuda_basics -Iphase3_layers \
             -Iphase4_optimization -Iphase5_full_network $(find common grader emulator -name '*.c' ! -name simd.c))
 include Makefile

@@ -16,7 +16,10 @@
 #include "device/trace/trace.h"
 #include "checks.h"
 
-enum { MOST_FINDINGS = 256 }; /* a launch */
+enum {
+    MOST_FINDINGS = 256, /* a launch */
+    FINDING_COST = 16,   /* backward jumps that take as long */
+};
 
 void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3])
 {
@@ -177,6 +180,7 @@ static void report_list(sighting s, warp *w, const op *o, const char *format, va
     s.line = o->line;
     s.thread += w->index * LANES;
     s.text = text;
+    w->slice -= FINDING_COST; /* a loop of mistakes is soon seen not to end (still.c) */
     note(&s);
 }
 

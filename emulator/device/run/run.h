@@ -57,7 +57,7 @@ void still_leave(launch *);
 /* ---- warp.c ---------------------------------------------------------------------------------- */
 
 /** Compare-and-swaps in vain before lanes that wait for those go on without them. */
-enum { PATIENCE = 64 };
+enum { PATIENCE = 4 };
 
 void warp_start(warp *, const function *, uint32_t mask);
 /** Run until every group waits or has ended, or the warp had its turn. @return it can go on. */

@@ -11,13 +11,20 @@
 namespace cooperative_groups
 {
 
-/* In the widest pieces that addresses and size allow; what is less than 4 bytes is copied at once.
- */
-template <class Group, class T>
-SOFTGPU_DEVICE void memcpy_async(const Group &group, T *to, const T *from, size_t bytes)
+namespace details
+{
+/* In the widest pieces that addresses and size allow; what is less than 4 bytes, or goes elsewhere
+ * than from global to shared memory, is copied at once. */
+template <class Group>
+SOFTGPU_DEVICE void begin_copies(const Group &group, void *to, const void *from, size_t bytes)
 {
     size_t misfit = (size_t)to | (size_t)from | bytes;
-    size_t piece = misfit % 16 == 0 ? 16 : misfit % 8 == 0 ? 8 : misfit % 4 == 0 ? 4 : 1;
+    bool at_once = !__isShared(to) || !__isGlobal(from);
+    size_t piece = at_once            ? 1
+                   : misfit % 16 == 0 ? 16
+                   : misfit % 8 == 0  ? 8
+                   : misfit % 4 == 0  ? 4
+                                      : 1;
     for (size_t i = group.thread_rank() * piece; i < bytes; i += group.size() * piece) {
         char *target = (char *)to + i;
         const char *source = (const char *)from + i;
@@ -26,6 +33,13 @@ SOFTGPU_DEVICE void memcpy_async(const Group &group, T *to, const T *from, size_
         if (piece == 4) __pipeline_memcpy_async(target, source, 4);
         if (piece == 1) *target = *source;
     }
+}
+} // namespace details
+
+template <class Group, class T>
+SOFTGPU_DEVICE void memcpy_async(const Group &group, T *to, const T *from, size_t bytes)
+{
+    details::begin_copies(group, to, from, bytes);
     __pipeline_commit();
 }
 

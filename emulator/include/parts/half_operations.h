@@ -60,6 +60,9 @@ OPERATION(H2, "r", PAIR, unsigned, __hfma2, (H2 a, H2 b, H2 c), FMA2,
 SOFTGPU_BOTH H __hadd_rn(H a, H b) { return __hadd(a, b); }
 SOFTGPU_BOTH H __hsub_rn(H a, H b) { return __hsub(a, b); }
 SOFTGPU_BOTH H __hmul_rn(H a, H b) { return __hmul(a, b); }
+SOFTGPU_BOTH H2 __hadd2_rn(H2 a, H2 b) { return __hadd2(a, b); }
+SOFTGPU_BOTH H2 __hsub2_rn(H2 a, H2 b) { return __hsub2(a, b); }
+SOFTGPU_BOTH H2 __hmul2_rn(H2 a, H2 b) { return __hmul2(a, b); }
 SOFTGPU_BOTH H __hdiv(H a, H b) { return FROM_FLOAT(TO_FLOAT(a) / TO_FLOAT(b)); }
 SOFTGPU_BOTH H __habs(H a) { return FROM_FLOAT(__builtin_fabsf(TO_FLOAT(a))); }
 SOFTGPU_BOTH H __hmin(H a, H b) { return FROM_FLOAT(__builtin_fminf(TO_FLOAT(a), TO_FLOAT(b))); }
@@ -68,23 +71,47 @@ SOFTGPU_BOTH H2 __h2div(H2 a, H2 b) { return H2{__hdiv(a.x, b.x), __hdiv(a.y, b.
 SOFTGPU_BOTH H2 __habs2(H2 a) { return H2{__habs(a.x), __habs(a.y)}; }
 SOFTGPU_BOTH H2 __hmin2(H2 a, H2 b) { return H2{__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
 SOFTGPU_BOTH H2 __hmax2(H2 a, H2 b) { return H2{__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
-SOFTGPU_BOTH H __hrelu(H a) { return __hmax(a, FROM_FLOAT(0)); }
-SOFTGPU_BOTH H __hfma_relu(H a, H b, H c) { return __hrelu(__hfma(a, b, c)); }
 SOFTGPU_BOTH bool __hisnan(H a) { return __builtin_isnan(TO_FLOAT(a)); }
+SOFTGPU_BOTH H __hmin_nan(H a, H b) { return __hisnan(a) || __hisnan(b) ? FROM_FLOAT(__builtin_nanf("")) : __hmin(a, b); }
+SOFTGPU_BOTH H __hmax_nan(H a, H b) { return __hisnan(a) || __hisnan(b) ? FROM_FLOAT(__builtin_nanf("")) : __hmax(a, b); }
+SOFTGPU_BOTH H2 __hmin2_nan(H2 a, H2 b) { return H2{__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)}; }
+SOFTGPU_BOTH H2 __hmax2_nan(H2 a, H2 b) { return H2{__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)}; }
+SOFTGPU_BOTH H __hrelu(H a) { return __hmax_nan(a, FROM_FLOAT(0)); }
+SOFTGPU_BOTH H __hfma_relu(H a, H b, H c) { return __hrelu(__hfma(a, b, c)); }
+SOFTGPU_BOTH H2 __hfma2_relu(H2 a, H2 b, H2 c) { return H2{__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)}; }
+
+/* saturated: from 0 to 1, a NaN is 0 */
+SOFTGPU_BOTH H softgpu_saturated(H a) { return __hmin(__hmax(a, FROM_FLOAT(0)), FROM_FLOAT(1)); }
+#define SATURATED(name)                                                                            \
+    SOFTGPU_BOTH H name##_sat(H a, H b) { return softgpu_saturated(name(a, b)); }                  \
+    SOFTGPU_BOTH H2 name##2_sat(H2 a, H2 b) { return H2{name##_sat(a.x, b.x), name##_sat(a.y, b.y)}; }
+SATURATED(__hadd) SATURATED(__hsub) SATURATED(__hmul)
+#undef SATURATED
+SOFTGPU_BOTH H __hfma_sat(H a, H b, H c) { return softgpu_saturated(__hfma(a, b, c)); }
+SOFTGPU_BOTH H2 __hfma2_sat(H2 a, H2 b, H2 c) { return H2{__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)}; }
+SOFTGPU_BOTH H2 __hisnan2(H2 a) { return H2{FROM_FLOAT(__hisnan(a.x)), FROM_FLOAT(__hisnan(a.y))}; }
 SOFTGPU_BOTH int __hisinf(H a) { return __builtin_isinf_sign(TO_FLOAT(a)); }
 
+/* of pairs: both, each as 0 or 1, each as no bit or all */
+#define PAIRS(name)                                                                                \
+    SOFTGPU_BOTH bool __hb##name##2(H2 a, H2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); } \
+    SOFTGPU_BOTH H2 __h##name##2(H2 a, H2 b)                                                       \
+    { return H2{FROM_FLOAT(__h##name(a.x, b.x)), FROM_FLOAT(__h##name(a.y, b.y))}; }               \
+    SOFTGPU_BOTH unsigned __h##name##2_mask(H2 a, H2 b)                                            \
+    { return (__h##name(a.x, b.x) ? 0xffff : 0) | (__h##name(a.y, b.y) ? 0xffff0000 : 0); }
 /* comparisons; those with a u are true for a NaN */
 #define COMPARE(name, op)                                                                          \
     SOFTGPU_BOTH bool __h##name(H a, H b) { return TO_FLOAT(a) op TO_FLOAT(b); }                   \
     SOFTGPU_BOTH bool __h##name##u(H a, H b)                                                       \
     { return __hisnan(a) || __hisnan(b) || TO_FLOAT(a) op TO_FLOAT(b); }                           \
-    SOFTGPU_BOTH bool __hb##name##2(H2 a, H2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); } \
-    SOFTGPU_BOTH H2 __h##name##2(H2 a, H2 b)                                                       \
-    { return H2{FROM_FLOAT(__h##name(a.x, b.x)), FROM_FLOAT(__h##name(a.y, b.y))}; }               \
+    PAIRS(name) PAIRS(name##u)                                                                     \
     SOFTGPU_BOTH bool operator op(H a, H b) { return TO_FLOAT(a) op TO_FLOAT(b); }                 \
     SOFTGPU_BOTH bool operator op(H2 a, H2 b) { return __hb##name##2(a, b); }
 COMPARE(eq, ==) COMPARE(ne, !=) COMPARE(lt, <) COMPARE(le, <=) COMPARE(gt, >) COMPARE(ge, >=)
 #undef COMPARE
+#undef PAIRS
+
+SOFTGPU_SHUFFLES(H) SOFTGPU_SHUFFLES(H2) SOFTGPU_LOADS_AND_STORES(H) SOFTGPU_LOADS_AND_STORES(H2)
 
 #define OPERATOR(T, op, function)                                                                  \
     SOFTGPU_BOTH T operator op(T a, T b) { return function(a, b); }                                \
@@ -109,6 +136,13 @@ MATHEMATICS(floor, floorf(x)) MATHEMATICS(ceil, ceilf(x)) MATHEMATICS(trunc, tru
 MATHEMATICS(rint, rintf(x))
 #undef MATHEMATICS
 
+/* of complex numbers, each a pair: a b + c */
+SOFTGPU_DEVICE H2 __hcmadd(H2 a, H2 b, H2 c)
+{
+    return H2{__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
+}
+SOFTGPU_DEVICE H htanh_approx(H a) { return FROM_FLOAT(__tanhf(TO_FLOAT(a))); }
+SOFTGPU_DEVICE H2 h2tanh_approx(H2 a) { return H2{htanh_approx(a.x), htanh_approx(a.y)}; }
 SOFTGPU_BOTH float __low2float(H2 a) { return TO_FLOAT(a.x); }
 SOFTGPU_BOTH float __high2float(H2 a) { return TO_FLOAT(a.y); }
 SOFTGPU_BOTH H2 __lowhigh2highlow(H2 a) { return H2{a.y, a.x}; }

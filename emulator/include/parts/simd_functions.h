@@ -30,6 +30,7 @@
     PARTS(__vaddss##n, n, S, x + y > most ? most : x + y < least ? least : x + y)                  \
     PARTS(__vsubss##n, n, S, x - y > most ? most : x - y < least ? least : x - y)                  \
     PARTS(__vavgu##n, n, U, (x + y + 1) >> 1) PARTS(__vhaddu##n, n, U, (x + y) >> 1)               \
+    PARTS(__vavgs##n, n, S, x + y < 0 ? -((1 - x - y) >> 1) : (x + y + 1) >> 1)                   \
     BOTH(__vabsdiff, x < y ? y - x : x - y, n, S, U)                                               \
     BOTH(__vmax, x < y ? y : x, n, S, U) BOTH(__vmin, x < y ? x : y, n, S, U)                      \
     PARTS(__vcmpeq##n, n, U, x == y ? -1 : 0) PARTS(__vcmpne##n, n, U, x != y ? -1 : 0)            \
@@ -39,7 +40,9 @@
     BOTH(__vsetgt, x > y, n, S, U) BOTH(__vsetge, x >= y, n, S, U)                                 \
     BOTH(__vsetlt, x < y, n, S, U) BOTH(__vsetle, x <= y, n, S, U)                                 \
     SOFTGPU_DEVICE unsigned __vneg##n(unsigned a) { return __vsub##n(0, a); }                      \
-    SOFTGPU_DEVICE unsigned __vabs##n(unsigned a) { return __vmaxs##n(a, __vneg##n(a)); }
+    SOFTGPU_DEVICE unsigned __vabs##n(unsigned a) { return __vmaxs##n(a, __vneg##n(a)); } \
+    SOFTGPU_DEVICE unsigned __vnegss##n(unsigned a) { return __vsubss##n(0, a); }                  \
+    SOFTGPU_DEVICE unsigned __vabsss##n(unsigned a) { return __vmaxs##n(a, __vnegss##n(a)); }
 
 WIDTH(2, short, unsigned short, -32768, 32767, 65535)
 WIDTH(4, signed char, unsigned char, -128, 127, 255)
@@ -52,6 +55,8 @@ SOFTGPU_DEVICE unsigned softgpu_sum_of_parts(unsigned a, int bits)
     return sum;
 }
 SOFTGPU_DEVICE unsigned __vsadu2(unsigned a, unsigned b) { return softgpu_sum_of_parts(__vabsdiffu2(a, b), 16); }
+SOFTGPU_DEVICE unsigned __vsads2(unsigned a, unsigned b) { return softgpu_sum_of_parts(__vabsdiffs2(a, b), 16); }
+SOFTGPU_DEVICE unsigned __vsads4(unsigned a, unsigned b) { return softgpu_sum_of_parts(__vabsdiffs4(a, b), 8); }
 SOFTGPU_DEVICE unsigned __vsadu4(unsigned a, unsigned b) { return softgpu_sum_of_parts(__vabsdiffu4(a, b), 8); }
 
 #undef PARTS

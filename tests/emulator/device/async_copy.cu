@@ -1,5 +1,4 @@
 /* async_copy.cu: copies from global to shared memory that take effect when they are waited for. */
-// NEEDS: nvcc
 #include "check.h"
 
 #include <cooperative_groups.h>

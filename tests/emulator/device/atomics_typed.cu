@@ -1,5 +1,4 @@
 /* atomics_typed.cu: cuda::atomic_ref on every type, order and scope; packed halves; 16 bits. */
-// NEEDS: nvcc
 #include "check.h"
 
 #include <cuda/atomic>

@@ -1,5 +1,4 @@
 /* cooperative_algorithms.cu: what cooperative groups compute together, in groups of every kind. */
-// NEEDS: nvcc
 #include "check.h"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 /* diagnostics_inline.cu: a finding in a function that was inlined names both lines. */
-// NEEDS: nvcc
+// NEEDS: nvcc, the lines where functions were inlined
 #include "check.h"
 
 __device__ __forceinline__ float at(const float *p, int i)

@@ -1,5 +1,4 @@
 /* global_atomic_ref.cu: order by the atomics of libcu++: nothing to report. */
-// NEEDS: nvcc
 #include <cuda/atomic>
 
 #include "check.h"

@@ -1,6 +1,5 @@
 /* intrinsics_half.cu: 16-bit floats, bit by bit: conversions in every rounding, arithmetic that is
  * rounded once, saturation, NaNs. */
-// NEEDS: nvcc
 #include "check.h"
 
 #include <cuda_bf16.h>

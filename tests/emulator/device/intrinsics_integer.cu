@@ -1,5 +1,4 @@
 /* intrinsics_integer.cu: integer instructions against plain definitions of them on the host. */
-// NEEDS: nvcc
 #include "check.h"
 
 #include <functional>

@@ -1,5 +1,4 @@
 /* mbarrier.cu: barriers that are objects: cuda::barrier, the primitives below it, awbarrier. */
-// NEEDS: nvcc
 #include "check.h"
 
 #include <cooperative_groups.h>

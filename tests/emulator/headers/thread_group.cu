@@ -13,7 +13,8 @@ __device__ int place(cg::thread_group g)
 
 __global__ void places(int *out)
 {
-    cg::thread_block block = cg::this_thread_block();
+    __shared__ cg::block_tile_memory<64> memory;
+    cg::thread_block block = cg::this_thread_block(memory);
     int t = threadIdx.x;
     out[t] = place(block);
     out[64 + t] = place(cg::tiled_partition<16>(block));

@@ -1,7 +1,7 @@
 /* devices_managed.cu: a managed variable is one for all devices, whoever loads it first. */
 #include "check.h"
 
-// NEEDS: nvcc
+// NEEDS: nvcc, `__managed__` variables
 // ENV shared_by_devices: SOFTGPU_DEVICES=2
 
 __managed__ int variable = 6;

@@ -1,5 +1,5 @@
 /* managed_variable.cu: a variable that both sides call by its name. */
-// NEEDS: nvcc
+// NEEDS: nvcc, `__managed__` variables
 #include "check.h"
 
 __managed__ int shared_number = 5;

@@ -1,6 +1,6 @@
 /* unsupported.cu: what softgpu lacks is refused by name and line, kernel by kernel: the others of
  * the same file run. */
-// NEEDS: nvcc
+// NEEDS: nvcc, types and functions of textures and surfaces, which softgpu refuses
 #include "check.h"
 
 __global__ void fine(int *out)

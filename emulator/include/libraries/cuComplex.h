@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-#include "host_defines.h"
-#include "vector_types.h"
+#include "../host_defines.h"
+#include "../vector_types.h"
 
 #ifdef __CUDA__
-#include "cuda_runtime.h"
+#include "../cuda_runtime.h"
 #define CU_COMPLEX static __inline__ __attribute__((host, device, unused))
 #else
 #define CU_COMPLEX static __inline__ __attribute__((unused))
