@@ -447,6 +447,7 @@ static const speed_test speed[] = {
      .where = ON_GPU,
      .threshold = 3.0,
      .flop = 2.0 * 16384 * 64 * 1024,
+     .peer_share = 0.04,
      .bytes = 4.0 * 16384 * (1024 + 64 + 4)},
     {0},
 };

@@ -265,7 +265,8 @@ static const speed_test speed[] = {
      .where = ON_GPU,
      .threshold = 3.0,
      .flop = 4.0 * 512 * 2 * 256 * 512,
-     .precision = IN_HALF},
+     .precision = IN_HALF,
+     .peer_share = 0.0011},
     {.metric = "times two launches per expert, 16384 tokens, 64 experts, 1024 -> 2048",
      .function = "moe_experts_compute",
      .baseline = "baseline_moe_experts",
@@ -274,7 +275,8 @@ static const speed_test speed[] = {
      .where = ON_GPU,
      .threshold = 3.0,
      .flop = 4.0 * 16384 * 2 * 1024 * 2048,
-     .precision = IN_HALF},
+     .precision = IN_HALF,
+     .peer_share = 0.09},
     {0},
 };
 
