@@ -95,7 +95,8 @@ void gemm_cpu(int trans_a, int trans_b, int m, int n, int k, float alpha, const 
 /**
  * Softmax and cross-entropy in one.
  * @param grad_logits [rows x classes] gradient of the mean loss: (softmax - onehot) / rows
- * @param logits      [rows x classes] any finite values, however large
+ * @param logits      [rows x classes] any finite values, however large; a NaN makes its row of
+ *                    grad_logits and the loss NaN
  * @param labels      [rows] each in 0 .. classes-1
  * @return the mean over rows of -log softmax(logits)[label]; 0 for no rows
  */

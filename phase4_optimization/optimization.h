@@ -544,7 +544,8 @@ cudaError_t attention_flash2(__nv_bfloat16 *out, float *lse, const __nv_bfloat16
 /**
  * The gradients of attention_flash2, from what it was given and what it left. p and what comes of
  * it may be rounded to bf16 before they are multiplied; sums are fp32. Memory beyond the arrays is
- * taken from the stream, and for queries, not for scores. Finite numbers alone.
+ * taken from the stream, and for queries, not for scores. Numbers are finite; but where causal is
+ * 0, a NaN in grad_out, q, k or v makes NaN of all in its head that it has part in, and of no more.
  * @param grad_q, grad_k, grad_v [batch x heads x seq x dim], overwritten
  * @param grad_out the gradient of out
  * @param out, lse of the forward call

@@ -107,8 +107,25 @@ static void run_adjoint(const long *shape)
                 dot(columns, g, size), 1e-5);
 }
 
+/* Of one image the columns, too. */
+static void run_each(const long *shape)
+{
+    long one[SHAPE_MAX];
+    memcpy(one, shape, sizeof one);
+    one[0] = 1;
+    run_random(shape);
+    run_im2col(one);
+    run_adjoint(one);
+}
+
+static void run_any(const long *shape)
+{
+    conv_any(shape, run_each);
+}
+
 static const grading_case cases[] = {
     CONV_ROWS,
+    CONV_ANY(6, 5, 9),
     CONV_LONG_ROWS,
     {.name = "im2col of 2x5x6, 3x2, pad 1",
      .run = run_im2col,

@@ -160,6 +160,7 @@ static void run_batched_timed(const char *function, const long *shape)
         {.name = #kind " 65x31x16", .run = run_##kind, .shape = {65, 31, 16}},                     \
         {.name = #kind " 33x1x129", .run = run_##kind, .shape = {33, 1, 129}},                     \
         {.name = #kind " 1x1000x512", .run = run_##kind, .shape = {1, 1000, 512}},                 \
+        {.name = #kind " any", .run = run_##kind, .shape = {1, 1, 1}, .most = {90, 300, 90}},      \
         LONG_ROW(#kind " 70001x1x2", run_##kind, 70001, 1, 2),                                     \
         LONG_ROW(#kind " 2x70001x1", run_##kind, 2, 70001, 1),                                     \
         LONG_ROW(#kind " 3x2x5003", run_##kind, 3, 2, 5003),                                       \
@@ -200,6 +201,10 @@ static const grading_case cases[] = {
     BATCHED("one a for all", 19, 21, 23, 4, PACKED, 0, PACKED),
     BATCHED("one b for all", 19, 21, 23, 4, PACKED, PACKED, 0),
     BATCHED("overlapping a", 19, 21, 23, 4, PACKED, 10, PACKED),
+    {.name = "batched any",
+     .run = run_batched,
+     .shape = {1, 1, 1, 1, EACH_ITS_OWN},
+     .most = {40, 70, 50, 6}},
     LONG_ROW("batched 1 of 70001x1x2", run_batched, 70001, 1, 2, 1, EACH_ITS_OWN),
     LONG_ROW("batched 1 of 2x70001x1", run_batched, 2, 70001, 1, 1, EACH_ITS_OWN),
     LONG_ROW("batched 2 of 3x2x5003", run_batched, 3, 2, 5003, 2, EACH_ITS_OWN),

@@ -140,6 +140,7 @@ static const grading_case cases[] = {
     {.name = "17x33x65", .run = run_random, .shape = {17, 33, 65}},
     {.name = "33x1x129", .run = run_random, .shape = {33, 1, 129}},
     {.name = "1x300x257", .run = run_random, .shape = {1, 300, 257}},
+    {.name = "any", .run = run_random, .shape = {1, 1, 1}, .most = {90, 300, 90}},
     LONG_ROW("70001x1x2", run_random, 70001, 1, 2),
     LONG_ROW("2x70001x1", run_random, 2, 70001, 1),
     LONG_ROW("3x2x5003", run_random, 3, 2, 5003),

@@ -179,6 +179,10 @@ static void relu_zeros(const long *shape)
     check_backward(RELU, x, (size_t)shape[0], 0, false);
 }
 
+#define ANY(title, function, which)                                                                \
+    {                                                                                              \
+        .name = title, .run = function, .shape = {which, 2}, .most = { 0, 30000 }                  \
+    }
 #define ROW(title, function, ...)                                                                  \
     {                                                                                              \
         .name = title, .run = function, .shape = { __VA_ARGS__ }                                   \
@@ -190,6 +194,7 @@ static void relu_zeros(const long *shape)
     ROW(activation " forward n=1", forward, which, 1), \
     ROW(activation " forward n=1000", forward, which, 1000), \
     ROW(activation " forward n=100003", forward, which, 100003), \
+    ANY(activation " forward any n", forward, which), \
     ROW(activation " forward in place", forward, which, 1000, 0, true), \
     ROW(activation " forward, x not aligned to 16 bytes", forward, which, 1000, 4), \
     ROW(activation " forward, large numbers", forward_large, which), \
@@ -197,6 +202,7 @@ static void relu_zeros(const long *shape)
     ROW(activation " backward n=1", backward, which, 1), \
     ROW(activation " backward n=1000", backward, which, 1000), \
     ROW(activation " backward n=100003", backward, which, 100003), \
+    ANY(activation " backward any n", backward, which), \
     ROW(activation " backward in place", backward, which, 1000, 0, true), \
     ROW(activation " backward, x not aligned to 16 bytes", backward, which, 1000, 4), \
     ROW(activation " backward, large numbers", backward_large, which)

@@ -20,7 +20,9 @@ static void call_forward(argument y, argument x, argument w, argument bias, cons
 
 CONV_RUNNERS(call_forward)
 
-static const grading_case cases[] = {CONV_ROWS, CONV_LONG_ROWS, CONV_GPU_ROWS, {0}};
+static const grading_case cases[] = {
+    CONV_ROWS, CONV_ANY(6, 5, 9), CONV_LONG_ROWS, CONV_GPU_ROWS, {0},
+};
 
 /* A baseline is called on the same kind of inputs, and believed. */
 static void run_timed(const char *function, const long *shape)

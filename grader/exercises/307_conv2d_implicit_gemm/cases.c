@@ -22,6 +22,7 @@ CONV_RUNNERS(call_gemm)
 
 static const grading_case cases[] = {
     CONV_ROWS,
+    CONV_ANY(3, 9, 140),
     CONV_LONG_ROWS,
     {.name = "2x7x13x11 by 65 of 3x3, pad 1",
      .run = run_random,

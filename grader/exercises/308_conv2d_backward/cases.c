@@ -129,6 +129,25 @@ static void run_nan(const long *shape)
     expect_gradients(&g, grad_y, x, w, &c);
 }
 
+/* The same of w. They are in the middle, where no pixel of the padding meets them. */
+static void run_special_weights(const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const gradients g = all_of(&c);
+    const float *grad_y = random_f32(c.y_size), *x = random_f32(c.x_size);
+    float *w = random_f32(c.w_size);
+    const size_t taps = (size_t)(c.kernel_h * c.kernel_w);
+    w[taps / 2] = -INFINITY;             /* of the first filter and channel */
+    w[c.w_size - taps + taps / 2] = NAN; /* of the last ones */
+    call_backward("conv2d_backward", &g, grad_y, x, w, &c);
+    expect_gradients(&g, grad_y, x, w, &c);
+}
+
+static void run_any(const long *shape)
+{
+    conv_any(shape, run_all);
+}
+
 static void run_grad_x_alone(const long *shape)
 {
     const conv_shape c = conv_shape_of(shape);
@@ -242,6 +261,7 @@ static const grading_case cases[] = {
      .shape = {3, 17, 10, 9, 33, 3, 3, 1, 1}},
     {.name = "1x1x4x4 by 1 of 3x3", .run = run_all, .shape = {1, 1, 4, 4, 1, 3, 3, 1, 0}},
     {.name = "40x2x6x5 by 3 of 3x3, pad 1", .run = run_all, .shape = {40, 2, 6, 5, 3, 3, 3, 1, 1}},
+    CONV_ANY(5, 4, 7),
     /* A block per weight or pixel takes its time: more of them only on a GPU. */
     LONG_ROW("70001x1x1x1 by 1 of 1x1", run_all, 70001, 1, 1, 1, 1, 1, 1, 1, 0),
     LONG_ROW("1x1100x1x1 by 2 of 1x1", run_all, 1, 1100, 1, 1, 2, 1, 1, 1, 0),
@@ -257,6 +277,7 @@ static const grading_case cases[] = {
      .where = ON_GPU},
     {.name = "empty batch", .run = run_all, .shape = {0, 3, 5, 7, 4, 3, 3, 1, 1}},
     {.name = "nan", .run = run_nan, .shape = {3, 4, 9, 8, 5, 3, 3, 1, 0}},
+    {.name = "nan in w", .run = run_special_weights, .shape = {2, 3, 8, 7, 4, 3, 3, 1, 1}},
     {.name = "grad_x alone", .run = run_grad_x_alone, .shape = {2, 3, 7, 6, 5, 3, 3, 2, 1}},
     {.name = "grad_w alone", .run = run_grad_w_alone, .shape = {2, 3, 7, 6, 5, 3, 3, 2, 1}},
     {.name = "adjoint, 3x3, pad 1", .run = run_adjoint, .shape = {2, 4, 9, 8, 5, 3, 3, 1, 1}},

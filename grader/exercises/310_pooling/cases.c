@@ -91,6 +91,20 @@ static void run_random(const long *shape)
     forward_and_check("maxpool2d_forward", random_f32(pooling_of(shape).inputs), shape);
 }
 
+/* The numbers that were drawn, with a padding that fits. */
+static void with_any(void (*run)(const long *shape), const long *drawn)
+{
+    long shape[SHAPE_MAX];
+    memcpy(shape, drawn, sizeof shape);
+    shape[6] = drawn[6] % (drawn[4] / 2 + 1);
+    run(shape);
+}
+
+static void run_any(const long *shape)
+{
+    with_any(run_random, shape);
+}
+
 /* A padding of zeros would win every window at the edge. */
 static void run_negative(const long *shape)
 {
@@ -152,6 +166,11 @@ static void backward(const char *function, const long *shape)
 static void run_backward(const long *shape)
 {
     backward("maxpool2d_backward", shape);
+}
+
+static void run_backward_any(const long *shape)
+{
+    with_any(run_backward, shape);
 }
 
 /* [count] of 0, 0.01, 0.02, ... in any order: a step of less than half of that makes no other one
@@ -284,6 +303,8 @@ static void run_average_derivative(const long *shape)
         2, 64, 112, 112, 3, 2, 1                                                                   \
     }
 
+#define ANY_POOLING .shape = {1, 1, 6, 6, 1, 1, 0}, .most = {4, 9, 20, 40, 6, 4, 5}
+
 static const grading_case cases[] = {
     {.name = "2x3x8x10 by 2, stride 2", .run = run_random, .shape = {2, 3, 8, 10, 2, 2, 0}},
     {.name = "1x2x9x13 by 3, stride 2, pad 1", .run = run_random, .shape = {1, 2, 9, 13, 3, 2, 1}},
@@ -296,6 +317,7 @@ static const grading_case cases[] = {
     LONG_ROW("1x1x70001x1 by 1", run_random, 1, 1, 70001, 1, 1, 1, 0),
     LONG_ROW("1x1x1x70001 by 1", run_random, 1, 1, 1, 70001, 1, 1, 0),
     {.name = "1x1x45x46 by 41", .run = run_random, .shape = {1, 1, 45, 46, 41, 1, 0}},
+    {.name = "any", .run = run_any, ANY_POOLING},
     {.name = "empty batch", .run = run_random, .shape = {0, 3, 8, 8, 2, 2, 0}},
     {.name = "negative, pad 1", .run = run_negative, .shape = {2, 2, 6, 7, 3, 2, 1}},
     {.name = "all -infinity", .run = run_infinite, .shape = {1, 2, 5, 6, 3, 2, 1}},
@@ -318,6 +340,7 @@ static const grading_case cases[] = {
     LONG_ROW("backward 1x1x70001x1 by 1", run_backward, 1, 1, 70001, 1, 1, 1, 0),
     LONG_ROW("backward 1x1x1x70001 by 1", run_backward, 1, 1, 1, 70001, 1, 1, 0),
     {.name = "backward 1x1x45x46 by 41", .run = run_backward, .shape = {1, 1, 45, 46, 41, 1, 0}},
+    {.name = "backward any", .run = run_backward_any, ANY_POOLING},
     {.name = "backward, nan", .run = run_backward, .shape = {1, 2, 10, 12, 3, 2, 1, 1}},
     {.name = "backward, empty batch", .run = run_backward, .shape = {0, 3, 8, 8, 2, 2, 0}},
     {.name = "backward, central differences",
@@ -331,6 +354,7 @@ static const grading_case cases[] = {
     LONG_ROW("average 1x70001x1x1", run_average, 1, 70001, 1, 1),
     LONG_ROW("average 1x1x70001x1", run_average, 1, 1, 70001, 1),
     LONG_ROW("average 1x1x1x70001", run_average, 1, 1, 1, 70001),
+    {.name = "average any", .run = run_average, .shape = {1, 1, 1, 1}, .most = {5, 20, 13, 40}},
     {.name = "average, nan", .run = run_average, .shape = {5, 7, 6, 6, 1}},
     {.name = "average, empty batch", .run = run_average, .shape = {0, 5, 7, 7}},
     {.name = "average backward 2x5x7x6", .run = run_average_backward, .shape = {2, 5, 7, 6}},
@@ -340,6 +364,10 @@ static const grading_case cases[] = {
     LONG_ROW("average backward 1x1x70001x1", run_average_backward, 1, 1, 70001, 1),
     LONG_ROW("average backward 1x1x1x70001", run_average_backward, 1, 1, 1, 70001),
     {.name = "average backward 2x4x8x8", .run = run_average_backward, .shape = {2, 4, 8, 8}},
+    {.name = "average backward any",
+     .run = run_average_backward,
+     .shape = {1, 1, 1, 1},
+     .most = {5, 20, 13, 40}},
     {.name = "average backward, nan", .run = run_average_backward, .shape = {5, 7, 3, 6, 1}},
     {.name = "average backward, derivative", .run = run_average_derivative, .shape = {2, 3, 5, 4}},
     {.name = "2x64x112x112 by 3, stride 2, pad 1",

@@ -127,9 +127,10 @@ typedef struct gradients {
 
 static const char *const names[] = {"grad_q", "grad_k", "grad_v"};
 
-static gradients backward(const char *function, attention a, unsigned shift)
+static gradients backward_of(const char *function, attention a, const float *grad_out,
+                             unsigned shift)
 {
-    gradients g = {.a = a, .grad_out = random_f32(a.size)};
+    gradients g = {.a = a, .grad_out = grad_out};
     for (int i = 0; i < GRADIENTS; i++) g.grad[i] = f32_array(a.size);
     call_cuda(function, ARGS(shifted(out_f32("grad_q", g.grad[GRAD_Q], a.size), shift),
                              shifted(out_f32("grad_k", g.grad[GRAD_K], a.size), shift),
@@ -139,6 +140,11 @@ static gradients backward(const char *function, attention a, unsigned shift)
                              shifted(in_f32("k", a.k, a.size), 2 * shift),
                              shifted(in_f32("v", a.v, a.size), 3 * shift), ATTENTION_SHAPE(&a)));
     return g;
+}
+
+static gradients backward(const char *function, attention a, unsigned shift)
+{
+    return backward_of(function, a, random_f32(a.size), shift);
 }
 
 /* What one query adds to the gradients, in double, and what an honest sum may be off by. */
@@ -258,6 +264,21 @@ static void run_backward_misaligned(const long *shape)
 static void run_backward_large_scores(const long *shape)
 {
     const gradients g = backward("attention_naive_backward", large_scores(shape), 0);
+    expect_gradients(&g);
+}
+
+/* The first head has one in q, the second in k, the third in v, the fourth in grad_out; the others
+ * have none, and get none. What an infinity becomes depends on how the row's sum is computed. */
+static void run_backward_nan(const long *shape)
+{
+    const attention a = random_attention(shape);
+    const size_t head = (size_t)(a.seq * a.dim);
+    float *grad_out = random_f32(a.size);
+    a.q[random_below(case_random(), head)] = NAN;
+    a.k[head + random_below(case_random(), head)] = NAN;
+    a.v[2 * head + random_below(case_random(), head)] = NAN;
+    grad_out[3 * head + random_below(case_random(), head)] = NAN;
+    const gradients g = backward_of("attention_naive_backward", a, grad_out, 0);
     expect_gradients(&g);
 }
 
@@ -390,6 +411,7 @@ static const grading_case cases[] = {
     {.name = "backward, scores of 10000",
      .run = run_backward_large_scores,
      .shape = {1, 2, 24, 8, 0}},
+    {.name = "backward with nan", .run = run_backward_nan, .shape = {1, 5, 37, 9, 0}},
     {.name = "backward, misaligned", .run = run_backward_misaligned, .shape = {1, 2, 16, 16, 1}},
     {.name = "backward, the same bits every time", .run = run_same_bits, .shape = {1, 1, 40, 8, 0}},
     {.name = "backward, central differences",

@@ -268,6 +268,11 @@ static void run_random(const long *shape)
     expect_block(&b);
 }
 
+static void run_any(const long *shape)
+{
+    conv_any(shape, run_random);
+}
+
 static void run_without_residual(const long *shape)
 {
     block b = random_block(shape);
@@ -394,6 +399,7 @@ static const grading_case cases[] = {
     {.name = "fused_1x1000x100", .run = run_fused, .shape = {1, 1000, 100}},
     {.name = "fused_40x500x70", .run = run_fused, .shape = {40, 500, 70}},
     {.name = "fused_257x64x100", .run = run_fused, .shape = {257, 64, 100}},
+    {.name = "fused_any", .run = run_fused, .shape = {1, 1, 1}, .most = {90, 300, 90}},
     LONG_ROW("fused_70001x2x3", run_fused, 70001, 2, 3),
     LONG_ROW("fused_2x5003x3", run_fused, 2, 5003, 3),
     LONG_ROW("fused_2x3x70001", run_fused, 2, 3, 70001),
@@ -409,6 +415,7 @@ static const grading_case cases[] = {
      .where = ON_GPU},
     {.name = "fused_70000x3x5", .run = run_fused, .shape = {70000, 3, 5}, .where = ON_GPU},
     CONV_RANDOM_ROWS,
+    CONV_ANY(3, 9, 70),
     CONV_LONG_ROWS,
     {.name = "2x7x13x11 by 65 of 3x3, pad 1",
      .run = run_random,
@@ -430,6 +437,7 @@ static const grading_case cases[] = {
     {.name = "residual, rows 3x1", .run = run_residual_rows, .shape = {3, 1}},
     {.name = "residual, rows 17x32", .run = run_residual_rows, .shape = {17, 32}},
     {.name = "residual, rows 9x257", .run = run_residual_rows, .shape = {9, 257}},
+    {.name = "residual, rows, any", .run = run_residual_rows, .shape = {1, 1}, .most = {30, 2000}},
     {.name = "residual, rows 4x768", .run = run_residual_rows, .shape = {4, 768}},
     {.name = "residual, rows 2x9001", .run = run_residual_rows, .shape = {2, 9001}},
     {.name = "residual, rows 1x70001", .run = run_residual_rows, .shape = {1, 70001}, .once = true},

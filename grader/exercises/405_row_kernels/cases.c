@@ -174,6 +174,7 @@ static void run_softmax_masked(const long *shape)
         {.name = function " 3x768", .run = runner, .shape = {3, 768}},                             \
         {.name = function " 2x1024", .run = runner, .shape = {2, 1024}},                           \
         {.name = function " 3x1025", .run = runner, .shape = {3, 1025}},                           \
+        {.name = function " any", .run = runner, .shape = {1, 1}, .most = {20, 7000}},             \
         {.name = function " 2x4096", .run = runner, .shape = {2, 4096}},                           \
         {.name = function " 2x4097", .run = runner, .shape = {2, 4097}},                           \
         {.name = function " 1x16388", .run = runner, .shape = {1, 16388}},                         \

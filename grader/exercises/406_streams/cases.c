@@ -164,6 +164,7 @@ static const grading_case cases[] = {
     {.name = "10 in 6 chunks", .run = run_pipeline, .shape = {10, 3, 6, 2, 1}},
     {.name = "5 in 8 chunks", .run = run_pipeline, .shape = {5, 3, 8, 3, 1}},
     {.name = "1000 in 1000 chunks", .run = run_pipeline, .shape = {1000, 3, 1000, 3, 1}},
+    {.name = "any", .run = run_pipeline, .shape = {1, 0, 1, 1, 0}, .most = {9000, 9, 40, 9, 1}},
     LONG_ROW("3000 in 1500 chunks, 300 streams", run_pipeline, 3000, 2, 1500, 300, 1),
     {.name = "nan", .run = run_pipeline, .shape = {1000, 3, 7, 2, 1, 5}},
     {.name = "no iterations", .run = run_pipeline, .shape = {3001, 0, 5, 3, 1}},

@@ -269,6 +269,26 @@ static void run_equal_tokens(const long *shape)
     call_and_check(a, 0);
 }
 
+static void forward_with_nan(gradients *g)
+{
+    forward(g);
+    const size_t head = (size_t)(g->a.seq * g->a.dim);
+    g->grad_out[3 * head + random_below(case_random(), head)] = NAN;
+}
+
+/* The first head has one in q, the second in k, the third in v, the fourth in grad_out; the others
+ * have none, and get none. What an infinity becomes depends on how D is computed. */
+static void run_nan(const long *shape)
+{
+    const attention a = random_attention(shape);
+    const size_t head = (size_t)(a.seq * a.dim);
+    a.q[random_below(case_random(), head)] = NAN;
+    a.k[head + random_below(case_random(), head)] = NAN;
+    a.v[2 * head + random_below(case_random(), head)] = NAN;
+    const gradients g = backward(a, 0, forward_with_nan);
+    expect_gradients(&g);
+}
+
 static void run_refused(const long *shape)
 {
     static const int dims[] = {0, 1, 32, 96, 256};
@@ -311,6 +331,8 @@ static const grading_case cases[] = {
     {.name = "scores of -2500", .run = run_low_scores, .shape = {1, 1, 70, 64, 0}},
     {.name = "equal tokens", .run = run_equal_tokens, .shape = {1, 1, 100, 64, 0}},
     {.name = "equal tokens, causal", .run = run_equal_tokens, .shape = {1, 1, 70, 64, 1}},
+    {.name = "nan", .run = run_nan, .shape = {1, 5, 67, 64, 0}, .once = true},
+    {.name = "nan, 128", .run = run_nan, .shape = {1, 5, 30, 128, 0}, .once = true},
     {.name = "causal 2x4x1000x128", .run = run, .shape = {2, 4, 1000, 128, 1}, .where = ON_GPU},
     {.name = "2x3x1500x64", .run = run, .shape = {2, 3, 1500, 64, 0}, .where = ON_GPU},
     {.name = "70001x1x3x64",

@@ -151,6 +151,18 @@ void conv_random(conv_caller *call, const long *shape, bool with_bias)
     call_and_check(call, x, w, with_bias ? random_f32((size_t)c.out_channels) : NULL, &c);
 }
 
+void conv_any(const long *drawn, void (*run)(const long *shape))
+{
+    for (long turn = 0; turn < 4; turn++) {
+        const long kernel_h = 2 + (drawn[5] - 2 + turn) % 4, kernel_w = drawn[6];
+        const long pad = drawn[8] % (kernel_h < kernel_w ? kernel_h : kernel_w);
+        const long shape[SHAPE_MAX] = {drawn[0], drawn[1], drawn[2], drawn[3],
+                                       drawn[4], kernel_h, kernel_w, 1 + (drawn[7] - 1 + turn) % 4,
+                                       pad};
+        run(shape);
+    }
+}
+
 static float *constant(size_t count, float value)
 {
     float *x = f32_array(count);

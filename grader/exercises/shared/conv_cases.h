@@ -40,6 +40,10 @@ void conv_impulse(conv_caller *, const long *shape);
  *  middle, where no pixel of the padding meets it. */
 void conv_nan(conv_caller *, const long *shape);
 
+/** Four convolutions of the numbers of CONV_ANY: the first is as drawn, and each stride from 1 to 4
+ *  and each height of kernel from 2 to 5 comes once. */
+void conv_any(const long *drawn, void (*run)(const long *shape));
+
 /** The runners of the rows below, for one function. */
 #define CONV_RUNNERS(call)                                                                         \
     static void run_random(const long *shape)                                                      \
@@ -61,6 +65,10 @@ void conv_nan(conv_caller *, const long *shape);
     static void run_nan(const long *shape)                                                         \
     {                                                                                              \
         conv_nan(call, shape);                                                                     \
+    }                                                                                              \
+    static void run_any(const long *shape)                                                         \
+    {                                                                                              \
+        conv_any(shape, run_random);                                                               \
     }
 
 /** The rows of a case table. Every name says batch, channels and size of the image, filters and
@@ -98,6 +106,23 @@ void conv_nan(conv_caller *, const long *shape);
          .shape = {1, 2, 1, 1, 2, 3, 3, 1, 1}},                                                    \
     {                                                                                              \
         .name = "empty batch", .run = run_random, .shape = { 0, 3, 5, 7, 4, 3, 3, 1, 1 }           \
+    }
+
+/** Sizes that nobody knows before; of any of them, a kernel fits. The three arguments are the most
+ *  that is drawn of images, channels and filters. */
+#define CONV_ANY(images, channels, filters)                                                        \
+    {                                                                                              \
+        .name = "any", .run = run_any, .shape = {1, 1, 5, 12, 1, 2, 1, 1, 0}, .most = {            \
+            images,                                                                                \
+            channels,                                                                              \
+            14,                                                                                    \
+            35,                                                                                    \
+            filters,                                                                               \
+            5,                                                                                     \
+            6,                                                                                     \
+            4,                                                                                     \
+            3                                                                                      \
+        }                                                                                          \
     }
 
 /* clang-format off */

@@ -118,6 +118,7 @@ void matmul_by_threads_special(const char *function, const long *shape);
         {.name = "10 rows, 8 threads", .run = run_random, .shape = {10, 17, 33, 8}},               \
         {.name = "0 threads", .run = run_random, .shape = {17, 33, 65, 0}},                        \
         {.name = "-3 threads", .run = run_random, .shape = {17, 33, 65, -3}},                      \
+        {.name = "any", .run = run_random, .shape = {1, 1, 1, 1}, .most = {150, 300, 300, 9}},     \
         LONG_ROW("5000 threads", run_random, 6007, 3, 5, 5000),                                    \
         {.name = "2147483647 threads", .run = run_random, .shape = {19, 3, 5, 2147483647}},        \
         {.name = "misaligned", .run = run_random, .shape = {35, 45, 55, 3, 4}},                    \
