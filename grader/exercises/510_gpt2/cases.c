@@ -11,10 +11,12 @@
 #define LR      3e-3f
 #define DECAY   0.3f
 
-/* How far bf16 may be off: a gradient, of the norm of its array and of its largest element; a loss,
- * of itself. */
-#define GRADIENT_TOLERANCE 4e-2
-#define LOSS_TOLERANCE     1e-2
+/* How far bf16 may be off: a gradient, of the largest of its array; an array, of its norm; a loss,
+ * of itself, where each token's share is rounded on its own. Honest kernels were seen at a half. */
+#define ELEMENT_TOLERANCE 8e-2
+#define NORM_TOLERANCE    3e-2
+#define LOSS_TOLERANCE    4e-3
+#define TOKEN_TOLERANCE   2e-2
 
 typedef struct batch {
     int *tokens, *targets; /* [rows x seq] */
@@ -92,6 +94,11 @@ static const double *tied_half(const reference_gpt *r, bool logits)
     return half;
 }
 
+static void expect_loss(const char *what, float got, double want, batch b)
+{
+    gpt_expect_loss(what, got, want, LOSS_TOLERANCE + TOKEN_TOLERANCE / sqrt(b.rows * b.seq));
+}
+
 /* @param earlier gradients of the step before, or NULL */
 static void expect_gradients(const reference_gpt *r, const float *got, const double *earlier)
 {
@@ -99,7 +106,7 @@ static void expect_gradients(const reference_gpt *r, const float *got, const dou
     double *sum = f64_array(n);
     for (size_t i = 0; earlier && i < n; i++) sum[i] = r->grad[i] + earlier[i];
     gpt_expect_arrays_within(
-        GRADIENT_TOLERANCE, &r->config, got, r->grad, NULL, "the gradient of",
+        ELEMENT_TOLERANCE, NORM_TOLERANCE, &r->config, got, r->grad, NULL, "the gradient of",
         (gpt_suspicion[]){
             {"wte has the gradient of the logits alone", tied_half(r, true)},
             {"wte has the gradient of the embedding alone", tied_half(r, false)},
@@ -117,7 +124,7 @@ static void steps(const long *shape)
     const float *params = gpt_random_params(&c);
     double *earlier = f64_array(n), limit = 0.0;
     reference_gpt r = reference_gpt_create(&c, params);
-    r.rounding = GRADIENT_TOLERANCE;
+    r.rounding = ELEMENT_TOLERANCE;
     create(0, shape, params);
     expect(memcmp(get(0, "gpt2_get_params", &c), params, n * sizeof *params) == 0,
            "the parameters of a new network are not those that it was given");
@@ -133,11 +140,12 @@ static void steps(const long *shape)
         }
         reference_gpt_update(&r, LR, DECAY, limit); /* clips r.grad */
         step(0, &loss, b, LR, DECAY, (float)limit);
-        gpt_expect_loss(i == 0 ? "the loss" : "the loss after some steps", loss, want,
-                        LOSS_TOLERANCE);
+        expect_loss(i == 0 ? "the loss" : "the loss after some steps", loss, want, b);
         expect_gradients(&r, get(0, "gpt2_get_grads", &c), i > 0 ? earlier : NULL);
-        gpt_expect_arrays(&c, get(0, "gpt2_get_params", &c), r.params, r.slack,
-                          i == 0 ? "after 1 step," : "after steps,", NULL);
+        const float *after = get(0, "gpt2_get_params", &c);
+        gpt_expect_arrays(&c, after, r.params, r.slack, i == 0 ? "after 1 step," : "after steps,",
+                          NULL);
+        for (size_t k = 0; k < n; k++) r.params[k] = after[k]; /* rounding may not add up */
         memcpy(earlier, r.grad, n * sizeof *earlier);
     }
     release(0);
@@ -311,7 +319,8 @@ static void refused(const long *shape)
 static const grading_case cases[] = {
     {.name = "one step", .run = steps, .shape = {53, 17, 1, 1, 64, 2, 17, 1}, .once = true},
     {.name = "one token", .run = steps, .shape = {13, 3, 1, 1, 64, 1, 1, 1}, .once = true},
-    {.name = "heads", .run = steps, .shape = {67, 12, 2, 2, 128, 2, 9, 1}, .once = true},
+    {.name = "two heads", .run = steps, .shape = {67, 12, 1, 2, 128, 2, 9, 1}, .once = true},
+    {.name = "two layers", .run = steps, .shape = {24, 6, 2, 1, 64, 2, 6, 1}, .once = true},
     {.name = "a head of 128", .run = steps, .shape = {16, 5, 1, 1, 128, 3, 5, 1}, .once = true},
     {.name = "sequence of 65", .run = steps, .shape = {100, 65, 1, 1, 64, 1, 65, 1}, .once = true},
     {.name = "260 tokens", .run = steps, .shape = {50, 65, 1, 1, 64, 4, 65, 1}, .once = true},
@@ -323,7 +332,7 @@ static const grading_case cases[] = {
      .shape = {31, 8, 1, 1, 64, 1, 8, 1, 300},
      .once = true},
     {.name = "first loss", .run = first_loss, .shape = {61, 16, 1, 1, 64, 4, 16}, .once = true},
-    {.name = "learns", .run = learns, .shape = {16, 8, 1, 1, 64, 1, 8, 8}, .once = true},
+    {.name = "learns", .run = learns, .shape = {16, 8, 1, 1, 64, 1, 8, 5}, .once = true},
     {.name = "sees the past only",
      .run = sees_the_past_only,
      .shape = {29, 13, 1, 1, 64, 1, 13},
@@ -388,8 +397,7 @@ static void run_counted(const char *function, const long *shape)
     step(TIMED, &loss, b, LR, DECAY, 0.0f);
     call_aside("gpt2_get_grads", ARGS(handle(TIMED), host(out_f32("h_grads", grads, n))));
     reference_gpt r = reference_gpt_create(&c, params);
-    gpt_expect_loss("the loss", loss, reference_gpt_forward(&r, b.tokens, b.targets, b.rows, b.seq),
-                    LOSS_TOLERANCE);
+    expect_loss("the loss", loss, reference_gpt_forward(&r, b.tokens, b.targets, b.rows, b.seq), b);
     reference_gpt_backward(&r);
     expect_gradients(&r, grads, NULL);
 }
@@ -454,7 +462,7 @@ static const speed_test speed[] = {
     {                                                                                              \
         64, 64, 1, 1, 64, 4, 64                                                                    \
     }
-#define PRODUCTS    (6 * 256 * (12 * 64.0 * 64 + 64 * 64) / 4096) /* of instructions */
+#define PRODUCTS    (6 * 256 * (12 * 64.0 * 64 + 64 * 64) / 8192) /* of wmma, of two mma each */
 #define ACTIVATIONS (256 * 64 * 2.0)                              /* bytes of [tokens x channels] */
 
 static const traffic_test traffic[] = {
@@ -466,14 +474,14 @@ static const traffic_test traffic[] = {
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "bytes moved, of those of an activation, 1 layer, 4x64 tokens",
+    {.metric = "bytes stored, of those of an activation, 1 layer, 4x64 tokens",
      .function = "gpt2_train_step",
      .run = run_counted,
      .shape = COUNTED,
-     .count = moved_bytes,
+     .count = stored_bytes,
      .ideal = ACTIVATIONS,
      .bound = AT_MOST,
-     .wanted = 250},
+     .wanted = 100},
     {.metric = "bytes that a step allocates, of those of an activation, 1 layer, 4x64 tokens",
      .function = "gpt2_train_step",
      .run = run_counted,

@@ -91,9 +91,9 @@ static bool differs(const double *wrong, const double *want, size_t count, doubl
     return false;
 }
 
-void gpt_expect_arrays_within(double tolerance, const gpt_config *c, const float *got,
-                              const double *want, const double *slack, const char *what,
-                              const gpt_suspicion *suspicions)
+void gpt_expect_arrays_within(double of_largest, double of_norm, const gpt_config *c,
+                              const float *got, const double *want, const double *slack,
+                              const char *what, const gpt_suspicion *suspicions)
 {
     for (int i = 0; i < gpt_arrays(c); i++) {
         const gpt_array a = gpt_array_at(c, i);
@@ -103,20 +103,20 @@ void gpt_expect_arrays_within(double tolerance, const gpt_config *c, const float
         double *scale = f64_array(count);
         snprintf(name, sizeof name, "%s %s", what, a.name);
         for (size_t k = 0; k < count; k++) {
-            scale[k] = largest + (slack ? slack[at + k] / tolerance : 0.0);
+            scale[k] = largest + (slack ? slack[at + k] / of_largest : 0.0);
         }
         for (const gpt_suspicion *s = suspicions; s && s->words; s++) {
-            if (differs(s->wrong + at, want + at, count, tolerance * largest))
+            if (differs(s->wrong + at, want + at, count, of_largest * largest))
                 suspect(s->words, s->wrong + at);
         }
         const layout l = {name, a.rows, a.cols};
-        expect_close(l, got + at, want + at, scale, tolerance);
-        if (!slack) expect_norm_close(l, got + at, want + at, NULL, 0, tolerance);
+        expect_close(l, got + at, want + at, scale, of_largest);
+        if (!slack) expect_norm_close(l, got + at, want + at, NULL, 0, of_norm);
     }
 }
 
 void gpt_expect_arrays(const gpt_config *c, const float *got, const double *want,
                        const double *slack, const char *what, const gpt_suspicion *suspicions)
 {
-    gpt_expect_arrays_within(GPT_TOLERANCE, c, got, want, slack, what, suspicions);
+    gpt_expect_arrays_within(GPT_TOLERANCE, GPT_TOLERANCE, c, got, want, slack, what, suspicions);
 }

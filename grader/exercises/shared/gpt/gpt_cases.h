@@ -62,10 +62,10 @@ typedef struct gpt_suspicion {
  */
 void gpt_expect_arrays(const gpt_config *, const float *got, const double *want,
                        const double *slack, const char *what, const gpt_suspicion *suspicions);
-/** The same within another tolerance than GPT_TOLERANCE. */
-void gpt_expect_arrays_within(double tolerance, const gpt_config *, const float *got,
-                              const double *want, const double *slack, const char *what,
-                              const gpt_suspicion *suspicions);
+/** The same within other tolerances than GPT_TOLERANCE for both. */
+void gpt_expect_arrays_within(double of_largest, double of_norm, const gpt_config *,
+                              const float *got, const double *want, const double *slack,
+                              const char *what, const gpt_suspicion *suspicions);
 /** What became of a loss. @param what e.g. "the loss of step 3" */
 void gpt_expect_loss(const char *what, float got, double want, double tolerance);
 /** Multiply-adds of a forward pass in its products, times two. */
