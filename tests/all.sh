@@ -210,6 +210,7 @@ commands() {
     part 'what bounds an autoencoder'       tests/programs/study.sh
     part 'the ladder in one table'         tests/scripts/ladder.sh
     part 'the stages in one table'         tests/scripts/stages.sh
+    part 'a step of GPT-2 in one table'    tests/scripts/gpt2.sh
     part 'repeated gradings'               tests/scripts/repeat.sh
     part 'hostile ones without isolation'  tests/scripts/hostile.sh
     part 'a GPU that looks on softgpu too' tests/scripts/checks.sh
