@@ -24,6 +24,7 @@
 #define PRODUCT_CUH
 
 #include "cuda_check.h"
+#include "not_implemented.h"
 #include <cuda_bf16.h>
 #include <math.h>
 #include <stddef.h>

@@ -28,7 +28,6 @@
 #include "basics.h"
 #include "layers.h"
 #include "network.h"
-#include "not_implemented.h"
 #include "optimization.h"
 
 #include <limits.h>
