@@ -25,6 +25,7 @@
 # instructor
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
+#   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 #   CLASS_RESULTS=FILE     class.json of make class, for make compare (default: beside RESULTS)
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm FORMAT=moodle|canvas
 #                          of make class: docs/class.md
@@ -375,7 +376,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18
+.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
 resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
@@ -413,9 +414,10 @@ $(BUILD)/train_from_nvme: $(call PROGRAM_O,$(wildcard programs/train_from_nvme/*
 # instructor
 BENCH = $${OUTPUT:-results}
 bench: ## matrix products, launches and ResNet-18, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
-	$(if $(filter-out matmul mnist,$(LADDER)),$(error LADDER is matmul, mnist, or nothing))
-	$(if $(filter mnist,$(LADDER)),,$(MAKE) bench-matmul)
-	$(if $(filter matmul,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
+	$(if $(filter-out matmul mnist gpt2,$(LADDER)),$(error LADDER is matmul, mnist, gpt2, or nothing))
+	$(if $(filter mnist gpt2,$(LADDER)),,$(MAKE) bench-matmul)
+	$(if $(filter matmul gpt2,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
+	$(if $(filter matmul mnist,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
 	$(if $(LADDER),,$(MAKE) bench-launch)
 	$(if $(LADDER),,$(MAKE) bench-resnet18)
 
@@ -475,6 +477,20 @@ validate: all ## each operation naive, optimised, by a library: time, bytes, sha
 $(BUILD)/bench_validate: $(VALIDATE_O)
 	echo 'link $@'
 	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+
+# A training step of GPT-2, by the exercises that 510 stands on.
+GPT2     = 208 210 302 314 3a 4c 4d 510
+GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*.cu))
+
+bench-gpt2: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/gpt2.c $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_gpt2" $$SIZES >"$(BENCH)/gpt2.tsv.new"
+	for python in $${PYTHON:-python3 /usr/bin/python3}; do \
+	    if "$$python" -c 'import torch' 2>/dev/null; then "$$python" bench/gpt2_torch.py $$SIZES >>"$(BENCH)/gpt2.tsv.new"; exit; fi; \
+	done; echo '# PyTorch: not measured here, no python3 has it' >>"$(BENCH)/gpt2.tsv.new"
+	mv "$(BENCH)/gpt2.tsv.new" "$(BENCH)/gpt2.tsv"
+	cat "$(BENCH)/gpt2.tsv"
 
 bench-launch: all
 	mkdir -p "$(BENCH)"

@@ -214,6 +214,7 @@ commands() {
     part 'the ladder in one table'         tests/scripts/ladder.sh
     part 'the stages in one table'         tests/scripts/stages.sh
     part 'each operation validated'        tests/scripts/validate.sh
+    part 'a step of GPT-2 in one table'    tests/scripts/gpt2.sh
     part 'repeated gradings'               tests/scripts/repeat.sh
     part 'hostile ones without isolation'  tests/scripts/hostile.sh
     part 'a GPU that looks on softgpu too' tests/scripts/checks.sh

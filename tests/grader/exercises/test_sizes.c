@@ -193,6 +193,11 @@ static const reach table[] = {
     {509, "gpt_generate", "writes", {BLOCK, BLOCK, 0, 0, 0, ARRAY}},
     /* one row of text after the other */
     {509, "gpt_learning_rate gpt_train gpt_validate gpt_save gpt_load", NULL, {0}},
+    /* rows of logits: a product of so many tokens takes long */
+    {510,
+     "gpt2_create gpt2_train_step gpt2_get_grads gpt2_get_params gpt2_device_bytes gpt2_free",
+     "vocabulary",
+     {BLOCK}},
     /* a frame is 0.2 MFLOP */ {511, "sae_forward", "layerwise", {ARRAY}},
     {511, "sae_forward_fused", "fused", {ARRAY}},
     {CHALLENGE(1, 'a'), "matmul_cpu_packed", "", {GRID, GRID, GRID, GRID}},

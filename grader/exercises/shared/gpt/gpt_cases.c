@@ -1,4 +1,4 @@
-/* gpt_cases.c: parameters, calls and comparisons of 508 and 509. */
+/* gpt_cases.c: parameters, calls and comparisons of 508 to 510. */
 #include "gpt_cases.h"
 
 #include <math.h>
@@ -83,16 +83,17 @@ static double largest_of(const double *x, size_t count)
 }
 
 /* Would this mistake show here at all? */
-static bool differs(const double *wrong, const double *want, size_t count, double scale)
+static bool differs(const double *wrong, const double *want, size_t count, double bound)
 {
     for (size_t i = 0; i < count; i++) {
-        if (fabs(wrong[i] - want[i]) > 10 * GPT_TOLERANCE * scale) return true;
+        if (fabs(wrong[i] - want[i]) > 10 * bound) return true;
     }
     return false;
 }
 
-void gpt_expect_arrays(const gpt_config *c, const float *got, const double *want,
-                       const double *slack, const char *what, const gpt_suspicion *suspicions)
+void gpt_expect_arrays_within(double of_largest, double of_norm, const gpt_config *c,
+                              const float *got, const double *want, const double *slack,
+                              const char *what, const gpt_suspicion *suspicions)
 {
     for (int i = 0; i < gpt_arrays(c); i++) {
         const gpt_array a = gpt_array_at(c, i);
@@ -102,13 +103,20 @@ void gpt_expect_arrays(const gpt_config *c, const float *got, const double *want
         double *scale = f64_array(count);
         snprintf(name, sizeof name, "%s %s", what, a.name);
         for (size_t k = 0; k < count; k++) {
-            scale[k] = largest + (slack ? slack[at + k] / GPT_TOLERANCE : 0.0);
+            scale[k] = largest + (slack ? slack[at + k] / of_largest : 0.0);
         }
         for (const gpt_suspicion *s = suspicions; s && s->words; s++) {
-            if (differs(s->wrong + at, want + at, count, largest)) suspect(s->words, s->wrong + at);
+            if (differs(s->wrong + at, want + at, count, of_largest * largest))
+                suspect(s->words, s->wrong + at);
         }
         const layout l = {name, a.rows, a.cols};
-        expect_close(l, got + at, want + at, scale, GPT_TOLERANCE);
-        if (!slack) expect_norm_close(l, got + at, want + at, NULL, 0, GPT_TOLERANCE);
+        expect_close(l, got + at, want + at, scale, of_largest);
+        if (!slack) expect_norm_close(l, got + at, want + at, NULL, 0, of_norm);
     }
+}
+
+void gpt_expect_arrays(const gpt_config *c, const float *got, const double *want,
+                       const double *slack, const char *what, const gpt_suspicion *suspicions)
+{
+    gpt_expect_arrays_within(GPT_TOLERANCE, GPT_TOLERANCE, c, got, want, slack, what, suspicions);
 }

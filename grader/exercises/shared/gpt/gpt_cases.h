@@ -1,5 +1,5 @@
 /*
- * gpt_cases.h: what exercises 508 and 509 have in common: the network in double, and the calls of
+ * gpt_cases.h: what exercises 508 to 510 have in common: the network in double, and the calls of
  * the student's.
  */
 #ifndef GRADER_GPT_CASES_H
@@ -16,7 +16,9 @@ typedef struct reference_gpt {
     gpt_config config;
     double *params, *grad, *m, *v; /* [gpt_params] each */
     double *head_grad; /* [vocab x channels] the part of wte's gradient that came from the logits */
-    double *slack;     /* [gpt_params] how far honest fp32 may be off after the updates so far */
+    double *slack; /* [gpt_params] how far an honest network may be off after the updates so far */
+    double
+        rounding; /* of a gradient, relative to the largest of its array; at first that of fp32 */
     int step;
 
     int batch, seq; /* of the last forward pass; and what it left: */
@@ -60,6 +62,10 @@ typedef struct gpt_suspicion {
  */
 void gpt_expect_arrays(const gpt_config *, const float *got, const double *want,
                        const double *slack, const char *what, const gpt_suspicion *suspicions);
+/** The same within other tolerances than GPT_TOLERANCE for both. */
+void gpt_expect_arrays_within(double of_largest, double of_norm, const gpt_config *,
+                              const float *got, const double *want, const double *slack,
+                              const char *what, const gpt_suspicion *suspicions);
 /** What became of a loss. @param what e.g. "the loss of step 3" */
 void gpt_expect_loss(const char *what, float got, double want, double tolerance);
 /** Multiply-adds of a forward pass in its products, times two. */

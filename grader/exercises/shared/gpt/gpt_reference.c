@@ -165,7 +165,8 @@ reference_gpt reference_gpt_create(const gpt_config *c, const float *params)
                          .m = f64_array(n),
                          .v = f64_array(n),
                          .head_grad = f64_array(gpt_wpe(c)),
-                         .slack = f64_array(n)};
+                         .slack = f64_array(n),
+                         .rounding = FP32_ROUNDING};
     for (size_t i = 0; i < n; i++) net.params[i] = params[i];
     return net;
 }
@@ -353,7 +354,7 @@ static void update_array(reference_gpt *net, const gpt_array *a, double lr, doub
         net->m[i] = BETA1 * net->m[i] + (1.0 - BETA1) * g;
         net->v[i] = BETA2 * net->v[i] + (1.0 - BETA2) * g * g;
         const double root = sqrt(net->v[i] / correct2) + 1e-8;
-        net->slack[i] += lr * fmin(2.0, FP32_ROUNDING * largest / root);
+        net->slack[i] += lr * fmin(2.0, net->rounding * largest / root);
         net->params[i] -= lr * (net->m[i] / correct1 / root + decay * net->params[i]);
     }
 }

@@ -1,0 +1,390 @@
+/*
+ * 510_product.cuh: the three products of a linear layer on tensor cores, bf16 in, sums in fp32, and
+ * what is done to a sum before it leaves its register.
+ *
+ *     forward   y      = x        w^T    NT    both rows run along k
+ *     backward  grad_x = grad_y   w      NN    b's rows run across k
+ *               grad_w = grad_y^T x      TN    both run across k
+ *
+ * 4a has the second of them. The others need no second kernel and no transposed copy: a tile that
+ * runs along k is fetched by `ldmatrix`, one that runs across it by `ldmatrix.trans`, which turns 8
+ * x 8 elements on the way. Swizzle, ring and fragments of two steps are those of 4a.
+ *
+ * Tiles are of 256 x 128 elements of c, a block a multiprocessor; where these would leave most of
+ * the device idle, or shared memory is short, of 128 x 128, two blocks each.
+ *
+ * A gradient of weights is small and its k is all tokens: 768 x 768 are 18 tiles, for 132
+ * multiprocessors. So k is split, each split leaves its sums in memory, and a second kernel adds
+ * them, in an order that is always the same; atomics would give other bits each time.
+ *
+ * The cost removed: sums that go to memory so that a bias or a GELU can read them. The cost left:
+ * as in 4a, no stream of `mma.sync` keeps Hopper's tensor cores more than 63 % busy.
+ */
+#ifndef PRODUCT_CUH
+#define PRODUCT_CUH
+
+#include "cuda_check.h"
+#include "not_implemented.h"
+#include <cuda_bf16.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef __nv_bfloat16 bf16;
+
+typedef enum product_kind { NT, NN, TN } product_kind;
+
+/** c[m x n] = a b, and then, for each sum: bias, residual or slope, and where it goes. What is not
+ *  wanted is NULL. Arrays begin at multiples of 16 bytes, and pitches are multiples of 8; behind
+ * the end of a row there are zeros up to the next multiple of 8. */
+typedef struct product {
+    product_kind kind;
+    int m, n, k;
+    const bf16 *a, *b;    /* as the kind says: [m x k] or [k x m]; [n x k] or [k x n] */
+    int a_pitch, b_pitch; /* elements from a row to the next */
+    const float *bias;    /* [n] is added */
+    const bf16 *residual; /* [m x n] is added */
+    const bf16 *slope_of; /* [m x n]: times the slope of gelu there */
+    bf16 *out;            /* [m x n] */
+    bf16 *gelu;           /* [m x n] receives gelu(out) too */
+    float *sums;          /* [m x n] instead of out: as fp32 */
+    bool adds;            /* to what is in sums */
+    int out_pitch;        /* of all [m x n] */
+} product;
+
+/** What products need of the device, the same for all of them. */
+typedef struct product_room {
+    int processors;      /* multiprocessors */
+    bool large;          /* is there shared memory for the large tiles? */
+    float *parts;        /* sums of splits; in the arena */
+    size_t parts_floats; /* with fewer, there are fewer splits */
+} product_room;
+
+/* SOLUTION: gelu, its slope, and finish, which takes a sum and its right neighbour to where they go
+   (about 50 lines). */
+#define GELU_SCALE 0.7978845608f /* the root of 2 / pi */
+#define GELU_CUBE  0.044715f
+
+/** By two fast instructions; right at both infinities. */
+__device__ __forceinline__ static float tanh_fast(float x)
+{
+    return 1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * x));
+}
+
+__device__ __forceinline__ static float gelu(float x)
+{
+    return 0.5f * x * (1.0f + tanh_fast(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
+}
+
+__device__ __forceinline__ static float gelu_slope(float x)
+{
+    const float t = tanh_fast(GELU_SCALE * (x + GELU_CUBE * x * x * x));
+    return 0.5f * (1.0f + t) +
+           0.5f * x * (1.0f - t * t) * GELU_SCALE * (1.0f + 3.0f * GELU_CUBE * x * x);
+}
+
+__device__ __forceinline__ static float2 load_two(const bf16 *from)
+{
+    return __bfloat1622float2(*(const __nv_bfloat162 *)from);
+}
+
+__device__ __forceinline__ static void store_two(bf16 *to, float2 two)
+{
+    *(__nv_bfloat162 *)to = __floats2bfloat162_rn(two.x, two.y);
+}
+
+__device__ __forceinline__ static void finish(const product &p, int row, int col, float2 sum)
+{
+    const size_t at = (size_t)row * p.out_pitch + col;
+    if (p.sums) {
+        float2 *to = (float2 *)(p.sums + at);
+        if (p.adds) sum.x += to->x, sum.y += to->y;
+        *to = sum;
+        return;
+    }
+    if (p.bias) sum.x += p.bias[col], sum.y += p.bias[col + 1];
+    if (p.residual) {
+        const float2 other = load_two(p.residual + at);
+        sum.x += other.x, sum.y += other.y;
+    }
+    if (p.slope_of) {
+        const float2 x = load_two(p.slope_of + at);
+        sum.x *= gelu_slope(x.x), sum.y *= gelu_slope(x.y);
+    }
+    store_two(p.out + at, sum);
+    if (p.gelu) store_two(p.gelu + at, make_float2(gelu(sum.x), gelu(sum.y)));
+}
+/* END SOLUTION */
+
+/* SOLUTION: the sizes, and the instructions of 4a (about 45 lines). */
+#define SIDE   64 /* a warp has SIDE x SIDE elements of c */
+#define TILE_N (2 * SIDE)
+#define TILE_K 64
+#define STEPS  (TILE_K / 16) /* of `mma` a tile; each copies a part of another one */
+
+template <bool TURNED>
+__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
+{
+    if (TURNED)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(address));
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(address));
+}
+
+/** sum[16 x 8] += a[16 x 16] b[16 x 8] */
+__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/** 16 bytes to shared memory, or 16 zeros. */
+__device__ __forceinline__ static void copy_chunk(uint32_t to, const bf16 *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
+/* END SOLUTION */
+
+/* SOLUTION: operand: one of the two matrices as a thread sees it, the chunks that it copies and the
+   fragments that its warp takes. Chunk c of row r stands at place c ^ (r % 8) (about 60 lines). */
+/** OUTER rows or columns of c. Not TURNED, a tile has OUTER rows that run along k; else TILE_K rows
+ *  that run across it. LEFT: it is a. */
+template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
+    enum {
+        CHUNKS = (TURNED ? OUTER : TILE_K) / 8, /* of a row */
+        ROW = CHUNKS * 16,                      /* bytes */
+        STEP = THREADS / CHUNKS, /* rows from one of a thread's chunks to its next: a multiple of 8,
+                                    so that its places in the swizzle are always the same */
+        COPIES = (TURNED ? TILE_K : OUTER) / STEP / STEPS /* chunks of a part */
+    };
+    const bf16 *from; /* its first chunk in the next tile */
+    long step, tile;  /* elements to its next chunk, and to the next tile */
+    int rows, cols;   /* that are left from there to the matrix's ends */
+    uint32_t to, at;  /* its first place in a stage; and where its lane's row of the first matrices
+                         of its warp is */
+
+    /** @param outer, outer_end rows or columns of c. @param k, k_end the split */
+    __device__ __forceinline__ operand(const bf16 *x, int pitch, int outer, int outer_end, int k,
+                                       int k_end, uint32_t shared, int warp_outer)
+    {
+        const int r = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS, lane = threadIdx.x % 32;
+        const int row = (TURNED ? k : outer) + r, col = (TURNED ? outer : k) + chunk * 8;
+        from = x + (size_t)row * pitch + col;
+        step = (long)STEP * pitch, tile = TURNED ? (long)TILE_K * pitch : TILE_K;
+        rows = (TURNED ? k_end : outer_end) - row, cols = (TURNED ? outer_end : k_end) - col;
+        to = shared + r * ROW + (chunk ^ r % 8) * 16;
+        /* `mma` wants a's matrices down first, and b's along k first. */
+        const bool down = LEFT != TURNED;
+        const int lane_row = down ? lane % 16 : lane / 16 * 8 + lane % 8;
+        const int lane_chunk = down ? lane / 16 : lane / 8 % 2;
+        at = shared + (TURNED ? 0 : warp_outer * ROW) + lane_row * ROW +
+             ((TURNED ? warp_outer / 8 : 0) + (lane_chunk ^ lane % 8)) * 16;
+    }
+
+    __device__ __forceinline__ void copy(uint32_t stage, int part)
+    {
+#pragma unroll
+        for (int i = part * COPIES; i < (part + 1) * COPIES; i++)
+            copy_chunk(to + stage + i * STEP * ROW, from + i * step, i * STEP < rows && cols > 0);
+        if (part < STEPS - 1) return;
+        from += tile;
+        (TURNED ? rows : cols) -= TILE_K;
+    }
+
+    /** The fragments of step s. To move by whole chunks is to change bits of the chunk's number,
+     *  which the swizzle leaves to xor. */
+    __device__ __forceinline__ void take(uint32_t part[SIDE / 16][4], uint32_t stage, int s) const
+    {
+#pragma unroll
+        for (int i = 0; i < SIDE / 16; i++) {
+            const int chunks = TURNED ? i * 2 : s * 2, row = TURNED ? s * 16 : i * 16;
+            load_matrices<TURNED>(part[i], ((at + stage) ^ chunks * 16) + row * ROW);
+        }
+    }
+};
+/* END SOLUTION */
+
+/* SOLUTION: product_kernel: the ring, fragments of two steps, a copy between the products, as in
+   4a; finish, or the sums of a split (about 70 lines). */
+template <bool A_TURNED, bool B_TURNED, int DOWN, int STAGES>
+__global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
+    product_kernel(const product p, int tiles, float *parts)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    enum {
+        TILE_M = DOWN * SIDE, /* DOWN warps down, 2 across */
+        A_BYTES = TILE_M * TILE_K * 2,
+        STAGE = A_BYTES + TILE_N * TILE_K * 2
+    };
+    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared), end = STAGES * STAGE;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp_row = warp / 2 * SIDE, warp_col = warp % 2 * SIDE;
+    /* Neighbours go along the shorter side, so that blocks of one time share what they read. */
+    const int down = (p.m - 1) / TILE_M + 1, across = (p.n - 1) / TILE_N + 1, block = blockIdx.x;
+    const int row = (down < across ? block % down : block / across) * TILE_M;
+    const int col = (down < across ? block / down : block % across) * TILE_N;
+    const int k = blockIdx.y * tiles * TILE_K, k_end = min(p.k, k + tiles * TILE_K);
+    operand<TILE_M, A_TURNED, true, DOWN * 64> a(p.a, p.a_pitch, row, p.m, k, k_end, ring,
+                                                 warp_row);
+    operand<TILE_N, B_TURNED, false, DOWN * 64> b(p.b, p.b_pitch, col, p.n, k, k_end,
+                                                  ring + A_BYTES, warp_col);
+    uint32_t a_part[2][SIDE / 16][4], b_part[2][SIDE / 16][4], read = 0, write = end - STAGE;
+    float sum[SIDE / 16][SIDE / 8][4] = {};
+
+    for (int i = 0; i < STAGES - 1; i++) {
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) a.copy(i * STAGE, s), b.copy(i * STAGE, s);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    wait_for_copies<STAGES - 2>();
+    __syncthreads(); /* the first stage is complete */
+    a.take(a_part[0], 0, 0), b.take(b_part[0], 0, 0);
+    for (int start = k; start < k_end; start += TILE_K) {
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            if (s == STEPS - 1) {
+                read = read + STAGE == end ? 0 : read + STAGE;
+                wait_for_copies<STAGES - 3>();
+                __syncthreads(); /* the next stage is complete, and this one has been read */
+            }
+            a.take(a_part[(s + 1) % 2], read, (s + 1) % STEPS);
+            b.take(b_part[(s + 1) % 2], read, (s + 1) % STEPS);
+            a.copy(write, s), b.copy(write, s);
+#pragma unroll
+            for (int i = 0; i < SIDE / 16; i++) {
+#pragma unroll
+                for (int j = 0; j < SIDE / 8; j++)
+                    mma(sum[i][j], a_part[s % 2][i], b_part[s % 2][j / 2] + j % 2 * 2);
+            }
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        write = write + STAGE == end ? 0 : write + STAGE;
+    }
+    wait_for_copies<0>(); /* the block may not end before its copies */
+#pragma unroll
+    for (int i = 0; i < SIDE / 8; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+        const int r = row + warp_row + i * 8 + lane / 4;
+#pragma unroll
+        for (int j = 0; j < SIDE / 8; j++) {
+            const int q = col + warp_col + j * 8 + lane % 4 * 2;
+            const float *two = &sum[i / 2][j][i % 2 * 2];
+            if (r >= p.m || q >= p.n) continue;
+            if (parts)
+                *(float2 *)&parts[((size_t)blockIdx.y * p.m + r) * p.n + q] =
+                    make_float2(two[0], two[1]);
+            else
+                finish(p, r, q, make_float2(two[0], two[1]));
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: parts_kernel: a thread adds the parts of two sums and finishes them (about 13 lines).
+ */
+__global__ static void parts_kernel(const product p, const float *parts, int splits)
+{
+    const size_t size = (size_t)p.m * p.n, i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 2;
+    float2 sum = make_float2(0.0f, 0.0f);
+    if (i >= size) return;
+#pragma unroll 4
+    for (int s = 0; s < splits; s++) {
+        const float2 part = *(const float2 *)&parts[s * size + i];
+        sum.x += part.x, sum.y += part.y;
+    }
+    finish(p, (int)(i / p.n), (int)(i % p.n), sum);
+}
+/* END SOLUTION */
+
+/* SOLUTION: plan: large tiles or small, and how many splits, by the time that the slowest
+   multiprocessor takes, in tiles of k (about 35 lines). */
+typedef struct plan {
+    bool large;
+    int splits, tiles; /* tiles of k a split */
+} plan;
+
+#define MOST_SPLITS 32
+#define BEGIN_BLOCK 4.0  /* tiles of k: the first copies, and the way out */
+#define SECOND      3.0  /* the second kernel */
+#define A_FLOAT     2e-6 /* of a split, written and read */
+
+static double cycles(const product *p, const product_room *room, plan by)
+{
+    const int tile_m = by.large ? 256 : 128;
+    const double blocks = ((p->m - 1) / tile_m + 1.0) * ((p->n - 1) / TILE_N + 1) * by.splits;
+    const double each = by.tiles + BEGIN_BLOCK, busy = ceil(blocks / room->processors);
+    const double second = SECOND + A_FLOAT * by.splits * p->m * p->n;
+    return busy * each * (by.large ? 1.0 : 0.55) + (by.splits > 1 ? second : 0.0);
+}
+
+static plan plan_of(const product *p, const product_room *room)
+{
+    plan best = {false, 1, (p->k - 1) / TILE_K + 1};
+    const int all = best.tiles;
+    for (int i = 0; i < (room->large ? 2 : 1) * MOST_SPLITS; i++) {
+        plan one = {i >= MOST_SPLITS, i % MOST_SPLITS + 1, 0};
+        one.tiles = (all - 1) / one.splits + 1;
+        if ((one.splits - 1) * one.tiles >= all) continue; /* the last one would have nothing */
+        if (one.splits > 1 &&
+            (p->n % 2 != 0 || (size_t)p->m * p->n * one.splits > room->parts_floats))
+            continue;
+        if (cycles(p, room, one) < cycles(p, room, best)) best = one;
+    }
+    return best;
+}
+/* END SOLUTION */
+
+/* SOLUTION: the launch (about 40 lines). */
+template <bool A_TURNED, bool B_TURNED, int DOWN, int STAGES>
+static cudaError_t launch_tiles(const product *p, const product_room *room, plan by,
+                                cudaStream_t stream)
+{
+    enum { TILE_M = DOWN * SIDE, BYTES = STAGES * (TILE_M + TILE_N) * TILE_K * 2 };
+    const dim3 grid(((p->m - 1) / TILE_M + 1) * ((p->n - 1) / TILE_N + 1), by.splits);
+    CUDA_CHECK(cudaFuncSetAttribute(product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+    product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>
+        <<<grid, DOWN * 64, BYTES, stream>>>(*p, by.tiles, by.splits > 1 ? room->parts : NULL);
+    if (by.splits > 1) {
+        const size_t pairs = (size_t)p->m * p->n / 2;
+        parts_kernel<<<(unsigned)((pairs - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts,
+                                                                            by.splits);
+    }
+    return cudaGetLastError();
+}
+
+template <bool A_TURNED, bool B_TURNED>
+static cudaError_t launch(const product *p, const product_room *room, cudaStream_t stream)
+{
+    const plan by = plan_of(p, room);
+    return by.large ? launch_tiles<A_TURNED, B_TURNED, 4, 4>(p, room, by, stream)
+                    : launch_tiles<A_TURNED, B_TURNED, 2, 3>(p, room, by, stream);
+}
+/* END SOLUTION */
+
+/** m, n and k are at least 1. */
+static inline cudaError_t multiply(const product *p, const product_room *room, cudaStream_t stream)
+{
+    /* SOLUTION: one of three (about 5 lines). */
+    switch (p->kind) {
+    case NT: return launch<false, false>(p, room, stream);
+    case NN: return launch<false, true>(p, room, stream);
+    case TN: return launch<true, true>(p, room, stream);
+    }
+    /* END SOLUTION */
+    return cudaErrorNotSupported;
+}
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * 510_tokens.cuh: what stands at both ends of the network, and what moves numbers and computes
+ * nothing: rows for tokens, the loss with its gradient, heads, and weights rounded to bf16.
+ *
+ * The loss. Logits are the largest array there is: 50,257 for each token. They are in memory for a
+ * part of the tokens at a time, and their gradient takes their place: a block reads a row for its
+ * maximum and sum at once (304's online form), and reads it again, from a cache, to overwrite it.
+ */
+#ifndef TOKENS_CUH
+#define TOKENS_CUH
+
+#include "510_rows.cuh"
+#include <float.h>
+
+/* SOLUTION: embed_kernel, 8 channels a thread: from the parameters in fp32, rounded once (about 15
+   lines). */
+__global__ static void embed_kernel(bf16 *x, const int *tokens, const float *wte, const float *wpe,
+                                    size_t chunks, int seq, int channels)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= chunks) return;
+    const size_t row = i * 8 / channels, col = i * 8 % channels;
+    const float *token = wte + (size_t)tokens[row] * channels + col;
+    const float *place = wpe + row % seq * channels + col;
+    eight sum;
+    for (int e = 0; e < 8; e++) sum.v[e] = token[e] + place[e];
+    store_eight(x + i * 8, sum);
+}
+/* END SOLUTION */
+
+/* SOLUTION: merge, of two maxima and what is summed relative to them; loss_kernel, a block a row
+   (about 60 lines). */
+#define LOSS_THREADS 256
+
+/** sum of e^(x - high) */
+struct online {
+    float high, sum;
+};
+
+__device__ __forceinline__ static online merge(online a, online b)
+{
+    const float high = fmaxf(a.high, b.high);
+    return {high, a.sum * __expf(a.high - high) + b.sum * __expf(b.high - high)};
+}
+
+__device__ static online over_block(online mine)
+{
+    __shared__ online parts[LOSS_THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2)
+        mine = merge(mine, {__shfl_xor_sync(0xffffffffu, mine.high, distance),
+                            __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = mine;
+    __syncthreads(); /* every warp has left its part */
+    mine = parts[0];
+    for (int w = 1; w < LOSS_THREADS / 32; w++) mine = merge(mine, parts[w]);
+    return mine;
+}
+
+/** logits [rows x pitch] become their gradient; behind the vocabulary they become 0. */
+__global__ static void loss_kernel(float *losses, bf16 *logits, const int *targets, int vocab,
+                                   int pitch, float scale)
+{
+    bf16 *row = logits + (size_t)blockIdx.x * pitch;
+    const int target = targets[blockIdx.x], whole = vocab / 8 * 8;
+    online all = {-FLT_MAX, 0.0f};
+    for (int c = threadIdx.x * 8; c < whole; c += LOSS_THREADS * 8) {
+        const eight x = load_eight(row + c);
+        online eight_of_them = {x.v[0], 0.0f};
+        for (int e = 1; e < 8; e++) eight_of_them.high = fmaxf(eight_of_them.high, x.v[e]);
+        for (int e = 0; e < 8; e++) eight_of_them.sum += __expf(x.v[e] - eight_of_them.high);
+        all = merge(all, eight_of_them);
+    }
+    for (int c = whole + threadIdx.x; c < vocab; c += LOSS_THREADS)
+        all = merge(all, {__bfloat162float(row[c]), 1.0f});
+    all = over_block(all);
+    if (threadIdx.x == 0)
+        losses[blockIdx.x] = scale * (logf(all.sum) + all.high - __bfloat162float(row[target]));
+    __syncthreads(); /* the target's logit has been read */
+    for (int c = threadIdx.x * 8; c < pitch; c += LOSS_THREADS * 8) {
+        const uint4 bits = *(const uint4 *)(row + c);
+        const bf16 *x = (const bf16 *)&bits;
+        eight grad;
+        for (int e = 0; e < 8; e++) {
+            const float p = c + e < vocab ? __expf(__bfloat162float(x[e]) - all.high) / all.sum : 0;
+            grad.v[e] = scale * (p - (c + e == target ? 1.0f : 0.0f));
+        }
+        store_eight(row + c, grad);
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: heads_kernel, as 508's but a chunk of 8 a thread; round_kernel and widen_kernel, 8 a
+   thread (about 45 lines). */
+/** Rows [batch x seq x parts x heads x dim] to or from [parts x batch x heads x seq x dim]. */
+template <bool SPLIT>
+__global__ static void heads_kernel(uint4 *to, const uint4 *from, size_t chunks, int parts,
+                                    int batch, int seq, int heads, int width)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; /* along rows */
+    if (i >= chunks) return;
+    size_t d = i % width, rest = i / width; /* width: chunks of a head */
+    const size_t head = rest % heads;
+    rest /= heads;
+    const size_t part = rest % parts;
+    rest /= parts;
+    const size_t t = rest % seq, b = rest / seq;
+    const size_t at = (((part * batch + b) * heads + head) * seq + t) * width + d;
+    if (SPLIT)
+        to[at] = from[i];
+    else
+        to[i] = from[at];
+}
+
+__global__ static void round_kernel(bf16 *to, const float *from, size_t chunks)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= chunks) return;
+    const float4 low = ((const float4 *)from)[2 * i], high = ((const float4 *)from)[2 * i + 1];
+    store_eight(to + i * 8, {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w});
+}
+
+__global__ static void widen_kernel(float *to, const bf16 *from, size_t chunks)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= chunks) return;
+    const eight x = load_eight(from + i * 8);
+    ((float4 *)to)[2 * i] = make_float4(x.v[0], x.v[1], x.v[2], x.v[3]);
+    ((float4 *)to)[2 * i + 1] = make_float4(x.v[4], x.v[5], x.v[6], x.v[7]);
+}
+/* END SOLUTION */
+
+#define CHUNK_THREADS 256
+
+static inline unsigned chunk_blocks(size_t chunks)
+{
+    return (unsigned)((chunks + CHUNK_THREADS - 1) / CHUNK_THREADS);
+}
+
+/** x [batch x seq x channels] = wte[token] + wpe[place] */
+static inline cudaError_t embed(bf16 *x, const int *tokens, const float *wte, const float *wpe,
+                                int batch, int seq, int channels, cudaStream_t stream)
+{
+    /* SOLUTION: the launch (about 3 lines). */
+    const size_t chunks = (size_t)batch * seq * channels / 8;
+    embed_kernel<<<chunk_blocks(chunks), CHUNK_THREADS, 0, stream>>>(x, tokens, wte, wpe, chunks,
+                                                                     seq, channels);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/** losses [rows]: of each row, times scale; logits [rows x pitch] become their gradient, times it
+ */
+static inline cudaError_t loss_in_place(float *losses, bf16 *logits, const int *targets, int rows,
+                                        int vocab, int pitch, float scale, cudaStream_t stream)
+{
+    /* SOLUTION: the launch (about 2 lines). */
+    loss_kernel<<<rows, LOSS_THREADS, 0, stream>>>(losses, logits, targets, vocab, pitch, scale);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/** heads [parts x batch x heads x seq x dim] = rows [batch x seq x parts x heads x dim], or,
+ * without split, the other way round. */
+static inline cudaError_t move_heads(bool split, bf16 *to, const bf16 *from, int parts, int batch,
+                                     int seq, int heads, int dim, cudaStream_t stream)
+{
+    /* SOLUTION: one of two launches (about 5 lines). */
+    const size_t chunks = (size_t)parts * batch * seq * heads * dim / 8;
+    auto *kernel = split ? heads_kernel<true> : heads_kernel<false>;
+    kernel<<<chunk_blocks(chunks), CHUNK_THREADS, 0, stream>>>(
+        (uint4 *)to, (const uint4 *)from, chunks, parts, batch, seq, heads, dim / 8);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/** count is a multiple of 8. */
+static inline cudaError_t round_all(bf16 *to, const float *from, size_t count, cudaStream_t stream)
+{
+    /* SOLUTION: the launch (about 2 lines). */
+    round_kernel<<<chunk_blocks(count / 8), CHUNK_THREADS, 0, stream>>>(to, from, count / 8);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+static inline cudaError_t widen_all(float *to, const bf16 *from, size_t count, cudaStream_t stream)
+{
+    /* SOLUTION: the launch (about 2 lines). */
+    widen_kernel<<<chunk_blocks(count / 8), CHUNK_THREADS, 0, stream>>>(to, from, count / 8);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+#endif

@@ -1,0 +1,52 @@
+#!/bin/sh
+# gpt2.sh: make bench LADDER=gpt2 on a tiny network: a step is right, and has no time without a GPU;
+# one that does not learn is called wrong; PyTorch, where it is, gives rows of the same table. The
+# last line counts.
+set -u
+cd "$COURSE_ROOT" || exit 2
+unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
+[ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        head -n 30 "$scratch/log" | sed 's/^/    /'
+    fi
+}
+
+bench() { # FLAG...
+    make BUILD="$COURSE_BUILD" BACKEND=cpu NO_INSTALL=1 SIZES=tiny OUTPUT="$scratch" bench LADDER=gpt2 "$@"
+}
+
+rows() { # CONDITION: there are such rows
+    awk -F '\t' '/^#/ || $1 == "what" { next } '"$1"' { found = 1 } END { exit !found }' "$scratch/gpt2.tsv"
+}
+
+no_rows() { # CONDITION
+    ! rows "$1"
+}
+
+check 'a step is measured' bench
+check 'fields of all rows' no_rows 'NF != 9'
+check 'the device is named' grep -q '^# device softgpu' "$scratch/gpt2.tsv"
+check 'right, and no time' rows '$1 == 510 && $5 == "" && $8 > 0 && $9 == "right, softgpu has no times"'
+check 'PyTorch, or not here' sh -c "grep -q 'PyTorch: not measured' '$scratch/gpt2.tsv' || grep -q 'PyTorch eager.*right' '$scratch/gpt2.tsv'"
+
+# No step changes anything.
+for file in solutions/phase5_full_network/510_*; do cp "$file" "$scratch"; done
+sed 's/CUDA_CHECK(update(net, lr/CUDA_CHECK(update(net, 0 * lr/' solutions/phase5_full_network/510_gpt2.cu >"$scratch/510_gpt2.cu"
+check 'a wrong step is measured' bench \
+    GPT2_SRC='$(foreach e,$(filter-out 510,$(GPT2)),$(wildcard solutions/phase?_*/$(e)_*.cu)) '"$scratch/510_gpt2.cu"
+check 'it is called wrong, and has no time' rows '$1 == 510 && $5 == "" && $9 == "WRONG"'
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
