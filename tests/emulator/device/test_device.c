@@ -370,6 +370,7 @@ static const struct {
      "saturate.f32"},
 };
 
+#ifndef TEST_PROGRAM /* a device in another process lends to that process alone */
 START_TEST(beside_what_is_lent_again_nothing_is_freed)
 {
     device_address large, out;
@@ -382,6 +383,7 @@ START_TEST(beside_what_is_lent_again_nothing_is_freed)
     ck_assert_msg(strstr(o.first.text, "just past the end of a 512-byte"), "%s", o.first.text);
 }
 END_TEST
+#endif
 
 START_TEST(defects_are_named)
 {
@@ -507,7 +509,9 @@ static Suite *device_suite(void)
     tcase_add_test(kernels, bad_launches_are_refused);
     tcase_add_loop_test(findings, defects_are_named, 0, sizeof defects / sizeof *defects);
     tcase_add_loop_test(findings, causes_are_told, 0, sizeof causes / sizeof *causes);
+#ifndef TEST_PROGRAM
     tcase_add_test(findings, beside_what_is_lent_again_nothing_is_freed);
+#endif
     tcase_add_test(findings, uninitialised_global_memory);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_add_checked_fixture(cases[i], open_device, close_device);
