@@ -159,7 +159,7 @@ FLAGS_course         := -fPIC -fno-semantic-interposition
 FLAGS_grader         := -Igrader -Iemulator -Itests $(PHASES:%=-I%) -isystem emulator/include
 FLAGS_worker_cpu     := -Igrader -Igrader/worker -Iemulator
 FLAGS_worker_python  := $(FLAGS_worker_cpu) -fPIC -DWITH_PYTHON
-FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include
+FLAGS_worker_softgpu := $(FLAGS_worker_cpu) -DWITH_CUDA -DWITH_SOFTGPU -isystem emulator/include -isystem emulator/include/libraries
 FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE)'
 FLAGS_worker_python_softgpu := $(FLAGS_worker_softgpu) -fPIC -DWITH_PYTHON
 FLAGS_worker_python_cuda    := $(FLAGS_worker_cuda) -fPIC -DWITH_PYTHON
@@ -413,7 +413,7 @@ $(BUILD)/train_from_nvme: $(call PROGRAM_O,$(wildcard programs/train_from_nvme/*
 
 # instructor
 BENCH = $${OUTPUT:-results}
-bench: ## matrix products, launches and ResNet-18, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
+bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
 	$(if $(filter-out matmul mnist gpt2,$(LADDER)),$(error LADDER is matmul, mnist, gpt2, or nothing))
 	$(if $(filter mnist gpt2,$(LADDER)),,$(MAKE) bench-matmul)
 	$(if $(filter matmul gpt2,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
