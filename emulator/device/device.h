@@ -95,6 +95,8 @@ device_status device_alloc(device *, uint64_t bytes, device_address *address);
  *  then get the same addresses. */
 device_status device_lend(device *, uint64_t bytes, device_address *address);
 device_status device_free(device *, device_address);
+/** Of memory that no program knew of: who reads there later has not read what was freed. */
+device_status device_free_unused(device *, device_address);
 /** The live allocation that holds `address`: its base and size. */
 device_status device_find(device *, device_address address, device_address *base, uint64_t *bytes);
 /** Bytes free and in all. */

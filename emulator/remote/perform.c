@@ -127,7 +127,8 @@ device_status do_free(message *m)
     if (m->supervisor != watch_owns(m->at->watch, address)) return DEVICE_BAD_ADDRESS;
     if (m->supervisor) watch_disown(m->at->watch, address);
     device_find(m->device, address, &base, &bytes);
-    device_status status = device_free(m->device, address);
+    const bool unused = m->supervisor && m->q->word[1];
+    device_status status = (unused ? device_free_unused : device_free)(m->device, address);
     if (!status && !m->supervisor) watch_freed(m->at->watch, bytes);
     return status;
 }

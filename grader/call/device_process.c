@@ -289,13 +289,16 @@ bool device_process_is_whole(device_process *d, const wire_argument *w)
            read_pieces(d, w->device, w->address - w->before, w->before, is_canary, NULL);
 }
 
+/* A decoy was nobody's, so that nobody reads what was freed where it lay. */
+enum { UNUSED = 1 };
+
 void device_process_release(device_process *d, bool relocate)
 {
     while (d->lent_count > 0) release(d, d->lent[--d->lent_count]);
     for (uint32_t i = 0; i < d->devices; i++) {
         if (relocate && !d->decoys[i]) allocate(d, i, DECOY_BYTES, &d->decoys[i]);
         if (relocate || !d->decoys[i]) continue;
-        release(d, (struct lent){i, d->decoys[i]});
+        done(d, (remote_request){.verb = REMOTE_FREE, .device = i, .word = {d->decoys[i], UNUSED}});
         d->decoys[i] = 0;
     }
 }

@@ -26,12 +26,9 @@ void freed_note(device *d, uint64_t offset, uint64_t bytes)
     d->freed[slot].bytes = bytes;
 }
 
-void freed_forget(device *d, uint64_t offset, uint64_t bytes)
+void freed_forget_last(device *d)
 {
-    for (size_t i = 0; i < sizeof d->freed / sizeof *d->freed; i++) {
-        const uint64_t begin = d->freed[i].offset, end = begin + d->freed[i].bytes;
-        if (begin < offset + bytes && offset < end) d->freed[i].bytes = 0;
-    }
+    d->freed[--d->freed_count % (sizeof d->freed / sizeof *d->freed)].bytes = 0;
 }
 
 bool freed_find(const device *d, uint64_t offset, uint64_t *base, uint64_t *bytes)

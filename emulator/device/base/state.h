@@ -3,7 +3,7 @@
  *
  * Interface
  *   fail                                 why a call of device.h did
- *   freed_note, freed_forget, freed_find, freed_below  ranges freed not long ago
+ *   freed_note, freed_find, freed_below  ranges freed not long ago
  *   is_admitted                          memory of the host's
  */
 #ifndef SOFTGPU_DEVICE_STATE_H
@@ -76,8 +76,8 @@ device_status fail(device *, device_status, const char *format, ...)
 
 /** The range is freed now. */
 void freed_note(device *, uint64_t offset, uint64_t bytes);
-/** Somebody has a part of it again: what lies beside that part is past its end, not freed. */
-void freed_forget(device *, uint64_t offset, uint64_t bytes);
+/** It was never anybody's. */
+void freed_forget_last(device *);
 /** A range freed not long ago that holds `offset`. */
 bool freed_find(const device *, uint64_t offset, uint64_t *base, uint64_t *bytes);
 /** The one that ended last before `offset`. */

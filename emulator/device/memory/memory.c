@@ -30,7 +30,6 @@ static void own(device *d, uint64_t offset, uint64_t bytes, bool yes)
 static device_address begin(device *d, uint64_t offset, uint64_t bytes)
 {
     own(d, offset, bytes, true);
-    freed_forget(d, offset, bytes);
     if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) bits_set(d->initialised, offset, bytes);
     return DEVICE_BASE + offset;
 }
@@ -80,6 +79,13 @@ device_status device_free(device *d, device_address address)
     if (!module_owner(d, address) && release_range(d, address)) return DEVICE_OK;
     return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
                 (unsigned long long)address);
+}
+
+device_status device_free_unused(device *d, device_address address)
+{
+    const device_status status = device_free(d, address);
+    if (status == DEVICE_OK) freed_forget_last(d);
+    return status;
 }
 
 device_status device_find(device *d, device_address address, device_address *base, uint64_t *bytes)

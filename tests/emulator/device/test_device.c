@@ -371,11 +371,11 @@ static const struct {
 };
 
 #ifndef TEST_PROGRAM /* a device in another process lends to that process alone */
-START_TEST(beside_what_is_lent_again_nothing_is_freed)
+START_TEST(what_nobody_used_is_not_freed)
 {
     device_address large, out;
     ck_assert_int_eq(device_lend(d, 1 << 20, &large), DEVICE_OK);
-    ck_assert_int_eq(device_free(d, large), DEVICE_OK);
+    ck_assert_int_eq(device_free_unused(d, large), DEVICE_OK);
     ck_assert_int_eq(device_lend(d, 512, &out), DEVICE_OK);
     ck_assert_uint_eq(out, large);
     outcome o = run_on(out, KERNEL("st.global.u32 [%a+512], %t;"), 64);
@@ -510,7 +510,7 @@ static Suite *device_suite(void)
     tcase_add_loop_test(findings, defects_are_named, 0, sizeof defects / sizeof *defects);
     tcase_add_loop_test(findings, causes_are_told, 0, sizeof causes / sizeof *causes);
 #ifndef TEST_PROGRAM
-    tcase_add_test(findings, beside_what_is_lent_again_nothing_is_freed);
+    tcase_add_test(findings, what_nobody_used_is_not_freed);
 #endif
     tcase_add_test(findings, uninitialised_global_memory);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
