@@ -170,8 +170,7 @@ device_status device_graph_set(device *, uint32_t graph, uint32_t node,
 device_status device_graph_run(device *, uint32_t graph, uint32_t node);
 device_status device_graph_free(device *, uint32_t graph);
 
-/** From now on a launch ends at once, with a finding that says where it was. For signal handlers.
- */
+/** A launch ends at once from now on, with a finding of where it was. For signal handlers. */
 void device_interrupt(device *);
 
 /** The next queued finding. @return 0 when there is none. */
@@ -195,8 +194,7 @@ int device_count_kernel(device *, uint32_t kernel, char name[128], device_counts
 /** The statement of that number of the kernel of that number, in the order of the program; some
  *  were never executed. @return 0 when there is none. */
 int device_count_instruction(device *, uint32_t kernel, uint32_t number, device_instruction *);
-/** The counted launch of that number; only the first 10000 are kept. @return 0 when there is none.
- */
+/** The counted launch of that number, of the first 10000. @return 0 when there is none. */
 int device_count_launch(device *, uint32_t number, device_counted_launch *);
 
 #endif
