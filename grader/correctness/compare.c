@@ -26,12 +26,23 @@ static double bound_of(size_t i, const double *want, const double *scale, double
     return tolerance * (scale ? scale[i] : fmax(1.0, fabs(want[i])));
 }
 
+typedef struct comparison {
+    const float *got;
+    const double *want, *scale;
+    double tolerance;
+} comparison;
+
+static bool is_wrong(size_t i, const void *context)
+{
+    const comparison *c = context;
+    return !close_enough(c->got[i], c->want[i], bound_of(i, c->want, c->scale, c->tolerance));
+}
+
 bool is_close(layout l, const float *got, const double *want, const double *scale, double tolerance)
 {
-    for (size_t i = 0; i < l.rows * l.cols; i++) {
-        if (!close_enough(got[i], want[i], bound_of(i, want, scale, tolerance))) return false;
-    }
-    return true;
+    const size_t count = l.rows * l.cols;
+    const comparison c = {got, want, scale, tolerance};
+    return parallel_find(count, 1, is_wrong, &c) == count;
 }
 
 /* The likely mistake: what softgpu saw, else what the wrong elements have in common. */

@@ -81,28 +81,64 @@ void *array_of(element_type e, size_t count)
     return allocate(count, element_bytes(e));
 }
 
+/* Every part of an array knows where in the one sequence of random numbers it begins. */
+typedef struct filling {
+    random_state start;
+    element_type element;
+    void *x;
+    double low, high;
+} filling;
+
+static void fill_elements(size_t begin, size_t end, void *context)
+{
+    const filling *f = context;
+    random_state here = f->start;
+    random_skip(&here, begin);
+    for (size_t i = begin; i < end; i++) {
+        const double unit = (double)(random_u64(&here) >> 11) * 0x1p-53;
+        element_store(f->element, f->x, i, f->low + (f->high - f->low) * unit);
+    }
+}
+
+/* @param work that takes one random number an element */
+static void *filled(filling f, size_t count, parallel_work *work)
+{
+    f.start = running->random;
+    f.x = array_of(f.element, count);
+    parallel(count, 1, work, &f);
+    random_skip(&running->random, count);
+    return f.x;
+}
+
 void *random_of(element_type e, size_t count, double low, double high)
 {
-    void *x = array_of(e, count);
-    for (size_t i = 0; i < count; i++) {
-        const double unit = (double)(random_u64(&running->random) >> 11) * 0x1p-53;
-        element_store(e, x, i, low + (high - low) * unit);
+    return filled((filling){.element = e, .low = low, .high = high}, count, fill_elements);
+}
+
+typedef struct conversion {
+    element_type element;
+    const unsigned char *from;
+    float *to;
+} conversion;
+
+static void convert_part(size_t begin, size_t end, void *context)
+{
+    const conversion *c = context;
+    const unsigned poison = element_poison(c->element), unwritten = POISON_F32;
+    const size_t bytes = element_bytes(c->element);
+    for (size_t i = begin; i < end; i++) {
+        const float value = (float)element_value(c->element, c->from, i);
+        const bool written =
+            !isnan(value) || memcmp(c->from + i * bytes, &poison, bytes < 4 ? bytes : 4) != 0;
+        memcpy(&c->to[i], written ? (const void *)&value : &unwritten, 4);
     }
-    return x;
 }
 
 float *f32_of(element_type e, const void *array, size_t count)
 {
-    const unsigned poison = element_poison(e), unwritten = POISON_F32;
-    const size_t bytes = element_bytes(e);
-    float *x = f32_array(count);
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *at = (const unsigned char *)array + i * bytes;
-        const float value = (float)element_value(e, array, i);
-        const bool written = !isnan(value) || memcmp(at, &poison, bytes < 4 ? bytes : 4) != 0;
-        memcpy(&x[i], written ? (const void *)&value : &unwritten, 4);
-    }
-    return x;
+    conversion c = {e, array, f32_array(count)};
+    parallel(count, 1, convert_part, &c);
+    return c.to;
 }
 
 random_state *case_random(void)
@@ -115,26 +151,17 @@ float *random_f32(size_t count)
     return random_f32_between(count, -1.0f, 1.0f);
 }
 
-typedef struct uniform {
-    random_state start;
-    float *x, low, high;
-} uniform;
-
-/* Every part knows where in the one sequence of random numbers it begins. */
 static void fill_uniform(size_t begin, size_t end, void *context)
 {
-    const uniform *u = context;
-    random_state here = u->start;
+    const filling *f = context;
+    random_state here = f->start;
     random_skip(&here, begin);
-    random_fill_uniform(&here, u->x + begin, end - begin, u->low, u->high);
+    random_fill_uniform(&here, (float *)f->x + begin, end - begin, (float)f->low, (float)f->high);
 }
 
 float *random_f32_between(size_t count, float low, float high)
 {
-    uniform u = {running->random, f32_array(count), low, high};
-    parallel(count, 1, fill_uniform, &u);
-    random_skip(&running->random, count);
-    return u.x;
+    return filled((filling){.element = ELEMENT_F32, .low = low, .high = high}, count, fill_uniform);
 }
 
 float *random_normal_f32(size_t count)
@@ -144,13 +171,21 @@ float *random_normal_f32(size_t count)
     return x;
 }
 
+/* Hardly ever a number takes two: then the next takes the second, too. */
+static void fill_i32(size_t begin, size_t end, void *context)
+{
+    const filling *f = context;
+    for (size_t i = begin; i < end; i++) {
+        random_state here = f->start;
+        random_skip(&here, i);
+        const unsigned above = (unsigned)random_below(&here, (uint64_t)(f->high - f->low));
+        ((int *)f->x)[i] = (int)((unsigned)(int)f->low + above);
+    }
+}
+
 int *random_i32(size_t count, int low, int high)
 {
-    int *x = i32_array(count);
-    for (size_t i = 0; i < count; i++) {
-        x[i] = low + (int)random_below(&running->random, (uint64_t)(high - low));
-    }
-    return x;
+    return filled((filling){.element = ELEMENT_I32, .low = low, .high = high}, count, fill_i32);
 }
 
 void sprinkle_f32(float *x, size_t count, float value, int how_many)

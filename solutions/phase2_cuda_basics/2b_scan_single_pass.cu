@@ -5,7 +5,8 @@
  * before the tile. So it says at once what it has: its sum. Then it looks back, tile by tile, and
  * adds up what the others have said, until it meets one who knows the sum of everything up to its
  * own end. With that it knows its own, says so too, and stores its tile (Merrill and Garland's
- * decoupled look-back). A warp looks at 32 tiles at a time.
+ * decoupled look-back). A warp looks at 32 tiles at a time. A lane has four neighbours: it adds them
+ * up by itself, so that a warp's scan, five shuffles, serves 128 elements.
  *
  * Blocks wait here for other blocks, which is allowed only for those that have certainly begun.
  * blockIdx says nothing of that. So a block takes the number of its tile from a counter when it
@@ -16,18 +17,21 @@
  * read whole: nobody can see the new kind with the old sum, and no fence is needed.
  *
  * The cost removed: one of three trips to memory for each element, and two launches. The cost left:
- * the tiles' words must be cleared before each call, and a block that looks back computes nothing.
+ * latency. A tile takes its number, loads, looks back and stores, one after the other; and the
+ * tiles' words must be cleared before each call.
  */
 #include "basics.h"
 #include "cuda_check.h"
 #include "not_implemented.h"
 
+#include <stdint.h>
+
 /* SOLUTION: threads of a block, elements of a lane and of a tile; what a tile may have said (about
    9 lines). */
 #define THREADS 256
 #define WARPS   (THREADS / 32)
-#define ROWS    16 /* of 32 neighbours: all loads of a lane are on the way at once */
-#define TILE    (THREADS * ROWS)
+#define ROWS    8 /* of 32 lanes with four neighbours each: all loads are on the way at once */
+#define TILE    (THREADS * ROWS * 4)
 
 /* The upper half of a tile's word. The lower half is the sum. */
 typedef enum said {
@@ -81,8 +85,34 @@ __device__ static unsigned look_back(const volatile word *tiles, size_t tile)
 }
 /* END SOLUTION */
 
+/* SOLUTION: four neighbours from i on, of n, loaded and stored: 16 bytes at once where `wide`
+   (about 20 lines). */
+__device__ static uint4 load4(const int *in, size_t i, size_t n, bool wide)
+{
+    if (wide) return *(const uint4 *)(in + i);
+    uint4 x = {0, 0, 0, 0};
+    if (i < n) x.x = in[i];
+    if (i + 1 < n) x.y = in[i + 1];
+    if (i + 2 < n) x.z = in[i + 2];
+    if (i + 3 < n) x.w = in[i + 3];
+    return x;
+}
+
+__device__ static void store4(int *out, size_t i, size_t n, bool wide, uint4 x)
+{
+    if (wide) {
+        *(uint4 *)(out + i) = x;
+        return;
+    }
+    if (i < n) out[i] = x.x;
+    if (i + 1 < n) out[i + 1] = x.y;
+    if (i + 2 < n) out[i + 2] = x.z;
+    if (i + 3 < n) out[i + 3] = x.w;
+}
+/* END SOLUTION */
+
 /* SOLUTION: scan_kernel: take a number, scan that tile, say its sum, look back, say the sum of all,
-   store (about 50 lines). */
+   store (about 53 lines). */
 __global__ static void scan_kernel(int *out, const int *in, size_t n, word *tiles,
                                    unsigned *next_tile)
 {
@@ -91,18 +121,17 @@ __global__ static void scan_kernel(int *out, const int *in, size_t n, word *tile
     __syncthreads(); /* number is there */
     size_t tile = number;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    size_t first = tile * TILE + warp * (ROWS * 32) + lane;
+    size_t first = tile * TILE + warp * (ROWS * 128) + lane * 4;
+    bool wide = (tile + 1) * TILE <= n && ((uintptr_t)in | (uintptr_t)out) % sizeof(uint4) == 0;
 
-    unsigned x[ROWS], of_warp = 0;
+    uint4 x[ROWS];
+    unsigned start[ROWS], of_warp = 0;
+#pragma unroll
+    for (int row = 0; row < ROWS; row++) x[row] = load4(in, first + row * 128, n, wide);
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
-        size_t i = first + row * 32;
-        x[row] = i < n ? in[i] : 0;
-    }
-#pragma unroll
-    for (int row = 0; row < ROWS; row++) {
-        unsigned sum = warp_scan(x[row]);
-        x[row] = of_warp + sum - x[row]; /* what comes before it in this warp */
+        unsigned own = x[row].x + x[row].y + x[row].z + x[row].w, sum = warp_scan(own);
+        start[row] = of_warp + sum - own; /* what comes before the lane's four in this warp */
         of_warp += __shfl_sync(0xffffffff, sum, 31);
     }
     if (lane == 0) sums[warp] = of_warp;
@@ -125,8 +154,12 @@ __global__ static void scan_kernel(int *out, const int *in, size_t n, word *tile
     before += before_tile;
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
-        size_t i = first + row * 32;
-        if (i < n) out[i] = before + x[row];
+        uint4 y;
+        y.x = before + start[row];
+        y.y = y.x + x[row].x;
+        y.z = y.y + x[row].y;
+        y.w = y.z + x[row].z;
+        store4(out, first + row * 128, n, wide, y);
     }
 }
 /* END SOLUTION */

@@ -118,17 +118,17 @@ static const grading_case cases[] = {
 
 static const speed_test speed[] = {
     {.metric =
-         "of the bandwidth of a copy on the device, sigmoid of 2^26 floats, 2048 blocks of 256",
+         "of the bandwidth of a copy on the device, sigmoid of 2^24 floats, 2048 blocks of 256",
      .function = "elementwise",
      .baseline = "baseline_device_copy",
      .run = run_timed,
-     .shape = {ELEMENTWISE_SIGMOID, 1 << 26, 2048, 256},
+     .shape = {ELEMENTWISE_SIGMOID, 1 << 24, 2048, 256},
      .varied = 1,
      .where = ON_GPU,
      .threshold = 0.6,
-     .bytes = 8.0 * (1 << 26),
+     .bytes = 8.0 * (1 << 24),
      .peer_share = 0.88,
-     .peer_bytes = 8.0 * (1 << 26)},
+     .peer_bytes = 8.0 * (1 << 24)},
     {0},
 };
 

@@ -78,16 +78,16 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 8192 x 8192",
+    {.metric = "of the bandwidth of a copy on the device, 4096 x 4096",
      .function = "transpose",
      .baseline = "baseline_straight_copy",
      .run = run_timed,
-     .shape = {8192, 8192},
+     .shape = {4096, 4096},
      .where = ON_GPU,
      .threshold = 0.6,
-     .bytes = 8.0 * 8192 * 8192,
+     .bytes = 8.0 * 4096 * 4096,
      .peer_share = 0.88,
-     .peer_bytes = 8.0 * 8192 * 8192},
+     .peer_bytes = 8.0 * 4096 * 4096},
     {0},
 };
 
