@@ -1,6 +1,7 @@
 /*
  * gpt2.c: a training step in tokens a second, beside PyTorch where a python3 has it: 510's in bf16,
- * and 508's with fp32's accuracy, its linear layers by 4g (gpt2_layers.cu).
+ * and 508's with fp32's accuracy, its linear layers by 4g (gpt2_layers.cu), its attention in the
+ * same way (gpt2_attention.cu).
  *
  *   bench_gpt2 [tiny]     TSV on stdout
  *

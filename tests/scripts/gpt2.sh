@@ -1,7 +1,7 @@
 #!/bin/sh
 # gpt2.sh: make bench LADDER=gpt2 on a tiny network: a step is right, and has no time without a GPU;
 # one that does not learn is called wrong; PyTorch, where it is, gives rows of the same table; and
-# the linear layer by 4g is as accurate as fp32. The last line counts.
+# its layers in fp32 are as accurate as that. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
@@ -54,11 +54,11 @@ check 'the step in fp32 is still right' rows '$1 == "508 on 4g" && $9 == "right,
 layers() {
     set --
     for exercise in 209 302 401 4g; do set -- "$@" solutions/phase?_*/"$exercise"_*.cu; done
-    emulator/cucc tests/programs/gpt2_layers.c bench/gpt2_layers.cu "$@" -Icommon -Iphase2_cuda_basics \
+    emulator/cucc tests/programs/gpt2_layers.c bench/gpt2_layers.cu bench/gpt2_attention.cu "$@" -Icommon -Iphase2_cuda_basics \
         -Iphase3_layers -Iphase4_optimization -L"$COURSE_BUILD" -lcourse -Xlinker -rpath="$COURSE_BUILD" \
         -lm -o "$scratch/layers" && "$scratch/layers"
 }
-check 'its linear layer is right' layers
+check 'its layers are right' layers
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
