@@ -478,13 +478,14 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 	echo 'link $@'
 	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-# A training step of GPT-2, by the exercises that 510 stands on.
-GPT2     = 208 210 302 314 3a 4c 4d 510
+# Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
+# bench/gpt2_attention.cu for 313.
+GPT2     = 208 209 210 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
 GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*.cu))
 
 bench-gpt2: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/gpt2.c $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
+	$(CUDA_CC) bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_gpt2" $$SIZES >"$(BENCH)/gpt2.tsv.new"
 	for python in $${PYTHON:-python3 /usr/bin/python3}; do \
 	    if "$$python" -c 'import torch' 2>/dev/null; then "$$python" bench/gpt2_torch.py $$SIZES >>"$(BENCH)/gpt2.tsv.new"; exit; fi; \

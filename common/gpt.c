@@ -123,10 +123,12 @@ size_t gpt_checkpoint_bytes(const gpt_config *c)
     return sizeof(gpt_checkpoint) + 3 * gpt_params(c) * sizeof(float);
 }
 
+#define DEVIATION 0.02f
+
 void gpt_init(float *params, const gpt_config *c, uint64_t seed)
 {
     random_state rng = random_seed(seed);
-    const float deviation = 0.02f, behind = 0.02f / sqrtf(2.0f * (float)c->layers);
+    const float behind = DEVIATION / sqrtf(2.0f * (float)c->layers);
     for (int i = 0; i < gpt_arrays(c); i++) {
         const gpt_array a = gpt_array_at(c, i);
         const int part =
@@ -134,8 +136,13 @@ void gpt_init(float *params, const gpt_config *c, uint64_t seed)
         const float value = part == LN1_W || part == LN2_W ? 1.0f : 0.0f;
         if (a.matrix)
             random_fill_normal(&rng, params + a.begin, a.rows * a.cols,
-                               part == PROJ_W || part == FCPROJ_W ? behind : deviation);
+                               part == PROJ_W || part == FCPROJ_W ? behind : DEVIATION);
         else
             for (size_t k = 0; k < a.cols; k++) params[a.begin + k] = value;
     }
+}
+
+double gpt_first_loss(const gpt_config *c)
+{
+    return log(c->vocab) + c->channels * (double)DEVIATION * (double)DEVIATION / 2;
 }

@@ -74,6 +74,14 @@ gpt_array gpt_array_at(const gpt_config *config, int number);
  *  0.02, those that add to x (proj_w, fcproj_w) less by the root of 2 layers; ln_w 1; else 0. */
 void gpt_init(float *params, const gpt_config *config, uint64_t seed);
 
+/**
+ * The mean loss of such a network, over targets drawn at random. A row of lnf has C numbers of
+ * variance 1, so a logit is normal with variance C 0.02^2, and the mean of e to it is
+ * e^(C 0.02^2 / 2).
+ * @return ln V + C 0.02^2 / 2
+ */
+double gpt_first_loss(const gpt_config *config);
+
 /* ---- training and checkpoints (509) -----------------------------------------------------------
  */
 

@@ -70,6 +70,13 @@ START_TEST(test_init)
 }
 END_TEST
 
+/* Not ln 50257 = 10.825: the logits of a new network are not all 0. */
+START_TEST(test_first_loss)
+{
+    ck_assert_double_eq_tol(gpt_first_loss(&gpt2), 10.9785, 1e-4);
+}
+END_TEST
+
 Suite *suite_gpt(void)
 {
     Suite *suite = suite_create("gpt");
@@ -78,6 +85,7 @@ Suite *suite_gpt(void)
     tcase_add_test(tests, test_arrays_have_no_gaps);
     tcase_add_test(tests, test_heads_divide_channels);
     tcase_add_test(tests, test_init);
+    tcase_add_test(tests, test_first_loss);
     suite_add_tcase(suite, tests);
     return suite;
 }

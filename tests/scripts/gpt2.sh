@@ -1,7 +1,7 @@
 #!/bin/sh
 # gpt2.sh: make bench LADDER=gpt2 on a tiny network: a step is right, and has no time without a GPU;
-# one that does not learn is called wrong; PyTorch, where it is, gives rows of the same table. The
-# last line counts.
+# one that does not learn is called wrong; PyTorch, where it is, gives rows of the same table; and
+# its layers in fp32 are as accurate as that. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
@@ -39,6 +39,7 @@ check 'a step is measured' bench
 check 'fields of all rows' no_rows 'NF != 9'
 check 'the device is named' grep -q '^# device softgpu' "$scratch/gpt2.tsv"
 check 'right, and no time' rows '$1 == 510 && $5 == "" && $8 > 0 && $9 == "right, softgpu has no times"'
+check 'so is the step in fp32' rows '$1 == "508 on 4g" && $2 == "fp32" && $5 == "" && $8 > 0 && $9 == "right, softgpu has no times"'
 check 'PyTorch, or not here' sh -c "grep -q 'PyTorch: not measured' '$scratch/gpt2.tsv' || grep -q 'PyTorch eager.*right' '$scratch/gpt2.tsv'"
 
 # No step changes anything.
@@ -47,6 +48,17 @@ sed 's/CUDA_CHECK(update(net, lr/CUDA_CHECK(update(net, 0 * lr/' solutions/phase
 check 'a wrong step is measured' bench \
     GPT2_SRC='$(foreach e,$(filter-out 510,$(GPT2)),$(wildcard solutions/phase?_*/$(e)_*.cu)) '"$scratch/510_gpt2.cu"
 check 'it is called wrong, and has no time' rows '$1 == 510 && $5 == "" && $9 == "WRONG"'
+
+check 'the step in fp32 is still right' rows '$1 == "508 on 4g" && $9 == "right, softgpu has no times"'
+
+layers() {
+    set --
+    for exercise in 209 302 401 4g; do set -- "$@" solutions/phase?_*/"$exercise"_*.cu; done
+    emulator/cucc tests/programs/gpt2_layers.c bench/gpt2_layers.cu bench/gpt2_attention.cu "$@" -Icommon -Iphase2_cuda_basics \
+        -Iphase3_layers -Iphase4_optimization -L"$COURSE_BUILD" -lcourse -Xlinker -rpath="$COURSE_BUILD" \
+        -lm -o "$scratch/layers" && "$scratch/layers"
+}
+check 'its layers are right' layers
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -68,6 +68,8 @@ void gpt_expect_arrays_within(double of_largest, double of_norm, const gpt_confi
                               const char *what, const gpt_suspicion *suspicions);
 /** What became of a loss. @param what e.g. "the loss of step 3" */
 void gpt_expect_loss(const char *what, float got, double want, double tolerance);
+/** The loss of gpt_init's parameters, over random targets. */
+void gpt_expect_first_loss(const gpt_config *, float got);
 /** Multiply-adds of a forward pass in its products, times two. */
 double gpt_forward_flop(const gpt_config *, double tokens);
 
