@@ -6,9 +6,9 @@
  *     // WRONG: case | text | condition      must fail in that case with that text, or with that
  *                                            finding of softgpu
  *     // RIGHT: what is different            must pass all cases and, on softgpu, all traffic tests
- *     // SLOW: metric | text                 must pass all cases and, on softgpu, fail that traffic
- *                                            test with that text; on the CPU, that timing ("too
- *                                            slow")
+ *     // SLOW: metric | text                 must be right and, on softgpu, fail that traffic test
+ *                                            with that text; on the CPU, that timing ("too slow");
+ *                                            on a GPU it must pass all cases
  *     // FAST: case | text                   quicker than the honest one, and wrong: as above, and
  *                                            not a point
  *     // HOSTILE: where | text | condition   must fail there with that text: in a case, in a timing
