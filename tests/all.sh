@@ -104,7 +104,7 @@ solutions_are_right() {
 # A test may be there that nobody has measured yet.
 tests_are_as_measured() {
     tools/tests_of.awk "$logs/solutions.json" | cut -f 1-6 >"$logs/tests"
-    for measured in docs/results/*/{results,ladder}.json; do
+    for measured in docs/results/*/*.json; do
         [ -e "$measured" ] || continue
         ! tools/tests_of.awk "$measured" | cut -f 1-6 | grep -vxFf "$logs/tests" || return 1
     done
