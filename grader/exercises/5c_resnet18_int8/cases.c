@@ -225,9 +225,11 @@ static void expect_scales(const float *scales, const float *params, const float 
 
 /* Half a step and, where a weight lies near a tie and may go either way, what one of it is; most
  * numbers have no such weight. */
-#define STEP   0.7
-#define NEARLY 0.51
-#define SHARE  0.01 /* of numbers that may be off by more than that */
+#define STEP          0.7
+#define NEARLY        0.51
+#define SHARE         0.01 /* of numbers that may be off by more than that */
+
+#define INVALID_VALUE 1 /* cudaErrorInvalidValue */
 
 static size_t pixels_of(int batch, int size)
 {
@@ -379,12 +381,22 @@ static void expect_bytes(size_t tensors)
            said, RESNET18_PARAMS, tensors, most);
 }
 
+static void expect_refused(int batch, int size)
+{
+    call_refused(INVALID_VALUE, "resnet18_forward_int8",
+                 ARGS(handle(0), out_f32("logits", logits_for(1), RESNET18_CLASSES), null_pointer(),
+                      in_f32("x", f32_array(pixels_of(1, 32)), pixels_of(1, 32)), i32(batch),
+                      i32(size), stream()));
+}
+
 /* shape: images to calibrate with, their size; batch, size, and so on of one network */
 static void tensor_by_tensor(const long *shape)
 {
     const float *params = resnet_params(), *x = resnet_images((int)shape[0], (int)shape[1]);
     const float *scales = create(0, params, x, (int)shape[0], (int)shape[1]);
     size_t most = 0;
+    expect_refused(1, 31);
+    expect_refused(-1, 32);
     expect_bytes(0);
     for (int i = 2; i + 1 < SHAPE_MAX && shape[i + 1] > 0; i += 2) {
         const int batch = (int)shape[i], size = (int)shape[i + 1];
@@ -445,7 +457,7 @@ static void two_networks(const long *shape)
 
 static void refused_create(float *x, int count, int size)
 {
-    call_refused(1, "resnet18_create_int8", /* cudaErrorInvalidValue */
+    call_refused(INVALID_VALUE, "resnet18_create_int8",
                  ARGS(handle_out(0), host(in_f32("h_params", resnet_params(), RESNET18_FLOATS)),
                       host(in_f32("h_images", x, pixels_of(2, 32))), i32(count), i32(size)));
 }
@@ -460,15 +472,6 @@ static void refused(const long *shape)
     refused_create(x, 2, 32);
     x[pixels_of(2, 32) - 1] = -INFINITY;
     refused_create(x, 2, 32);
-    x[pixels_of(2, 32) - 1] = 0.0f;
-    create(0, resnet_params(), x, 1, 32);
-    static const int calls[][2] = {{1, 31}, {-1, 32}};
-    for (int i = 0; i < 2; i++)
-        call_refused(1, "resnet18_forward_int8",
-                     ARGS(handle(0), out_f32("logits", logits_for(1), RESNET18_CLASSES),
-                          null_pointer(), in_f32("x", x, pixels_of(2, 32)), i32(calls[i][0]),
-                          i32(calls[i][1]), stream()));
-    release(0);
 }
 
 /* How far logits may be from those of the network in double: the root mean square of the
@@ -546,7 +549,8 @@ static const grading_case cases[] = {
 
 /* ---- what it costs --------------------------------------------------------------------------- */
 
-#define COUNTED 2 /* no other case has this network */
+#define COUNTED    2   /* no other case has this network */
+#define OFF_BEYOND 0.6 /* of logits where one other image was to calibrate with */
 
 /* The baseline of 505 has a network in each call. shape: batch, size */
 static void run_counted(const char *function, const long *shape)
@@ -564,7 +568,7 @@ static void run_counted(const char *function, const long *shape)
     call_aside("resnet18_free_int8", ARGS(handle(COUNTED))); /* NULL at first */
     call_aside("resnet18_create_int8",
                ARGS(handle_out(COUNTED), host(in_f32("h_params", resnet_params(), RESNET18_FLOATS)),
-                    host(in_f32("h_images", x, pixels_of(batch, size))), i32(batch), i32(size)));
+                    host(in_f32("h_images", x, pixels_of(1, size))), i32(1), i32(size)));
     argument forward[] = {handle(COUNTED), rows,      null_pointer(), images,
                           i32(batch),      i32(size), stream()};
     if (call_is_timed()) call_aside(function, forward, 7); /* which allocates */
@@ -573,7 +577,7 @@ static void run_counted(const char *function, const long *shape)
     const resnet_reference r =
         reference_resnet18(resnet_params(), x + one * pixels_of(1, size), 1, size, false);
     const double off = distance(logits + one * RESNET18_CLASSES, r.logits, RESNET18_CLASSES);
-    expect(off <= 2 * OFF, "logits[%zu] are off by %.2g of their root mean square", one, off);
+    expect(off <= OFF_BEYOND, "logits[%zu] are off by %.2g of their root mean square", one, off);
 }
 
 #define FLOP_OF_AN_IMAGE 3.64e9 /* of 224 x 224 */
