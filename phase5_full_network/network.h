@@ -4,8 +4,8 @@
  * h_ is host memory, d_ is device memory; pointers are aligned to their elements and to nothing
  * more. The network of 501 is that of exercise 112 (cpu.h): 784 inputs, 128 hidden units with ReLU,
  * 10 logits; parameters in one array: w1[128 x 784], bias1[128], w2[10 x 128], bias2[10]. That of
- * 504 to 507 is ResNet-18 (resnet18.h in common/), that of 508 to 510 a GPT (gpt.h), that of 511 an
- * autoencoder (autoencoder.h).
+ * 504 to 507, and 5c, is ResNet-18 (resnet18.h in common/), that of 508 to 510 a GPT (gpt.h), of
+ * 511 an autoencoder (autoencoder.h).
  */
 #ifndef COURSE_NETWORK_H
 #define COURSE_NETWORK_H
@@ -386,10 +386,9 @@ typedef struct resnet18_int8 resnet18_int8;
 cudaError_t resnet18_create_int8(resnet18_int8 **net, const float *h_params, const float *h_images,
                                  int count, int size);
 /**
- * The first call of a batch or size larger than any before may allocate. The same image gets the
- * same logits, to the last bit, wherever it stands in its batch, if linear_forward (303) adds in
- * one order. A batch of 0 does nothing. A batch below 0 or a size below 32 gives
- * cudaErrorInvalidValue.
+ * The first call of a batch or size larger than any before may allocate; a row of logits does not
+ * depend on the other images of the batch. A batch of 0 does nothing. One below 0, or a size below
+ * 32, gives cudaErrorInvalidValue.
  * @param logits  [batch x RESNET18_CLASSES]
  * @param tensors what each convolution leaves, one after the other, each [batch x side x side x
  *                out_channels]; at any address; NULL when not wanted

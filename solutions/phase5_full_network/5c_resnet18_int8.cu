@@ -19,10 +19,10 @@
  * windows as patches, 147 numbers and 13 zeros, and it becomes a convolution of 1 x 1. The linear
  * layer has 4 % of the weights, and nothing behind it that evens out its errors: it stays fp32.
  *
- * The cost removed: three quarters of the bytes of weights and activations, half the time of a
- * product in bf16. The cost left: some 25 launches; the last layers of a small batch have few
- * tiles, of which each goes along all of k (507 splits it); shortcuts are rounded to bytes in
- * between.
+ * The cost removed: three quarters of the bytes of weights and activations, and half of the tensor
+ * cores' instructions for bf16. The cost left: some 25 launches; the last layers of a small batch
+ * have few tiles, of which each goes along all of k (507 splits it); shortcuts are rounded to bytes
+ * in between.
  */
 #include "cuda_check.h"
 #include "layers.h"
@@ -35,7 +35,7 @@
 #include <string.h>
 
 /* SOLUTION: the network: its tensors by number, what each convolution reads and adds, and where its
-   weights lie (about 35 lines). */
+   weights lie (about 30 lines). */
 /** Tensor 0 .. 19 is what this convolution leaves. */
 enum { IMAGE = RESNET18_CONVS, POOLED, TENSORS };
 
@@ -51,6 +51,7 @@ typedef struct layer {
 
 struct resnet18_int8 {
     layer layers[RESNET18_CONVS];
+    int order[RESNET18_CONVS]; /* of the convolutions: a shortcut's is before what adds it */
     float scale[TENSORS];
     int processors;
     size_t channels, filters; /* of all convolutions: their number, and bytes of weights */
@@ -80,13 +81,15 @@ static void connect(resnet18_int8 *net)
         net->filters += (size_t)c->out_channels * l[i].k;
         net->channels += c->out_channels;
     }
-    for (int i = 0, x = POOLED; i < RESNET18_BLOCKS; i++) {
+    for (int i = 0, n = 1, x = POOLED; i < RESNET18_BLOCKS; i++) {
         const resnet18_block *b = &resnet18_blocks[i];
         l[b->conv1].reads = x;
         l[b->conv2].reads = b->conv1;
         l[b->conv2].adds = b->downsample < 0 ? x : b->downsample;
         if (b->downsample >= 0) l[b->downsample].reads = x;
-        x = b->conv2;
+        if (b->downsample >= 0) net->order[n++] = b->downsample;
+        net->order[n++] = b->conv1;
+        net->order[n++] = x = b->conv2;
     }
 }
 
@@ -120,7 +123,7 @@ static void lay_out(size_t at[TENSORS + 1], int batch, int size)
 }
 /* END SOLUTION */
 
-/* SOLUTION: quantized; a kernel that writes the patches of conv1, 16 bytes a thread (about 40
+/* SOLUTION: quantized; a kernel that writes the patches of conv1, 16 bytes a thread (about 25
    lines). */
 __device__ static int quantized(float x, float scale)
 {
@@ -150,7 +153,7 @@ __global__ static void patches_kernel(int4 *patches, const float *x, float scale
 /* END SOLUTION */
 
 /* SOLUTION: pool_kernel: the largest of 3 x 3 pixels, four channels a thread; mean_kernel: a sum of
-   bytes, which is exact, a channel a thread (about 40 lines). */
+   bytes, which is exact, a channel a thread (about 30 lines). */
 __global__ static void pool_kernel(char4 *y, const char4 *x, int in_side, int side, int count)
 {
     enum { EACH = 64 / 4 };
@@ -183,7 +186,7 @@ __global__ static void mean_kernel(float *features, const int8_t *x, float scale
 
 /* ---- the convolution ------------------------------------------------------------------------- */
 
-/* SOLUTION: the sizes; load_matrices and mma of 413; what the kernel is told (about 45 lines). */
+/* SOLUTION: the sizes; load_matrices and mma of 413; what the kernel is told (about 35 lines). */
 #define ROW      128 /* bytes of k a step, and of a row of a tile */
 #define CHANNELS 64  /* of a tile: PIXELS x CHANNELS; a warp has 32 x 32 of it */
 #define STAGES   3
@@ -220,7 +223,7 @@ typedef struct conv {
 /* END SOLUTION */
 
 /* SOLUTION: source: what a thread copies of each step: its 16 bytes of some pixels' windows, and of
-   some filters; zeros for what lies outside (about 60 lines). */
+   some filters; zeros for what lies outside (about 55 lines). */
 template <int PIXELS> struct source {
     enum { RISE = PIXELS / 4 }; /* rows that a block copies at once */
     const int8_t *window[4], *w;
@@ -278,7 +281,7 @@ template <int PIXELS> struct source {
 /* END SOLUTION */
 
 /* SOLUTION: multiply: a warp's 32 x 32 sums over one step; finish: from sums in shared memory to
-   bytes, four channels a thread (about 55 lines). */
+   bytes, four channels a thread (about 45 lines). */
 /** @param a, b where this lane's row of the warp's first matrices lies; see 413 */
 __device__ __forceinline__ static void multiply(int sum[2][4][4], uint32_t a, uint32_t b)
 {
@@ -328,7 +331,7 @@ __device__ __forceinline__ static void finish(const int *sums, const conv &c, in
 /* END SOLUTION */
 
 /* SOLUTION: conv_kernel: a ring of three stages, copied two ahead; the sums leave by the same
-   memory (about 50 lines). */
+   memory (about 40 lines). */
 template <int PIXELS> __global__ static void __launch_bounds__(PIXELS * 2) conv_kernel(const conv c)
 {
     enum { STAGE = (PIXELS + CHANNELS) * ROW };
@@ -370,7 +373,7 @@ template <int PIXELS> __global__ static void __launch_bounds__(PIXELS * 2) conv_
 /* END SOLUTION */
 
 /* SOLUTION: the launch: tiles of 128 pixels where there are enough of them for all processors, else
-   of 64 (about 50 lines). */
+   of 64 (about 45 lines). */
 template <int PIXELS> static size_t shared_bytes(void)
 {
     return (size_t)STAGES * (PIXELS + CHANNELS) * ROW;
@@ -422,7 +425,7 @@ static cudaError_t convolve(const resnet18_int8 *net, int i, int batch, int size
 /* ---- once, when the network is made ---------------------------------------------------------- */
 
 /* SOLUTION: two kernels: what follows a convolution in fp32, with the largest |x| of what it
-   leaves; and weights as bytes, a block per filter (about 50 lines). */
+   leaves; and weights as bytes, a block per filter (about 45 lines). */
 /** Of what is not negative, floats are in the order of their bits. */
 __global__ static void calibrate_kernel(float *y, unsigned *most, const float *shortcut,
                                         size_t count, bool relu)
@@ -472,7 +475,7 @@ __global__ static void pack_kernel(int8_t *q, float *factor, float *shift, const
 /* END SOLUTION */
 
 /* SOLUTION: calibrate: the largest |x| of every tensor, by 307 and 310 in fp32, some images at a
-   time (about 75 lines). */
+   time (about 80 lines). */
 typedef struct calibration {
     float *params, *folded; /* [RESNET18_FLOATS] each; folded: w and beta alone */
     float *memory;          /* tensors, as lay_out has them, in NCHW; then argmax of the pooling */
@@ -529,12 +532,8 @@ static cudaError_t calibrate_images(const resnet18_int8 *net, const calibration 
     CUDA_CHECK(calibrate_conv(net, c, at, 0, batch, size));
     CUDA_CHECK(maxpool2d_forward(c->memory + at[POOLED], (int *)(c->memory + at[TENSORS]),
                                  c->memory + at[0], batch, channels_of(0), side, side, 3, 2, 1, 0));
-    for (int i = 0; i < RESNET18_BLOCKS; i++) {
-        const resnet18_block *b = &resnet18_blocks[i];
-        if (b->downsample >= 0) CUDA_CHECK(calibrate_conv(net, c, at, b->downsample, batch, size));
-        CUDA_CHECK(calibrate_conv(net, c, at, b->conv1, batch, size));
-        CUDA_CHECK(calibrate_conv(net, c, at, b->conv2, batch, size));
-    }
+    for (int i = 1; i < RESNET18_CONVS; i++)
+        CUDA_CHECK(calibrate_conv(net, c, at, net->order[i], batch, size));
     return cudaSuccess;
 }
 
@@ -620,7 +619,7 @@ cudaError_t resnet18_create_int8(resnet18_int8 **net, const float *h_params, con
 {
     cudaError_t error = cudaErrorNotSupported;
     *net = NULL;
-    /* SOLUTION: refuse what there is no network for; on an error, free what there is (about 15
+    /* SOLUTION: refuse what there is no network for; on an error, free what there is (about 12
        lines). */
     if (count < 1 || size < 32) return cudaErrorInvalidValue;
     for (size_t i = 0; i < (size_t)count * 3 * size * size; i++)
@@ -637,7 +636,7 @@ cudaError_t resnet18_create_int8(resnet18_int8 **net, const float *h_params, con
     return error;
 }
 
-/* SOLUTION: reserve: memory for a batch that stays; stem, and head (about 50 lines). */
+/* SOLUTION: reserve: memory for a batch that stays; stem, and head (about 45 lines). */
 static cudaError_t reserve(resnet18_int8 *net, int batch, int size)
 {
     lay_out(net->at, batch, size);
@@ -687,17 +686,13 @@ static cudaError_t head(const resnet18_int8 *net, float *logits, int batch, int 
 cudaError_t resnet18_forward_int8(resnet18_int8 *net, float *logits, int8_t *tensors,
                                   const float *x, int batch, int size, cudaStream_t stream)
 {
-    /* SOLUTION: stem, blocks, head; a copy of the tensors (about 17 lines). */
+    /* SOLUTION: stem, blocks, head; a copy of the tensors (about 10 lines). */
     if (batch < 0 || size < 32) return cudaErrorInvalidValue;
     if (batch == 0) return cudaSuccess;
     CUDA_CHECK(reserve(net, batch, size));
     CUDA_CHECK(stem(net, x, batch, size, stream));
-    for (int i = 0; i < RESNET18_BLOCKS; i++) {
-        const resnet18_block *b = &resnet18_blocks[i];
-        if (b->downsample >= 0) CUDA_CHECK(convolve(net, b->downsample, batch, size, stream));
-        CUDA_CHECK(convolve(net, b->conv1, batch, size, stream));
-        CUDA_CHECK(convolve(net, b->conv2, batch, size, stream));
-    }
+    for (int i = 1; i < RESNET18_CONVS; i++)
+        CUDA_CHECK(convolve(net, net->order[i], batch, size, stream));
     CUDA_CHECK(head(net, logits, batch, size, stream));
     if (tensors != NULL)
         CUDA_CHECK(cudaMemcpyAsync(tensors, net->memory, net->at[RESNET18_CONVS],
