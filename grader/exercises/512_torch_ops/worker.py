@@ -119,7 +119,7 @@ def tensor(student, array, shape, order=0, dtype=FLOAT):
         strides = (0, *strides[1:])
     if dtype == BFLOAT:
         array = (numpy.ascontiguousarray(array).view(numpy.uint32) >> 16).astype(numpy.uint16)
-    cuda = getattr(student.cuda, "real", student.cuda)
+    cuda = student.cuda.real if isinstance(student.cuda, (Cuda, Watch)) else student.cuda
     return Tensor(cuda, shape, dtype, strides, int(order == FROM_ELEMENT_1)).write(array)
 
 
@@ -297,8 +297,9 @@ def ops_refused(student, told):
     tell(told, words)
 
 
-def with_torch(student, told):
-    """What torch makes of it, where it is; else that nothing but register_ops needs it."""
+def with_torch(student, told, on_gpu):
+    """What torch makes of the operations, where it is: shapes, and on a GPU a product and its gradient;
+    else that nothing but register_ops needs it. "-": not all could be tried."""
     try:
         import torch
     except ImportError:
@@ -306,18 +307,26 @@ def with_torch(student, told):
         return
     student.register_ops()
     student.register_ops()
-    if not torch.cuda.is_available() or not torch.cuda.device_count():
-        tell(told, "-")
-        return
-    ops, words = torch.ops.optimized, ""
-    a, b = torch.randn(7, 5, device="cuda").t().requires_grad_(), torch.randn(7, 3, device="cuda").requires_grad_()
-    c = ops.matmul(a, b)
-    c.sum().backward()
-    want = torch.ones_like(c) @ b.detach().t()
-    if not torch.allclose(c, a.detach() @ b.detach(), rtol=1e-4, atol=1e-5):
-        words = "torch.ops.optimized.matmul is not a @ b"
-    elif a.grad is None or not torch.allclose(a.grad, want, rtol=1e-4, atol=1e-5):
-        words = "the gradient of torch.ops.optimized.matmul is wrong"
-    elif ops.matmul(a.to("meta"), b.to("meta")).shape != (5, 3):
-        words = "torch.ops.optimized.matmul has no shape for tensors without elements"
+    matmul, words = torch.ops.optimized.matmul, ""
+    if matmul(torch.empty(5, 7, device="meta"), torch.empty(7, 3, device="meta")).shape != (5, 3):
+        words = "torch.ops.optimized.matmul has another shape for tensors without elements"
+    elif not on_gpu or not torch.cuda.is_available():
+        words = "-"
+    else:
+        words = product_of_torch(torch, matmul)
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
     tell(told, words)
+
+
+def product_of_torch(torch, matmul):
+    host_a, host_b = numpy.arange(35, dtype=numpy.float32).reshape(7, 5), numpy.ones((7, 3), numpy.float32)
+    a, b = torch.tensor(host_a).cuda().t().requires_grad_(), torch.tensor(host_b).cuda().requires_grad_()
+    c = matmul(a, b)
+    grads = torch.autograd.grad(c, (a, b), torch.ones_like(c))
+    wanted = (host_a.T @ host_b, numpy.ones((5, 3)) @ host_b.T, host_a @ numpy.ones((5, 3)))
+    for words, got, want in zip(("is not a @ b", "has a wrong gradient of a", "has a wrong gradient of b"),
+                                (c, *grads), wanted):
+        if not numpy.allclose(got.detach().cpu().numpy(), want, rtol=1e-5):
+            return "torch.ops.optimized.matmul " + words
+    return ""

@@ -6,6 +6,8 @@ from ctypes import c_float, c_int, c_size_t, c_void_p
 
 EIGHT = 8
 libraries = [ctypes.CDLL(path) for path in os.environ["COURSE_LIBRARIES"].split(":")]
+for each in libraries:
+    each.cudaGetErrorString.restype = ctypes.c_char_p
 
 
 class Everything:
@@ -29,9 +31,7 @@ def ask(name, *values):
     """Call C: tensors are their addresses, ints and floats those of C; all else is as it is."""
     code = getattr(cuda, name)(*map(to_c, values))
     if code:
-        text = cuda.cudaGetErrorString
-        text.restype = ctypes.c_char_p
-        raise RuntimeError(f"{name}: {text(code).decode()}")
+        raise RuntimeError(f"{name}: {cuda.cudaGetErrorString(code).decode()}")
 
 
 def fit(pattern, *tensors, half=()):
