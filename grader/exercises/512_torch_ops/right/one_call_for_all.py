@@ -163,6 +163,18 @@ def register_ops():
     def empty(*tensors):
         return tuple(torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in tensors)
 
+    def by_all_experts(ctx, grad):
+        top_k = ctx.rest[0]
+
+        def mixture(x, router, up, down):
+            logits = x @ router.t()
+            least = logits.topk(top_k).values[:, -1:]
+            gates = logits.masked_fill(logits < least, float("-inf")).softmax(1).unsqueeze(2)
+            hidden = torch.nn.functional.gelu(x @ up.float().transpose(1, 2), approximate="tanh")
+            return (gates * (hidden @ down.float().transpose(1, 2)).transpose(0, 1)).sum(1)
+
+        return (*torch.func.vjp(mixture, *ctx.saved_tensors)[1](grad), None)
+
     if held:
         return
     operation(matmul, "(Tensor a, Tensor b) -> Tensor", lambda a, b: a.new_empty((a.shape[0], b.shape[1])),
@@ -179,4 +191,4 @@ def register_ops():
               lambda q, *rest: empty(q)[0],
               lambda ctx, g: (*held["flash_attention_backward"](g, *ctx.saved_tensors, *ctx.rest), None, None))
     operation(moe, "(Tensor x, Tensor router, Tensor up, Tensor down, int top_k=2) -> Tensor",
-              lambda x, *rest: empty(x)[0])
+              lambda x, *rest: empty(x)[0], by_all_experts)
