@@ -1,6 +1,6 @@
 /*
- * optimized_ops.cu: the operations of 512 for a program in C. What Python leaves to torch, memory and
- * bf16, is done here.
+ * optimized_ops.cu: the operations of 512 for a program in C. What Python leaves to torch, memory
+ * and bf16, is done here.
  */
 #include "optimized_ops.h"
 
@@ -36,11 +36,11 @@ cudaError_t optimized_layernorm(float *y, const float *x, const float *gamma, co
 
 /** What a call of the mixture needs, all in one piece of memory. */
 typedef struct workspace {
-    __nv_bfloat16 *input, *hidden;   /* [tokens x width], [tokens * top_k x inner] */
-    const __nv_bfloat16 **weights;   /* [2 x experts] */
-    moe_metrics *metrics;            /* [1] */
-    moe_segment *segments;           /* [MOE_SEGMENTS x experts] */
-    float *gates, *probs, *share;    /* [tokens x top_k], [tokens x experts], [experts] */
+    __nv_bfloat16 *input, *hidden;    /* [tokens x width], [tokens * top_k x inner] */
+    const __nv_bfloat16 **weights;    /* [2 x experts] */
+    moe_metrics *metrics;             /* [1] */
+    moe_segment *segments;            /* [MOE_SEGMENTS x experts] */
+    float *gates, *probs, *share;     /* [tokens x top_k], [tokens x experts], [experts] */
     int *ids, *permutation, *offsets; /* [tokens x top_k] twice, [experts + 1] */
 } workspace;
 
@@ -85,15 +85,15 @@ static cudaError_t mixture(float *out, const workspace *w, const float *x, const
                            int tokens, int experts, int top_k, int width, int inner,
                            cudaStream_t stream)
 {
-    cudaError_t error = moe_router(w->ids, w->gates, w->probs, x, router, tokens, experts, top_k,
-                                   width, stream);
+    cudaError_t error =
+        moe_router(w->ids, w->gates, w->probs, x, router, tokens, experts, top_k, width, stream);
     if (error == cudaSuccess)
         error = moe_permute(w->permutation, w->offsets, w->metrics, w->segments, w->ids, w->probs,
                             tokens, experts, top_k, 0, stream);
     if (error == cudaSuccess)
-        error = moe_experts_compute(out, w->hidden, w->input, w->weights, w->permutation,
-                                    w->offsets, w->gates, tokens, experts, top_k, width, inner,
-                                    stream);
+        error =
+            moe_experts_compute(out, w->hidden, w->input, w->weights, w->permutation, w->offsets,
+                                w->gates, tokens, experts, top_k, width, inner, stream);
     return error;
 }
 
@@ -107,13 +107,12 @@ cudaError_t optimized_moe(float *out, const float *x, const float *router, const
         inner % 8)
         return cudaErrorInvalidValue;
     const size_t t = tokens, e = experts, k = top_k, d = width, f = inner;
-    cudaError_t error =
-        cudaMallocAsync((void **)&memory, lay_out(&w, NULL, t, e, k, d, f), stream);
+    cudaError_t error = cudaMallocAsync((void **)&memory, lay_out(&w, NULL, t, e, k, d, f), stream);
     if (error != cudaSuccess) return error;
     lay_out(&w, memory, t, e, k, d, f);
     const size_t blocks = t * d / 1024 + 1;
-    prepare_kernel<<<blocks < 4096 ? (unsigned)blocks : 4096, 256, 0, stream>>>(
-        w, x, up, down, t * d, experts, d * f);
+    prepare_kernel < <<blocks<4096 ? (unsigned)blocks : 4096, 256, 0, stream>>>(
+                         w, x, up, down, t * d, experts, d * f);
     error = cudaGetLastError();
     if (error == cudaSuccess)
         error = mixture(out, &w, x, router, tokens, experts, top_k, width, inner, stream);

@@ -86,11 +86,16 @@ static void expect_norm_gradients(const norm *n)
 static void run_layernorm(const long *shape)
 {
     const size_t cols = (size_t)shape[1], size = (size_t)(shape[0] * shape[1]);
-    const norm n = {
-        numbers(size, size, 0), numbers(cols, cols, 0), numbers(cols, cols, 0),
-        numbers(size, size, 0), f32_array(size),        f32_array(size),
-        f32_array(cols),        f32_array(cols),        shape[0],
-        shape[1]};
+    const norm n = {numbers(size, size, 0),
+                    numbers(cols, cols, 0),
+                    numbers(cols, cols, 0),
+                    numbers(size, size, 0),
+                    f32_array(size),
+                    f32_array(size),
+                    f32_array(cols),
+                    f32_array(cols),
+                    shape[0],
+                    shape[1]};
     call_void("op_layernorm",
               ARGS(out("y", n.y, size), out("grad_x", n.grad_x, size),
                    out("grad_gamma", n.grad_gamma, cols), out("grad_beta", n.grad_beta, cols),
@@ -244,8 +249,8 @@ static void run_torch(const long *shape)
 {
     (void)shape;
     unsigned char told[WORDS] = {0};
-    call_void("with_torch", ARGS(host(inout_of(ELEMENT_BYTE, "told", told, WORDS)),
-                                 i32(case_place() == ON_GPU)));
+    call_void("with_torch",
+              ARGS(host(inout_of(ELEMENT_BYTE, "told", told, WORDS)), i32(case_place() == ON_GPU)));
     const bool without = strcmp((const char *)told, "-") == 0;
     expect(without || !told[0], "%s", (const char *)told);
     if (without) note("torch.ops was not tried: needs python3 with torch, and a GPU");
