@@ -110,9 +110,9 @@ cudaError_t optimized_moe(float *out, const float *x, const float *router, const
     cudaError_t error = cudaMallocAsync((void **)&memory, lay_out(&w, NULL, t, e, k, d, f), stream);
     if (error != cudaSuccess) return error;
     lay_out(&w, memory, t, e, k, d, f);
-    const size_t blocks = t * d / 1024 + 1;
-    prepare_kernel < <<blocks<4096 ? (unsigned)blocks : 4096, 256, 0, stream>>>(
-                         w, x, up, down, t * d, experts, d * f);
+    const size_t wanted = t * d / 1024 + 1;
+    const unsigned blocks = wanted > 4096 ? 4096 : (unsigned)wanted;
+    prepare_kernel<<<blocks, 256, 0, stream>>>(w, x, up, down, t * d, experts, d * f);
     error = cudaGetLastError();
     if (error == cudaSuccess)
         error = mixture(out, &w, x, router, tokens, experts, top_k, width, inner, stream);
