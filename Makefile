@@ -347,16 +347,21 @@ study-program:
 	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/study/main.c -Iemulator $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/study"
 
 cuda_nn: all ## SUBMISSION's exercises in Python, with its kernels, as a package in build/cuda_nn
-	$(MAKE) cuda_nn-package NEEDED="$$($(NEEDS) "216 503")"
+	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
+
+optimized_ops: all ## SUBMISSION's kernels as operations of PyTorch, as a package in build/optimized_ops; its C interface too
+	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) 512)"
 
 # Whole in its folder: the libraries that the kernels' own asks for lie beside it.
-cuda_nn-package:
-	rm -rf "$(BUILD)/cuda_nn" && mkdir "$(BUILD)/cuda_nn"
+IN_PACKAGE = $(BUILD)/$(PACKAGE)
+package:
+	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
 	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
-	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) $(CUDA_CC_FLAGS) -o "$(BUILD)/cuda_nn/libcuda_nn.so"
+	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
+	    $(wildcard python/$(PACKAGE)/*.cu) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/lib$(PACKAGE).so"
 	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
-	    name=$${file##*/} && cp "$$file" "$(BUILD)/cuda_nn/$${name#*_}"; done
-	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") python/cuda_nn/*.py "$(BUILD)/cuda_nn"
+	    name=$${file##*/} && cp "$$file" "$(IN_PACKAGE)/$${name#*_}"; done
+	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") $(wildcard python/$(PACKAGE)/*.py python/$(PACKAGE)/*.h) "$(IN_PACKAGE)"
 
 # The program of five ResNet-18s, from programs/resnet18 and SUBMISSION's exercises. The linker puts wrapped.c
 # between the networks and what they call.
@@ -376,7 +381,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: cuda_nn cuda_nn-package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
+.PHONY: cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
 resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help

@@ -211,6 +211,7 @@ commands() {
     part 'one library, two backends'       tests/programs/cuda_demo.sh
     part 'training from a file'            tests/programs/train_from_nvme.sh
     part 'what bounds an autoencoder'       tests/programs/study.sh
+    part 'operations for PyTorch'           tests/programs/torch_ops.sh
     part 'the ladder in one table'         tests/scripts/ladder.sh
     part 'the stages in one table'         tests/scripts/stages.sh
     part 'each operation validated'        tests/scripts/validate.sh

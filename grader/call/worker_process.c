@@ -101,9 +101,9 @@ static jail *worker_jail(const options *o, place where, const char *library)
     const char *guard = sandbox_layers().limits ? "guarded" : "free";
     const char *const argv[] = {program, library, guard, NULL};
     const char *interpreter = is_python(library) ? python() : NULL;
-    const char *const with_python[] = {
-        interpreter,   "-I",    "-B",  shared[DRIVER],          program,
-        shared[CASES], library, guard, count ? needs[0] : NULL, NULL};
+    const char *with_python[LIBRARIES_MAX + 9] = {
+        interpreter, "-I", "-B", shared[DRIVER], program, shared[CASES], library, guard};
+    for (int i = 0; i < count; i++) with_python[8 + i] = needs[i];
     const bool whole = interpreter || (calls_cublas && where == ON_GPU);
     const plan plan = {.read = read, .program = whole ? NULL : program, .gpu = where == ON_GPU};
     jail *jail = jail_create(&plan, interpreter ? with_python : argv);

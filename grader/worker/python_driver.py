@@ -1,11 +1,12 @@
-"""python_driver.py WORKER CASES FILE guarded [LIBRARY]: the worker for an exercise in Python.
+"""python_driver.py WORKER CASES FILE guarded [LIBRARY...]: the worker for an exercise in Python.
 
 WORKER is the worker as a library (python.c). It gives up what no exercise needs before it has the
 student's FILE loaded; arrays are views of the memory that it was given for the call.
 
 CASES holds the functions of the exercises' worker.py. A call goes there first: such a function is
-given the student's module and then the arguments, and can do what only Python can. LIBRARY is what
-the exercise was linked with, were it in C; the student's file finds its path in COURSE_LIBRARY.
+given the student's module and then the arguments, and can do what only Python can. Each LIBRARY is what
+the exercise was linked with, were it in C; the student's file finds the first one's path in
+COURSE_LIBRARY, and all in COURSE_LIBRARIES.
 """
 import os
 import sys
@@ -31,6 +32,7 @@ with open(sys.argv[2], "rb") as file:
     exec(compile(file.read(), "worker.py", "exec"), cases)
 if len(sys.argv) > 5:
     os.environ["COURSE_LIBRARY"] = sys.argv[5]
+    os.environ["COURSE_LIBRARIES"] = os.pathsep.join(sys.argv[5:])
 
 
 def place_of(error, function):

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""What the operations of 512 cost in PyTorch, as a table.
+
+    make optimized_ops && PYTHONPATH=build python3 programs/torch_ops/pytorch_integration.py
+
+An encoder of d_model 768 with 12 heads: nn.TransformerEncoder, OptimizedTransformer, and this one with
+torch's scaled_dot_product_attention; fp32 without TF32, forward and forward with backward. Then each
+operation on tensors so small that its time is the way to the GPU, beside torch's own: inference_mode
+does not ask for gradients, no_grad asks whether there are any.
+"""
+import statistics
+import sys
+import time
+
+ROUNDS, SIZES = 11, ((8, 128), (8, 512), (2, 2048))
+
+
+def milliseconds(torch, run, calls):
+    """@return the median time of a call, of the host until the device is done"""
+    times = []
+    for i in range(-3, ROUNDS):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(calls):
+            run()
+        queued = time.perf_counter()
+        torch.cuda.synchronize()
+        times += [(queued - began, time.perf_counter() - began)] if i >= 0 else []
+    queued, done = (statistics.median(column) for column in zip(*times))
+    return 1e3 * queued / calls, 1e3 * done / calls
+
+
+def encoders(torch, optimized_ops, n_layers=6):
+    from optimized_ops.transformer import torch_encoder
+
+    encoder = torch_encoder(n_layers=n_layers).cuda()
+    make = lambda **how: optimized_ops.OptimizedTransformer(768, 12, n_layers, **how).cuda().copy_from(encoder)
+    return {"nn.TransformerEncoder": encoder, "OptimizedTransformer": make(), "with SDPA": make(sdpa=True)}
+
+
+def print_encoders(torch, optimized_ops):
+    print("network", "batch", "seq", "pass", "ms", "times", sep="\t")
+    networks = encoders(torch, optimized_ops)
+    for batch, seq in SIZES:
+        x = torch.randn(batch, seq, 768, device="cuda")
+        grad = torch.randn_like(x)
+
+        def forward(network):
+            with torch.no_grad():
+                network(x)
+
+        def both(network):
+            network(x).backward(grad)
+            network.zero_grad(set_to_none=True)
+
+        for passes, work in (("forward", forward), ("both", both)):
+            first = None
+            for name, network in networks.items():
+                ms = milliseconds(torch, lambda: work(network), 3)[1]
+                first = first or ms
+                print(name, batch, seq, passes, f"{ms:.3f}", f"{first / ms:.2f}", sep="\t", flush=True)
+
+
+def small_calls(torch):
+    """Name, our operation, torch's own or None; all on tensors of a few elements."""
+    ops, functional = torch.ops.optimized, torch.nn.functional
+    a, gamma = torch.randn(16, 16, device="cuda"), torch.ones(16, device="cuda")
+    q = torch.randn(1, 2, 16, 16, device="cuda")
+    up = torch.randn(4, 16, 16, device="cuda").bfloat16()
+    return [
+        ("matmul", lambda: ops.matmul(a, a), lambda: torch.mm(a, a)),
+        ("layernorm", lambda: ops.layernorm(a, gamma, gamma), lambda: functional.layer_norm(a, (16,), gamma, gamma)),
+        ("flash_attention", lambda: ops.flash_attention(q, q, q),
+         lambda: functional.scaled_dot_product_attention(q, q, q)),
+        ("moe", lambda: ops.moe(a, a[:4], up, up), None),
+    ]
+
+
+def print_overhead(torch):
+    """Microseconds until a call returns, the GPU having room for it."""
+    print("\noperation", "mode", "us", "us of torch's own", sep="\t")
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            for name, *calls in small_calls(torch):
+                texts = [f"{1e3 * milliseconds(torch, call, 100)[0]:.2f}" if call else "-" for call in calls]
+                print(name, mode.__name__, *texts, sep="\t", flush=True)
+
+
+def main():
+    try:
+        import torch
+    except ImportError:
+        sys.exit("pytorch_integration.py: needs python3 with torch")
+    if not torch.cuda.is_available():
+        sys.exit("pytorch_integration.py: PyTorch sees no GPU")
+    try:
+        import optimized_ops
+    except ImportError:
+        sys.exit("pytorch_integration.py: there is no optimized_ops: make optimized_ops, and PYTHONPATH=build")
+    optimized_ops.register_ops()
+    print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, fp32")
+    print_encoders(torch, optimized_ops)
+    print_overhead(torch)
+
+
+if __name__ == "__main__":
+    main()
