@@ -21,7 +21,7 @@
 #                          of make gpt: build/gpt --help
 #   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  of make sample (CHECKPOINT: of both)
 #   DATA=FILE MEGABYTES=N  of make train_from_nvme: a file on the drive, written and removed
-#   DEVICE=cpu|gpu|N       of make cuda_demo (default: the best one)
+#   DEVICE=cpu|gpu|N       of make cuda_demo, gpt and sample (default: the best one)
 # instructor
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
@@ -323,20 +323,21 @@ mnist-program:
 # What was given of these, as options of the program.
 gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
 
-gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1
-	$(MAKE) gpt-program NEEDED="$$($(NEEDS) '508 509')"
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE
+	$(MAKE) gpt-program
 	mkdir -p results
 	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
 	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
 
 sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
-	$(MAKE) gpt-program NEEDED="$$($(NEEDS) '508 509')"
+	$(MAKE) gpt-program
 	"$(BUILD)/gpt" sample $(call gpt_options,$(GPT_OF_BOTH))
 
-GPT_OF_BOTH = CHECKPOINT PROMPT COUNT TEMPERATURE SEED
+GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
 gpt-program:
-	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) $(wildcard programs/gpt/*.c) $(CUDA_CC_FLAGS) -o "$(BUILD)/gpt"
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '107 108 109 111 202 204 205 208 213 408 508 509')"
 
 STUDY = $${OUTPUT:-results}
 study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -373,7 +374,8 @@ $(BUILD)/program/$(BACKEND)/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
 	$(CC) $(ALL_CFLAGS) -O3 -march=native $(PHASES:%=-I%) \
 	    $(FLAGS_worker_$(if $(filter cuda,$(BACKEND)),cuda,softgpu)) \
-	    $(if $(filter %/layerwise.c,$(RESNET18_MAIN)),,-DWITHOUT_LAYERWISE) -c $< -o $@
+	    $(if $(filter %/layerwise.c,$(RESNET18_MAIN)),,-DWITHOUT_LAYERWISE) \
+	    $(if $(wildcard programs/gpt/cpu_network.c),,-DWITHOUT_CPU_NETWORK) -c $< -o $@
 
 $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
@@ -381,7 +383,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(shell find $(BUILD)/program -name '*.d' 2>/dev/null)
 
-.PHONY: cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
+.PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
 resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
@@ -399,6 +401,10 @@ cuda_demo: all ## DEVICE=cpu|gpu|N: what it has, computes, refuses, and how fast
 	"$(BUILD)/cuda_demo" $(if $(DEVICE),--device "$$DEVICE")
 
 $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/cuda_demo/*.c))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/gpt/*.c))
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 

@@ -175,8 +175,15 @@ bool prebuilt_check(const options *o, char why[PREBUILT_WHY])
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
+/* What programs/backend calls, and cuda_demo and gpt with it. */
+static const int of_programs[] = {102, 103, 107, 202, 204, 205, 208, 213, 408};
+
 static void collect(library_set *set, const options *o, place where)
 {
+    for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++) {
+        const exercise *e = catalog_find(of_programs[i]);
+        if (exercise_place(e, o->backend) == where) library_set_reference(set, e);
+    }
     for (const exercise *const *e = catalog(); *e; e++) {
         if (exercise_place(*e, o->backend) != where) continue;
         library_set_baseline(set, *e);

@@ -6,6 +6,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define GIB ((double)(1 << 30))
 
@@ -41,6 +43,20 @@ static failure refuse_devices(const char *sign, const matrix *a, const matrix *b
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
+
+bool device_number(int *number, const char *word)
+{
+    char *end = "";
+    *number = best_device();
+    if (!word) return true;
+    if (strcmp(word, "cpu") == 0)
+        *number = DEVICE_CPU;
+    else if (strcmp(word, "gpu") == 0)
+        *number = *number == DEVICE_CPU ? 0 : *number; /* there is no 0, then, and that is said */
+    else
+        *number = (int)strtol(word, &end, 10);
+    return *word >= '0' && *end == '\0' && strlen(word) < 10; /* which an int holds */
+}
 
 failure device_open(device *d, int number)
 {

@@ -37,7 +37,7 @@ typedef struct device {
 
 typedef struct memory_use {
     size_t bytes, free_bytes; /**< of the device, whoever uses it */
-    size_t in_use, peak;      /**< of a GPU: bytes of all matrices, now and at most */
+    size_t in_use, peak;      /**< bytes of all matrices, now and at most */
     size_t blocks, reused;    /**< of a GPU: handed out for them so far, and how many again */
 } memory_use;
 
@@ -46,6 +46,10 @@ int gpu_count(void);
 /** The number of the GPU with most multiprocessors; where there is none, DEVICE_CPU. */
 int best_device(void);
 
+/** What a user means: cpu, gpu (the best; 0 where there is none), a number, or NULL: the best of
+ * all.
+ *  @return false where the word is none of these */
+bool device_number(int *number, const char *word);
 failure device_open(device *d, int number);
 /** Waits until all is done that was asked of it. */
 failure device_synchronize(device *d);

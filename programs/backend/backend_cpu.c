@@ -48,10 +48,12 @@ static size_t pages(int which)
     return (size_t)sysconf(which) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static size_t in_use, peak; /* bytes of all matrices */
+
 static failure cpu_memory(device *d, memory_use *now)
 {
     (void)d;
-    *now = (memory_use){.bytes = pages(_SC_PHYS_PAGES), .free_bytes = pages(_SC_AVPHYS_PAGES)};
+    *now = (memory_use){pages(_SC_PHYS_PAGES), pages(_SC_AVPHYS_PAGES), in_use, peak, 0, 0};
     return NULL;
 }
 
@@ -61,12 +63,16 @@ static failure cpu_allocate(device *d, float **x, size_t n)
 {
     const size_t bytes = n * sizeof(float);
     *x = bytes <= pages(_SC_PHYS_PAGES) ? malloc(bytes) : NULL;
-    return *x ? NULL : refuse_memory(d, n);
+    if (!*x) return refuse_memory(d, n);
+    in_use += bytes;
+    if (in_use > peak) peak = in_use;
+    return NULL;
 }
 
 static failure cpu_release(device *d, float *x, size_t n)
 {
-    (void)d, (void)n;
+    (void)d;
+    in_use -= n * sizeof(float);
     free(x);
     return NULL;
 }

@@ -40,13 +40,13 @@ static failure words_of(cudaError_t error)
 
 int gpu_count(void)
 {
-    int count;
+    int count = 0;
     return device_count(&count) == cudaSuccess ? count : 0;
 }
 
 int best_device(void)
 {
-    int number;
+    int number = DEVICE_CPU;
     return default_device(&number) == cudaSuccess && number >= 0 ? number : DEVICE_CPU;
 }
 
@@ -189,7 +189,9 @@ static failure gpu_sum(device *d, float *h_total, const float *x, size_t n)
     return failed ? failed : left;
 }
 
+#if !defined __clang__ || !defined __CUDA_ARCH__ /* it puts constants on the device, too */
 const backend backend_cuda = {
     gpu_open,   gpu_close,    gpu_synchronize, gpu_memory, gpu_allocate,    gpu_release,
     gpu_upload, gpu_download, gpu_fill,        gpu_matmul, gpu_elementwise, gpu_sum,
 };
+#endif

@@ -130,27 +130,12 @@ static bool open_chosen(device *d, int number)
     return true;
 }
 
-/* @return false where this is no command line of this program */
-static bool parse(int *number, int argc, char **argv)
-{
-    char *end = "";
-    *number = best_device();
-    if (argc == 1) return true;
-    if (argc != 3 || strcmp(argv[1], "--device") != 0) return false;
-    if (strcmp(argv[2], "cpu") == 0)
-        *number = DEVICE_CPU;
-    else if (strcmp(argv[2], "gpu") == 0)
-        *number = *number == DEVICE_CPU ? 0 : *number; /* there is no 0, then, and that is said */
-    else
-        *number = (int)strtol(argv[2], &end, 10);
-    return *argv[2] >= '0' && *end == '\0' && strlen(argv[2]) < 10; /* which an int holds */
-}
-
 int main(int argc, char **argv)
 {
     int number;
     device chosen, cpu;
-    if (!parse(&number, argc, argv)) {
+    const bool right_form = argc == 1 || (argc == 3 && strcmp(argv[1], "--device") == 0);
+    if (!right_form || !device_number(&number, argc == 3 ? argv[2] : NULL)) {
         fprintf(stderr, "usage: %s [--device cpu|gpu|N]\n", argv[0]);
         return 2;
     }

@@ -54,7 +54,8 @@ static const char *const what_is_wrong[] = {
 };
 
 /* A network of the shape that the header speaks of, if there could be one in so many bytes. */
-static gpt *network_for(const unsigned char *file, size_t bytes, weights_status *status)
+static gpt *network_for(const gpt_functions *of, const unsigned char *file, size_t bytes,
+                        weights_status *status)
 {
     gpt_checkpoint header;
     gpt *net = NULL;
@@ -70,20 +71,20 @@ static gpt *network_for(const unsigned char *file, size_t bytes, weights_status 
     if (gpt_checkpoint_bytes(c) != bytes) return NULL;
     float *params = calloc(gpt_params(c), sizeof *params);
     *status = WEIGHTS_OK;
-    if (params && gpt_create(&net, c, params) != cudaSuccess) net = NULL;
+    if (params && of->create(&net, c, params) != cudaSuccess) net = NULL;
     free(params);
     return net;
 }
 
-gpt *read_checkpoint(const char *path)
+gpt *read_checkpoint(const gpt_functions *of, const char *path)
 {
     size_t bytes;
     weights_status status;
     unsigned char *file = contents_of(path, &bytes);
     if (!file) return NULL;
-    gpt *net = network_for(file, bytes, &status);
-    if (net && gpt_load(net, &status, file, bytes) != cudaSuccess) {
-        gpt_free(net);
+    gpt *net = network_for(of, file, bytes, &status);
+    if (net && of->load(net, &status, file, bytes) != cudaSuccess) {
+        of->release(net);
         net = NULL;
     }
     free(file);
@@ -101,12 +102,12 @@ static bool write_whole(const char *path, const void *data, size_t bytes)
     return fclose(file) == 0 && written;
 }
 
-bool write_checkpoint(const char *path, gpt *net)
+bool write_checkpoint(const gpt_functions *of, const char *path, gpt *net)
 {
     const size_t bytes = gpt_checkpoint_bytes(&net->config);
     char *new_path = malloc(strlen(path) + 5);
     void *file = malloc(bytes);
-    bool written = new_path && file && gpt_save(file, net) == cudaSuccess;
+    bool written = new_path && file && of->save(file, net) == cudaSuccess;
     if (new_path) sprintf(new_path, "%s.new", path);
     written = written && write_whole(new_path, file, bytes) && rename(new_path, path) == 0;
     if (!written) say(path, "this checkpoint cannot be written; an older one is still there");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Six layers of 384 are what a text of a megabyte can use; softgpu gets two of 32. */
+/* Six layers of 384 are what a text of a megabyte can use; without a GPU it is two of 32. */
 static options defaults(bool small)
 {
     options o = {
@@ -42,6 +42,7 @@ static void print_help(void)
 {
     printf("usage: gpt train [OPTION ...]   learn a text (exercises 508 and 509)\n"
            "       gpt sample [OPTION ...]  write on from a prompt\n\n"
+           "  --device cpu|gpu|N   where (the best GPU, or the CPU where there is none)\n"
            "  --text FILE          what is learned, byte by byte (data/tinyshakespeare/input.txt)\n"
            "  --checkpoint FILE    where the network is kept (results/gpt.checkpoint)\n"
            "  --resume             go on from there, with the same text and options\n"
@@ -93,9 +94,11 @@ static int refuse(const char *what, const char *why)
 int parse_options(options *o, int argc, char **argv, bool small)
 {
     *o = defaults(small);
+    const char *device; /* main has read it */
     gpt_training *t = &o->training;
     gpt_config *c = &o->config;
     const option known[] = {
+        {"--device", .text = &device},
         {"--text", .text = &o->text},
         {"--checkpoint", .text = &o->checkpoint},
         {"--curve", .text = &o->curve},

@@ -6,17 +6,34 @@
 #define GPT_PROGRAM_H
 
 #include "network.h"
+#include "weights.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define BYTES 256 /* different tokens */
 
+struct device; /* of ../backend/backend.h */
+
+/** What is asked of a network: 508 and 509 do it on a GPU, cpu_network.c on the CPU. */
+typedef struct gpt_functions {
+    __typeof__(gpt_create) *create;
+    __typeof__(gpt_train) *train;
+    __typeof__(gpt_validate) *validate;
+    __typeof__(gpt_generate) *generate;
+    __typeof__(gpt_save) *save;
+    __typeof__(gpt_load) *load;
+    __typeof__(gpt_free) *release;
+} gpt_functions;
+
+/** Their networks are on this device. Not every copy of the course has cpu_network.c. */
+const gpt_functions *functions_on_cpu(struct device *);
+
 /** options.c: what was asked for; numbers that nobody gave are those of the device. */
 typedef struct options {
     bool train;             /**< else: sample */
     bool resume;            /**< go on from the checkpoint */
-    bool small;             /**< a small network, and a tenth of the text: for softgpu */
+    bool small;             /**< a small network, and a tenth of the text: without a GPU */
     const char *text;       /**< the file to learn */
     const char *checkpoint; /**< where the network is kept */
     const char *curve;      /**< where the losses are kept, or NULL */
@@ -27,6 +44,8 @@ typedef struct options {
     unsigned long long seed;
     gpt_config config;
     gpt_training training;
+    struct device *on;       /**< an open one */
+    const gpt_functions *of; /**< what networks do there */
 } options;
 
 /** @return 0, or the status to end with; what is wrong was said */
@@ -37,9 +56,9 @@ int parse_options(options *o, int argc, char **argv, bool small);
 /** The bytes of a file, as tokens. */
 int *read_text(const char *path, size_t *count);
 /** A network, made as its file says. */
-gpt *read_checkpoint(const char *path);
+gpt *read_checkpoint(const gpt_functions *of, const char *path);
 /** The old file stays until the new one is whole. */
-bool write_checkpoint(const char *path, gpt *net);
+bool write_checkpoint(const gpt_functions *of, const char *path, gpt *net);
 /** A line for these steps; the first of a run begins the file. */
 bool write_curve(const char *path, const float *losses, int first, int steps, float validation,
                  bool begin);
@@ -48,7 +67,7 @@ bool write_curve(const char *path, const float *losses, int first, int steps, fl
 int train(const options *o);
 int sample(const options *o);
 /** Print `count` bytes that follow the prompt. */
-cudaError_t print_sample(gpt *net, const char *prompt, int count, float temperature,
-                         unsigned long long seed);
+cudaError_t print_sample(const gpt_functions *of, gpt *net, const char *prompt, int count,
+                         float temperature, unsigned long long seed);
 
 #endif

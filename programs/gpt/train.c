@@ -1,4 +1,5 @@
 /* train.c: a run of training, with a look at it every so many steps. */
+#include "../backend/backend.h"
 #include "cuda_check.h"
 #include "program.h"
 #include "timer.h"
@@ -10,11 +11,11 @@
 static gpt *network(const options *o)
 {
     gpt *net = NULL;
-    if (o->resume) return read_checkpoint(o->checkpoint);
+    if (o->resume) return read_checkpoint(o->of, o->checkpoint);
     float *params = malloc(gpt_params(&o->config) * sizeof *params);
     if (params == NULL) return NULL;
     gpt_init(params, &o->config, o->seed);
-    if (gpt_create(&net, &o->config, params) != cudaSuccess) net = NULL;
+    if (o->of->create(&net, &o->config, params) != cudaSuccess) net = NULL;
     free(params);
     return net;
 }
@@ -32,19 +33,20 @@ static cudaError_t stretch(gpt *net, const options *o, const gpt_training *t, co
 {
     const int first = net->step;
     float validation;
-    size_t left, total;
+    memory_use now;
     const double began = seconds_now();
-    CUDA_CHECK(gpt_train(net, losses, text, count, t, steps, 0));
+    CUDA_CHECK(o->of->train(net, losses, text, count, t, steps, 0));
     const double seconds = seconds_now() - began;
-    CUDA_CHECK(gpt_validate(net, &validation, text, count, t->batch, t->seq, 0));
-    CUDA_CHECK(cudaMemGetInfo(&left, &total));
+    CUDA_CHECK(o->of->validate(net, &validation, text, count, t->batch, t->seq, 0));
+    if (device_memory(o->on, &now)) return cudaErrorUnknown;
     printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.1f MiB\n", net->step,
            t->steps, mean(losses, steps), validation, (double)steps * t->batch * t->seq / seconds,
-           (double)(total - left) / (1 << 20));
+           (double)(o->on->number == DEVICE_CPU ? now.in_use : now.bytes - now.free_bytes) /
+               (1 << 20));
     if (o->curve && !write_curve(o->curve, losses, first, steps, validation, begin))
         return cudaErrorUnknown;
-    if (!write_checkpoint(o->checkpoint, net)) return cudaErrorUnknown;
-    CUDA_CHECK(print_sample(net, o->prompt, o->count / 4 + 1, o->temperature, o->seed));
+    if (!write_checkpoint(o->of, o->checkpoint, net)) return cudaErrorUnknown;
+    CUDA_CHECK(print_sample(o->of, net, o->prompt, o->count / 4 + 1, o->temperature, o->seed));
     return cudaSuccess;
 }
 
@@ -55,8 +57,8 @@ static cudaError_t run(gpt *net, const options *o, const int *text, size_t count
     float *losses = malloc((size_t)o->every * sizeof *losses);
     cudaError_t error = losses ? cudaSuccess : cudaErrorMemoryAllocation;
     const int began = net->step;
-    printf("%zu parameters learn %zu bytes of %s, from step %d on\n", gpt_params(&net->config),
-           count, o->text, began);
+    printf("on %s: %zu parameters learn %zu bytes of %s, from step %d on\n", o->on->name,
+           gpt_params(&net->config), count, o->text, began);
     while (error == cudaSuccess && net->step < t.steps) {
         const int left = t.steps - net->step, steps = left < o->every ? left : o->every;
         error = stretch(net, o, &t, text, count, losses, steps, net->step == 0);
@@ -72,17 +74,17 @@ int train(const options *o)
     int *text = read_text(o->text, &count);
     if (text == NULL) return 2;
     if (o->small) count /= 10;
-    if (count / 10 <= (size_t)o->config.context) {
+    gpt *net = network(o);
+    int status = net ? 0 : 1;
+    if (net && count / 10 <= (size_t)net->config.context) {
         fprintf(stderr,
                 "gpt: %s: %zu bytes are too few: a tenth of them is for validation, and has "
                 "to be longer than the context of %d\n",
-                o->text, count, o->config.context);
-        free(text);
-        return 2;
+                o->text, count, net->config.context);
+        status = 2;
     }
-    gpt *net = network(o);
-    const cudaError_t error = net ? run(net, o, text, count) : cudaErrorUnknown;
-    gpt_free(net);
+    if (status == 0) status = run(net, o, text, count) == cudaSuccess ? 0 : 1;
+    o->of->release(net);
     free(text);
-    return error == cudaSuccess ? 0 : 1;
+    return status;
 }

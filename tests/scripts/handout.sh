@@ -40,7 +40,7 @@ nothing_in() { # PATTERNS
 distinctive() {
     find common grader emulator programs phase*/*.h solutions/phase*/*_tile.cuh tools/setup.sh "$COURSE_BUILD"/skeletons -type f \
         ! -path '*/wrong/*' ! -path '*/right/*' ! -path '*/slow/*' ! -path '*/fast/*' ! -path '*/hostile/*' \
-        ! -name 'baseline.*' ! -name layerwise.c ! -name host_layers.c -exec cat {} + >"$work/public"
+        ! -name 'baseline.*' ! -name layerwise.c ! -name host_layers.c ! -name cpu_network.c -exec cat {} + >"$work/public"
     find solutions/phase* grader/exercises/*/baseline.c* -type f ! -name '*_tile.cuh' -exec cat {} + |
         sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }
@@ -112,7 +112,7 @@ expect "and the grader's files" paths_exist
 expect 'what it is built from is there' sources_are_complete
 
 for program in "$COURSE_BUILD"/grader "$COURSE_BUILD"/worker_* "$COURSE_BUILD"/python_* "$COURSE_BUILD"/*softgpu* "$COURSE_BUILD"/remote \
-    "$COURSE_BUILD"/libcourse.so; do
+    "$COURSE_BUILD"/libcourse.so "$COURSE_BUILD"/config.mk; do
     [ ! -e "$program" ] || cp -r "$program" "$work/build"
 done
 find solutions/phase* -type f ! -name '*.cuh' ! -name '*.answers' >"$work/exercises"
@@ -141,6 +141,13 @@ verdicts "$work/there.json" >"$work/there"
 verdicts "$work/here.json" >"$work/here"
 expect 'right work passes' grep -q '"status": "passed"' "$work/there"
 expect 'with the verdicts that the whole course gives' cmp "$work/here" "$work/there"
+
+program_without_cpu() ( # DEVICE=cpu has words for it
+    cd "$handout" && ln -s "$work/build" build && make BUILD=build SUBMISSION=. BACKEND=cpu gpt-program &&
+        says 'not in this copy' build/gpt sample --device cpu &&
+        says 'No such file' build/gpt sample --device gpu --checkpoint "$work/none"
+)
+[ -z "${CUCC_FRONTEND:-}" ] || expect "a program goes without the CPU's network" program_without_cpu
 
 on_a_gpu() {
     env COURSE_ROOT="$handout" COURSE_BUILD="$work/build" "$COURSE_BUILD/grader" grade --backend cuda \
