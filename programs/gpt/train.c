@@ -60,9 +60,14 @@ static cudaError_t run(gpt *net, const options *o, const int *text, size_t count
     printf("on %s: %zu parameters learn %zu bytes of %s, from step %d on\n", o->on->name,
            gpt_params(&net->config), count, o->text, began);
     while (error == cudaSuccess && net->step < t.steps) {
-        const int left = t.steps - net->step, steps = left < o->every ? left : o->every;
-        error = stretch(net, o, &t, text, count, losses, steps, net->step == 0);
+        const int before = net->step, left = t.steps - before;
+        const int steps = left < o->every ? left : o->every;
+        error = stretch(net, o, &t, text, count, losses, steps, before == 0);
         fflush(stdout);
+        if (error == cudaSuccess && net->step == before) {
+            fputs("gpt: gpt_train made no step\n", stderr);
+            error = cudaErrorUnknown;
+        }
     }
     free(losses);
     return error;
