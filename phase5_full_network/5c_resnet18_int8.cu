@@ -10,8 +10,7 @@
  * Everything on the right is known when the network is made: the filters' scales by their weights,
  * the tensors' by some images, which a network of layers in fp32 (307, 309, 310) looks at first.
  *
- *     image -> patches of conv1, int8 -> conv1 -> pooling, of bytes -> 8 blocks -> mean, linear:
- * fp32
+ *     image -> patches of bytes -> conv1 -> pooling -> 8 blocks -> mean, linear layer in fp32
  *
  * One kernel is all convolutions: implicit GEMM, NHWC, rows of 128 bytes along k, which ldmatrix
  * and mma take as in 413. A step of k may have channels of two taps, so each thread knows the tap
