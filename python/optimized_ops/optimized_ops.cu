@@ -12,7 +12,8 @@
 cudaError_t optimized_matmul(float *c, const float *a, const float *b, int m, int n, int k,
                              cudaStream_t stream)
 {
-    return matmul_vectorized(c, a, b, m, n, k, stream);
+    const cudaError_t error = matmul_vectorized(c, a, b, m, n, k, stream);
+    return error;
 }
 
 cudaError_t optimized_attention(float *out, const float *q, const float *k, const float *v,
@@ -31,21 +32,21 @@ cudaError_t optimized_layernorm(float *y, const float *x, const float *gamma, co
     if (error != cudaSuccess) return error;
     error = layernorm_forward(y, mean, mean + rows, x, gamma, beta, rows, cols, eps, stream);
     const cudaError_t freed = cudaFreeAsync(mean, stream);
-    return error != cudaSuccess ? error : freed;
+    return error ? error : freed;
 }
 
 /** What a call of the mixture needs, all in one piece of memory. */
-typedef struct workspace {
+typedef struct moe_memory {
     __nv_bfloat16 *input, *hidden;    /* [tokens x width], [tokens * top_k x inner] */
     const __nv_bfloat16 **weights;    /* [2 x experts] */
     moe_metrics *metrics;             /* [1] */
     moe_segment *segments;            /* [MOE_SEGMENTS x experts] */
     float *gates, *probs, *share;     /* [tokens x top_k], [tokens x experts], [experts] */
     int *ids, *permutation, *offsets; /* [tokens x top_k] twice, [experts + 1] */
-} workspace;
+} moe_memory;
 
 /* @return its bytes; NULL as `begin` counts only */
-static size_t lay_out(workspace *w, char *begin, size_t tokens, size_t experts, size_t top_k,
+static size_t lay_out(moe_memory *w, char *begin, size_t tokens, size_t experts, size_t top_k,
                       size_t width, size_t inner)
 {
     size_t at = 0;
@@ -67,7 +68,7 @@ static size_t lay_out(workspace *w, char *begin, size_t tokens, size_t experts, 
 }
 
 /* x in bf16; and where the weights and the metrics lie, which only the device is to know. */
-__global__ static void prepare_kernel(workspace w, const float *x, const __nv_bfloat16 *up,
+__global__ static void prepare_kernel(moe_memory w, const float *x, const __nv_bfloat16 *up,
                                       const __nv_bfloat16 *down, size_t elements, int experts,
                                       size_t size)
 {
@@ -81,7 +82,7 @@ __global__ static void prepare_kernel(workspace w, const float *x, const __nv_bf
     if (first == 0) w.metrics->expert_utilization = w.share;
 }
 
-static cudaError_t mixture(float *out, const workspace *w, const float *x, const float *router,
+static cudaError_t mixture(float *out, const moe_memory *w, const float *x, const float *router,
                            int tokens, int experts, int top_k, int width, int inner,
                            cudaStream_t stream)
 {
@@ -101,7 +102,7 @@ cudaError_t optimized_moe(float *out, const float *x, const float *router, const
                           const __nv_bfloat16 *down, int tokens, int experts, int top_k, int width,
                           int inner, cudaStream_t stream)
 {
-    workspace w;
+    moe_memory w;
     char *memory;
     if (tokens < 0 || top_k < 1 || top_k > experts || width < 0 || width % 8 || inner < 0 ||
         inner % 8)
@@ -117,5 +118,5 @@ cudaError_t optimized_moe(float *out, const float *x, const float *router, const
     if (error == cudaSuccess)
         error = mixture(out, &w, x, router, tokens, experts, top_k, width, inner, stream);
     const cudaError_t freed = cudaFreeAsync(memory, stream);
-    return error != cudaSuccess ? error : freed;
+    return error ? error : freed;
 }
