@@ -1,5 +1,8 @@
 # 512_torch_ops/worker.py: what the cases do in Python, with what stands above, of 216 and 503. Tensor
 # is a stand-in for torch's, so that nothing needs torch but register_ops.
+import sys
+import types
+
 FLOAT, BFLOAT, DOUBLE = "torch.float32", "torch.bfloat16", "torch.float64"
 ITEMS = {FLOAT: numpy.float32, BFLOAT: numpy.uint16, DOUBLE: numpy.float64}
 TRANSPOSED, EACH_SECOND, SAME_ROW, FROM_ELEMENT_1 = 1, 2, 3, 4
@@ -297,13 +300,115 @@ def ops_refused(student, told):
     tell(told, words)
 
 
+class Definition:
+    """What torch.library.custom_op returns."""
+
+    def __init__(self, notes, name):
+        self.notes, self.name = notes, name
+
+    def register_fake(self, function):
+        return self.notes.take("fake", self.name, function)
+
+    def register_autograd(self, backward, setup_context=None):
+        self.notes.take("gradient", self.name, backward)
+
+    def register_kernel(self, device_types, function=None):
+        return self.notes.register("kernel")(self.name, device_types, function)
+
+    def __call__(self, *arguments):
+        return self.notes.made[self.name]["kernel"](*arguments)
+
+
+class Notes:
+    """A stand-in for torch that notes what register_ops registers: for each operation its kernel, its fake
+    and its gradient. The page lists what it has of torch."""
+
+    def __init__(self, student, stream):
+        self.made, here = {}, contextlib.nullcontext()
+        current = types.SimpleNamespace(cuda_stream=stream)
+        self.torch = types.SimpleNamespace(
+            Tensor=Tensor, is_tensor=lambda x: isinstance(x, Tensor), float32=FLOAT, bfloat16=BFLOAT,
+            empty=lambda *size, dtype=FLOAT, device=None: Tensor(student.cuda, size, dtype),
+            cuda=types.SimpleNamespace(device=lambda _: here, device_of=lambda _: here,
+                                       current_stream=lambda device=None: current),
+            ops=types.SimpleNamespace(optimized=types.SimpleNamespace()),
+            library=types.SimpleNamespace(
+                Library=lambda *_: types.SimpleNamespace(define=self.define, impl=self.register("kernel")),
+                define=self.define, impl=self.register("kernel"), custom_op=self.custom_op,
+                register_fake=self.register("fake"), register_autograd=self.register("gradient"),
+                register_kernel=self.register("kernel")))
+
+    def take(self, what, name, function):
+        name = name.split("::")[-1].split("(")[0]
+        self.made.setdefault(name, {})[what] = function
+        if what == "kernel":
+            setattr(self.torch.ops.optimized, name, function)
+        return function
+
+    def register(self, what):
+        """A function that is called with a name and, somewhere, a function, or that decorates one."""
+        def registering(name, *given, **named):
+            function = next(filter(callable, (*given, *named.values())), None)
+            return self.take(what, name, function) if function else lambda one: self.take(what, name, one)
+        return registering
+
+    def define(self, name, *_, **__):
+        """Its schema says nothing here."""
+
+    def custom_op(self, name, function=None, **_):
+        def made(one):
+            self.take("kernel", name, one)
+            return Definition(self, name.split("::")[-1])
+        return made(function) if function else made
+
+
+def without_torch(student):
+    """@return what register_ops does not register, or does not compute, of a stand-in"""
+    words = refused("register_ops without torch", ImportError, student.register_ops)
+    if words:
+        return words
+    stream = ctypes.c_void_p()
+    student.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
+    notes = Notes(student, stream.value)
+    sys.modules["torch"] = notes.torch
+    try:
+        student.register_ops()
+        student.register_ops()
+        words = of_notes(student, notes.made, stream.value)
+    finally:
+        del sys.modules["torch"]
+        student.cuda.cudaDeviceSynchronize()
+        student.cuda.cudaStreamDestroy(stream)
+    return words
+
+
+def of_notes(student, made, stream):
+    for name in ("matmul", "layernorm", "flash_attention", "moe"):
+        for what in ("kernel", "fake", "gradient"):
+            if what not in made.get(name, {}):
+                return f"register_ops gives torch.ops.optimized.{name} no {what}"
+    host_a, host_b = numpy.arange(35, dtype=numpy.float32), numpy.ones(21, numpy.float32)
+    a, b = tensor(student, host_a, (5, 7)), tensor(student, host_b, (7, 3))
+    with Seen(student) as seen:
+        c = made["matmul"]["kernel"](a, b)
+    student.cuda.cudaDeviceSynchronize()
+    given = [arguments[-1] for name, arguments in seen.calls if name == "matmul_vectorized"]
+    if [getattr(each, "value", each) for each in given] != [stream]:
+        return "the kernel of torch.ops.optimized.matmul is not on torch's current stream"
+    if not numpy.array_equal(c.numpy(), host_a.reshape(5, 7) @ host_b.reshape(7, 3)):
+        return "the kernel of torch.ops.optimized.matmul does not give a @ b"
+    if tuple(made["matmul"]["fake"](a, b).shape) != (5, 3):
+        return "the fake of torch.ops.optimized.matmul has another shape"
+    return ""
+
+
 def with_torch(student, told, on_gpu):
     """What torch makes of the operations, where it is: shapes, and on a GPU a product and its gradient;
-    else that nothing but register_ops needs it. "-": not all could be tried."""
+    else what a stand-in is told of them. "-": not all could be tried."""
     try:
         import torch
     except ImportError:
-        tell(told, refused("register_ops without torch", ImportError, student.register_ops) or "-")
+        tell(told, without_torch(student) or "-")
         return
     student.register_ops()
     student.register_ops()
