@@ -1,7 +1,7 @@
 /*
  * checker.c: a second process of the grader, which judges on softgpu what the first judges on a
- * GPU. It keeps to half of the cores, and to a low priority, so that timings are not disturbed;
- * where there are few, it works only while the first waits for it.
+ * GPU, several exercises at once. It keeps to half of the cores, and to a low priority, so that
+ * timings are not disturbed; where there are few, it works only while the first waits for it.
  */
 #include "grade.h"
 
@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FEW_CORES 4
+#define FEW_CORES  4
+#define CORES_EACH 2 /* of an exercise, of which many cases have work for one */
 
 struct checker {
     pid_t process;
@@ -28,7 +29,7 @@ static int cores_of(cpu_set_t *all)
     return sched_getaffinity(0, sizeof *all, all) == 0 ? CPU_COUNT(all) : 1;
 }
 
-/* The upper half. */
+/* The upper half. A few exercises take much longer than others, and may then use all of it. */
 static void keep_to_half(void)
 {
     cpu_set_t all;
@@ -84,6 +85,47 @@ checker *checker_start(void (*work)(void *, int, FILE *), void *context)
     close(c->turns);
     c->turns = -1;
     return c;
+}
+
+int checker_width(void)
+{
+    cpu_set_t mine;
+    const int cores = cores_of(&mine);
+    return cores < FEW_CORES ? 1 : cores / CORES_EACH;
+}
+
+struct check {
+    pid_t process;
+    FILE *entry;
+};
+
+check *check_start(json_t *(*judge)(void *, int), void *context, int i)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
+    check *c = calloc(1, sizeof *c);
+    fflush(NULL);
+    c->process = fork();
+    if (c->process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        FILE *to = fdopen(ends[1], "w");
+        json_dumpf(judge(context, i), to, JSON_COMPACT);
+        fclose(to);
+        _exit(0);
+    }
+    close(ends[1]);
+    c->entry = fdopen(ends[0], "r");
+    return c;
+}
+
+json_t *check_take(check *c)
+{
+    if (!c) return NULL;
+    json_t *entry = json_loadf(c->entry, 0, NULL);
+    fclose(c->entry);
+    if (c->process > 0) waitpid(c->process, NULL, 0);
+    free(c);
+    return entry;
 }
 
 void checker_await_turn(int turns)

@@ -2,7 +2,7 @@
  * grade.h: a whole submission.
  *
  *   grade.c    what to build, what to judge, what is remembered
- *   checker.c  the process that judges on softgpu beside it
+ *   checker.c  the processes that judge on softgpu beside it
  *   once.c     one call of one exercise, shown
  */
 #ifndef GRADER_GRADE_H
@@ -26,6 +26,13 @@ typedef struct checker checker;
 checker *checker_start(void (*work)(void *context, int turns, FILE *entries), void *context);
 /** In that process: until it may judge the next exercise. */
 void checker_await_turn(int turns);
+/** In that process: how many exercises it may judge at once. */
+int checker_width(void);
+/** Judge one in a process of its own. @return what was begun, to be taken, or NULL */
+typedef struct check check;
+check *check_start(json_t *(*judge)(void *context, int i), void *context, int i);
+/** @return its entry, or NULL */
+json_t *check_take(check *);
 /** The next entry, once it is there. @return NULL when none will come */
 json_t *checker_take(checker *);
 void checker_stop(checker *); /* NULL is allowed */
