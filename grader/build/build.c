@@ -185,6 +185,7 @@ typedef struct job {
     char folder[PATH_MAX];
     char work[PATH_MAX]; /* in the folder, while it is built: the source and its parts, alone */
     bool compiled, finished;
+    bool ready;  /* to be linked: its needs are there */
     bool killed; /* a compiler was, by a signal: that says nothing about the source */
 } job;
 
@@ -378,23 +379,33 @@ static void do_all(void (*step)(job *), job *jobs, int count)
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
-static bool is_needed(const job *jobs, int count, const build *b)
+static bool must_wait(const job *jobs, int count, const build *b)
 {
     for (int i = 0; i < count; i++) {
-        for (int k = 0; jobs[i].build->needs[k]; k++) {
-            if (jobs[i].build->needs[k] == b) return true;
+        for (int k = 0; b->needs[k] && !jobs[i].finished; k++) {
+            if (b->needs[k] == jobs[i].build) return true;
         }
     }
     return false;
 }
 
-/* What others are linked with goes first, in their order: each needs only what stands before it. */
+static void link_if_ready(job *j)
+{
+    if (j->ready) link_library(j);
+}
+
+/* In rounds: those whose needs are there. */
 static void link_all(job *jobs, int count)
 {
-    for (int i = 0; i < count; i++) {
-        if (is_needed(jobs, count, jobs[i].build)) link_library(&jobs[i]);
+    for (bool any = true; any;) {
+        any = false;
+        for (int i = 0; i < count; i++) {
+            job *j = &jobs[i];
+            j->ready = !j->finished && !must_wait(jobs, count, j->build);
+            any = any || j->ready;
+        }
+        do_all(link_if_ready, jobs, count);
     }
-    do_all(link_library, jobs, count);
 }
 
 /* Another job of this round that makes the same library, so that it is made once. */

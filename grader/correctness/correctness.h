@@ -57,9 +57,10 @@ typedef struct case_state {
     const options *options;
     const exercise *exercise;
     place place;
-    const char *library; /* of the student */
-    const char *folder;  /* of the submission: its answers */
-    worker *worker;      /* that calls go to; NULL: the next call starts one */
+    const char *library;     /* of the student */
+    const char *folder;      /* of the submission: its answers */
+    worker *worker;          /* that calls go to; NULL: the next call starts one */
+    worker *baseline_worker; /* the same, of timed calls of the baseline */
     const grading_case *grading_case;
     call_request request; /* of every call of this run; the case adds function and arguments */
     void (*seen)(const struct case_state *, const call_request *); /* told of each call; or NULL */

@@ -37,7 +37,6 @@ typedef struct timing {
     const device_facts *device;
     const char *library[2];
     case_state *state;
-    worker *baseline_worker; /* the student's is the state's */
     double seconds[2][SAMPLES_MAX], overhead[2][SAMPLES_MAX], ratio[SAMPLES_MAX];
     int pairs, turn;
     bool broken;              /* by a call of the student's */
@@ -75,7 +74,7 @@ static char *time_call(timing *t, int who, const long *shape, double part, timed
 {
     const speed_test *test = t->test;
     const char *function = who == STUDENT ? test->function : test->baseline;
-    worker **where = who == STUDENT ? &t->state->worker : &t->baseline_worker;
+    worker **where = who == STUDENT ? &t->state->worker : &t->state->baseline_worker;
     t->state->request.is_baseline = who == BASELINE;
     char *message = run_in(t->state, where, t->library[who], test->run, function, shape);
     if (message) {
@@ -285,6 +284,5 @@ void run_speed(case_state *state, const speed_test *test, const char *baseline_l
     measure(&t, result);
     result->broken = t.broken;
     state->request = usual;
-    worker_stop(t.baseline_worker);
     nvml_close(t.nvml);
 }

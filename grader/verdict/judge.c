@@ -244,6 +244,7 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
         judge_traffic(&s, &r, baseline);
     }
     case_drop_worker(&s);
+    worker_stop(s.baseline_worker);
     r.dead = s.dead;
     r.interrupted = s.interrupted;
     score(&r);

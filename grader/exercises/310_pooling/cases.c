@@ -44,14 +44,29 @@ static int winner(const float *plane, const pooling *p, size_t i)
     return best;
 }
 
+typedef struct pooled {
+    const pooling *p;
+    const float *x;
+    double *y;
+    int *argmax;
+} pooled;
+
+static void pool_part(size_t begin, size_t end, void *context)
+{
+    const pooled *to = context;
+    const pooling *p = to->p;
+    const size_t of_plane = (size_t)(p->out_h * p->out_w);
+    for (size_t i = begin; i < end; i++) {
+        const float *plane = to->x + i / of_plane * (size_t)(p->in_h * p->in_w);
+        to->argmax[i] = winner(plane, p, i);
+        to->y[i] = plane[to->argmax[i]];
+    }
+}
+
 static void reference_forward(double *y, int *argmax, const float *x, const pooling *p)
 {
-    const size_t of_plane = (size_t)(p->out_h * p->out_w);
-    for (size_t i = 0; i < p->outputs; i++) {
-        const float *plane = x + i / of_plane * (size_t)(p->in_h * p->in_w);
-        argmax[i] = winner(plane, p, i);
-        y[i] = plane[argmax[i]];
-    }
+    const size_t cost = 5 * (size_t)(p->size * p->size);
+    parallel(p->outputs, cost, pool_part, &(pooled){p, x, y, argmax});
 }
 
 static void reference_backward(double *grad_x, const float *grad_y, const int *argmax,

@@ -316,7 +316,11 @@ static const grading_case cases[] = {
      .shape = {1000003, 7},
      .where = ON_GPU,
      .once = true},
-    {.name = "backward 5003x768", .run = run_backward, .shape = {5003, 768}, .where = ON_GPU},
+    {.name = "backward 5003x768",
+     .run = run_backward,
+     .shape = {5003, 768},
+     .where = ON_GPU,
+     .once = true},
     {0},
 };
 

@@ -552,11 +552,13 @@ static const grading_case cases[] = {
     {.name = "from stream to stream, 256 MB",
      .run = run_streams,
      .shape = {256 << 20, 20},
-     .where = ON_GPU},
+     .where = ON_GPU,
+     .once = true},
     {.name = "its stream is gone, 256 MB",
      .run = run_stream_gone,
      .shape = {256 << 20, 20},
-     .where = ON_GPU},
+     .where = ON_GPU,
+     .once = true},
     {0},
 };
 
