@@ -27,7 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REPEATS   31
+#define REPEATS   15
 #define CALLS     1000      /* of a stream or a graph */
 #define MOST_ROWS (1 << 22) /* frames of a stream or a graph: larger batches get fewer calls */
 #define TOLERANCE 4e-3f     /* of a fast GELU */

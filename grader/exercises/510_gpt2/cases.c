@@ -424,7 +424,7 @@ static void run_counted(const char *function, const long *shape)
     expect_gradients(&r, grads, NULL);
 }
 
-#define TIMED_LR 6e-4f
+#define TIMED_LR 1e-4f
 
 /* For 124 million parameters the reference would take hours. So three steps on one batch are made,
  * the second is timed, and each must find a smaller loss than the one before. */
