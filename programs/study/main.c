@@ -29,7 +29,7 @@
 
 #define REPEATS   15
 #define CALLS     1000      /* of a stream or a graph */
-#define MOST_ROWS (1 << 22) /* frames of a stream or a graph: larger batches get fewer calls */
+#define MOST_ROWS (1 << 20) /* frames of a stream or a graph: larger batches get fewer calls */
 #define TOLERANCE 4e-3f     /* of a fast GELU */
 
 /* Of softgpu alone. */

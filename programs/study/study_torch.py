@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-REPEATS, CALLS, MOST_ROWS = 15, 1000, 1 << 22
+REPEATS, CALLS, MOST_ROWS = 15, 1000, 1 << 20
 SLICES, SLICE, HIDDEN, LATENT = 5, 64, 160, 32
 
 
