@@ -99,6 +99,7 @@ static void set_environment(jail *j, const plan *p)
     if (!getenv("PATH")) words_add(w, "PATH=/usr/local/bin:/usr/bin:/bin");
     keep_variable(w, "PATH");
     words_add(w, "LANG=C.UTF-8");
+    words_add(w, "USER=student"); /* whom it runs as has no name, and Python's libraries ask */
     set_home(j);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) keep_variable(w, kept[i]);
     for (size_t i = 0; p->gpu && i < sizeof of_gpu / sizeof *of_gpu; i++) {

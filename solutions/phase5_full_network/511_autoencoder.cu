@@ -537,7 +537,7 @@ static cudaError_t frames_of_block(int *frames, int batch)
     int device, sms;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-    *frames = batch <= sms / 2 ? 1 : batch <= 40 * sms ? 8 : 64;
+    *frames = batch <= sms ? 1 : batch <= 40 * sms ? 8 : 64;
     return cudaSuccess;
 }
 
