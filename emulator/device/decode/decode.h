@@ -152,6 +152,7 @@ void mark_origins(decoder *);              /* provenance.c */
 void mark_stride_classes(decoder *);       /* stride_class.c */
 void fuse_loads(decoder *);                /* fused.c */
 void assign_registers(decoder *);          /* registers.c */
+void flow_turn(decoder *);                 /* flow.c */
 bool flow_finish(decoder *);               /* flow.c */
 
 #endif
