@@ -26,7 +26,7 @@
         T low = (T)(a[1] - a[0]), high = (T)(b[1] - b[0]);                                         \
         if ((low | high) % 4 || low > MOST_STEP || high > MOST_STEP) return (stride_class){0};     \
         if (unlike_##name(a, low) | unlike_##name(b, high)) return (stride_class){0};              \
-        stride_class s = {HALVES, {(uint32_t)low, (uint32_t)high}};                                \
+        stride_class s = {HALVES, {(uint32_t)low, (uint32_t)high}, (uint64_t)(b[0] - a[0])};       \
         if ((low | high) == 0) s.kind = PAIR;                                                      \
         if (low == high && low && b[0] == a[0]) s.kind = low == 4 ? TWICE : REPEATED;              \
         if (low == high && b[0] - a[0] == HALF * low && low <= 4) s.kind = low ? RISING : SAME;    \

@@ -66,10 +66,26 @@ INLINE const uint8_t *reach_shared(warp *w, const op *o, uint32_t address, uint3
     return may ? w->block->shared + address : NULL;
 }
 
-INLINE void know_stride(warp *w, const op *o)
+/* Do the ends of each half of the warp lie as noted? Then all lanes do, if they moved by the same
+ * amount but for a wrap-around: addresses in order wrap from one lane on. */
+INLINE bool ends_agree(const warp *w, const op *o)
+{
+    const stride_class *s = &w->strides[o->stride];
+    const uint64_t *a = row(w, o->a), *b = a + HALF;
+    if (s->kind == SCATTERED) return true;
+    return a[HALF - 1] - a[0] == (HALF - 1) * (uint64_t)s->step[0] &&
+           b[HALF - 1] - b[0] == (HALF - 1) * (uint64_t)s->step[1] && b[0] - a[0] == s->gap;
+}
+
+INLINE bool is_noted(const warp *w, const op *o)
 {
     bool kept = o->stride_kept && w->noted >> o->stride & 1;
-    if (!o->stride_known && !kept) note_stride(w, o);
+    return (o->stride_known || kept) && (!o->stride_ends || ends_agree(w, o));
+}
+
+INLINE void know_stride(warp *w, const op *o)
+{
+    if (!is_noted(w, o)) note_stride(w, o);
 }
 
 INLINE const uint8_t *reach(warp *w, const op *o, space where, uint32_t step, uint32_t lane,
