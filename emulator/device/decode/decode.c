@@ -215,6 +215,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     if (counted) settle_counts(&d);
     flow_turn(&d);
     mark_cas_loops(&d);
+    gather_loads(&d);
     mark_stride_classes(&d);
     mark_origins(&d);
     fuse_loads(&d);

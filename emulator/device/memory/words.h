@@ -113,10 +113,20 @@ INLINE bool is_quiet(const block *b, uint32_t address, uint32_t lanes)
     return quiet;
 }
 
-INLINE const uint8_t *reach_quiet(const warp *w, const op *o, uint32_t lanes)
+/* Consecutive words for all lanes, or for each half of them; not as hoped, or not yet noted. */
+APART const uint8_t *reach_busy(warp *w, const op *o, uint32_t lanes)
+{
+    uint32_t address = shared_address(w, o, 0), *read = w->block->words.read + address / 4;
+    const uint8_t *from = reach_shared(w, o, address, 4, 0, lanes);
+    for (uint32_t i = 0; from && lanes == HALF && i < HALF; i++) read[i] |= MANY;
+    return from;
+}
+
+INLINE const uint8_t *reach_words(warp *w, const op *o, uint32_t lanes)
 {
     uint32_t address = shared_address(w, o, 0);
-    return is_quiet(w->block, address, lanes) ? w->block->shared + address : NULL;
+    if (!is_quiet(w->block, address, lanes)) return reach_busy(w, o, lanes);
+    return w->block->shared + address;
 }
 
 /* Eight words that move at once, wherever they lie: memcpy of so few bytes moves less. */
