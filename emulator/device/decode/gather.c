@@ -11,6 +11,8 @@
  */
 #include "decode.h"
 
+enum { MOST_BETWEEN = 32, MOST_TOGETHER = 96 }; /* drafts; farther it does not look */
+
 typedef struct gathering {
     decoder *decoder;
     handler *fma;
@@ -70,9 +72,9 @@ static uint32_t raise_all(const gathering *g, uint32_t at, uint32_t length, uint
 static uint32_t find_load(const gathering *g, uint32_t end, operand reg)
 {
     const draft *x = g->decoder->drafts;
-    uint32_t loads = 0;
+    uint32_t loads = 0, least = end > MOST_BETWEEN ? end - MOST_BETWEEN : 0;
     if (g->reads[reg] != 1) return end;
-    for (uint32_t i = end; i-- > 0 && loads < 2 && !x[i].leader;) {
+    for (uint32_t i = end; i-- > least && loads < 2 && !x[i].leader;) {
         if (is_plain_load(&x[i]) && x[i].op.d == reg) return i;
         if (is_plain_load(&x[i]))
             loads++;
@@ -104,8 +106,9 @@ void gather_loads(decoder *d)
     for (uint32_t i = 0; i < d->count; i++) {
         uint32_t first = gather(&g, i);
         if (first == i) continue;
-        if (length) start = raise_all(&g, start, length, first);
-        if (!length || start + length != first) start = first, length = 0;
+        bool joins = length && length < MOST_TOGETHER;
+        if (joins) start = raise_all(&g, start, length, first);
+        if (!joins || start + length != first) start = first, length = 0;
         length += i + 1 - first;
     }
 }
