@@ -6,6 +6,9 @@
  *     bench_softgpu [N]            a table for people; N x N matrices, a multiple of 64
  *     bench_softgpu [N] --tsv      the same, tab-separated
  *
+ * Compiled by nvcc it has a column for clang: bench_softgpu_clang beside it, if there is one, is
+ * the same program compiled by that. What wants more cores than there are is not measured: "-".
+ *
  * softgpu reads its environment once, so every measurement is a process of its own: this program
  * again, with the measurement's name.
  */
@@ -21,6 +24,7 @@
 #include <cuda_runtime.h>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <dlfcn.h>
@@ -270,17 +274,44 @@ static std::string processor()
     return "unknown";
 }
 
+/* A number, or "-" where there is none. */
+static std::string number(double value)
+{
+    char text[32] = "-";
+    if (value > 0) snprintf(text, sizeof text, "%.2f", value);
+    return text;
+}
+
+/* GFLOP/s on that many threads; 0: the machine has fewer cores, or there is no such program. */
+static double speed(const std::string &program, int threads, int product, int n)
+{
+    if (program.empty() || threads > (int)std::thread::hardware_concurrency()) return 0;
+    std::string settings = "SOFTGPU_THREADS=" + std::to_string(threads);
+    return ask(program.c_str(), settings.c_str(), "device", product, n);
+}
+
+static std::string compiled_by_clang(const char *self)
+{
+    std::string file = std::string(self) + "_clang";
+    return access(file.c_str(), X_OK) == 0 ? file : "";
+}
+
 static void print_products(const char *self, int n, bool tsv)
 {
-    printf(tsv ? "kernel\tGFLOP/s, 1 thread\tGFLOP/s, 2 threads\tscaling\tgcc -O3, 1 thread\n"
-               : "%-19s %10s %10s %10s %10s\n",
-           "GFLOP/s", "1 thread", "2 threads", "scaling", "gcc -O3");
-    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
-        double one = ask(self, "SOFTGPU_THREADS=1", "device", (int)i, n);
-        double two = ask(self, "SOFTGPU_THREADS=2", "device", (int)i, n);
-        double host = ask(self, "", "host", (int)i, n);
-        printf(tsv ? "%s\t%.2f\t%.2f\t%.2f\t%.2f\n" : "%-19s %10.2f %10.2f %10.2f %10.2f\n",
-               products[i].name, one, two, two / one, host);
+    std::string clang = compiled_by_clang(self);
+    printf(tsv ? "kernel\tGFLOP/s, 1 thread\tGFLOP/s, 2 threads\tscaling\tgcc -O3, 1 thread\t"
+                 "4 threads\tclang, 1 thread\tnvcc / clang\n"
+               : "%-19s %10s %10s %10s %10s %10s %10s %12s\n",
+           "GFLOP/s", "1 thread", "2 threads", "scaling", "gcc -O3", "4 threads", "clang",
+           "nvcc / clang");
+    for (int i = 0; i < (int)(sizeof products / sizeof *products); i++) {
+        double one = speed(self, 1, i, n), two = speed(self, 2, i, n), four = speed(self, 4, i, n);
+        double other = speed(clang, 1, i, n);
+        printf(
+            tsv ? "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n" : "%-19s %10s %10s %10s %10s %10s %10s %12s\n",
+            products[i].name, number(one).c_str(), number(two).c_str(), number(two / one).c_str(),
+            number(ask(self, "", "host", i, n)).c_str(), number(four).c_str(),
+            number(other).c_str(), number(other > 0 ? one / other : 0).c_str());
     }
 }
 
@@ -305,7 +336,7 @@ static void print_costs(const char *self, bool tsv)
     double empty =
         best_of(5, [&] { check(system("true") ? cudaErrorUnknown : cudaSuccess); }) * 1e3;
     double times = ask(self, "", "memory", 0, 0);
-    const char *format = tsv ? "%s\t%.3g\t\t\t\n" : "%-44s %10.3g\n";
+    const char *format = tsv ? "%s\t%.3g\t\t\t\t\t\t\n" : "%-44s %10.3g\n";
     printf(format, "a launch, microseconds", ask(self, "", "launch", 0, 0));
     if (!remote.empty())
         printf(format, "... on a device in another process",
@@ -331,8 +362,9 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *simd = softgpu_simd ? softgpu_simd() : "none: a real GPU";
-    printf(tsv ? "# %s, softgpu's %s device, all checks on, n = %d\n" : "%s, %s device, n = %d\n",
-           processor().c_str(), simd, n);
+    printf(tsv ? "# %s, %u cores, softgpu's %s device, all checks on, n = %d\n"
+               : "%s, %u cores, %s device, n = %d\n",
+           processor().c_str(), std::thread::hardware_concurrency(), simd, n);
     print_products(argv[0], n, tsv);
     print_costs(argv[0], tsv);
     return 0;

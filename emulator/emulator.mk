@@ -142,6 +142,9 @@ emulator-test-remote: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so
 .PHONY: bench-softgpu
 bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's speed: kernels, launches, start, memory
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/cucc -O3 -march=native $(EMULATOR)/../bench/softgpu.cu -o $(BUILD)/bench_softgpu
+	@rm -f $(BUILD)/bench_softgpu_clang; CUCC_FRONTEND=clang $(EMULATOR)/cucc --front-end >/dev/null 2>&1 || exit 0; \
+	    CUCC_FRONTEND=clang CUCC_LIBRARY=$(abspath $<) \
+	    $(EMULATOR)/cucc -O3 -march=native $(EMULATOR)/../bench/softgpu.cu -o $(BUILD)/bench_softgpu_clang
 	@$(BUILD)/bench_softgpu
 
 # The fuzzers' inputs as a test.

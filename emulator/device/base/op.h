@@ -118,6 +118,8 @@ struct op {
     uint8_t stride;    /**< load of words: where the warp notes how the addresses lie */
     bool stride_known; /**< an earlier load has noted it */
     bool stride_kept;  /**< the same, if the warp still has the note */
+    bool stride_ends;  /**< even so, the ends of the warp must be looked at: they may wrap around */
+    bool chained; /**< fused loads: so are the next three operations, which add to the same sum */
     bool closes; /**< branch: back to the start of a loop, notes hold; target: see stride_class.c */
     uint8_t variant; /**< meaning depends on the handler; memory: 'f', 's', 'u', 'b', the type */
     uint32_t line;   /**< index into the module's places */

@@ -56,6 +56,7 @@ typedef struct flights {
 /** How the addresses of a full warp lie, see words.c: in each half of it they rise by a step. */
 typedef struct stride_class {
     uint32_t kind, step[2]; /**< bytes */
+    uint64_t gap; /**< from the first lane to that of the other half, of 64-bit addresses */
 } stride_class;
 
 /** A row of which some lanes hold what no lane gave, or what nothing has written. See undefined.c.

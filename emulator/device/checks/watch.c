@@ -73,11 +73,20 @@ static void unite(const launch *l, uint64_t *stores, uint64_t *loads)
     }
 }
 
+/* A size or an index, that went into an address beside a pointer: a pointer into device memory is a
+ * large number, wherever it points. */
+static bool is_number(const launch *l, uint32_t bit)
+{
+    uint64_t value;
+    if (8 * bit + 8 > l->request->param_bytes) return true;
+    memcpy(&value, l->params + 8 * bit, sizeof value);
+    return value < DEVICE_BASE / 2 || value > -(DEVICE_BASE / 2);
+}
+
 /* The allocation that a parameter points into; UINT64_MAX: none. */
 static uint64_t target_of(const launch *l, uint32_t bit)
 {
     uint64_t address, base, bytes;
-    if (8 * bit + 8 > l->request->param_bytes) return UINT64_MAX;
     memcpy(&address, l->params + 8 * bit, sizeof address);
     return heap_find(&l->device->heap, address - DEVICE_BASE, &base, &bytes) ? base : UINT64_MAX;
 }
@@ -91,6 +100,8 @@ static bool is_variable(const launch *l, uint64_t base)
 static uint64_t reachable(const launch *l, uint64_t stores, uint64_t loads)
 {
     if (!stores || stores & ORIGIN_UNKNOWN) return stores ? ~UINT64_C(0) : 0;
+    for (uint32_t i = 0; i < ORIGIN_PARAMS; i++)
+        if (is_number(l, i)) stores &= ~(UINT64_C(1) << i), loads &= ~(UINT64_C(1) << i);
     uint64_t all = stores | ORIGIN_UNKNOWN, params = (stores | loads) & (ORIGIN_VARIABLE - 1);
     uint64_t base[ORIGIN_PARAMS];
     for (uint64_t m = params; m; m &= m - 1) {

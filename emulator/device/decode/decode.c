@@ -213,7 +213,9 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     }
     append_end(&d);
     if (counted) settle_counts(&d);
+    flow_turn(&d);
     mark_cas_loops(&d);
+    gather_loads(&d);
     mark_stride_classes(&d);
     mark_origins(&d);
     fuse_loads(&d);

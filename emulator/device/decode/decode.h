@@ -150,8 +150,11 @@ void settle_counts(decoder *);             /* instruction.c */
 void mark_cas_loops(decoder *);            /* cas_loop.c */
 void mark_origins(decoder *);              /* provenance.c */
 void mark_stride_classes(decoder *);       /* stride_class.c */
+void gather_loads(decoder *);              /* gather.c */
 void fuse_loads(decoder *);                /* fused.c */
+uint32_t *count_reads(decoder *);          /* fused.c: how often, by register */
 void assign_registers(decoder *);          /* registers.c */
+void flow_turn(decoder *);                 /* flow.c */
 bool flow_finish(decoder *);               /* flow.c */
 
 #endif

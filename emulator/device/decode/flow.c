@@ -2,6 +2,7 @@
  * flow.c: control flow of one function: where do lanes that a branch parts meet again?
  *
  * Interface
+ *   flow_turn       a branch around a branch becomes one
  *   flow_finish
  *
  * They meet at the branch's immediate post-dominator: the first block that every way to the exit
@@ -183,6 +184,34 @@ static int meeting_draft(const graph *g, uint32_t n)
     uint32_t meet = g->node[n].meet;
     if (meet >= g->nodes - 1 || only_exits(g, meet)) return -1;
     return (int)g->node[meet].first;
+}
+
+/* ---- branches around branches ---------------------------------------------------------------- */
+
+/* How clang ends a loop: @p bra out; bra start; out: */
+static bool skips_branch(const decoder *d, uint32_t i)
+{
+    if (i + 3 >= d->count) return false;
+    const draft *x = &d->drafts[i];
+    return x[0].op.run == run_branch && x[0].op.guard && x[2].op.run == run_branch &&
+           !x[2].op.guard && x[3].leader && x[3].label && !strcmp(x[0].label, x[3].label);
+}
+
+/* @!p bra start; out: */
+void flow_turn(decoder *d)
+{
+    uint32_t n = 0, count = d->count;
+    for (uint32_t i = 0; i < count; i++) {
+        bool turns = skips_branch(d, i);
+        const char *start = turns ? d->drafts[i + 2].label : NULL;
+        draft *x = &d->drafts[n++];
+        *x = d->drafts[i];
+        if (!turns || find_label(d, start) >= (int)n) continue;
+        x->op.guard_negated = !x->op.guard_negated;
+        x->label = start;
+        i += 2; /* also what would have been a place to meet between the two */
+    }
+    d->count = n;
 }
 
 /* ---- laying out the final code --------------------------------------------------------------- */

@@ -26,7 +26,7 @@
         T low = (T)(a[1] - a[0]), high = (T)(b[1] - b[0]);                                         \
         if ((low | high) % 4 || low > MOST_STEP || high > MOST_STEP) return (stride_class){0};     \
         if (unlike_##name(a, low) | unlike_##name(b, high)) return (stride_class){0};              \
-        stride_class s = {HALVES, {(uint32_t)low, (uint32_t)high}};                                \
+        stride_class s = {HALVES, {(uint32_t)low, (uint32_t)high}, (uint64_t)(b[0] - a[0])};       \
         if ((low | high) == 0) s.kind = PAIR;                                                      \
         if (low == high && low && b[0] == a[0]) s.kind = low == 4 ? TWICE : REPEATED;              \
         if (low == high && b[0] - a[0] == HALF * low && low <= 4) s.kind = low ? RISING : SAME;    \
@@ -106,20 +106,11 @@ APART const op *load_same_shared(warp *w, const op *o)
     return go_on(w, o + 1);
 }
 
-APART const op *load_busy_shared(warp *w, const op *o)
-{
-    const uint8_t *from = reach_shared(w, o, shared_address(w, o, 0), 4, 0, LANES);
-    if (!from) return run_load_shared(w, o);
-    fetch(row(w, o->d), from, 4, LANES);
-    return go_on(w, o + 1);
-}
-
 APART const op *load_rising_shared(warp *w, const op *o)
 {
-    const block *b = w->block;
-    uint32_t address = shared_address(w, o, 0);
-    if (!is_quiet(b, address, LANES)) return load_busy_shared(w, o);
-    fetch(row(w, o->d), b->shared + address, 4, LANES);
+    const uint8_t *from = reach_words(w, o, LANES);
+    if (!from) return run_load_shared(w, o);
+    fetch(row(w, o->d), from, 4, LANES);
     return go_on(w, o + 1);
 }
 
@@ -134,35 +125,26 @@ APART const op *load_halves_shared(warp *w, const op *o)
     return load_halves(w, o, SPACE_SHARED, s->step[0], s->step[1]);
 }
 
-INLINE const op *load_twice(warp *w, const op *o, uint32_t step)
+APART const op *load_twice_shared(warp *w, const op *o)
+{
+    uint32_t *d = row(w, o->d);
+    const uint8_t *from = reach_words(w, o, HALF);
+    if (!from) return run_load_shared(w, o);
+    fetch(d, from, 4, HALF);
+    fetch(d + HALF, from, 4, HALF);
+    return go_on(w, o + 1);
+}
+
+APART const op *load_strided_twice_shared(warp *w, const op *o)
 {
     uint32_t *d = row(w, o->d), first = shared_address(w, o, 0);
+    uint32_t step = w->strides[o->stride].step[0];
     const uint8_t *from = reach_shared(w, o, first, step, 0, HALF);
     if (!from) return run_load_shared(w, o);
     for (uint32_t i = 0; i < HALF; i++) shadow_note_more(w->block, (first + i * step) / 4, 1);
     fetch(d, from, step, HALF);
     memcpy(d + HALF, d, HALF * sizeof *d);
     return go_on(w, o + 1);
-}
-
-APART const op *load_busy_twice_shared(warp *w, const op *o)
-{
-    return load_twice(w, o, 4);
-}
-
-APART const op *load_twice_shared(warp *w, const op *o)
-{
-    const block *b = w->block;
-    uint32_t address = shared_address(w, o, 0), *d = row(w, o->d);
-    if (!is_quiet(b, address, HALF)) return load_busy_twice_shared(w, o);
-    fetch(d, b->shared + address, 4, HALF);
-    fetch(d + HALF, b->shared + address, 4, HALF);
-    return go_on(w, o + 1);
-}
-
-APART const op *load_strided_twice_shared(warp *w, const op *o)
-{
-    return load_twice(w, o, w->strides[o->stride].step[0]);
 }
 
 /* ---- by stride class */

@@ -66,10 +66,26 @@ INLINE const uint8_t *reach_shared(warp *w, const op *o, uint32_t address, uint3
     return may ? w->block->shared + address : NULL;
 }
 
-INLINE void know_stride(warp *w, const op *o)
+/* Do the ends of each half of the warp lie as noted? Then all lanes do, if they moved by the same
+ * amount but for a wrap-around: addresses in order wrap from one lane on. */
+INLINE bool ends_agree(const warp *w, const op *o)
+{
+    const stride_class *s = &w->strides[o->stride];
+    const uint64_t *a = row(w, o->a), *b = a + HALF;
+    if (s->kind == SCATTERED) return true;
+    return a[HALF - 1] - a[0] == (HALF - 1) * (uint64_t)s->step[0] &&
+           b[HALF - 1] - b[0] == (HALF - 1) * (uint64_t)s->step[1] && b[0] - a[0] == s->gap;
+}
+
+INLINE bool is_noted(const warp *w, const op *o)
 {
     bool kept = o->stride_kept && w->noted >> o->stride & 1;
-    if (!o->stride_known && !kept) note_stride(w, o);
+    return (o->stride_known || kept) && (!o->stride_ends || ends_agree(w, o));
+}
+
+INLINE void know_stride(warp *w, const op *o)
+{
+    if (!is_noted(w, o)) note_stride(w, o);
 }
 
 INLINE const uint8_t *reach(warp *w, const op *o, space where, uint32_t step, uint32_t lane,
@@ -97,10 +113,20 @@ INLINE bool is_quiet(const block *b, uint32_t address, uint32_t lanes)
     return quiet;
 }
 
-INLINE const uint8_t *reach_quiet(const warp *w, const op *o, uint32_t lanes)
+/* Consecutive words for all lanes, or for each half of them; not as hoped, or not yet noted. */
+APART const uint8_t *reach_busy(warp *w, const op *o, uint32_t lanes)
+{
+    uint32_t address = shared_address(w, o, 0), *read = w->block->words.read + address / 4;
+    const uint8_t *from = reach_shared(w, o, address, 4, 0, lanes);
+    for (uint32_t i = 0; from && lanes == HALF && i < HALF; i++) read[i] |= MANY;
+    return from;
+}
+
+INLINE const uint8_t *reach_words(warp *w, const op *o, uint32_t lanes)
 {
     uint32_t address = shared_address(w, o, 0);
-    return is_quiet(w->block, address, lanes) ? w->block->shared + address : NULL;
+    if (!is_quiet(w->block, address, lanes)) return reach_busy(w, o, lanes);
+    return w->block->shared + address;
 }
 
 /* Eight words that move at once, wherever they lie: memcpy of so few bytes moves less. */

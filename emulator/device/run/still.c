@@ -156,8 +156,10 @@ void still_start(block *b)
     b->still = b->agreed = false;
 }
 
+/* A turn in which every warp came to a barrier is none in which one went around such a loop. */
 void still_turn(block *b)
 {
+    if (!b->spent && !b->still) return;
     if (++b->turns % LOOK == 0) look(b);
 }
 

@@ -247,3 +247,17 @@ CASE(bytes)
     bytes_of_others<<<2, 64>>>(to_device(std::vector<unsigned char>(512)), 128);
     SYNC();
 }
+
+/* The size goes into the address as well, and points nowhere. */
+__global__ void shift_up(int *p, const int *in, size_t n)
+{
+    size_t t = n - 1 - threadIdx.x;
+    if (t > 0) p[t] = p[t - 1] + in[t]; // FINDING in_place_shift_by_size: race
+}
+
+CASE(in_place_shift_by_size)
+{
+    std::vector<int> numbers(256, 1);
+    shift_up<<<1, 256>>>(to_device(numbers), to_device(numbers), 256);
+    SYNC();
+}

@@ -232,6 +232,35 @@ CASE(pointers_that_swap)
     }
 }
 
+/* In the second round the index of the last lane wraps around, to 16 GB before the others. */
+__global__ void wrap_around(float *out, const float *q, unsigned start, int n)
+{
+    unsigned i = start + threadIdx.x;
+    float sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) sum += q[i + k]; // FINDING index_wraps: out-of-bounds
+    out[threadIdx.x] = sum;
+}
+
+static void check_wrap(int rounds)
+{
+    const unsigned start = 0xffffffe0;
+    const float *q = to_device(std::vector<float>(64, 1)) - start;
+    wrap_around<<<1, 32>>>(device_array<float>(32), q, start, rounds);
+}
+
+CASE(index_wraps)
+{
+    check_wrap(2);
+    FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
+CASE(index_reaches_its_end)
+{
+    check_wrap(1);
+    SYNC();
+}
+
 /* ---- bounds and initialisation --------------------------------------------------------------- */
 
 __global__ void sum_too_far(float *out, const float *a, const float *b, int n)
