@@ -149,6 +149,7 @@ void add_count(decoder *, uint32_t first); /* instruction.c: for the drafts from
 void settle_counts(decoder *);             /* instruction.c */
 void mark_cas_loops(decoder *);            /* cas_loop.c */
 void mark_origins(decoder *);              /* provenance.c */
+void mark_uniform(decoder *);              /* uniform.c */
 void mark_stride_classes(decoder *);       /* stride_class.c */
 void fuse_loads(decoder *);                /* fused.c */
 void assign_registers(decoder *);          /* registers.c */
