@@ -88,8 +88,7 @@ device *device_open(const device_options *options);
 void device_close(device *);
 
 /** @return DEVICE_OUT_OF_MEMORY, and *address is untouched, when it does not fit. 0 bytes is legal
- *  and gives a unique address. Addresses are multiples of 256. Fresh memory counts as
- *  uninitialised. */
+ *  and gives a unique address, a multiple of 256. Fresh memory counts as uninitialised. */
 device_status device_alloc(device *, uint64_t bytes, device_address *address);
 /** The same, for who gives all of it back before the next lot: the same sizes, in the same order,
  *  then get the same addresses. */
@@ -113,8 +112,9 @@ device_status device_fill(device *, device_address to, uint32_t value, uint32_t 
                           uint64_t count);
 /** Count the range as uninitialised again; its bytes stay. */
 device_status device_forget(device *, device_address, uint64_t bytes);
-/** Somebody else writes or reads the range now, in the turn of the work that asks for this. */
-device_status device_touch(device *, device_address, uint64_t bytes, int writes);
+typedef enum { DEVICE_READS, DEVICE_WRITES, DEVICE_ALLOCATES, DEVICE_FREES } device_use;
+/** That happens to the range now, in the turn of the work that asks for this. */
+device_status device_touch(device *, device_address, uint64_t bytes, device_use);
 
 /** Bytes of host_memory at that device address become an allocation, which counts as written; and
  *  no longer. */

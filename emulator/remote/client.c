@@ -250,10 +250,10 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     return worked(d, ask(d, q, &reply), &reply);
 }
 
-device_status device_touch(device *d, device_address address, uint64_t bytes, int writes)
+device_status device_touch(device *d, device_address address, uint64_t bytes, device_use use)
 {
     remote_reply reply = {.word = {0}};
-    remote_request *q = REQUEST(TOUCH, .word = {address, bytes, writes != 0});
+    remote_request *q = REQUEST(TOUCH, .word = {address, bytes, use});
 
     return worked(d, ask(d, q, &reply), &reply);
 }
