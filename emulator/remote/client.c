@@ -322,6 +322,15 @@ device_status device_symbol(device *d, uint32_t module, const char *name, device
     return DEVICE_OK;
 }
 
+device_status device_texture_add(device *d, const device_texture *t, uint64_t *object)
+{
+    remote_reply reply;
+    device_status status = ask_with(d, REQUEST(TEXTURE_ADD), t, sizeof *t, &reply);
+
+    if (!status) *object = reply.word[0];
+    return status;
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 void device_take_turn(device *d, const device_turn *turn)

@@ -203,6 +203,15 @@ device_status do_touch(message *m)
     return status;
 }
 
+device_status do_texture_add(message *m)
+{
+    device_texture texture;
+
+    if (m->q->payload != sizeof texture) return DEVICE_BAD_ADDRESS;
+    memcpy(&texture, m->window, sizeof texture);
+    return device_texture_add(m->device, &texture, &m->r->word[0]);
+}
+
 /* ---- memory of the host's -------------------------------------------------------------------- */
 
 /* The device wants ranges that do not overlap, and believes that they do not. */
