@@ -155,7 +155,7 @@ lacks_table() {
     missing_functions | awk '
         function row(name, words) { what[++rows] = name; of[rows] = words }
         BEGIN {
-            row("textures, surfaces and arrays", "Array|Surface|Texture|ChannelDesc")
+            row("surfaces, mipmapped and other arrays", "Array|Surface|Texture|ChannelDesc")
             row("what other programs share", "External|Ipc|Import|Export(Pointer|To)|NvSci|RDMA")
             row("graphics", "Graphics")
             row("code that is loaded at run time", "Library|EntryPoint|ExportTable")

@@ -7,6 +7,7 @@
  *   memory   device_alloc, device_lend, device_free, device_find, device_write, device_read,
  *            device_copy, device_copy_peer, device_fill, device_forget, device_touch
  *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
+ *   texture  device_texture_add, device_texture_remove
  *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
  *   order    device_take_turn, device_settle
  *   run      device_launch, device_graph_add, device_graph_set, device_graph_run,
@@ -31,6 +32,7 @@
 #include "counts.h"
 #include "finding.h"
 #include "kernel.h"
+#include "texture.h"
 
 #ifndef DEVICE_BASE                          /* a sanitizer may want this range for itself */
 #define DEVICE_BASE UINT64_C(0x500000000000) /* first device address */
@@ -88,8 +90,7 @@ device *device_open(const device_options *options);
 void device_close(device *);
 
 /** @return DEVICE_OUT_OF_MEMORY, and *address is untouched, when it does not fit. 0 bytes is legal
- *  and gives a unique address. Addresses are multiples of 256. Fresh memory counts as
- *  uninitialised. */
+ *  and gives a unique address, a multiple of 256. Fresh memory counts as uninitialised. */
 device_status device_alloc(device *, uint64_t bytes, device_address *address);
 /** The same, for who gives all of it back before the next lot: the same sizes, in the same order,
  *  then get the same addresses. */
@@ -113,8 +114,9 @@ device_status device_fill(device *, device_address to, uint32_t value, uint32_t 
                           uint64_t count);
 /** Count the range as uninitialised again; its bytes stay. */
 device_status device_forget(device *, device_address, uint64_t bytes);
-/** Somebody else writes or reads the range now, in the turn of the work that asks for this. */
-device_status device_touch(device *, device_address, uint64_t bytes, int writes);
+typedef enum { DEVICE_READS, DEVICE_WRITES, DEVICE_ALLOCATES, DEVICE_FREES } device_use;
+/** That happens to the range now, in the turn of the work that asks for this. */
+device_status device_touch(device *, device_address, uint64_t bytes, device_use);
 
 /** Bytes of host_memory at that device address become an allocation, which counts as written; and
  *  no longer. */
@@ -129,6 +131,10 @@ device_status device_dismiss(device *, uint64_t host_address);
  *  gives it its first value if `initialise`. */
 void device_place(device *, const char *name, device_address, int initialise);
 
+/** @return DEVICE_BAD_ADDRESS for what no texture can be. `*object` is what kernels are given. */
+device_status device_texture_add(device *, const device_texture *, uint64_t *object);
+device_status device_texture_remove(device *, uint64_t object);
+
 /** Parse and decode PTX text. On DEVICE_BAD_MODULE nothing is loaded. An unknown opcode is no error
  *  here: it becomes DEVICE_UNSUPPORTED when a launch reaches the kernel. */
 device_status device_load(device *, const char *ptx, size_t bytes, uint32_t *module);
@@ -138,15 +144,6 @@ device_status device_function_info(device *, uint32_t function, device_function_
 /** A __device__ or __constant__ variable of a module. */
 device_status device_symbol(device *, uint32_t module, const char *name, device_address *,
                             uint64_t *bytes);
-
-/** Where a copy, a fill or a launch stands in the program's order. A GPU runs works of one lane in
- *  their order, and works of different lanes whenever it likes, unless one is over before. */
-enum { DEVICE_LANES = 32 };
-typedef struct device_turn {
-    uint32_t lane;
-    uint32_t work;                /**< which one it is of its lane, from 1 on */
-    uint32_t after[DEVICE_LANES]; /**< of each other lane, the last that is over before; 0: none */
-} device_turn;
 
 /** What is asked for from here on is that work's, until it is the next one's turn. NULL: nobody's,
  *  which is in no order with anything. Works that nothing orders may overlap (counts.h: span), and

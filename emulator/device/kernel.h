@@ -29,4 +29,13 @@ typedef struct device_launch_request {
                              DEVICE_RESIDENT of them */
 } device_launch_request;
 
+/** Where a copy, a fill or a launch stands in the program's order. A GPU runs works of one lane in
+ *  their order, and works of different lanes whenever it likes, unless one is over before. */
+enum { DEVICE_LANES = 32 };
+typedef struct device_turn {
+    uint32_t lane;
+    uint32_t work;                /**< which one it is of its lane, from 1 on */
+    uint32_t after[DEVICE_LANES]; /**< of each other lane, the last that is over before; 0: none */
+} device_turn;
+
 #endif

@@ -40,6 +40,9 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 #endif
 
 #include "vector_functions.h"
+#ifdef __CUDA__
+#include "parts/texture_functions.h"
+#endif
 
 #ifdef __cplusplus
 
@@ -244,14 +247,18 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_
     return cudaGraphInstantiate(exec, graph, 0);
 }
 
-/** Of one number; vectors' descriptions are not made. */
+template <class T> auto softgpu_channel(T v, int) -> decltype(v.x);
+template <class T> T softgpu_channel(T v, long);
+
+/** Of a number or a vector. */
 template <class T> static inline cudaChannelFormatDesc cudaCreateChannelDesc()
 {
-    static_assert(__is_arithmetic(T), "softgpu describes numbers only");
-    cudaChannelFormatKind kind = T(0.5) != 0    ? cudaChannelFormatKindFloat
-                                 : T(-1) < T(0) ? cudaChannelFormatKindSigned
+    typedef decltype(softgpu_channel(T(), 0)) C;
+    int bits = 8 * sizeof(C), count = sizeof(T) / sizeof(C), more = count > 2 ? bits : 0;
+    cudaChannelFormatKind kind = C(0.5) != 0    ? cudaChannelFormatKindFloat
+                                 : C(-1) < C(0) ? cudaChannelFormatKindSigned
                                                 : cudaChannelFormatKindUnsigned;
-    return cudaCreateChannelDesc(8 * sizeof(T), 0, 0, 0, kind);
+    return cudaCreateChannelDesc(bits, count > 1 ? bits : 0, more, more, kind);
 }
 
 template <class T>

@@ -315,11 +315,36 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t *, void *, cudaHostFn_t, unsig
 cudaError_t cudaUserObjectRelease(cudaUserObject_t, unsigned DEFAULT(1));
 cudaError_t cudaUserObjectRetain(cudaUserObject_t, unsigned DEFAULT(1));
 
-/* arrays: only so that a program that has them compiles, and can be told that softgpu has not */
+/* arrays and textures */
 cudaError_t cudaMallocArray(cudaArray_t *, const struct cudaChannelFormatDesc *, size_t,
                             size_t DEFAULT(0), unsigned DEFAULT(0));
 cudaError_t cudaFreeArray(cudaArray_t);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *, struct cudaExtent *, unsigned *,
+                             cudaArray_t);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *, cudaArray_const_t);
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int, int, int, int, enum cudaChannelFormatKind);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t, size_t, size_t, const void *, size_t, size_t, size_t,
+                                enum cudaMemcpyKind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t, size_t, size_t, const void *, size_t, size_t,
+                                     size_t, enum cudaMemcpyKind, cudaStream_t DEFAULT(0));
+cudaError_t cudaMemcpy2DFromArray(void *, size_t, cudaArray_const_t, size_t, size_t, size_t, size_t,
+                                  enum cudaMemcpyKind);
+cudaError_t cudaMemcpy2DFromArrayAsync(void *, size_t, cudaArray_const_t, size_t, size_t, size_t,
+                                       size_t, enum cudaMemcpyKind, cudaStream_t DEFAULT(0));
+cudaError_t cudaMemcpyToArray(cudaArray_t, size_t, size_t, const void *, size_t,
+                              enum cudaMemcpyKind);
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t, size_t, size_t, const void *, size_t,
+                                   enum cudaMemcpyKind, cudaStream_t DEFAULT(0));
+cudaError_t cudaMemcpyFromArray(void *, cudaArray_const_t, size_t, size_t, size_t,
+                                enum cudaMemcpyKind);
+cudaError_t cudaMemcpyFromArrayAsync(void *, cudaArray_const_t, size_t, size_t, size_t,
+                                     enum cudaMemcpyKind, cudaStream_t DEFAULT(0));
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *, const struct cudaResourceDesc *,
+                                    const struct cudaTextureDesc *,
+                                    const struct cudaResourceViewDesc *);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *, cudaTextureObject_t);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *, cudaTextureObject_t);
 
 #ifdef __cplusplus
 }

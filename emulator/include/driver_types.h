@@ -404,7 +404,6 @@ typedef struct CUuserObject_st *cudaUserObject_t;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
-typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaGraphConditionalHandle;
 typedef void (*cudaHostFn_t)(void *data);
 typedef struct CUuuid_st {
@@ -413,10 +412,7 @@ typedef struct CUuuid_st {
 
 /* ---- structs --------------------------------------------------------------------------------- */
 
-struct cudaChannelFormatDesc {
-    int x, y, z, w;
-    enum cudaChannelFormatKind f;
-};
+#include "parts/texture_types.h"
 struct cudaPitchedPtr {
     void *ptr;
     size_t pitch, xsize, ysize;

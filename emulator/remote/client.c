@@ -250,10 +250,10 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     return worked(d, ask(d, q, &reply), &reply);
 }
 
-device_status device_touch(device *d, device_address address, uint64_t bytes, int writes)
+device_status device_touch(device *d, device_address address, uint64_t bytes, device_use use)
 {
     remote_reply reply = {.word = {0}};
-    remote_request *q = REQUEST(TOUCH, .word = {address, bytes, writes != 0});
+    remote_request *q = REQUEST(TOUCH, .word = {address, bytes, use});
 
     return worked(d, ask(d, q, &reply), &reply);
 }
@@ -320,6 +320,15 @@ device_status device_symbol(device *d, uint32_t module, const char *name, device
     *address = reply.word[0];
     *bytes = reply.word[1];
     return DEVICE_OK;
+}
+
+device_status device_texture_add(device *d, const device_texture *t, uint64_t *object)
+{
+    remote_reply reply;
+    device_status status = ask_with(d, REQUEST(TEXTURE_ADD), t, sizeof *t, &reply);
+
+    if (!status) *object = reply.word[0];
+    return status;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */

@@ -198,9 +198,18 @@ device_status do_touch(message *m)
     const uint64_t *w = m->q->word;
 
     take_turn(m);
-    device_status status = device_touch(m->device, w[0], w[1], w[2] != 0);
+    device_status status = device_touch(m->device, w[0], w[1], (device_use)w[2]);
     m->r->word[0] = watch_findings(m->at->watch);
     return status;
+}
+
+device_status do_texture_add(message *m)
+{
+    device_texture texture;
+
+    if (m->q->payload != sizeof texture) return DEVICE_BAD_ADDRESS;
+    memcpy(&texture, m->window, sizeof texture);
+    return device_texture_add(m->device, &texture, &m->r->word[0]);
 }
 
 /* ---- memory of the host's -------------------------------------------------------------------- */

@@ -32,7 +32,7 @@
 
 #include "device/device.h"
 
-#define REMOTE_VERSION 4
+#define REMOTE_VERSION 5
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
 #define REMOTE_CHUNK   (UINT64_C(1) << 20)  /* of a long copy: stays in the processors' caches */
 #define REMOTE_NAME    4096                 /* the longest name, its end included */

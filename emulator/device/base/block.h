@@ -60,12 +60,15 @@ struct block {
     bool copied;         /**< asynchronously, since it began */
     uint32_t turns;      /**< run/still.c: of this block; */
     uint64_t print;      /**< what it looked like, */
-    uint64_t seen;       /**< launch->changes then; */
-    bool still, agreed;  /**< it only waits; and has told so for `seen` */
-    bool spent;          /**< a warp has used up its turn */
-    bool waits;          /**< cooperative: has found others missing in this turn */
-    trace *trace;        /**< NULL: it is not the one that is traced */
-    counters *counters;  /**< by instruction of the module, while launches are counted */
+    uint64_t anchor;     /**< and so many looks earlier, up to the renewal; */
+    uint32_t looks;
+    uint32_t renewal;
+    uint64_t seen;      /**< launch->changes then; */
+    bool still, agreed; /**< it only waits; and has told so for `seen` */
+    bool spent;         /**< a warp has used up its turn */
+    bool waits;         /**< cooperative: has found others missing in this turn */
+    trace *trace;       /**< NULL: it is not the one that is traced */
+    counters *counters; /**< by instruction of the module, while launches are counted */
     size_t counter_capacity;
     uint64_t atomics;               /**< of this block, on global memory; likewise */
     uint64_t longest, most_atomics; /**< of any warp, of any block that ran here */

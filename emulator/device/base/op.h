@@ -113,6 +113,7 @@ struct op {
     bool is_copy;      /**< asynchronous, to shared memory */
     bool is_call;      /**< extra is a `call` */
     bool in_block;     /**< atomic for the threads of the block only */
+    bool uniform;      /**< store: of the same value, whichever thread executes it */
     uint8_t strength;  /**< memory: a `strength` */
     uint8_t used;      /**< load: bit set of the components that something reads */
     uint8_t stride;    /**< load of words: where the warp notes how the addresses lie */

@@ -19,6 +19,8 @@ typedef struct admission {
     uint64_t address, bytes;
 } admission;
 
+typedef struct texture_slot texture_slot;
+
 /** Where the next module's variable of that name lies. */
 typedef struct placement {
     char *name;
@@ -46,6 +48,8 @@ struct device {
     uint32_t module_count;
     function **functions; /**< by number */
     uint32_t function_count;
+    texture_slot *textures;
+    uint32_t texture_count;
     pool *pool;
     pthread_mutex_t allocations; /**< while a kernel runs: guards heap, freed */
     pthread_mutex_t reports;     /**< guards findings, output */

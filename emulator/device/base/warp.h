@@ -113,6 +113,15 @@ struct warp {
     block *block;
 };
 
+/** To look at a lane by itself takes as long as so many operations: an endless loop of such accesses
+ * is to spend its budget as soon as any other. Who may be waiting for another block pays nothing:
+ * that one's host thread may be slow. */
+enum { LANE_COST = 8 };
+static inline void charge_lanes(warp *w, const op *o, uint32_t mask)
+{
+    if (o->strength == STRENGTH_PLAIN) w->budget -= LANE_COST * __builtin_popcount(mask);
+}
+
 /** Lanes that access consecutive elements (step == bytes) or the same one (step == 0). */
 typedef struct run {
     uint64_t address;

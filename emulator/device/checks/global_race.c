@@ -23,18 +23,27 @@ static const uint8_t *value_of(const touch *t, uint32_t k, uint32_t lane)
     return (const uint8_t *)row(t->warp, (&o->d)[k]) + lane * o->width;
 }
 
-/* In this very operation: what the two lanes write. */
+static uint64_t address_of(const warp *w, const op *o, uint32_t lane)
+{
+    return ((const uint64_t *)row(w, o->a))[lane] + (uint64_t)o->offset;
+}
+
+/* Is it a lane that writes there in this very operation, and has been looked at before? A number of
+ * an event may stand for several executions. */
+static bool is_beside(const touch *t, uint32_t cell)
+{
+    uint32_t lane = cell_lane(cell);
+    return cell >> EVENT_SHIFT == t->me >> EVENT_SHIFT && lane < t->lane &&
+           active(t->warp, t->op) >> lane & 1 && address_of(t->warp, t->op, lane) == t->address;
+}
+
+/* What the two lanes write. */
 static bool writes_the_same(const touch *t, uint32_t lane)
 {
     for (uint32_t k = 0; k < t->op->count; k++) {
         if (memcmp(value_of(t, k, t->lane), value_of(t, k, lane), t->op->size)) return false;
     }
     return true;
-}
-
-static uint64_t address_of(const warp *w, const op *o, uint32_t lane)
-{
-    return ((const uint64_t *)row(w, o->a))[lane] + (uint64_t)o->offset;
 }
 
 /* Another block's store to the same place, noted but not done: what it stores. */
@@ -81,8 +90,8 @@ static bool is_harmless(const touch *t, uint32_t cell, bool wrote)
     uint32_t bytes = (uint32_t)t->op->size * t->op->count;
     if (!owned_all(d->owned, t->address - DEVICE_BASE, bytes)) return true; /* another finding */
     if (t->how != ACCESS_STORE || (!wrote && is_early(t, cell))) return false;
-    bool same = wrote && cell >> EVENT_SHIFT == t->me >> EVENT_SHIFT && cell_lane(cell) != t->lane;
-    return same ? writes_the_same(t, cell_lane(cell)) : writes_what_is_there(t, cell);
+    return wrote && is_beside(t, cell) ? writes_the_same(t, cell_lane(cell))
+                                       : writes_what_is_there(t, cell);
 }
 
 static void name_block(const block *b, uint32_t number, char text[64])
@@ -112,13 +121,6 @@ static bool is_me(const touch *t, const event *e, uint32_t cell)
            cell_lane(cell) == t->lane;
 }
 
-/* A plain read may see an atomic update or not: some programs mean that. */
-static bool is_mild(access_kind one, access_kind other)
-{
-    return (one == ACCESS_LOAD && other == ACCESS_ATOMIC) ||
-           (one == ACCESS_ATOMIC && other == ACCESS_LOAD);
-}
-
 static const char *order_of_any(bool mild)
 {
     return mild ? "and nothing orders them: harmless only where an older value does no harm"
@@ -131,9 +133,19 @@ static access_kind kind_of(const event *e, bool wrote)
     return e->strength == STRENGTH_ATOMIC ? ACCESS_ATOMIC : ACCESS_STORE;
 }
 
+/* A plain read may see an atomic update or not, or the one value that a store can write: some
+ * programs mean that. */
+static bool is_mild(const touch *t, const event *e, bool wrote)
+{
+    const access_kind other = kind_of(e, wrote), update = t->how == ACCESS_LOAD ? other : t->how;
+    const bool uniform = t->how == ACCESS_LOAD ? e->uniform : t->op->uniform;
+    if (t->how != ACCESS_LOAD && other != ACCESS_LOAD) return false;
+    return update == ACCESS_ATOMIC || (update == ACCESS_STORE && uniform);
+}
+
 static const char *advice(const touch *t, const event *e, bool wrote, bool elsewhere)
 {
-    bool mild = is_mild(t->how, kind_of(e, wrote));
+    bool mild = is_mild(t, e, wrote);
     if (elsewhere || mild) return order_of_any(mild);
     if (e->warp != t->warp->index) return "with no __syncthreads() in between";
     return "with no __syncwarp() (or __syncthreads()) in between";
@@ -184,7 +196,7 @@ static void report_early(const touch *t, uint32_t cell, bool wrote)
     name_block(b, e->block, other_block);
     snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", other, other_block,
              verb(how), me, my_block, t->how == ACCESS_LOAD ? "read" : "wrote", base_name(file),
-             line, order_of_any(is_mild(how, t->how)));
+             line, order_of_any(is_mild(t, e, wrote)));
     report_of(b, e->block, t->warp->groups[t->warp->current].function, e->line, FINDING_RACE,
               cause_of_race(how, t->how != ACCESS_LOAD, false), thread, t->address, text);
 }
@@ -192,7 +204,9 @@ static void report_early(const touch *t, uint32_t cell, bool wrote)
 void report_global_race(const touch *t, uint32_t cell, bool wrote)
 {
     const block *b = t->warp->block;
-    if (is_harmless(t, cell, wrote) || !watch_may_report(b->launch, t->op)) return;
+    if (is_harmless(t, cell, wrote)) return;
+    t->warp->budget -= 4 * LANE_COST;
+    if (!watch_may_report(b->launch, t->op)) return;
     if (is_foreign(b->device->global_shadow, cell)) {
         report_apart(t, cell, wrote);
         return;
@@ -215,9 +229,10 @@ void report_global_race(const touch *t, uint32_t cell, bool wrote)
         if (grid) snprintf(other_block, sizeof other_block, "other blocks");
     }
     bool elsewhere = crowd ? grid : e->block != b->tracker->number;
-    report_because(
-        t->warp, t->op, in_warp(t, e, cell, wrote) ? FINDING_MISSING_SYNCWARP : FINDING_RACE,
-        cause_of_race(t->how, wrote, !elsewhere), t->lane, t->address,
-        "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t->how), other, other_block,
-        wrote ? "wrote" : "read", base_name(file), line, advice(t, e, wrote, elsewhere));
+    bool apart = !in_warp(t, e, cell, wrote) || is_mild(t, e, wrote);
+    report_because(t->warp, t->op, apart ? FINDING_RACE : FINDING_MISSING_SYNCWARP,
+                   cause_of_race(t->how, wrote, !elsewhere), t->lane, t->address,
+                   "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t->how), other,
+                   other_block, wrote ? "wrote" : "read", base_name(file), line,
+                   advice(t, e, wrote, elsewhere));
 }

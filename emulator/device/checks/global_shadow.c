@@ -180,6 +180,7 @@ static uint32_t new_event(const warp *w, const op *o)
                                 .tick = b->rewound + b->tick,
                                 .epoch = epoch_of(g, b->tracker),
                                 .strength = o->strength & 3u,
+                                .uniform = o->uniform,
                                 .in_block = o->in_block,
                                 .warp = w->index & 31u,
                                 .line = o->line & 0xffffffu};
@@ -460,6 +461,7 @@ static void touch_any(warp *w, const op *o, uint32_t mask, uint32_t event)
 {
     bool copies = o->is_copy;
     if (!copies && touch_row(w, o, mask, event)) return;
+    charge_lanes(w, o, mask);
     touch t = {.warp = w, .op = o, .how = ACCESS_STORE};
     if (o->is_load || copies) t.how = ACCESS_LOAD;
     if (o->is_atomic) t.how = ACCESS_ATOMIC;

@@ -47,7 +47,7 @@ typedef struct event {
     uint32_t block;
     uint32_t tick;  /**< of the block, never starting anew; accesses are not earlier */
     uint32_t epoch; /**< the block's accesses between two fences; 0: no room, so not checked */
-    uint32_t strength : 2, in_block : 1, warp : 5, line : 24;
+    uint32_t strength : 2, in_block : 1, uniform : 1, warp : 5, line : 23;
 } event;
 
 struct global_shadow {

@@ -218,6 +218,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     gather_loads(&d);
     mark_stride_classes(&d);
     mark_origins(&d);
+    mark_uniform(&d);
     fuse_loads(&d);
     assign_registers(&d);
     bound_registers(&d.to->facts, from->max_threads);

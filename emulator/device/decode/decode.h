@@ -143,12 +143,14 @@ decode_special decode_branch, decode_jump_table, decode_return, decode_exit, dec
     decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
     decode_active_mask, decode_trap, decode_nothing;                       /* decode_control.c */
 decode_special decode_copy_async, decode_mbarrier, decode_policy;          /* decode_async.c */
+decode_special decode_texture;                                             /* decode_texture.c */
 decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
 
 void add_count(decoder *, uint32_t first); /* instruction.c: for the drafts from `first` on */
 void settle_counts(decoder *);             /* instruction.c */
 void mark_cas_loops(decoder *);            /* cas_loop.c */
 void mark_origins(decoder *);              /* provenance.c */
+void mark_uniform(decoder *);              /* uniform.c */
 void mark_stride_classes(decoder *);       /* stride_class.c */
 void gather_loads(decoder *);              /* gather.c */
 void fuse_loads(decoder *);                /* fused.c */

@@ -104,6 +104,7 @@ static const opcode opcodes[] = {
     OPCODE(prefetch, decode_nothing, CLASS_MEMORY, 0),
     OPCODE(prefetchu, decode_nothing, CLASS_MEMORY, 0),
     OPCODE(red, decode_atomic, CLASS_MEMORY, 0),
+    OPCODE(tex, decode_texture, CLASS_MEMORY, 0),
 
     /* lanes that wait for or talk to each other */
     OPCODE(activemask, decode_active_mask, CLASS_WARP, 0),

@@ -176,6 +176,7 @@ static void load_lanes(warp *w, const op *o, uint32_t mask)
     static uint8_t zeros[16];
     const mover *move = o->extra;
     uint8_t *where[LANES];
+    charge_lanes(w, o, mask);
     w->loading = o;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
@@ -194,6 +195,7 @@ static void load_scattered(warp *w, const op *o, uint32_t mask)
     const mover *move = o->extra;
     uint8_t *where[LANES];
     bool may = false;
+    charge_lanes(w, o, mask);
     if (o->space == SPACE_GLOBAL) may = reach_scattered_global(w, o, mask, where);
     if (o->space == SPACE_SHARED) may = reach_scattered_shared(w, o, mask, where);
     if (!may) {
@@ -251,6 +253,7 @@ void store_lanes(warp *w, const op *o, uint32_t mask)
 {
     const mover *move = o->extra;
     uint32_t bytes = (uint32_t)o->size * o->count;
+    charge_lanes(w, o, mask);
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(m);
         _Alignas(16) uint8_t value[32];

@@ -199,11 +199,14 @@ device_status device_forget(device *d, device_address address, uint64_t bytes)
     return status;
 }
 
-device_status device_touch(device *d, device_address address, uint64_t bytes, int writes)
+device_status device_touch(device *d, device_address address, uint64_t bytes, device_use use)
 {
     uint64_t offset;
     device_status status = check_range(d, address, bytes, &offset);
-    if (status == DEVICE_OK) order_touch(d, offset, bytes, writes, "the given stream");
+    const char *what = use == DEVICE_ALLOCATES ? "cudaMallocAsync"
+                       : use == DEVICE_FREES   ? "cudaFreeAsync"
+                                               : "the given stream";
+    if (status == DEVICE_OK) order_touch(d, offset, bytes, use != DEVICE_READS, what);
     return status;
 }
 

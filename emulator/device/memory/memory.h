@@ -64,6 +64,13 @@ typedef uint64_t atomic_function(void *memory, uint64_t operand, uint64_t replac
 atomic_function *find_atomic(const char *name, const char *type);
 handler run_atomic;
 
+/* ---- texture.c ------------------------------------------------------------------------------- */
+
+/** op.variant: of two dimensions; the coordinates are integers. op.a: the object; b, c: where. */
+enum { TEXTURE_2D = 1, TEXTURE_BY_NUMBER = 2 };
+handler run_texture;
+void textures_free(device *);
+
 /* ---- async.c: copies to shared memory that take effect when they are waited for -------------- */
 
 handler run_copy_async, run_copy_commit, run_copy_wait;

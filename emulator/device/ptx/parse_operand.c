@@ -132,6 +132,16 @@ static void parse_displacement(parser *p, ptx_operand *o)
         o->number += lex_integer(p);
 }
 
+/* [texture, {x, y}]: a list of what stands between the brackets. */
+static ptx_operand parse_texture(parser *p, ptx_operand texture)
+{
+    ptx_operand rest = parse_list(p, "]"), o = {.kind = PTX_LIST, .items = rest.items + 1};
+    o.item = arena_take(p->arena, o.items * sizeof *o.item);
+    o.item[0] = texture;
+    for (uint32_t i = 0; i < rest.items; i++) o.item[1 + i] = rest.item[i];
+    return o;
+}
+
 static ptx_operand parse_memory(parser *p)
 {
     ptx_operand o = {.kind = PTX_MEMORY, .items = 1};
@@ -141,7 +151,7 @@ static ptx_operand parse_memory(parser *p)
     else
         o.item[0] = parse_name(p);
     parse_displacement(p, &o);
-    if (lex_accept(p, ",")) return parse_list(p, "]"); /* [texture, {x, y}]: no address */
+    if (lex_accept(p, ",")) return parse_texture(p, o.item[0]);
     lex_expect(p, "]");
     return o;
 }

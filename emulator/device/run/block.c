@@ -156,7 +156,7 @@ void block_start(block *b, uint64_t number)
 bool block_turn(block *b)
 {
     bool more = false;
-    for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[k]);
+    for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[k], !more);
     b->spent = more;
     if (more || b->launch->stop) return more;
     if (b->live && barrier_release(b)) return true;

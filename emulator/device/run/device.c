@@ -100,6 +100,7 @@ void device_close(device *d)
     pthread_mutex_destroy(&d->reports);
     forget_placements(d);
     free(d->placed);
+    textures_free(d);
     free(d->admitted);
     free(d->modules);
     free(d->functions);

@@ -243,6 +243,7 @@ const op *follow_step(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);
     handler *own = o->run == run_watched ? o->inner : o->run;
+    w->budget -= 8 * LANE_COST;
     if (w->undefined_frame != w->bank[BANK_REGISTERS]) w->undefined_count = 0;
     if (++w->block->steps > MOST_FOLLOWED && w->undefined->space == SPACE_LOCAL)
         w->undefined_count = 0;

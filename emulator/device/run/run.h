@@ -60,8 +60,9 @@ void still_leave(launch *);
 enum { PATIENCE = 4 };
 
 void warp_start(warp *, const function *, uint32_t mask);
-/** Run until every group waits or has ended, or the warp had its turn. @return it can go on. */
-bool warp_run(warp *);
+/** Run until every group waits or has ended, or the warp had its turn, a long one if it is the first
+ * of its block that runs. @return it can go on. */
+bool warp_run(warp *, bool is_first);
 
 /* ---- follow.c -------------------------------------------------------------------------------- */
 

@@ -14,9 +14,10 @@
 #include "run.h"
 
 enum {
-    LOOK = 16,
-    COUNT_SHIFT = 16
-}; /* turns between looks; launch->agreed: changes, host threads */
+    LOOK = 16, /* turns between looks */
+    MOST_LOOKS = 1024,
+    COUNT_SHIFT = 16, /* launch->agreed: changes, host threads */
+};
 
 /* ---- what a block looks like ----------------------------------------------------------------- */
 
@@ -128,14 +129,32 @@ static void report_still(warp *w, const lane_group *g)
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }
 
+/* A loop over a table looks the same again after a whole round only. So there is a second print to
+ * compare with, which is renewed after 1, 2, 4 ... looks (Brent). */
+static bool recurs(block *b, uint64_t print)
+{
+    bool same = print == b->print || print == b->anchor;
+    b->looks = same ? 0 : b->looks + 1;
+    b->print = print;
+    return same;
+}
+
+static void renew_anchor(block *b)
+{
+    b->anchor = b->print;
+    b->looks = 0;
+    if (b->renewal < MOST_LOOKS) b->renewal *= 2;
+}
+
 static void look(block *b)
 {
     launch *l = b->launch;
-    uint64_t print = print_of(b), changes = l->changes;
+    uint64_t changes = l->changes;
     warp *w = NULL;
-    bool same = print == b->print, was_still = b->still;
+    bool same = recurs(b, print_of(b)), was_still = b->still;
+    if (was_still && !same && b->looks < b->renewal) return; /* a round is not over */
+    if (b->looks >= b->renewal) renew_anchor(b);
     const lane_group *g = same ? find_turning(b, &w) : NULL;
-    b->print = print;
     b->still = g != NULL;
     if (b->still != was_still) {
         b->seen = atomic_fetch_add(&l->changes, 1) + 1;
@@ -152,7 +171,9 @@ static void look(block *b)
 void still_start(block *b)
 {
     b->turns = 0;
-    b->print = 0;
+    b->print = b->anchor = 0;
+    b->looks = 0;
+    b->renewal = 1;
     b->still = b->agreed = false;
 }
 

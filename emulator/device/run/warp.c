@@ -7,7 +7,9 @@
 #include "device/ops/ops.h"
 #include "run.h"
 
-enum { SLICE = 1 << 14 }; /* backward jumps before another group, warp or block gets its turn */
+/* Backward jumps before another group, warp or block gets its turn. The first warp of a block that
+ * runs gets half of the time: where no loop ends, it has spent its budget long before all have. */
+enum { SLICE = 1 << 14 };
 
 void warp_start(warp *w, const function *f, uint32_t mask)
 {
@@ -93,9 +95,9 @@ static void run_group(warp *w, int index)
     while (o) o = o->run(w, o);
 }
 
-bool warp_run(warp *w)
+bool warp_run(warp *w, bool is_first)
 {
-    w->slice = SLICE;
+    w->slice = is_first ? SLICE * (int32_t)w->block->warp_count : SLICE;
     w->yields = false;
     for (;;) {
         int i = next_ready(w);

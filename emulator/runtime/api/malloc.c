@@ -1,6 +1,6 @@
 /*
  * malloc.c: device memory: plain, pitched and stream-ordered. Streams run at once, so a
- * stream-ordered allocation is a plain one.
+ * stream-ordered allocation is a plain one, but what other streams do with it may be a race.
  */
 #include "api.h"
 
@@ -62,7 +62,9 @@ static cudaError_t alloc_on(void **pointer, size_t bytes, cudaStream_t stream)
 {
     if (!stream_is_valid(stream)) return cudaErrorInvalidResourceHandle;
     struct capture *capture = capture_of(stream);
-    return capture ? alloc_captured(pointer, bytes, capture, stream) : memory_alloc(pointer, bytes);
+    if (capture) return alloc_captured(pointer, bytes, capture, stream);
+    cudaError_t error = memory_alloc(pointer, bytes);
+    return error || !bytes ? error : turn_use(stream, *pointer, bytes, DEVICE_ALLOCATES);
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
@@ -74,13 +76,26 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 }
 PER_THREAD_STREAM(cudaMallocAsync);
 
+/** Who has used it in another stream must be done by then. */
+static cudaError_t free_now(void *pointer, cudaStream_t stream)
+{
+    device_address base;
+    uint64_t bytes;
+    bool here = device_at(pointer) == runtime.device &&
+                !device_find(runtime.device, address_of(pointer), &base, &bytes);
+    cudaError_t error = here ? turn_use(stream, pointer, bytes, DEVICE_FREES) : cudaSuccess;
+    cudaError_t freed = memory_free(pointer);
+
+    return freed ? freed : error;
+}
+
 static cudaError_t free_on(void *pointer, cudaStream_t stream)
 {
     struct work work;
 
     if (!stream_is_valid(stream)) return cudaErrorInvalidResourceHandle;
     struct capture *capture = capture_of(stream);
-    if (!capture) return memory_free(pointer);
+    if (!capture) return free_now(pointer, stream);
     cudaError_t error = graph_memory_end(&work, capture_graph(capture), pointer);
     return error ? capture_spoil(capture, error) : capture_add(capture, stream, &work);
 }

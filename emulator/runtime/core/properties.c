@@ -32,8 +32,8 @@ static const struct cudaDeviceProp claims = {
     .totalConstMem = CONSTANT_BYTES,
     .major = 8,
     .minor = 0,
-    .textureAlignment = PITCH_ALIGNMENT,
-    .texturePitchAlignment = 32,
+    .textureAlignment = TEXTURE_ALIGNMENT,
+    .texturePitchAlignment = TEXTURE_PITCH_ALIGNMENT,
     .surfaceAlignment = PITCH_ALIGNMENT,
     .multiProcessorCount = MULTIPROCESSORS,
     .canMapHostMemory = 1,
@@ -99,7 +99,7 @@ static int attribute_value(enum cudaDeviceAttr attribute)
     case cudaDevAttrMaxRegistersPerMultiprocessor: return SM_REGISTERS;
     case cudaDevAttrClockRate: return CLOCK_KHZ;
     case cudaDevAttrMemoryClockRate: return MEMORY_CLOCK_KHZ;
-    case cudaDevAttrTextureAlignment:
+    case cudaDevAttrTextureAlignment: return claims.textureAlignment;
     case cudaDevAttrSurfaceAlignment: return PITCH_ALIGNMENT;
     case cudaDevAttrTexturePitchAlignment: return claims.texturePitchAlignment;
     case cudaDevAttrMultiProcessorCount: return MULTIPROCESSORS;

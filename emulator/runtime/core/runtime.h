@@ -188,6 +188,8 @@ enum {
     MAX_GRID_YZ = 65535,
     MAX_BLOCK_Z = 64,
     PITCH_ALIGNMENT = 512,
+    TEXTURE_ALIGNMENT = 256, /* what memory has anyway */
+    TEXTURE_PITCH_ALIGNMENT = 32,
     CUDA_VERSION_NUMBER = 13000,
 };
 

@@ -1,8 +1,8 @@
 /*
  * unsupported.c: what a program gets that calls a function which softgpu lacks: the function's name
  * on stderr, once, and cudaErrorNotSupported. So it links, and says what it misses only if it needs
- * it. What is missing as a whole: textures, arrays, graphs, IPC, external memory, graphics,
- * run-time loaded libraries; and the driver's interface.
+ * it. What is missing as a whole: surfaces, mipmapped and layered arrays, IPC, external memory,
+ * graphics, run-time loaded libraries; and the driver's interface.
  *
  * This file must not see the prototypes of cuda_runtime_api.h: to ignore its arguments, a function
  * need not declare them.
@@ -31,13 +31,3 @@ static cudaError_t say(atomic_flag *said, const char *name)
 #include <parts/cuda_functions.h> /* their error has the same number */
 #include "unsupported_table.h"
 #undef MISSING
-
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                   enum cudaChannelFormatKind kind);
-
-/** Only describes a texel, so it may as well work; whoever uses it is told above. */
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                   enum cudaChannelFormatKind kind)
-{
-    return (struct cudaChannelFormatDesc){x, y, z, w, kind};
-}

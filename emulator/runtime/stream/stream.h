@@ -90,6 +90,8 @@ void order_host_waits_for_all(void);
 /* turn.c */
 /** Do the work now, as the stream's next. */
 cudaError_t work_run(cudaStream_t, const struct work *);
+/** The same of work that does nothing but use memory of the current device. */
+cudaError_t turn_use(cudaStream_t, const void *pointer, size_t bytes, device_use);
 
 /* capture.c: streams that note their work in a graph. */
 /** For calls that a capture cannot bear: may fail, and spoils the capture. */

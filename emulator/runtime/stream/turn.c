@@ -58,16 +58,27 @@ cudaError_t work_run(cudaStream_t stream, const struct work *work)
     return error;
 }
 
-void softgpu_touch(void *stream, const void *pointer, size_t bytes, int writes)
+static void use_in_turn(cudaStream_t stream, const void *pointer, size_t bytes, device_use use)
 {
     const struct work touch = {.type = cudaGraphNodeTypeMemset};
 
+    order_work(stream, &touch);
+    device_touch(runtime.device, address_of(pointer), bytes, use);
+    device_take_turn(runtime.device, NULL);
+}
+
+cudaError_t turn_use(cudaStream_t stream, const void *pointer, size_t bytes, device_use use)
+{
+    use_in_turn(stream, pointer, bytes, use);
+    return tell(cudaSuccess);
+}
+
+void softgpu_touch(void *stream, const void *pointer, size_t bytes, int writes)
+{
     runtime_lock();
     if (runtime.device && stream_is_valid(stream)) {
-        order_work(stream, &touch);
-        device_touch(runtime.device, address_of(pointer), bytes, writes);
+        use_in_turn(stream, pointer, bytes, writes ? DEVICE_WRITES : DEVICE_READS);
         report_work(true);
-        device_take_turn(runtime.device, NULL);
     }
     runtime_unlock();
 }

@@ -121,12 +121,12 @@ CASE(reset_starts_anew)
     CHECK(value == 1);
 }
 
-// STDERR unsupported_functions_say_so: cudaMallocArray is not supported
+// STDERR unsupported_functions_say_so: cudaMemRangeGetAttribute is not supported
 CASE(unsupported_functions_say_so)
 {
-    cudaArray_t array;
-    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    FAILS(cudaMallocArray(&array, &format, 16, 16), cudaErrorNotSupported);
-    FAILS(cudaMallocArray(&array, &format, 16, 16), cudaErrorNotSupported);
+    int answer;
+    const cudaMemRangeAttribute what = cudaMemRangeAttributeReadMostly;
+    FAILS(cudaMemRangeGetAttribute(&answer, 4, what, &answer, 4), cudaErrorNotSupported);
+    FAILS(cudaMemRangeGetAttribute(&answer, 4, what, &answer, 4), cudaErrorNotSupported);
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }

@@ -13,7 +13,7 @@ static void refused(const char *name)
         printf("%s works, or is not there\n", name);
 }
 
-// STDERR all_of_them: cudaMallocArray is not supported
+// STDERR all_of_them: cudaMalloc3DArray is not supported
 // STDERR all_of_them: is not supported
 // STDOUT all_of_them: called
 CASE(all_of_them)

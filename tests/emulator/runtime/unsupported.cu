@@ -1,6 +1,6 @@
 /* unsupported.cu: what softgpu lacks is refused by name and line, kernel by kernel: the others of
  * the same file run. */
-// NEEDS: nvcc, types and functions of textures and surfaces, which softgpu refuses
+// NEEDS: nvcc, types and functions of surfaces and of other textures, which softgpu refuses
 #include "check.h"
 
 __global__ void fine(int *out)
@@ -8,10 +8,10 @@ __global__ void fine(int *out)
     *out = 1;
 }
 
-// STDERR a_texture: uses tex.2d.v4.f32.f32
+// STDERR a_texture_of_other_kinds: uses tex.3d.v4.f32.f32
 __global__ void texture(cudaTextureObject_t t, float *out)
 {
-    *out = tex2D<float>(t, 1.0f, 2.0f); // FINDING a_texture: unsupported
+    *out = tex3D<float>(t, 1, 2, 3); // FINDING a_texture_of_other_kinds: unsupported
 }
 
 // STDERR a_surface: uses suld.b.2d
@@ -57,7 +57,7 @@ __global__ void counter(unsigned *out)
     asm volatile("mov.u32 %0, %%pm3;" : "=r"(*out)); // FINDING a_special_register: unsupported
 }
 
-CASE(a_texture)
+CASE(a_texture_of_other_kinds)
 {
     texture<<<1, 32>>>(0, device_array<float>(1));
     FAILS(cudaGetLastError(), cudaErrorNotSupported);

@@ -1,0 +1,36 @@
+// endless loop
+/* The last node points to the first one; the loop counts, so nothing comes again. */
+#include <cuda_runtime.h>
+
+struct node {
+    node *next;
+    int value;
+};
+
+__global__ void link(node *p, int n)
+{
+    p[threadIdx.x].next = &p[(threadIdx.x + 7) % n];
+    p[threadIdx.x].value = threadIdx.x;
+}
+
+__global__ void walk(const node *p, int *sums, int n)
+{
+    const node *q = &p[threadIdx.x % n];
+    int sum = 0;
+    while (q) {          // HERE
+        sum += q->value; // HERE
+        q = q->next;     // HERE
+    }
+    sums[threadIdx.x] = sum;
+}
+
+int main()
+{
+    node *p;
+    int *sums;
+    cudaMalloc(&p, 64 * sizeof *p);
+    cudaMalloc(&sums, 256 * sizeof *sums);
+    link<<<1, 64>>>(p, 64);
+    walk<<<1, 256>>>(p, sums, 64);
+    return cudaDeviceSynchronize();
+}
