@@ -413,8 +413,9 @@ static void take_next(checking *c)
 {
     item *it = &c->run->items[c->taken];
     check *begun = c->begun[c->taken++];
-    if (!begun) return;
+    if (!it->buildable) return;
     it->entry = check_take(begun);
+    if (!it->entry) it->entry = json_object(); /* its process ended: the others go on */
     json_dumpf(it->entry, c->to, JSON_COMPACT);
     fflush(c->to);
 }

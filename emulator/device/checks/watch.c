@@ -61,32 +61,43 @@ static bool writes(const watch *k)
     return !k->op->is_load && !k->op->is_copy;
 }
 
-static void unite(const launch *l, uint64_t *stores, uint64_t *loads)
+/* Parameters that are sizes or indices: a pointer into device memory is a large number, wherever it
+ * points. */
+static uint64_t numbers_of(const launch *l)
+{
+    uint64_t numbers = 0, value;
+    for (uint32_t i = 0; i < ORIGIN_PARAMS && 8 * i + 8 <= l->request->param_bytes; i++) {
+        memcpy(&value, l->params + 8 * i, sizeof value);
+        if (value < DEVICE_BASE / 2 || value > -(DEVICE_BASE / 2)) numbers |= UINT64_C(1) << i;
+    }
+    return numbers;
+}
+
+/* Numbers go into an address beside a pointer. One that is made of numbers alone may lie anywhere.
+ */
+static uint64_t origin_of(const watch *k, uint64_t numbers)
+{
+    uint64_t pointers = k->origin & ~numbers;
+    return pointers || !k->origin ? pointers : ORIGIN_UNKNOWN;
+}
+
+static void unite(const launch *l, uint64_t numbers, uint64_t *stores, uint64_t *loads)
 {
     uint32_t i = 0;
     *stores = *loads = 0;
     for (const function *f; (f = next_function(l, &i));) {
         for (uint32_t k = 0; k < f->watch_count; k++) {
             uint64_t *to = writes(&f->watches[k]) ? stores : loads;
-            *to |= f->watches[k].origin;
+            *to |= origin_of(&f->watches[k], numbers);
         }
     }
-}
-
-/* A size or an index, that went into an address beside a pointer: a pointer into device memory is a
- * large number, wherever it points. */
-static bool is_number(const launch *l, uint32_t bit)
-{
-    uint64_t value;
-    if (8 * bit + 8 > l->request->param_bytes) return true;
-    memcpy(&value, l->params + 8 * bit, sizeof value);
-    return value < DEVICE_BASE / 2 || value > -(DEVICE_BASE / 2);
 }
 
 /* The allocation that a parameter points into; UINT64_MAX: none. */
 static uint64_t target_of(const launch *l, uint32_t bit)
 {
     uint64_t address, base, bytes;
+    if (8 * bit + 8 > l->request->param_bytes) return UINT64_MAX;
     memcpy(&address, l->params + 8 * bit, sizeof address);
     return heap_find(&l->device->heap, address - DEVICE_BASE, &base, &bytes) ? base : UINT64_MAX;
 }
@@ -100,8 +111,6 @@ static bool is_variable(const launch *l, uint64_t base)
 static uint64_t reachable(const launch *l, uint64_t stores, uint64_t loads)
 {
     if (!stores || stores & ORIGIN_UNKNOWN) return stores ? ~UINT64_C(0) : 0;
-    for (uint32_t i = 0; i < ORIGIN_PARAMS; i++)
-        if (is_number(l, i)) stores &= ~(UINT64_C(1) << i), loads &= ~(UINT64_C(1) << i);
     uint64_t all = stores | ORIGIN_UNKNOWN, params = (stores | loads) & (ORIGIN_VARIABLE - 1);
     uint64_t base[ORIGIN_PARAMS];
     for (uint64_t m = params; m; m &= m - 1) {
@@ -121,12 +130,12 @@ static uint64_t reachable(const launch *l, uint64_t stores, uint64_t loads)
     return all;
 }
 
-static void choose(const launch *l, const function *f, uint64_t reached)
+static void choose(const launch *l, const function *f, uint64_t numbers, uint64_t reached)
 {
     for (uint32_t k = 0; k < f->watch_count; k++) {
         watch *x = &f->watches[k];
         bool strong = x->op->strength != STRENGTH_PLAIN;
-        bool on = l->watched && (strong || x->origin & reached);
+        bool on = l->watched && (strong || origin_of(x, numbers) & reached);
         x->reports = 0;
         x->op->run = on ? run_watched : x->run;
     }
@@ -144,14 +153,14 @@ static void part_fused(const function *f)
 
 void watch_prepare(launch *l)
 {
-    uint64_t stores, loads;
+    uint64_t stores, loads, numbers = numbers_of(l);
     uint32_t i = 0;
-    unite(l, &stores, &loads);
+    unite(l, numbers, &stores, &loads);
     uint64_t reached = l->check_races ? reachable(l, stores, loads) : 0;
     if (reached && l->device->order && l->device->order->concurrent) reached = ~UINT64_C(0);
     l->watched = reached && global_shadow_open(l);
     for (const function *f; (f = next_function(l, &i));) {
-        choose(l, f, reached);
+        choose(l, f, numbers, reached);
         if (l->watched) part_fused(f);
     }
 }

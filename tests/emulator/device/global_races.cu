@@ -261,3 +261,16 @@ CASE(in_place_shift_by_size)
     shift_up<<<1, 256>>>(to_device(numbers), to_device(numbers), 256);
     SYNC();
 }
+
+/* A pointer that looks like a size. */
+__global__ void shift_hidden(size_t pages, int n)
+{
+    int *p = (int *)(pages << 8), i = threadIdx.x;
+    if (i + 1 < n) p[i] = p[i + 1] + 1; // FINDING pointer_in_disguise: race
+}
+
+CASE(pointer_in_disguise)
+{
+    shift_hidden<<<1, 256>>>((size_t)to_device(std::vector<int>(256, 1)) >> 8, 256);
+    SYNC();
+}
