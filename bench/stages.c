@@ -31,16 +31,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REPEATS    5      /* at most */
-#define ENOUGH     2000.0 /* milliseconds, of all runs of a stage */
-#define PART_STEPS 2      /* of an epoch: Python's, softgpu's */
-#define PART_ROWS  16     /* of a product: Python's */
-#define SOFTGPU_N  128    /* a larger product takes softgpu minutes */
-#define CHECKED    1000   /* images */
-#define SAMPLES    256
-/* Of the loss, for each step. Adam takes a step of the same size however small a gradient is, so a
- * rounding error of 1e-7 in every gradient moves the loss after an epoch by up to 1e-3 of it. */
-#define LOSS_ERROR    1e-5
+#define REPEATS       5      /* at most */
+#define ENOUGH        2000.0 /* milliseconds, of all runs of a stage */
+#define PART_STEPS    2      /* of an epoch: Python's, softgpu's */
+#define PART_ROWS     16     /* of a product: Python's */
+#define SOFTGPU_N     128    /* a larger product takes softgpu minutes */
+#define CHECKED       1000   /* images */
+#define SAMPLES       256
+#define LOSS_ERROR    1e-6 /* of the loss, for each step: rounding errors grow */
 #define PRODUCT_ERROR 2e-6 /* of the sum of |a b| */
 
 static int shared;     /* the file of the task, for children */
