@@ -191,13 +191,10 @@ static double largest_of(const double *x, size_t count)
     return largest;
 }
 
-/* As the contract says, of a network that is not quantized. */
-static void expect_scales(const float *scales, const float *params, const float *x, int count,
-                          int size)
+/* All tensors, from the images on. FOLDED: nothing is quantized; BYTES: as the contract says, in
+ * the scales of the state. */
+static void run_network(state *s, const float *params, int kind)
 {
-    state s = state_of(x, count, size, 0.0f);
-    double want[TENSORS], first[TENSORS];
-    for (int i = 0; i < TENSORS; i++) s.scale[i] = 1.0;
     for (int b = -1; b < RESNET18_BLOCKS; b++) {
         const resnet18_block *block = &resnet18_blocks[b < 0 ? 0 : b];
         const int order[] = {b < 0 ? 0 : block->downsample, b < 0 ? -1 : block->conv1,
@@ -205,14 +202,27 @@ static void expect_scales(const float *scales, const float *params, const float 
         for (int j = 0; j < 3; j++) {
             const int i = order[j];
             if (i < 0) continue;
-            const filters f = filters_of(params, i, FOLDED);
-            const size_t all = count_of(i, count, size);
-            double *y = s.tensor[i] = f64_array(all), *shortcut = f64_array(all);
-            leave(y, shortcut, &s, &f, i);
-            for (size_t k = 0; k < all; k++) y[k] = relu(i, y[k] + shortcut[k]);
+            const filters f = filters_of(params, i, kind);
+            const size_t all = count_of(i, s->batch, s->size);
+            double *y = s->tensor[i] = f64_array(all), *shortcut = f64_array(all);
+            leave(y, shortcut, s, &f, i);
+            for (size_t k = 0; k < all; k++) {
+                y[k] = relu(i, y[k] + shortcut[k]);
+                if (kind == BYTES) y[k] = quantized(y[k], s->scale[i]);
+            }
         }
-        if (b < 0) pool(&s);
+        if (b < 0) pool(s);
     }
+}
+
+/* As the contract says, of a network that is not quantized. */
+static void expect_scales(const float *scales, const float *params, const float *x, int count,
+                          int size)
+{
+    state s = state_of(x, count, size, 0.0f);
+    double want[TENSORS], first[TENSORS];
+    for (int i = 0; i < TENSORS; i++) s.scale[i] = 1.0;
+    run_network(&s, params, FOLDED);
     for (int i = 0; i <= IMAGE; i++) {
         want[i] = scale_for(largest_of(s.tensor[i], count_of(i, count, size)));
         first[i] = scale_for(largest_of(s.tensor[i], count_of(i, 1, size)));
@@ -322,13 +332,12 @@ static void expect_tensor(const state *s, const float *params, const float *got,
            count, name);
 }
 
-/* The mean of the student's own last tensor, and the linear layer of it. */
-static void expect_head(const state *s, const float *params, const float *logits)
+/* The mean of the last tensor, and the linear layer of it. @param sums of the terms' sizes */
+static double *head_of(const state *s, const float *params, double *sums)
 {
     const int pixels = side_of(RESNET18_CONVS - 1, s->size) * side_of(RESNET18_CONVS - 1, s->size);
-    const size_t count = (size_t)s->batch * RESNET18_CLASSES;
     const float *w = params + RESNET18_FC_W, *bias = params + RESNET18_FC_BIAS;
-    double *want = f64_array(count), *scale = f64_array(count);
+    double *logits = f64_array((size_t)s->batch * RESNET18_CLASSES);
     for (int b = 0; b < s->batch; b++) {
         double features[RESNET18_FEATURES] = {0.0};
         const double *x = s->tensor[RESNET18_CONVS - 1] + (size_t)b * pixels * RESNET18_FEATURES;
@@ -336,14 +345,22 @@ static void expect_head(const state *s, const float *params, const float *logits
             features[k % RESNET18_FEATURES] += x[k] * s->scale[RESNET18_CONVS - 1] / pixels;
         for (int o = 0; o < RESNET18_CLASSES; o++) {
             const size_t at = (size_t)(b * RESNET18_CLASSES + o);
-            want[at] = bias[o], scale[at] = fabs(bias[o]);
+            logits[at] = bias[o], sums[at] = fabs(bias[o]);
             for (int k = 0; k < RESNET18_FEATURES; k++) {
                 const double term = features[k] * w[o * RESNET18_FEATURES + k];
-                want[at] += term, scale[at] += fabs(term);
+                logits[at] += term, sums[at] += fabs(term);
             }
         }
     }
-    expect_close((layout){"logits", (size_t)s->batch, RESNET18_CLASSES}, logits, want, scale, 4e-6);
+    return logits;
+}
+
+/* From the student's own last tensor. */
+static void expect_head(const state *s, const float *params, const float *logits)
+{
+    double *sums = f64_array((size_t)s->batch * RESNET18_CLASSES);
+    const double *want = head_of(s, params, sums);
+    expect_close((layout){"logits", (size_t)s->batch, RESNET18_CLASSES}, logits, want, sums, 4e-6);
 }
 
 /* Every tensor, from those that the student's convolution has read. */
@@ -486,34 +503,46 @@ static double distance(const float *got, const double *want, size_t count)
     return sqrt(difference / norm);
 }
 
-/* The same images in every grading. An image has its class where the reference's logit of it is the
- * largest, or off that by no more than logits may be. shape: images, size, batch, images to
- * calibrate with, which are others */
+/* The whole network of the contract, from the images on, with the student's scales. */
+static resnet_reference of_bytes(const float *scales, const float *x, int batch, int size)
+{
+    state s = state_of(x, batch, size, scales[IMAGE]);
+    for (int i = 0; i <= IMAGE; i++) s.scale[i] = scales[i];
+    run_network(&s, resnet_params(), BYTES);
+    double *sums = f64_array((size_t)batch * RESNET18_CLASSES);
+    return (resnet_reference){.batch = batch, .logits = head_of(&s, resnet_params(), sums)};
+}
+
+/* The same images in every grading. An image has its class where the contract's own logit of it is
+ * the largest, or off that by no more than logits may be. Of weights that are random, bytes move
+ * some images to another class than the network in double has: how many is said, not judged.
+ * shape: images, size, batch, images to calibrate with, which are others */
 static void classes(const long *shape)
 {
     const int images = (int)shape[0], size = (int)shape[1], count = (int)shape[3];
     const float *x = resnet_fixed_images(count + images, size);
     double most = 0.0;
-    int others = 0, strictly = 0;
-    create(0, resnet_params(), x, count, size);
+    int others = 0, moved = 0;
+    const float *scales = create(0, resnet_params(), x, count, size);
     for (int first = 0; first < images; first += (int)shape[2]) {
         const int batch = (int)fmin((double)shape[2], images - first);
         const float *here = x + pixels_of(count + first, size);
         const resnet_reference r = reference_resnet18(resnet_params(), here, batch, size, false);
+        const resnet_reference bytes = of_bytes(scales, here, batch, size);
         float *logits = logits_for(batch);
         forward(0, logits, NULL, here, batch, size);
         most = fmax(most, distance(logits, r.logits, (size_t)batch * RESNET18_CLASSES));
-        others += resnet_other_classes(&r, logits, OFF);
-        strictly += resnet_other_classes(&r, logits, 0.0);
+        others += resnet_other_classes(&bytes, logits, OFF);
+        moved += resnet_other_classes(&r, logits, 0.0);
     }
     release(0);
     expect(most <= OFF, "logits are off by %.2g of their root mean square, should be at most %.2g",
            most, OFF);
-    expect(others <= images / 50, "%d of %d images get another class", others, images);
-    note(
-        "%d of %d images of %d x %d get the largest class of the network in double, %d one that is "
-        "about as large; logits are off by %.2g",
-        images - strictly, images, size, size, strictly - others, most);
+    expect(others <= images / 50, "%d of %d images get another class than by the contract", others,
+           images);
+    note("%d of %d images of %d x %d get the largest class of the network in double; logits are "
+         "off by %.2g",
+         images - moved, images, size, size, most);
 }
 
 static const grading_case cases[] = {
@@ -538,9 +567,9 @@ static const grading_case cases[] = {
      .where = ON_GPU,
      .once = true,
      .seconds = 60},
-    {.name = "classes of 256 images of 224x224",
+    {.name = "classes of 128 images of 224x224",
      .run = classes,
-     .shape = {256, 224, 64, 64},
+     .shape = {128, 224, 64, 64},
      .where = ON_GPU,
      .once = true,
      .seconds = 60},
