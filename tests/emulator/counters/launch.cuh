@@ -1,8 +1,9 @@
 /*
- * launch.cuh: a program of labelled launches, one kernel each, that run in the order in which they
- * stand in the source. `kernels list` prints the labels; `kernels` runs them all.
+ * launch.cuh: a program of labelled launches, which run in the order in which they stand in the
+ * source. `kernels list` prints a label for each kernel; `kernels` runs them all.
  *
  *     LAUNCH("copy") { copy<<<64, 256>>>(in.f, out.f, N); }
+ *     LAUNCHES("linear_forward", 2) { a function that launches two kernels }
  */
 #pragma once
 
@@ -34,27 +35,29 @@ static buffer in, out, numbers; /* numbers: integers below N, at random with a f
 struct labelled {
     char label[64];
     void (*run)(int);
-    int argument;
+    int argument, kernels;
 };
 
 static labelled launches[2048];
 static int launch_count;
 
-static bool add_launch(const char *label, void (*run)(int), int argument = 0)
+static bool add_launch(const char *label, void (*run)(int), int argument = 0, int kernels = 1)
 {
     labelled *l = &launches[launch_count++];
     snprintf(l->label, sizeof l->label, "%s", label);
     l->run = run;
     l->argument = argument;
+    l->kernels = kernels;
     return true;
 }
 
-#define LAUNCH_AT(label, number) LAUNCH_NAMED(label, number)
-#define LAUNCH_NAMED(label, number)                                                                \
+#define LAUNCH_AT(label, kernels, number) LAUNCH_NAMED(label, kernels, number)
+#define LAUNCH_NAMED(label, kernels, number)                                                       \
     static void launch_##number(int);                                                              \
-    static bool added_##number = add_launch(label, launch_##number);                               \
+    static bool added_##number = add_launch(label, launch_##number, 0, kernels);                   \
     static void launch_##number(int)
-#define LAUNCH(label) LAUNCH_AT(label, __COUNTER__)
+#define LAUNCH(label)            LAUNCH_AT(label, 1, __COUNTER__)
+#define LAUNCHES(label, kernels) LAUNCH_AT(label, kernels, __COUNTER__)
 
 __device__ static int thread()
 {
@@ -94,10 +97,13 @@ static int run_launches(int argc, char **argv)
     bool list = argc > 1 && !strcmp(argv[1], "list");
     if (!list) make_buffers();
     for (int i = 0; i < launch_count; i++) {
-        if (list) {
-            printf("%s\n", launches[i].label);
-            continue;
+        for (int k = 1; list && k <= launches[i].kernels; k++) {
+            if (launches[i].kernels == 1)
+                printf("%s\n", launches[i].label);
+            else
+                printf("%s, kernel %d\n", launches[i].label, k);
         }
+        if (list) continue;
         launches[i].run(launches[i].argument);
         must(cudaGetLastError(), launches[i].label);
         must(cudaDeviceSynchronize(), launches[i].label);

@@ -1,7 +1,8 @@
 #!/bin/bash
-# ncu.sh [FOLDER]: measure the launches of kernels.cu on the GPU of this machine, with Nsight
-# Compute, and write FOLDER/h200.tsv (default: beside this script). Needs nvcc, ncu, and the right
-# to read performance counters. FOLDER/ncu.csv is what ncu said.
+# ncu.sh [PROGRAM [FOLDER]]: measure the launches of PROGRAM.cu, which is kernels or solutions, on the
+# GPU of this machine, with Nsight Compute, and write FOLDER/PROGRAM.tsv (default: kernels, beside
+# this script). Needs nvcc, ncu, and the right to read performance counters. FOLDER/ncu.csv is what
+# ncu said.
 #
 # The GPU runs machine code that was made of the PTX that softgpu interprets (compute_80), so that
 # both count the same program.
@@ -13,7 +14,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-folder=${1:-$here}
+program=${1:-kernels} folder=$(realpath -m "${2:-$here}")
 PATH=$PATH:/usr/local/cuda/bin
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
 mkdir -p "$folder"
@@ -27,22 +28,30 @@ wanted() {
         -e "^l1tex__t_(requests|sectors)_pipe_lsu_mem_(global|local)_op_$memory\$" \
         -e "^l1tex__data_(pipe_lsu_wavefronts|bank_conflicts_pipe_lsu)_mem_shared(_op_$memory)?\$" \
         -e '^smsp__inst_executed_op_(shared|ldsm|ldgsts|global|local)(_(ld|st|red|atom))?$' \
+        -e '^smsp?__inst_executed_pipe_tensor(_op_[hi]mma)?$' \
         -e '^smsp__(thread_inst_executed|inst_executed|thread_inst_executed_pred_on)$' |
         sort -u | sed 's/$/.sum/' | paste -sd,
 }
 
 root=$here/../../..
-nvcc -std=c++17 -gencode "arch=compute_80,code=sm_$arch" -I"$root/common" -I"$root/phase4_optimization" -o "$work/kernels" "$here/kernels.cu"
+cd "$root"
+for file in "$here/$program.cu" $(cat "$here/$program.files"); do
+    nvcc -std=c++17 -gencode "arch=compute_80,code=sm_$arch" -Icommon -Iphase2_cuda_basics -Iphase3_layers \
+        -Iphase4_optimization -c "$file" -o "$work/$(basename "$file").o" &
+    builds+=($!)
+done
+for build in "${builds[@]}"; do wait "$build"; done
+nvcc -gencode "arch=compute_80,code=sm_$arch" -o "$work/program" "$work"/*.o
 skip=${SKIP:-0} most=${LAUNCHES:-9999}
-"$work/kernels" list | tail -n +$((skip + 1)) | head -n "$most" >"$work/labels"
+"$work/program" list | tail -n +$((skip + 1)) | head -n "$most" >"$work/labels"
 metrics=$(wanted || true)
 [ -n "$metrics" ] || { echo "ncu.sh: ncu knows none of the metrics" >&2; exit 1; }
 ncu --clock-control none --cache-control none --csv --page raw --print-units base \
-    --launch-skip "$skip" --launch-count "$most" --metrics "$metrics" --log-file "$folder/ncu.csv" "$work/kernels"
+    --launch-skip "$skip" --launch-count "$most" --metrics "$metrics" --log-file "$folder/ncu.csv" "$work/program"
 
 # "label<TAB>reason" of the rows of an earlier table.
 merged() {
-    [ ! -e "$here/h200.tsv" ] || awk -F'\t' '!/^#/ && $2 != "" { print $1 "\t" $2 }' "$here/h200.tsv"
+    [ ! -e "$here/$program.tsv" ] || awk -F'\t' '!/^#/ && $2 != "" { print $1 "\t" $2 }' "$here/$program.tsv"
 }
 merged >"$work/merged"
 
@@ -63,7 +72,7 @@ merged >"$work/merged"
         !columns && field[1] == "ID" {
             header = "label\tmerged"
             for (i = 1; i <= n; i++) {
-                if (field[i] !~ /^(l1tex|smsp)__.*\.sum$/) continue
+                if (field[i] !~ /^(l1tex|smsp?)__.*\.sum$/) continue
                 column[++columns] = i
                 header = header "\t" field[i]
             }
@@ -81,5 +90,5 @@ merged >"$work/merged"
         END { if (row != count) { print "ncu.sh: " row " rows for " count " launches" >"/dev/stderr"; exit 1 } }
     ' "$folder/ncu.csv"
 } >"$work/table"
-cp "$work/table" "$folder/h200.tsv"
-wc -l "$folder/h200.tsv"
+cp "$work/table" "$folder/$program.tsv"
+wc -l "$folder/$program.tsv"
