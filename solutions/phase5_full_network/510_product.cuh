@@ -60,8 +60,8 @@ typedef struct product_room {
     size_t parts_floats; /* with fewer, there are fewer splits */
 } product_room;
 
-/* SOLUTION: gelu, its slope, and finish, which takes a sum and its right neighbour to where they go
-   (about 50 lines). */
+/* SOLUTION: gelu, its slope, and finish, which takes four neighbouring sums to where they go (about
+   60 lines). */
 #define GELU_SCALE 0.7978845608f /* the root of 2 / pi */
 #define GELU_CUBE  0.044715f
 
@@ -88,31 +88,44 @@ __device__ __forceinline__ static float2 load_two(const bf16 *from)
     return __bfloat1622float2(*(const __nv_bfloat162 *)from);
 }
 
-__device__ __forceinline__ static void store_two(bf16 *to, float2 two)
+__device__ __forceinline__ static void store_four(bf16 *to, float4 four)
 {
-    *(__nv_bfloat162 *)to = __floats2bfloat162_rn(two.x, two.y);
+    __nv_bfloat162 two[2] = {__floats2bfloat162_rn(four.x, four.y),
+                             __floats2bfloat162_rn(four.z, four.w)};
+    *(uint2 *)to = *(const uint2 *)two;
 }
 
-__device__ __forceinline__ static void finish(const product &p, int row, int col, float2 sum)
+/** @param bias of the four. @param other of the four, of residual or of slope_of */
+__device__ __forceinline__ static void finish(const product &p, size_t at, float4 sum, float4 bias,
+                                              uint2 other)
 {
-    const size_t at = (size_t)row * p.out_pitch + col;
+    const float2 left = load_two((const bf16 *)&other.x), right = load_two((const bf16 *)&other.y);
     if (p.sums) {
-        float2 *to = (float2 *)(p.sums + at);
-        if (p.adds) sum.x += to->x, sum.y += to->y;
-        *to = sum;
+        float4 *to = (float4 *)(p.sums + at);
+        const float4 before = p.adds ? *to : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        *to = make_float4(before.x + sum.x, before.y + sum.y, before.z + sum.z, before.w + sum.w);
         return;
     }
-    if (p.bias) sum.x += p.bias[col], sum.y += p.bias[col + 1];
-    if (p.residual) {
-        const float2 other = load_two(p.residual + at);
-        sum.x += other.x, sum.y += other.y;
-    }
+    sum.x += bias.x, sum.y += bias.y, sum.z += bias.z, sum.w += bias.w;
+    if (p.residual) sum.x += left.x, sum.y += left.y, sum.z += right.x, sum.w += right.y;
     if (p.slope_of) {
-        const float2 x = load_two(p.slope_of + at);
-        sum.x *= gelu_slope(x.x), sum.y *= gelu_slope(x.y);
+        sum.x *= gelu_slope(left.x), sum.y *= gelu_slope(left.y);
+        sum.z *= gelu_slope(right.x), sum.w *= gelu_slope(right.y);
     }
-    store_two(p.out + at, sum);
-    if (p.gelu) store_two(p.gelu + at, make_float2(gelu(sum.x), gelu(sum.y)));
+    store_four(p.out + at, sum);
+    if (p.gelu)
+        store_four(p.gelu + at, make_float4(gelu(sum.x), gelu(sum.y), gelu(sum.z), gelu(sum.w)));
+}
+
+__device__ __forceinline__ static float4 bias_of(const product &p, int col)
+{
+    return p.bias ? *(const float4 *)&p.bias[col] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+__device__ __forceinline__ static uint2 other_of(const product &p, size_t at)
+{
+    const bf16 *from = p.residual ? p.residual : p.slope_of;
+    return from ? *(const uint2 *)&from[at] : make_uint2(0, 0);
 }
 /* END SOLUTION */
 
@@ -217,8 +230,50 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
 };
 /* END SOLUTION */
 
+/* SOLUTION: leave: a warp's sums to where they go (about 40 lines). A fragment has two neighbouring
+   sums a lane, in 8 rows an instruction: stores of 4 bytes, and each sum would wait for its own load
+   of the residual. So they go by a patch of shared memory, where the ring is free at last, and a
+   lane takes four neighbours, always of the same columns; half a warp has a row. */
+#define PATCH (SIDE + 8) /* floats of a row of a patch: 4 rows of a fragment in different banks */
+#define AHEAD 8          /* rows a lane whose residual is loaded before the first of them is used */
+
+__device__ __forceinline__ static void leave(const product &p, float *patch,
+                                             const float sum[SIDE / 16][SIDE / 8][4], int row,
+                                             int col, float *parts)
+{
+    const int lane = threadIdx.x % 32, q = lane % 16 * 4;
+#pragma unroll
+    for (int i = 0; i < SIDE / 8; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+#pragma unroll
+        for (int j = 0; j < SIDE / 8; j++)
+            *(float2 *)&patch[(i * 8 + lane / 4) * PATCH + j * 8 + lane % 4 * 2] =
+                *(const float2 *)&sum[i / 2][j][i % 2 * 2];
+    }
+    __syncwarp();
+    if (col + q >= p.n) return;
+    const float4 bias = bias_of(p, col + q);
+    for (int i = lane / 16; i < SIDE; i += 2 * AHEAD) {
+        uint2 other[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (row + i + k * 2 < p.m)
+                other[k] = other_of(p, (size_t)(row + i + k * 2) * p.out_pitch + col + q);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            const int r = row + i + k * 2;
+            const float4 four = *(const float4 *)&patch[(i + k * 2) * PATCH + q];
+            if (r >= p.m) continue;
+            if (parts)
+                *(float4 *)&parts[((size_t)blockIdx.y * p.m + r) * p.n + col + q] = four;
+            else
+                finish(p, (size_t)r * p.out_pitch + col + q, four, bias, other[k]);
+        }
+    }
+}
+/* END SOLUTION */
+
 /* SOLUTION: product_kernel: the ring, fragments of two steps, a copy between the products, as in
-   4a; finish, or the sums of a split (about 70 lines). */
+   4a; leave (about 55 lines). */
 template <bool A_TURNED, bool B_TURNED, int DOWN, int STAGES>
 __global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
     product_kernel(const product p, int tiles, float *parts)
@@ -230,7 +285,7 @@ __global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
         STAGE = A_BYTES + TILE_N * TILE_K * 2
     };
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared), end = STAGES * STAGE;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp = threadIdx.x / 32;
     const int warp_row = warp / 2 * SIDE, warp_col = warp % 2 * SIDE;
     /* Neighbours go along the shorter side, so that blocks of one time share what they read. */
     const int down = (p.m - 1) / TILE_M + 1, across = (p.n - 1) / TILE_N + 1, block = blockIdx.x;
@@ -273,38 +328,26 @@ __global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
         asm volatile("cp.async.commit_group;" ::: "memory");
         write = write + STAGE == end ? 0 : write + STAGE;
     }
-    wait_for_copies<0>(); /* the block may not end before its copies */
-#pragma unroll
-    for (int i = 0; i < SIDE / 8; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
-        const int r = row + warp_row + i * 8 + lane / 4;
-#pragma unroll
-        for (int j = 0; j < SIDE / 8; j++) {
-            const int q = col + warp_col + j * 8 + lane % 4 * 2;
-            const float *two = &sum[i / 2][j][i % 2 * 2];
-            if (r >= p.m || q >= p.n) continue;
-            if (parts)
-                *(float2 *)&parts[((size_t)blockIdx.y * p.m + r) * p.n + q] =
-                    make_float2(two[0], two[1]);
-            else
-                finish(p, r, q, make_float2(two[0], two[1]));
-        }
-    }
+    wait_for_copies<0>();
+    __syncthreads(); /* nobody reads the ring any more */
+    leave(p, (float *)shared + warp * SIDE * PATCH, sum, row + warp_row, col + warp_col, parts);
 }
 /* END SOLUTION */
 
-/* SOLUTION: parts_kernel: a thread adds the parts of two sums and finishes them (about 13 lines).
+/* SOLUTION: parts_kernel: a thread adds the parts of four sums and finishes them (about 17 lines).
  */
 __global__ static void parts_kernel(const product p, const float *parts, int splits)
 {
-    const size_t size = (size_t)p.m * p.n, i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 2;
-    float2 sum = make_float2(0.0f, 0.0f);
+    const size_t size = (size_t)p.m * p.n, i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    const size_t row = i / p.n, col = i % p.n, at = row * p.out_pitch + col;
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (i >= size) return;
 #pragma unroll 4
     for (int s = 0; s < splits; s++) {
-        const float2 part = *(const float2 *)&parts[s * size + i];
-        sum.x += part.x, sum.y += part.y;
+        const float4 part = *(const float4 *)&parts[s * size + i];
+        sum.x += part.x, sum.y += part.y, sum.z += part.z, sum.w += part.w;
     }
-    finish(p, (int)(i / p.n), (int)(i % p.n), sum);
+    finish(p, at, sum, bias_of(p, (int)col), other_of(p, at));
 }
 /* END SOLUTION */
 
@@ -338,7 +381,7 @@ static plan plan_of(const product *p, const product_room *room)
         one.tiles = (all - 1) / one.splits + 1;
         if ((one.splits - 1) * one.tiles >= all) continue; /* the last one would have nothing */
         if (one.splits > 1 &&
-            (p->n % 2 != 0 || (size_t)p->m * p->n * one.splits > room->parts_floats))
+            (p->n % 4 != 0 || (size_t)p->m * p->n * one.splits > room->parts_floats))
             continue;
         if (cycles(p, room, one) < cycles(p, room, best)) best = one;
     }
@@ -358,8 +401,8 @@ static cudaError_t launch_tiles(const product *p, const product_room *room, plan
     product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>
         <<<grid, DOWN * 64, BYTES, stream>>>(*p, by.tiles, by.splits > 1 ? room->parts : NULL);
     if (by.splits > 1) {
-        const size_t pairs = (size_t)p->m * p->n / 2;
-        parts_kernel<<<(unsigned)((pairs - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts,
+        const size_t fours = (size_t)p->m * p->n / 4;
+        parts_kernel<<<(unsigned)((fours - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts,
                                                                             by.splits);
     }
     return cudaGetLastError();

@@ -28,7 +28,7 @@ wanted() {
         -e "^l1tex__t_(requests|sectors)_pipe_lsu_mem_(global|local)_op_$memory\$" \
         -e "^l1tex__data_(pipe_lsu_wavefronts|bank_conflicts_pipe_lsu)_mem_shared(_op_$memory)?\$" \
         -e '^smsp__inst_executed_op_(shared|ldsm|ldgsts|global|local)(_(ld|st|red|atom))?$' \
-        -e '^smsp?__inst_executed_pipe_tensor(_op_[hi]mma)?$' \
+        -e '^smsp?__inst_executed_pipe_tensor(_op_[hi]mma(_type_hfma2)?)?$' \
         -e '^smsp__(thread_inst_executed|inst_executed|thread_inst_executed_pred_on)$' |
         sort -u | sed 's/$/.sum/' | paste -sd,
 }
