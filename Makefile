@@ -323,10 +323,10 @@ mnist-program:
 # What was given of these, as options of the program.
 gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
 
-gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: by 510
 	$(MAKE) gpt-program
 	mkdir -p results
-	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
+	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
 	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
 
 sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
@@ -337,7 +337,7 @@ GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
 gpt-program:
 	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '107 108 109 111 202 204 205 208 213 408 508 509')"
+	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '107 108 109 111 202 204 205 208 213 408 508 509 $(if $(FAST),510)')"
 
 STUDY = $${OUTPUT:-results}
 study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -404,7 +404,7 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/gpt/*.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 

@@ -53,6 +53,14 @@ int main(int argc, char **argv)
     int status = parse_options(&o, argc, argv, d.emulated || d.number == DEVICE_CPU);
     o.on = &d;
     o.of = of;
+    if (status == 0 && o.fast) {
+        if (functions_fast == NULL || d.number == DEVICE_CPU) {
+            fputs("gpt: --fast: needs a program made with FAST=1, and a GPU\n", stderr);
+            status = 2;
+        } else {
+            o.of = functions_fast();
+        }
+    }
     if (status == 0) status = o.train ? train(&o) : sample(&o);
     device_close(&d);
     const char *stub = not_implemented_take();

@@ -46,6 +46,7 @@ static void print_help(void)
            "  --text FILE          what is learned, byte by byte (data/tinyshakespeare/input.txt)\n"
            "  --checkpoint FILE    where the network is kept (results/gpt.checkpoint)\n"
            "  --resume             go on from there, with the same text and options\n"
+           "  --fast               train by exercise 510 (make gpt FAST=1)\n"
            "  --steps N, --every N steps of the run; steps between two looks at it\n"
            "  --layers N, --heads N, --channels N, --context N, --batch N\n"
            "  --lr X               the largest learning rate; it ends at a tenth of it\n"
@@ -127,6 +128,10 @@ int parse_options(options *o, int argc, char **argv, bool small)
             o->resume = true;
             continue;
         }
+        if (strcmp(argv[i], "--fast") == 0) {
+            o->fast = true;
+            continue;
+        }
         while (k < sizeof known / sizeof *known && strcmp(argv[i], known[k].name) != 0) k++;
         if (k == sizeof known / sizeof *known) return refuse(argv[i], "no such option; gpt --help");
         if (i + 1 == argc || !take_value(&known[k], argv[i + 1]))
@@ -134,6 +139,10 @@ int parse_options(options *o, int argc, char **argv, bool small)
         i++;
     }
     if (!gpt_config_is_valid(c)) return refuse("--heads", "they must divide the channels");
+    if (o->fast && o->resume)
+        return refuse("--fast", "it keeps no means of AdamW, and cannot go on from a checkpoint");
+    if (o->fast && c->channels / c->heads != 64 && c->channels / c->heads != 128)
+        return refuse("--fast", "heads have 64 or 128 channels there");
     t->last_lr = t->lr / 10;
     t->seq = c->context;
     t->seed = o->seed;

@@ -28,11 +28,14 @@ typedef struct gpt_functions {
 
 /** Their networks are on this device. Not every copy of the course has cpu_network.c. */
 const gpt_functions *functions_on_cpu(struct device *);
+/** Training by 510, where the program was made with FAST=1. */
+const gpt_functions *functions_fast(void) __attribute__((weak));
 
 /** options.c: what was asked for; numbers that nobody gave are those of the device. */
 typedef struct options {
     bool train;             /**< else: sample */
     bool resume;            /**< go on from the checkpoint */
+    bool fast;              /**< train by 510, on tensor cores */
     bool small;             /**< a small network, and a tenth of the text: without a GPU */
     const char *text;       /**< the file to learn */
     const char *checkpoint; /**< where the network is kept */

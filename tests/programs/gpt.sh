@@ -98,5 +98,20 @@ check 'a folder that is not there is named' refused 'cannot be written' train --
 check 'an option that is not known is refused' refused 'no such option' train --step 3
 check 'a value that cannot be is refused' refused 'cannot be this one' train --steps 0
 
+# Each step's loss is that of 509, but for what bf16 rounds.
+# shellcheck disable=SC2086
+fast_learns_alike() {
+    heads='--layers 1 --channels 64 --heads 1 --context 16 --batch 4 --steps 12 --every 6 --count 40'
+    make SUBMISSION=solutions BACKEND=cpu FAST=1 gpt-program || return 1
+    "$gpt" train --text "$scratch/text" --checkpoint "$scratch/plain" --curve "$scratch/plain.tsv" $heads &&
+        "$gpt" train --fast --text "$scratch/text" --checkpoint "$scratch/fast" --curve "$scratch/fast.tsv" $heads || return 1
+    paste "$scratch/plain.tsv" "$scratch/fast.tsv" | awk 'NR > 1 { n++; for (i = 2; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 4e-4) bad = 1 } }
+        END { exit bad || n != 12 }' && "$gpt" sample --checkpoint "$scratch/fast" --count 20
+}
+check '--fast is said where it is not there' refused 'made with FAST=1' train --fast --channels 64 --heads 1
+check '--fast learns as 509 does' fast_learns_alike
+check 'its heads have 64 or 128 channels' refused '64 or 128' train --fast --channels 64 --heads 2
+check 'it does not go on' refused 'no means of AdamW' train --fast --resume
+
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -169,17 +169,20 @@ static int64_t fixed(float x)
     return (int64_t)floor(((double)x - 0.5) * FRACTION + 0.5);
 }
 
+/* A GPU rounds the weight of the last corner, and the others are what is left (tests/emulator/
+ * runtime/textures.cu on an H200). */
 static void interpolate(fetch *f, int64_t x, int64_t y, channel texel[4])
 {
-    float part[2] = {(float)(x & (FRACTION - 1)) / FRACTION,
-                     (float)(y & (FRACTION - 1)) / FRACTION};
+    const int right = (int)(x & (FRACTION - 1)), down = (int)(y & (FRACTION - 1));
+    const int both = (right * down + FRACTION / 2) / FRACTION;
+    const int weight[4] = {FRACTION - right - down + both, right - both, down - both, both};
     memset(texel, 0, 4 * sizeof *texel);
     for (int i = 0; i < 4; i++) {
-        float weight = (i & 1 ? part[0] : 1 - part[0]) * (i & 2 ? part[1] : 1 - part[1]);
         channel corner[4];
-        if (weight == 0) continue; /* it need not even be written */
+        if (weight[i] == 0) continue; /* it need not even be written */
         read_texel(f, (x >> 8) + (i & 1), (y >> 8) + (i >> 1), corner);
-        for (int k = 0; k < 4; k++) texel[k].value += weight * corner[k].value;
+        for (int k = 0; k < 4; k++)
+            texel[k].value += (float)weight[i] / FRACTION * corner[k].value;
     }
 }
 
