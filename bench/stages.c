@@ -39,6 +39,9 @@
 #define CHECKED       1000   /* images */
 #define SAMPLES       256
 #define LOSS_ERROR    1e-6 /* of the loss, for each step: rounding errors grow */
+/* Of the first ten, the one on whose way no ReLU comes nearer to its kink than 8e-7. Where one does,
+ * rounding decides on which side it is, and the loss after an epoch moves by up to 2e-3. */
+#define PARAMS_SEED   8
 #define PRODUCT_ERROR 2e-6 /* of the sum of |a b| */
 
 static int shared;     /* the file of the task, for children */
@@ -336,7 +339,7 @@ static void print_table(const task *t, outcome outcomes[2][STAGES_MAX], const ch
 
 static void initial_params(float params[MLP_PARAMS])
 {
-    random_state rng = random_seed(1);
+    random_state rng = random_seed(PARAMS_SEED);
     const int w1 = MLP_HIDDEN * MLP_INPUTS, w2 = MLP_CLASSES * MLP_HIDDEN;
     memset(params, 0, MLP_PARAMS * sizeof *params); /* biases */
     random_fill_normal(&rng, params, (size_t)w1, sqrtf(2.0f / MLP_INPUTS));
