@@ -537,7 +537,7 @@ static cudaError_t frames_of_block(int *frames, int batch)
     int device, sms;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-    *frames = batch <= sms ? 1 : batch <= 40 * sms ? 8 : 64;
+    *frames = batch <= sms ? 1 : batch <= 4 * sms ? 4 : batch <= 40 * sms ? 8 : 64;
     return cudaSuccess;
 }
 
@@ -556,7 +556,10 @@ cudaError_t sae_forward_fused(float *y, float *latent, const float *x, const flo
     int frames = 1;
     if (options & SAE_MANY_FRAMES) CUDA_CHECK(frames_of_block(&frames, batch));
     if (!aligned(y, latent, x, params)) options &= ~SAE_VECTORS;
-    auto *of = frames == 1 ? launch_frames<1> : frames == 8 ? launch_frames<8> : launch_frames<64>;
+    auto *of = frames == 1   ? launch_frames<1>
+               : frames == 4 ? launch_frames<4>
+               : frames == 8 ? launch_frames<8>
+                             : launch_frames<64>;
     CUDA_CHECK(of(y, latent, x, params, batch, options, stream));
     /* END SOLUTION */
     return cudaGetLastError();
