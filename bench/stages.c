@@ -31,16 +31,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REPEATS       5      /* at most */
-#define ENOUGH        2000.0 /* milliseconds, of all runs of a stage */
-#define PART_STEPS    2      /* of an epoch: Python's, softgpu's */
-#define PART_ROWS     16     /* of a product: Python's */
-#define SOFTGPU_N     128    /* a larger product takes softgpu minutes */
-#define CHECKED       1000   /* images */
-#define SAMPLES       256
-#define LOSS_ERROR    1e-6 /* of the loss, for each step: rounding errors grow */
-/* Of the first ten, the one on whose way no ReLU comes nearer to its kink than 8e-7. Where one does,
- * rounding decides on which side it is, and the loss after an epoch moves by up to 2e-3. */
+#define REPEATS    5      /* at most */
+#define ENOUGH     2000.0 /* milliseconds, of all runs of a stage */
+#define PART_STEPS 2      /* of an epoch: Python's, softgpu's */
+#define PART_ROWS  16     /* of a product: Python's */
+#define SOFTGPU_N  128    /* a larger product takes softgpu minutes */
+#define CHECKED    1000   /* images */
+#define SAMPLES    256
+#define LOSS_ERROR 1e-6 /* of the loss, for each step: rounding errors grow */
+/* Of the first ten, the one on whose way no ReLU comes nearer to its kink than 8e-7. Where one
+ * does, rounding decides on which side it is, and the loss after an epoch moves by up to 2e-3. */
 #define PARAMS_SEED   8
 #define PRODUCT_ERROR 2e-6 /* of the sum of |a b| */
 

@@ -117,6 +117,7 @@ install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## softgpu without
 .PHONY: emulator-test
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare kernels $(BUILD)/tests/emulator
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare solutions $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
 	@$(TESTS)/emulator/api_complete $<
 

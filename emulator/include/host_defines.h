@@ -30,7 +30,7 @@
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n)    __attribute__((aligned(n)))
-#ifndef __noinline__
+#if !defined __clang__ || __clang_major__ < 15 /* a later one has it itself, and <string> wants it so */
 #define __noinline__ __attribute__((noinline))
 #endif
 

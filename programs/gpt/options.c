@@ -20,7 +20,7 @@ static options defaults(bool small)
         .seed = 1,
         .config = {BYTES, 256, 6, 6, 384},
         .training = {.batch = 64,
-                     .steps = 5000,
+                     .steps = 1000, /* more, and it knows the text by heart */
                      .warmup = 100,
                      .lr = 1e-3f,
                      .last_lr = 1e-4f,

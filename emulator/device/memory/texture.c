@@ -181,8 +181,7 @@ static void interpolate(fetch *f, int64_t x, int64_t y, channel texel[4])
         channel corner[4];
         if (weight[i] == 0) continue; /* it need not even be written */
         read_texel(f, (x >> 8) + (i & 1), (y >> 8) + (i >> 1), corner);
-        for (int k = 0; k < 4; k++)
-            texel[k].value += (float)weight[i] / FRACTION * corner[k].value;
+        for (int k = 0; k < 4; k++) texel[k].value += (float)weight[i] / FRACTION * corner[k].value;
     }
 }
 

@@ -64,7 +64,8 @@ typedef struct conv_job {
     int in, out; /* pixels a side */
 } conv_job;
 
-static void add_tap(double *sum, const double *x, const float *w, int in_channels, int channels)
+static inline __attribute__((always_inline)) void
+add_tap(double *sum, const double *x, const float *w, int in_channels, int channels)
 {
     for (int c = 0; c < in_channels; c++, w += channels) {
         if (x[c] == 0.0) continue;
@@ -73,7 +74,7 @@ static void add_tap(double *sum, const double *x, const float *w, int in_channel
     }
 }
 
-static void conv_pixels(size_t begin, size_t end, void *context)
+WIDE static void conv_pixels(size_t begin, size_t end, void *context)
 {
     const conv_job *j = context;
     const resnet18_conv *c = j->f->c;

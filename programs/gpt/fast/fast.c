@@ -1,10 +1,10 @@
 /*
- * fast.c: gpt_train on tensor cores (make gpt FAST=1): the steps are 510's, whose network is made of
- * 509's at the first of them, and afterwards the parameters go back, for 509 to validate, sample and
- * save. Windows, rates and what a step does are those of gpt_train, in bf16.
+ * fast.c: gpt_train on tensor cores (make gpt FAST=1): the steps are 510's, whose network is made
+ * of 509's at the first of them, and afterwards the parameters go back, for 509 to validate, sample
+ * and save. Windows, rates and what a step does are those of gpt_train, in bf16.
  *
- * AdamW's means stay in 510's network. So a checkpoint of such a run has none, and the run cannot be
- * resumed.
+ * AdamW's means stay in 510's network. So a checkpoint of such a run has none, and the run cannot
+ * be resumed.
  */
 #include "../program.h"
 #include "cuda_check.h"
@@ -17,9 +17,9 @@
 
 static struct {
     gpt2 *net;
-    float *params;       /* [gpt_params], on the host */
-    int *tokens;         /* [batch x (seq + seq)]: windows, and their targets */
-    int *d_tokens;       /* the same on the device */
+    float *params; /* [gpt_params], on the host */
+    int *tokens;   /* [batch x (seq + seq)]: windows, and their targets */
+    int *d_tokens; /* the same on the device */
     float *d_loss;
 } kept; /* one network a program */
 
@@ -54,7 +54,8 @@ static void draw(const gpt_training *t, const int *h_text, size_t choices, int s
 static cudaError_t train_step(const gpt_training *t, int step, float *h_loss)
 {
     const size_t half = (size_t)t->batch * (size_t)t->seq;
-    CUDA_CHECK(cudaMemcpy(kept.d_tokens, kept.tokens, 2 * half * sizeof(int), cudaMemcpyHostToDevice));
+    CUDA_CHECK(
+        cudaMemcpy(kept.d_tokens, kept.tokens, 2 * half * sizeof(int), cudaMemcpyHostToDevice));
     CUDA_CHECK(gpt2_train_step(kept.net, kept.d_loss, kept.d_tokens, kept.d_tokens + half,
                                gpt_learning_rate(t, step), 0.9f, 0.95f, 1e-8f, t->weight_decay,
                                t->max_norm, 0));

@@ -39,7 +39,10 @@ static void must_run(cudaError_t error)
 }
 
 #define PRODUCT(label, function)                                                                   \
-    LAUNCH(label) { must_run(function(results(0), floats(0), floats(4), SIDE, SIDE, DEPTH, 0)); }  \
+    LAUNCH(label)                                                                                  \
+    {                                                                                              \
+        must_run(function(results(0), floats(0), floats(4), SIDE, SIDE, DEPTH, 0));                \
+    }                                                                                              \
     LAUNCH(label ", odd sizes")                                                                    \
     {                                                                                              \
         must_run(function(results(0), floats(0), floats(4), ODD, ODD, ODD, 0));                    \
@@ -114,8 +117,8 @@ LAUNCH("404 residual_layernorm_forward")
     }                                                                                              \
     LAUNCH("405 layernorm_rows, " #rows "x" #cols)                                                 \
     {                                                                                              \
-        must_run(layernorm_rows(results(0), floats(0), floats(4), floats(5), rows, cols, 1e-5f,    \
-                                0));                                                               \
+        must_run(                                                                                  \
+            layernorm_rows(results(0), floats(0), floats(4), floats(5), rows, cols, 1e-5f, 0));    \
     }                                                                                              \
     LAUNCH("405 rmsnorm_rows, " #rows "x" #cols)                                                   \
     {                                                                                              \

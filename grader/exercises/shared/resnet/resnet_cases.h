@@ -11,6 +11,13 @@
 #include "correctness/case.h"
 #include "resnet18.h"
 
+/** Of a function: compiled for what processors have today and for any other; the loader chooses. */
+#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#define WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define WIDE
+#endif
+
 /** Honest fp32 stays below: a stage by its root mean square, of one image; a logit, relative to
  *  the root mean square of its row. TF32 does not. */
 #define RESNET_STAGE_TOLERANCE 1e-5

@@ -14,13 +14,6 @@
 typedef double lanes __attribute__((vector_size(64)));
 #define LANES (PIXELS / 8)
 
-/* Compiled for what processors have today and for any other; the loader chooses. */
-#if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
-#define WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define WIDE
-#endif
-
 typedef struct conv_job {
     const resnet18_conv *conv;
     const float *params;
