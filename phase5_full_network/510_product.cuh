@@ -10,14 +10,15 @@
  * runs along k is fetched by `ldmatrix`, one that runs across it by `ldmatrix.trans`, which turns 8
  * x 8 elements on the way. Swizzle, ring and fragments of two steps are those of 4a.
  *
- * Tiles are of 256 x 128 elements of c, a block a multiprocessor; where these would leave most of
- * the device idle, or shared memory is short, of 128 x 128, two blocks each.
+ * Tiles are of 256 x 128 elements of c, a block a multiprocessor; where k is short, these would
+ * leave most of the device idle, or shared memory does not do, of 128 x 128, two blocks each.
  *
  * A gradient of weights is small and its k is all tokens: 768 x 768 are 18 tiles, for 132
  * multiprocessors. So k is split, each split leaves its sums in memory, and a second kernel adds
  * them, in an order that is always the same; atomics would give other bits each time.
  *
- * The cost removed: sums that go to memory so that a bias or a GELU can read them. The cost left:
+ * The cost removed: sums that go to memory so that a bias or a GELU can read them. The way out is a
+ * third of a block's time where k is 768: it goes by shared memory, in whole rows. The cost left:
  * as in 4a, no stream of `mma.sync` keeps Hopper's tensor cores more than 63 % busy.
  */
 #ifndef PRODUCT_CUH
@@ -60,22 +61,27 @@ typedef struct product_room {
     size_t parts_floats; /* with fewer, there are fewer splits */
 } product_room;
 
-/* TODO: gelu, its slope, and finish, which takes a sum and its right neighbour to where they go
-   (about 50 lines). */
+/* TODO: gelu, its slope, and finish, which takes four neighbouring sums to where they go (about
+   60 lines). */
 
 /* TODO: the sizes, and the instructions of 4a (about 45 lines). */
 
 /* TODO: operand: one of the two matrices as a thread sees it, the chunks that it copies and the
    fragments that its warp takes. Chunk c of row r stands at place c ^ (r % 8) (about 60 lines). */
 
-/* TODO: product_kernel: the ring, fragments of two steps, a copy between the products, as in
-   4a; finish, or the sums of a split (about 70 lines). */
+/* TODO: leave: a warp's sums to where they go (about 40 lines). A fragment has two neighbouring
+   sums a lane, in 8 rows an instruction: stores of 4 bytes, and each sum would wait for its own
+   load of the residual. So they go by a patch of shared memory, where the ring is free at last, and
+   a lane takes four neighbours, always of the same columns; half a warp has a row. */
 
-/* TODO: parts_kernel: a thread adds the parts of two sums and finishes them (about 13 lines).
+/* TODO: product_kernel: the ring, fragments of two steps, a copy between the products, as in
+   4a; leave (about 55 lines). */
+
+/* TODO: parts_kernel: a thread adds the parts of four sums and finishes them (about 17 lines).
  */
 
 /* TODO: plan: large tiles or small, and how many splits, by the time that the slowest
-   multiprocessor takes, in tiles of k (about 35 lines). */
+   multiprocessor takes, in tiles of k; the numbers are measured (about 40 lines). */
 
 /* TODO: the launch (about 40 lines). */
 

@@ -22,7 +22,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 h200=docs/results/h200
-speed="$h200/operations.json $h200/ladder.json $h200/attention.json $h200/experts.json $h200/networks.json $h200/results.json" # the first that has an exercise
+speed="$h200/int8.json $h200/operations.json $h200/ladder.json $h200/attention.json $h200/experts.json $h200/networks.json $h200/results.json" # the first that has an exercise
 traffic=docs/results/softgpu/results.json
 mistakes=docs/results/softgpu/mistakes.tsv
 
