@@ -65,9 +65,10 @@ static bool writes(const watch *k)
  * points. */
 static uint64_t numbers_of(const launch *l)
 {
-    uint64_t numbers = 0, value;
-    for (uint32_t i = 0; i < ORIGIN_PARAMS && 8 * i + 8 <= l->request->param_bytes; i++) {
-        memcpy(&value, l->params + 8 * i, sizeof value);
+    uint64_t numbers = 0;
+    for (uint32_t i = 0; i < ORIGIN_PARAMS; i++) {
+        uint64_t value = 0; /* the last one may be too short for a pointer */
+        if (8 * i + 8 <= l->request->param_bytes) memcpy(&value, l->params + 8 * i, sizeof value);
         if (value < DEVICE_BASE / 2 || value > -(DEVICE_BASE / 2)) numbers |= UINT64_C(1) << i;
     }
     return numbers;
