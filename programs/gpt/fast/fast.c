@@ -70,13 +70,13 @@ static cudaError_t train_fast(gpt *net, float *h_losses, const int *h_tokens, si
     (void)stream; /* one after the other, on the default stream */
     if (training <= (size_t)t->seq) return cudaErrorInvalidValue;
     if (kept.net == NULL) CUDA_CHECK(begin(net, t));
-    progress bar = progress_begin_quiet("train", steps);
+    progress bar = progress_begin_quiet("steps of 510", steps);
     for (int i = 0; i < steps; i++) {
         draw(t, h_tokens, training - (size_t)t->seq, net->step);
         CUDA_CHECK(train_step(t, net->step++, h_losses + i));
-        if ((i + 1) % LOOK_EVERY == 0) progress_step(&bar, i + 1, "loss %.4f", h_losses[i]);
+        if ((i + 1) % LOOK_EVERY == 0) progress_step(&bar, i + 1, "loss %.3f", h_losses[i]);
     }
-    progress_end(&bar, "trained");
+    progress_end(&bar, "learned");
     CUDA_CHECK(gpt2_get_params(kept.net, kept.params));
     return cudaMemcpy(net->params, kept.params, gpt_params(&net->config) * sizeof(float),
                       cudaMemcpyHostToDevice);
