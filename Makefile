@@ -491,7 +491,7 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 
 # Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
 # bench/gpt2_attention.cu for 313.
-GPT2     = 208 209 210 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
+GPT2     = 208 209 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
 GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*.cu))
 
 bench-gpt2: all

@@ -6,9 +6,10 @@
  * the sort is stable: equal tokens stay in the order of the text. What a row of the table gets is
  * then one run of neighbours, and its additions have one order.
  *
- * Sorting is by radix: a pass for each 8 bits of the token. A pass counts the digits of each block,
- * scans the counts (210) with those of equal digits side by side, and moves every token to where
- * its block's digits begin, behind those before it in the block. 50,257 tokens need two passes.
+ * Sorting is by radix: a pass for each 8 bits of the token. The text is cut into at most SEGMENTS,
+ * one a block. A pass counts the digits of each segment, and moves every token to where its digit
+ * begins: behind all lower digits, behind the equal ones of the segments before, and behind those
+ * before it in its own. 50,257 tokens need two passes.
  *
  * A run may be all of the text, and one thread must not walk it alone. So the sorted tokens are cut
  * into stretches again, and a block sums each. A run inside a stretch is done. Of a run that goes
@@ -17,21 +18,26 @@
  *     sorted   2 2 2 4 | 7 7 7 7 | 7 7 9 9          run of 7: two heads; nobody else adds them
  *                            head      head, then the run of 9
  *
- * What it costs: a dozen small launches for the sort, whose work is small beside the gradient's
- * (8 bytes a token, not 4 a token and column), and memory for the parts, a 64th of the gradient.
+ * What it costs: two small launches a pass, whose work is small beside the gradient's (8 bytes a
+ * token, not 4 a token and column), and memory for the parts, a 64th of the gradient.
  */
 #include "basics.h"
 #include "layers.h"
 #include "not_implemented.h"
 
-#define THREADS 128 /* of a block, also its sorted tokens and its columns in runs_kernel */
-#define DIGITS  256
+#define THREADS  128 /* of a block in runs_kernel, also its sorted tokens and its columns */
+#define DIGITS   256 /* of a pass, the threads of a block that sorts, the tokens of a tile */
+#define SEGMENTS 64  /* of the text in the sort, at most: every block adds up the counts of all */
 
-/* TODO: count_kernel: counts[digit x blocks]: how often the block of THREADS tokens has each
-   digit (about 12 lines). */
+/* TODO: count_kernel: counts[segment x digit]: how often each segment of the text has each
+   digit (about 11 lines). */
 
-/* TODO: move_kernel: each token and its row go where the digit of this block begins, behind the
-   equal digits before it. In the first pass there are no rows yet: NULL (about 14 lines). */
+/* TODO: begin_of_digit: where this segment's tokens go that have the digit of this thread:
+   behind all lower digits, and behind the equal ones of the segments before (about 14 lines). */
+
+/* TODO: move_kernel: tile by tile, each token and its row go where its digit begins, behind the
+   equal ones before it in the tile; then the digit begins behind them all. In the first pass there
+   are no rows yet: NULL (about 19 lines). */
 
 /* TODO: runs_kernel: as in 312, a block sums THREADS sorted tokens in THREADS columns. A run
    that ends here and began here goes to the table. One that began before leaves its part in head,
@@ -41,7 +47,7 @@
    order, the heads of the stretches behind it (about 22 lines). */
 
 /* TODO: sort: token and row, [2][n] each, in turn the source and the destination of a pass.
-   @return which of the two has the result (about 15 lines). */
+   @return which of the two has the result (about 17 lines). */
 
 /* TODO: add_table: memory of the stream for all of it; sort, sum the runs, join them (about 21
    lines). */

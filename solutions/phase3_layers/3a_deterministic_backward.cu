@@ -6,9 +6,10 @@
  * the sort is stable: equal tokens stay in the order of the text. What a row of the table gets is
  * then one run of neighbours, and its additions have one order.
  *
- * Sorting is by radix: a pass for each 8 bits of the token. A pass counts the digits of each block,
- * scans the counts (210) with those of equal digits side by side, and moves every token to where
- * its block's digits begin, behind those before it in the block. 50,257 tokens need two passes.
+ * Sorting is by radix: a pass for each 8 bits of the token. The text is cut into at most SEGMENTS,
+ * one a block. A pass counts the digits of each segment, and moves every token to where its digit
+ * begins: behind all lower digits, behind the equal ones of the segments before, and behind those
+ * before it in its own. 50,257 tokens need two passes.
  *
  * A run may be all of the text, and one thread must not walk it alone. So the sorted tokens are cut
  * into stretches again, and a block sums each. A run inside a stretch is done. Of a run that goes
@@ -17,47 +18,74 @@
  *     sorted   2 2 2 4 | 7 7 7 7 | 7 7 9 9          run of 7: two heads; nobody else adds them
  *                            head      head, then the run of 9
  *
- * What it costs: a dozen small launches for the sort, whose work is small beside the gradient's
- * (8 bytes a token, not 4 a token and column), and memory for the parts, a 64th of the gradient.
+ * What it costs: two small launches a pass, whose work is small beside the gradient's (8 bytes a
+ * token, not 4 a token and column), and memory for the parts, a 64th of the gradient.
  */
 #include "basics.h"
 #include "layers.h"
 #include "not_implemented.h"
 
-#define THREADS 128 /* of a block, also its sorted tokens and its columns in runs_kernel */
-#define DIGITS  256
+#define THREADS  128 /* of a block in runs_kernel, also its sorted tokens and its columns */
+#define DIGITS   256 /* of a pass, the threads of a block that sorts, the tokens of a tile */
+#define SEGMENTS 64  /* of the text in the sort, at most: every block adds up the counts of all */
 
-/* SOLUTION: count_kernel: counts[digit x blocks]: how often the block of THREADS tokens has each
-   digit (about 12 lines). */
-__global__ static void count_kernel(int *counts, const int *tokens, int n, int shift)
+/* SOLUTION: count_kernel: counts[segment x digit]: how often each segment of the text has each
+   digit (about 11 lines). */
+__global__ static void count_kernel(int *counts, const int *tokens, size_t n, size_t segment,
+                                    int shift)
 {
     __shared__ int of_digit[DIGITS];
-    for (int d = threadIdx.x; d < DIGITS; d += THREADS) of_digit[d] = 0;
+    size_t first = blockIdx.x * segment, end = min(first + segment, n);
+    of_digit[threadIdx.x] = 0;
     __syncthreads(); /* nobody counts before all are 0 */
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < n) atomicAdd(&of_digit[tokens[i] >> shift & (DIGITS - 1)], 1); /* integers: exact */
-    __syncthreads();                                                       /* all are counted */
-    for (int d = threadIdx.x; d < DIGITS; d += THREADS) {
-        counts[(size_t)d * gridDim.x + blockIdx.x] = of_digit[d];
+    for (size_t i = first + threadIdx.x; i < end; i += DIGITS) {
+        atomicAdd(&of_digit[tokens[i] >> shift & (DIGITS - 1)], 1); /* integers: exact */
     }
+    __syncthreads(); /* all are counted */
+    counts[blockIdx.x * DIGITS + threadIdx.x] = of_digit[threadIdx.x];
 }
 /* END SOLUTION */
 
-/* SOLUTION: move_kernel: each token and its row go where the digit of this block begins, behind the
-   equal digits before it. In the first pass there are no rows yet: NULL (about 14 lines). */
-__global__ static void move_kernel(int *to_token, int *to_row, const int *tokens, const int *rows,
-                                   const int *begin, int n, int shift)
+/* SOLUTION: begin_of_digit: where this segment's tokens go that have the digit of this thread:
+   behind all lower digits, and behind the equal ones of the segments before (about 14 lines). */
+__device__ static int begin_of_digit(const int *counts)
 {
-    __shared__ int digits[THREADS];
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    int mine = i < n ? tokens[i] >> shift & (DIGITS - 1) : 0, rank = 0;
-    digits[threadIdx.x] = mine;
-    __syncthreads(); /* everybody looks at all of them */
-    if (i >= n) return;
-    for (int j = 0; j < threadIdx.x; j++) rank += digits[j] == mine; /* stable */
-    int to = begin[(size_t)mine * gridDim.x + blockIdx.x] + rank;
-    to_token[to] = tokens[i];
-    to_row[to] = rows ? rows[i] : (int)i;
+    __shared__ int total[DIGITS];
+    int before = 0, all = 0;
+#pragma unroll 16
+    for (int s = 0; s < gridDim.x; s++) {
+        int count = counts[s * DIGITS + threadIdx.x];
+        all += count;
+        before += s < blockIdx.x ? count : 0;
+    }
+    total[threadIdx.x] = all;
+    __syncthreads(); /* everybody adds up those below its own */
+    for (int digit = 0; digit < threadIdx.x; digit++) before += total[digit];
+    return before;
+}
+/* END SOLUTION */
+
+/* SOLUTION: move_kernel: tile by tile, each token and its row go where its digit begins, behind the
+   equal ones before it in the tile; then the digit begins behind them all. In the first pass there
+   are no rows yet: NULL (about 19 lines). */
+__global__ static void move_kernel(int *to_token, int *to_row, const int *tokens, const int *rows,
+                                   const int *counts, size_t n, size_t segment, int shift)
+{
+    __shared__ int begin[DIGITS], digits[DIGITS];
+    size_t first = blockIdx.x * segment, end = min(first + segment, n);
+    begin[threadIdx.x] = begin_of_digit(counts);
+    for (size_t tile = first; tile < end; tile += DIGITS) {
+        size_t i = tile + threadIdx.x;
+        int mine = i < end ? tokens[i] >> shift & (DIGITS - 1) : 0, rank = 0;
+        digits[threadIdx.x] = mine;
+        __syncthreads(); /* all digits are there, and where each begins */
+        for (int j = 0; j < threadIdx.x; j++) rank += digits[j] == mine; /* stable */
+        int to = begin[mine] + rank;
+        if (i < end) to_token[to] = tokens[i];
+        if (i < end) to_row[to] = rows ? rows[i] : (int)i;
+        __syncthreads(); /* nobody looks at them any more */
+        if (i < end) atomicAdd(&begin[mine], 1);
+    }
 }
 /* END SOLUTION */
 
@@ -131,19 +159,20 @@ __global__ static void join_kernel(float *grad_table, const float *head, const f
 /* END SOLUTION */
 
 /* SOLUTION: sort: token and row, [2][n] each, in turn the source and the destination of a pass.
-   @return which of the two has the result (about 15 lines). */
-static int sort(int *token[2], int *row[2], int *counts, const int *tokens, int n, int vocab,
+   @return which of the two has the result (about 17 lines). */
+static int sort(int *token[2], int *row[2], int *counts, const int *tokens, size_t n, int vocab,
                 cudaStream_t stream)
 {
-    int blocks = (n - 1) / THREADS + 1, to = 1;
+    size_t tiles = (n - 1) / DIGITS + 1, segment = ((tiles - 1) / SEGMENTS + 1) * DIGITS;
+    unsigned segments = (unsigned)((n - 1) / segment + 1);
+    int to = 1;
     for (int shift = 0; shift == 0 || (shift < 32 && (vocab - 1) >> shift > 0); shift += 8) {
         const int *from = shift == 0 ? tokens : token[to];
         const int *from_row = shift == 0 ? NULL : row[to];
         to = 1 - to;
-        count_kernel<<<blocks, THREADS, 0, stream>>>(counts, from, n, shift);
-        exclusive_scan(counts, counts, (size_t)DIGITS * blocks, stream);
-        move_kernel<<<blocks, THREADS, 0, stream>>>(token[to], row[to], from, from_row, counts, n,
-                                                    shift);
+        count_kernel<<<segments, DIGITS, 0, stream>>>(counts, from, n, segment, shift);
+        move_kernel<<<segments, DIGITS, 0, stream>>>(token[to], row[to], from, from_row, counts, n,
+                                                     segment, shift);
     }
     return to;
 }
@@ -155,7 +184,7 @@ static cudaError_t add_table(float *grad_table, const float *grad_y, const int *
                              int dim, int vocab, cudaStream_t stream)
 {
     unsigned groups = (dim - 1) / THREADS + 1, stretches = (n - 1) / THREADS + 1;
-    size_t parts = (size_t)stretches * dim, counters = (size_t)stretches * DIGITS;
+    size_t parts = (size_t)stretches * dim, counters = SEGMENTS * DIGITS;
     size_t bytes = 2 * parts * sizeof(float) + (counters + 4 * (size_t)n) * sizeof(int);
     float *head;
     cudaError_t error = cudaMallocAsync((void **)&head, bytes, stream);
