@@ -49,7 +49,7 @@
 /* TODO: sort: token and row, [2][n] each, in turn the source and the destination of a pass.
    @return which of the two has the result (about 17 lines). */
 
-/* TODO: add_table: memory of the stream for all of it; sort, sum the runs, join them (about 21
+/* TODO: add_table: memory of the stream for all of it; sort, sum the runs, join them (about 22
    lines). */
 
 cudaError_t embedding_backward_deterministic(float *grad_table, float *grad_positions,
