@@ -22,7 +22,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 h200=docs/results/h200
-speed="$h200/int8.json $h200/operations.json $h200/ladder.json $h200/attention.json $h200/experts.json $h200/networks.json $h200/results.json" # the first that has an exercise
+speed=$h200/results.json
 traffic=docs/results/softgpu/results.json
 mistakes=docs/results/softgpu/mistakes.tsv
 
@@ -93,10 +93,7 @@ resnet18_table() {
 }
 
 timings_of() { # EXERCISE
-    for file in $speed; do
-        lines=$(tools/tests_of.awk "$file" | awk -F '\t' -v id="$1" '$1 == id && $2 == "speed" && $8 != "not_run"')
-        if [ -n "$lines" ]; then echo "$lines" && return; fi
-    done
+    tools/tests_of.awk "$speed" | awk -F '\t' -v id="$1" '$1 == id && $2 == "speed" && $8 != "not_run"'
 }
 
 numbers_table() { # PAGE
@@ -105,7 +102,7 @@ numbers_table() { # PAGE
         timings_of "$id"
         tools/tests_of.awk "$traffic" | awk -F '\t' -v id="$id" '$1 == id && $2 == "traffic"'
         awk -v id="$id" '$1 == id { print id "\tmistake\t" $0 }' "$mistakes"
-    } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p;T;q' ${speed%% *})" -f tools/numbers.awk
+    } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p;T;q' "$speed")" -f tools/numbers.awk
 }
 
 # The phases and their exercises, from the first lines of the pages.
