@@ -6,8 +6,8 @@
  * the sort is stable: equal tokens stay in the order of the text. What a row of the table gets is
  * then one run of neighbours, and its additions have one order.
  *
- * Sorting is by radix: a pass for each 8 bits of the token. The text is cut into at most SEGMENTS,
- * one a block. A pass counts the digits of each segment, and moves every token to where its digit
+ * Sorting is by radix: a pass for each 8 bits of the token. The text is cut into segments, one per
+ * block. A pass counts the digits of each segment, and moves every token to where its digit
  * begins: behind all lower digits, behind the equal ones of the segments before, and behind those
  * before it in its own. 50,257 tokens need two passes.
  *
@@ -18,7 +18,7 @@
  *     sorted   2 2 2 4 | 7 7 7 7 | 7 7 9 9          run of 7: two heads; nobody else adds them
  *                            head      head, then the run of 9
  *
- * What it costs: two small launches a pass, whose work is small beside the gradient's (8 bytes a
+ * What it costs: two small launches per pass, whose work is small beside the gradient's (8 bytes a
  * token, not 4 a token and column), and memory for the parts, a 64th of the gradient.
  */
 #include "basics.h"
@@ -27,7 +27,7 @@
 
 #define THREADS  128 /* of a block in runs_kernel, also its sorted tokens and its columns */
 #define DIGITS   256 /* of a pass, the threads of a block that sorts, the tokens of a tile */
-#define SEGMENTS 64  /* of the text in the sort, at most: every block adds up the counts of all */
+#define SEGMENTS 64  /* at most, of the text: every block of the sort adds up the counts of all */
 
 /* SOLUTION: count_kernel: counts[segment x digit]: how often each segment of the text has each
    digit (about 11 lines). */
