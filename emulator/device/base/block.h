@@ -65,6 +65,7 @@ struct block {
     uint32_t renewal;
     uint64_t seen;      /**< launch->changes then; */
     bool still, agreed; /**< it only waits; and has told so for `seen` */
+    bool rests;         /**< and since then it has done nothing but read */
     bool spent;         /**< a warp has used up its turn */
     bool waits;         /**< cooperative: has found others missing in this turn */
     trace *trace;       /**< NULL: it is not the one that is traced */
@@ -92,8 +93,8 @@ struct launch {
     const uint8_t *params; /* padded by 64 bytes */
     uint64_t blocks;
     atomic_uint_fast64_t next;
-    atomic_uint threads;          /**< host threads that may still run blocks of it */
-    atomic_uint_fast64_t changes; /**< run/still.c: what may have woken a block that waits; */
+    atomic_uint_fast64_t changes; /**< run/still.c: what may have woken a block that waits, and
+                                       how many host threads may still run blocks of it; */
     atomic_uint_fast64_t agreed;  /**< who has seen none since */
     atomic_int status;            /**< the first failure */
     atomic_bool stop;             /**< blocks end as soon as they notice */
@@ -107,6 +108,14 @@ struct launch {
     uint64_t longest, block_atomics; /**< so far; see counts.h */
     trace *trace;                    /**< NULL: no block of it is traced */
 };
+
+enum { LAUNCH_CHANGE = 1 << 16 }; /* one more in launch->changes; below it the host threads */
+
+/** @return how many host threads may still run blocks of it */
+static inline uint32_t launch_threads(const launch *l)
+{
+    return (uint32_t)(l->changes % LAUNCH_CHANGE);
+}
 
 /** Ends the launch with a failure, unless it has one. */
 void launch_stop(launch *, device_status);

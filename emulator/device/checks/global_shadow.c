@@ -218,7 +218,7 @@ static bool yields(const touch *t, uint32_t before)
 /* @return false: another host thread has changed the cell, and `before` says to what */
 static bool change(const touch *t, uint32_t *cell, uint32_t *before, uint32_t now)
 {
-    if (t->warp->block->launch->threads > 1)
+    if (launch_threads(t->warp->block->launch) > 1)
         return __atomic_compare_exchange_n(cell, before, now, false, __ATOMIC_SEQ_CST,
                                            __ATOMIC_SEQ_CST);
     *cell = now;
@@ -487,7 +487,7 @@ static bool store_begins(warp *w, const op *o, uint32_t event)
 {
     tracker *t = w->block->tracker;
     bool plain = !o->is_load && !o->is_atomic && !o->is_copy && o->strength == STRENGTH_PLAIN;
-    if (!plain || w->block->launch->threads == 1) return false;
+    if (!plain || launch_threads(w->block->launch) == 1) return false;
     t->storer = w;
     t->store = o;
     __atomic_store_n(&t->storing, event, __ATOMIC_SEQ_CST);

@@ -137,7 +137,10 @@ const op *run_atomic(warp *w, const op *o)
         if (memory) {
             old = apply(memory, element(row(w, o->b), lane, o->size),
                         element(row(w, o->c), lane, o->size));
-            if (memcmp(memory, &old, o->size)) w->budget -= 2 * LANE_COST; /* it does not wait */
+            if (memcmp(memory, &old, o->size)) { /* it does not wait */
+                w->budget -= 2 * LANE_COST;
+                w->block->rests = false;
+            }
             if (is_swap) swapped |= old == element(row(w, o->b), lane, o->size);
         }
         if (o->d) memcpy((uint8_t *)row(w, o->d) + lane * o->size, &old, o->size);

@@ -50,6 +50,8 @@ bool block_turn(block *);
 
 void still_start(block *);
 void still_turn(block *);
+/** An operation is next of a block that `rests`. */
+void still_note(warp *, const op *);
 void still_end(block *);
 /** A host thread has no more blocks of the launch. */
 void still_leave(launch *);

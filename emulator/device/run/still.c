@@ -5,10 +5,15 @@
  *
  * Interface
  *   still_start, still_turn, still_end     for block.c: a block starts, has had a turn, has ended
+ *   still_note                             for warp.c: before an operation of a block that is still
  *   still_leave                            for launch.c: a host thread has no more blocks
  *
- * launch->changes counts what may wake a block that waits. Who saw no change and stood still from
- * one look to the next agrees; when all host threads agree on the same count, it is so.
+ * launch->changes counts the blocks that become still or no longer are: the first operation that
+ * does more than read ends it. Who has come back to the same registers while the count stayed the
+ * same agrees. Had anybody written meanwhile, then the first who did so had not agreed before,
+ * since he would have gone around again, and cannot agree later, since he counts first. So when all
+ * host threads agree on the same count, nobody writes any more. (The number of host threads is in
+ * the same word, since those who leave change both.)
  */
 #include "device/ops/ops.h"
 #include "run.h"
@@ -16,7 +21,7 @@
 enum {
     LOOK = 16, /* turns between looks */
     MOST_LOOKS = 1024,
-    COUNT_SHIFT = 16, /* launch->agreed: changes, host threads */
+    CHANGE = LAUNCH_CHANGE,
 };
 
 /* ---- what a block looks like ----------------------------------------------------------------- */
@@ -111,11 +116,10 @@ static bool agree(launch *l, uint64_t changes)
 {
     uint64_t old = l->agreed, new;
     do {
-        bool same = old >> COUNT_SHIFT == changes;
-        if (old >> COUNT_SHIFT > changes) return false;
-        new = same ? old + 1 : changes << COUNT_SHIFT | 1;
+        if (old / CHANGE > changes / CHANGE) return false;
+        new = (old / CHANGE == changes / CHANGE ? old : changes / CHANGE * CHANGE) + 1;
     } while (!atomic_compare_exchange_weak(&l->agreed, &old, new));
-    return (new &((1 << COUNT_SHIFT) - 1)) == l->threads;
+    return new == changes;
 }
 
 static void report_still(warp *w, const lane_group *g)
@@ -146,6 +150,20 @@ static void renew_anchor(block *b)
     if (b->renewal < MOST_LOOKS) b->renewal *= 2;
 }
 
+/* From here on it compares with what it looks like now, not with what it was before that change. */
+static void begin_count(block *b, uint64_t changes)
+{
+    b->anchor = b->print;
+    b->seen = changes;
+    b->agreed = false;
+}
+
+static void set_still(block *b, bool still)
+{
+    b->still = b->rests = still;
+    begin_count(b, atomic_fetch_add(&b->launch->changes, CHANGE) + CHANGE);
+}
+
 static void look(block *b)
 {
     launch *l = b->launch;
@@ -155,13 +173,10 @@ static void look(block *b)
     if (was_still && !same && b->looks < b->renewal) return; /* a round is not over */
     if (b->looks >= b->renewal) renew_anchor(b);
     const lane_group *g = same ? find_turning(b, &w) : NULL;
-    b->still = g != NULL;
-    if (b->still != was_still) {
-        b->seen = atomic_fetch_add(&l->changes, 1) + 1;
-        b->agreed = false;
+    if (was_still != (g != NULL)) {
+        set_still(b, g != NULL);
     } else if (b->still && b->seen != changes) {
-        b->seen = changes;
-        b->agreed = false;
+        begin_count(b, changes);
     } else if (b->still && !b->agreed) {
         b->agreed = true;
         if (agree(l, changes)) report_still(w, g);
@@ -174,23 +189,28 @@ void still_start(block *b)
     b->print = b->anchor = 0;
     b->looks = 0;
     b->renewal = 1;
-    b->still = b->agreed = false;
+    b->still = b->rests = b->agreed = false;
 }
 
 /* A turn in which every warp came to a barrier is none in which one went around such a loop. */
 void still_turn(block *b)
 {
+    if (b->still && !b->rests) set_still(b, false);
     if (!b->spent && !b->still) return;
     if (++b->turns % LOOK == 0) look(b);
 }
 
+void still_note(warp *w, const op *o)
+{
+    if (!is_reading(group_now(w), o)) w->block->rests = false;
+}
+
 void still_end(block *b)
 {
-    if (b->still) atomic_fetch_add(&b->launch->changes, 1);
+    if (b->still) set_still(b, false);
 }
 
 void still_leave(launch *l)
 {
-    atomic_fetch_sub(&l->threads, 1);
-    atomic_fetch_add(&l->changes, 1);
+    atomic_fetch_add(&l->changes, CHANGE - 1);
 }

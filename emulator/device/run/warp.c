@@ -91,7 +91,10 @@ static void run_group(warp *w, int index)
     w->mask = g->mask;
     w->bank[BANK_REGISTERS] = g->registers;
     const op *o = g->pc;
-    while (o && w->undefined_count) o = follow_step(w, o);
+    while (o && (w->undefined_count || w->block->rests)) {
+        if (w->block->rests) still_note(w, o);
+        o = w->undefined_count ? follow_step(w, o) : o->run(w, o);
+    }
     while (o) o = o->run(w, o);
 }
 
