@@ -38,9 +38,10 @@ nothing_in() { # PATTERNS
 
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
-    find common grader emulator programs phase*/*.h solutions/phase*/*_tile.cuh tools/setup.sh "$COURSE_BUILD"/skeletons -type f \
-        ! -path '*/wrong/*' ! -path '*/right/*' ! -path '*/slow/*' ! -path '*/fast/*' ! -path '*/hostile/*' \
-        ! -name 'baseline.*' ! -name layerwise.c ! -name host_layers.c ! -name cpu_network.c -exec cat {} + >"$work/public"
+    { git ls-files -coz --exclude-standard -- common grader emulator programs 'phase*/*.h' \
+        'solutions/phase*/*_tile.cuh' tools/setup.sh && find "$COURSE_BUILD"/skeletons -type f -print0; } |
+        grep -zvE '/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)' |
+        xargs -0 cat >"$work/public"
     find solutions/phase* grader/exercises/*/baseline.c* -type f ! -name '*_tile.cuh' -exec cat {} + |
         sed 's/^ *//' | sort -u |
         awk 'NR == 1 { public = $0; next }
