@@ -15,6 +15,13 @@ void *pages_reserve(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+void *pages_reserve_huge(size_t bytes)
+{
+    void *memory = pages_reserve(bytes);
+    if (memory) madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
 void pages_release(void *memory, size_t bytes)
 {
     if (memory) munmap(memory, bytes);

@@ -2,7 +2,7 @@
  * pages.h: large memory, which the system fills with pages on first use.
  *
  * Interface
- *   pages_reserve, pages_release, pages_clear, pages_grow
+ *   pages_reserve, pages_reserve_huge, pages_release, pages_clear, pages_grow
  */
 #ifndef SOFTGPU_DEVICE_PAGES_H
 #define SOFTGPU_DEVICE_PAGES_H
@@ -12,6 +12,8 @@
 
 /** Zeroed; NULL when there is no room for it. */
 void *pages_reserve(size_t bytes);
+/** The same in huge pages, where the system has them: a kernel's strides are hard on the TLB. */
+void *pages_reserve_huge(size_t bytes);
 /** NULL is fine. */
 void pages_release(void *memory, size_t bytes);
 /** Zero a range; whole pages go back to the system instead. */

@@ -45,8 +45,8 @@ static bool make(device *d)
 {
     if (d->global_shadow) return true;
     global_shadow *g = d->global_shadow = take(1, sizeof *g);
-    g->written = pages_reserve(CELL_BYTES);
-    g->read = pages_reserve(CELL_BYTES);
+    g->written = pages_reserve_huge(CELL_BYTES);
+    g->read = pages_reserve_huge(CELL_BYTES);
     g->events = pages_reserve(EVENT_BYTES);
     g->released = pages_reserve(EPOCH_BYTES);
     g->next = 1;

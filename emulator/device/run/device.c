@@ -24,14 +24,6 @@ static const uint64_t default_budget = UINT64_C(500000000);
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* Huge pages, where the system has them: a kernel's strides are hard on the TLB. */
-static void *reserve(uint64_t bytes)
-{
-    void *memory = pages_reserve(bytes);
-    if (memory) madvise(memory, bytes, MADV_HUGEPAGE);
-    return memory;
-}
-
 static uint32_t cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -67,9 +59,9 @@ device *device_open(const device_options *options)
 {
     device *d = take(1, sizeof *d);
     fill_options(&d->options, options);
-    d->bytes = reserve(DEVICE_BYTES + SLACK);
-    d->owned = reserve(OWNED_BYTES);
-    d->initialised = reserve(DEVICE_BYTES / 8 + SLACK);
+    d->bytes = pages_reserve_huge(DEVICE_BYTES + SLACK);
+    d->owned = pages_reserve_huge(OWNED_BYTES);
+    d->initialised = pages_reserve_huge(DEVICE_BYTES / 8 + SLACK);
     pthread_mutex_init(&d->allocations, NULL);
     pthread_mutex_init(&d->reports, NULL);
     if (!d->bytes || !d->owned || !d->initialised || !show_host_memory(d)) {
