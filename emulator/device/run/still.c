@@ -8,12 +8,12 @@
  *   still_note                             for warp.c: before an operation of a block that is still
  *   still_leave                            for launch.c: a host thread has no more blocks
  *
- * launch->changes counts the blocks that become still or no longer are: the first operation that
- * does more than read ends it. Who has come back to the same registers while the count stayed the
- * same agrees. Had anybody written meanwhile, then the first who did so had not agreed before,
- * since he would have gone around again, and cannot agree later, since he counts first. So when all
- * host threads agree on the same count, nobody writes any more. (The number of host threads is in
- * the same word, since those who leave change both.)
+ * A block is still when it comes back to the same registers; its first operation that does more
+ * than read ends that. launch->changes counts how often a block became still or ceased to be. Who
+ * comes back to the same registers while the count stands agrees to it, and when all host threads
+ * agree to one count, the loop is endless: whoever wrote while it stood had not agreed before, or
+ * he would have gone around once more, and counts before he can. (The number of host threads is in
+ * the same word, since who leaves changes both.)
  */
 #include "device/ops/ops.h"
 #include "run.h"
