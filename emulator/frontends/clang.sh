@@ -26,7 +26,7 @@ cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-
 quiet_options=(-Wno-sign-compare)
 debug_options=(-gline-tables-only)
 # Loops of 32 rounds are unrolled as by nvcc, with indices of 64 bits too (by default: up to 300).
-device_options=(--cuda-device-only -S -O3 -fmath-errno -w -mllvm -unroll-threshold=600
+device_options=(--cuda-device-only -S -O3 -fmath-errno -w -mllvm -unroll-threshold=1200
     -Xclang -target-feature -Xclang +ptx75)
 
 # Addresses of shared memory with 32 bits, as nvcc has them: softgpu is faster with them. Constants lie
