@@ -25,7 +25,8 @@ cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-
 # Host compilers never see kernels, so nobody is used to hear there of signs compared.
 quiet_options=(-Wno-sign-compare)
 debug_options=(-gline-tables-only)
-# Loops of 32 rounds are unrolled as by nvcc, with indices of 64 bits too (by default: up to 300).
+# Loops of 32 rounds, or of 8 with a warp's sum in each, are unrolled as by nvcc, with indices of 64 bits
+# too (by default: up to 300). Else an array of the rounds' sums would lie in local memory.
 device_options=(--cuda-device-only -S -O3 -fmath-errno -w -mllvm -unroll-threshold=1200
     -Xclang -target-feature -Xclang +ptx75)
 

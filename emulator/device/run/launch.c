@@ -140,7 +140,7 @@ void pool_run(pool *p, launch *l)
 {
     if (l->grid) seat_all(p, l->blocks);
     bool wake = worth_waking(p, l);
-    l->changes = wake ? p->threads : 1; /* none yet; host threads */
+    l->changes = wake ? p->threads : 1; /* none yet, by so many host threads */
     if (wake) {
         pthread_mutex_lock(&p->lock);
         p->job = l;

@@ -21,7 +21,6 @@
 enum {
     LOOK = 16, /* turns between looks */
     MOST_LOOKS = 1024,
-    CHANGE = LAUNCH_CHANGE,
 };
 
 /* ---- what a block looks like ----------------------------------------------------------------- */
@@ -114,10 +113,11 @@ static lane_group *find_turning(block *b, warp **in)
 /* @return whether all host threads have agreed on that count of changes */
 static bool agree(launch *l, uint64_t changes)
 {
+    const uint64_t count = changes - changes % LAUNCH_CHANGE;
     uint64_t old = l->agreed, new;
     do {
-        if (old / CHANGE > changes / CHANGE) return false;
-        new = (old / CHANGE == changes / CHANGE ? old : changes / CHANGE * CHANGE) + 1;
+        if (old > changes) return false;
+        new = (old < count ? count : old) + 1;
     } while (!atomic_compare_exchange_weak(&l->agreed, &old, new));
     return new == changes;
 }
@@ -161,7 +161,7 @@ static void begin_count(block *b, uint64_t changes)
 static void set_still(block *b, bool still)
 {
     b->still = b->rests = still;
-    begin_count(b, atomic_fetch_add(&b->launch->changes, CHANGE) + CHANGE);
+    begin_count(b, atomic_fetch_add(&b->launch->changes, LAUNCH_CHANGE) + LAUNCH_CHANGE);
 }
 
 static void look(block *b)
@@ -212,5 +212,5 @@ void still_end(block *b)
 
 void still_leave(launch *l)
 {
-    atomic_fetch_add(&l->changes, CHANGE - 1);
+    atomic_fetch_add(&l->changes, LAUNCH_CHANGE - 1);
 }
