@@ -6,7 +6,7 @@
 #include "grader/tests.h"
 
 #include "views/views.h"
-#include "grade.h"
+#include "grade/grade.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
