@@ -158,7 +158,7 @@ else
     echo 'skipped: what an editor makes of a kernel, which needs clangd'
 fi
 
-for package in $(sed -n 's/.*missing="$missing \(.*\)"$/\1/p' tools/setup.sh) clang bubblewrap; do
+for package in $(sed -n 's/.*missing="$missing \(.*\)"$/\1/p' tools/setup.sh) clang bubblewrap python3-numpy; do
     tr ' ' '\n' <Dockerfile | grep -qxF "$package" || echo "$package"
 done >"$work/log"
 [ -s "$work/log" ] || echo 'all of them' >"$work/log"
@@ -189,6 +189,9 @@ grader run --exercise 104 --case none >"$work/log" 2>&1
 expect 'and its cases names' '104 has no case none; it has' "$work/log"
 
 if [ -n "${CUCC_FRONTEND:-}" ]; then
+    PYTHON=/bin/false grader grade --exercise '203 216' >"$work/log" 2>&1
+    expect 'what is skipped for lack of a package is said' \
+        'not graded for lack of NumPy: 216 ([0-9]* points); `apt-get install python3-numpy`' "$work/log"
     sed 's/if (i < n) *//; s/i >= n/i > n/' "solutions/$kernel" >"$SUBMISSION/$kernel"
     EX=203 BACKEND=cpu tools/sanitize_student.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1
