@@ -195,8 +195,8 @@ endif
 # --- what is compiled only to see that it compiles, and without a warning ----------------------
 
 comma     := ,
-SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
-PARTS     := $(wildcard solutions/phase?_*/*.cuh solutions/phase?_*/*.py solutions/phase?_*/*.answers)
+SOLUTIONS := $(wildcard solutions/phase?_*/*/*.c solutions/phase?_*/*/*.cu)
+PARTS     := $(wildcard $(foreach e,cuh py answers,solutions/phase?_*/*/*.$(e)))
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) \
@@ -221,7 +221,7 @@ $(BUILD)/compiled/%.c.o: %.c
 
 $(BUILD)/compiled/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(if $(NVCC),nvcc,cucc) $<'
-	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter bench/%,$<),-Isolutions/phase5_full_network) $(PHASES:%=-I%) $< -o $@
+	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter bench/%,$<),-Isolutions/phase5_full_network/507_resnet18_optimized) $(PHASES:%=-I%) $< -o $@
 
 # --- what can be asked for --------------------------------------------------------------------
 
@@ -308,7 +308,7 @@ CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpa
 # What they call and the student has not solved is the course's, as in make grade.
 NEEDS = $(GRADER) needs --submission "$$SUBMISSION" --backend "$$BACKEND" $(KEEP)
 
-first: ## run the whole program of docs/exercises/200_a_whole_program.md
+first: ## run the whole program of phase2_cuda_basics/200_a_whole_program/README.md
 	mkdir -p "$(BUILD)"
 	$(CUDA_CC) programs/first/first.cu -o "$(BUILD)/first"
 	"$(BUILD)/first"
@@ -437,10 +437,10 @@ bench-resnet18:
 	bench/resnet18.sh "$(BENCH)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) bench-layers BATCHES="--rule 1 8 64")
 
-RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*.c)
+RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*/*.c)
 LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_matmul_cpu_vectorized/baseline.c \
-            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu.c
-LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*.cu)
+            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu/108_gemm_cpu.c
+LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
 LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
 
 # wgmma is a part of sm_90a, not of sm_90.
@@ -459,7 +459,7 @@ bench-matmul: all
 
 # An epoch and a product, stage by stage, with every function from the exercise that has it.
 STAGES     = 103 104 106 107 109 111 112 206 208 209 211 212 301 302 303 305 314 404 501 502
-STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*.c solutions/phase?_*/$(e)_*.cu))
+STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
 
 bench-stages: all
 	mkdir -p "$(BENCH)"
@@ -473,7 +473,7 @@ bench-stages: all
 	cat "$(BENCH)/stages.tsv"
 
 # Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*.cu)) \
+VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
                $(foreach e,304 311 404 410 412 413,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
@@ -492,7 +492,7 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 # Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
 # bench/gpt2_attention.cu for 313.
 GPT2     = 208 209 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
-GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*.cu))
+GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.cu))
 
 bench-gpt2: all
 	mkdir -p "$(BENCH)"
@@ -506,14 +506,14 @@ bench-gpt2: all
 
 bench-launch: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
+	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $$ROUNDS \
 	    >"$(BENCH)/launch.tsv"
 	cat "$(BENCH)/launch.tsv"
 
 bench-layers: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
+	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network/507_resnet18_optimized $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $$BATCHES \
 	    >"$(BENCH)/resnet18_layers.tsv"
 	grep '^#' "$(BENCH)/resnet18_layers.tsv"
@@ -545,7 +545,7 @@ readme: all ## the tables of README.md and docs/softgpu*.md, from docs/results, 
 	tools/documents.sh README.md docs/seeds.md docs/softgpu*.md
 
 pages: ## the numbers of the exercises' pages, from docs/results
-	tools/documents.sh docs/exercises/*.md
+	tools/documents.sh phase?_*/*/README.md
 
 messages: all ## the tables of docs/messages.md, from the sources and the corpus
 	tools/documents.sh docs/messages.md
@@ -603,8 +603,8 @@ EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -noc
 
 compile_commands.json: FORCE ## for editors (clangd: README) and clang tools
 	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \
-	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*.c)); \
-	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*.cu)); } | \
+	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.c)); \
+	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.cu)); } | \
 	    tools/compile_commands.awk >$@
 
 format: ## clang-format over all C and CUDA

@@ -91,7 +91,7 @@ grade() { # RESULTS FLAG...
     "$COURSE_BUILD/grader" grade --backend "$BACKEND" --results "$results" "$@"
 }
 
-cuda_exercises=$(ls solutions/phase[2-9]_*/ | sed -n 's/^\([0-9]*[a-z]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
+cuda_exercises=$(ls solutions/phase[2-9]_*/*/ | sed -n 's/^\([0-9]*[a-z]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
 
 # Speed is left out: a loaded machine must not fail the tests.
 solutions_are_right() {
@@ -130,7 +130,7 @@ skeletons_score_nothing() {
 begun_skeletons_score_nothing() {
     rm -rf "$logs/begun"
     cp -r "$COURSE_BUILD/skeletons" "$logs/begun"
-    for file in "$logs"/begun/*/*; do echo '/* begun */' >>"$file"; done
+    for file in "$logs"/begun/*/*/*; do echo '/* begun */' >>"$file"; done
     grade "$logs/begun.json" --submission "$logs/begun" &&
         grep -q '"status": *"failed"' "$logs/begun.json" &&
         ! grep -E '"status": *"(passed|build_failed|not_started)"' "$logs/begun.json" &&
@@ -181,7 +181,7 @@ grader() {
     else
         skip 'grading a class' 'needs libarchive (tools/setup.sh --archive)'
     fi
-    part 'documents hold what was measured' tools/documents.sh --check README.md docs/*.md docs/exercises/*.md
+    part 'documents hold what was measured' tools/documents.sh --check README.md docs/*.md phase?_*/*/README.md
     part 'skeletons follow from solutions' tools/skeletons.sh --check
     part 'skeletons score nothing'         skeletons_score_nothing
     part 'begun skeletons score nothing'   begun_skeletons_score_nothing

@@ -6,6 +6,7 @@
 #   <!-- numbers -->          of an exercise's page: what its tests require, what the reference
 #                             reaches, what a usual mistake costs
 #   <!-- course -->           the exercises, phase by phase, with their titles
+#   <!-- phase: FOLDER -->    its exercises, with lines to write, hours, and what each calls
 #   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
 #                             The middle column stays as it is in the document
 #   <!-- grades: FILE -->     a results.json, as the grader's own table
@@ -97,7 +98,7 @@ timings_of() { # EXERCISE
 }
 
 numbers_table() { # PAGE
-    id=${1##*/} id=${id%%_*}
+    id=${1%/README.md} id=${id##*/} id=${id%%_*}
     {
         timings_of "$id"
         tools/tests_of.awk "$traffic" | awk -F '\t' -v id="$id" '$1 == id && $2 == "traffic"'
@@ -109,10 +110,19 @@ numbers_table() { # PAGE
 course_list() {
     for phase in solutions/phase?_*; do
         name=${phase#solutions/phase}
-        echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**"
-        for page in docs/exercises/"${name%%_*}"*.md; do
+        echo "- **[Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')](${phase#solutions/}/README.md)**"
+        for page in "${phase#solutions/}"/*/README.md; do
             sed -n "1s|^# \([0-9]*[a-z]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
         done
+    done
+}
+
+phase_table() { # FOLDER
+    printf '| Exercise | Lines to write | Hours | Needs |\n|---|---|---|---|\n'
+    for page in "$1"/*/README.md; do
+        folder=${page%/README.md} name=${folder##*/}
+        awk -v folder="$folder" -f tools/phase.awk "$page" \
+            $(find "grader/exercises/$name/cases.c" "solutions/$folder" -type f 2>/dev/null)
     done
 }
 
@@ -176,6 +186,7 @@ table() {
     case $1 in
     numbers) numbers_table "$2" ;;
     course) course_list ;;
+    'phase: '*) phase_table "$file" ;;
     'softgpu: '*) softgpu_example "$file" ;;
     lacks) lacks_table ;;
     'code: '*) printf '```c\n' && cat "$file" && printf '```\n' ;;

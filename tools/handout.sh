@@ -37,7 +37,7 @@ trap 'rm -rf "$new"' EXIT
 is_for_students() { # FILE
     case $1 in
     tests/grader/views/junit.xsd) true ;;
-    solutions/* | phase[0-9]_*/[0-9]*) false ;; # the skeletons come anew
+    solutions/* | phase[0-9]_*/*/[0-9]*) false ;; # the skeletons come anew
     grader/exercises/shared/*) true ;;
     grader/exercises/*/*/*) false ;; # the corpus
     grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/worker.py | grader/exercises/*/*.h) true ;;

@@ -29,7 +29,7 @@ $2 == "mistake" { wrong[$5] = wrong[$5] (wrong[$5] == "" ? "" : "<br>") short($6
 
 END {
     if (counts) {
-        print "\n**[Traffic](../glossary.md)**, counted by softgpu:\n"
+        print "\n**[Traffic](../../docs/glossary.md)**, counted by softgpu:\n"
         print "| Counter | Required | Reference | A usual mistake |"
         print "|---|---|---|---|"
     }

@@ -88,7 +88,7 @@ function place(name,    command, page)
     if (name == "cuda_demo") return "[cuda_demo](cuda_demo.md)"
     if (name == "README") return "[README](../README.md)"
     if (name !~ /^[0-9]/) return name
-    command = "ls docs/exercises/" name "_*.md 2>/dev/null"
+    command = "ls phase?_*/" name "_*/README.md 2>/dev/null"
     page = ""
     command | getline page
     close(command)

@@ -26,8 +26,8 @@ skeleton() { # SOLUTION: its skeleton on standard output
 }
 
 solutions() {
-    for solution in solutions/phase*_*/*.c solutions/phase*_*/*.cu solutions/phase*_*/*.cuh \
-        solutions/phase*_*/*.py solutions/phase*_*/*.answers; do
+    for solution in solutions/phase*_*/*/*.c solutions/phase*_*/*/*.cu solutions/phase*_*/*/*.cuh \
+        solutions/phase*_*/*/*.py solutions/phase*_*/*/*.answers; do
         [ ! -f "$solution" ] || echo "$solution"
     done
 }

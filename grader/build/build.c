@@ -183,7 +183,8 @@ typedef struct job {
     build *build;
     text texts[TEXTS]; /* of the source and its parts */
     char folder[PATH_MAX];
-    char work[PATH_MAX]; /* in the folder, while it is built: the source and its parts, alone */
+    char work[PATH_MAX]; /* below it, as in the course: the source and its parts, alone, while it is
+                            built */
     bool compiled, finished;
     bool ready;  /* to be linked: its needs are there */
     bool killed; /* a compiler was, by a signal: that says nothing about the source */
@@ -243,8 +244,8 @@ static bool write_source(job *j, const char *folder, const char *file, const tex
     return false;
 }
 
-/* The source and its parts beside each other, under their own names. What they include by "../" and
- * its path lies that way: beside the folder that they are compiled in. */
+/* The source and its parts beside each other. What they include of other exercises lies where the
+ * course has it. */
 static bool write_sources(job *j)
 {
     const build *b = j->build;
@@ -264,6 +265,7 @@ static void compile(job *j)
     const double began = seconds_now();
     mkdir(j->folder, 0777);
     remove_tree(j->work);
+    make_folders_of(j->work);
     mkdir(j->work, 0755);
     chmod(j->work, 0755); /* whatever the umask: its user is another */
     if (!write_sources(j)) return;
@@ -434,7 +436,8 @@ static void set_folders(const options *o, job *j, build *b)
     if (b->own && o->objects) snprintf(objects, sizeof objects, "%s", o->objects);
     snprintf(j->folder, sizeof j->folder, "%s/%.32s", objects, b->key);
     make_folders_of(j->folder);
-    snprintf(j->work, sizeof j->work, "%s/work", j->folder);
+    snprintf(j->work, sizeof j->work, "%s/%.*s", j->folder,
+             (int)(strrchr(b->exercise->file, '/') - b->exercise->file), b->exercise->file);
     snprintf(b->library, sizeof b->library, "%s/%s", j->folder, library_name(b, name));
 }
 

@@ -4,6 +4,7 @@
  */
 #include "build.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +17,22 @@
 #define COMPILE_FILE ((size_t)256 << 20)
 #define ARGUMENTS    64
 
-static const char *const headers[] = {"common/cuda_check.h",
-                                      "common/not_implemented.h",
-                                      "common/progress.h",
-                                      "common/random.h",
-                                      "common/timer.h",
-                                      "common/idx.h",
-                                      "common/mnist.h",
-                                      "common/digits.h",
-                                      "common/resnet18.h",
-                                      "common/gpt.h",
-                                      "common/resnet18_weights.h",
-                                      "common/sweep.h",
-                                      "common/autoencoder.h",
-                                      "common/pool_script.h",
-                                      "common/loader_script.h",
-                                      "common/weights.h",
-                                      "phase1_cpu/cpu.h",
-                                      "phase2_cuda_basics/basics.h",
-                                      "phase3_layers/layers.h",
-                                      "phase4_optimization/optimization.h",
-                                      "phase4_optimization/matmul_launches.h",
-                                      "phase5_full_network/resnet18_cpu.h",
-                                      "phase5_full_network/network.h"};
+/* Contracts, and what is given with them. */
+static const char *const header_patterns[] = {"common/*.h", "phase?_*/*.h", "phase?_*/*/*.h"};
 static const char *const include_folders[] = {
     "common",        "phase1_cpu",          "phase2_cuda_basics",
     "phase3_layers", "phase4_optimization", "phase5_full_network"};
+
+static glob_t find_headers(const options *o)
+{
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    for (size_t i = 0; i < sizeof header_patterns / sizeof *header_patterns; i++) {
+        snprintf(pattern, sizeof pattern, "%s/%s", o->root, header_patterns[i]);
+        glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found);
+    }
+    return found;
+}
 
 /* ---- command lines --------------------------------------------------------------------------- */
 
@@ -232,13 +223,11 @@ const char *toolchain(const options *o)
 /* A new compiler builds anew, as does a new contract. */
 void compiler_hash(const options *o, hash *h)
 {
-    char header[PATH_MAX];
     hash_text(h, toolchain(o));
     hash_text(h, tool("GPU_ARCHS", ""));
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        snprintf(header, sizeof header, "%s/%s", o->root, headers[i]);
-        hash_file(h, header);
-    }
+    glob_t headers = find_headers(o);
+    for (size_t i = 0; i < headers.gl_pathc; i++) hash_file(h, headers.gl_pathv[i]);
+    globfree(&headers);
 }
 
 /* ---- at work --------------------------------------------------------------------------------- */
@@ -247,31 +236,30 @@ static process_result run_command(const options *o, command c, const build *b, c
                                   char *const needs[], int need_count)
 {
     const double seconds = COMPILE_DEADLINE * (b->hurry > 0 ? b->hurry : 1.0);
-    enum {
-        HEADERS = sizeof headers / sizeof *headers,
-        INCLUDES = HEADERS + 4,
-        PATHS = INCLUDES + 4
-    };
-    char paths[PATHS][PATH_MAX];
-    const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
-    for (int i = 0; i < HEADERS; i++) snprintf(paths[i], PATH_MAX, "%s/%s", o->root, headers[i]);
-    snprintf(paths[HEADERS], PATH_MAX, "%s/emulator", o->root);
-    snprintf(paths[HEADERS + 1], PATH_MAX, "%s/libcourse.so", o->build);
-    snprintf(paths[HEADERS + 2], PATH_MAX, "%s/libsoftgpu.so", o->build);
-    snprintf(paths[HEADERS + 3], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
-    int count = INCLUDES;
+    const char *file = b->exercise->file;
+    const int above = (int)(strlen(folder) - (size_t)(strrchr(file, '/') - file)); /* of the folder */
+    char paths[8][PATH_MAX];
+    glob_t headers = find_headers(o);
+    const char **read = calloc(headers.gl_pathc + 9 + (size_t)need_count, sizeof *read);
+    int count = 4;
+    snprintf(paths[0], PATH_MAX, "%s/emulator", o->root);
+    snprintf(paths[1], PATH_MAX, "%s/libcourse.so", o->build);
+    snprintf(paths[2], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    snprintf(paths[3], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
     for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {
-        snprintf(paths[count++], PATH_MAX, "%.*s/%s", (int)(strrchr(folder, '/') - folder), folder,
-                 b->exercise->includes[i]);
+        snprintf(paths[count++], PATH_MAX, "%.*s%s", above, folder, b->exercise->includes[i]);
     }
     for (int i = 0; i < count; i++) read[i] = paths[i];
     for (int i = 0; i < need_count; i++) read[count + i] = needs[i];
+    for (size_t i = 0; i < headers.gl_pathc; i++) read[count + need_count + i] = headers.gl_pathv[i];
     const plan plan = {.read = read,
                        .write = folder,
                        .cpu_seconds = (unsigned)seconds,
                        .address_bytes = COMPILE_MEMORY,
                        .file_bytes = COMPILE_FILE};
     process_result r = jail_run(&plan, c.argv, seconds, LOG_LIMIT);
+    free(read);
+    globfree(&headers);
     command_free(&c);
     return r;
 }

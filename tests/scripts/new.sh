@@ -53,7 +53,7 @@ complete() { # ID NAME PHASE
     expect "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
     expect "$2: has hints" make hint EX="$1"
     expect "$2: is in README's list" says "README.md" make readme
-    expect "$2: its page is complete" tools/documents.sh --check "docs/exercises/$1_$2.md"
+    expect "$2: its page is complete" tools/documents.sh --check phase?_*/"$1_$2"/README.md
     expect "$2: is in the manifest" make manifest
 }
 

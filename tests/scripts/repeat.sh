@@ -48,7 +48,7 @@ real_gradings_agree() {
 # Once it passes, eight times over it fails.
 write_wavering() {
     mkdir -p "$scratch/wavering/phase1_cpu"
-    cat >"$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj.c" <<'END'
+    cat >"$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c" <<'END'
 #include "cpu.h"
 #include <string.h>
 

@@ -124,7 +124,7 @@ zip_has_all() {
 # One file, handed in without its folder: full points; the rest of the phase is not started.
 autograder_grades() {
     mkdir -p "$scratch/autograder/submission" &&
-        cp solutions/phase1_cpu/103_matmul_cpu.c "$scratch/autograder/submission" &&
+        cp solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c "$scratch/autograder/submission" &&
         env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
             COURSE="$COURSE_ROOT" EX='103 104' VISIBILITY=after_due_date tools/gradescope/run_autograder &&
         grep -q '"score": 10.0' "$scratch/autograder/results/results.json" &&
@@ -138,7 +138,7 @@ autograder_follows_no_link() {
         ln -s "$COURSE_ROOT/solutions/phase1_cpu" "$scratch/autograder/submission" &&
         ln -s "$COURSE_ROOT/solutions/phase1_cpu" "$scratch/autograder/submission/mine" &&
         ln -s "$COURSE_ROOT/solutions" "$scratch/autograder/submission/theirs" &&
-        ln -s "$COURSE_ROOT/solutions/phase1_cpu/103_matmul_cpu.c" "$scratch/autograder/submission" &&
+        ln -s "$COURSE_ROOT/solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c" "$scratch/autograder/submission" &&
         env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
             COURSE="$COURSE_ROOT" EX='103 104' tools/gradescope/run_autograder &&
         grep -q '"score": 0.0' "$scratch/autograder/results/results.json"

@@ -10,7 +10,7 @@ work=$COURSE_BUILD/test/watch
 rm -rf "$work"
 mkdir -p "$work/submission/phase1_cpu"
 submission=$work/submission history=$work/history.jsonl
-first=phase1_cpu/103_matmul_cpu.c second=phase1_cpu/104_matmul_cpu_ikj.c
+first=phase1_cpu/103_matmul_cpu/103_matmul_cpu.c second=phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c
 passed=0 failed=0
 watcher=
 trap '[ -z "$watcher" ] || kill -9 "$watcher" 2>/dev/null' EXIT

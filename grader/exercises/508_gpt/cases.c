@@ -357,7 +357,7 @@ static const grading_case cases[] = {
 EXERCISE(508) = {
     .id = 508,
     .name = "gpt",
-    .file = "phase5_full_network/508_gpt.cu",
+    .file = "phase5_full_network/508_gpt/508_gpt.cu",
     .functions = {"gpt_create", "gpt_forward", "gpt_backward", "gpt_update", "gpt_get_grads",
                   "gpt_get_params", "gpt_free"},
     .prerequisites = {208, 301, 303, 305, 311, 312, 313, 314},

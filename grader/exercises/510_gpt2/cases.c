@@ -511,9 +511,9 @@ static const traffic_test traffic[] = {
 EXERCISE(510) = {
     .id = 510,
     .name = "gpt2",
-    .file = "phase5_full_network/510_gpt2.cu",
-    .parts = {"phase5_full_network/510_product.cuh", "phase5_full_network/510_rows.cuh",
-              "phase5_full_network/510_tokens.cuh"},
+    .file = "phase5_full_network/510_gpt2/510_gpt2.cu",
+    .parts = {"phase5_full_network/510_gpt2/510_product.cuh", "phase5_full_network/510_gpt2/510_rows.cuh",
+              "phase5_full_network/510_gpt2/510_tokens.cuh"},
     .functions = {"gpt2_create", "gpt2_train_step", "gpt2_get_grads", "gpt2_get_params",
                   "gpt2_device_bytes", "gpt2_free"},
     .prerequisites = {208, 314, CHALLENGE(3, 'a'), CHALLENGE(4, 'c'), CHALLENGE(4, 'd')},

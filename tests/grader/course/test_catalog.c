@@ -74,9 +74,8 @@ START_TEST(each_has_a_page_with_three_hints)
     for (const exercise *const *e = catalog(); *e; e++) {
         char name[128], line[512];
         int hints = 0;
-        const char *base = strrchr((*e)->file, '/') + 1;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
-        FILE *page = open_file("docs/exercises/", name, ".md");
+        snprintf(name, sizeof name, "%.*s", (int)(strrchr((*e)->file, '/') - (*e)->file), (*e)->file);
+        FILE *page = open_file("", name, "/README.md");
         ck_assert_msg(page != NULL, "%s has no page", name);
         while (fgets(line, sizeof line, page)) hints += strncmp(line, "### Hint ", 9) == 0;
         ck_assert_msg(hints == 3, "%s has %d hints", name, hints);

@@ -66,7 +66,7 @@ START_TEST(a_folder_is_a_submission)
     claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 1);
     ck_assert_int_eq(c->part, IN_BUILD);
-    ck_assert_str_eq(c->file, "phase1_cpu/103_matmul_cpu.c");
+    ck_assert_str_eq(c->file, "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c");
     ck_assert_ptr_nonnull(strstr(c->root, "grader/exercises/103_matmul_cpu/hostile/b"));
     claims_free(c, count);
 }
@@ -76,12 +76,12 @@ START_TEST(a_patch_makes_a_submission)
 {
     int count, bad;
     write_claim("103_matmul_cpu/wrong/a.patch",
-                "// WRONG: 1x1x1 | is\n--- a/phase1_cpu/103_matmul_cpu.c");
+                "// WRONG: 1x1x1 | is\n--- a/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c");
     write_claim("103_matmul_cpu/wrong/b.patch", "// WRONG: 1x1x1 | is\n--- a/right/halves.c");
     claim *c = read_all(&count, &bad);
     ck_assert_int_eq(count, 2);
     ck_assert_str_eq(c[0].root, "/build/patched/103_matmul_cpu/wrong/a.patch");
-    ck_assert_str_eq(c[0].file, "phase1_cpu/103_matmul_cpu.c");
+    ck_assert_str_eq(c[0].file, "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c");
     ck_assert_str_eq(c[1].file, "right/halves.c");
     ck_assert_ptr_null(c[1].parts_root); /* they lie in its root */
     claims_free(c, count);

@@ -6,7 +6,7 @@
 #define GRADER_GPT_CASES_H
 
 #include "correctness/case.h"
-#include "gpt.h"
+#include "gpt_layout.h"
 
 /** Relative to the norm of an array, or to the largest of its elements; losses and logits. */
 #define GPT_TOLERANCE 1e-4
