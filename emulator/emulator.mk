@@ -106,6 +106,7 @@ $(BUILD)/remote/test_device: $(addprefix $(TESTS)/emulator/,device/test_device.c
 
 # All that a program needs of it: PREFIX/lib/softgpu, which may be moved, and PREFIX/bin/cucc.
 .PHONY: install
+#group Developer
 install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## softgpu without the course: cucc and its library, in PREFIX
 	@prefix="$${PREFIX:-/usr/local}" && to="$$prefix/lib/softgpu" && mkdir -p "$$prefix/bin" "$$to/include/device" && \
 	    cp -R $(EMULATOR)/cucc $(EMULATOR)/frontends $(EMULATOR)/include $^ "$$to" && \

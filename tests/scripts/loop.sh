@@ -61,6 +61,10 @@ grader grade --phase 9 >"$work/log" 2>&1
 expect 'no such phase' 'no phase 9; there are 1 to 5' "$work/log"
 cmp "$work/results.json" "$work/kept.json" >"$work/log" 2>&1 && echo same >"$work/log"
 expect 'and the results are as they were' same "$work/log"
+make help >"$work/log" 2>&1
+expect 'all commands fit on a page' '^[1-3]*[0-9]$\|^40$' /dev/stdin <<EOF
+$(wc -l <"$work/log")
+EOF
 make BUILD="$COURSE_BUILD" grade 203 >"$work/log" 2>&1
 expect 'a number is no target' 'make grade EX=203' "$work/log"
 make BUILD="$COURSE_BUILD" grade ex=203 >"$work/log" 2>&1
