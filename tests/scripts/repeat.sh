@@ -47,9 +47,9 @@ real_gradings_agree() {
 
 # Once it passes, eight times over it fails.
 write_wavering() {
-    mkdir -p "$scratch/wavering/phase1_cpu"
+    mkdir -p "$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj"
     cat >"$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c" <<'END'
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 #include <string.h>
 
 void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k)

@@ -323,11 +323,11 @@ START_TEST(page_folds_what_was_not_written)
     const options o = {.root = ".", .build = "/no/such/folder", .output = "docs/results/r.html"};
     json_t *results = load(STORED), *exercises = json_object_get(results, "exercises");
     json_array_append_new(exercises, bare("309", "phase3_layers/309_batchnorm/309_batchnorm.cu", "not_started"));
-    json_array_append_new(exercises, bare("310", "phase3_layers/310_none.cu", "not_started"));
-    json_array_append_new(exercises, bare("311", "phase3_layers/311_none.cu", "build_failed"));
+    json_array_append_new(exercises, bare("310", "phase3_layers/310_none/310_none.cu", "not_started"));
+    json_array_append_new(exercises, bare("311", "phase3_layers/311_none/311_none.cu", "build_failed"));
     char *text = view_of(results, "html", &o);
     ck_assert_int_eq(count_of(text, "<details>"), 11);
-    ck_assert_ptr_nonnull(strstr(text, "Not started: <a href=\"../exercises/309_batchnorm.md\">"
+    ck_assert_ptr_nonnull(strstr(text, "Not started: <a href=\"../../phase3_layers/309_batchnorm/README.md\">"
                                        "309 bare</a>, 310 bare</p>"));
     ck_assert_ptr_nonnull(strstr(text, "Not handed in: 311 bare</p>"));
     free(text);
