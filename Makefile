@@ -337,7 +337,7 @@ GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
 gpt-program:
 	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '107 108 109 111 202 204 205 208 213 408 508 509 $(if $(FAST),510)')"
+	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)')"
 
 STUDY = $${OUTPUT:-results}
 study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -404,9 +404,9 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
 	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) $(CUDA_CC_FLAGS) -lm -o $@
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
@@ -474,7 +474,7 @@ bench-stages: all
 
 # Objects of their own, so that a second time only what has changed is compiled.
 VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
-               $(foreach e,304 311 404 410 412 413,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+               $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
                $(call objects,grader,grader/course/tensor_cores.c)
