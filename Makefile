@@ -250,8 +250,10 @@ doctor: ## what this machine has and lacks, and what follows
 
 all: $(PROGRAMS) ## build the grader
 
-grade: all ## grade SUBMISSION
+grade: all ## grade SUBMISSION (OUTPUT=DIR: its numbers too, as grades.tsv and tests.tsv)
 	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
+	$(if $(OUTPUT),for table in grades tests; do \
+	    $(GRADER) report --format $$table --results "$$RESULTS" --output "$$OUTPUT/$$table.tsv" || exit; done)
 
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
@@ -525,7 +527,7 @@ report: ## of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18
 	COURSE_ROOT="$(CURDIR)" tools/report_resnet18.sh "$(BENCH)"
 else
 # end instructor
-report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|tsv, to OUTPUT=FILE
+report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
 	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")

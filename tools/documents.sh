@@ -8,7 +8,7 @@
 #   <!-- course -->           the exercises, phase by phase, with their titles
 #   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
 #                             The middle column stays as it is in the document
-#   <!-- grades: FILE -->     a results.json, as the grader's own table
+#   <!-- grades: FOLDER -->   grades.tsv and tests.tsv there, as the grader's own table
 #   <!-- code: FILE -->       a program
 #   <!-- tsv: FILE -->        a TSV file; its # lines become the caption
 #   <!-- tsv: FILE, COLUMN VALUE, ... -->   only the lines that have each VALUE in its COLUMN, where
@@ -21,10 +21,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-h200=docs/results/h200
-speed=$h200/results.json
-traffic=docs/results/softgpu/results.json
-mistakes=docs/results/softgpu/mistakes.tsv
+results=docs/results
 
 tsv_table() { # FILE ["COLUMN VALUE, ..."]
     awk -F '\t' -v conditions="${2:-}" '
@@ -62,7 +59,7 @@ promised_table() { # FILE
         {
             speed = measured[key()]
             print "| " $at["promise"] " | " $at["rung"] ", " $at["n"] " | " $at["GFLOP/s"] " | " (speed == "" ? "–" : speed) " | " $at["remark"] " |"
-        }' "$1" docs/results/promised.tsv
+        }' "$1" $results/promised.tsv
 }
 
 # A line for each implementation and precision: images a second where the images are on the device
@@ -92,17 +89,10 @@ resnet18_table() {
         }' "$1"
 }
 
-timings_of() { # EXERCISE
-    tools/tests_of.awk "$speed" | awk -F '\t' -v id="$1" '$1 == id && $2 == "speed" && $8 != "not_run"'
-}
-
 numbers_table() { # PAGE
-    id=${1##*/} id=${id%%_*}
-    {
-        timings_of "$id"
-        tools/tests_of.awk "$traffic" | awk -F '\t' -v id="$id" '$1 == id && $2 == "traffic"'
-        awk -v id="$id" '$1 == id { print id "\tmistake\t" $0 }' "$mistakes"
-    } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p;T;q' "$speed")" -f tools/numbers.awk
+    id=${1##*/}
+    awk -v id="${id%%_*}" -f tools/numbers.awk $results/h200/grades.tsv $results/h200/tests.tsv \
+        $results/softgpu/tests.tsv $results/softgpu/mistakes.tsv
 }
 
 # The phases and their exercises, from the first lines of the pages.

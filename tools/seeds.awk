@@ -5,8 +5,8 @@
 # with "; " between them, remark. A figure names a file of docs/results and what is taken from it:
 #
 #   FILE.tsv: COLUMN where COLUMN VALUE and ...   of the first line that has each VALUE in its COLUMN
-#   FILE.json: ID METRIC    what the reference reaches in the speed test whose metric begins so; with
-#                           ", time" behind it, the reference's time
+#   MACHINE/tests.tsv: ID METRIC   what the reference reaches in the speed test whose metric begins so;
+#                           with ", time" behind it, the reference's time
 #   FILE.txt: WORDS         the last line with these words
 #
 # What is not there is an error: no number stands in the document without its file.
@@ -47,19 +47,20 @@ function of_tsv(file, column, wanted,    line, cell, at, n, i, pair, pairs, spac
     return value " " column ", " wanted link(file)
 }
 
-function of_grading(file, metric,    command, line, cell, number, found, time)
+function of_test(file, metric,    line, cell, at, n, i, number, found, time)
 {
     time = sub(/, time$/, "", metric)
-    command = "tools/tests_of.awk docs/results/" file
     number = substr(metric, 1, index(metric, " ") - 1)
     metric = substr(metric, length(number) + 2)
     found = ""
-    while (found == "" && (command | getline line) > 0) {
-        split(line, cell, "\t")
-        if (cell[1] != number || cell[2] != "speed" || index(cell[4], metric) != 1) continue
-        found = time ? sprintf("%.3g ms: %s", 1000 * cell[9], cell[3]) : sprintf("%.3g %s", cell[7], cell[4])
+    while (found == "" && (getline line < ("docs/results/" file)) > 0) {
+        n = split(line, cell, "\t")
+        if (!("metric" in at)) for (i = 1; i <= n; i++) at[cell[i]] = i
+        if (cell[at["exercise"]] != number || cell[at["kind"]] != "speed" || index(cell[at["metric"]], metric) != 1) continue
+        found = time ? sprintf("%.3g ms: %s", 1000 * cell[at["seconds"]], cell[at["function"]]) \
+                     : sprintf("%.3g %s", cell[at["number"]], cell[at["metric"]])
     }
-    close(command)
+    close("docs/results/" file)
     return found == "" ? fail(file " has no " number " " metric) : found link(file)
 }
 
@@ -77,7 +78,7 @@ function figure(text,    file, what, n)
     file = substr(text, 1, n - 1)
     what = substr(text, n + 2)
     if (file ~ /\.txt$/) return of_text(file, what)
-    if (file ~ /\.json$/) return of_grading(file, what)
+    if (file ~ /\/tests\.tsv$/) return of_test(file, what)
     n = index(what, " where ")
     return of_tsv(file, substr(what, 1, n - 1), substr(what, n + 7))
 }
