@@ -1,7 +1,8 @@
 #!/bin/sh
 # documents.sh: write the tables of documents, each between its marker and the next <!-- end -->.
 #
-#   documents.sh [--check] DOCUMENT...    --check: write nothing; name what is stale, and fail
+#   documents.sh [--check] [DOCUMENT...]  all where none is named. --check: write nothing; name what
+#                                         is stale, fail, and count
 #
 #   <!-- numbers -->          of an exercise's page: what its tests require, what the reference
 #                             reaches, what a usual mistake costs
@@ -22,6 +23,15 @@ set -eu
 cd "$(dirname "$0")/.."
 
 results=docs/results
+
+pages() { # PREFIX: the pages of the exercises whose number begins so
+    ls docs/exercises/"$1"*.md
+}
+
+id_of() { # PAGE
+    name=${1##*/}
+    echo "${name%%_*}"
+}
 
 tsv_table() { # FILE ["COLUMN VALUE, ..."]
     awk -F '\t' -v conditions="${2:-}" '
@@ -90,8 +100,7 @@ resnet18_table() {
 }
 
 numbers_table() { # PAGE
-    id=${1##*/}
-    awk -v id="${id%%_*}" -f tools/numbers.awk $results/h200/grades.tsv $results/h200/tests.tsv \
+    awk -v id="$(id_of "$1")" -f tools/numbers.awk $results/h200/grades.tsv $results/h200/tests.tsv \
         $results/softgpu/tests.tsv $results/softgpu/mistakes.tsv
 }
 
@@ -100,7 +109,7 @@ course_list() {
     for phase in solutions/phase?_*; do
         name=${phase#solutions/phase}
         echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**"
-        for page in docs/exercises/"${name%%_*}"*.md; do
+        for page in $(pages "${name%%_*}"); do
             sed -n "1s|^# \([0-9]*[a-z]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
         done
     done
@@ -175,7 +184,7 @@ table() {
     'tsv: '*) tsv_table "$file" ;;
     'promised: '*) promised_table "$file" ;;
     'resnet18: '*) resnet18_table "$file" ;;
-    'seeds: '*) tools/seeds.awk -v text="${file%, *}" -v count="${file#*, }" docs/seeds.tsv || exit 1 ;;
+    'seeds: '*) tools/seeds.awk -v pages="$(pages '' | tr '\n' ' ')" -v text="${file%, *}" -v count="${file#*, }" docs/seeds.tsv || exit 1 ;;
     *) return 1 ;;
     esac
 }
@@ -198,12 +207,14 @@ check=
 [ "$1" != --check ] || { check=1 && shift; }
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
+# shellcheck disable=SC2046
+[ $# -gt 0 ] || set -- README.md docs/*.md $(pages '')
 stale=0
 for document; do
     filled "$document" >"$new"
     cmp -s "$new" "$document" && continue
-    [ -z "$check" ] || stale=1
+    stale=$((stale + 1))
     [ -n "$check" ] || cat "$new" >"$document"
-    echo "$document${check:+: stale, make readme, make pages or make messages writes it}"
+    echo "$document${check:+: stale, make update writes it}"
 done
-exit $stale
+[ -z "$check" ] || { echo "documents: $(($# - stale)) passed, $stale failed" && [ $stale = 0 ]; }

@@ -180,4 +180,4 @@ TODO.
 END
 
 echo "written: $folder, solutions/$solution, docs/exercises/$file.md, and a declaration in $header"
-echo "next: make skeletons manifest readme"
+echo "next: make update"

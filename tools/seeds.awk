@@ -1,5 +1,6 @@
 #!/usr/bin/awk -f
-# seeds.awk -v text=S0 -v count=46 docs/seeds.tsv: the promises of one of the five texts, as a table.
+# seeds.awk -v text=S0 -v count=46 -v pages="..." docs/seeds.tsv: the promises of one of the five texts,
+# as a table. `pages` has the path of each exercise's page.
 #
 # A line of the TSV: id, promise, where it is kept (exercises, or other names, between spaces), figures
 # with "; " between them, remark. A figure names a file of docs/results and what is taken from it:
@@ -84,20 +85,20 @@ function figure(text,    file, what, n)
 }
 
 # An exercise with its page; one without a page is not there yet.
-function place(name,    command, page)
+function place(name,    page, i)
 {
     if (name == "cuda_demo") return "[cuda_demo](cuda_demo.md)"
     if (name == "README") return "[README](../README.md)"
     if (name !~ /^[0-9]/) return name
-    command = "ls docs/exercises/" name "_*.md 2>/dev/null"
-    page = ""
-    command | getline page
-    close(command)
-    sub(/^docs\//, "", page)
-    return page == "" ? name " (to come)" : "[" name "](" page ")"
+    for (i = 1; i <= exercises && !index(page_of[i], "/" name "_");) i++
+    if (i > exercises) return name " (to come)"
+    page = page_of[i]
+    if (!sub(/^docs\//, "", page)) page = "../" page
+    return "[" name "](" page ")"
 }
 
 BEGIN {
+    exercises = split(pages, page_of, " ")
     print "| Id | Promise | Where | Measured | Remark |"
     print "|---|---|---|---|---|"
 }

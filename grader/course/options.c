@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|run|hint|corpus|manifest|prebuild|report|progress|\n"
+    "usage: grader grade|build|run|hint|corpus|prebuild|report|progress|\n"
     "              next|compare|watch|findings|profile|see|isolation|verify|needs|drawn|messages "
     "[EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
