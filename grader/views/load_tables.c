@@ -87,6 +87,11 @@ static json_t *number_of(const json_t *row, const char *column)
     return *text ? json_real(strtod(text, NULL)) : json_null();
 }
 
+static int id_of_row(const json_t *row)
+{
+    return id_parse(string_of(row, "exercise"), NULL);
+}
+
 static json_t *cases_of_row(const json_t *row)
 {
     json_t *cases = json_array();
@@ -103,8 +108,8 @@ static json_t *entry_of_row(const json_t *row)
 {
     const char *checks = string_of(row, "checks");
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o*, s:n, s:[], s:[]}", "id",
-        string_of(row, "exercise"), "name", string_of(row, "name"), "file", string_of(row, "file"),
+        "{s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o*, s:n, s:[], s:[]}", "id",
+        id_json(id_of_row(row)), "name", string_of(row, "name"), "file", string_of(row, "file"),
         "status", string_of(row, "status"), "reason", string_of(row, "reason"), "points",
         number_of(row, "points"), "max_points", number_of(row, "of"), "cases", cases_of_row(row),
         "checks",
@@ -138,7 +143,7 @@ static void add_test(json_t *exercises, const json_t *row)
     const bool timed = strcmp(string_of(row, "kind"), "speed") == 0;
     json_array_foreach(exercises, i, entry)
     {
-        if (strcmp(string_of(entry, "id"), string_of(row, "exercise")) != 0) continue;
+        if (id_of(entry) != id_of_row(row)) continue;
         json_array_append_new(json_object_get(entry, timed ? "speeds" : "traffic"),
                               timed ? timing_of_row(row) : count_of_row(row));
     }
