@@ -204,7 +204,7 @@ filled() { # DOCUMENT, as it should be
 }
 
 check=
-[ "$1" != --check ] || { check=1 && shift; }
+[ "${1:-}" != --check ] || { check=1 && shift; }
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
 # shellcheck disable=SC2046
