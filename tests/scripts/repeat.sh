@@ -12,9 +12,10 @@ cat >"$scratch/grader" <<'END'
 [ ! -e "$COURSE_BUILD/broken" ] || { echo 'no device' && exit 2; }
 [ "$1" = report ] || { echo graded >>"$COURSE_BUILD/count" && exit; }
 n=$(wc -l <"$COURSE_BUILD/count")
-echo '# device of the test, commit 0'
-printf 'exercise\tname\tverdict\tnumber\twanted\n'
-printf '105\ttimes 104\t%s\t%s\t1.2\n' "$(sed -n "${n}p" "$COURSE_BUILD/verdicts")" 2.$((7 * n % 5))
+echo "# device of the test, commit 0, started at $n"
+[ "$3" = grades ] && printf 'exercise\tpoints\n' && exit
+printf 'exercise\tmetric\tkind\tverdict\tnumber\twanted\n'
+printf '105\ttimes 104\tspeed\t%s\t%s\t1.2\n' "$(sed -n "${n}p" "$COURSE_BUILD/verdicts")" 2.$((7 * n % 5))
 END
 chmod +x "$scratch/grader"
 
