@@ -51,7 +51,7 @@ $(foreach name,ex phase case seed submission backend,$(if $(filter command,$(fir
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset book docs pages format clean
+WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset book docs format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 FIRST_BUILD := $(if $(wildcard $(BUILD)/grader),,yes)
@@ -217,7 +217,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope readme new pages messages mistakes handout corpus manifest \
+.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope update check-generated new mistakes handout corpus \
         skeletons test tested compiled book docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -242,8 +242,10 @@ doctor: ## what this machine has and lacks, and what follows
 
 all: $(PROGRAMS) ## build the grader
 
-grade: all ## grade SUBMISSION
+grade: all ## grade SUBMISSION (OUTPUT=DIR: its numbers too, as grades.tsv and tests.tsv)
 	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
+	$(if $(OUTPUT),for table in grades tests; do \
+	    $(GRADER) report --format $$table --results "$$RESULTS" --output "$$OUTPUT/$$table.tsv" || exit; done)
 
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
@@ -310,7 +312,7 @@ report: # of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.
 	COURSE_ROOT="$(CURDIR)" tools/report_resnet18.sh "$(BENCH)"
 else
 # end instructor
-report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|tsv, to OUTPUT=FILE
+report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
 	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")
@@ -321,22 +323,17 @@ endif
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED)
 	$(GRADER) corpus --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
 
-manifest: all ## the list of the corpus and its verdicts, written anew
-	$(GRADER) manifest >grader/exercises/MANIFEST
-
 #group Instructor
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
 	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
 #group Developer
-readme: all ## the tables of README.md and docs/softgpu*.md, from docs/results, the pages' titles and softgpu itself
-	tools/documents.sh README.md docs/seeds.md docs/softgpu*.md
+update: all ## write what is generated: skeletons, and the tables of README, docs and pages
+	tools/skeletons.sh
+	tools/documents.sh
 
-pages: ## the numbers of the exercises' pages, from docs/results
-	tools/documents.sh phase?_*/*/README.md
-
-messages: all ## the tables of docs/messages.md, from the sources and the corpus
-	tools/documents.sh docs/messages.md
+check-generated: all ## fail where make update has something to write
+	tools/skeletons.sh --check; skeletons=$$?; tools/documents.sh --check && exit $$skeletons
 
 mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/mistakes.tsv
 	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv

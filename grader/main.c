@@ -71,7 +71,6 @@ static const struct {
     {"run", run_once},
     {"hint", hint},
     {"corpus", corpus},
-    {"manifest", manifest},
     {"prebuild", prebuild},
     {"report", report},
     {"progress", progress},

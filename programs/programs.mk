@@ -43,7 +43,7 @@ GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
 gpt-program:
 	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '107 108 109 111 202 204 205 208 213 408 508 509 $(if $(FAST),510)')"
+	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)')"
 
 STUDY = $${OUTPUT:-results}
 study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -110,9 +110,9 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
 	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) $(CUDA_CC_FLAGS) -lm -o $@
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)

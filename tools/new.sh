@@ -207,4 +207,4 @@ TODO.
 END
 
 echo "written: $phase/$file, solutions/$solution, $folder, and a line in $all"
-echo "next: make skeletons manifest readme"
+echo "next: make update"

@@ -72,7 +72,7 @@ write() { # PATH ENTRY, from $scratch/new
 }
 
 list() {
-    echo "$1: differs from its solution (run: make skeletons)"
+    echo "$1: differs from its solution (run: make update)"
     : >"$scratch/failed"
 }
 

@@ -68,7 +68,7 @@ as_the_page_says() {
 
 # A student's 204 that subtracts; all other exercises are the course's.
 notices_a_mistake() {
-    mkdir -p "$scratch/wrong/phase2_cuda_basics"
+    mkdir -p "$scratch/wrong/phase2_cuda_basics/204_elementwise"
     sed 's/return a + b;/return a - b;/' solutions/phase2_cuda_basics/204_elementwise/204_elementwise.cu \
         >"$scratch/wrong/phase2_cuda_basics/204_elementwise/204_elementwise.cu"
     ! make BUILD="$COURSE_BUILD" cuda_demo SUBMISSION="$scratch/wrong" >"$scratch/said" 2>&1 || return 1

@@ -79,7 +79,7 @@ contracts_are_there() {
 
 words_are_linked() {
     has docs/glossary 'id="word-bank-conflict"' &&
-        [ "$(grep -o 'href="../glossary.html#word-warp"' "$book/phase2_cuda_basics/211_matmul_tiled/README.html" | wc -l)" = 1 ]
+        [ "$(grep -o 'href="../../docs/glossary.html#word-warp"' "$book/phase2_cuda_basics/211_matmul_tiled/README.html" | wc -l)" = 1 ]
 }
 
 own_results_are_there() {

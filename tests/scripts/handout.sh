@@ -57,7 +57,7 @@ links_lead_somewhere() {
 }
 
 commands_exist() {
-    cat "$handout"/*.md "$handout"/docs/*.md "$handout"/phase?_*/*/README.md |
+    cat "$handout"/*.md "$handout"/docs/*.md "$handout"/phase?_*/README.md "$handout"/phase?_*/*/README.md |
         grep -oE '(^|`)make [a-z][a-z0-9_.-]*[a-z0-9]' | sed 's/.* //' | sort -u >"$work/commands"
     while read -r target; do
         grep -qE "^([a-z0-9_.-]+ )*$target( [a-z0-9_.-]+)*:" "$handout/Makefile" "$handout/programs/programs.mk" "$handout/emulator/emulator.mk" ||

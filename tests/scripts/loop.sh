@@ -135,7 +135,7 @@ mkdir "$editor/emulator"
 cp -r .clangd common phase?_* "$editor"
 cp -r emulator/include "$editor/emulator"
 for phase in 1 2 3 4 5; do
-    for file in "$COURSE_BUILD"/skeletons/phase${phase}_*/[0-9]*.c*; do cp "$file" "$editor/phase${phase}_"*/; done
+    cp -r "$COURSE_BUILD"/skeletons/phase${phase}_* "$editor"
 done
 cp "solutions/$tiled" "$editor/$tiled"
 understands() { # FOLDER FILE...: clangd's own trials of refactoring count as errors; those of the code have a [name]
@@ -176,7 +176,7 @@ for _ in $(seq 100); do grep -q watching "$work/watch.log" && break; sleep 0.1; 
 cp "solutions/$first" "$work/new" && mv "$work/new" "$SUBMISSION/$first"
 wait_for $((before + 1))
 expect 'a file that is replaced is graded' 'matmul_cpu .*passed' "$work/watch.log"
-touch "$SUBMISSION/phase1_cpu/notes.txt"
+touch "$SUBMISSION/${first%/*}/notes.txt"
 echo '#error not now' >>"$SUBMISSION/$first"
 wait_for $((before + 2))
 expect 'a file that is written is graded' 'not now' "$work/watch.log"
@@ -217,7 +217,7 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     expect 'with what a kernel prints' '^thread 1$' "$work/log"
     expect 'or why it failed' '^  failed: c\[0\] is ' "$work/log"
     grader grade --exercise 203 >"$work/log" 2>&1
-    cp solutions/phase3_layers/303_linear/303_linear.cu "$SUBMISSION/phase3_layers"
+    cp solutions/phase3_layers/303_linear/303_linear.cu "$SUBMISSION/phase3_layers/303_linear"
     grader needs '501 505' >"$work/log" 2>&1
     expect 'a program takes what is written' '^phase3_layers/303_linear/303_linear.cu' "$work/log"
     expect 'and nothing else of the student' '^  yours: 303$' "$work/log"

@@ -51,7 +51,7 @@ expect 'a 212 that passed is in it, even where 302 is not' "^5[0-9] 8[0-9]$"
 grade 404 --case fused_17x33x65
 expect 'a tile that is as it was handed out is the course'"'"'s' '"status": "passed"'
 
-cp solutions/phase3_layers/302_bias/302_bias.cu "$mine/phase3_layers"
+cp solutions/phase3_layers/302_bias/302_bias.cu "$mine/phase3_layers/302_bias"
 echo '#define MINE' >>"$tile"
 grade 303 --case forward_17x33x65
 expect 'on nothing but their own' '"prerequisites": "own"'

@@ -111,7 +111,7 @@ END
 # Twenty distinct files, each a right 103 with a comment of its own; one student's is empty.
 hand_in() {
     for number in $(seq 20); do
-        folder=$scratch/in/student$number/phase1_cpu
+        folder=$scratch/in/student$number/phase1_cpu/103_matmul_cpu
         mkdir -p "$folder"
         { cat solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c; echo "/* $number */"; } >"$folder/103_matmul_cpu.c"
     done

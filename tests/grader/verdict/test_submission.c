@@ -53,6 +53,7 @@ static char folder[PATH_MAX], results[PATH_MAX + 16];
 
 static void write_file(const char *path, const char *text)
 {
+    make_folders_of(path);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs(text, file);
@@ -74,9 +75,8 @@ static void make_folder(void)
     snprintf(results, sizeof results, "%s/results.json", folder);
     remove_folder();
     mkdir(folder, 0777);
-    snprintf(path, sizeof path, "%s/phase1_cpu", folder);
-    mkdir(path, 0777);
     snprintf(path, sizeof path, "%s/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c", folder);
+    make_folders_of(path);
     char original[PATH_MAX];
     snprintf(original, sizeof original, "%s/solutions/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c",
              root ? root : ".");

@@ -134,7 +134,7 @@ START_TEST(flat_files_are_taken)
     make_folders_of(path);
     snprintf(command, sizeof command,
              "cd '%s' && printf flat >lena/homework/103_matmul_cpu.c && cp -r lena mona && "
-             "mkdir mona/homework/phase1_cpu && "
+             "mkdir -p mona/homework/phase1_cpu/103_matmul_cpu && "
              "printf phase >mona/homework/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c && "
              "mkdir nils && ln -s ../lena/homework/103_matmul_cpu.c nils && "
              "tar czf otto.tgz -C lena/homework 103_matmul_cpu.c",
