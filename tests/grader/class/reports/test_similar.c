@@ -69,7 +69,7 @@ START_TEST(honest_ones_are_not)
         snprintf(class[i].folder, sizeof class[i].folder, "%s/%d", fake_folder, i);
     snprintf(command, sizeof command,
              "cd '%s' && cp -r solutions '%s/0' && cd solutions && "
-             "for file in phase*/[0-9]*.c*; do "
+             "for file in phase*/*/[0-9]*.c*; do "
              "  exercise=${file##*/} student=0; "
              "  for right in ../grader/exercises/${exercise%%%%.*}/right/*.c*; do "
              "    student=$((student + 1)) to='%s'/$student/$file; "
@@ -81,7 +81,7 @@ START_TEST(honest_ones_are_not)
     char *text = pairs(3);
     ck_assert_str_eq(text, "exercise,share,student,student\n");
     free(text);
-    snprintf(command, sizeof command, "ls '%s'/2/phase*/* | wc -l | grep -q '[2-9][0-9]'",
+    snprintf(command, sizeof command, "ls '%s'/2/phase*/*/* | wc -l | grep -q '[2-9][0-9]'",
              fake_folder);
     ck_assert_int_eq(system(command), 0);
 }
