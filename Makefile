@@ -81,7 +81,7 @@ COURSE_C   := $(wildcard common/*.c)
 GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes measure verdict views \
               student selftest
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
-              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) emulator/remote/link.c emulator/runtime/core/finding.c
+              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) emulator/remote/link.c emulator/runtime/finding/finding.c
 WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)

@@ -25,8 +25,8 @@
 #include <sys/types.h>
 
 #include "device/device.h"
-#include "finding.h"
-#include "trace.h"
+#include "runtime/finding/finding.h"
+#include "runtime/caller/trace.h"
 
 /** Also export `name` for programs compiled with --default-stream per-thread. */
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))

@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "decode.h"
+#include "device/decode/decode.h"
 
 #define OPCODE(word, decoder, class, operations)                                                   \
     {                                                                                              \

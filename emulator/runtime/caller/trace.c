@@ -8,7 +8,7 @@
  * Everything here may run in a signal handler.
  */
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "runtime/core/runtime.h"
 
 #include <dlfcn.h>
 #include <link.h>

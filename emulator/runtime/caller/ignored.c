@@ -11,7 +11,7 @@
  * x86-64 every call counts as looked at.
  */
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "runtime/core/runtime.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode.h"
+#include "device/decode/decode.h"
 
 /* ---- operations in the making ---------------------------------------------------------------- */
 
