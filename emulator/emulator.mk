@@ -42,6 +42,10 @@ CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
 SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform perform_run watch link) \
 	$(patsubst %,$(BUILD)/emulator/runtime/%.o,options/checks finding/finding options/options profile/profile_collect \
 	profile/profile_table profile/profile_source profile/profile_json profile/profile_ratio) $(DEVICE_OBJECTS)
+
+# What a supervisor compiles that includes supervisor.h.
+SUPERVISOR_C := $(EMULATOR)/remote/link.c $(EMULATOR)/runtime/finding/finding.c
+
 EMULATOR_O = $(EMULATOR_OBJECTS) $(ALL_DEVICE_OBJECTS) $(if $(SIMD_KINDS),,$(DEVICE_OBJECTS)) $(LOCAL_OBJECT) \
 	$(BUILD)/emulator/simd/simd.o $(CLIENT_OBJECTS) $(filter-out $(DEVICE_OBJECTS),$(SERVER_OBJECTS)) $(call REMOTE_OBJECTS,main) \
 	$(EMULATOR_BLAS_OBJECTS)

@@ -5,7 +5,7 @@
  */
 #include "verdict.h"
 
-#include "runtime/finding/finding.h"
+#include "supervisor.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "device/decode/decode.h"
+#include "statement.h"
 
 #define OPCODE(word, decoder, class, operations)                                                   \
     {                                                                                              \
