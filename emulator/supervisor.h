@@ -1,11 +1,11 @@
 /*
- * supervisor.h: softgpu for a supervisor, which has programs run on it and believes none of them. The
- * course's grader is one, and includes nothing else of the emulator.
+ * supervisor.h: softgpu for a supervisor, which has programs run on it and believes none of them.
+ * The course's grader is one, and includes nothing else of the emulator.
  *
- *   softgpu.h          counts and findings, as data; what a program that is linked with softgpu asks
+ *   softgpu.h          counts and findings, as data; what a program linked with softgpu may ask
  *   runtime/finding/   a finding in words
- *   remote/remote.h    the line to the device's process: what it is asked, and the account it gives of
- *                      what a program did
+ *   remote/remote.h    the line to the device's process: what can be asked, and its account of what
+ *                      a program did
  *
  * emulator.mk names the files that a supervisor compiles: SUPERVISOR_C.
  */
