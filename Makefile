@@ -68,12 +68,14 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 
 # --- what is built ----------------------------------------------------------------------------
 
+-include emulator/emulator.mk
+
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
 GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes measure verdict views \
               student grade selftest
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
-              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) emulator/remote/link.c emulator/runtime/core/finding.c
+              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) $(SUPERVISOR_C)
 WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
@@ -92,8 +94,6 @@ WORKERS    := cpu $(if $(CUCC_FRONTEND),softgpu) $(if $(CUDA_LIB),cuda)
 PYTHON_WORKERS := $(BUILD)/python_worker.so $(filter-out %_cpu.so,$(WORKERS:%=$(BUILD)/python_worker_%.so))
 WORKER_KINDS := python $(WORKERS) $(patsubst %,python_%,$(filter-out cpu,$(WORKERS)))
 PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%) $(PYTHON_WORKERS) $(BUILD)/python_driver.py $(BUILD)/python_cases.py
-
--include emulator/emulator.mk
 
 $(BUILD)/libcourse.so: $(COURSE_O)
 	echo 'link $@'

@@ -179,7 +179,7 @@ solutions() {
 # The grader, and what it says of the course.
 grader() {
     of=.
-    part 'rooms'                           tools/rooms.sh grader emulator
+    part 'rooms'                           tools/rooms.sh
     part 'no copies in the corpus'         tools/copies.sh
     part 'unit tests of the grader'        "$COURSE_BUILD/unit_tests"
     if [ -x "$COURSE_BUILD/class_tests" ]; then

@@ -5,7 +5,7 @@
 #ifndef GRADER_EXERCISE_H
 #define GRADER_EXERCISE_H
 
-#include "device/counts.h"
+#include "supervisor.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #include "verdict.h"
 
 #include "correctness/mistakes/mistakes.h"
-#include "runtime/core/finding.h"
+#include "supervisor.h"
 
 #include <errno.h>
 #include <math.h>

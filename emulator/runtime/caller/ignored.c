@@ -11,9 +11,10 @@
  * x86-64 every call counts as looked at.
  */
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "caller.h"
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

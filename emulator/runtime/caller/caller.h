@@ -1,8 +1,8 @@
 /*
- * trace.h: where in the program something was called, and what it does with the result.
+ * caller.h: where in the program something was called, and what it does with the result.
  */
-#ifndef SOFTGPU_TRACE_H
-#define SOFTGPU_TRACE_H
+#ifndef SOFTGPU_CALLER_H
+#define SOFTGPU_CALLER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode.h"
+#include "statement.h"
 
 /* Drop one part from d->name. */
 static bool drop_part(decoder *d, const char *part)

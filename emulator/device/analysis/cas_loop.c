@@ -11,7 +11,7 @@
  * the loop checks. So a load is taken for an atomic one when a compare-and-swap follows at the very
  * same address.
  */
-#include "decode.h"
+#include "analysis.h"
 
 static bool is_swap(const draft *x)
 {

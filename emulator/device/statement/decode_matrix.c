@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode.h"
+#include "statement.h"
+
+#include "device/ops/matrix.h"
 
 static const struct {
     const char *name;

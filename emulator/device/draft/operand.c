@@ -3,6 +3,7 @@
  * constants, special registers.
  *
  * Interface
+ *   has_part, last_part
  *   start, push, append, push_rule, new_register
  *   set_register, set_constant, set_read, set_write, next_use
  *   constant_row, find_variable, find_local, symbol_address, type_size, register_width
@@ -10,7 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode.h"
+#include "draft.h"
+
+/* ---- opcodes --------------------------------------------------------------------------------- */
+
+bool has_part(const decoder *d, const char *part)
+{
+    for (uint32_t i = 1; i < d->parts; i++) {
+        if (!strcmp(d->part[i], part)) return true;
+    }
+    return false;
+}
+
+const char *last_part(const decoder *d)
+{
+    return d->part[d->parts - 1];
+}
 
 /* ---- operations in the making ---------------------------------------------------------------- */
 

@@ -8,7 +8,9 @@
  * Everything here may run in a signal handler.
  */
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "caller.h"
+
+#include "runtime/finding/finding.h"
 
 #include <dlfcn.h>
 #include <link.h>

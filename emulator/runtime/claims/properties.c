@@ -2,7 +2,7 @@
  * properties.c: what the device claims to be: a small GPU of compute capability 8.0. The claims
  * are those that programs size their work by; none of them is a measurement.
  */
-#include "runtime.h"
+#include "claims.h"
 
 #include "device/residency.h"
 

@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "decode.h"
+#include "analysis.h"
 
 typedef struct origins {
     const decoder *decoder;

@@ -11,7 +11,7 @@
  * lost, findings least of all. What was loaded goes straight into the product, not into a row. Of
  * an unrolled loop one handler does several such products, as long as each adds to the one before.
  */
-#include "decode.h"
+#include "fusion.h"
 #include "device/memory/words.h"
 
 /* Where the words of a load lie, for the higher half of the warp too. NULL: not as hoped. */

@@ -9,7 +9,7 @@
  * Only arithmetic moves, past loads of words and multiply-adds with which it shares no register. It
  * has no effect but its result, so findings stay what and where they were.
  */
-#include "decode.h"
+#include "fusion.h"
 
 enum { MOST_BETWEEN = 32, MOST_TOGETHER = 96 }; /* drafts; farther it does not look */
 

@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "decode.h"
+#include "statement.h"
 
 #define OPCODE(word, decoder, class, operations)                                                   \
     {                                                                                              \

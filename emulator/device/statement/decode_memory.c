@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "decode.h"
+#include "statement.h"
 
 space space_named(const decoder *d)
 {

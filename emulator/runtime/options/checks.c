@@ -8,7 +8,7 @@
  * without a level has that one too, or warn when that is off. What ends a launch on a GPU as well
  * (out of bounds, a failed assert, an endless loop, ...) is always said.
  */
-#include "runtime.h"
+#include "options.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * Interface
  *   decode_copy_async, decode_mbarrier, decode_policy
  */
-#include "decode.h"
+#include "statement.h"
 
 /* ---- cp.async -------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
  *   SOFTGPU_MEMORY=N[KMG]   memory of each device in bytes; default 8G
  *   SOFTGPU_DEVICES=N       how many devices there are, 1 to 8; default 1
  */
-#include "runtime.h"
+#include "options.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
  */
 #include "device/base/arena.h"
 #include "device/ops/rules.h"
-#include "decode.h"
+#include "analysis.h"
 
 enum { NONE = -1, SEVERAL = -2, DEPTH = 8 };
 

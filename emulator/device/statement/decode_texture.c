@@ -8,7 +8,7 @@
  *
  * Layers, cubes, levels, offsets, samplers of their own and whatever else there is are refused.
  */
-#include "decode.h"
+#include "statement.h"
 
 /* What follows tex.2d.v4: the types of a texel and of a coordinate. */
 static bool has_types(const decoder *d)

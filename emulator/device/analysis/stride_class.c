@@ -18,7 +18,9 @@
  * An index of 32 bits may wrap around in some lanes when it moves, and widened to 64 bits it does
  * not: loads by such addresses look whether the ends of the warp still lie as noted (words.h).
  */
-#include "decode.h"
+#include "analysis.h"
+
+#include "device/ops/matrix.h"
 
 /* After these another group of the warp may have run, and noted other stride classes. */
 static bool may_leave(const op *o)

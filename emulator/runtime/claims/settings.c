@@ -2,7 +2,7 @@
  * settings.c: the knobs of a device. Most have nothing to turn here, so they are checked,
  * remembered and otherwise ignored.
  */
-#include "runtime.h"
+#include "claims.h"
 
 static unsigned device_flags = cudaDeviceMapHost;
 

@@ -6,7 +6,7 @@
  *   decode_shuffle, decode_vote, decode_match, decode_redux, decode_active_mask, decode_trap,
  *   decode_nothing
  */
-#include "decode.h"
+#include "statement.h"
 
 static bool push_simple(decoder *d, handler *run)
 {
