@@ -55,7 +55,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 2^25 ints",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^25 ints"},
      .function = function,
      .baseline = "baseline_copy_ints",
      .run = scan_random,
@@ -69,7 +69,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes touched, of those that must be, 2^18 ints",
+    {.metric = {"bytes touched", .relative_to = MINIMUM, .shape = "2^18 ints"},
      .function = function,
      .run = scan_random,
      .shape = {1 << 18},

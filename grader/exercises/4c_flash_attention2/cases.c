@@ -287,7 +287,7 @@ static void run_timed(const char *function, const long *shape)
 /* Rates of arithmetic: half of the scores are not needed. The baseline's is known by the bytes of
  * its three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times the rate of 402, causal 1x32x8192x128",
+    {.metric = {"FLOP rate", .relative_to = "402", .shape = "causal 1 × 32 × 8192 × 128"},
      .function = "attention_flash2",
      .baseline = "baseline_matmul_tensorcore",
      .run = run_timed,
@@ -313,7 +313,7 @@ static double footprint(const device_counts *c)
 #define COUNTED 384 /* queries, of one head of 64 */
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of products of 16 x 8 x 16, 1x1x384x64",
+    {.metric = {"tensor instructions", .per = "16 × 8 × 16 product", .shape = "1 × 1 × 384 × 64"},
      .function = "attention_flash2",
      .run = run_timed,
      .shape = {1, 1, COUNTED, 64, 0},
@@ -321,7 +321,8 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * COUNTED * COUNTED * 64 / 4096,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "tensor instructions, of products below the diagonal, causal 1x1x384x64",
+    {.metric = {"tensor instructions", .relative_to = "those of products below the diagonal",
+                .shape = "causal 1 × 1 × 384 × 64"},
      .function = "attention_flash2",
      .run = run_timed,
      .shape = {1, 1, COUNTED, 64, 1},
@@ -329,7 +330,8 @@ static const traffic_test traffic[] = {
      .ideal = 2.0 * COUNTED * COUNTED * 64 / 4096,
      .bound = AT_MOST,
      .wanted = 1.2},
-    {.metric = "bytes of memory touched, of those of all arrays, 1x1x1024x64",
+    {.metric = {"bytes touched", .relative_to = "bytes of all arrays",
+                .shape = "1 × 1 × 1024 × 64"},
      .function = "attention_flash2",
      .run = run_timed,
      .shape = {1, 1, 1024, 64, 1},
@@ -337,7 +339,8 @@ static const traffic_test traffic[] = {
      .ideal = 1024.0 * (4 * 64 * 2 + 4),
      .bound = AT_MOST,
      .wanted = 1.2},
-    {.metric = "requests to shared memory a product of 16 x 8 x 16, 1x1x384x64",
+    {.metric = {"shared-memory requests", .per = "16 × 8 × 16 product",
+                .shape = "1 × 1 × 384 × 64"},
      .function = "attention_flash2",
      .run = run_timed,
      .shape = {1, 1, COUNTED, 64, 0},
@@ -345,7 +348,7 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * COUNTED * COUNTED * 64 / 4096,
      .bound = AT_MOST,
      .wanted = 0.7},
-    {.metric = "bank conflicts, 1x1x384x64",
+    {.metric = {"bank conflicts", .shape = "1 × 1 × 384 × 64"},
      .function = "attention_flash2",
      .run = run_timed,
      .shape = {1, 1, COUNTED, 64, 0},

@@ -381,7 +381,7 @@ static void run_timed(const char *function, const long *shape)
 /* Rates of arithmetic: five products, and half of the scores are not needed. The baseline's is
  * known by the bytes of its three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times the rate of 402, causal 1x32x8192x128",
+    {.metric = {"FLOP rate", .relative_to = "402", .shape = "causal 1 × 32 × 8192 × 128"},
      .function = "attention_flash2_backward",
      .baseline = "baseline_matmul_tensorcore",
      .run = run_timed,
@@ -408,7 +408,8 @@ static double footprint(const device_counts *c)
 #define PRODUCTS (5 * 2.0 * COUNTED * COUNTED * 64 / 4096) /* five, of instructions */
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of five products, 1x1x256x64",
+    {.metric = {"tensor instructions", .relative_to = "those of five products",
+                .shape = "1 × 1 × 256 × 64"},
      .function = "attention_flash2_backward",
      .run = run_counted,
      .shape = {1, 1, COUNTED, 64, 0},
@@ -416,7 +417,8 @@ static const traffic_test traffic[] = {
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "tensor instructions, of five products below the diagonal, causal 1x1x256x64",
+    {.metric = {"tensor instructions", .relative_to = "those of five products below the diagonal",
+                .shape = "causal 1 × 1 × 256 × 64"},
      .function = "attention_flash2_backward",
      .run = run_counted,
      .shape = {1, 1, COUNTED, 64, 1},
@@ -424,7 +426,8 @@ static const traffic_test traffic[] = {
      .ideal = PRODUCTS / 2,
      .bound = AT_MOST,
      .wanted = 2.1},
-    {.metric = "bytes of memory touched by each launch, of those of all arrays, 1x1x384x64",
+    {.metric = {"bytes touched by each launch", .relative_to = "bytes of all arrays",
+                .shape = "1 × 1 × 384 × 64"},
      .function = "attention_flash2_backward",
      .run = run_counted,
      .shape = {1, 1, 384, 64, 0},
@@ -432,7 +435,8 @@ static const traffic_test traffic[] = {
      .ideal = 384.0 * (8 * 64 * 2 + 4),
      .bound = AT_MOST,
      .wanted = 2.5},
-    {.metric = "requests to shared memory a product of 16 x 8 x 16, 1x1x256x64",
+    {.metric = {"shared-memory requests", .per = "16 × 8 × 16 product",
+                .shape = "1 × 1 × 256 × 64"},
      .function = "attention_flash2_backward",
      .run = run_counted,
      .shape = {1, 1, COUNTED, 64, 0},
@@ -440,7 +444,7 @@ static const traffic_test traffic[] = {
      .ideal = PRODUCTS,
      .bound = AT_MOST,
      .wanted = 1.3},
-    {.metric = "bank conflicts, 1x1x256x64",
+    {.metric = {"bank conflicts", .shape = "1 × 1 × 256 × 64"},
      .function = "attention_flash2_backward",
      .run = run_counted,
      .shape = {1, 1, COUNTED, 64, 0},

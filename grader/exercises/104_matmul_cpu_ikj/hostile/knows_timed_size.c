@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | should be
+// HOSTILE: speedup over 103's loops | should be
 // Knows the size that is timed, and leaves out half of the rows there.
 #include "cpu.h"
 

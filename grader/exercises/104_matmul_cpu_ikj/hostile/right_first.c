@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | should be
+// HOSTILE: speedup over 103's loops | should be
 // Right until it is sure that only the clock still looks.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | too slow
+// HOSTILE: speedup over 103's loops | too slow
 // Sleeps while a timing warms up, so that what comes afterwards looks fast.
 #include "cpu.h"
 
