@@ -63,14 +63,19 @@ static json_t *made_entry(void)
          .seed = 1ull << 40},
         {.name = "2x2", .status = SKIPPED},
         {.name = "3x3", .status = FAILED, .message = "100 \xe2\x82 wrong", .finding = "a race"}};
-    speed_result of_speed[] = {
-        {.test = &speeds[0], .status = PASSED, .ratio = 3, .low = NAN, .high = 3.00049},
-        {.test = &speeds[1],
-         .metric = "n over 104",
-         .status = FAILED,
-         .ratio = 0.5,
-         .message = "slow"}};
-    traffic_result of_traffic[] = {{.test = &traffics[0], .status = FAILED, .counted = NAN}};
+    speed_result of_speed[] = {{.test = &speeds[0],
+                                .metric = "m",
+                                .status = PASSED,
+                                .ratio = 3,
+                                .low = NAN,
+                                .high = 3.00049},
+                               {.test = &speeds[1],
+                                .metric = "n over 104",
+                                .status = FAILED,
+                                .ratio = 0.5,
+                                .message = "slow"}};
+    traffic_result of_traffic[] = {
+        {.test = &traffics[0], .metric = "t", .status = FAILED, .counted = NAN}};
     exercise_result r = made_result(cases, of_speed, of_traffic);
     json_t *entry = results_exercise(&r);
     ck_assert_ptr_nonnull(entry);
