@@ -299,7 +299,7 @@ static const traffic_test traffic[] = {
      .ideal = 2.0 * 8 * 4 * 8,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = {"DRAM bytes", .relative_to = "bytes of the experts' weights",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the expert weights",
                 .shape = "32 tokens, 4 experts, 64 → 128"},
      .function = "moe_experts_compute",
      .run = call_and_check,

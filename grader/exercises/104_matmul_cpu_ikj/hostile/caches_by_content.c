@@ -1,4 +1,4 @@
-// HOSTILE: speedup over 103's loops | too slow
+// HOSTILE: speedup over the loops of 103 | too slow
 // Keeps its last product and gives it again when the inputs begin as they did.
 #include "cpu.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: speedup over 103's loops | should be
+// HOSTILE: speedup over the loops of 103 | should be
 // Knows the size that is timed, and leaves out half of the rows there.
 #include "cpu.h"
 

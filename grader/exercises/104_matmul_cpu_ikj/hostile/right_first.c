@@ -1,4 +1,4 @@
-// HOSTILE: speedup over 103's loops | should be
+// HOSTILE: speedup over the loops of 103 | should be
 // Right until it is sure that only the clock still looks.
 #include "cpu.h"
 

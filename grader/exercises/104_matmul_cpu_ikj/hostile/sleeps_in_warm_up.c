@@ -1,4 +1,4 @@
-// HOSTILE: speedup over 103's loops | too slow
+// HOSTILE: speedup over the loops of 103 | too slow
 // Sleeps while a timing warms up, so that what comes afterwards looks fast.
 #include "cpu.h"
 
