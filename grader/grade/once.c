@@ -82,7 +82,7 @@ static void print_time(const call_request *r, const call_outcome *o)
     const device_counts *c = &o->counts;
     printf("    %.4g ms", 1e3 * o->seconds);
     if (r->place == ON_SOFTGPU)
-        printf(" on softgpu, which is not the time of a GPU; kernels launched: %.0f, bytes moved: "
+        printf(" on softgpu, which is not the time of a GPU; kernel launches: %.0f, DRAM bytes: "
                "%.0f, bank conflicts: %.0f",
                kernel_launches(c), moved_bytes(c), bank_conflicts(c));
     printf("\n");

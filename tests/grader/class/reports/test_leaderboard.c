@@ -91,8 +91,8 @@ static void grade_as(submission *s, const char *status, const char *verdict, dou
     s->results =
         json_pack("{s:[{s:i, s:s, s:s, s:[{s:s, s:s, s:s, s:f}], s:[{s:s, s:s, s:s, s:s, s:f}]}]}",
                   "exercises", "id", 206, "name", "matmul_naive", "status", status, "speeds",
-                  "metric", "times the slow one", "function", "matmul_naive", "verdict", verdict,
-                  "ratio", ratio, "traffic", "metric", "sectors a request", "function",
+                  "metric", "speedup over the slow one", "function", "matmul_naive", "verdict",
+                  verdict, "ratio", ratio, "traffic", "metric", "sectors per request", "function",
                   "matmul_naive", "bound", "at most", "verdict", "passed", "counted", counted);
     ck_assert_ptr_nonnull(s->results);
 }
@@ -120,7 +120,8 @@ START_TEST(order)
     grade_as(&class[3], "passed", "passed", 88.0, 1.0);
     grade_as(&class[4], "passed", "failed", 77.0, 5.0);
     char *text = board(5);
-    ck_assert_ptr_nonnull(strstr(text, "matmul_naive: times the slow one<span>more is better"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "matmul_naive: speedup over the slow one<span>more is better"));
     ck_assert_ptr_nonnull(strstr(text, "<td class=\"n\">1<td>fast<td class=\"n\">9.00\n"
                                        "<tr><td class=\"n\">2<td>slow<td class=\"n\">2.00\n"
                                        "</table>"));
