@@ -8,6 +8,7 @@
 #   CASE=NAME SEED=N       one case again, with the same numbers
 #   SHAPE=5x700            of make run
 #   FRESH=1                grade again what has not changed
+#   COURSE_CACHE=DIR       where compiled objects are kept, 2 GiB at most (default: ~/.cache/cuda-course)
 #   TIMES=20               gradings of make repeat
 #   STRICT=1               fail unless all points are reached
 #   CHECKS=0               on a GPU: do not look for races and the like on softgpu too

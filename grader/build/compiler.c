@@ -2,8 +2,9 @@
  * compiler.c: the command lines of the compilers, and what they see while they work on a student's
  * file: the contract headers, cucc and what is linked; beside them its folder, where it lies alone.
  */
-#include "build.h"
+#include "compiling.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,33 +16,6 @@
                        */
 #define COMPILE_FILE ((size_t)256 << 20)
 #define ARGUMENTS    64
-
-static const char *const headers[] = {"common/cuda_check.h",
-                                      "common/not_implemented.h",
-                                      "common/progress.h",
-                                      "common/random.h",
-                                      "common/timer.h",
-                                      "common/idx.h",
-                                      "common/mnist.h",
-                                      "common/digits.h",
-                                      "common/resnet18.h",
-                                      "common/gpt.h",
-                                      "common/resnet18_weights.h",
-                                      "common/sweep.h",
-                                      "common/autoencoder.h",
-                                      "common/pool_script.h",
-                                      "common/loader_script.h",
-                                      "common/weights.h",
-                                      "phase1_cpu/cpu.h",
-                                      "phase2_cuda_basics/basics.h",
-                                      "phase3_layers/layers.h",
-                                      "phase4_optimization/optimization.h",
-                                      "phase4_optimization/matmul_launches.h",
-                                      "phase5_full_network/resnet18_cpu.h",
-                                      "phase5_full_network/network.h"};
-static const char *const include_folders[] = {
-    "common",        "phase1_cpu",          "phase2_cuda_basics",
-    "phase3_layers", "phase4_optimization", "phase5_full_network"};
 
 /* ---- command lines --------------------------------------------------------------------------- */
 
@@ -102,6 +76,26 @@ static void add_gpus(command *c, const build *b)
     add_format(c, "-gencode=arch=compute_%s,code=compute_%s", first, first);
 }
 
+/* The folder of the exercise, of every phase, and common/: their headers, as their link has them.
+ */
+static void add_include_folders(command *c, const options *o, const build *b)
+{
+    char pattern[PATH_MAX];
+    glob_t found;
+    const char *slash = b->exercise->file ? strrchr(b->exercise->file, '/') : NULL;
+    snprintf(pattern, sizeof pattern, "%.*s", slash ? (int)(slash - b->exercise->file) : 0,
+             slash ? b->exercise->file : "");
+    if (slash) add_format(c, "-I../contracts/%s%s", pattern, "");
+    add(c, "-I../contracts/common");
+    contracts_folder(o, pattern);
+    strncat(pattern, "/phase?_*", sizeof pattern - strlen(pattern) - 1);
+    if (glob(pattern, 0, NULL, &found) != 0) return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        add_format(c, "-I../contracts%s%s", strrchr(found.gl_pathv[i], '/'), "");
+    }
+    globfree(&found);
+}
+
 static command compile_command(const options *o, const build *b, const char *source)
 {
     command c = {0};
@@ -128,9 +122,10 @@ static command compile_command(const options *o, const build *b, const char *sou
     }
     if (b->processor) add(&c, "-DCUDA_CHECK_NAMES=0");
     add(&c, "-O3");
-    for (size_t i = 0; i < sizeof include_folders / sizeof *include_folders; i++) {
-        add_format(&c, "-I%s/%s", o->root, include_folders[i]);
-    }
+    add_include_folders(&c, o, b);
+    add(&c, "-MD");
+    add(&c, "-MF");
+    add(&c, HEADERS_FILE);
     add(&c, "-c");
     add(&c, source);
     add(&c, "-o");
@@ -229,16 +224,21 @@ const char *toolchain(const options *o)
     return text;
 }
 
-/* A new compiler builds anew, as does a new contract. */
+/* A new compiler builds anew; so does another processor, which is what "native" means. */
+static const char *native_processor(void)
+{
+    static char *text;
+    const char *const cc[] = {
+        tool("CC", "cc"), "-march=native", "-###", "-E", "-xc", "/dev/null", NULL};
+    if (!text) text = process_run(cc, "/", 10.0, 1 << 14).output;
+    return text ? text : "";
+}
+
 void compiler_hash(const options *o, hash *h)
 {
-    char header[PATH_MAX];
     hash_text(h, toolchain(o));
+    hash_text(h, native_processor());
     hash_text(h, tool("GPU_ARCHS", ""));
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        snprintf(header, sizeof header, "%s/%s", o->root, headers[i]);
-        hash_file(h, header);
-    }
 }
 
 /* ---- at work --------------------------------------------------------------------------------- */
@@ -247,22 +247,19 @@ static process_result run_command(const options *o, command c, const build *b, c
                                   char *const needs[], int need_count)
 {
     const double seconds = COMPILE_DEADLINE * (b->hurry > 0 ? b->hurry : 1.0);
-    enum {
-        HEADERS = sizeof headers / sizeof *headers,
-        INCLUDES = HEADERS + 4,
-        PATHS = INCLUDES + 4
-    };
+    const int above = (int)(strrchr(folder, '/') - folder);
+    enum { OURS = 6, PATHS = OURS + 4 };
     char paths[PATHS][PATH_MAX];
     const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
-    for (int i = 0; i < HEADERS; i++) snprintf(paths[i], PATH_MAX, "%s/%s", o->root, headers[i]);
-    snprintf(paths[HEADERS], PATH_MAX, "%s/emulator", o->root);
-    snprintf(paths[HEADERS + 1], PATH_MAX, "%s/libcourse.so", o->build);
-    snprintf(paths[HEADERS + 2], PATH_MAX, "%s/libsoftgpu.so", o->build);
-    snprintf(paths[HEADERS + 3], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
-    int count = INCLUDES;
+    contracts_folder(o, paths[0]);
+    snprintf(paths[1], PATH_MAX, "%.*s/contracts", above, folder);
+    snprintf(paths[2], PATH_MAX, "%s/emulator", o->root);
+    snprintf(paths[3], PATH_MAX, "%s/libcourse.so", o->build);
+    snprintf(paths[4], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    snprintf(paths[5], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
+    int count = OURS;
     for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {
-        snprintf(paths[count++], PATH_MAX, "%.*s/%s", (int)(strrchr(folder, '/') - folder), folder,
-                 b->exercise->includes[i]);
+        snprintf(paths[count++], PATH_MAX, "%.*s/%s", above, folder, b->exercise->includes[i]);
     }
     for (int i = 0; i < count; i++) read[i] = paths[i];
     for (int i = 0; i < need_count; i++) read[count + i] = needs[i];
