@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,16 +215,29 @@ typedef struct job {
     bool killed; /* a compiler was, by a signal: that says nothing about the source */
 } job;
 
+/* A signal ended a compiler: by its driver's words, or those of its shell. */
+static bool was_killed(const process_result *r)
+{
+    return r->status > 128 || strstr(r->output ? r->output : "", "signal terminated program");
+}
+
+static bool took_its_seconds(const process_result *r)
+{
+    return r->status == 128 + SIGXCPU ||
+           (r->status != 0 && strstr(r->output ? r->output : "", "CPU time limit exceeded"));
+}
+
 /* Keep what a compiler said. @return whether it did its work */
 static bool take_step(job *j, process_result r, const char *what)
 {
     build *b = j->build;
     char *log = NULL;
-    j->killed =
-        !r.timed_out && (r.status > 128 || /* by its driver's words, or those of its shell */
-                         strstr(r.output ? r.output : "", "signal terminated program"));
-    if (r.timed_out) {
-        set_log(b, "%s took longer than two minutes", what);
+    const bool slow = took_its_seconds(&r);
+    j->killed = !slow && (r.timed_out || was_killed(&r));
+    if (slow) {
+        set_log(b, "%s took longer than two minutes of a processor", what);
+    } else if (r.timed_out) {
+        set_log(b, "%s took longer than ten minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {
         free(b->log);
         b->log = log;
