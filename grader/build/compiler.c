@@ -239,6 +239,7 @@ void compiler_hash(const options *o, hash *h)
 {
     hash_text(h, toolchain(o));
     hash_text(h, native_processor());
+    hash_text(h, tool("CUCC_FRONTEND", ""));
     hash_text(h, tool("GPU_ARCHS", ""));
 }
 

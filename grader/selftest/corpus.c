@@ -181,6 +181,20 @@ static bool layer_is_missing(const claim *c)
     return true;
 }
 
+/* A claim about nvcc's code. Elsewhere than on softgpu there is no other. */
+static bool wants_nvcc(const claim *c, place where)
+{
+    return where == ON_SOFTGPU && strstr(c->condition, "nvcc");
+}
+
+static bool lacks_nvcc(const claim *c, place where)
+{
+    const char *nvcc = getenv("NVCC");
+    if (!wants_nvcc(c, where) || (nvcc && *nvcc)) return false;
+    printf("skipped %s: it is of the code that nvcc makes\n", c->label);
+    return true;
+}
+
 /* A timing by the wall clock is judged where its threads have cores. */
 static bool lacks_cores(const claim *c)
 {
@@ -197,7 +211,7 @@ static bool judged_here(const options *o, const entry *e)
     const char *when = e->claim->condition;
     if (layer_is_missing(e->claim)) return false;
     if (exercise_needs(o, e->build.exercise, e->build.place)) return false;
-    if (lacks_cores(e->claim)) return false;
+    if (lacks_cores(e->claim) || lacks_nvcc(e->claim, e->build.place)) return false;
     if (gpu && e->claim->kind == CLAIM_HOSTILE) return strstr(when, "on a gpu");
     if (begins(when, "gpu")) return gpu;
     return !gpu || !(begins(when, "race") || begins(when, "softgpu"));
@@ -343,19 +357,35 @@ static int take_entries(const options *o, const claim claims[], int count, entry
     return taken;
 }
 
-static void build_entries(library_set *libraries, entry entries[], int count)
+/* Those that want nvcc, or the others. */
+static void build_entries(library_set *libraries, entry entries[], int count, bool with_nvcc)
 {
     build **builds = calloc((size_t)count + 1, sizeof *builds);
+    int taken = 0;
     for (int i = 0; i < count; i++) {
-        builds[i] = &entries[i].build;
-        library_set_needs(libraries, builds[i]);
-        if (wants_baseline(&entries[i]) && builds[i]->exercise->baseline_file) {
-            entries[i].baseline = library_set_baseline(libraries, builds[i]->exercise);
+        build *b = &entries[i].build;
+        if (wants_nvcc(entries[i].claim, b->place) != with_nvcc) continue;
+        builds[taken++] = b;
+        library_set_needs(libraries, b);
+        if (wants_baseline(&entries[i]) && b->exercise->baseline_file) {
+            entries[i].baseline = library_set_baseline(libraries, b->exercise);
         }
     }
-    report_progress("building %d submissions", count);
-    library_set_build(libraries, builds, count);
+    report_progress("building %d submissions", taken);
+    if (taken) library_set_build(libraries, builds, taken);
     free(builds);
+}
+
+/* With libraries of their own, since these are compiled by it too. */
+static library_set *build_with_nvcc(const options *o, entry entries[], int count)
+{
+    library_set *libraries = library_set_create(o, NULL);
+    char *usual = strdup(getenv("CUCC_FRONTEND") ? getenv("CUCC_FRONTEND") : "");
+    setenv("CUCC_FRONTEND", "nvcc", 1);
+    build_entries(libraries, entries, count, true);
+    setenv("CUCC_FRONTEND", usual, 1);
+    free(usual);
+    return libraries;
 }
 
 /* By exercise. A submission that shares the processors with others takes longer than alone. */
@@ -397,10 +427,12 @@ int corpus(const options *o)
     }
     library_set *libraries = library_set_create(o, NULL);
     const int taken = take_entries(o, claims, count, entries, &t);
-    build_entries(libraries, entries, taken);
+    build_entries(libraries, entries, taken, false);
+    library_set *of_nvcc = build_with_nvcc(o, entries, taken);
     const int judged = judge_all(o, entries, taken, &t);
     report_progress("%s", "");
     library_set_free(libraries);
+    library_set_free(of_nvcc);
     show_seconds(entries, judged);
     show_failed(entries, judged);
     for (int i = 0; i < taken; i++) free(entries[i].build.log);

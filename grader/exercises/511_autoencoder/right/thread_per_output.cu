@@ -1,4 +1,4 @@
-// RIGHT: a thread per output, which walks along its row of weights; slices by cudaMemcpy2DAsync
+// RIGHT: a thread per output, which walks along its row of weights; slices by cudaMemcpy2DAsync | nvcc
 #include "layers.h"
 #include "network.h"
 
