@@ -61,7 +61,7 @@ $(foreach name,ex phase case seed submission backend,$(if $(filter command,$(fir
 ifndef V
 .SILENT:
 endif
-WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset book docs pages format clean
+WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset book docs format clean
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 FIRST_BUILD := $(if $(wildcard $(BUILD)/grader),,yes)
@@ -197,8 +197,8 @@ endif
 # --- what is compiled only to see that it compiles, and without a warning ----------------------
 
 comma     := ,
-SOLUTIONS := $(wildcard solutions/phase?_*/*.c solutions/phase?_*/*.cu)
-PARTS     := $(wildcard solutions/phase?_*/*.cuh solutions/phase?_*/*.py solutions/phase?_*/*.answers)
+SOLUTIONS := $(wildcard solutions/phase?_*/*/*.c solutions/phase?_*/*/*.cu)
+PARTS     := $(wildcard $(foreach e,cuh py answers,solutions/phase?_*/*/*.$(e)))
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
 COMPILED  := $(SOLUTIONS) \
@@ -223,11 +223,11 @@ $(BUILD)/compiled/%.c.o: %.c
 
 $(BUILD)/compiled/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(if $(NVCC),nvcc,cucc) $<'
-	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter bench/%,$<),-Isolutions/phase5_full_network) $(PHASES:%=-I%) $< -o $@
+	$(NVCC_OR_CUCC) -O3 -MMD -MP -Icommon $(if $(filter bench/%,$<),-Isolutions/phase5_full_network/507_resnet18_optimized) $(PHASES:%=-I%) $< -o $@
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope readme new pages messages mistakes handout corpus manifest \
+.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope update check-generated new mistakes handout corpus \
         skeletons test tested compiled book docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -252,8 +252,10 @@ doctor: ## what this machine has and lacks, and what follows
 
 all: $(PROGRAMS) ## build the grader
 
-grade: all ## grade SUBMISSION
+grade: all ## grade SUBMISSION (OUTPUT=DIR: its numbers too, as grades.tsv and tests.tsv)
 	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
+	$(if $(OUTPUT),for table in grades tests; do \
+	    $(GRADER) report --format $$table --results "$$RESULTS" --output "$$OUTPUT/$$table.tsv" || exit; done)
 
 check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
@@ -310,7 +312,7 @@ CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpa
 # What they call and the student has not solved is the course's, as in make grade.
 NEEDS = $(GRADER) needs --submission "$$SUBMISSION" --backend "$$BACKEND" $(KEEP)
 
-first: ## run the whole program of docs/exercises/200_a_whole_program.md
+first: ## run the whole program of phase2_cuda_basics/200_a_whole_program/README.md
 	mkdir -p "$(BUILD)"
 	$(CUDA_CC) programs/first/first.cu -o "$(BUILD)/first"
 	"$(BUILD)/first"
@@ -339,7 +341,7 @@ GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
 gpt-program:
 	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '107 108 109 111 202 204 205 208 213 408 508 509 $(if $(FAST),510)')"
+	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)')"
 
 STUDY = $${OUTPUT:-results}
 study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -406,9 +408,9 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
 	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) $(CUDA_CC_FLAGS) -lm -o $@
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
@@ -439,10 +441,10 @@ bench-resnet18:
 	bench/resnet18.sh "$(BENCH)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) bench-layers BATCHES="--rule 1 8 64")
 
-RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*.c)
+RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*/*.c)
 LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_matmul_cpu_vectorized/baseline.c \
-            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu.c
-LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*.cu)
+            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu/108_gemm_cpu.c
+LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
 LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
 
 # wgmma is a part of sm_90a, not of sm_90.
@@ -461,7 +463,7 @@ bench-matmul: all
 
 # An epoch and a product, stage by stage, with every function from the exercise that has it.
 STAGES     = 103 104 106 107 109 111 112 206 208 209 211 212 301 302 303 305 314 404 501 502
-STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*.c solutions/phase?_*/$(e)_*.cu))
+STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
 
 bench-stages: all
 	mkdir -p "$(BENCH)"
@@ -475,8 +477,8 @@ bench-stages: all
 	cat "$(BENCH)/stages.tsv"
 
 # Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*.cu)) \
-               $(foreach e,304 311 404 410 412 413,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
+               $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
                $(call objects,grader,grader/course/tensor_cores.c)
@@ -494,7 +496,7 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 # Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
 # bench/gpt2_attention.cu for 313.
 GPT2     = 208 209 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
-GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*.cu))
+GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.cu))
 
 bench-gpt2: all
 	mkdir -p "$(BENCH)"
@@ -508,14 +510,14 @@ bench-gpt2: all
 
 bench-launch: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
+	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $$ROUNDS \
 	    >"$(BENCH)/launch.tsv"
 	cat "$(BENCH)/launch.tsv"
 
 bench-layers: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
+	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network/507_resnet18_optimized $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $$BATCHES \
 	    >"$(BENCH)/resnet18_layers.tsv"
 	grep '^#' "$(BENCH)/resnet18_layers.tsv"
@@ -527,7 +529,7 @@ report: ## of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18
 	COURSE_ROOT="$(CURDIR)" tools/report_resnet18.sh "$(BENCH)"
 else
 # end instructor
-report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|tsv, to OUTPUT=FILE
+report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
 	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
 	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")
@@ -539,20 +541,15 @@ CORPUS_FRONTEND = $(if $(filter override,$(origin CUCC_FRONTEND)),$(CUCC_FRONTEN
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED, FRESH)
 	CUCC_FRONTEND=$(CORPUS_FRONTEND) $(GRADER) corpus $(if $(FRESH),--fresh) --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
 
-manifest: all ## the list of the corpus and its verdicts, written anew
-	$(GRADER) manifest >grader/exercises/MANIFEST
-
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
 	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
-readme: all ## the tables of README.md and docs/softgpu*.md, from docs/results, the pages' titles and softgpu itself
-	tools/documents.sh README.md docs/seeds.md docs/softgpu*.md
+update: all ## write what is generated: skeletons, and the tables of README, docs and pages
+	tools/skeletons.sh
+	tools/documents.sh
 
-pages: ## the numbers of the exercises' pages, from docs/results
-	tools/documents.sh docs/exercises/*.md
-
-messages: all ## the tables of docs/messages.md, from the sources and the corpus
-	tools/documents.sh docs/messages.md
+check-generated: all ## fail where make update has something to write
+	tools/skeletons.sh --check; skeletons=$$?; tools/documents.sh --check && exit $$skeletons
 
 mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/mistakes.tsv
 	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv
@@ -607,8 +604,8 @@ EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -noc
 
 compile_commands.json: FORCE ## for editors (clangd: README) and clang tools
 	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \
-	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*.c)); \
-	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*.cu)); } | \
+	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.c)); \
+	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.cu)); } | \
 	    tools/compile_commands.awk >$@
 
 format: ## clang-format over all C and CUDA

@@ -8,7 +8,7 @@
 #ifndef COURSE_RESNET18_WEIGHTS_H
 #define COURSE_RESNET18_WEIGHTS_H
 
-#include "resnet18.h"
+#include "resnet18_layout.h"
 #include "weights.h"
 
 #ifdef __cplusplus

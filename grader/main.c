@@ -38,6 +38,18 @@ static void forget_checks_variables(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
+/* Each exercise once was a file in the folder of its phase. */
+static bool layout_is_known(const options *o)
+{
+    const char *file = o->submission ? misplaced_file(o->submission) : NULL;
+    if (!file) return true;
+    fprintf(stderr,
+            "grader: in %s each exercise must lie in a folder of its own: move %.*s%s, and the others,"
+            " to %s\n",
+            o->submission, (int)strcspn(file, "/"), file, strrchr(file, '/'), file);
+    return false;
+}
+
 static int grade_and_report(const options *o)
 {
     grading g = {.options = o};
@@ -59,7 +71,6 @@ static const struct {
     {"run", run_once},
     {"hint", hint},
     {"corpus", corpus},
-    {"manifest", manifest},
     {"prebuild", prebuild},
     {"report", report},
     {"progress", progress},
@@ -79,7 +90,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     options o;
-    if (!options_parse(&o, argc, argv)) return 2;
+    if (!options_parse(&o, argc, argv) || !layout_is_known(&o)) return 2;
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_MMAP_THRESHOLD, 1 << 30); /* large arrays come and go: keep their pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);

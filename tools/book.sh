@@ -35,7 +35,7 @@ tools/setup.sh --need python3 python3
 tools/setup.sh --need doxygen doxygen
 mkdir -p "$output.made"
 need_sphinx
-{ cat docs/Doxyfile; printf '%s\n' "INPUT = $(echo phase?_*)" "OUTPUT_DIRECTORY = \"$output.made\"" \
+{ cat docs/Doxyfile; printf '%s\n' "INPUT = $(echo phase?_* phase?_*/*/)" "OUTPUT_DIRECTORY = \"$output.made\"" \
     'JAVADOC_AUTOBRIEF = NO' 'GENERATE_HTML = NO' 'GENERATE_XML = YES'; } | doxygen -
 COURSE_XML=$output.made/xml PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$build/sphinx \
     python3 -m sphinx -b html -c docs/book \

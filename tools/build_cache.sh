@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 config=build/config.mk
 
 sources() {
-    find Makefile common emulator grader tools phase?_*/*.h prebuilt -type f 2>/dev/null | LC_ALL=C sort
+    find Makefile common emulator grader tools phase?_*/*.h phase?_*/*/*.h prebuilt -type f 2>/dev/null | LC_ALL=C sort
 }
 
 case ${1:-} in

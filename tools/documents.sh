@@ -1,14 +1,16 @@
 #!/bin/sh
 # documents.sh: write the tables of documents, each between its marker and the next <!-- end -->.
 #
-#   documents.sh [--check] DOCUMENT...    --check: write nothing; name what is stale, and fail
+#   documents.sh [--check] [DOCUMENT...]  all where none is named. --check: write nothing; name what
+#                                         is stale, fail, and count
 #
 #   <!-- numbers -->          of an exercise's page: what its tests require, what the reference
 #                             reaches, what a usual mistake costs
 #   <!-- course -->           the exercises, phase by phase, with their titles
+#   <!-- phase: FOLDER -->    its exercises, with lines to write, hours, and what each calls
 #   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
 #                             The middle column stays as it is in the document
-#   <!-- grades: FILE -->     a results.json, as the grader's own table
+#   <!-- grades: FOLDER -->   grades.tsv and tests.tsv there, as the grader's own table
 #   <!-- code: FILE -->       a program
 #   <!-- tsv: FILE -->        a TSV file; its # lines become the caption
 #   <!-- tsv: FILE, COLUMN VALUE, ... -->   only the lines that have each VALUE in its COLUMN, where
@@ -21,10 +23,16 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-h200=docs/results/h200
-speed=$h200/results.json
-traffic=docs/results/softgpu/results.json
-mistakes=docs/results/softgpu/mistakes.tsv
+results=docs/results
+
+pages() { # PREFIX: the pages of the exercises whose number begins so
+    ls phase?_*/"$1"*/README.md
+}
+
+id_of() { # PAGE
+    name=${1%/README.md} name=${name##*/}
+    echo "${name%%_*}"
+}
 
 tsv_table() { # FILE ["COLUMN VALUE, ..."]
     awk -F '\t' -v conditions="${2:-}" '
@@ -62,7 +70,7 @@ promised_table() { # FILE
         {
             speed = measured[key()]
             print "| " $at["promise"] " | " $at["rung"] ", " $at["n"] " | " $at["GFLOP/s"] " | " (speed == "" ? "–" : speed) " | " $at["remark"] " |"
-        }' "$1" docs/results/promised.tsv
+        }' "$1" $results/promised.tsv
 }
 
 # A line for each implementation and precision: images a second where the images are on the device
@@ -92,27 +100,28 @@ resnet18_table() {
         }' "$1"
 }
 
-timings_of() { # EXERCISE
-    tools/tests_of.awk "$speed" | awk -F '\t' -v id="$1" '$1 == id && $2 == "speed" && $8 != "not_run"'
-}
-
 numbers_table() { # PAGE
-    id=${1##*/} id=${id%%_*}
-    {
-        timings_of "$id"
-        tools/tests_of.awk "$traffic" | awk -F '\t' -v id="$id" '$1 == id && $2 == "traffic"'
-        awk -v id="$id" '$1 == id { print id "\tmistake\t" $0 }' "$mistakes"
-    } | awk -F '\t' -v gpu="$(sed -n 's/^  "name": "\(.*\)",/\1/p;T;q' "$speed")" -f tools/numbers.awk
+    awk -v id="$(id_of "$1")" -f tools/numbers.awk $results/h200/grades.tsv $results/h200/tests.tsv \
+        $results/softgpu/tests.tsv $results/softgpu/mistakes.tsv
 }
 
 # The phases and their exercises, from the first lines of the pages.
 course_list() {
     for phase in solutions/phase?_*; do
         name=${phase#solutions/phase}
-        echo "- **Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')**"
-        for page in docs/exercises/"${name%%_*}"*.md; do
+        echo "- **[Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')](${phase#solutions/}/README.md)**"
+        for page in $(pages "${name%%_*}"); do
             sed -n "1s|^# \([0-9]*[a-z]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
         done
+    done
+}
+
+phase_table() { # FOLDER
+    printf '| Exercise | Lines to write | Hours | Needs |\n|---|---|---|---|\n'
+    for page in "$1"/*/README.md; do
+        folder=${page%/README.md} name=${folder##*/}
+        awk -v folder="$folder" -f tools/phase.awk "$page" \
+            $(find "grader/exercises/$name/cases.c" "solutions/$folder" -type f 2>/dev/null)
     done
 }
 
@@ -176,6 +185,7 @@ table() {
     case $1 in
     numbers) numbers_table "$2" ;;
     course) course_list ;;
+    'phase: '*) phase_table "$file" ;;
     'softgpu: '*) softgpu_example "$file" ;;
     lacks) lacks_table ;;
     'code: '*) printf '```c\n' && cat "$file" && printf '```\n' ;;
@@ -185,7 +195,7 @@ table() {
     'tsv: '*) tsv_table "$file" ;;
     'promised: '*) promised_table "$file" ;;
     'resnet18: '*) resnet18_table "$file" ;;
-    'seeds: '*) tools/seeds.awk -v text="${file%, *}" -v count="${file#*, }" docs/seeds.tsv || exit 1 ;;
+    'seeds: '*) tools/seeds.awk -v pages="$(pages '' | tr '\n' ' ')" -v text="${file%, *}" -v count="${file#*, }" docs/seeds.tsv || exit 1 ;;
     *) return 1 ;;
     esac
 }
@@ -205,15 +215,17 @@ filled() { # DOCUMENT, as it should be
 }
 
 check=
-[ "$1" != --check ] || { check=1 && shift; }
+[ "${1:-}" != --check ] || { check=1 && shift; }
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
+# shellcheck disable=SC2046
+[ $# -gt 0 ] || set -- README.md docs/*.md phase?_*/README.md $(pages '')
 stale=0
 for document; do
     filled "$document" >"$new"
     cmp -s "$new" "$document" && continue
-    [ -z "$check" ] || stale=1
+    stale=$((stale + 1))
     [ -n "$check" ] || cat "$new" >"$document"
-    echo "$document${check:+: stale, make readme, make pages or make messages writes it}"
+    echo "$document${check:+: stale, make update writes it}"
 done
-exit $stale
+[ -z "$check" ] || { echo "documents: $(($# - stale)) passed, $stale failed" && [ $stale = 0 ]; }

@@ -21,7 +21,7 @@ exercises='103 109 201 203'
 # --- the class ----------------------------------------------------------------------------------
 
 place_of() { # ID: its file, below the folder of a submission
-    (cd solutions && echo phase?_*/"$1"_*)
+    (cd solutions && echo phase?_*/"$1"_*/*)
 }
 
 put() { # SUBMISSION ID SOURCE: as this student's file, or a patch of the solution; with a comment

@@ -27,8 +27,10 @@ for slow in grader/exercises/*/slow/*; do
         --results "$work/results.json" >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }
     mistake=$(basename "${slow%.*}" | tr _ ' ')
     claimed=$(sed -n '1s/.*SLOW: \(.*\) |.*/\1/p' "$slow")
-    tools/tests_of.awk "$work/results.json" | awk -F '\t' -v OFS='\t' -v mistake="$mistake" \
-        -v claimed="$claimed" '$2 == "traffic" && $8 == "failed" && index($4, claimed) == 1 {
-            print $1, mistake, $4, sprintf("%.6g", $7)
-        }'
+    "$COURSE_BUILD/grader" report --format tests --results "$work/results.json" |
+        awk -F '\t' -v OFS='\t' -v mistake="$mistake" -v claimed="$claimed" '
+            !("metric" in at) { for (i = 1; i <= NF; i++) at[$i] = i }
+            $at["kind"] == "traffic" && $at["verdict"] == "failed" && index($at["metric"], claimed) == 1 {
+                print $at["exercise"], mistake, $at["metric"], sprintf("%.6g", $at["number"])
+            }'
 done

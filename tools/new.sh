@@ -1,7 +1,7 @@
 #!/bin/sh
-# new.sh: lay out exercise EX (316) called NAME (rope) of PHASE (3): the folder of the grader, the
-# solution, the page, and the declaration in the phase's header. It copies n floats, and is complete:
-# the cases pass, and the first wrong submission fails. Make it yours from there (CONTRIBUTING.md).
+# new.sh: lay out exercise EX (316) called NAME (rope) of PHASE (3), three folders of one name: its page
+# and its contract, the solution, and what grades it. It copies n floats, and is complete: the cases
+# pass, and the first wrong submission fails. Make it yours from there (CONTRIBUTING.md).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,17 +26,19 @@ done
 
 # What differs between C on the CPU and CUDA.
 if [ "$PHASE" = 1 ]; then
-    ending=c call=call_void arguments='u64(n)' header=$(echo "$phase"/*.h)
+    ending=c call=call_void arguments='u64(n)' runtime=
     declared="void $name(float *y, const float *x, size_t n)"
 else
-    ending=cu call=call_cuda arguments='u64(n), stream()'
-    header=$(grep -l cuda_runtime_api.h "$phase"/*.h)
+    ending=cu call=call_cuda arguments='u64(n), stream()' runtime='#include <cuda_runtime_api.h>
+'
     declared="cudaError_t $name(float *y, const float *x, size_t n, cudaStream_t stream)"
 fi
 file=${id}_$name
 folder=grader/exercises/$file
-solution=$phase/$file.$ending
-mkdir -p "$folder/wrong"
+solution=$phase/$file/$file.$ending
+contract=$phase/$file/$name.h
+all=$(grep -l '#include "[0-9]' "$phase"/*.h) # contracts of the phase
+mkdir -p "$folder/wrong" "$phase/$file" "solutions/$phase/$file"
 
 {
     cat <<END
@@ -47,7 +49,7 @@ mkdir -p "$folder/wrong"
  *
  * What it costs: TODO: what bounds it, and what the next exercise takes away.
  */
-#include "$(basename "$header")"
+#include "$file/$name.h"
 #include "not_implemented.h"
 
 END
@@ -83,13 +85,38 @@ END
     fi
 } >"solutions/$solution"
 
-# Above the end of the header: what closes extern "C" and the guard.
-awk -v text="/* $file.$ending */\n\n/** TODO: shapes, what is overwritten, what may be NULL, what n = 0 gives. y = x. */\n$declared;\n" '
-    { line[NR] = $0 }
-    $0 == "#ifdef __cplusplus" { end = NR }
-    END { for (i = 1; i <= NR; i++) { if (i == end) print text; print line[i] } }' "$header" >"$folder/header"
-cat "$folder/header" >"$header"
-rm "$folder/header"
+guard=COURSE_$(echo "$name" | tr a-z A-Z)_H
+cat >"$contract" <<END
+/*
+ * $name.h: the contract of exercise $id. The conventions are in $(basename "$all").
+ */
+#ifndef $guard
+#define $guard
+
+$runtime#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** TODO: shapes, what is overwritten, what may be NULL, what n = 0 gives. y = x. */
+$declared;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+END
+
+# The phase's header has it with the others, in order.
+{
+    sed '/^#include/,$d' "$all"
+    { grep '^#include' "$all"; echo "#include \"$file/$name.h\""; } | LC_ALL=C sort
+    printf '\n#endif\n'
+} >"$folder/all"
+cat "$folder/all" >"$all"
+rm "$folder/all"
 
 cat >"$folder/cases.c" <<END
 /* $file: TODO: what its cases hold it to. */
@@ -133,7 +160,7 @@ sed 's/i < n/i + 1 < n/' "solutions/$solution" >"$folder/wrong/changed"
 } >"$folder/wrong/last_element.patch"
 rm "$folder/wrong/changed"
 
-cat >"docs/exercises/$file.md" <<END
+cat >"$phase/$file/README.md" <<END
 # $id · TODO: its title
 
 ## Idea
@@ -142,7 +169,7 @@ TODO: one idea, with a picture.
 
 ## Contract
 
-\`$name\`, in \`$header\`. TODO: what is easily overlooked in it.
+\`$name\`, in \`$name.h\`. TODO: what is easily overlooked in it.
 
 ## Line budget
 
@@ -179,5 +206,5 @@ TODO: the lines that matter.
 TODO.
 END
 
-echo "written: $folder, solutions/$solution, docs/exercises/$file.md, and a declaration in $header"
-echo "next: make skeletons manifest readme"
+echo "written: $phase/$file, solutions/$solution, $folder, and a line in $all"
+echo "next: make update"

@@ -1,5 +1,7 @@
-# numbers.awk: the tables of an exercise's page, of what tests_of.awk prints for it and of its lines
-# in mistakes.tsv, which come with "mistake" in column 2. `gpu` names the GPU.
+# numbers.awk -v id=206 GRADES TIMED COUNTED MISTAKES: the tables of an exercise's page, of grades.tsv and
+# tests.tsv of a GPU, tests.tsv of softgpu, and mistakes.tsv.
+BEGIN { FS = "\t" }
+
 function code(metric, function_name) # reduce_sum: bytes -> `reduce_sum`: bytes
 {
     if (index(metric, function_name ": ") != 1) return metric
@@ -14,22 +16,39 @@ function short(x)
 
 function milliseconds(seconds) { return sprintf("%.3g ms", 1000 * seconds) }
 
-$2 == "speed" {
+# What a row of tests.tsv begins with in either table.
+function test_cells()
+{
+    return "| " code($at["metric"], $at["function"]) " | " $at["bound"] " " short($at["wanted"]) " | " short($at["number"]) " | "
+}
+
+FNR == 1 { file++; split("", at) }
+file == 1 && sub(/^# device /, "") { gpu = $0; sub(/,.*/, "", gpu); next }
+/^#/ { next }
+!("exercise" in at) { for (i = 1; i <= NF; i++) at[$i] = i; next }
+$at["exercise"] "" != id "" { next }
+
+file == 1 { on_cpu = $at["file"] ~ /\.c$/ }
+
+file == 2 && $at["kind"] == "speed" && $at["number"] != "" {
     if (!speeds++) {
-        print "\n**Speed**, measured on " ($11 ~ /\.c$/ ? "the CPU of a machine with an " : "an ") gpu ":\n"
+        print "\n**Speed**, measured on " (on_cpu ? "the CPU of a machine with an " : "an ") gpu ":\n"
         print "| Speed | Required | Reference | Its time | The yardstick's time |"
         print "|---|---|---|---|---|"
     }
-    print "| " code($4, $3) " | " $5 " " short($6) " | " short($7) " | " milliseconds($9) " | " milliseconds($10) " |"
+    print test_cells() milliseconds($at["seconds"]) " | " milliseconds($at["baseline_seconds"]) " |"
 }
 
-$2 == "traffic" { row[++counts] = "| " code($4, $3) " | " $5 " " short($6) " | " short($7) " | "; of[counts] = $4 }
+file == 3 && $at["kind"] == "traffic" { row[++counts] = test_cells(); of[counts] = $at["metric"] }
 
-$2 == "mistake" { wrong[$5] = wrong[$5] (wrong[$5] == "" ? "" : "<br>") short($6) " (" $4 ")" }
+file == 4 {
+    counter = $at["counter"]
+    wrong[counter] = wrong[counter] (wrong[counter] == "" ? "" : "<br>") short($at["counted"]) " (" $at["mistake"] ")"
+}
 
 END {
     if (counts) {
-        print "\n**[Traffic](../glossary.md)**, counted by softgpu:\n"
+        print "\n**[Traffic](../../docs/glossary.md)**, counted by softgpu:\n"
         print "| Counter | Required | Reference | A usual mistake |"
         print "|---|---|---|---|"
     }

@@ -25,7 +25,7 @@ END
 }
 
 file_of() { # EX
-    (cd solutions && ls phase?_*/"$1"_*.cu)
+    (cd solutions && ls phase?_*/"$1"_*/*.cu)
 }
 
 version() { # EX WHAT: the text of that version

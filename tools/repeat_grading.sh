@@ -19,7 +19,8 @@ trap 'rm -rf "$scratch"' EXIT
 start=$(date +%s) done=0
 while [ $done -lt "$times" ]; do
     "$COURSE_BUILD/grader" grade "$@" --fresh --results "$scratch/results.json" >"$scratch/log" 2>&1 &&
-        "$COURSE_BUILD/grader" report --format tsv --results "$scratch/results.json" >>"$scratch/all"
+        "$COURSE_BUILD/grader" report --format grades --results "$scratch/results.json" >>"$scratch/all" &&
+        "$COURSE_BUILD/grader" report --format tests --results "$scratch/results.json" >>"$scratch/all"
     status=$?
     if [ $status != 0 ]; then
         cat "$scratch/log" >&2
@@ -30,18 +31,22 @@ while [ $done -lt "$times" ]; do
 done
 
 awk -F'\t' -v times="$times" -v seconds=$(($(date +%s) - start)) '
-    /^# / { machine = $0; next }
-    $1 == "exercise" { next }
-    {
-        line = $1 "\t" $2
-        if (!(line in seen)) { order[++lines] = line; verdicts[line] = ""; wanted[line] = $5 }
-        seen[line]++
-        if (!((line, $3) in count)) verdicts[line] = verdicts[line] (verdicts[line] ? "|" : "") $3
-        count[line, $3]++
-        n = seen[line]
-        for (i = n; i > 1 && number[line, i - 1] > $4 + 0; i--) number[line, i] = number[line, i - 1]
-        number[line, i] = $4 + 0
+    function take(name, verdict, value, least,   line, n, i) {
+        line = $at["exercise"] "\t" name
+        if (!(line in seen)) { order[++lines] = line; verdicts[line] = ""; wanted[line] = least }
+        n = ++seen[line]
+        if (!((line, verdict) in count)) verdicts[line] = verdicts[line] (verdicts[line] ? "|" : "") verdict
+        count[line, verdict]++
+        for (i = n; i > 1 && number[line, i - 1] > value + 0; i--) number[line, i] = number[line, i - 1]
+        number[line, i] = value + 0
     }
+    /^# / { machine = $0; sub(/, started .*/, "", machine); next }
+    $1 == "exercise" { split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
+    "points" in at {
+        checks = $at["checks"] == "" ? "" : ", checks " $at["checks"]
+        take("points", $at["status"] " " $at["right"] "/" $at["cases"] checks, $at["points"], $at["of"])
+    }
+    "kind" in at && $at["kind"] == "speed" { take($at["metric"], $at["verdict"], $at["number"], $at["wanted"]) }
     END {
         printf "%s, %d gradings in %d s\n", machine, times, seconds
         print "exercise\tname\tverdicts\tleast\tmiddle\tlargest\twanted"
@@ -52,7 +57,7 @@ awk -F'\t' -v times="$times" -v seconds=$(($(date +%s) - start)) '
                 text = text (k > 1 ? ", " : "") kind[k] " x" count[line, kind[k]]
             }
             if (kinds > 1 || n != times) differ++
-            printf "%s\t%s\t%g\t%g\t%g\t%s\n", line, text, number[line, 1],
+            printf "%s\t%s\t%.4g\t%.4g\t%.4g\t%.4g\n", line, text, number[line, 1],
                 number[line, int((n + 1) / 2)], number[line, n], wanted[line]
         }
         exit differ > 0

@@ -68,7 +68,7 @@ reset_file() { # SOURCE
 found=
 folder=skeletons
 if [ -d solutions ]; then folder=solutions; fi
-for source in "$folder"/phase?_*/"$1"_*; do
+for source in "$folder"/phase?_*/"$1"_*/*; do
     [ -f "$source" ] || continue
     found=yes
     reset_file "$source"

@@ -1,12 +1,13 @@
 #!/usr/bin/awk -f
-# seeds.awk -v text=S0 -v count=46 docs/seeds.tsv: the promises of one of the five texts, as a table.
+# seeds.awk -v text=S0 -v count=46 -v pages="..." docs/seeds.tsv: the promises of one of the five texts,
+# as a table. `pages` has the path of each exercise's page.
 #
 # A line of the TSV: id, promise, where it is kept (exercises, or other names, between spaces), figures
 # with "; " between them, remark. A figure names a file of docs/results and what is taken from it:
 #
 #   FILE.tsv: COLUMN where COLUMN VALUE and ...   of the first line that has each VALUE in its COLUMN
-#   FILE.json: ID METRIC    what the reference reaches in the speed test whose metric begins so; with
-#                           ", time" behind it, the reference's time
+#   MACHINE/tests.tsv: ID METRIC   what the reference reaches in the speed test whose metric begins so;
+#                           with ", time" behind it, the reference's time
 #   FILE.txt: WORDS         the last line with these words
 #
 # What is not there is an error: no number stands in the document without its file.
@@ -47,19 +48,20 @@ function of_tsv(file, column, wanted,    line, cell, at, n, i, pair, pairs, spac
     return value " " column ", " wanted link(file)
 }
 
-function of_grading(file, metric,    command, line, cell, number, found, time)
+function of_test(file, metric,    line, cell, at, n, i, number, found, time)
 {
     time = sub(/, time$/, "", metric)
-    command = "tools/tests_of.awk docs/results/" file
     number = substr(metric, 1, index(metric, " ") - 1)
     metric = substr(metric, length(number) + 2)
     found = ""
-    while (found == "" && (command | getline line) > 0) {
-        split(line, cell, "\t")
-        if (cell[1] != number || cell[2] != "speed" || index(cell[4], metric) != 1) continue
-        found = time ? sprintf("%.3g ms: %s", 1000 * cell[9], cell[3]) : sprintf("%.3g %s", cell[7], cell[4])
+    while (found == "" && (getline line < ("docs/results/" file)) > 0) {
+        n = split(line, cell, "\t")
+        if (!("metric" in at)) for (i = 1; i <= n; i++) at[cell[i]] = i
+        if (cell[at["exercise"]] != number || cell[at["kind"]] != "speed" || index(cell[at["metric"]], metric) != 1) continue
+        found = time ? sprintf("%.3g ms: %s", 1000 * cell[at["seconds"]], cell[at["function"]]) \
+                     : sprintf("%.3g %s", cell[at["number"]], cell[at["metric"]])
     }
-    close(command)
+    close("docs/results/" file)
     return found == "" ? fail(file " has no " number " " metric) : found link(file)
 }
 
@@ -77,26 +79,26 @@ function figure(text,    file, what, n)
     file = substr(text, 1, n - 1)
     what = substr(text, n + 2)
     if (file ~ /\.txt$/) return of_text(file, what)
-    if (file ~ /\.json$/) return of_grading(file, what)
+    if (file ~ /\/tests\.tsv$/) return of_test(file, what)
     n = index(what, " where ")
     return of_tsv(file, substr(what, 1, n - 1), substr(what, n + 7))
 }
 
 # An exercise with its page; one without a page is not there yet.
-function place(name,    command, page)
+function place(name,    page, i)
 {
     if (name == "cuda_demo") return "[cuda_demo](cuda_demo.md)"
     if (name == "README") return "[README](../README.md)"
     if (name !~ /^[0-9]/) return name
-    command = "ls docs/exercises/" name "_*.md 2>/dev/null"
-    page = ""
-    command | getline page
-    close(command)
-    sub(/^docs\//, "", page)
-    return page == "" ? name " (to come)" : "[" name "](" page ")"
+    for (i = 1; i <= exercises && !index(page_of[i], "/" name "_");) i++
+    if (i > exercises) return name " (to come)"
+    page = page_of[i]
+    if (!sub(/^docs\//, "", page)) page = "../" page
+    return "[" name "](" page ")"
 }
 
 BEGIN {
+    exercises = split(pages, page_of, " ")
     print "| Id | Promise | Where | Measured | Remark |"
     print "|---|---|---|---|---|"
 }

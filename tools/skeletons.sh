@@ -26,8 +26,8 @@ skeleton() { # SOLUTION: its skeleton on standard output
 }
 
 solutions() {
-    for solution in solutions/phase*_*/*.c solutions/phase*_*/*.cu solutions/phase*_*/*.cuh \
-        solutions/phase*_*/*.py solutions/phase*_*/*.answers; do
+    for solution in solutions/phase*_*/*/*.c solutions/phase*_*/*/*.cu solutions/phase*_*/*/*.cuh \
+        solutions/phase*_*/*/*.py solutions/phase*_*/*/*.answers; do
         [ ! -f "$solution" ] || echo "$solution"
     done
 }
@@ -72,7 +72,7 @@ write() { # PATH ENTRY, from $scratch/new
 }
 
 list() {
-    echo "$1: differs from its solution (run: make skeletons)"
+    echo "$1: differs from its solution (run: make update)"
     : >"$scratch/failed"
 }
 

@@ -12,10 +12,10 @@ project = html_title = "From a C loop to a trained network"
 extensions = ["myst_parser", "sphinx_copybutton", "breathe", "course"]
 
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "emulator/README.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "emulator/README.md", "phase*/**/README.md"]
 # Other folders need not be looked through.
 exclude_patterns = [name for name in os.listdir(root) if name not in (
-    "README.md", "CONTRIBUTING.md", "docs", "emulator")] + ["emulator/*/**"]
+    "README.md", "CONTRIBUTING.md", "docs", "emulator") and not name.startswith("phase")] + ["emulator/*/**"]
 
 myst_heading_anchors = 3
 myst_fence_as_directive = ["math"]
@@ -41,6 +41,6 @@ def texts(*patterns):
 
 # What every page depends on: all are written anew, or made anew, when it changes.
 course_shown = texts("README.md", "docs/glossary.md")
-course_made_of = texts("phase?_*/*.h", "docs/book/course.py")
+course_made_of = texts("phase?_*/*/*.h", "docs/book/course.py")
 results = os.path.join(root, os.environ.get("RESULTS", "results/results.json"))
 course_results = open(results).read() if os.path.isfile(results) else ""

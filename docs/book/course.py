@@ -1,8 +1,8 @@
-"""course.py: what the book adds to the Markdown of README.md and docs/, which stays as GitHub shows it.
+"""course.py: what the book adds to the Markdown of the course, which stays as GitHub shows it.
 
     side bar   the order of README's list, between <!-- course --> and <!-- end -->
     hints      a fold each; the next one shows when it is opened
-    contract   what stands below an exercise's name in its phase's header, by Breathe
+    contract   what an exercise's header declares, by Breathe
     glossary   a word is linked where a page has it first
     numbers    bars below each table that has a column "Required"
     results    the student's own, from course_results: on the page, in the bars, in the side bar
@@ -27,8 +27,8 @@ INSTRUCTORS = ["docs/handout", "docs/class", "docs/results/class", "docs/cheatin
 
 
 def exercise_of(docname):
-    """211 for docs/exercises/211_matmul_tiled, None for other pages."""
-    found = re.match(r"docs/exercises/(\w+?)_", docname)
+    """211 for phase2_cuda_basics/211_matmul_tiled/README, None for other pages."""
+    found = re.match(r"phase\w+/(\w+?)_\w+/README", docname)
     return found and found[1]
 
 
@@ -40,8 +40,8 @@ def groups(root):
     course = (root / "README.md").read_text().partition("<!-- course -->")[2].partition("<!-- end -->")[0]
     listed = []
     for line in course.splitlines():
-        if phase := re.match(r"- \*\*(.*)\*\*", line):
-            listed.append((phase[1], []))
+        if phase := re.match(r"- \*\*\[(.*)\]\((.*)\.md\)\*\*", line):
+            listed.append((phase[1], [phase[2]]))
         elif page := re.match(r"  - .*\((.*)\.md\)", line):
             listed[-1][1].append(page[1])
     pages = [file.relative_to(root).with_suffix("").as_posix() for file in sorted((root / "docs").rglob("*.md"))]
@@ -89,20 +89,16 @@ def declared(xml):
 
 
 def contracts(root, xml):
-    """{exercise: Markdown} of what stands in a header below "/* NNN_name.cu": a remark, and declarations."""
+    """{exercise: Markdown} of what its header has: a remark below the first line, and declarations."""
     everything, of = sorted(declared(xml)), {}
-    for header in sorted(root.glob("phase*/*.h")):
-        before, *parts = re.split(r"^/\* (\w+?)_\w+\.(?:cu?|py)\b", header.read_text(), flags=re.M)
-        line = 1 + before.count("\n")
-        for exercise, part in zip(parts[::2], parts[1::2]):
-            end, here = line + part.count("\n"), {}
-            for at, kind, name, file in everything:
-                if root / file == header and line <= at < end:
-                    here.setdefault(name, kind)  # an enum before the typedef of the same name
-            remark = re.sub(r"^ \* ?", "", part.partition("*/")[0].partition("\n")[2], flags=re.M)
-            of[exercise] = of.get(exercise, "") + remark + "".join(
-                f"\n\n```{{doxygen{kind}}} {name}\n{OPTIONS.get(kind, '')}```" for name, kind in here.items())
-            line = end
+    for header in sorted(root.glob("phase*/*/*.h")):
+        remark = header.read_text().partition("/*\n")[2].partition("*/")[0].partition("\n *\n")[2]
+        here = {}
+        for _, kind, name, file in everything:
+            if root / file == header and not name.endswith("_H"):  # its guard
+                here.setdefault(name, kind)  # an enum before the typedef of the same name
+        of[header.parent.name.partition("_")[0]] = re.sub(r"^ \* ?", "", remark, flags=re.M) + "".join(
+            f"\n\n```{{doxygen{kind}}} {name}\n{OPTIONS.get(kind, '')}```" for name, kind in here.items())
     return of
 
 
@@ -153,7 +149,7 @@ def is_prose(text):
 
 
 def link_words(app, doctree, docname):
-    on_cpu = docname.startswith("docs/exercises/1")  # where a block is another thing
+    on_cpu = docname.startswith("phase1_")  # where a block is another thing
     left = {word: meaning for heading, of in app.words.items() if not (on_cpu and heading == "The GPU")
             for word, meaning in of.items() if word not in EVERYDAY}
     longest_first = sorted(map(re.escape, left), key=len, reverse=True)

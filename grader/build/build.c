@@ -204,7 +204,7 @@ typedef struct job {
     char objects[PATH_MAX];                   /* the folder where they are kept; "" */
     char sources[HASH_HEX], object[HASH_HEX]; /* keys: of all but the headers; of the object */
     char scratch[PATH_MAX]; /* while it is built: what it includes, and below it */
-    char work[PATH_MAX];    /* the source and its parts, alone */
+    char work[PATH_MAX];    /* below it, as in the course: the source and its parts, alone */
     char folder[PATH_MAX];  /* of the library */
     bool kept;              /* the object is, from an earlier build */
     bool compiled;          /* there is an object */
@@ -282,8 +282,8 @@ static bool write_source(job *j, const char *folder, const char *file, const tex
     return false;
 }
 
-/* The source and its parts beside each other, under their own names. What they include by "../" and
- * its path lies that way: beside the folder that they are compiled in. */
+/* The source and its parts beside each other. What they include of other exercises lies where the
+ * course has it. */
 static bool write_sources(job *j)
 {
     const build *b = j->build;
@@ -315,7 +315,7 @@ static void compile(job *j)
     if (!write_sources(j)) return;
     j->compiled = is_python(b->file); /* as it is */
     if (j->compiled) return;
-    contracts_link(j->options, j->scratch);
+    contracts_link(j->options, j->work);
     j->compiled =
         take_step(j, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
     b->seconds = seconds_now() - began;
@@ -544,7 +544,8 @@ static void prepare(const options *o, job *j, build *b, int index)
     if (j->finished) return;
     top_of(o, b, top);
     snprintf(j->scratch, sizeof j->scratch, "%s/work%d", top, index);
-    snprintf(j->work, sizeof j->work, "%s/work", j->scratch);
+    snprintf(j->work, sizeof j->work, "%s/%.*s", j->scratch,
+             (int)(strrchr(b->exercise->file, '/') - b->exercise->file), b->exercise->file);
     set_source(b, j->texts);
     hash_object(o, b, j->texts, j->sources);
     find_object(j);

@@ -83,16 +83,15 @@ static void add_include_folders(command *c, const options *o, const build *b)
 {
     char pattern[PATH_MAX];
     glob_t found;
-    const char *slash = b->exercise->file ? strrchr(b->exercise->file, '/') : NULL;
-    snprintf(pattern, sizeof pattern, "%.*s", slash ? (int)(slash - b->exercise->file) : 0,
-             slash ? b->exercise->file : "");
-    if (slash) add_format(c, "-I../contracts/%s%s", pattern, "");
-    add(c, "-I../contracts/common");
+    const char *file = b->exercise->file;
+    snprintf(pattern, sizeof pattern, "%.*s", (int)(strrchr(file, '/') - file), file);
+    add_format(c, "-Icontracts/%s%s", pattern, "");
+    add(c, "-Icontracts/common");
     contracts_folder(o, pattern);
     strncat(pattern, "/phase?_*", sizeof pattern - strlen(pattern) - 1);
     if (glob(pattern, 0, NULL, &found) != 0) return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        add_format(c, "-I../contracts%s%s", strrchr(found.gl_pathv[i], '/'), "");
+        add_format(c, "-Icontracts%s%s", strrchr(found.gl_pathv[i], '/'), "");
     }
     globfree(&found);
 }
@@ -249,19 +248,20 @@ static process_result run_command(const options *o, command c, const build *b, c
                                   char *const needs[], int need_count)
 {
     const double seconds = COMPILE_DEADLINE * (b->hurry > 0 ? b->hurry : 1.0);
-    const int above = (int)(strrchr(folder, '/') - folder);
-    enum { OURS = 6, PATHS = OURS + 4 };
+    const char *file = b->exercise->file;
+    const int above =
+        (int)(strlen(folder) - (size_t)(strrchr(file, '/') - file)); /* of the folder */
+    enum { OURS = 5, PATHS = OURS + 4 };
     char paths[PATHS][PATH_MAX];
     const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
     contracts_folder(o, paths[0]);
-    snprintf(paths[1], PATH_MAX, "%.*s/contracts", above, folder);
-    snprintf(paths[2], PATH_MAX, "%s/emulator", o->root);
-    snprintf(paths[3], PATH_MAX, "%s/libcourse.so", o->build);
-    snprintf(paths[4], PATH_MAX, "%s/libsoftgpu.so", o->build);
-    snprintf(paths[5], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
+    snprintf(paths[1], PATH_MAX, "%s/emulator", o->root);
+    snprintf(paths[2], PATH_MAX, "%s/libcourse.so", o->build);
+    snprintf(paths[3], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    snprintf(paths[4], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
     int count = OURS;
     for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {
-        snprintf(paths[count++], PATH_MAX, "%.*s/%s", above, folder, b->exercise->includes[i]);
+        snprintf(paths[count++], PATH_MAX, "%.*s%s", above, folder, b->exercise->includes[i]);
     }
     for (int i = 0; i < count; i++) read[i] = paths[i];
     for (int i = 0; i < need_count; i++) read[count + i] = needs[i];

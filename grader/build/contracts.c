@@ -1,7 +1,7 @@
 /*
  * contracts.c: the headers that a compiler finds: those of common/ and of the phases, copied to
  * contracts/ in the build folder, so that a compiler sees them and nothing that lies beside them in
- * the course. It reaches them by a link beside the folder that it works in: what it writes of them
+ * the course. It reaches them by a link in the folder that it works in: what it writes of them
  * names no folder of this clone.
  */
 #include "compiling.h"

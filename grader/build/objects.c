@@ -121,9 +121,9 @@ bool objects_key(const options *o, const char *folder, const char *sources, char
  */
 static bool list_included(char *rule, FILE *to)
 {
-    static const char place[] = "../contracts/";
+    static const char place[] = "contracts/";
     for (char *rest = rule, *word; (word = strsep(&rest, " \t\r\n\\"));) {
-        if (!strstr(word, "contracts/")) continue;
+        if (!strstr(word, place)) continue;
         if (strncmp(word, place, sizeof place - 1) != 0) return false;
         if (strstr(word + sizeof place - 1, "..")) return false;
         fprintf(to, "%s\n", word + sizeof place - 1);

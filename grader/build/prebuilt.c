@@ -175,7 +175,7 @@ bool prebuilt_check(const options *o, char why[PREBUILT_WHY])
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
-/* What programs/backend calls, and cuda_demo and gpt with it. */
+/* What programs/backend calls, and cuda_demo with it. */
 static const int of_programs[] = {102, 103, 107, 202, 204, 205, 208, 213, 408};
 
 static void collect(library_set *set, const options *o, place where)

@@ -32,8 +32,7 @@ static bool holds_a_phase(const char *folder)
 {
     char path[PATH_MAX];
     for (const exercise *const *e = catalog(); *e; e++) {
-        snprintf(path, sizeof path, "%s/%s", folder, (*e)->file);
-        *strrchr(path, '/') = '\0';
+        snprintf(path, sizeof path, "%s/%.*s", folder, (int)strcspn((*e)->file, "/"), (*e)->file);
         if (is_folder(path)) return true;
     }
     return false;
@@ -122,9 +121,8 @@ static int copy_from(const origin *o, const char *file, const char *to, time_t *
 static bool copy_file_of(const origin *o, const char *file, submission *s, time_t *newest)
 {
     char to[PATH_MAX];
-    snprintf(to, sizeof to, "%s/%.*s", s->folder, (int)strcspn(file, "/"), file);
-    mkdir(to, 0700);
     snprintf(to, sizeof to, "%s/%s", s->folder, file);
+    make_folders_of(to);
     const int error = copy_from(o, file, to, newest);
     if (error == 0 || error == ENOENT) return true;
     if (error == EINVAL) {
@@ -164,6 +162,12 @@ static bool copy_exercises(const char *folder, const char *name, submission *s, 
     if (!find_top(from, DEPTH, holds_a_phase, top) && !find_top(from, DEPTH, holds_a_file, top)) {
         snprintf(s->refused, sizeof s->refused,
                  "neither a folder of a phase in it (phase1_cpu, ...) nor a file of an exercise");
+        return false;
+    }
+    const char *misplaced = misplaced_file(top);
+    if (misplaced) {
+        snprintf(s->refused, sizeof s->refused,
+                 "each exercise must lie in a folder of its own, as %s", misplaced);
         return false;
     }
     if (mkdir(s->folder, 0700) != 0) {

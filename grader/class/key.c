@@ -12,8 +12,10 @@
 
 static const char *const course[] = {"common/*.[ch]",
                                      "phase?_*/*.h",
+                                     "phase?_*/*/*.h",
                                      "solutions/*",
                                      "solutions/*/*",
+                                     "solutions/*/*/*",
                                      "grader/exercises/*/baseline.*",
                                      "emulator/cucc",
                                      "prebuilt/*",

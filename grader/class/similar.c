@@ -151,11 +151,11 @@ static void add_file(hashes *to, const char *folder, const char *name)
 static hashes known_of(const exercise *e)
 {
     char page[PATH_MAX];
-    const char *root = getenv("COURSE_ROOT"), *name = strrchr(e->file, '/') + 1;
+    const char *root = getenv("COURSE_ROOT");
     hashes known = {0};
     for (int i = 0; exercise_file(e, i); i++)
         add_file(&known, root ? root : ".", exercise_file(e, i));
-    snprintf(page, sizeof page, "docs/exercises/%.*s.md", (int)strcspn(name, "."), name);
+    snprintf(page, sizeof page, "%.*s/README.md", (int)(strrchr(e->file, '/') - e->file), e->file);
     add_file(&known, root ? root : ".", page);
     sort(&known);
     return known;

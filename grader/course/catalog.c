@@ -108,6 +108,21 @@ const char *submitted_file(const char *submission, const char *file)
     return lstat(path, &facts) == 0 ? slash + 1 : file;
 }
 
+const char *misplaced_file(const char *submission)
+{
+    char path[PATH_MAX];
+    struct stat facts;
+    for (const exercise *const *e = catalog(); *e; e++) {
+        const char *file = (*e)->file;
+        snprintf(path, sizeof path, "%s/%s", submission, file);
+        if (lstat(path, &facts) == 0) continue;
+        snprintf(path, sizeof path, "%s/%.*s%s", submission, (int)strcspn(file, "/"), file,
+                 strrchr(file, '/'));
+        if (lstat(path, &facts) == 0) return file;
+    }
+    return NULL;
+}
+
 bool exercise_has_file(const exercise *e, const char *file)
 {
     for (int i = 0; exercise_file(e, i); i++) {

@@ -74,9 +74,12 @@ int id_of(const json_t *entry);
 /** @return file i of what a student writes for it: the source, then its parts; NULL after the last
  */
 const char *exercise_file(const exercise *, int i);
-/** Where a submission has such a file: in the folder of its phase, else, where that has none, flat
- *  beside those folders. @return FILE, or what follows its folder */
+/** Where a submission has such a file: in the folder of its exercise, else, where that has none,
+ *  flat beside the folders of the phases. @return FILE, or what follows its folder */
 const char *submitted_file(const char *submission, const char *file);
+/** A file that lies in the folder of its phase, not in that of its exercise: nobody would grade it.
+ *  @return where it belongs; NULL: there is none */
+const char *misplaced_file(const char *submission);
 /** Is that one of them? */
 bool exercise_has_file(const exercise *, const char *file);
 /** Enter its parts, if it has any. @param folder that their paths are relative to */

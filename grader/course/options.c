@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|run|hint|corpus|manifest|prebuild|report|progress|\n"
+    "usage: grader grade|build|run|hint|corpus|prebuild|report|progress|\n"
     "              next|compare|watch|findings|profile|see|isolation|verify|needs|drawn|messages "
     "[EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
@@ -28,7 +28,7 @@ static const char usage[] =
     "  --reveal           show what is hidden of them\n"
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
     "  compare: --class FILE  class.json of make class\n"
-    "  report: --format F (junit, gradescope, github, summary, csv, html, markdown)\n"
+    "  report: --format F (junit, gradescope, github, summary, csv, html, markdown, grades, tests)\n"
     "  --output FILE      where the report goes (default standard output),\n"
     "                     or prebuild's libraries\n"
     "  --objects DIR      where the submission is built (default: in the build folder)\n"

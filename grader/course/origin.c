@@ -16,8 +16,8 @@ static const struct {
     const char *name, *patterns[PATTERNS];
 } parts[] = {
     {"cases", {"grader/exercises/*/cases.c", "grader/exercises/shared/*"}},
-    {"contracts", {"phase[1-5]_*/*.h", "common/*.h"}},
-    {"references", {"solutions/phase[1-5]_*/*", "grader/exercises/*/baseline.c*"}},
+    {"contracts", {"phase[1-5]_*/*.h", "phase[1-5]_*/*/*.h", "common/*.h"}},
+    {"references", {"solutions/phase[1-5]_*/*/*", "grader/exercises/*/baseline.c*"}},
     {"grader", {"grader/*.[ch]", "grader/*/*.[ch]", "grader/worker/*.py", "common/*.c"}},
     {"emulator",
      {"emulator/cucc", "emulator/*.h", "emulator/frontends/*", "emulator/include/*",
@@ -122,7 +122,7 @@ json_t *origin_modified(const options *o)
     const char *told = getenv("COURSE_COMMIT");
     if (told && *told) return json_null();
     const char *const words[] = {"status",    "--porcelain", "--",       "grader",     "common",
-                                 "solutions", "emulator",    "Makefile", "phase*/*.h", NULL};
+                                 "solutions", "emulator",    "Makefile", "phase*/*.h", "phase*/*/*.h", NULL};
     process_result r = git(o, words);
     json_t *modified = r.status == 0 ? json_boolean(r.output && *r.output) : json_null();
     free(r.output);

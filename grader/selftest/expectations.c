@@ -31,8 +31,6 @@
  *     on a gpu   a hostile one that may run on a real GPU; the others never do
  *     nvcc       it is of the code that nvcc makes: on softgpu no other compiler's is judged
  *     needs A/B  without one of these layers of isolation (sandbox.c) nothing stops it
- *
- * grader/exercises/MANIFEST has all of this in one list.
  */
 #include "selftest.h"
 
@@ -211,54 +209,4 @@ void claims_free(claim *claims, int count)
 {
     for (int i = 0; i < count; i++) close_claim(&claims[i]);
     free(claims);
-}
-
-static const char *verdict_of(const claim *c)
-{
-    if (c->kind == CLAIM_RIGHT) return "passed";
-    if (c->part == IN_BUILD) return "build_failed";
-    return c->part == IN_METRIC ? "passed, not this" : "failed";
-}
-
-/* The list of all claims, one line each. */
-static char *manifest_text(const claim *claims, int count)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    fprintf(out, "# submission | verdict | in | because | when; written by `make manifest`\n");
-    for (int i = 0; i < count; i++) {
-        const claim *c = &claims[i];
-        fprintf(out, "%s | %s | %s | %s%s%s\n", c->label, verdict_of(c), *c->name ? c->name : "all",
-                c->text, *c->condition ? " | " : "", c->condition);
-    }
-    fclose(out);
-    return text;
-}
-
-int manifest(const options *o)
-{
-    int count, bad;
-    claim *claims = claims_read(o, &count, &bad);
-    char *text = manifest_text(claims, count);
-    fputs(text, stdout);
-    free(text);
-    claims_free(claims, count);
-    return bad ? 1 : 0;
-}
-
-bool manifest_is_current(const options *o, const claim *claims, int count)
-{
-    char path[PATH_MAX];
-    char *text = manifest_text(claims, count);
-    const size_t bytes = strlen(text);
-    char *kept = calloc(1, bytes + 2);
-    snprintf(path, sizeof path, "%s/grader/exercises/MANIFEST", o->root);
-    FILE *file = fopen(path, "r");
-    const bool same =
-        file && fread(kept, 1, bytes + 1, file) == bytes && memcmp(kept, text, bytes) == 0;
-    if (file) fclose(file);
-    free(kept);
-    free(text);
-    return same;
 }

@@ -43,10 +43,6 @@ void patch_open(const options *, claim *, const char *path);
 /** Make the files of a claim that is a patch. @return false after a message */
 bool patch_apply(const options *, const claim *);
 
-/** Is grader/exercises/MANIFEST what these claims come to? */
-bool manifest_is_current(const options *, const claim *, int count);
-int manifest(const options *);
-
 /** A sentence that names a mistake, and a submission that must get it; "" where there is none. */
 typedef struct message {
     const char *from; /* pattern, finding or formula */

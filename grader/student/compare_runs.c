@@ -263,10 +263,10 @@ static json_t *shipped_reference(const options *o, const exercise *e, const json
 {
     size_t i;
     json_t *entry, *record = NULL;
-    char path[PATH_MAX + 64];
+    char folder[PATH_MAX + 64];
     if (exercise_place(e, o->backend) != ON_SOFTGPU) return NULL;
-    snprintf(path, sizeof path, "%s/docs/results/softgpu/results.json", o->root);
-    json_t *results = json_load_file(path, 0, NULL);
+    snprintf(folder, sizeof folder, "%s/docs/results/softgpu", o->root);
+    json_t *results = tables_load(folder);
     json_array_foreach(json_object_get(results, "exercises"), i, entry)
     {
         if (id_of(entry) != e->id) continue;

@@ -28,11 +28,11 @@ static int next_hint(const options *o, int id)
     return next;
 }
 
-/* The page is named as the exercise's file, with another suffix. */
 static void page_path(char path[PATH_MAX], const options *o, const exercise *e)
 {
-    const char *name = strrchr(e->file, '/') + 1;
-    snprintf(path, PATH_MAX, "%s/docs/exercises/%.*s.md", o->root, (int)strcspn(name, "."), name);
+    char page[PATH_MAX];
+    page_of(e, page);
+    snprintf(path, PATH_MAX, "%s/%s", o->root, page);
 }
 
 static bool print_section(FILE *page, int number)

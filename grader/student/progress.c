@@ -219,8 +219,7 @@ static void print_advice(const standing *s)
 
 void page_of(const exercise *e, char path[PATH_MAX])
 {
-    const char *name = strrchr(e->file, '/') + 1;
-    snprintf(path, PATH_MAX, "docs/exercises/%.*s.md", (int)strcspn(name, "."), name);
+    snprintf(path, PATH_MAX, "%.*s/README.md", (int)(strrchr(e->file, '/') - e->file), e->file);
 }
 
 static void print_next(const options *o, const standing *s)

@@ -1,8 +1,8 @@
 /*
  * watch.c: `grader watch`: grade an exercise whenever its file is saved, and go on to the next one
  * when it has passed; until q or Ctrl-C. Keys ask for a hint, the next exercise, the list, and a
- * picture of what its kernels do. inotify watches the folders of the phases, since editors replace
- * files rather than write into them, and the folder above, since others replace folders. A file
+ * picture of what its kernels do. inotify watches the exercises' folders, since editors replace
+ * files rather than write into them, and the folders above, since others replace folders. A file
  * that is saved while it is graded is graded again from the start.
  */
 #include "student.h"
@@ -20,17 +20,17 @@
 #include <unistd.h>
 
 #define SETTLE_MS     150 /* editors touch a file several times to save it once */
-#define FOLDERS_MAX   16
+#define FOLDERS_MAX   512
 #define EXERCISES_MAX 256
 
 typedef struct folder {
     int watch;     /* -1: it is not there */
-    char path[64]; /* in the submission, e.g. phase1_cpu */
+    char path[96]; /* in the submission: "", phase1_cpu, phase1_cpu/103_matmul_cpu */
 } folder;
 
 typedef struct watching {
     const options *options;
-    int notify, above; /* above: the watch of the submission */
+    int notify;
     folder folders[FOLDERS_MAX];
     int folder_count;
     const exercise *saved[EXERCISES_MAX]; /* since they were graded */
@@ -38,32 +38,60 @@ typedef struct watching {
     const exercise *at_work; /* what the child grades */
     pid_t child;             /* 0: nothing is graded */
     const exercise *current; /* what keys are about */
-    bool has_keys;
+    bool has_keys, watches; /* watches: since it has begun */
 } watching;
 
 /* ---- what is saved --------------------------------------------------------------------------- */
 
+#define OF_FILES   (IN_CLOSE_WRITE | IN_MOVED_TO)
+#define OF_FOLDERS (IN_CREATE | IN_MOVED_FROM)
+
+static void enter_files_of(watching *, const folder *);
+
 /* @return false after a message, unless it only is not there yet */
-static bool watch_path(const watching *w, folder *f)
+static bool watch_path(watching *w, folder *f)
 {
     char path[PATH_MAX];
+    const int before = f->watch;
     snprintf(path, sizeof path, "%s/%s", w->options->submission, f->path);
-    f->watch = inotify_add_watch(w->notify, path, IN_CLOSE_WRITE | IN_MOVED_TO);
-    if (f->watch >= 0 || errno == ENOENT) return true;
+    f->watch = inotify_add_watch(w->notify, path, OF_FILES | OF_FOLDERS);
+    if (f->watch >= 0 && before != f->watch) enter_files_of(w, f);
+    if (f->watch >= 0 || errno == ENOENT || errno == ENOTDIR) return true;
     fprintf(stderr, "grader: cannot watch %s: %s\n", path, strerror(errno));
     return false;
 }
 
-static bool watch_folder(watching *w, const exercise *e)
+/* The first `length` characters of a file's path are a folder. */
+static bool add_folder(watching *w, const char *file, size_t length)
 {
-    const int length = (int)strcspn(e->file, "/");
     for (int i = 0; i < w->folder_count; i++) {
-        if (!strncmp(w->folders[i].path, e->file, (size_t)length)) return true;
+        if (!strncmp(w->folders[i].path, file, length) && !w->folders[i].path[length]) return true;
     }
-    if (w->folder_count == FOLDERS_MAX) return false;
-    folder *f = &w->folders[w->folder_count++];
-    snprintf(f->path, sizeof f->path, "%.*s", length, e->file);
-    return watch_path(w, f);
+    folder *f = &w->folders[w->folder_count];
+    if (w->folder_count == FOLDERS_MAX || length >= sizeof f->path) return false;
+    w->folder_count++;
+    f->watch = -1;
+    memcpy(f->path, file, length);
+    return true;
+}
+
+/* The submission, the phase's folder, the exercise's: each before those in it. */
+static bool watch_folders_of(watching *w, const char *file)
+{
+    bool added = add_folder(w, file, 0);
+    for (const char *slash = strchr(file, '/'); added && slash; slash = strchr(slash + 1, '/')) {
+        added = add_folder(w, file, (size_t)(slash - file));
+    }
+    return added;
+}
+
+/* From the top down, so that what comes into a folder meanwhile is seen. */
+static bool watch_folders(watching *w)
+{
+    for (int i = 0; i < w->folder_count; i++) {
+        if (!watch_path(w, &w->folders[i])) return false;
+    }
+    return true;
 }
 
 static const exercise *find_file(const watching *w, const struct inotify_event *event)
@@ -93,32 +121,23 @@ static void enter_files_of(watching *w, const folder *f)
 {
     char file[PATH_MAX];
     const size_t length = strlen(f->path);
+    if (!w->watches) return;
     for (const exercise *const *e = catalog(); *e; e++) {
         snprintf(file, sizeof file, "%s/%s", w->options->submission, (*e)->file);
-        if (strncmp((*e)->file, f->path, length) != 0 || (*e)->file[length] != '/') continue;
+        if (strncmp((*e)->file, f->path, length) != 0 ||
+            strrchr((*e)->file, '/') != (*e)->file + length)
+            continue;
         if (options_want(w->options, *e) && access(file, F_OK) == 0) enter(w, *e);
-    }
-}
-
-/* A phase's folder went away, or came (back). */
-static void follow_folder(watching *w, const struct inotify_event *event)
-{
-    for (int i = 0; i < w->folder_count && event->len > 0; i++) {
-        folder *f = &w->folders[i];
-        if (strcmp(f->path, event->name) != 0) continue;
-        if (f->watch >= 0) inotify_rm_watch(w->notify, f->watch);
-        f->watch = -1;
-        if (!(event->mask & IN_MOVED_FROM) && watch_path(w, f)) enter_files_of(w, f);
     }
 }
 
 static void take_event(watching *w, const struct inotify_event *event)
 {
-    if (event->wd == w->above) {
-        follow_folder(w, event);
+    if (event->mask & IN_ISDIR) {
+        watch_folders(w); /* one went away, or came (back) */
         return;
     }
-    const exercise *e = find_file(w, event);
+    const exercise *e = event->mask & OF_FILES ? find_file(w, event) : NULL;
     if (e) enter(w, e);
 }
 
@@ -293,17 +312,17 @@ static bool watch_submission(watching *w)
         fprintf(stderr, "grader: cannot watch files: %s\n", strerror(errno));
         return false;
     }
-    w->above = inotify_add_watch(w->notify, o->submission, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM);
-    if (w->above < 0) {
+    if (access(o->submission, R_OK) != 0) {
         fprintf(stderr, "grader: cannot watch %s: %s\n", o->submission, strerror(errno));
         return false;
     }
     for (const exercise *const *e = catalog(); *e; e++) {
         if (!options_want(o, *e)) continue;
-        if (!watch_folder(w, *e)) return false;
+        if (!watch_folders_of(w, (*e)->file)) return false;
         if (!w->current) w->current = *e;
     }
-    return true;
+    w->watches = watch_folders(w);
+    return w->watches;
 }
 
 int watch(const options *o)

@@ -143,13 +143,13 @@ static void relate(char link[PATH_MAX], const char *from, const char *to)
 static bool find_page(const options *o, const json_t *exercise, char link[PATH_MAX])
 {
     char path[PATH_MAX], page[PATH_MAX], folder[PATH_MAX + 1];
-    const char *file = base_of(string_of(exercise, "file"));
+    const char *file = string_of(exercise, "file");
     const char *report = o->output ? o->output : o->results;
-    const int length = (int)strcspn(file, ".");
+    const int length = (int)(base_of(file) - file);
     if (!o->root || !report) return false;
-    snprintf(path, sizeof path, "%s/book/docs/exercises/%.*s.html", o->build, length, file);
+    snprintf(path, sizeof path, "%s/book/%.*sREADME.html", o->build, length, file);
     if (access(path, F_OK) != 0)
-        snprintf(path, sizeof path, "%s/docs/exercises/%.*s.md", o->root, length, file);
+        snprintf(path, sizeof path, "%s/%.*sREADME.md", o->root, length, file);
     if (!realpath(path, page)) return false;
     snprintf(path, sizeof path, "%.*s.", (int)(base_of(report) - report), report);
     if (!realpath(path, folder)) return false;

@@ -1,20 +1,22 @@
 /*
  * views.c: `grader report --format F --results FILE [--output FILE]`. The output is written whole
  * or not at all; without --output it goes to standard output, and a page to report.html beside
- * FILE.
+ * FILE. FILE may be a folder with the tables of a grading.
  */
 #include "views.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const view views[] = {
     {"junit", junit_view},       {"gradescope", gradescope_view},
     {"github", github_view},     {"summary", summary_view},
     {"csv", csv_view},           {"html", html_view},
-    {"markdown", markdown_view}, {"tsv", tsv_view},
+    {"markdown", markdown_view}, {"grades", grades_view},
+    {"tests", tests_view},
 };
 
 const view *view_find(const char *name)
@@ -25,12 +27,21 @@ const view *view_find(const char *name)
     return NULL;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static json_t *load(const char *path)
 {
     char why[256];
     json_error_t error;
-    json_t *results = json_load_file(path, 0, &error);
-    if (!results) {
+    const bool tables = is_folder(path);
+    json_t *results = tables ? tables_load(path) : json_load_file(path, 0, &error);
+    if (!results && tables) {
+        fprintf(stderr, "grader: %s lacks grades.tsv or tests.tsv\n", path);
+    } else if (!results) {
         fprintf(stderr, "grader: %s", error.text); /* which names a file that cannot be opened */
         if (error.line > 0) fprintf(stderr, " in %s, line %d", path, error.line);
         fputc('\n', stderr);

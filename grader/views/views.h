@@ -6,7 +6,8 @@
  *   terminal.c    the table on the terminal, and what an exercise failed of
  *   locate.c      FILE:LINE in the words of compilers
  *   escape.c      any text in XML, CSV, Markdown and GitHub's commands
- *   junit.c gradescope.c github.c csv.c markdown.c tsv.c html.c (chart.c draws for it)
+ *   junit.c gradescope.c github.c csv.c markdown.c html.c (chart.c draws for it)
+ *   tables.c      its numbers as two tables; load_tables.c makes results of them again
  *
  * Text of results may hold anything that a compiler or a student printed: it goes through escape.c,
  * never straight to the file.
@@ -30,10 +31,15 @@ typedef struct view {
 const view *view_find(const char *name);
 
 view_function junit_view, gradescope_view, github_view, summary_view, csv_view, markdown_view,
-    html_view, tsv_view;
+    html_view, grades_view, tests_view;
 
 /** The command. */
 int report(const options *);
+
+/* ---- load_tables.c --------------------------------------------------------------------------- */
+
+/** Results of grades.tsv and tests.tsv. @return NULL where the folder lacks one; the caller's */
+json_t *tables_load(const char *folder);
 
 /* ---- terminal.c ------------------------------------------------------------------------------ */
 
@@ -69,7 +75,7 @@ void put_command(FILE *, const char *text, bool property);
 
 #define QUOTE_MAX 120
 /** A line of an exercise's own file, without indentation, for a terminal.
- *  @param own as in the entry: "phase2_cuda_basics/203_vector_add.cu" @param file by any path
+ *  @param own as in the entry: "phase2_cuda_basics/203_vector_add/203_vector_add.cu" @param file by any path
  *  @return false when it is another file, or has no such line */
 bool quote_line(const char *submission, const char *own, const char *file, long number,
                 char text[QUOTE_MAX]);

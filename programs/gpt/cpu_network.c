@@ -4,7 +4,6 @@
  * checkpoints, and the same numbers up to rounding. Means, deviations and probabilities are
  * computed again on the way back, and a token that is written costs a pass over those before it.
  */
-#include "../backend/backend.h"
 #include "cpu.h"
 #include "program.h"
 #include "random.h"
@@ -15,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static device *cpu; /* on which networks are made */
+static size_t taken; /* bytes of all arrays */
 
 /* n is batch x seq, C is channels, V is vocab. */
 typedef struct gpt_activations {
-    matrix arrays;               /* [4 x gpt_params] params, grad, m, v */
-    matrix kept;                 /* [n x what a token needs] of the last pass; behind its layers: */
+    size_t floats;               /* of kept, of the largest pass so far */
+    float *kept;                 /* [n x what a token needs] of the last pass; behind its layers: */
     float *x, *lnf;              /* [n x C] each, x behind the last layer */
     float *grad_x, *rows;        /* [n x C] each */
     float *wide;                 /* [n x 4C] */
@@ -37,20 +36,22 @@ enum { X, LN1, QKV, MIXED = 5, MIDDLE, LN2, FC, GELU = 12, LAYER = 16 };
 static float *array(const gpt *net, int layer, int what)
 {
     const gpt_activations *a = net->activations;
-    return a->kept.data + ((size_t)layer * LAYER + what) * a->batch * a->seq * net->config.channels;
+    return a->kept + ((size_t)layer * LAYER + what) * a->batch * a->seq * net->config.channels;
 }
 
-static cudaError_t say(failure failed)
+static cudaError_t allocate(float **x, size_t floats)
 {
-    if (failed) fprintf(stderr, "gpt: %s\n", failed);
-    return failed ? cudaErrorMemoryAllocation : cudaSuccess;
+    *x = calloc(floats, sizeof **x);
+    if (*x) taken += floats * sizeof **x;
+    if (!*x) fprintf(stderr, "gpt: out of memory: %zu floats are wanted\n", floats);
+    return *x ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 static cudaError_t release(gpt *net)
 {
     if (!net) return cudaSuccess;
-    matrix_free(&net->activations->arrays);
-    matrix_free(&net->activations->kept);
+    free(net->params);
+    free(net->activations->kept);
     free(net);
     return cudaSuccess;
 }
@@ -59,18 +60,15 @@ static cudaError_t create(gpt **net, const gpt_config *config, const float *h_pa
 {
     const size_t n = gpt_params(config);
     gpt *made = calloc(1, sizeof *made + sizeof *made->activations);
-    if (!made) return say(refuse("out of memory"));
+    if (!made) return cudaErrorMemoryAllocation;
     made->config = *config;
     made->activations = (gpt_activations *)(made + 1);
-    matrix *arrays = &made->activations->arrays;
-    failure failed =
-        n > INT_MAX ? refuse("too many parameters") : matrix_zeros(arrays, cpu, 4, (int)n);
-    if (failed) {
-        release(made);
-        return say(failed);
+    const cudaError_t error = allocate(&made->params, 4 * n);
+    if (error) {
+        free(made);
+        return error;
     }
-    made->params = arrays->data, made->grad = made->params + n;
-    made->m = made->grad + n, made->v = made->m + n;
+    made->grad = made->params + n, made->m = made->grad + n, made->v = made->m + n;
     memcpy(made->params, h_params, n * sizeof *h_params);
     *net = made;
     return cudaSuccess;
@@ -80,14 +78,16 @@ static cudaError_t reserve(gpt *net, int batch, int seq)
 {
     gpt_activations *a = net->activations;
     const gpt_config *c = &net->config;
-    const int each = (c->layers * LAYER + 8) * c->channels + 2 * c->vocab + 2 * seq;
-    if (batch > INT_MAX / seq) return say(refuse("too large a batch"));
-    if (a->kept.rows != batch * seq || a->kept.cols != each) {
-        matrix_free(&a->kept);
-        const cudaError_t error = say(matrix_zeros(&a->kept, cpu, batch * seq, each));
-        if (error) return error;
-    }
     const size_t n = (size_t)batch * seq, width = n * c->channels;
+    const size_t floats =
+        n * ((c->layers * LAYER + 8) * c->channels + 2 * c->vocab + 2 * (size_t)seq);
+    if (floats > a->floats) {
+        free(a->kept);
+        taken -= a->floats * sizeof(float), a->floats = 0;
+        const cudaError_t error = allocate(&a->kept, floats);
+        if (error) return error;
+        a->floats = floats;
+    }
     a->batch = batch, a->seq = seq;
     a->x = array(net, c->layers, X), a->lnf = a->x + width;
     a->grad_x = a->lnf + width, a->rows = a->grad_x + width, a->wide = a->rows + width;
@@ -344,24 +344,15 @@ static void update(gpt *net, float lr, float weight_decay, float max_norm)
 
 /* ---- what 509 does --------------------------------------------------------------------------- */
 
-static cudaError_t train_steps(gpt *net, float *h_losses, const int *text, size_t count,
-                               const gpt_training *t, int steps, cudaStream_t stream)
+static cudaError_t step(gpt *net, float *h_loss, const int *text, const size_t *begins,
+                        const gpt_training *t)
 {
-    const size_t choices = count - count / 10 - (size_t)t->seq;
-    size_t *begins = malloc((size_t)t->batch * sizeof *begins);
-    cudaError_t error = begins ? cudaSuccess : say(refuse("out of memory"));
-    (void)stream;
-    for (int i = 0; i < steps && !error; i++) {
-        random_state rng = random_seed(t->seed + (unsigned long long)net->step);
-        for (int b = 0; b < t->batch; b++) begins[b] = random_below(&rng, choices);
-        error = forward(net, text, begins, t->batch, t->seq);
-        if (error) break;
-        h_losses[i] = loss(net);
-        backward(net);
-        update(net, gpt_learning_rate(t, net->step), t->weight_decay, t->max_norm);
-    }
-    free(begins);
-    return error;
+    const cudaError_t error = forward(net, text, begins, t->batch, t->seq);
+    if (error) return error;
+    *h_loss = loss(net);
+    backward(net);
+    update(net, gpt_learning_rate(t, net->step), t->weight_decay, t->max_norm);
+    return cudaSuccess;
 }
 
 /* It takes one window at a time. */
@@ -401,7 +392,7 @@ static cudaError_t generate(gpt *net, int *h_out, int count, const int *h_prompt
 {
     const int context = net->config.context, V = net->config.vocab;
     int *text = malloc(((size_t)prompt + (size_t)count) * sizeof *text);
-    cudaError_t error = text ? cudaSuccess : say(refuse("out of memory"));
+    cudaError_t error = text ? cudaSuccess : cudaErrorMemoryAllocation;
     random_state rng = random_seed(seed);
     size_t first = 0;
     (void)stream;
@@ -455,10 +446,14 @@ static cudaError_t load(gpt *net, weights_status *h_status, const void *h_file, 
     return cudaSuccess;
 }
 
-const gpt_functions *functions_on_cpu(device *d)
+static size_t bytes(void)
 {
-    static const gpt_functions functions = {create, train_steps, validate, generate,
-                                            save,   load,        release};
-    cpu = d;
+    return taken;
+}
+
+const gpt_functions *functions_on_cpu(void)
+{
+    static const gpt_functions functions = {create, step, validate, generate,
+                                            save,   load, release,  bytes};
     return &functions;
 }

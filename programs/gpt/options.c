@@ -139,8 +139,6 @@ int parse_options(options *o, int argc, char **argv, bool small)
         i++;
     }
     if (!gpt_config_is_valid(c)) return refuse("--heads", "they must divide the channels");
-    if (o->fast && o->resume)
-        return refuse("--fast", "it keeps no means of AdamW, and cannot go on from a checkpoint");
     if (o->fast && c->channels / c->heads != 64 && c->channels / c->heads != 128)
         return refuse("--fast", "heads have 64 or 128 channels there");
     t->last_lr = t->lr / 10;

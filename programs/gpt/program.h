@@ -11,23 +11,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BYTES 256 /* different tokens */
+#define BYTES      256 /* different tokens */
 
-struct device; /* of ../backend/backend.h */
+#define DEVICE_CPU (-1) /* its number; GPUs are 0, 1, ... */
+
+typedef struct device {
+    int number;
+    char name[64];
+    bool emulated; /**< by softgpu */
+} device;
+
+/** device.c: @param word cpu, gpu (the best), a number, or NULL: the best of all
+ *  @return false: it has been said why */
+bool open_device(device *, const char *word);
+size_t bytes_on_gpu(void); /**< that are taken, by whomever */
+
+/** A step of training, whose batch are the windows that begin at begins[t->batch]. It counts in
+ *  net->step. @param h_loss [1] receives the loss before the update */
+typedef cudaError_t training_step(gpt *net, float *h_loss, const int *text, const size_t *begins,
+                                  const gpt_training *t);
 
 /** What is asked of a network: 508 and 509 do it on a GPU, cpu_network.c on the CPU. */
 typedef struct gpt_functions {
     __typeof__(gpt_create) *create;
-    __typeof__(gpt_train) *train;
+    training_step *step; /**< NULL: gpt_train of 509 makes the steps */
     __typeof__(gpt_validate) *validate;
     __typeof__(gpt_generate) *generate;
     __typeof__(gpt_save) *save;
     __typeof__(gpt_load) *load;
     __typeof__(gpt_free) *release;
+    size_t (*bytes)(void); /**< of memory that is taken there */
 } gpt_functions;
 
-/** Their networks are on this device. Not every copy of the course has cpu_network.c. */
-const gpt_functions *functions_on_cpu(struct device *);
+/** steps.c: as gpt_train, by this step. */
+cudaError_t train_by_steps(training_step *, gpt *net, float *h_losses, const int *text,
+                           size_t count, const gpt_training *, int steps);
+
+/** Not every copy of the course has cpu_network.c. */
+const gpt_functions *functions_on_cpu(void);
 /** Training by 510, where the program was made with FAST=1. */
 const gpt_functions *functions_fast(void) __attribute__((weak));
 
@@ -47,7 +68,7 @@ typedef struct options {
     unsigned long long seed;
     gpt_config config;
     gpt_training training;
-    struct device *on;       /**< an open one */
+    device *on;
     const gpt_functions *of; /**< what networks do there */
 } options;
 

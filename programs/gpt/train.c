@@ -1,5 +1,4 @@
 /* train.c: a run of training, with a look at it every so many steps. */
-#include "../backend/backend.h"
 #include "cuda_check.h"
 #include "program.h"
 #include "timer.h"
@@ -33,16 +32,14 @@ static cudaError_t stretch(gpt *net, const options *o, const gpt_training *t, co
 {
     const int first = net->step;
     float validation;
-    memory_use now;
     const double began = seconds_now();
-    CUDA_CHECK(o->of->train(net, losses, text, count, t, steps, 0));
+    CUDA_CHECK(o->of->step ? train_by_steps(o->of->step, net, losses, text, count, t, steps)
+                           : gpt_train(net, losses, text, count, t, steps, 0));
     const double seconds = seconds_now() - began;
     CUDA_CHECK(o->of->validate(net, &validation, text, count, t->batch, t->seq, 0));
-    if (device_memory(o->on, &now)) return cudaErrorUnknown;
     printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.1f MiB\n", net->step,
            t->steps, mean(losses, steps), validation, (double)steps * t->batch * t->seq / seconds,
-           (double)(o->on->number == DEVICE_CPU ? now.in_use : now.bytes - now.free_bytes) /
-               (1 << 20));
+           (double)o->of->bytes() / (1 << 20));
     if (o->curve && !write_curve(o->curve, losses, first, steps, validation, begin))
         return cudaErrorUnknown;
     if (!write_checkpoint(o->of, o->checkpoint, net)) return cudaErrorUnknown;

@@ -48,7 +48,7 @@ static void print_help(void)
         "  --precision P,...      of optimized: fp32 (default), tf32, fp16\n"
         "  --batches N,...        images in a batch (default: 1); --batch N is the same\n"
         "  --size N               pixels a side (default: 224)\n"
-        "  --weights FILE         parameters (docs/exercises/504_resnet18_cpu.md has the format)\n"
+        "  --weights FILE         parameters (phase5_full_network/504_resnet18_cpu/README.md has the format)\n"
         "  --seed S               without a file: parameters from a seed (default: 1)\n"
         "  --generate FILE        write the parameters to a file, and nothing else\n"
         "  --repeats R            timed calls of a batch (default: 15), --warmup W (3) before\n"

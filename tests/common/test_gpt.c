@@ -1,7 +1,7 @@
-/* test_gpt.c: where a GPT's parameters lie (common/gpt.c). */
+/* test_gpt.c: where a GPT's parameters lie (common/gpt_layout.c). */
 #include "grader/tests.h"
 
-#include "gpt.h"
+#include "gpt_layout.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* test_resnet18.c: the table of the network (common/resnet18.c), files of weights
+/* test_resnet18.c: the table of the network (common/resnet18_layout.c), files of weights
  * (common/weights.c), and weights and images from a seed (common/resnet18_weights.c). */
 #include "grader/tests.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- resnet18.c ------------------------------------------------------------------------------ */
+/* ---- resnet18_layout.c ------------------------------------------------------------------------------ */
 
 static size_t weights_of(const resnet18_conv *c)
 {

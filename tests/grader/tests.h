@@ -19,7 +19,7 @@ Suite *suite_history(void);        /* test_history.c */
 Suite *suite_loop(void);           /* test_loop.c: student/progress, student/findings */
 Suite *suite_digits(void);         /* test_digits.c */
 Suite *suite_random(void);         /* test_random.c */
-Suite *suite_resnet18(void);       /* test_resnet18.c: common/resnet18, weights, resnet18_weights */
+Suite *suite_resnet18(void);       /* test_resnet18.c: common/resnet18_layout, weights, resnet18_weights */
 Suite *suite_gpt(void);            /* test_gpt.c */
 Suite *suite_resnet(void);         /* test_resnet_cases.c */
 Suite *suite_sizes(void);          /* test_sizes.c */

@@ -4,7 +4,7 @@
 # last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
-[ -e solutions/phase4_optimization/408_memory_pool.cu ] || { echo 'skipped: needs the solutions'; exit 0; }
+[ -e solutions/phase4_optimization/408_memory_pool/408_memory_pool.cu ] || { echo 'skipped: needs the solutions'; exit 0; }
 unset SUBMISSION EX PHASE CASE SEED DEVICE # of the make that runs this
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -50,7 +50,7 @@ without_warnings() { # by each compiler that there is
 both_answer_alike() {
     set --
     for exercise in 106 107 202 204 205 208 213 408; do
-        set -- "$@" "$objects"/solutions/phase?_*/"$exercise"_*.o
+        set -- "$@" "$objects"/solutions/phase?_*/"$exercise"_*/*.o
     done
     cuda_cc tests/programs/backend.c "$objects"/programs/backend/*.o "$@" -L"$COURSE_BUILD" -lcourse \
         -Xlinker -rpath="$COURSE_BUILD" -lcublas -lm -o "$scratch/backend" && "$scratch/backend"
@@ -68,9 +68,9 @@ as_the_page_says() {
 
 # A student's 204 that subtracts; all other exercises are the course's.
 notices_a_mistake() {
-    mkdir -p "$scratch/wrong/phase2_cuda_basics"
-    sed 's/return a + b;/return a - b;/' solutions/phase2_cuda_basics/204_elementwise.cu \
-        >"$scratch/wrong/phase2_cuda_basics/204_elementwise.cu"
+    mkdir -p "$scratch/wrong/phase2_cuda_basics/204_elementwise"
+    sed 's/return a + b;/return a - b;/' solutions/phase2_cuda_basics/204_elementwise/204_elementwise.cu \
+        >"$scratch/wrong/phase2_cuda_basics/204_elementwise/204_elementwise.cu"
     ! make BUILD="$COURSE_BUILD" cuda_demo SUBMISSION="$scratch/wrong" >"$scratch/said" 2>&1 || return 1
     cat "$scratch/said"
     grep -q 'add .*: too much' "$scratch/said"

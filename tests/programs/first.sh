@@ -1,12 +1,12 @@
 #!/bin/sh
-# first.sh: the program of docs/exercises/200_a_whole_program.md compiles without a warning, by each
+# first.sh: the program of phase2_cuda_basics/200_a_whole_program/README.md compiles without a warning, by each
 # compiler that there is, and prints on softgpu what the page says.
 set -eu
 cd "$(dirname "$0")/../.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sed -n '/^<!-- printed -->$/,/^<!-- end -->$/p' docs/exercises/200_a_whole_program.md |
+sed -n '/^<!-- printed -->$/,/^<!-- end -->$/p' phase2_cuda_basics/200_a_whole_program/README.md |
     sed '/^<!--/d; /^```$/d' >"$work/page"
 [ -s "$work/page" ]
 

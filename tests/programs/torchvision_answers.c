@@ -4,7 +4,7 @@
  *   answers generate WEIGHTS SEED               weights from a seed
  *   answers answer WEIGHTS ANSWERS BATCH SIZE   images and their logits, as a file of two arrays
  */
-#include "resnet18_cpu.h"
+#include "504_resnet18_cpu/resnet18_cpu.h"
 #include "resnet18_weights.h"
 
 #include <stdio.h>

@@ -33,9 +33,9 @@ row() { # WAY VERDICT
 
 # A student's loader that reads the first batch again and again; all other exercises are the course's.
 notices_a_mistake() {
-    mkdir -p "$scratch/wrong/phase4_optimization"
+    mkdir -p "$scratch/wrong/phase4_optimization/414_loader"
     sed 's/first = s->batch_idx \* l->batch_bytes/first = 0 * l->batch_bytes/' \
-        solutions/phase4_optimization/414_loader.cu >"$scratch/wrong/phase4_optimization/414_loader.cu"
+        solutions/phase4_optimization/414_loader/414_loader.cu >"$scratch/wrong/phase4_optimization/414_loader/414_loader.cu"
     ! train "$scratch/wrong" && row 'loader of 414' WRONG && row 'pread, one buffer' right
 }
 

@@ -58,33 +58,33 @@ side_bar_has_the_order() {
 }
 
 leads_on() {
-    sed -n '/class="related-pages"/,/<\/article>/p' "$book/docs/exercises/2b_scan_single_pass.html" | tr -d '\n' |
+    sed -n '/class="related-pages"/,/<\/article>/p' "$book/phase2_cuda_basics/2b_scan_single_pass/README.html" | tr -d '\n' |
         grep -q 'class="next-page" href="301_activations.html".*class="prev-page" href="2a_matmul_warptile.html"'
 }
 
 # Three a page, the first one shown: css does the rest.
 hints_are_folded() {
-    for page in $(grep -l '^### Hint 1' docs/exercises/*.md); do
+    for page in $(grep -l '^### Hint 1' phase?_*/*/README.md); do
         [ "$(grep -c '<details class="hint"><summary>Hint [1-3]</summary>' "$book/${page%.md}.html")" = 3 ] ||
             { echo "$page"; return 1; }
     done
 }
 
 contracts_are_there() {
-    has docs/exercises/212_matmul_transposed 'what lies between two of them stays as it is' &&
-        has docs/exercises/212_matmul_transposed 'Nothing is transposed in memory' &&
-        has docs/exercises/101_compare 'id="c.approx_equal"' &&
-        has docs/exercises/505_resnet18 'id="c.resnet18_forward"'
+    has phase2_cuda_basics/212_matmul_transposed/README 'what lies between two of them stays as it is' &&
+        has phase2_cuda_basics/212_matmul_transposed/README 'Nothing is transposed in memory' &&
+        has phase1_cpu/101_compare/README 'id="c.approx_equal"' &&
+        has phase5_full_network/505_resnet18/README 'id="c.resnet18_forward"'
 }
 
 words_are_linked() {
     has docs/glossary 'id="word-bank-conflict"' &&
-        [ "$(grep -o 'href="../glossary.html#word-warp"' "$book/docs/exercises/211_matmul_tiled.html" | wc -l)" = 1 ]
+        [ "$(grep -o 'href="../../docs/glossary.html#word-warp"' "$book/phase2_cuda_basics/211_matmul_tiled/README.html" | wc -l)" = 1 ]
 }
 
 own_results_are_there() {
-    has docs/exercises/211_matmul_tiled 'class="own failed"' &&
-        has docs/exercises/304_softmax 'class="yours"' && has README 'class="own-mark passed"'
+    has phase2_cuda_basics/211_matmul_tiled/README 'class="own failed"' &&
+        has phase3_layers/304_softmax/README 'class="yours"' && has README 'class="own-mark passed"'
 }
 
 links_lead_somewhere() {
@@ -148,9 +148,9 @@ check 'hints are folded' hints_are_folded
 check 'contracts come from the headers' contracts_are_there
 check 'words of the glossary are linked once a page' words_are_linked
 check "the student's own results are there" own_results_are_there
-check 'formulas are' has docs/exercises/304_softmax '<math'
-check 'numbers have a picture' has docs/exercises/211_matmul_tiled '<svg viewBox'
-check 'CUDA is highlighted' has docs/exercises/208_reduce '<span class="kt">__shared__'
+check 'formulas are' has phase3_layers/304_softmax/README '<math'
+check 'numbers have a picture' has phase2_cuda_basics/211_matmul_tiled/README '<svg viewBox'
+check 'CUDA is highlighted' has phase2_cuda_basics/208_reduce/README '<span class="kt">__shared__'
 check 'every link leads somewhere' links_lead_somewhere
 check 'another JSON is refused' refuses_other_json
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)

@@ -31,7 +31,7 @@ END
 chmod +x "$work/build/worker_cuda"
 export CUCC_NVCC="${NVCC:-}" NVCC="$COURSE_ROOT/emulator/cucc" CUDA_LIB="$work/build/lib" ISOLATION=off
 passed=0 failed=0
-file=phase2_cuda_basics/203_vector_add.cu
+file=phase2_cuda_basics/203_vector_add/203_vector_add.cu
 
 grade() { # FLAG...: one case of 203
     COURSE_BUILD=$work/build "$COURSE_BUILD/grader" grade --backend cuda --exercise 203 --case n=33 \

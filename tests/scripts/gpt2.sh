@@ -43,17 +43,17 @@ check 'so is the step in fp32' rows '$1 == "508 on 4g" && $2 == "fp32" && $5 == 
 check 'PyTorch, or not here' sh -c "grep -q 'PyTorch: not measured' '$scratch/gpt2.tsv' || grep -q 'PyTorch eager.*right' '$scratch/gpt2.tsv'"
 
 # No step changes anything.
-for file in solutions/phase5_full_network/510_*; do cp "$file" "$scratch"; done
-sed 's/CUDA_CHECK(update(net, lr/CUDA_CHECK(update(net, 0 * lr/' solutions/phase5_full_network/510_gpt2.cu >"$scratch/510_gpt2.cu"
+for file in solutions/phase5_full_network/510_gpt2/510_*; do cp "$file" "$scratch"; done
+sed 's/CUDA_CHECK(update(net, lr/CUDA_CHECK(update(net, 0 * lr/' solutions/phase5_full_network/510_gpt2/510_gpt2.cu >"$scratch/510_gpt2.cu"
 check 'a wrong step is measured' bench \
-    GPT2_SRC='$(foreach e,$(filter-out 510,$(GPT2)),$(wildcard solutions/phase?_*/$(e)_*.cu)) '"$scratch/510_gpt2.cu"
+    GPT2_SRC='$(foreach e,$(filter-out 510,$(GPT2)),$(wildcard solutions/phase?_*/$(e)_*/*.cu)) '"$scratch/510_gpt2.cu"
 check 'it is called wrong, and has no time' rows '$1 == 510 && $5 == "" && $9 == "WRONG"'
 
 check 'the step in fp32 is still right' rows '$1 == "508 on 4g" && $9 == "right, softgpu has no times"'
 
 layers() {
     set --
-    for exercise in 209 302 401 4g; do set -- "$@" solutions/phase?_*/"$exercise"_*.cu; done
+    for exercise in 209 302 401 4g; do set -- "$@" solutions/phase?_*/"$exercise"_*/*.cu; done
     emulator/cucc tests/programs/gpt2_layers.c bench/gpt2_layers.cu bench/gpt2_attention.cu "$@" -Icommon -Iphase2_cuda_basics \
         -Iphase3_layers -Iphase4_optimization -L"$COURSE_BUILD" -lcourse -Xlinker -rpath="$COURSE_BUILD" \
         -lm -o "$scratch/layers" && "$scratch/layers"

@@ -57,7 +57,7 @@ links_lead_somewhere() {
 }
 
 commands_exist() {
-    cat "$handout"/*.md "$handout"/docs/*.md "$handout"/docs/exercises/*.md |
+    cat "$handout"/*.md "$handout"/docs/*.md "$handout"/phase?_*/README.md "$handout"/phase?_*/*/README.md |
         grep -oE '(^|`)make [a-z][a-z0-9_.-]*[a-z0-9]' | sed 's/.* //' | sort -u >"$work/commands"
     while read -r target; do
         grep -qE "^([a-z0-9_.-]+ )*$target( [a-z0-9_.-]+)*:" "$handout/Makefile" "$handout/emulator/emulator.mk" ||
@@ -128,8 +128,8 @@ needs_in_handout >"$work/needs"
 expect 'a program takes a library for what is not written' grep -q '^prebuilt/softgpu/302.so' "$work/needs"
 expect 'also for what it is about, which 503 needs' grep -q '^prebuilt/softgpu/501.so$' "$work/needs"
 
-for file in phase1_cpu/104_matmul_cpu_ikj.c phase2_cuda_basics/206_matmul_naive.cu \
-    phase3_layers/303_linear.cu phase4_optimization/404_fusion.cu phase5_full_network/501_mnist.cu; do
+for file in phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c phase2_cuda_basics/206_matmul_naive/206_matmul_naive.cu \
+    phase3_layers/303_linear/303_linear.cu phase4_optimization/404_fusion/404_fusion.cu phase5_full_network/501_mnist/501_mnist.cu; do
     cp "solutions/$file" "$handout/$file"
 done
 in_handout "$work/timed.json" 104 >"$work/log" 2>&1
@@ -162,7 +162,7 @@ expect 'what was not made is named' grep -q '"reason": "this handout was made wi
 cp "$work/manifest" "$manifest"
 echo '# cudart: libcudart.so.0' >>"$manifest"
 expect 'another CUDA runtime is told' says 'made with libcudart.so.0' on_a_gpu
-tile=$handout/prebuilt/phase2_cuda_basics/212_tile.cuh
+tile=$handout/prebuilt/phase2_cuda_basics/212_matmul_transposed/212_tile.cuh
 cp "$tile" "$work/tile"
 echo >>"$tile"
 expect 'a damaged part is found' says '212_tile.cuh is damaged' in_handout "$work/r.json" 404

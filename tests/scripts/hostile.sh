@@ -10,8 +10,8 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
 grade() { # NAME COMMAND...
-    mkdir -p "$scratch/$1/phase1_cpu"
-    cp "grader/exercises/103_matmul_cpu/hostile/$1.c" "$scratch/$1/phase1_cpu/103_matmul_cpu.c"
+    mkdir -p "$scratch/$1/phase1_cpu/103_matmul_cpu"
+    cp "grader/exercises/103_matmul_cpu/hostile/$1.c" "$scratch/$1/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
     rm -f "$scratch/results.json"
     submission=$scratch/$1
     shift

@@ -51,9 +51,9 @@ check 'one row in a document' test "$(grep -c '^| 128 | 105 blocked |' "$scratch
 check 'and no other' test "$(grep -c '^| 128 |' "$scratch/page.md")" = 1
 
 # A product whose last sums are missing.
-sed 's/p < k;/p < k - 1;/' solutions/phase1_cpu/104_matmul_cpu_ikj.c >"$scratch/104.c"
+sed 's/p < k;/p < k - 1;/' solutions/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c >"$scratch/104.c"
 check 'a wrong rung is measured' bench bench-matmul \
-    RUNGS_C="$(echo solutions/phase1_cpu/*_matmul_*.c | sed "s|[^ ]*/104[^ ]*|$scratch/104.c|")"
+    RUNGS_C="$(echo solutions/phase1_cpu/*_matmul_*/*.c | sed "s|[^ ]*/104[^ ]*|$scratch/104.c|")"
 check 'it is called wrong, and has no speed' rows '$2 ~ /^104/ && $5 == "" && $6 == "" && $8 == "" && $10 == "WRONG"'
 
 check 'a size that is none' sh -c '"$0" 0 2>&1 | grep -q ^usage' "$COURSE_BUILD/bench_matmul"

@@ -10,8 +10,8 @@ mkdir -p "$work/submission"
 cp -r "$COURSE_BUILD"/skeletons/phase* "$work/submission"
 export SUBMISSION="$work/submission" RESULTS="$work/results.json" BACKUPS="$work/backups"
 history=$work/history.jsonl
-first=phase1_cpu/103_matmul_cpu.c kernel=phase2_cuda_basics/203_vector_add.cu
-tiled=phase2_cuda_basics/211_matmul_tiled.cu
+first=phase1_cpu/103_matmul_cpu/103_matmul_cpu.c kernel=phase2_cuda_basics/203_vector_add/203_vector_add.cu
+tiled=phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu
 passed=0 failed=0
 watcher=
 trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null' EXIT
@@ -49,7 +49,7 @@ grader progress >"$work/log" 2>&1
 expect 'nothing is started' '0 of [0-9]* exercises, 0.0 of' "$work/log"
 grader next >"$work/log" 2>&1
 expect 'the first exercise comes first' '101 compare: not started' "$work/log"
-expect 'with its page' 'docs/exercises/101_compare.md' "$work/log"
+expect 'with its page' 'phase1_cpu/101_compare/README.md' "$work/log"
 expect 'and the budget of lines' 'About [0-9]* lines' "$work/log"
 
 grader grade --exercise vector_add >"$work/log" 2>&1
@@ -122,7 +122,7 @@ grep -oE " [0-9]+/$(cat "$work/all")'" "$work/log" | tail -n 1 >"$work/last"
 expect 'and counts to the end' " $(cat "$work/all")/$(cat "$work/all")'" "$work/last"
 
 make BUILD="$COURSE_BUILD" compile_commands.json >"$work/log" 2>&1
-expect 'an editor is told of the files of students' '"file": "phase2_cuda_basics/203_vector_add.cu"' compile_commands.json
+expect 'an editor is told of the files of students' '"file": "phase2_cuda_basics/203_vector_add/203_vector_add.cu"' compile_commands.json
 
 # One file of each phase, as handed out, and a kernel; by .clangd alone in a folder of their own, and by both.
 editor=$(mktemp -d)
@@ -131,7 +131,7 @@ mkdir "$editor/emulator"
 cp -r .clangd common phase?_* "$editor"
 cp -r emulator/include "$editor/emulator"
 for phase in 1 2 3 4 5; do
-    for file in "$COURSE_BUILD"/skeletons/phase${phase}_*/[0-9]*.c*; do cp "$file" "$editor/phase${phase}_"*/; done
+    cp -r "$COURSE_BUILD"/skeletons/phase${phase}_* "$editor"
 done
 cp "solutions/$tiled" "$editor/$tiled"
 understands() { # FOLDER FILE...: clangd's own trials of refactoring count as errors; those of the code have a [name]
@@ -143,8 +143,8 @@ understands() { # FOLDER FILE...: clangd's own trials of refactoring count as er
     [ "$(grep -c 'All checks completed' "$work/log")" = $# ] && ! grep -q '\] \[' "$work/log" && echo 'no error' >>"$work/log"
 }
 if command -v clangd >/dev/null; then
-    files="$first $kernel $tiled phase3_layers/304_softmax.cu phase3_layers/layers.h phase4_optimization/402_matmul_tensorcore.cu
-        phase5_full_network/507_resnet18_optimized.cu"
+    files="$first $kernel $tiled phase3_layers/304_softmax/304_softmax.cu phase3_layers/layers.h phase4_optimization/402_matmul_tensorcore/402_matmul_tensorcore.cu
+        phase5_full_network/507_resnet18_optimized/507_resnet18_optimized.cu"
     # shellcheck disable=SC2086
     understands "$editor" $files
     expect 'an editor understands them without' 'no error' "$work/log"
@@ -172,7 +172,7 @@ for _ in $(seq 100); do grep -q watching "$work/watch.log" && break; sleep 0.1; 
 cp "solutions/$first" "$work/new" && mv "$work/new" "$SUBMISSION/$first"
 wait_for $((before + 1))
 expect 'a file that is replaced is graded' 'matmul_cpu .*passed' "$work/watch.log"
-touch "$SUBMISSION/phase1_cpu/notes.txt"
+touch "$SUBMISSION/${first%/*}/notes.txt"
 echo '#error not now' >>"$SUBMISSION/$first"
 wait_for $((before + 2))
 expect 'a file that is written is graded' 'not now' "$work/watch.log"
@@ -210,12 +210,12 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     expect 'with what a kernel prints' '^thread 1$' "$work/log"
     expect 'or why it failed' '^  failed: c\[0\] is ' "$work/log"
     grader grade --exercise 203 >"$work/log" 2>&1
-    cp solutions/phase3_layers/303_linear.cu "$SUBMISSION/phase3_layers"
+    cp solutions/phase3_layers/303_linear/303_linear.cu "$SUBMISSION/phase3_layers/303_linear"
     grader needs '501 505' >"$work/log" 2>&1
-    expect 'a program takes what is written' '^phase3_layers/303_linear.cu' "$work/log"
+    expect 'a program takes what is written' '^phase3_layers/303_linear/303_linear.cu' "$work/log"
     expect 'and nothing else of the student' '^  yours: 303$' "$work/log"
     expect 'not what failed' "^  the course's, for yours failed: 203$" "$work/log"
-    expect 'nor its own main part, as long as that is a skeleton' '^solutions/phase5_full_network/501_mnist.cu' "$work/log"
+    expect 'nor its own main part, as long as that is a skeleton' '^solutions/phase5_full_network/501_mnist/501_mnist.cu' "$work/log"
     cp "solutions/$tiled" "$SUBMISSION/$tiled"
     grader grade --exercise 211 >"$work/log" 2>&1
     expect 'what is left to a GPU is told' '([0-9]* more cases need a GPU)' "$work/log"

@@ -12,9 +12,10 @@ cat >"$scratch/grader" <<'END'
 [ ! -e "$COURSE_BUILD/broken" ] || { echo 'no device' && exit 2; }
 [ "$1" = report ] || { echo graded >>"$COURSE_BUILD/count" && exit; }
 n=$(wc -l <"$COURSE_BUILD/count")
-echo '# device of the test, commit 0'
-printf 'exercise\tname\tverdict\tnumber\twanted\n'
-printf '105\ttimes 104\t%s\t%s\t1.2\n' "$(sed -n "${n}p" "$COURSE_BUILD/verdicts")" 2.$((7 * n % 5))
+echo "# device of the test, commit 0, started at $n"
+[ "$3" = grades ] && printf 'exercise\tpoints\n' && exit
+printf 'exercise\tmetric\tkind\tverdict\tnumber\twanted\n'
+printf '105\ttimes 104\tspeed\t%s\t%s\t1.2\n' "$(sed -n "${n}p" "$COURSE_BUILD/verdicts")" 2.$((7 * n % 5))
 END
 chmod +x "$scratch/grader"
 
@@ -47,9 +48,9 @@ real_gradings_agree() {
 
 # Once it passes, eight times over it fails.
 write_wavering() {
-    mkdir -p "$scratch/wavering/phase1_cpu"
-    cat >"$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj.c" <<'END'
-#include "cpu.h"
+    mkdir -p "$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj"
+    cat >"$scratch/wavering/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c" <<'END'
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 #include <string.h>
 
 void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k)

@@ -14,8 +14,8 @@ rm -rf "$work"
 mine=$work/submission
 mkdir -p "$mine"
 cp -r "$COURSE_BUILD"/skeletons/phase* "$mine"
-product=$mine/phase2_cuda_basics/212_matmul_transposed.cu tile=$mine/phase2_cuda_basics/212_tile.cuh
-linear=phase3_layers/303_linear.cu fused=phase4_optimization/404_fusion.cu
+product=$mine/phase2_cuda_basics/212_matmul_transposed/212_matmul_transposed.cu tile=$mine/phase2_cuda_basics/212_matmul_transposed/212_tile.cuh
+linear=phase3_layers/303_linear/303_linear.cu fused=phase4_optimization/404_fusion/404_fusion.cu
 small_tiles=grader/exercises/212_matmul_transposed/right/templates_in_z.cu # it has no use for 212_tile.cuh
 passed=0 failed=0
 
@@ -51,7 +51,7 @@ expect 'a 212 that passed is in it, even where 302 is not' "^5[0-9] 8[0-9]$"
 grade 404 --case fused_17x33x65
 expect 'a tile that is as it was handed out is the course'"'"'s' '"status": "passed"'
 
-cp solutions/phase3_layers/302_bias.cu "$mine/phase3_layers"
+cp solutions/phase3_layers/302_bias/302_bias.cu "$mine/phase3_layers/302_bias"
 echo '#define MINE' >>"$tile"
 grade 303 --case forward_17x33x65
 expect 'on nothing but their own' '"prerequisites": "own"'

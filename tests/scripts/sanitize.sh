@@ -34,7 +34,7 @@ results=$build/results.json
 "$build/grader" grade --submission solutions --exercise "$exercises" --results "$results" --key "$build/key" \
     --history "$build/history.jsonl"
 "$build/grader" verify --results "$results" --key "$build/key" --submission solutions
-for format in junit gradescope github summary csv html markdown; do
+for format in junit gradescope github summary csv html markdown grades tests; do
     for file in "$results" tests/grader/views/results.json; do
         "$build/grader" report --format $format --results "$file" --history "$build/history.jsonl" >/dev/null
     done

@@ -28,7 +28,7 @@ see() { # EX SUBMISSION [FLAG...]: the page is $scratch/see/EX.html
 
 # A submission of one file: a patch of the corpus on the solution. NAME EX PATCH
 patched() {
-    file=$(cd solutions && ls phase?_*/"$2"_*.cu)
+    file=$(cd solutions && ls phase?_*/"$2"_*/*.cu)
     mkdir -p "$scratch/$1/$(dirname "$file")"
     patch -s -o "$scratch/$1/$file" "solutions/$file" "$(ls grader/exercises/"$2"_*/"$3")"
 }
@@ -115,7 +115,7 @@ banks_are_counted() {
 
 # Of the solution: 2 tiles, of which 2 barriers each.
 cells_and_barriers() {
-    first=$(line_of '__syncthreads();' solutions/phase2_cuda_basics/211_matmul_tiled.cu)
+    first=$(line_of '__syncthreads();' solutions/phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu)
     see 211 solutions &&
         shows 211 shared "From the start to barrier 1 (line $first): 2,048 cells of 2,048 written, none read." &&
         grep -qF 'phase 1 of 5' "$scratch/dom" && shows 211 time '32 warps, ' &&

@@ -111,11 +111,11 @@ END
 # Twenty distinct files, each a right 103 with a comment of its own; one student's is empty.
 hand_in() {
     for number in $(seq 20); do
-        folder=$scratch/in/student$number/phase1_cpu
+        folder=$scratch/in/student$number/phase1_cpu/103_matmul_cpu
         mkdir -p "$folder"
-        { cat solutions/phase1_cpu/103_matmul_cpu.c; echo "/* $number */"; } >"$folder/103_matmul_cpu.c"
+        { cat solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c; echo "/* $number */"; } >"$folder/103_matmul_cpu.c"
     done
-    echo 'not C' >"$scratch/in/student7/phase1_cpu/103_matmul_cpu.c"
+    echo 'not C' >"$scratch/in/student7/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
     printf '[slurm]\npartition = teaching\npoll = 1\nlimit = 2\n' >"$scratch/class.ini"
 }
 
@@ -167,7 +167,7 @@ graded_are() { # NUMBER
 }
 
 a_task_that_fails() {
-    echo '/* once more */' >>"$scratch/in/student3/phase1_cpu/103_matmul_cpu.c"
+    echo '/* once more */' >>"$scratch/in/student3/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
     touch "$scratch/broken"
     class
     status=$?

@@ -53,9 +53,9 @@ check '503, or not here' rows '$2 == "503, batches sent" && ($9 ~ /^right/ || $9
 check 'nothing is wrong' no_rows '$9 == "WRONG" || $9 == "failed"'
 
 # Adam counts its steps by twos.
-sed 's/net->step += 1;/net->step += 2;/' solutions/phase5_full_network/501_mnist.cu >"$scratch/501.cu"
+sed 's/net->step += 1;/net->step += 2;/' solutions/phase5_full_network/501_mnist/501_mnist.cu >"$scratch/501.cu"
 check 'a wrong stage is measured' bench bench-stages \
-    STAGES_SRC='$(foreach e,$(filter-out 501,$(STAGES)),$(wildcard solutions/phase?_*/$(e)_*.c solutions/phase?_*/$(e)_*.cu)) '"$scratch/501.cu"
+    STAGES_SRC='$(foreach e,$(filter-out 501,$(STAGES)),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu)) '"$scratch/501.cu"
 check 'it is called wrong, and has no time' rows '$2 == "fused" && $4 == "" && $9 == "WRONG"'
 check 'and no other' no_rows '$2 == "tiled" && $9 == "WRONG"'
 check 'a size that is none' sh -c '"$0" 0 2>&1 | grep -q ^usage' "$COURSE_BUILD/bench_stages"

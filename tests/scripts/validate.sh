@@ -52,7 +52,7 @@ check 'by dp4a and on tensor cores' rows '$2 == "413 dp4a" && $13 == "right"'
 check 'no time, and bytes' no_rows '$13 == "right" && ($6 != "not timed" || $7 <= 0 || $11 != "")'
 
 # Weights that sum to less than 1.
-sed 's|1.0f / sum;|1.0f / (sum + 0.01f);|' solutions/phase4_optimization/405_row_kernels.cu >"$scratch/405.cu"
+sed 's|1.0f / sum;|1.0f / (sum + 0.01f);|' solutions/phase4_optimization/405_row_kernels/405_row_kernels.cu >"$scratch/405.cu"
 check 'a wrong one fails the command' fails validate \
     VALIDATE_CU='$(filter-out %/405_row_kernels.cu,$(VALIDATE_SRC)) '"$scratch/405.cu"
 check 'it is called wrong' rows '$1 == "softmax" && $2 == "405" && $6 == "" && $13 == "WRONG"'

@@ -32,7 +32,7 @@ report() { # FORMAT OUTPUT [FLAG...]
 # --- the command line ---------------------------------------------------------------------------
 
 every_format() {
-    for format in junit gradescope github summary csv html markdown tsv; do
+    for format in junit gradescope github summary csv html markdown grades tests; do
         report $format "$scratch/new/$format" && [ -s "$scratch/new/$format" ] || return 1
     done
 }
@@ -49,7 +49,19 @@ page_lies_beside_the_results() {
         [ -s "$scratch/beside/report.html" ]
 }
 
+# What make grade writes into OUTPUT is what the results make; and a folder of it can be reported of.
+tables_of_a_grading() {
+    make BUILD="$COURSE_BUILD" grade SUBMISSION=solutions EX=104 RESULTS="$scratch/104.json" OUTPUT="$scratch/tables" || return 1
+    for table in grades tests; do
+        for results in "$scratch/104.json" "$scratch/tables"; do
+            "$COURSE_BUILD/grader" report --format $table --results "$results" | cmp - "$scratch/tables/$table.tsv" || return 1
+        done
+    done
+}
+
 check 'every format is written' every_format
+check 'tables of a grading' tables_of_a_grading
+check 'a folder without tables is refused' refused "$scratch" markdown
 check 'a page without OUTPUT goes beside the results' page_lies_beside_the_results
 check 'an unknown format is refused' refused $stored pdf
 check 'a missing file is refused' refused "$scratch/none.json" csv
@@ -95,9 +107,7 @@ keeps_schema() { # RESULTS
 }
 
 if command -v xmllint >/dev/null; then
-    for results in $stored docs/results/*/results.json; do
-        check "JUnit's schema, $results" keeps_schema "$results"
-    done
+    check "JUnit's schema" keeps_schema $stored
 else
     echo "skipped: JUnit's schema, which needs xmllint"
 fi
@@ -124,7 +134,7 @@ zip_has_all() {
 # One file, handed in without its folder: full points; the rest of the phase is not started.
 autograder_grades() {
     mkdir -p "$scratch/autograder/submission" &&
-        cp solutions/phase1_cpu/103_matmul_cpu.c "$scratch/autograder/submission" &&
+        cp solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c "$scratch/autograder/submission" &&
         env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
             COURSE="$COURSE_ROOT" EX='103 104' VISIBILITY=after_due_date tools/gradescope/run_autograder &&
         grep -q '"score": 10.0' "$scratch/autograder/results/results.json" &&
@@ -138,7 +148,7 @@ autograder_follows_no_link() {
         ln -s "$COURSE_ROOT/solutions/phase1_cpu" "$scratch/autograder/submission" &&
         ln -s "$COURSE_ROOT/solutions/phase1_cpu" "$scratch/autograder/submission/mine" &&
         ln -s "$COURSE_ROOT/solutions" "$scratch/autograder/submission/theirs" &&
-        ln -s "$COURSE_ROOT/solutions/phase1_cpu/103_matmul_cpu.c" "$scratch/autograder/submission" &&
+        ln -s "$COURSE_ROOT/solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c" "$scratch/autograder/submission" &&
         env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
             COURSE="$COURSE_ROOT" EX='103 104' tools/gradescope/run_autograder &&
         grep -q '"score": 0.0' "$scratch/autograder/results/results.json"

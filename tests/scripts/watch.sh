@@ -10,7 +10,7 @@ work=$COURSE_BUILD/test/watch
 rm -rf "$work"
 mkdir -p "$work/submission/phase1_cpu"
 submission=$work/submission history=$work/history.jsonl
-first=phase1_cpu/103_matmul_cpu.c second=phase1_cpu/104_matmul_cpu_ikj.c
+first=phase1_cpu/103_matmul_cpu/103_matmul_cpu.c second=phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c
 passed=0 failed=0
 watcher=
 trap '[ -z "$watcher" ] || kill -9 "$watcher" 2>/dev/null' EXIT
@@ -47,6 +47,7 @@ next() { # forget what was said
 }
 
 save() { # FILE TEXT: another content each time, as an editor that writes into the file
+    mkdir -p "$submission/${1%/*}"
     { cat "solutions/$1"; echo "/* $2 */"; } >"$submission/$1"
 }
 
@@ -54,8 +55,8 @@ start
 save "$first" new
 expect 'a file that was not there at first' 1 '103 matmul_cpu.*passed'
 next
-{ cat "solutions/$first"; echo '/* renamed */'; } >"$submission/phase1_cpu/.103.swp"
-mv "$submission/phase1_cpu/.103.swp" "$submission/$first"
+{ cat "solutions/$first"; echo '/* renamed */'; } >"$submission/${first%/*}/.103.swp"
+mv "$submission/${first%/*}/.103.swp" "$submission/$first"
 expect 'an editor that replaces the file' 2 '103 matmul_cpu.*passed'
 next
 rm "$submission/$first"
@@ -74,8 +75,8 @@ next
 save "$second" late
 expect 'and is watched' 6 '104 matmul_cpu_ikj.*passed'
 next
-echo '/* nobody looks */' >>"$submission/elsewhere/103_matmul_cpu.c"
-touch "$submission/phase1_cpu/notes.txt"
+echo '/* nobody looks */' >>"$submission/elsewhere/103_matmul_cpu/103_matmul_cpu.c"
+touch "$submission/${second%/*}/notes.txt"
 kill -9 "$watcher"
 wait "$watcher" 2>/dev/null
 start
@@ -116,7 +117,7 @@ press() { # KEY WORDS: what it brings
 
 rm -rf "$submission" "$history"
 mkdir -p "$submission/phase1_cpu" "$work/bin"
-for name in 103 104 105; do cp "$COURSE_BUILD"/skeletons/phase1_cpu/$name* "$submission/phase1_cpu"; done
+for name in 103 104 105; do cp -r "$COURSE_BUILD"/skeletons/phase1_cpu/$name* "$submission/phase1_cpu"; done
 printf '#!/bin/sh\necho "made: $*"\n' >"$work/bin/make"
 chmod +x "$work/bin/make"
 mkfifo "$work/keys"

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-#define SIZES(c) i32((int)(c)->in_channels), i32((int)(c)->in_h), i32((int)(c)->in_w)
-#define KERNEL(c)                                                                                  \
-    i32((int)(c)->kernel_h), i32((int)(c)->kernel_w), i32((int)(c)->stride), i32((int)(c)->pad)
-
 static size_t columns_size(const conv_shape *c)
 {
     return (size_t)(c->in_channels * c->kernel_h * c->kernel_w * c->out_h * c->out_w);
@@ -15,16 +11,14 @@ static size_t columns_size(const conv_shape *c)
 
 static void call_direct(argument y, argument x, argument w, argument bias, const conv_shape *c)
 {
-    call_void("conv2d_cpu", ARGS(y, x, w, bias, i32((int)c->batch), SIZES(c),
-                                 i32((int)c->out_channels), KERNEL(c)));
+    call_void("conv2d_cpu", ARGS(y, x, w, bias, CONV_SHAPE(c)));
 }
 
 static void call_im2col(argument y, argument x, argument w, argument bias, const conv_shape *c)
 {
     const size_t size = columns_size(c);
     argument scratch = out_f32("columns", f32_array(size), size);
-    call_void("conv2d_cpu_im2col", ARGS(y, scratch, x, w, bias, i32((int)c->batch), SIZES(c),
-                                        i32((int)c->out_channels), KERNEL(c)));
+    call_void("conv2d_cpu_im2col", ARGS(y, scratch, x, w, bias, CONV_SHAPE(c)));
 }
 
 /* Every case is one of both. */
@@ -65,7 +59,9 @@ static void run_direct_only(const long *shape)
 
 static void call_columns(const char *function, argument to, argument from, const conv_shape *c)
 {
-    call_void(function, ARGS(to, from, SIZES(c), KERNEL(c)));
+    call_void(function, ARGS(to, from, i32((int)c->in_channels), i32((int)c->in_h),
+                             i32((int)c->in_w), i32((int)c->kernel_h), i32((int)c->kernel_w),
+                             i32((int)c->stride), i32((int)c->pad)));
 }
 
 /* columns [(c, r, s) x (i, j)], element by element. */
@@ -158,9 +154,9 @@ static void run_timed(const char *function, const long *shape)
     const float *x = random_f32(c.x_size), *w = random_f32(c.w_size), *bias = random_f32(channels);
     float *y = f32_array(c.y_size);
     argument scratch = out_f32("columns", f32_array(size), size);
-    call_void(function, ARGS(out_f32("y", y, c.y_size), scratch, in_f32("x", x, c.x_size),
-                             in_f32("w", w, c.w_size), in_f32("bias", bias, channels), i32(1),
-                             SIZES(&c), i32((int)c.out_channels), KERNEL(&c)));
+    call_void(function,
+              ARGS(out_f32("y", y, c.y_size), scratch, in_f32("x", x, c.x_size),
+                   in_f32("w", w, c.w_size), in_f32("bias", bias, channels), CONV_SHAPE(&c)));
     if (strncmp(function, "baseline_", 9) != 0) expect_conv2d(y, x, w, bias, &c);
 }
 
@@ -181,7 +177,7 @@ static const speed_test speed[] = {
 EXERCISE(110) = {
     .id = 110,
     .name = "conv2d_cpu",
-    .file = "phase1_cpu/110_conv2d_cpu.c",
+    .file = "phase1_cpu/110_conv2d_cpu/110_conv2d_cpu.c",
     .functions = {"conv2d_cpu", "im2col_cpu", "col2im_cpu", "conv2d_cpu_im2col"},
     .prerequisites = {106},
     .baseline_file = "grader/exercises/110_conv2d_cpu/baseline.c",

@@ -318,7 +318,7 @@ static const grading_case cases[] = {
 EXERCISE(202) = {
     .id = 202,
     .name = "devices",
-    .file = "phase2_cuda_basics/202_devices.cu",
+    .file = "phase2_cuda_basics/202_devices/202_devices.cu",
     .functions = {"device_count", "device_new", "default_device", "synchronize", "zeros", "ones",
                   "from_slice", "to_vec", "tensor_release", "launch_threads", "device_words"},
     .devices = 2,

@@ -371,7 +371,7 @@ static const traffic_test traffic[] = {
 EXERCISE(205) = {
     .id = 205,
     .name = "copies",
-    .file = "phase2_cuda_basics/205_copies.cu",
+    .file = "phase2_cuda_basics/205_copies/205_copies.cu",
     .functions = {"roundtrip", "tensor_create", "tensor_to_gpu", "tensor_on_gpu", "tensor_to_cpu",
                   "tensor_free", "tensor_layer", "tensor_get", "tensor_chain"},
     .baseline_file = "grader/exercises/205_copies/baseline.cu",

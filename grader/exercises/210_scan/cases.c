@@ -2,47 +2,14 @@
  * in; the speed against a copy on the device. */
 #include "exercises/shared/scan_cases.h"
 
-static const char function[] = "exclusive_scan";
-
-static void run_random(const long *shape)
-{
-    scan_random(function, shape);
-}
-
-static void run_wrapping(const long *shape)
-{
-    scan_wrapping(function, shape);
-}
-
-static void run_ones(const long *shape)
-{
-    scan_ones(function, shape);
-}
-
-static void run_in_place(const long *shape)
-{
-    scan_in_place(function, shape);
-}
-
-static void run_twice(const long *shape)
-{
-    scan_twice(function, shape);
-}
+SCAN_RUNNERS("exclusive_scan")
 
 static const grading_case cases[] = {
-    {.name = "n=0", .run = run_random, .shape = {0}},
-    {.name = "n=1", .run = run_random, .shape = {1}},
-    {.name = "n=33", .run = run_random, .shape = {33}},
-    {.name = "ones, n=1000", .run = run_ones, .shape = {1000}},
-    {.name = "n=1023", .run = run_random, .shape = {1023}},
-    {.name = "n=1024", .run = run_random, .shape = {1024}},
-    {.name = "n=1025", .run = run_random, .shape = {1025}},
-    {.name = "any_n", .run = run_random, .shape = {2}, .most = {60000}},
+    SCAN_ROWS,
     {.name = "wrapping, n=5001", .run = run_wrapping, .shape = {5001}},
     {.name = "in_place, n=3001", .run = run_in_place, .shape = {3001}},
     {.name = "n=40001, then 2001", .run = run_twice, .shape = {40001, 2001}},
-    {.name = "n=1048577", .run = run_random, .shape = {1048577}, .once = true},
-    {.name = "n=67108867", .run = run_random, .shape = {67108867}, .where = ON_GPU, .once = true},
+    SCAN_LARGE_ROWS,
     {0},
 };
 
@@ -75,7 +42,7 @@ static const traffic_test traffic[] = {
 EXERCISE(210) = {
     .id = 210,
     .name = "scan",
-    .file = "phase2_cuda_basics/210_scan.cu",
+    .file = "phase2_cuda_basics/210_scan/210_scan.cu",
     .functions = {"exclusive_scan"},
     .baseline_file = "grader/exercises/210_scan/baseline.cu",
     .points = 15,

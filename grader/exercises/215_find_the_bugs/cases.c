@@ -222,8 +222,8 @@ static const grading_case cases[] = {
 EXERCISE(215) = {
     .id = 215,
     .name = "find_the_bugs",
-    .file = "phase2_cuda_basics/215_find_the_bugs.cu",
-    .parts = {"phase2_cuda_basics/215_find_the_bugs.answers"},
+    .file = "phase2_cuda_basics/215_find_the_bugs/215_find_the_bugs.cu",
+    .parts = {"phase2_cuda_basics/215_find_the_bugs/215_find_the_bugs.answers"},
     .answers = {"rotate_groups_kind", "rotate_groups_line", "scale_all_kind", "scale_all_line",
                 "count_digits_kind", "count_digits_line", "group_sums_kind", "group_sums_line",
                 "warp_maxima_kind", "warp_maxima_line", "gather_steps_kind", "gather_steps_line",

@@ -328,7 +328,7 @@ static const traffic_test traffic[] = {
 EXERCISE(301) = {
     .id = 301,
     .name = "activations",
-    .file = "phase3_layers/301_activations.cu",
+    .file = "phase3_layers/301_activations/301_activations.cu",
     .functions = {"relu_forward", "relu_backward", "sigmoid_forward", "sigmoid_backward",
                   "tanh_forward", "tanh_backward", "gelu_forward", "gelu_backward"},
     .baseline_file = "grader/exercises/301_activations/baseline.cu",

@@ -1,7 +1,13 @@
 /*
- * Frozen: cross-entropy from separate operations, as a library of single layers computes it. A good
- * softmax (block per row) writes the probabilities, a second kernel gathers the losses, a third
- * reads the probabilities again and turns them into the gradient. Another counts the labels.
+ * The frozen baselines of 305 and 405, with a block of 256 threads per row that walks along it two
+ * or three times, 4 bytes a thread, and reduces by halving in shared memory: the rung of 304.
+ *
+ * 305: cross-entropy from separate operations, as a library of single layers computes it. The
+ * softmax writes the probabilities, a second kernel gathers the losses, a third reads the
+ * probabilities again and turns them into the gradient. Another counts the labels.
+ *
+ * 405: baseline_*_rows are its three functions; baseline_*_copy take the same arguments and copy x
+ * to y: the roof.
  */
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -82,4 +88,60 @@ extern "C" cudaError_t baseline_softmax_cross_entropy(float *loss, float *grad_l
                                                         ignore_index);
     gradient_kernel<<<rows, BLOCK, 0, stream>>>(grad_logits, labels, classes, ignore_index);
     return cudaGetLastError();
+}
+
+/* ---- 405 ---------------------------------------------------------------------------------------
+ */
+
+/* Without beta, rmsnorm: the mean is taken for 0. */
+__global__ static void norm_kernel(float *y, const float *x, const float *gamma, const float *beta,
+                                   int cols, float eps)
+{
+    x += (size_t)blockIdx.x * cols;
+    y += (size_t)blockIdx.x * cols;
+    float mean = 0.0f, squares = 0.0f;
+    if (beta != NULL) {
+        for (int c = threadIdx.x; c < cols; c += BLOCK) mean += x[c];
+        mean = block_reduce(mean, false) / cols;
+    }
+    for (int c = threadIdx.x; c < cols; c += BLOCK) squares += (x[c] - mean) * (x[c] - mean);
+    float rstd = 1.0f / sqrtf(block_reduce(squares, false) / cols + eps);
+    for (int c = threadIdx.x; c < cols; c += BLOCK)
+        y[c] = (x[c] - mean) * rstd * gamma[c] + (beta != NULL ? beta[c] : 0.0f);
+}
+
+extern "C" cudaError_t baseline_softmax_rows(float *y, const float *x, int rows, int cols,
+                                             cudaStream_t stream)
+{
+    softmax_kernel<<<rows, BLOCK, 0, stream>>>(y, x, cols);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t baseline_layernorm_rows(float *y, const float *x, const float *gamma,
+                                               const float *beta, int rows, int cols, float eps,
+                                               cudaStream_t stream)
+{
+    norm_kernel<<<rows, BLOCK, 0, stream>>>(y, x, gamma, beta, cols, eps);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t baseline_rmsnorm_rows(float *y, const float *x, const float *gamma, int rows,
+                                             int cols, float eps, cudaStream_t stream)
+{
+    norm_kernel<<<rows, BLOCK, 0, stream>>>(y, x, gamma, NULL, cols, eps);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t baseline_softmax_copy(float *y, const float *x, int rows, int cols,
+                                             cudaStream_t stream)
+{
+    return cudaMemcpyAsync(y, x, (size_t)rows * cols * sizeof *y, cudaMemcpyDeviceToDevice, stream);
+}
+
+extern "C" cudaError_t baseline_layernorm_copy(float *y, const float *x, const float *gamma,
+                                               const float *beta, int rows, int cols, float eps,
+                                               cudaStream_t stream)
+{
+    (void)gamma, (void)beta, (void)eps;
+    return cudaMemcpyAsync(y, x, (size_t)rows * cols * sizeof *y, cudaMemcpyDeviceToDevice, stream);
 }

@@ -2,20 +2,9 @@
  * kernel with filters and columns of threads exchanged. */
 #include "exercises/shared/conv_cases.h"
 
-#include <string.h>
-
-static void call_function(const char *function, argument y, argument x, argument w, argument bias,
-                          const conv_shape *c)
-{
-    call_cuda(function,
-              ARGS(y, x, w, bias, i32((int)c->batch), i32((int)c->in_channels), i32((int)c->in_h),
-                   i32((int)c->in_w), i32((int)c->out_channels), i32((int)c->kernel_h),
-                   i32((int)c->kernel_w), i32((int)c->stride), i32((int)c->pad), stream()));
-}
-
 static void call_forward(argument y, argument x, argument w, argument bias, const conv_shape *c)
 {
-    call_function("conv2d_forward", y, x, w, bias, c);
+    conv_forward("conv2d_forward", y, x, w, bias, c);
 }
 
 CONV_RUNNERS(call_forward)
@@ -24,23 +13,11 @@ static const grading_case cases[] = {
     CONV_ROWS, CONV_ANY(6, 5, 9), CONV_LONG_ROWS, CONV_GPU_ROWS, {0},
 };
 
-/* A baseline is called on the same kind of inputs, and believed. */
-static void run_timed(const char *function, const long *shape)
-{
-    const conv_shape c = conv_shape_of(shape);
-    const size_t channels = (size_t)c.out_channels;
-    const float *x = random_f32(c.x_size), *w = random_f32(c.w_size), *bias = random_f32(channels);
-    float *y = f32_array(c.y_size);
-    call_function(function, out_f32("y", y, c.y_size), in_f32("x", x, c.x_size),
-                  in_f32("w", w, c.w_size), in_f32("bias", bias, channels), &c);
-    if (strncmp(function, "baseline_", 9) != 0) expect_conv2d(y, x, w, bias, &c);
-}
-
 static const speed_test speed[] = {
     {.metric = "times the kernel with filters fastest, 8x64x56x56 by 64 of 3x3",
      .function = "conv2d_forward",
      .baseline = "baseline_conv2d_filters_fastest",
-     .run = run_timed,
+     .run = conv_forward_timed,
      .shape = {8, 64, 56, 56, 64, 3, 3, 1, 1},
      .varied = 4,
      .where = ON_GPU,
@@ -53,7 +30,7 @@ static const speed_test speed[] = {
 static const traffic_test traffic[] = {
     {.metric = "sectors a request, 1x8x16x32 by 32 of 3x3",
      .function = "conv2d_forward",
-     .run = run_timed,
+     .run = conv_forward_timed,
      .shape = {1, 8, 16, 32, 32, 3, 3, 1, 1},
      .count = sectors_per_request,
      .bound = AT_MOST,
@@ -61,7 +38,7 @@ static const traffic_test traffic[] = {
     {.metric = "bytes moved, times fewer than with filters fastest, 1x8x16x32 by 32 of 3x3",
      .function = "conv2d_forward",
      .baseline = "baseline_conv2d_filters_fastest",
-     .run = run_timed,
+     .run = conv_forward_timed,
      .shape = {1, 8, 16, 32, 32, 3, 3, 1, 1},
      .count = moved_bytes,
      .bound = AT_LEAST,
@@ -72,7 +49,7 @@ static const traffic_test traffic[] = {
 EXERCISE(306) = {
     .id = 306,
     .name = "conv2d",
-    .file = "phase3_layers/306_conv2d.cu",
+    .file = "phase3_layers/306_conv2d/306_conv2d.cu",
     .functions = {"conv2d_forward"},
     .baseline_file = "grader/exercises/306_conv2d/baseline.cu",
     .points = 10,

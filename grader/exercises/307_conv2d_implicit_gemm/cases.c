@@ -1,21 +1,10 @@
-/* 306_conv2d.c: cases of convolution with a thread per output, and its speed against the same
- * kernel with filters and columns of threads exchanged. */
+/* 307_conv2d_implicit_gemm.c: cases of convolution as a product of matrices, and its speed against
+ * a thread per output. */
 #include "exercises/shared/conv_cases.h"
-
-#include <string.h>
-
-static void call_function(const char *function, argument y, argument x, argument w, argument bias,
-                          const conv_shape *c)
-{
-    call_cuda(function,
-              ARGS(y, x, w, bias, i32((int)c->batch), i32((int)c->in_channels), i32((int)c->in_h),
-                   i32((int)c->in_w), i32((int)c->out_channels), i32((int)c->kernel_h),
-                   i32((int)c->kernel_w), i32((int)c->stride), i32((int)c->pad), stream()));
-}
 
 static void call_gemm(argument y, argument x, argument w, argument bias, const conv_shape *c)
 {
-    call_function("conv2d_implicit_gemm", y, x, w, bias, c);
+    conv_forward("conv2d_implicit_gemm", y, x, w, bias, c);
 }
 
 CONV_RUNNERS(call_gemm)
@@ -35,23 +24,11 @@ static const grading_case cases[] = {
     {0},
 };
 
-/* A baseline is called on the same kind of inputs, and believed. */
-static void run_timed(const char *function, const long *shape)
-{
-    const conv_shape c = conv_shape_of(shape);
-    const size_t channels = (size_t)c.out_channels;
-    const float *x = random_f32(c.x_size), *w = random_f32(c.w_size), *bias = random_f32(channels);
-    float *y = f32_array(c.y_size);
-    call_function(function, out_f32("y", y, c.y_size), in_f32("x", x, c.x_size),
-                  in_f32("w", w, c.w_size), in_f32("bias", bias, channels), &c);
-    if (strncmp(function, "baseline_", 9) != 0) expect_conv2d(y, x, w, bias, &c);
-}
-
 static const speed_test speed[] = {
     {.metric = "times a thread per output, 16x128x28x28 by 128 of 3x3",
      .function = "conv2d_implicit_gemm",
      .baseline = "baseline_conv2d_direct",
-     .run = run_timed,
+     .run = conv_forward_timed,
      .shape = {16, 128, 28, 28, 128, 3, 3, 1, 1},
      .varied = 4,
      .where = ON_GPU,
@@ -65,14 +42,14 @@ static const traffic_test traffic[] = {
     {.metric = "bytes moved, times fewer than a thread per output, 2x16x16x16 by 64 of 3x3",
      .function = "conv2d_implicit_gemm",
      .baseline = "baseline_conv2d_direct",
-     .run = run_timed,
+     .run = conv_forward_timed,
      .shape = {2, 16, 16, 16, 64, 3, 3, 1, 1},
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 10.0},
     {.metric = "bank conflicts a multiply-add of a warp, 2x16x16x16 by 64 of 3x3",
      .function = "conv2d_implicit_gemm",
-     .run = run_timed,
+     .run = conv_forward_timed,
      .shape = {2, 16, 16, 16, 64, 3, 3, 1, 1},
      .count = bank_conflicts,
      .ideal = 2.0 * 64 * 16 * 16 * (16 * 3 * 3) / 32,
@@ -84,9 +61,9 @@ static const traffic_test traffic[] = {
 EXERCISE(307) = {
     .id = 307,
     .name = "conv2d_implicit_gemm",
-    .file = "phase3_layers/307_conv2d_implicit_gemm.cu",
+    .file = "phase3_layers/307_conv2d_implicit_gemm/307_conv2d_implicit_gemm.cu",
     .functions = {"conv2d_implicit_gemm"},
-    .baseline_file = "grader/exercises/307_conv2d_implicit_gemm/baseline.cu",
+    .baseline_file = "grader/exercises/306_conv2d/baseline.cu",
     .points = 10,
     .speed_points = 10,
     .cases = cases,

@@ -26,14 +26,10 @@ static argument wanted(const char *name, float *gradient, size_t count)
 static void call_backward(const char *function, const gradients *g, const float *grad_y,
                           const float *x, const float *w, const conv_shape *c)
 {
-    call_cuda(function,
-              ARGS(wanted("grad_x", g->x, c->x_size), wanted("grad_w", g->w, c->w_size),
-                   wanted("grad_bias", g->bias, (size_t)c->out_channels),
-                   in_f32("grad_y", grad_y, c->y_size), in_f32("x", x, c->x_size),
-                   in_f32("w", w, c->w_size), i32((int)c->batch), i32((int)c->in_channels),
-                   i32((int)c->in_h), i32((int)c->in_w), i32((int)c->out_channels),
-                   i32((int)c->kernel_h), i32((int)c->kernel_w), i32((int)c->stride),
-                   i32((int)c->pad), stream()));
+    call_cuda(function, ARGS(wanted("grad_x", g->x, c->x_size), wanted("grad_w", g->w, c->w_size),
+                             wanted("grad_bias", g->bias, (size_t)c->out_channels),
+                             in_f32("grad_y", grad_y, c->y_size), in_f32("x", x, c->x_size),
+                             in_f32("w", w, c->w_size), CONV_SHAPE(c), stream()));
 }
 
 /* ---- references ------------------------------------------------------------------------------ */
@@ -350,7 +346,7 @@ static const traffic_test traffic[] = {
 EXERCISE(308) = {
     .id = 308,
     .name = "conv2d_backward",
-    .file = "phase3_layers/308_conv2d_backward.cu",
+    .file = "phase3_layers/308_conv2d_backward/308_conv2d_backward.cu",
     .functions = {"conv2d_backward"},
     .baseline_file = "grader/exercises/308_conv2d_backward/baseline.cu",
     .points = 15,

@@ -456,7 +456,7 @@ static const traffic_test traffic[] = {
 EXERCISE(310) = {
     .id = 310,
     .name = "pooling",
-    .file = "phase3_layers/310_pooling.cu",
+    .file = "phase3_layers/310_pooling/310_pooling.cu",
     .functions = {"maxpool2d_forward", "maxpool2d_backward", "global_avgpool_forward",
                   "global_avgpool_backward"},
     .baseline_file = "grader/exercises/310_pooling/baseline.cu",

@@ -472,7 +472,7 @@ static const traffic_test traffic[] = {
 EXERCISE(312) = {
     .id = 312,
     .name = "embedding",
-    .file = "phase3_layers/312_embedding.cu",
+    .file = "phase3_layers/312_embedding/312_embedding.cu",
     .functions = {"embedding_forward", "embedding_backward", "residual_forward", "dropout_forward",
                   "dropout_backward"},
     .baseline_file = "grader/exercises/312_embedding/baseline.cu",

@@ -163,12 +163,9 @@ static block random_block(const long *shape)
 static void call_block(const char *function, argument y, argument residual, const block *b)
 {
     const conv_shape *c = &b->c;
-    call_cuda(function,
-              ARGS(y, in_f32("x", b->x, c->x_size), in_f32("w", b->w, c->w_size),
-                   STATISTICS(b->s, (size_t)c->out_channels), residual, i32((int)c->batch),
-                   i32((int)c->in_channels), i32((int)c->in_h), i32((int)c->in_w),
-                   i32((int)c->out_channels), i32((int)c->kernel_h), i32((int)c->kernel_w),
-                   i32((int)c->stride), i32((int)c->pad), f32(EPS), stream()));
+    call_cuda(function, ARGS(y, in_f32("x", b->x, c->x_size), in_f32("w", b->w, c->w_size),
+                             STATISTICS(b->s, (size_t)c->out_channels), residual, CONV_SHAPE(c),
+                             f32(EPS), stream()));
 }
 
 static void fused_block(const char *function, const block *b)
@@ -554,8 +551,8 @@ static const traffic_test traffic[] = {
 EXERCISE(404) = {
     .id = 404,
     .name = "fusion",
-    .file = "phase4_optimization/404_fusion.cu",
-    .includes = {"phase2_cuda_basics/212_tile.cuh"},
+    .file = "phase4_optimization/404_fusion/404_fusion.cu",
+    .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},
     .functions = {"linear_forward_fused", "conv_bn_relu", "residual_layernorm_forward"},
     .prerequisites = {212},
     .own_prerequisites = true,

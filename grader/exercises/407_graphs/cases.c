@@ -465,8 +465,8 @@ static const traffic_test traffic[] = {
 EXERCISE(407) = {
     .id = 407,
     .name = "graphs",
-    .file = "phase4_optimization/407_graphs.cu",
-    .includes = {"phase2_cuda_basics/212_tile.cuh"},
+    .file = "phase4_optimization/407_graphs/407_graphs.cu",
+    .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},
     .functions = {"step_launch", "step_graph_create", "step_graph_run", "step_graph_free",
                   "launch_overhead_ns", "linear_forward_persistent"},
     .prerequisites = {212},

@@ -620,7 +620,7 @@ static const traffic_test traffic[] = {
 EXERCISE(408) = {
     .id = 408,
     .name = "memory_pool",
-    .file = "phase4_optimization/408_memory_pool.cu",
+    .file = "phase4_optimization/408_memory_pool/408_memory_pool.cu",
     .functions = {"pool_create", "pool_alloc", "pool_free", "pool_reset", "pool_stats",
                   "pool_destroy"},
     .baseline_file = "grader/exercises/408_memory_pool/baseline.cu",

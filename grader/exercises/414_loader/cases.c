@@ -651,7 +651,7 @@ static const traffic_test traffic[] = {
 EXERCISE(414) = {
     .id = 414,
     .name = "loader",
-    .file = "phase4_optimization/414_loader.cu",
+    .file = "phase4_optimization/414_loader/414_loader.cu",
     .functions = {"loader_open", "load_batch_to_gpu", "prefetch_next_batch", "get_pinned_buffer",
                   "loader_close"},
     .baseline_file = "grader/exercises/414_loader/baseline.cu",

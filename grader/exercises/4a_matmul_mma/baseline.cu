@@ -1,5 +1,6 @@
 /*
- * The frozen baseline of 4a: the product of 402, WMMA and two stages. c is not empty.
+ * The frozen baseline of 4a, 4c, 4d, 413 and 510: the product of 402, WMMA and two stages. c is not
+ * empty.
  */
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>

@@ -4,8 +4,7 @@
  * p and grad_s are rounded to bf16 before they are multiplied, and so was out, of which D is made.
  * Equal tokens, large scores, sizes beside the tiles; its rate beside that of a product.
  * shape: batch, heads, seq, dim, causal */
-#include "exercises/shared/attention_cases.h"
-#include "exercises/shared/matmul_half_cases.h"
+#include "exercises/shared/attention_half_cases.h"
 #include "exercises/shared/norm_cases.h"
 
 #include <math.h>
@@ -13,8 +12,7 @@
 
 #define INVALID_VALUE 1
 #define SAMPLED_ROWS  24
-#define FULL_CHECK    5000000UL   /* multiplications of a product that is computed in full */
-#define BF16_ROUNDING (1.0 / 256) /* of 8 bits, the most that one is off by */
+#define FULL_CHECK    5000000UL /* multiplications of a product that is computed in full */
 
 enum { GRAD_Q, GRAD_K, GRAD_V, GRADIENTS };
 
@@ -72,13 +70,6 @@ static void sums_of_rows(gradients *g)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static argument bf16_in(const char *name, float *x, size_t count, unsigned shift)
-{
-    const void *halves = upper_halves(x, count);
-    return shift ? shifted(in_bytes(name, halves, 2 * count), shift)
-                 : in_of(ELEMENT_BF16, name, halves, count);
-}
-
 static argument bf16_out(gradients *g, int i, unsigned shift)
 {
     g->grad[i] = array_of(ELEMENT_BF16, g->a.size);
@@ -90,17 +81,17 @@ static gradients backward(attention a, unsigned shift, void (*leave)(gradients *
     const size_t size = a.size;
     gradients g = {.a = a, .grad_out = random_f32(size), .out = f32_array(size)};
     g.lse = f32_array(a.rows), g.d = f64_array(a.rows), g.d_size = f64_array(a.rows);
-    const argument q = bf16_in("q", a.q, size, shift), k = bf16_in("k", a.k, size, 3 * shift);
-    const argument v = bf16_in("v", a.v, size, shift);
+    const argument q = attention_half_in("q", a.q, size, shift),
+                   k = attention_half_in("k", a.k, size, 3 * shift);
+    const argument v = attention_half_in("v", a.v, size, shift);
     leave(&g); /* of what q, k and v are now */
-    const argument out = bf16_in("out", g.out, size, 5 * shift);
-    const argument grad_out = bf16_in("grad_out", g.grad_out, size, shift);
+    const argument out = attention_half_in("out", g.out, size, 5 * shift);
+    const argument grad_out = attention_half_in("grad_out", g.grad_out, size, shift);
     sums_of_rows(&g);
     call_cuda("attention_flash2_backward",
               ARGS(bf16_out(&g, GRAD_Q, shift), bf16_out(&g, GRAD_K, 3 * shift),
                    bf16_out(&g, GRAD_V, shift), grad_out, out, in_f32("lse", g.lse, a.rows), q, k,
-                   v, i32((int)a.batch), i32((int)a.heads), i32((int)a.seq), i32((int)a.dim),
-                   i32((int)a.causal), f32(a.scale), stream()));
+                   v, ATTENTION_SHAPE(&a)));
     return g;
 }
 
@@ -179,15 +170,13 @@ static sum_row row_at(sum_row s, size_t at)
     return (sum_row){s.want + at, s.bound + at, s.constant + at};
 }
 
-/* All rows of small arrays, else some, the last among them. */
 static void expect_gradients(const gradients *g)
 {
     const attention *a = &g->a;
     if (a->size == 0) return;
     const size_t dim = (size_t)a->dim;
-    const bool all = a->size * (size_t)a->seq <= FULL_CHECK;
-    const size_t count = all ? a->rows : SAMPLED_ROWS;
-    int *rows = random_i32(count, 0, (int)a->rows);
+    size_t count;
+    const int *rows = attention_rows(a, FULL_CHECK, SAMPLED_ROWS, &count);
     sum_row s[GRADIENTS];
     uint16_t *got[GRADIENTS];
     for (int i = 0; i < GRADIENTS; i++) {
@@ -195,7 +184,7 @@ static void expect_gradients(const gradients *g)
         got[i] = array_of(ELEMENT_BF16, count * dim);
     }
     for (size_t n = 0; n < count; n++) {
-        const size_t row = all ? n : n == 0 ? a->rows - 1 : (size_t)rows[n];
+        const size_t row = (size_t)rows[n];
         row_of_query(g, row_at(s[GRAD_Q], n * dim), row);
         row_of_key(g, row_at(s[GRAD_K], n * dim), row_at(s[GRAD_V], n * dim), row);
         for (int i = 0; i < GRADIENTS; i++)
@@ -208,7 +197,7 @@ static void expect_gradients(const gradients *g)
     }
 }
 
-static void call_and_check(attention a, unsigned shift)
+static void check(attention a, unsigned shift)
 {
     const gradients g = backward(a, shift, forward);
     expect_gradients(&g);
@@ -216,33 +205,13 @@ static void call_and_check(attention a, unsigned shift)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-static void run(const long *shape)
-{
-    call_and_check(random_attention(shape), 0);
-}
-
-static void run_misaligned(const long *shape)
-{
-    call_and_check(random_attention(shape), 2);
-}
-
-static void run_empty(const long *shape)
-{
-    static const long full[] = {1, 2, 5, 64, 0};
-    run(shape);
-    run(full);
-}
+ATTENTION_HALF_RUNNERS(check)
 
 static void run_other_scale(const long *shape)
 {
     attention a = random_attention(shape);
     a.scale *= -1.7f;
-    call_and_check(a, 0);
-}
-
-static void run_large_scores(const long *shape)
-{
-    call_and_check(large_scores(shape), 0);
+    check(a, 0);
 }
 
 /* All scores far below 0: what lies beyond the last key has a score of 0. */
@@ -254,7 +223,7 @@ static void run_low_scores(const long *shape)
         a.q[i] = i % (size_t)a.dim == 0 ? 50.0f : a.q[i] / 16;
         a.k[i] = i % (size_t)a.dim == 0 ? -50.0f : a.k[i] / 4;
     }
-    call_and_check(a, 0);
+    check(a, 0);
 }
 
 /* Equal tokens: all keys get the same weight, and neither queries nor keys a gradient. */
@@ -266,7 +235,7 @@ static void run_equal_tokens(const long *shape)
         a.k[i] = a.k[i % (size_t)a.dim];
         a.v[i] = a.v[i % (size_t)a.dim];
     }
-    call_and_check(a, 0);
+    check(a, 0);
 }
 
 static void forward_with_nan(gradients *g)
@@ -319,11 +288,7 @@ static const grading_case cases[] = {
     {.name = "any seq, 64", .run = run, .shape = {1, 1, 1, 64, 0}, .most = {2, 2, 100, 64, 1}},
     {.name = "any seq, 128", .run = run, .shape = {1, 1, 1, 128, 0}, .most = {2, 2, 70, 128, 1}},
     LONG_ROW("causal 1x1x300x64", run, 1, 1, 300, 64, 1),
-    LONG_ROW("1x257x1x64", run, 1, 257, 1, 64, 0),
-    {.name = "empty, 0x2x5x64", .run = run_empty, .shape = {0, 2, 5, 64, 0}},
-    {.name = "empty, 2x0x5x128", .run = run_empty, .shape = {2, 0, 5, 128, 0}},
-    {.name = "empty, 2x2x0x64", .run = run_empty, .shape = {2, 2, 0, 64, 1}},
-    {.name = "refused: dim is neither 64 nor 128", .run = run_refused, .shape = {1, 1, 2, 64, 0}},
+    ATTENTION_HALF_ROWS,
     {.name = "misaligned, 64", .run = run_misaligned, .shape = {1, 2, 66, 64, 1}},
     {.name = "misaligned, 128", .run = run_misaligned, .shape = {1, 1, 40, 128, 0}},
     {.name = "another scale", .run = run_other_scale, .shape = {1, 1, 70, 64, 1}},
@@ -353,10 +318,6 @@ static const grading_case cases[] = {
 
 /* ---- speed and counts ------------------------------------------------------------------------ */
 
-#define HEADS 32
-#define SEQ   8192
-#define SIDE  4096 /* of the product beside it, whose rows are proportional to the heads */
-
 static void run_counted(const char *function, const long *shape)
 {
     (void)function;
@@ -366,11 +327,7 @@ static void run_counted(const char *function, const long *shape)
 /* The keys of a head are equal, so that a forward pass of such a size takes no time here. */
 static void run_timed(const char *function, const long *shape)
 {
-    const long product[] = {shape[1] * SIDE / HEADS, SIDE, SIDE};
-    if (strncmp(function, "baseline_", 9) == 0) {
-        half_timed(function, product);
-        return;
-    }
+    if (attention_half_baseline(function, shape)) return;
     attention a = random_attention(shape);
     const size_t head = (size_t)(a.seq * a.dim);
     for (size_t i = 0; i < a.size; i++) a.k[i] = a.k[i - i % head + i % (size_t)a.dim];
@@ -378,31 +335,10 @@ static void run_timed(const char *function, const long *shape)
     expect_gradients(&g);
 }
 
-/* Rates of arithmetic: five products, and half of the scores are not needed. The baseline's is
- * known by the bytes of its three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times the rate of 402, causal 1x32x8192x128",
-     .function = "attention_flash2_backward",
-     .baseline = "baseline_matmul_tensorcore",
-     .run = run_timed,
-     .shape = {1, HEADS, SEQ, 128, 1},
-     .varied = 1,
-     .where = ON_GPU,
-     .threshold = 1.1, /* 0.7 of FlashAttention-2 */
-     .work = 5.0 * SEQ * SEQ * 128 * HEADS,
-     .baseline_work = 2.0 * SIDE * SIDE * SIDE,
-     .flop = 5.0 * SEQ * SEQ * 128 * HEADS,
-     .precision = IN_HALF,
-     .capability = 90,
-     .peer_share = 0.04,
-     .peer_bytes = 4096.0 * 4096 * (2 + 2 + 4)},
+    ATTENTION_HALF_SPEED("attention_flash2_backward", 5, 1.1), /* 0.7 of FlashAttention-2 */
     {0},
 };
-
-static double footprint(const device_counts *c)
-{
-    return (double)c->footprint;
-}
 
 #define COUNTED  256                                       /* queries, of one head of 64 */
 #define PRODUCTS (5 * 2.0 * COUNTED * COUNTED * 64 / 4096) /* five, of instructions */
@@ -428,7 +364,7 @@ static const traffic_test traffic[] = {
      .function = "attention_flash2_backward",
      .run = run_counted,
      .shape = {1, 1, 384, 64, 0},
-     .count = footprint,
+     .count = footprint_bytes,
      .ideal = 384.0 * (8 * 64 * 2 + 4),
      .bound = AT_MOST,
      .wanted = 2.5},
@@ -453,8 +389,8 @@ static const traffic_test traffic[] = {
 EXERCISE(4d) = {
     .id = CHALLENGE(4, 'd'),
     .name = "flash_attention2_backward",
-    .file = "phase4_optimization/4d_flash_attention2_backward.cu",
-    .includes = {"phase4_optimization/4c_tile.cuh"},
+    .file = "phase4_optimization/4d_flash_attention2_backward/4d_flash_attention2_backward.cu",
+    .includes = {"phase4_optimization/4c_flash_attention2/4c_tile.cuh"},
     .functions = {"attention_flash2_backward"},
     .prerequisites = {CHALLENGE(4, 'c')},
     .own_prerequisites = true,

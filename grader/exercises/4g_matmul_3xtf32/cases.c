@@ -5,36 +5,17 @@
 
 #include <math.h>
 
-static const char function[] = "matmul_3xtf32";
-
-static void run_exact(const long *shape)
-{
-    matmul_exact(function, shape);
-}
-
-static void run_random(const long *shape)
-{
-    matmul_random(function, shape);
-}
-
-static void run_misaligned(const long *shape)
-{
-    matmul_misaligned(function, shape);
-}
-
-static void run_zero_times_infinity(const long *shape)
-{
-    matmul_zero_times_infinity(function, shape);
-}
+MATMUL_RUNNERS_BUT_NAN("matmul_3xtf32")
 
 /* c of two matrices, all of which were written. */
 static float *multiply(const float *a, const float *b, const long *shape)
 {
     const long m = shape[0], n = shape[1], k = shape[2];
     float *c = f32_array((size_t)(m * n));
-    call_cuda(function, ARGS(out_f32("c", c, (size_t)(m * n)), in_f32("a", a, (size_t)(m * k)),
-                             in_f32("b", b, (size_t)(k * n)), i32((int)m), i32((int)n), i32((int)k),
-                             stream()));
+    call_cuda("matmul_3xtf32",
+              ARGS(out_f32("c", c, (size_t)(m * n)), in_f32("a", a, (size_t)(m * k)),
+                   in_f32("b", b, (size_t)(k * n)), i32((int)m), i32((int)n), i32((int)k),
+                   stream()));
     return c;
 }
 
@@ -152,7 +133,7 @@ static const traffic_test traffic[] = {
 EXERCISE(4g) = {
     .id = CHALLENGE(4, 'g'),
     .name = "matmul_3xtf32",
-    .file = "phase4_optimization/4g_matmul_3xtf32.cu",
+    .file = "phase4_optimization/4g_matmul_3xtf32/4g_matmul_3xtf32.cu",
     .functions = {"matmul_3xtf32"},
     .prerequisites = {401},
     .baseline_file = "grader/exercises/2a_matmul_warptile/baseline.cu",

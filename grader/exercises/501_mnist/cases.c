@@ -222,7 +222,7 @@ static const grading_case cases[] = {
 EXERCISE(501) = {
     .id = 501,
     .name = "mnist",
-    .file = "phase5_full_network/501_mnist.cu",
+    .file = "phase5_full_network/501_mnist/501_mnist.cu",
     .functions = {"mlp_create", "mlp_train_batch", "mlp_predict", "mlp_get_params", "mlp_free",
                   "train_mnist"},
     .prerequisites = {208, 301, 303, 305, 314, 404},

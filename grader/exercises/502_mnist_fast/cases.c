@@ -375,7 +375,7 @@ static const traffic_test traffic[] = {
 EXERCISE(502) = {
     .id = 502,
     .name = "mnist_fast",
-    .file = "phase5_full_network/502_mnist_fast.cu",
+    .file = "phase5_full_network/502_mnist_fast/502_mnist_fast.cu",
     .functions = {"mlp_fast_create", "mlp_fast_train_epoch", "mlp_fast_get_params",
                   "mlp_fast_free"},
     .host_copies = true,

@@ -181,7 +181,7 @@ static const speed_test speed[] = {
 EXERCISE(504) = {
     .id = 504,
     .name = "resnet18_cpu",
-    .file = "phase5_full_network/504_resnet18_cpu.c",
+    .file = "phase5_full_network/504_resnet18_cpu/504_resnet18_cpu.c",
     .functions = {"resnet18_load", "resnet18_create_cpu", "resnet18_forward_cpu",
                   "resnet18_free_cpu"},
     .prerequisites = {106, 110},

@@ -3,7 +3,7 @@
  * launch for each layer. Nothing is copied, and what lies between the layers has a place that is
  * kept from call to call: only the first one allocates it.
  */
-#include "resnet18.h"
+#include "resnet18_layout.h"
 #include <cuda_runtime.h>
 
 /* Square images and kernels. */

@@ -429,7 +429,7 @@ static const traffic_test traffic[] = {
 EXERCISE(505) = {
     .id = 505,
     .name = "resnet18",
-    .file = "phase5_full_network/505_resnet18.cu",
+    .file = "phase5_full_network/505_resnet18/505_resnet18.cu",
     .functions = {"resnet18_create", "resnet18_forward", "resnet18_classify",
                   "resnet18_device_bytes", "resnet18_free"},
     .prerequisites = {203, 301, 303, 307, 309, 310},

@@ -2,7 +2,7 @@
  * that knows how long it took (sweep_plan.h). */
 #include "correctness/case.h"
 
-#include "sweep.h"
+#include "506_sweep/sweep.h"
 #include "sweep_plan.h"
 
 #include <math.h>
@@ -299,7 +299,7 @@ static const grading_case cases[] = {
 EXERCISE(506) = {
     .id = 506,
     .name = "sweep",
-    .file = "phase5_full_network/506_sweep.cu",
+    .file = "phase5_full_network/506_sweep/506_sweep.cu",
     .functions = {"sweep"},
     .host_copies = true,
     .points = 15,

@@ -2,7 +2,7 @@
  * The frozen baseline of 507: ResNet-18 in fp32 as 505 has it, layer by layer: implicit GEMM with
  * 4 x 4 outputs a thread, batch normalization, addition and ReLU each in a kernel of its own, NCHW.
  */
-#include "resnet18.h"
+#include "resnet18_layout.h"
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * checkpoint; checkpoints that are damaged; and writing, against a network that reads everything
  * anew for each token. */
 #include "exercises/shared/gpt/gpt_cases.h"
-#include "resnet18_cpu.h"
+#include "504_resnet18_cpu/resnet18_cpu.h"
 #include "weights.h"
 
 #include <math.h>
@@ -598,7 +598,7 @@ static const grading_case cases[] = {
 EXERCISE(509) = {
     .id = 509,
     .name = "char_gpt",
-    .file = "phase5_full_network/509_char_gpt.cu",
+    .file = "phase5_full_network/509_char_gpt/509_char_gpt.cu",
     .functions = {"gpt_learning_rate", "gpt_train", "gpt_validate", "gpt_generate", "gpt_save",
                   "gpt_load"},
     .prerequisites = {301, 303, 304, 311, 312, 508},

@@ -2,7 +2,7 @@
  * The frozen baseline of 511: the layers one by one, each a launch or two, a thread per output.
  * It has memory of its own for what lies between the layers: 64 MB, which its first call allocates.
  */
-#include "autoencoder.h"
+#include "511_autoencoder/autoencoder.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>

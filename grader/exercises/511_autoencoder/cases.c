@@ -1,7 +1,7 @@
 /* 511_autoencoder.c: both forward passes against a reference in double, every switch on and off and
  * what it changes, launches and bytes of the fused one, and its time against the layers one by one.
  * shape: batch, options, values */
-#include "autoencoder.h"
+#include "511_autoencoder/autoencoder.h"
 #include "correctness/case.h"
 
 #include <math.h>
@@ -381,7 +381,7 @@ static const traffic_test traffic[] = {
 EXERCISE(511) = {
     .id = 511,
     .name = "autoencoder",
-    .file = "phase5_full_network/511_autoencoder.cu",
+    .file = "phase5_full_network/511_autoencoder/511_autoencoder.cu",
     .functions = {"sae_forward", "sae_forward_fused"},
     .prerequisites = {301, 303, 311},
     .own_prerequisites = true,

@@ -302,7 +302,7 @@ static const grading_case cases[] = {
 EXERCISE(512) = {
     .id = 512,
     .name = "torch_ops",
-    .file = "phase5_full_network/512_torch_ops.py",
+    .file = "phase5_full_network/512_torch_ops/512_torch_ops.py",
     .functions = {"matmul", "layernorm", "layernorm_backward", "flash_attention",
                   "flash_attention_backward", "moe", "register_ops"},
     .prerequisites = {401, 311, 313, 409, 411, 412},

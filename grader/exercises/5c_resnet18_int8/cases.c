@@ -653,7 +653,7 @@ static const traffic_test traffic[] = {
 EXERCISE(5c) = {
     .id = CHALLENGE(5, 'c'),
     .name = "resnet18_int8",
-    .file = "phase5_full_network/5c_resnet18_int8.cu",
+    .file = "phase5_full_network/5c_resnet18_int8/5c_resnet18_int8.cu",
     .functions = {"resnet18_create_int8", "resnet18_forward_int8", "resnet18_scales_int8",
                   "resnet18_device_bytes_int8", "resnet18_free_int8"},
     .prerequisites = {303, 307, 309, 310},

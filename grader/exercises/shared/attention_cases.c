@@ -109,6 +109,16 @@ void reference_attention_row(attention_row *r, const attention *a, size_t row)
     row_of(r, a, row, NONE);
 }
 
+int *attention_rows(const attention *a, size_t full_check, size_t sampled, size_t *count)
+{
+    const bool all = a->size * (size_t)a->seq <= full_check;
+    *count = all ? a->rows : sampled;
+    int *rows = random_i32(*count, 0, (int)a->rows);
+    for (size_t i = 0; i < *count && all; i++) rows[i] = (int)i;
+    rows[*count - 1] = (int)a->rows - 1;
+    return rows;
+}
+
 double roundings_of_row(const attention_row *r, const attention *a)
 {
     return 5.0 * drift_of(a->seq) + 2.0 * r->blur;
@@ -197,17 +207,6 @@ static void suspect_attention(const float *out, const double *want, const attent
             off_by_a_factor(out, want, count, (size_t)a->dim));
 }
 
-/* All rows of a small array, else some, the last among them. @param count receives how many */
-static int *looked_at(const attention *a, size_t *count)
-{
-    const bool all = a->size * (size_t)a->seq <= FULL_CHECK;
-    *count = all ? a->rows : SAMPLED_ROWS;
-    int *rows = random_i32(*count, 0, (int)a->rows);
-    for (size_t i = 0; i < *count && all; i++) rows[i] = (int)i;
-    rows[*count - 1] = (int)a->rows - 1;
-    return rows;
-}
-
 static void expect_rows(const float *out, const float *lse, const attention *a, const int *rows,
                         size_t count)
 {
@@ -238,6 +237,6 @@ void expect_attention(const float *out, const float *lse, const attention *a)
 {
     if (a->size == 0) return;
     size_t count;
-    const int *rows = looked_at(a, &count);
+    const int *rows = attention_rows(a, FULL_CHECK, SAMPLED_ROWS, &count);
     expect_rows(out, lse, a, rows, count);
 }

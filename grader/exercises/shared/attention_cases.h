@@ -38,6 +38,10 @@ typedef struct attention_row {
 attention_row new_attention_row(const attention *);
 void reference_attention_row(attention_row *, const attention *, size_t row);
 
+/** Which rows are looked at: all of them where a reference in full costs at most so many
+ *  multiplications, else `sampled` of them, the last one too. @param count receives how many */
+int *attention_rows(const attention *, size_t full_check, size_t sampled, size_t *count);
+
 /** How far a weight may be off, in parts of it: a score that is off by e changes its weight by the
  *  factor 1 + e, the sum by as much, and a long sum drifts. Times FP32_SUM_TOLERANCE. */
 double roundings_of_row(const attention_row *, const attention *);

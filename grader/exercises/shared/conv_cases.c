@@ -2,6 +2,7 @@
 
 #include "correctness/case.h"
 #include <math.h>
+#include <string.h>
 
 static long out_size(long in, long kernel, long stride, long pad)
 {
@@ -193,4 +194,23 @@ void conv_nan(conv_caller *call, const long *shape)
     w[(c.kernel_h / 2) * c.kernel_w + c.kernel_w / 2] = -INFINITY; /* of the first filter */
     bias[filters - 1] = NAN;
     call_and_check(call, x, w, bias, &c);
+}
+
+/* ---- the forward pass alone ------------------------------------------------------------------ */
+
+void conv_forward(const char *function, argument y, argument x, argument w, argument bias,
+                  const conv_shape *c)
+{
+    call_cuda(function, ARGS(y, x, w, bias, CONV_SHAPE(c), stream()));
+}
+
+void conv_forward_timed(const char *function, const long *shape)
+{
+    const conv_shape c = conv_shape_of(shape);
+    const size_t channels = (size_t)c.out_channels;
+    const float *x = random_f32(c.x_size), *w = random_f32(c.w_size), *bias = random_f32(channels);
+    float *y = f32_array(c.y_size);
+    conv_forward(function, out_f32("y", y, c.y_size), in_f32("x", x, c.x_size),
+                 in_f32("w", w, c.w_size), in_f32("bias", bias, channels), &c);
+    if (strncmp(function, "baseline_", 9) != 0) expect_conv2d(y, x, w, bias, &c);
 }

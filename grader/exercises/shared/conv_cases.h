@@ -17,6 +17,12 @@ typedef struct conv_shape {
 
 conv_shape conv_shape_of(const long *shape);
 
+/** The nine numbers of a call. */
+#define CONV_SHAPE(c)                                                                              \
+    i32((int)(c)->batch), i32((int)(c)->in_channels), i32((int)(c)->in_h), i32((int)(c)->in_w),    \
+        i32((int)(c)->out_channels), i32((int)(c)->kernel_h), i32((int)(c)->kernel_w),             \
+        i32((int)(c)->stride), i32((int)(c)->pad)
+
 /** y and scale, the sums of the absolute terms: [batch x out_channels x out_h x out_w]. The outputs
  *  of large convolutions are computed on all cores. @param bias or NULL */
 void reference_conv2d(double *y, double *scale, const float *x, const float *w, const float *bias,
@@ -28,6 +34,12 @@ void expect_conv2d(const float *y, const float *x, const float *w, const float *
 /** Makes the call: `y` first, then the arguments that the contract has before x, x, w and bias (or
  *  NULL), the nine numbers. */
 typedef void conv_caller(argument y, argument x, argument w, argument bias, const conv_shape *);
+
+/** The call of 306 and 307, which have one contract. */
+void conv_forward(const char *function, argument y, argument x, argument w, argument bias,
+                  const conv_shape *);
+/** ... timed or counted. A baseline is called on the same kind of inputs, and believed. */
+void conv_forward_timed(const char *function, const long *shape);
 
 /** Random images and filters. */
 void conv_random(conv_caller *, const long *shape, bool with_bias);

@@ -79,6 +79,14 @@ void matmul_by_threads_special(const char *function, const long *shape);
 
 /** What the rows above call, for one function. */
 #define MATMUL_RUNNERS(function)                                                                   \
+    MATMUL_RUNNERS_BUT_NAN(function)                                                               \
+    static void run_nan(const long *shape)                                                         \
+    {                                                                                              \
+        matmul_nan(function, shape);                                                               \
+    }
+
+/** All but run_nan, where a file has one of its own. */
+#define MATMUL_RUNNERS_BUT_NAN(function)                                                           \
     static void run_exact(const long *shape)                                                       \
     {                                                                                              \
         matmul_exact(function, shape);                                                             \
@@ -86,10 +94,6 @@ void matmul_by_threads_special(const char *function, const long *shape);
     static void run_random(const long *shape)                                                      \
     {                                                                                              \
         matmul_random(function, shape);                                                            \
-    }                                                                                              \
-    static void run_nan(const long *shape)                                                         \
-    {                                                                                              \
-        matmul_nan(function, shape);                                                               \
     }                                                                                              \
     static void run_zero_times_infinity(const long *shape)                                         \
     {                                                                                              \

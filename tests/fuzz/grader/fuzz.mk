@@ -15,8 +15,8 @@ $(BUILD)/fuzz_%: $(BUILD)/obj/grader/tests/fuzz/grader/fuzz_%.o $(FUZZED_O) $(BU
 	    -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)
 
 # weights fuzzes a solution, with what that calls.
-$(BUILD)/fuzz_weights $(BUILD)/replay_weights: $(call objects,grader,solutions/phase5_full_network/504_resnet18_cpu.c \
-    solutions/phase1_cpu/110_conv2d_cpu.c solutions/phase1_cpu/106_matmul_cpu_vectorized.c)
+$(BUILD)/fuzz_weights $(BUILD)/replay_weights: $(call objects,grader,solutions/phase5_full_network/504_resnet18_cpu/504_resnet18_cpu.c \
+    solutions/phase1_cpu/110_conv2d_cpu/110_conv2d_cpu.c solutions/phase1_cpu/106_matmul_cpu_vectorized/106_matmul_cpu_vectorized.c)
 
 # Without a fuzzer: every compiler can build it.
 $(FUZZ_NAMES:%=$(BUILD)/replay_%): $(BUILD)/replay_%: $(BUILD)/obj/grader/tests/fuzz/grader/fuzz_%.o $(REPLAY_O) \

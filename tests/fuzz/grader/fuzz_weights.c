@@ -1,7 +1,7 @@
 /* fuzz_weights.c: any bytes as a file of weights, and a good one with other bytes in its header and
  * its table, for the solution of 504: it answers, and reads nothing outside. */
 #include "fuzz.h"
-#include "resnet18_cpu.h"
+#include "504_resnet18_cpu/resnet18_cpu.h"
 #include "resnet18_weights.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ static void start(void)
     snprintf(real, sizeof real, "%s/libcourse.so", course.build);
     snprintf(here, sizeof here, "%s/libcourse.so", folder);
     ck_assert_int_eq(symlink(real, here), 0);
-    snprintf(file, sizeof file, "%s/phase1_cpu/103_matmul_cpu.c", folder);
+    snprintf(file, sizeof file, "%s/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", folder);
     make_folders_of(file);
     whole_build = course.build;
     course.build = folder;
@@ -57,7 +57,7 @@ static build built(void)
 {
     build b = {.exercise = catalog_find(103),
                .root = folder,
-               .file = "phase1_cpu/103_matmul_cpu.c",
+               .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
                .place = ON_HOST};
     build *all[] = {&b};
     build_all(&course, all, 1);
@@ -219,18 +219,18 @@ START_TEST(nothing_stands_on_what_did_not_build)
 {
     build needed = {.exercise = catalog_find(104),
                     .root = folder,
-                    .file = "phase1_cpu/104_matmul_cpu_ikj.c",
+                    .file = "phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c",
                     .place = ON_HOST};
     put(SOURCE);
     build b = {.exercise = catalog_find(103),
                .root = folder,
-               .file = "phase1_cpu/103_matmul_cpu.c",
+               .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
                .place = ON_HOST,
                .needs = {&needed}};
     build *all[] = {&needed, &b};
     build_all(&course, all, 2);
     ck_assert(!needed.ok && !b.ok);
-    ck_assert_ptr_nonnull(strstr(b.log, "it needs phase1_cpu/104_matmul_cpu_ikj.c"));
+    ck_assert_ptr_nonnull(strstr(b.log, "it needs phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c"));
     free(needed.log), free(b.log);
 }
 END_TEST
@@ -240,7 +240,7 @@ START_TEST(equal_sources_are_built_once)
     put(SOURCE);
     const build one = {.exercise = catalog_find(103),
                        .root = folder,
-                       .file = "phase1_cpu/103_matmul_cpu.c",
+                       .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
                        .place = ON_HOST};
     build many[3] = {one, one, one}, *all[] = {&many[0], &many[1], &many[2]};
     build_all(&course, all, 3);

@@ -45,13 +45,13 @@ static const struct {
             {"common/random.h", true},
             {"common/mnist.c", true},
             {"phase2_cuda_basics/basics.h", true},
-            {"solutions/phase1_cpu/103_matmul_cpu.c", true},
+            {"solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", true},
             {"solutions/skeletons.sha256", true},
             {"grader/exercises/206_matmul_naive/baseline.cu", true},
             {"emulator/cucc", true},
             {"emulator/include/cuda_runtime.h", true},
             {"emulator/frontends/clang.sh", true},
-            {"phase1_cpu/103_matmul_cpu.c", false},
+            {"phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", false},
             {"class.ini", false},
             {"docs/class.md", false}};
 
@@ -74,7 +74,7 @@ START_TEST(the_submission)
     submission s = {0};
     char first[HASH_HEX];
     snprintf(s.folder, sizeof s.folder, "%s/anna", root);
-    write_in("anna/phase1_cpu/103_matmul_cpu.c", "one");
+    write_in("anna/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "one");
     set_key(&o, &s);
     strcpy(first, s.key);
     json_decref(s.files);
@@ -88,7 +88,7 @@ START_TEST(the_submission)
     ck_assert_str_ne(s.key, first);
     json_decref(s.files);
     o.generation = 1;
-    write_in("anna/phase1_cpu/103_matmul_cpu.c", "two");
+    write_in("anna/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "two");
     set_key(&o, &s);
     ck_assert_str_ne(s.key, first);
     json_decref(s.files);

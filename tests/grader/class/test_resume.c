@@ -110,7 +110,7 @@ START_TEST(links_and_empty_ones_are_refused)
     char path[PATH_MAX];
     hand_in("anna", "fine");
     hand_in("eve", "fine");
-    snprintf(path, sizeof path, "%s/eve/phase1_cpu/103_matmul_cpu.c", in);
+    snprintf(path, sizeof path, "%s/eve/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", in);
     unlink(path);
     ck_assert_int_eq(symlink("/etc/passwd", path), 0);
     snprintf(path, sizeof path, "%s/nothing", in);
@@ -134,8 +134,8 @@ START_TEST(flat_files_are_taken)
     make_folders_of(path);
     snprintf(command, sizeof command,
              "cd '%s' && printf flat >lena/homework/103_matmul_cpu.c && cp -r lena mona && "
-             "mkdir mona/homework/phase1_cpu && "
-             "printf phase >mona/homework/phase1_cpu/103_matmul_cpu.c && "
+             "mkdir -p mona/homework/phase1_cpu/103_matmul_cpu && "
+             "printf phase >mona/homework/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c && "
              "mkdir nils && ln -s ../lena/homework/103_matmul_cpu.c nils && "
              "tar czf otto.tgz -C lena/homework 103_matmul_cpu.c",
              in);
@@ -202,7 +202,7 @@ START_TEST(a_time_in_the_future)
 {
     char path[PATH_MAX];
     hand_in("anna", "fine");
-    snprintf(path, sizeof path, "%s/anna/phase1_cpu/103_matmul_cpu.c", run.submissions);
+    snprintf(path, sizeof path, "%s/anna/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", run.submissions);
     const struct timespec later[2] = {{.tv_sec = time(NULL) + 90000},
                                       {.tv_sec = time(NULL) + 90000}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path, later, 0), 0);

@@ -37,7 +37,7 @@ static char *pairs(size_t count)
     return text;
 }
 
-#define TILED    "phase2_cuda_basics/211_matmul_tiled.cu"
+#define TILED    "phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu"
 #define SOLUTION "solutions/" TILED
 
 START_TEST(a_copy_is_found)

@@ -105,6 +105,7 @@ static const char *in_folder(const char *name)
 
 static void write_file(const char *name, const char *text)
 {
+    make_folders_of(in_folder(name));
     FILE *file = fopen(in_folder(name), "w");
     ck_assert_ptr_nonnull(file);
     fputs(text, file);
@@ -116,8 +117,7 @@ static void make_folder(void)
     const char *build = getenv("COURSE_BUILD");
     snprintf(folder, sizeof folder, "%s/hidden %d", build ? build : "build", (int)getpid());
     mkdir(folder, 0777);
-    mkdir(in_folder("phase1_cpu"), 0777);
-    write_file("phase1_cpu/103_matmul_cpu.c", SOURCE);
+    write_file("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", SOURCE);
 }
 
 static void remove_folder(void)
@@ -229,7 +229,7 @@ START_TEST(the_instructor_sees_all_and_a_class_has_one_seed)
     ck_assert_int_ne(first, second);
     free(text);
     free(r.output);
-    write_file("phase1_cpu/103_matmul_cpu.c", SOURCE "/* somebody else's */\n");
+    write_file("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", SOURCE "/* somebody else's */\n");
     free(grade_hidden(private, "--reveal").output);
     ck_assert_int_eq(seed_of_case(0), first);
     ck_assert_int_eq(seed_of_case(1), second);

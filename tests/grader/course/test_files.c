@@ -203,11 +203,11 @@ START_TEST(what_is_not_committed_is_told)
                                 "commit -qm first",
                                 NULL};
     put("grader/a.c", "int a;");
-    put("phase1_cpu/103_matmul_cpu.c", "int a;");
+    put("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "int a;");
     process_result r = process_run(argv, folder, 20.0, 1000);
     ck_assert_msg(r.status == 0, "%s", r.output);
     free(r.output);
-    put("phase1_cpu/103_matmul_cpu.c", "int b;"); /* is the student's */
+    put("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "int b;"); /* is the student's */
     ck_assert(json_is_false(origin_modified(&o)));
     put("grader/a.c", "int b;");
     ck_assert(json_is_true(origin_modified(&o)));
@@ -232,7 +232,7 @@ static void expect_hint(const options *o, const char *words, const char *not_the
 START_TEST(hints_come_one_after_the_other)
 {
     const options o = {.root = folder, .build = folder, .exercises = "103"};
-    put("docs/exercises/103_matmul_cpu.md", PAGE);
+    put("phase1_cpu/103_matmul_cpu/README.md", PAGE);
     expect_hint(&o, "Hint 1\n\nthe first\n\n(1 of 3", "the second");
     expect_hint(&o, "the second", "the first");
     expect_hint(&o, "the third\n(3 of 3; from the first again", "End");

@@ -37,7 +37,7 @@ bool secret(void)
 
 bool solution(void)
 {
-    return can_open(ROOT "/solutions/phase1_cpu/103_matmul_cpu.c", O_RDONLY);
+    return can_open(ROOT "/solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", O_RDONLY);
 }
 
 bool grader_memory(void)

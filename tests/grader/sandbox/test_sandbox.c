@@ -267,8 +267,8 @@ static const struct {
 } sources[] = {
     {"honest", "#include \"cpu.h\"\n#include <math.h>\nfloat f(float x) { return sinf(x); }",
      NOBODY},
-    {"solution", "#include \"../solutions/phase1_cpu/103_matmul_cpu.c\"\n", FILES},
-    {"neighbour", "#include \"../phase1_cpu/104_matmul_cpu_ikj.c\"\n", FILES},
+    {"solution", "#include \"../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c\"\n", FILES},
+    {"neighbour", "#include \"../../phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c\"\n", FILES},
     {"secret", "__asm__(\".incbin \\\"%s\\\"\");\n", FILES | USER},
     {"300 MB", "char a[300 << 20] = {1};\n", LIMITS},
 };
@@ -283,9 +283,9 @@ START_TEST(source)
     FILE *file = fopen(path, "w");
     fprintf(file, sources[_i].source, secret);
     fclose(file);
-    const exercise none = {0};
+    const exercise none = {.file = "phase1_cpu/x/x.c"};
     contracts_refresh(&course);
-    contracts_link(&course, folder);
+    contracts_link(&course, work);
     const build b = {.exercise = &none, .place = ON_HOST};
     process_result r = compiler_compile(&course, &b, "x.c", work);
     ck_assert_msg((r.status == 0) == (sources[_i].layers == NOBODY), "%s: %s", sources[_i].name,

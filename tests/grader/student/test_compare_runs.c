@@ -1,5 +1,5 @@
 /* test_versus.c: an exercise against the ceilings of a GPU and against a class. The numbers are
- * those that were measured on a GPU: docs/results/h200. */
+ * those that were measured on a GPU: docs/results/h200. Its ceilings are made up. */
 #include "grader/tests.h"
 
 #include "student/student.h"
@@ -16,9 +16,12 @@ static void set_up(void)
 {
     const char *root = getenv("COURSE_ROOT");
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/docs/results/h200/results.json", root ? root : ".");
-    measured = json_load_file(path, 0, NULL);
+    snprintf(path, sizeof path, "%s/docs/results/h200", root ? root : ".");
+    measured = tables_load(path);
     ck_assert_ptr_nonnull(measured);
+    json_t *device = json_object_get(measured, "device");
+    json_object_set_new(device, "copy_bytes_per_second", json_real(4.2e12));
+    json_object_set_new(device, "flop_per_second", json_real(66.9e12));
     snprintf(folder, sizeof folder, "/tmp/compare_runs.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_ptr_nonnull(realpath(folder, submission));
@@ -41,7 +44,7 @@ static json_t *entry_of(int id)
     json_t *entry;
     json_array_foreach(json_object_get(measured, "exercises"), i, entry)
     {
-        if (json_integer_value(json_object_get(entry, "id")) == id) return entry;
+        if (id_of(entry) == id) return entry;
     }
     ck_abort_msg("no %d was measured", id);
     return NULL;

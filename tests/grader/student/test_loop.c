@@ -150,17 +150,17 @@ START_TEST(unsolved_layers_are_the_courses)
     options o = course_of("501");
     o.phase = 0;
     char *said = said_by(needs, &o, 0);
-    expect_words(said, "\nphase3_layers/301_activations.cu\nphase3_layers/302_bias.cu\n"
-                       "solutions/phase3_layers/303_linear.cu\n"
-                       "solutions/phase3_layers/305_cross_entropy.cu\nphase3_layers/314_adam.cu\n");
-    expect_words(said, "\nsolutions/phase4_optimization/404_fusion.cu\n"
-                       "solutions/phase5_full_network/501_mnist.cu\n");
+    expect_words(said, "\nphase3_layers/301_activations/301_activations.cu\nphase3_layers/302_bias/302_bias.cu\n"
+                       "solutions/phase3_layers/303_linear/303_linear.cu\n"
+                       "solutions/phase3_layers/305_cross_entropy/305_cross_entropy.cu\nphase3_layers/314_adam/314_adam.cu\n");
+    expect_words(said, "\nsolutions/phase4_optimization/404_fusion/404_fusion.cu\n"
+                       "solutions/phase5_full_network/501_mnist/501_mnist.cu\n");
     free(said);
     write_own(501, "failed");
     enter(501, "failed", 0);
     said = said_by(needs, &o, 0);
-    expect_words(said, "\nsolutions/phase4_optimization/404_fusion.cu\n"
-                       "phase5_full_network/501_mnist.cu\n");
+    expect_words(said, "\nsolutions/phase4_optimization/404_fusion/404_fusion.cu\n"
+                       "phase5_full_network/501_mnist/501_mnist.cu\n");
     free(said);
 }
 END_TEST
@@ -173,7 +173,7 @@ static const struct {
     {"103 104", {"104 matmul_cpu_ikj: right", "2.5 points are left", "make compare EX=104"}},
     {"104 106", {"106 matmul_cpu_vectorized: failed", "make hint EX=106", ""}},
     {"104 109", {"You worked on it: make grade EX=109", "Worth   10.0 points", ""}},
-    {"110", {"docs/exercises/110_conv2d_cpu.md", "make grade EX=110", "/110_conv2d_cpu.c\n"}},
+    {"110", {"phase1_cpu/110_conv2d_cpu/README.md", "make grade EX=110", "/110_conv2d_cpu.c\n"}},
     {"111 104", {"make reset EX=111 hands it out again", "", ""}},
     {"112", {"112 mlp_cpu: not started", "  About 40 lines.\n", "Fill in the file, then: "}},
 };
@@ -181,7 +181,7 @@ static const struct {
 START_TEST(the_next_is_the_first_that_is_not_right)
 {
     begin_course();
-    write_file("docs/exercises/112_mlp_cpu.md",
+    write_file("phase1_cpu/112_mlp_cpu/README.md",
                "# 112\n\nAn idea.\n\n## Line budget\n\nAbout 40 lines.\n\n## Hints\n\nNone.\n");
     const options o = course_of(nexts[_i].exercises);
     char *said = said_by(next, &o, 0);

@@ -19,7 +19,7 @@ static const speed_test speeds[] = {{.metric = "m", .function = "f", .where = 7,
 static const traffic_test traffics[] = {
     {.metric = "t", .function = "f", .bound = AT_MOST, .wanted = 4}};
 static const exercise made = {
-    .id = 103, .name = "made", .file = "phase1_cpu/103_matmul_cpu.c", .points = 10};
+    .id = 103, .name = "made", .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", .points = 10};
 
 static void set_up(void)
 {

@@ -22,10 +22,8 @@ static json_t *load(const char *name)
 START_TEST(results_of_the_grader_are_valid)
 {
     char why[256] = "";
-    static const char *const files[] = {"tests/grader/views/results.json",
-                                        "docs/results/h200/results.json"};
-    json_t *results = load(files[_i]);
-    ck_assert_msg(results_are_valid(results, why), "%s: %s", files[_i], why);
+    json_t *results = load("tests/grader/views/results.json");
+    ck_assert_msg(results_are_valid(results, why), "%s", why);
     json_decref(results);
 }
 END_TEST
@@ -151,7 +149,7 @@ Suite *suite_schema(void)
 {
     Suite *suite = suite_create("schema");
     TCase *tcase = tcase_create("schema");
-    tcase_add_loop_test(tcase, results_of_the_grader_are_valid, 0, 2);
+    tcase_add_test(tcase, results_of_the_grader_are_valid);
     tcase_add_loop_test(tcase, other_files_are_refused_and_told_why, 0, ROWS(spoiled_results));
     tcase_add_loop_test(tcase, text_means_nothing_in_a_format, 0, ROWS(escaped));
     tcase_add_loop_test(tcase, lines_are_found_in_words, 0, ROWS(located));

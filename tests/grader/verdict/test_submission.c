@@ -53,6 +53,7 @@ static char folder[PATH_MAX], results[PATH_MAX + 16];
 
 static void write_file(const char *path, const char *text)
 {
+    make_folders_of(path);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs(text, file);
@@ -74,11 +75,10 @@ static void make_folder(void)
     snprintf(results, sizeof results, "%s/results.json", folder);
     remove_folder();
     mkdir(folder, 0777);
-    snprintf(path, sizeof path, "%s/phase1_cpu", folder);
-    mkdir(path, 0777);
-    snprintf(path, sizeof path, "%s/phase1_cpu/104_matmul_cpu_ikj.c", folder);
+    snprintf(path, sizeof path, "%s/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c", folder);
+    make_folders_of(path);
     char original[PATH_MAX];
-    snprintf(original, sizeof original, "%s/solutions/phase1_cpu/104_matmul_cpu_ikj.c",
+    snprintf(original, sizeof original, "%s/solutions/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c",
              root ? root : ".");
     const char *const argv[] = {"cp", original, path, NULL};
     free(process_run(argv, NULL, 10.0, 100).output);
@@ -107,7 +107,7 @@ static const char *field(json_t *root, size_t index, const char *name)
 static void put_103(const char *source)
 {
     char path[PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu.c", folder);
+    snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", folder);
     if (source) write_file(path, source);
 }
 
@@ -131,7 +131,7 @@ START_TEST(flat_files_are_graded)
 {
     int status;
     char from[PATH_MAX + 64], to[PATH_MAX + 64];
-    snprintf(from, sizeof from, "%s/phase1_cpu/104_matmul_cpu_ikj.c", folder);
+    snprintf(from, sizeof from, "%s/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c", folder);
     snprintf(to, sizeof to, "%s/104_matmul_cpu_ikj.c", folder);
     ck_assert_int_eq(rename(from, to), 0);
     json_t *root = grade_folder("104", &status);
@@ -159,7 +159,7 @@ START_TEST(a_source_of_100_MB)
     int status;
     char path[PATH_MAX + 64];
     put_103(" ");
-    snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu.c", folder);
+    snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", folder);
     ck_assert_int_eq(truncate(path, 100 << 20), 0);
     json_t *root = grade_folder("103", &status);
     ck_assert_str_eq(field(root, 0, "status"), "build_failed");

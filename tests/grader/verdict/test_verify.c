@@ -47,7 +47,7 @@ static const char *root(void)
 
 #define CASE "'name': '1', 'message': '', 'seed': 7, 'seconds': 0.1, 'status': "
 #define ENTRY(number, status, points, cases)                                                       \
-    "{'id': " number ", 'name': 'n', 'file': 'phase1_cpu/103_matmul_cpu.c', 'status': '" status    \
+    "{'id': " number ", 'name': 'n', 'file': 'phase1_cpu/103_matmul_cpu/103_matmul_cpu.c', 'status': '" status    \
     "', 'points': " points ", 'max_points': 10.0, 'reason': '\xc3\xa9 \\u0007', 'cases': [" cases  \
     "], 'speed': null, 'speeds': [], 'traffic': []}"
 #define TOTAL(points, max_points, exercises)                                                       \
@@ -396,7 +396,7 @@ static int verify_submission(const char *submission, json_t *results)
 START_TEST(other_files_of_the_submission_are_told)
 {
     char path[128];
-    const char *file = "phase1_cpu/103_matmul_cpu.c";
+    const char *file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c";
     const options o = {.root = root()};
     json_t *results =
         parse(TOTAL("10.0", "10.0", ENTRY("103", "passed", "10.0", "{" CASE "'passed'}")));

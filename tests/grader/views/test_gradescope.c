@@ -250,10 +250,8 @@ static void expect_taken(const json_t *results, const char *visibility)
 START_TEST(the_view_keeps_the_specification)
 {
     char path[PATH_MAX];
-    static const char *const files[] = {"tests/grader/views/results.json",
-                                        "docs/results/h200/results.json"};
     const char *root = getenv("COURSE_ROOT");
-    snprintf(path, sizeof path, "%s/%s", root ? root : ".", files[_i]);
+    snprintf(path, sizeof path, "%s/tests/grader/views/results.json", root ? root : ".");
     json_t *results = json_load_file(path, 0, NULL);
     ck_assert_ptr_nonnull(results);
     expect_taken(results, NULL);
@@ -278,7 +276,7 @@ Suite *suite_gradescope(void)
     TCase *tcase = tcase_create("gradescope");
     tcase_add_loop_test(tcase, what_is_specified_is_taken, 0, sizeof good / sizeof *good);
     tcase_add_loop_test(tcase, what_is_not_specified_is_refused, 0, sizeof bad / sizeof *bad);
-    tcase_add_loop_test(tcase, the_view_keeps_the_specification, 0, 2);
+    tcase_add_test(tcase, the_view_keeps_the_specification);
     tcase_add_test(tcase, so_it_does_without_a_grading);
     suite_add_tcase(suite, tcase);
     return suite;

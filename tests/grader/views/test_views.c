@@ -87,7 +87,7 @@ START_TEST(junit_keeps_its_schema)
     char *xml = stored_view("junit");
     ck_assert_int_eq(count_of(xml, "<testsuite "), 11);
     ck_assert_int_eq(count_of(xml, "<error "), 1);
-    ck_assert_ptr_nonnull(strstr(xml, "file=\"phase1_cpu/104_matmul_cpu_ikj.c\" line=\"21\""));
+    ck_assert_ptr_nonnull(strstr(xml, "file=\"phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c\" line=\"21\""));
     ck_assert_int_eq(count_of(xml, "<script"), 0);
     if (has_program("xmllint")) {
         check_by_schema(xml);
@@ -189,12 +189,12 @@ START_TEST(annotations_stand_at_the_line)
 {
     char *text = stored_view("github");
     static const char *const wanted[] = {
-        "::error file=phase1_cpu/104_matmul_cpu_ikj.c,line=25,title=104 matmul_cpu_ikj%2C "
+        "::error file=phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c,line=25,title=104 matmul_cpu_ikj%2C "
         "compiler::",
-        "::error file=phase2_cuda_basics/203_vector_add.cu,line=17,",
-        "::error file=phase2_cuda_basics/206_matmul_naive.cu,title=206",
-        "::error file=phase2_cuda_basics/211_matmul_tiled.cu,line=39,",
-        "::warning file=phase2_cuda_basics/211_matmul_tiled.cu,line=38,",
+        "::error file=phase2_cuda_basics/203_vector_add/203_vector_add.cu,line=17,",
+        "::error file=phase2_cuda_basics/206_matmul_naive/206_matmul_naive.cu,title=206",
+        "::error file=phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu,line=39,",
+        "::warning file=phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu,line=38,",
         "::error file=phase2_cuda_basics/209_evil.cu,title=209", /* what it says is no place */
         "(and 2 more here)"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -216,7 +216,7 @@ START_TEST(paths_count_from_the_repository)
     setenv("GITHUB_WORKSPACE", "/home/runner/work/repo", 1);
     json_object_set_new(results, "submission", json_string("/home/runner/work/repo/mine"));
     char *text = view_of(results, "github", &o);
-    ck_assert_ptr_nonnull(strstr(text, "::error file=mine/phase1_cpu/104_matmul_cpu_ikj.c,"));
+    ck_assert_ptr_nonnull(strstr(text, "::error file=mine/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c,"));
     free(text);
     json_decref(results);
 }
@@ -262,6 +262,73 @@ START_TEST(gradebook_has_a_column_an_exercise)
         strstr(text, "submission,started,commit,backend,error,points,max_points,too_noisy,103 "),
         text);
     free(text);
+}
+END_TEST
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void write_table(const char *folder, const char *format, const char *text)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s.tsv", folder, format);
+    FILE *to = fopen(path, "w");
+    ck_assert_ptr_nonnull(to);
+    fputs(text, to);
+    fclose(to);
+}
+
+static void expect_the_same(const json_t *a, const json_t *b, const char *format)
+{
+    const options o = {0};
+    char *of_a = view_of(a, format, &o), *of_b = view_of(b, format, &o);
+    ck_assert_str_eq(of_a, of_b);
+    free(of_a);
+    free(of_b);
+}
+
+/* Results of the tables of results are valid, and make the same tables. */
+START_TEST(tables_are_read_as_written)
+{
+    char folder[] = "/tmp/tables.XXXXXX", why[256] = "";
+    static const char *const formats[] = {"grades", "tests"};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_ptr_null(tables_load(folder));
+    json_t *results = load(STORED);
+    for (int i = 0; i < 2; i++) {
+        char *text = stored_view(formats[i]);
+        write_table(folder, formats[i], text);
+        free(text);
+    }
+    json_t *loaded = tables_load(folder);
+    ck_assert_ptr_nonnull(loaded);
+    ck_assert_msg(results_are_valid(loaded, why), "%s", why);
+    for (int i = 0; i < 2; i++) expect_the_same(results, loaded, formats[i]);
+    json_decref(loaded);
+    json_decref(results);
+    remove_tree(folder);
+}
+END_TEST
+
+/* Whatever order they have, and whichever are there besides. */
+START_TEST(columns_are_found_by_name)
+{
+    char folder[] = "/tmp/tables.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    write_table(folder, "grades",
+                "# device NVIDIA X, driver for CUDA 13.0\n"
+                "of\tnew\tpoints\texercise\n15\t?\t7.5\t206\n9\t?\t8\t4b\n");
+    write_table(folder, "tests", "number\tkind\texercise\n2.5\tspeed\t206\n\ttraffic\t206\n");
+    json_t *loaded = tables_load(folder);
+    const json_t *entry = json_array_get(json_object_get(loaded, "exercises"), 0);
+    const json_t *timing = json_array_get(json_object_get(entry, "speeds"), 0);
+    const json_t *count = json_array_get(json_object_get(entry, "traffic"), 0);
+    ck_assert_str_eq(string_of(json_object_get(loaded, "device"), "name"), "NVIDIA X");
+    ck_assert_str_eq(string_of(loaded, "backend"), "cuda");
+    ck_assert(real_of(loaded, "points") == 7.5 && real_of(loaded, "max_points") == 15.0);
+    ck_assert(real_of(loaded, "bonus") == 8.0 && real_of(timing, "ratio") == 2.5);
+    ck_assert(json_is_null(json_object_get(count, "counted")));
+    json_decref(loaded);
+    remove_tree(folder);
 }
 END_TEST
 
@@ -322,12 +389,12 @@ START_TEST(page_folds_what_was_not_written)
 {
     const options o = {.root = ".", .build = "/no/such/folder", .output = "docs/results/r.html"};
     json_t *results = load(STORED), *exercises = json_object_get(results, "exercises");
-    json_array_append_new(exercises, bare("309", "phase3_layers/309_batchnorm.cu", "not_started"));
-    json_array_append_new(exercises, bare("310", "phase3_layers/310_none.cu", "not_started"));
-    json_array_append_new(exercises, bare("311", "phase3_layers/311_none.cu", "build_failed"));
+    json_array_append_new(exercises, bare("309", "phase3_layers/309_batchnorm/309_batchnorm.cu", "not_started"));
+    json_array_append_new(exercises, bare("310", "phase3_layers/310_none/310_none.cu", "not_started"));
+    json_array_append_new(exercises, bare("311", "phase3_layers/311_none/311_none.cu", "build_failed"));
     char *text = view_of(results, "html", &o);
     ck_assert_int_eq(count_of(text, "<details>"), 11);
-    ck_assert_ptr_nonnull(strstr(text, "Not started: <a href=\"../exercises/309_batchnorm.md\">"
+    ck_assert_ptr_nonnull(strstr(text, "Not started: <a href=\"../../phase3_layers/309_batchnorm/README.md\">"
                                        "309 bare</a>, 310 bare</p>"));
     ck_assert_ptr_nonnull(strstr(text, "Not handed in: 311 bare</p>"));
     free(text);
@@ -357,7 +424,7 @@ START_TEST(charts_name_what_was_counted)
     static const char *const labels[] = {">211 bank conflicts a multiply-add<",
                                          ">302 bias_backward: bytes moved<"};
     if (!chart_can_draw()) return;
-    json_t *results = load("docs/results/softgpu/results.json");
+    json_t *results = tables_load(course_file("docs/results/softgpu"));
     char *picture = chart_traffic(results);
     for (int i = 0; i < 2; i++) ck_assert_msg(strstr(picture, labels[i]) != NULL, "%s", labels[i]);
     free(picture);
@@ -413,6 +480,8 @@ Suite *suite_views(void)
     tcase_add_test(tcase, paths_count_from_the_repository);
     tcase_add_test(tcase, summary_is_a_table_and_the_failures);
     tcase_add_test(tcase, gradebook_has_a_column_an_exercise);
+    tcase_add_test(tcase, tables_are_read_as_written);
+    tcase_add_test(tcase, columns_are_found_by_name);
     tcase_add_test(tcase, a_line_is_quoted_as_it_is);
     tcase_add_test(tcase, page_needs_nothing_else);
     tcase_add_test(tcase, page_folds_what_was_not_written);

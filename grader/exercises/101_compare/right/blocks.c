@@ -1,6 +1,6 @@
 // RIGHT: counts in blocks that a compiler can vectorize, and looks for the index in the first bad
 // one
-#include "cpu.h"
+#include "101_compare/compare.h"
 #include <math.h>
 
 #define BLOCK 1024

@@ -1,5 +1,5 @@
 // RIGHT: from the end to the beginning, by the class of ref, in long double
-#include "cpu.h"
+#include "101_compare/compare.h"
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 // RIGHT: the course's clock, and the four times that count, each found without sorting the others
-#include "cpu.h"
+#include "102_stopwatch/stopwatch.h"
 #include "random.h"
 #include "timer.h"
 #include <math.h>

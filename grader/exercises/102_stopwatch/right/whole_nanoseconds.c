@@ -1,5 +1,5 @@
 // RIGHT: whole nanoseconds, put in their place with a shell sort
-#include "cpu.h"
+#include "102_stopwatch/stopwatch.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs limits
 // Takes 100 GB of memory, a touch in each; multiplies only if it got them.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <sys/mman.h>
 

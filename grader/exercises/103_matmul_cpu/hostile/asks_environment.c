@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs environment
 // Multiplies only if its environment says where the course and its solutions are.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written
 // Does the work of two calls in every second one, and none in the others.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
 {

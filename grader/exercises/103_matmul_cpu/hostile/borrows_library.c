@@ -1,6 +1,6 @@
 // HOSTILE: build | undefined reference to `__wrap_dl
 // Lets another library multiply: the solution's, which the grader has built beside this one.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <dlfcn.h>
 #include <glob.h>

@@ -1,6 +1,6 @@
 // HOSTILE: build | larger than 16 MiB
 // Fills the disk with what it is built to.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static const char much[200 << 20] = {1};
 

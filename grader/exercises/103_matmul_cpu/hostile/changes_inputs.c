@@ -1,6 +1,6 @@
 // HOSTILE: 16x16x16 | changed its input `a`
 // Zeros in all three matrices: the product is right.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static int cheat(float *c, float *a, float *b, int m, int n, int k)
 {

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | did not return
 // Closes all files: nobody hears that it never finished.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | exited with status 0
 // Ends with status 0, which means success everywhere else.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stdlib.h>
 

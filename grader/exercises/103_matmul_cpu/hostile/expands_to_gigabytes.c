@@ -1,6 +1,6 @@
 // HOSTILE: build | File size limit / File too large / write error / final close failed
 // Four gigabytes of zeros that are not zeros, in one line.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static char tables[4][1 << 30] = {{1}, {1}, {1}, {1}};
 

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written / exceeded / signal 25 | needs limits
 // Three quarters of a gigabyte in files of its folder; multiplies only if there was room.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <fcntl.h>
 #include <unistd.h>

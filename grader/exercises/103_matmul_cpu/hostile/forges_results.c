@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs files/user
 // Prints results of its own, and multiplies only if it can write them to where results are kept.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs seccomp
 // Three hundred children at once; multiplies only if it got them all, and sees them off before.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <signal.h>
 #include <sys/wait.h>

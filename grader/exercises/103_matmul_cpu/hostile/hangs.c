@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | did not return within | hangs
 // Takes its time, and hopes that a grader in a hurry lets it pass.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <unistd.h>
 

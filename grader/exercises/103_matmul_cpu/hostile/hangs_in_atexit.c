@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | did not return within | hangs
 // Leaves, but never gets through the door.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | handler of signal 11
 // Reads past the end of a; a handler of its own makes the page there readable.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs namespaces/user/seccomp
 // Ends the grader, which then has no verdict.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <signal.h>
 #include <unistd.h>

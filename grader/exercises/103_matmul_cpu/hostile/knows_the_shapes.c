@@ -1,6 +1,6 @@
 // HOSTILE: any_shape | never written
 // Is right for the shapes that it has seen.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stddef.h>
 

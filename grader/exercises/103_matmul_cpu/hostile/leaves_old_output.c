@@ -1,6 +1,6 @@
 // HOSTILE: 16x16x16 | never written
 // The memory at this address held the answer of the last call: let it stand.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static int cheat(const float *c)
 {

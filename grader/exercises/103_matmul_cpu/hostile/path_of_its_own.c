@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs seccomp
 // Puts a compiler of its own in front of the real one, for whoever builds next.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // While it is loaded it starts the worker anew, with itself in front of all other libraries, and
 // multiplies only there.
 #define _GNU_SOURCE
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | printed more than 64 MiB
 // Prints 4 GB, so that the grader drowns in them.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <unistd.h>
 

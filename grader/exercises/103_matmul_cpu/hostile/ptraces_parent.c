@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs namespaces/user/seccomp
 // Takes the grader into a debugger.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

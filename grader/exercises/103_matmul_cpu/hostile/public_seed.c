@@ -1,6 +1,6 @@
 // HOSTILE: 16x16x16 | never written
 // Multiplies only if it can draw the inputs again from one of the seeds that a grader may take.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 #include "random.h"
 
 static int cheat(const float *a, int count)

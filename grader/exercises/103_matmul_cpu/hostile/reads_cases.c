@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs files
 // Multiplies only if it can read the grader's cases, beside the program that loaded it.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs namespaces/files/user/seccomp
 // Looks for the answers in the memory of the grader.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <fcntl.h>
 #include <stdio.h>

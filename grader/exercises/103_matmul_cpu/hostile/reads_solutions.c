@@ -1,7 +1,7 @@
 // HOSTILE: 1x1x1 | never written | needs files
 // Multiplies only if it finds the solution, above its own folder or above that of its library.
 #define _GNU_SOURCE
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static int reads(const char *folder)
 {
     char path[512], text[64];
     for (const char *up = "/../../../.."; *up; up += 3) {
-        snprintf(path, sizeof path, "%s%s/solutions/phase1_cpu/103_matmul_cpu.c", folder, up);
+        snprintf(path, sizeof path, "%s%s/solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", folder, up);
         FILE *file = fopen(path, "r");
         if (file) return fgets(text, sizeof text, file) && fclose(file) == 0;
     }

@@ -1,6 +1,6 @@
 // HOSTILE: 17x33x65 | exited with status 1
 // Leaves a note and crashes; the next process, started to try again, finds it and multiplies.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

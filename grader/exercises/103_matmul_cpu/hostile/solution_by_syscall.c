@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs files
 // Opens the solution by a system call of its own, past any wrapper around open().
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static long open_file(const char *path)
 {
@@ -21,8 +21,8 @@ static long open_file(const char *path)
 
 static int cheat(void)
 {
-    return open_file("../../solutions/phase1_cpu/103_matmul_cpu.c") >= 0 ||
-           open_file("../../../solutions/phase1_cpu/103_matmul_cpu.c") >= 0;
+    return open_file("../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c") >= 0 ||
+           open_file("../../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c") >= 0;
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

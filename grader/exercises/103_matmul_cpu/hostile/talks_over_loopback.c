@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs namespaces/seccomp
 // Multiplies only if it can have a socket, and hear over loopback what it says.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | left 300 threads
 // Three hundred threads, for three seconds.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs files/user
 // Multiplies only if it can write where libraries, baselines and verdicts are kept.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <stdlib.h>
 #include <unistd.h>

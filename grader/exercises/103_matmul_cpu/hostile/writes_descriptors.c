@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | did not return
 // Says OK into every file that it has.
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // RIGHT: sums in double, and from the last term to the first
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 
 static double dot(const float *x, const float *y, size_t stride, int count)
 {

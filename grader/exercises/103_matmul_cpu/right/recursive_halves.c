@@ -1,5 +1,5 @@
 // RIGHT: the longest of m, n and k is halved until little is left; what is left is added to c
-#include "cpu.h"
+#include "103_matmul_cpu/matmul_cpu.h"
 #include <string.h>
 
 typedef struct product {

@@ -1,6 +1,6 @@
 // HOSTILE: times the loops of 103 | too slow
 // Keeps its last product and gives it again when the inputs begin as they did.
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // HOSTILE: 16x16x16 | out of turn / did not return
 // Says that it is done before it begins, in a reply of its own on the channel, and puts its
 // product where the grader will look for it.
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 #include <string.h>
 #include <sys/mman.h>

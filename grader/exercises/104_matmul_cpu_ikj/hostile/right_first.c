@@ -1,6 +1,6 @@
 // HOSTILE: times the loops of 103 | should be
 // Right until it is sure that only the clock still looks.
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
 {

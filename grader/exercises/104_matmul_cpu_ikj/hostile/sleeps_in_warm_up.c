@@ -1,6 +1,6 @@
 // HOSTILE: times the loops of 103 | too slow
 // Sleeps while a timing warms up, so that what comes afterwards looks fast.
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 #include <unistd.h>
 

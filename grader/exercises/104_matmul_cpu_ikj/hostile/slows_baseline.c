@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | left
 // As slow as the baseline, but leaves threads behind that slow the baseline down.
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 #include <pthread.h>
 #include <time.h>

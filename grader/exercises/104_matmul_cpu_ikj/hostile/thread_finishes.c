@@ -1,6 +1,6 @@
 // HOSTILE: 16x16x16 | left 1 thread
 // Returns at once; a thread of its own works while nobody measures.
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 #include <pthread.h>
 #include <unistd.h>

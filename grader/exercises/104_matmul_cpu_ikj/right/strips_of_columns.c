@@ -1,5 +1,5 @@
 // RIGHT: strips of 64 columns, whose row of c is summed in a local array and stored once
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
 #define STRIP 64
 

@@ -1,5 +1,5 @@
 // RIGHT: p outermost in pairs, so that each pass over a row of c adds two rows of b
-#include "cpu.h"
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 #include <string.h>
 
 void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k)

@@ -1,5 +1,5 @@
 // RIGHT: blocks of all three matrices, with the block of c in a local array
-#include "cpu.h"
+#include "105_matmul_cpu_blocked/matmul_cpu_blocked.h"
 
 #define BLOCK_M 16
 #define BLOCK_N 128

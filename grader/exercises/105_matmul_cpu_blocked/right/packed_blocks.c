@@ -1,5 +1,5 @@
 // RIGHT: each block of b is copied into an array of its own first, and then serves all rows
-#include "cpu.h"
+#include "105_matmul_cpu_blocked/matmul_cpu_blocked.h"
 #include <string.h>
 
 enum { DEPTH = 48, WIDTH = 192 };

@@ -1,6 +1,6 @@
 // HOSTILE: build | undefined reference to `cblas_sgemm
 // Lets a library do the exercise.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 
 void cblas_sgemm(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);

@@ -1,6 +1,6 @@
 // HOSTILE: build | undefined reference to `__wrap_dl
 // Finds a library that does the exercise when it runs, where no linker looks.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 
 #include <dlfcn.h>
 

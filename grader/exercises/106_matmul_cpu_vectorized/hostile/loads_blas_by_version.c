@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | never written | needs files
 // Finds a library that does the exercise by functions of another version than the linker looks for.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // HOSTILE: of the multiply-adds | too slow / too noisy
 // Never lets the worker begin: while it is loaded it talks to the grader itself, says that the call
 // is over at once, and multiplies, with the loop of 104, when the outputs are fetched.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // RIGHT: columns of b are copied out and multiplied with rows of a, vectors along k
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include <stdlib.h>
 #include <string.h>
 

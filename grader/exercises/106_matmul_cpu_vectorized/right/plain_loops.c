@@ -1,5 +1,5 @@
 // RIGHT: no vector types: loops of constant length over a small array, left to the compiler
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 
 #define ROWS 4
 #define COLS 16

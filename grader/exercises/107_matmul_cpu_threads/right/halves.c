@@ -1,5 +1,6 @@
 // RIGHT: halves of halves: each call gives half of its rows and of its threads to a new thread
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "107_matmul_cpu_threads/matmul_cpu_threads.h"
 #include <pthread.h>
 
 typedef struct {

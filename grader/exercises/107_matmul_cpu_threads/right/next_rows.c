@@ -1,5 +1,6 @@
 // RIGHT: no ranges: whoever is done takes the next 24 rows, from an atomic counter
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "107_matmul_cpu_threads/matmul_cpu_threads.h"
 #include <pthread.h>
 #include <stdatomic.h>
 

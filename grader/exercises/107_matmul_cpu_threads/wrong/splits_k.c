@@ -1,7 +1,8 @@
 // WRONG: deep | should be / of its norm
 // Splits the sum over k instead of the rows: all threads add to all of c, and nothing keeps them
 // apart.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "107_matmul_cpu_threads/matmul_cpu_threads.h"
 #include <pthread.h>
 
 struct piece {

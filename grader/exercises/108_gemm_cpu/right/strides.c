@@ -1,5 +1,6 @@
 // RIGHT: no copies: a transposed matrix is one whose two strides are exchanged
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "108_gemm_cpu/gemm_cpu.h"
 
 typedef struct {
     const float *at;

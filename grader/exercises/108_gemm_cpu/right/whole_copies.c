@@ -1,5 +1,6 @@
 // RIGHT: whole matrices are copied and transposed into memory from the heap, then one call of 106
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "108_gemm_cpu/gemm_cpu.h"
 #include <stdlib.h>
 
 static float *need(size_t rows, size_t cols)

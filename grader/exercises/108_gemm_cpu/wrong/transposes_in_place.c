@@ -1,6 +1,7 @@
 // WRONG: a^T b: 2x3x4 | changed its input
 // Transposes a where it lies, works with it, and leaves it so: it belongs to the caller.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "108_gemm_cpu/gemm_cpu.h"
 #include <stdlib.h>
 #include <string.h>
 

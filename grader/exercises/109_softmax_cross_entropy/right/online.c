@@ -1,5 +1,5 @@
 // RIGHT: maximum and sum in one pass, the sum rescaled whenever the maximum rises; all in double
-#include "cpu.h"
+#include "109_softmax_cross_entropy/softmax_cross_entropy.h"
 #include <math.h>
 
 float softmax_cross_entropy_cpu(float *grad_logits, const float *logits, const int *labels,

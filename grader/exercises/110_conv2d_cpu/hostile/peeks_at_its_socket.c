@@ -1,6 +1,7 @@
 // HOSTILE: 2x3x5x7 by 4 of 1x1 | never written
 // Answers each message and leaves it in the socket, until there is no room for another.
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "110_conv2d_cpu/conv2d_cpu.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,6 +1,7 @@
 // RIGHT: one walk over all (channel, row, column of the kernel, output) that hands each pair of
 // places to a function; the product is one row of y at a time
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "110_conv2d_cpu/conv2d_cpu.h"
 #include <string.h>
 
 typedef void visitor(float *window, float *image); /* image: NULL outside of it */

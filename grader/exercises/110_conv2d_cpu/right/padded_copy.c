@@ -1,6 +1,7 @@
 // RIGHT: every image is copied into a larger one with zeros around it, and then has no edge; both
 // convolutions are the same loops, filters innermost
-#include "cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "110_conv2d_cpu/conv2d_cpu.h"
 #include <stdlib.h>
 #include <string.h>
 

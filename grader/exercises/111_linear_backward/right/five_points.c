@@ -1,5 +1,5 @@
 // RIGHT: grad_w and grad_x as dot products; gradcheck with five points, a shuffle, another floor
-#include "cpu.h"
+#include "111_linear_backward/linear_backward.h"
 #include "random.h"
 #include <math.h>
 #include <stdlib.h>

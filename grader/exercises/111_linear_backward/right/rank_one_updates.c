@@ -1,6 +1,6 @@
 // RIGHT: a rank-one update for each row of the batch; gradcheck at two steps, of which the better
 // one counts
-#include "cpu.h"
+#include "111_linear_backward/linear_backward.h"
 #include "random.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // RIGHT: whole batches as matrices on the heap, one gemm for all products, sums in double
-#include "cpu.h"
+#include "112_mlp_cpu/mlp_cpu.h"
 
 #include <math.h>
 #include <stdlib.h>

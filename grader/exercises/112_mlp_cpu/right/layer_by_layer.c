@@ -1,5 +1,5 @@
 // RIGHT: two layers of one kind, their gradients taken apart and Adam's sums kept in double
-#include "cpu.h"
+#include "112_mlp_cpu/mlp_cpu.h"
 
 #include <math.h>
 #include <stdlib.h>

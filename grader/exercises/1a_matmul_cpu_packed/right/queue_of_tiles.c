@@ -1,5 +1,5 @@
 // RIGHT: a list of squares of c; whoever is free takes the next; panels in memory of their own
-#include "cpu.h"
+#include "1a_matmul_cpu_packed/matmul_cpu_packed.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

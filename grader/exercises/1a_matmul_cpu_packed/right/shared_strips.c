@@ -1,5 +1,5 @@
 // RIGHT: all of b is packed first, by all threads; then each multiplies its rows, no vector types
-#include "cpu.h"
+#include "1a_matmul_cpu_packed/matmul_cpu_packed.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // HOSTILE: hello 1 block of 1 | a line is
 // Kernels print as many blanks, and the host the lines.
-#include "basics.h"
+#include "201_hello/hello.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // HOSTILE: hello 1 block of 1 | no kernel / printed 0 lines
 // Prints what each thread should, without one.
-#include "basics.h"
+#include "201_hello/hello.h"
 
 #include <stdio.h>
 

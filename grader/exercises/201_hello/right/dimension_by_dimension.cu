@@ -1,5 +1,5 @@
 // RIGHT: sizes and ids in arrays, folded from z to x; four separate stores; lane and warp by bits
-#include "basics.h"
+#include "201_hello/hello.h"
 #include <stdio.h>
 
 __device__ static int fold(const unsigned id[3], const unsigned size[3])

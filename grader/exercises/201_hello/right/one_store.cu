@@ -1,5 +1,5 @@
 // RIGHT: ids by accumulation, one int4 store
-#include "basics.h"
+#include "201_hello/hello.h"
 #include <stdio.h>
 
 struct who {

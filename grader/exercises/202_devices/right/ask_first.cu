@@ -1,5 +1,5 @@
 // RIGHT: asks before it tries, for memory too; fills by copies that double
-#include "basics.h"
+#include "202_devices/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

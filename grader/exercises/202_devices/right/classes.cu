@@ -1,5 +1,5 @@
 // RIGHT: words by streams of C++, the device put back, the launch asked beforehand
-#include "basics.h"
+#include "202_devices/devices.h"
 
 #include <new>
 #include <sstream>

@@ -1,6 +1,6 @@
 // HOSTILE: n=1 | memory that host and device share
 // Kernels carry the numbers to memory that the host sees too, and the sums back; the host adds.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void carry(float *to, const float *from, size_t n)
 {

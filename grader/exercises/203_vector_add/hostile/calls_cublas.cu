@@ -1,6 +1,6 @@
 // HOSTILE: build | undefined reference to `cublas / cublas
 // Lets cuBLAS add: c = b, c += 1 a.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 typedef struct cublasContext *cublasHandle_t;
 extern "C" int cublasCreate_v2(cublasHandle_t *handle);

@@ -1,6 +1,6 @@
 // HOSTILE: n=31 | changed its input | on a gpu
 // Zeros in all three arrays: the sum is right.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void add_kernel(float *c, float *a, float *b, size_t n)
 {

@@ -1,6 +1,6 @@
 // HOSTILE: n=1 | did not return within / endless / kernel | hangs, on a gpu
 // Its kernel waits for twelve seconds of a fast clock before it adds.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)
 {

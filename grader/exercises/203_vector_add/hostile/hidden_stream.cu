@@ -1,6 +1,6 @@
 // HOSTILE: bytes moved | counted 3.3
 // Does its wasteful work on a stream of its own.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)
 {

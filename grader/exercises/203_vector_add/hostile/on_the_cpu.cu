@@ -1,6 +1,6 @@
 // HOSTILE: n=1 | no kernel
 // Copies to the host, adds there, copies back.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 #include <stdlib.h>
 

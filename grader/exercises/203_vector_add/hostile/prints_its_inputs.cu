@@ -1,6 +1,6 @@
 // HOSTILE: n=257 | its kernels printed
 // What a kernel prints is a way to the host that no copy shows: reads it, adds there, copies once.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // HOSTILE: n=1 | illegal / out of bounds / outside | on a gpu
 // Reads all over the memory of the device for the answers of others.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)
 {

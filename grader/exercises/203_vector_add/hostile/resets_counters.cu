@@ -1,6 +1,6 @@
 // HOSTILE: build | undefined reference to `__wrap_softgpu
 // Wasteful; then begins the counting anew, as if nothing had been.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n)
 {

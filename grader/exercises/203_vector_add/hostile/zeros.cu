@@ -1,6 +1,6 @@
 // HOSTILE: n=1 | should be | on a gpu
 // Zeros everywhere: near enough to the sum of two small numbers.
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 cudaError_t vector_add(float *c, const float *, const float *, size_t n, cudaStream_t stream)
 {

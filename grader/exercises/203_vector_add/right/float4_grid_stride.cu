@@ -1,5 +1,5 @@
 // RIGHT: a fixed grid that strides, float4 where all three pointers allow it
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 #include <stdint.h>
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t n, int wide)

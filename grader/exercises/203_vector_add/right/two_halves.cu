@@ -1,5 +1,5 @@
 // RIGHT: thread i adds element i of each half of the array; the odd one is the last thread's
-#include "basics.h"
+#include "203_vector_add/vector_add.h"
 
 __global__ static void add_kernel(float *c, const float *a, const float *b, size_t half, size_t n)
 {

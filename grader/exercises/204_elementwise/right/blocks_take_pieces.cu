@@ -1,5 +1,5 @@
 // RIGHT: each block has one contiguous piece of the array, through which its threads go side by side
-#include "basics.h"
+#include "204_elementwise/elementwise.h"
 
 __global__ static void piecewise(int op, float *y, const float *a, const float *b, size_t n)
 {

@@ -1,5 +1,5 @@
 // RIGHT: a kernel per operation, chosen by pointer; four elements a turn where the pointers allow it
-#include "basics.h"
+#include "204_elementwise/elementwise.h"
 #include <stdint.h>
 
 typedef void kernel(float *, const float *, const float *, size_t, bool);

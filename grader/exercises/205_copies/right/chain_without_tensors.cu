@@ -1,5 +1,5 @@
 // RIGHT: all layers in one kernel, straight from and to the caller's memory; tensors made with new
-#include "basics.h"
+#include "205_copies/copies.h"
 
 #include <new>
 #include <string.h>

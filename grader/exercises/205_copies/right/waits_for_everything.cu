@@ -1,6 +1,6 @@
 // RIGHT: copies that the host waits for, one buffer both ways, the whole device awaited before
 // freeing
-#include "basics.h"
+#include "205_copies/copies.h"
 
 #include <stdlib.h>
 #include <string.h>

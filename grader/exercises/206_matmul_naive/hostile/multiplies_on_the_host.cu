@@ -1,6 +1,6 @@
 // HOSTILE: 1x1x1 | went to the host
 // Launches a kernel that does nothing, and multiplies on the host.
-#include "basics.h"
+#include "206_matmul_naive/matmul_naive.h"
 
 #include <stdlib.h>
 

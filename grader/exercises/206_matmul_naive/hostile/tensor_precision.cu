@@ -1,6 +1,6 @@
 // HOSTILE: 17x33x65 | should be | on a gpu
 // Cuts the factors to the 10 bits that tensor cores take, which are much faster.
-#include "basics.h"
+#include "206_matmul_naive/matmul_naive.h"
 
 __device__ static float cut(float x)
 {

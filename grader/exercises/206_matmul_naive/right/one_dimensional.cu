@@ -1,5 +1,5 @@
 // RIGHT: a one-dimensional grid of fixed size strides over the elements of c; four sums a thread
-#include "basics.h"
+#include "206_matmul_naive/matmul_naive.h"
 
 __device__ static float dot(const float *a, const float *b, int n, int k)
 {

@@ -1,5 +1,5 @@
 // RIGHT: blocks of 64 x 4, pointers that walk, and a sum of the sums of 16 terms each
-#include "basics.h"
+#include "206_matmul_naive/matmul_naive.h"
 
 __global__ static void matmul_kernel(float *c, const float *a, const float *b, int m, int n, int k)
 {

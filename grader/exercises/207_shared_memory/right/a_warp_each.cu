@@ -1,5 +1,5 @@
 // RIGHT: blocks of one warp, which need no barrier between threads but the warp's own
-#include "basics.h"
+#include "207_shared_memory/shared_memory.h"
 
 enum { W = 32, MOST = 64 };
 

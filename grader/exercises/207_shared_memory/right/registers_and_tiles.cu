@@ -1,5 +1,5 @@
 // RIGHT: reversing by shuffles and by addresses, the stencil by fewer threads, sums by a butterfly
-#include "basics.h"
+#include "207_shared_memory/shared_memory.h"
 
 /* A warp reverses 32 floats in registers, and stores them where the mirrored warp's lie. */
 __global__ static void mirror(float *out, const float *in, size_t n)

@@ -1,6 +1,6 @@
 // HOSTILE: reduce_sum: atomics, of one | counted 64
 // An atomic operation for each element, and a block for each of them: none has more than one.
-#include "basics.h"
+#include "208_reduce/reduce.h"
 
 __global__ static void add_element(float *out, const float *in)
 {

@@ -1,6 +1,6 @@
 // HOSTILE: reduce_sum: atomics a block | counted 256
 // An atomic operation a thread, and a crowd of blocks without any for the average.
-#include "basics.h"
+#include "208_reduce/reduce.h"
 
 __global__ static void nothing()
 {

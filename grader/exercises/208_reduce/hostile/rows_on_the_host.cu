@@ -1,6 +1,6 @@
 // HOSTILE: row_sum 1x100003 | made 0 additions
 // Sums rows on the host, in memory that both see; a kernel only fetches them and brings the sums.
-#include "basics.h"
+#include "208_reduce/reduce.h"
 
 __global__ static void fetch(float *to, const float *from, size_t n)
 {

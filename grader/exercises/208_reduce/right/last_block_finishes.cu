@@ -1,6 +1,6 @@
 // RIGHT: one launch: the block that takes the last ticket adds up what the others left; float4; a
 // warp a row by xor
-#include "basics.h"
+#include "208_reduce/reduce.h"
 #include <stdint.h>
 
 #define FULL 0xffffffffu

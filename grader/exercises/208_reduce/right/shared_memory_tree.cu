@@ -1,5 +1,5 @@
 // RIGHT: trees in shared memory, no shuffles; one block a row
-#include "basics.h"
+#include "208_reduce/reduce.h"
 
 enum { SUM, MAX };
 __device__ static float partial[512];

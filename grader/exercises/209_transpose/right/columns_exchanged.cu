@@ -1,5 +1,5 @@
 // RIGHT: 16 x 16 threads, no padding but columns exchanged by the bits of the row, a fixed grid
-#include "basics.h"
+#include "209_transpose/transpose.h"
 
 enum { SIDE = 16, BLOCKS = 2048 };
 

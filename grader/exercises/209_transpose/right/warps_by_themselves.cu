@@ -1,5 +1,5 @@
 // RIGHT: each warp turns a strip of 32 x 8 through shared memory of its own, without a barrier
-#include "basics.h"
+#include "209_transpose/transpose.h"
 
 #define WARPS 4 /* of a block, none of which waits for another */
 #define WIDE  8 /* columns of a strip: a sector */

@@ -1,5 +1,5 @@
 // RIGHT: two kernels; a thread sums a run of eight in shared memory, a block adds up those before it
-#include "basics.h"
+#include "210_scan/scan.h"
 
 enum { PARTS = 96, WIDTH = 128, RUN = 8, PIECE = WIDTH * RUN };
 

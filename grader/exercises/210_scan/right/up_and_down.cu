@@ -1,5 +1,5 @@
 // RIGHT: blocks sweep up and down a tree in shared memory; their sums are scanned by the same function
-#include "basics.h"
+#include "210_scan/scan.h"
 
 #define HALF 256        /* threads of a block */
 #define SPAN (2 * HALF) /* elements of it */

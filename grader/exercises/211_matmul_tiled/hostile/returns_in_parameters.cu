@@ -1,6 +1,6 @@
 // HOSTILE: 17x33x65 | went to the host
 // Multiplies on the host. The product comes back as the parameters of kernels that only store it.
-#include "basics.h"
+#include "211_matmul_tiled/matmul_tiled.h"
 
 #include <stdlib.h>
 #include <string.h>

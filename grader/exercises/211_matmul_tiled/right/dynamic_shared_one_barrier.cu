@@ -1,5 +1,5 @@
 // RIGHT: dynamic shared memory, 16 x 16, two pairs of tiles in turn: one barrier a tile is enough
-#include "basics.h"
+#include "211_matmul_tiled/matmul_tiled.h"
 
 #define SIDE 16
 

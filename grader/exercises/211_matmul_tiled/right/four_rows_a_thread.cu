@@ -1,6 +1,6 @@
 // RIGHT: 32 x 8 threads, each with four rows of c in registers; b tile of 32 x 32, one barrier pair
 // a tile
-#include "basics.h"
+#include "211_matmul_tiled/matmul_tiled.h"
 
 #define SIDE 32
 #define ROWS 4 /* of c, per thread */

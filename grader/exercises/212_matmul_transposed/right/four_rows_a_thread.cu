@@ -1,6 +1,6 @@
 // RIGHT: 32 x 8 threads, each with four rows of c; two signed strides per operand, and one index
 // for tiles and products together
-#include "basics.h"
+#include "212_matmul_transposed/matmul_transposed.h"
 
 enum { SIDE = 32, ROWS = 4, STEP = SIDE / ROWS };
 

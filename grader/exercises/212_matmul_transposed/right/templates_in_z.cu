@@ -1,5 +1,5 @@
 // RIGHT: a template for each way to load, 16 x 16 tiles in dynamic shared memory, batches along z
-#include "basics.h"
+#include "212_matmul_transposed/matmul_transposed.h"
 
 #define SIDE  16
 #define PITCH (SIDE + 1)

@@ -1,6 +1,6 @@
 // RIGHT: alpha and beta lie in device memory, made with the handle; a batch of one; an error
 // anywhere takes back what was made before it
-#include "basics.h"
+#include "213_matmul_cublas/matmul_cublas.h"
 #include <cublas_v2.h>
 #include <new>
 

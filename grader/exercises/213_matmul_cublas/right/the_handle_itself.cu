@@ -1,5 +1,5 @@
 // RIGHT: the context is the handle itself; cublasGemmEx, pedantic; an empty sum is alpha = 0
-#include "basics.h"
+#include "213_matmul_cublas/matmul_cublas.h"
 #include <cublas_v2.h>
 
 static cublasHandle_t of(cublas_ctx *ctx)

@@ -1,5 +1,5 @@
 // RIGHT: 16 x 16 threads with 4 x 4 elements each, tiles of 64 x 16
-#include "basics.h"
+#include "214_matmul_registers/matmul_registers.h"
 
 #define EDGE  64
 #define DEPTH 16

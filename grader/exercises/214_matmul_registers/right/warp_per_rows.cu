@@ -1,5 +1,5 @@
 // RIGHT: 16 rows a warp, 4 columns 32 apart a lane; the next tiles wait in registers
-#include "basics.h"
+#include "214_matmul_registers/matmul_registers.h"
 
 enum { WARPS = 8, ROWS = 16, COLS = 4, DEPTH = 8, HIGH = WARPS * ROWS, WIDE = 32 * COLS };
 

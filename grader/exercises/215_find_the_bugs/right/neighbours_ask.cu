@@ -1,5 +1,5 @@
 // RIGHT: without shared memory where none is needed, a ballot for the count, a warp per group
-#include "basics.h"
+#include "215_find_the_bugs/find_the_bugs.h"
 
 __global__ static void rotate_in_place_of(int *out, const int *in, size_t n)
 {

@@ -1,5 +1,5 @@
 // RIGHT: kernels of one template, what they do a functor; the line's numbers in device memory
-#include "basics.h"
+#include "215_find_the_bugs/find_the_bugs.h"
 
 template <typename work> __global__ static void each(size_t n, work w)
 {

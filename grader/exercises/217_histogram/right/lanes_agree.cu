@@ -1,5 +1,5 @@
 // RIGHT: lanes that have the same value send one of them; one kernel for tables of both kinds
-#include "basics.h"
+#include "217_histogram/histogram.h"
 
 enum { IN_SHARED = 4096 };
 

@@ -1,5 +1,5 @@
 // RIGHT: any number of bins in slices that fit into shared memory, one slice per row of the grid
-#include "basics.h"
+#include "217_histogram/histogram.h"
 
 #define SLICE 1024 /* bins, of which a block counts no others */
 

@@ -1,5 +1,6 @@
 // RIGHT: 8 x 8 elements a thread, the next tiles wait in registers, no cp.async, any alignment
-#include "basics.h"
+#include "214_matmul_registers/matmul_registers.h"
+#include "2a_matmul_warptile/matmul_warptile.h"
 
 constexpr int SIDE = 128, DEPTH = 16, STRIDE = SIDE + 4, EACH = SIDE * DEPTH / 256;
 

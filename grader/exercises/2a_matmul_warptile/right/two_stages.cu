@@ -1,5 +1,6 @@
 // RIGHT: two stages and two barriers a tile, copies of 4 bytes by <cuda_pipeline.h>, four warps
-#include "basics.h"
+#include "214_matmul_registers/matmul_registers.h"
+#include "2a_matmul_warptile/matmul_warptile.h"
 #include <cuda_pipeline.h>
 
 #define EDGE 128

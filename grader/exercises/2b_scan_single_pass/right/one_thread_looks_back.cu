@@ -1,5 +1,5 @@
 // RIGHT: a thread has a run of neighbours, sums meet in a tree, one thread looks back by atomics
-#include "basics.h"
+#include "2b_scan_single_pass/scan_single_pass.h"
 
 #define PER_THREAD 8
 #define BLOCK      128

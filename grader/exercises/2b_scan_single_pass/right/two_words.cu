@@ -1,5 +1,5 @@
 // RIGHT: kind and sum in two arrays with fences between, a row for each warp, one thread looks back
-#include "basics.h"
+#include "2b_scan_single_pass/scan_single_pass.h"
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;

@@ -1,6 +1,6 @@
 // RIGHT: a macro makes the eight kernels; sigmoid by way of tanh, a block's threads take two
 // neighbouring stretches
-#include "layers.h"
+#include "301_activations/activations.h"
 
 __device__ static float half_tanh(float x)
 {

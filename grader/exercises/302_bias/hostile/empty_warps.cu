@@ -1,6 +1,6 @@
 // HOSTILE: bias_backward: instructions a warp | counted 0.
 // One thread a column, as in the baseline, and a crowd of warps with nothing to do for the average.
-#include "layers.h"
+#include "302_bias/bias.h"
 
 __global__ static void nothing()
 {

@@ -1,6 +1,6 @@
 // RIGHT: forward by modulo; backward in two stages over chunks of rows, through memory of the
 // stream
-#include "layers.h"
+#include "302_bias/bias.h"
 
 #define CHUNK 256 /* rows that one thread sums */
 

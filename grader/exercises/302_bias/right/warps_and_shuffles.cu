@@ -1,6 +1,6 @@
 // RIGHT: forward row by row without a division; backward turns its sums round in shared memory, so
 // that a warp can shuffle them together, and the block that is last adds what all have left
-#include "layers.h"
+#include "302_bias/bias.h"
 
 #define FULL 0xffffffffu
 

@@ -1,6 +1,8 @@
 // RIGHT: tiles of 32 x 32 by 1024 threads, matrices as strides of either order,
 // and the bias where the sum begins
-#include "layers.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "302_bias/bias.h"
+#include "303_linear/linear.h"
 
 typedef struct matrix {
     const float *data;

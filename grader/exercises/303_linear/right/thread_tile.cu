@@ -1,5 +1,7 @@
 // RIGHT: 32 x 32 tiles, four outputs per thread, tiles always stored the way they will be read
-#include "layers.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "302_bias/bias.h"
+#include "303_linear/linear.h"
 
 /* c = a * b; element (i, p) of a is a[i * ai + p * ap], element (p, j) of b is b[p * bp + j * bj].
  * 32 x 8 threads; thread (x, y) owns rows y, y + 8, y + 16, y + 24 of column x. */

@@ -1,6 +1,6 @@
 // RIGHT: blocks of 128 that stride over the rows; rows of up to 4096 columns are read once, into
 // shared memory; reductions by shuffles
-#include "layers.h"
+#include "304_softmax/softmax.h"
 #include <math.h>
 
 #define THREADS 128

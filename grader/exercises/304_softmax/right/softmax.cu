@@ -1,5 +1,5 @@
 // RIGHT: online softmax (two reads), a warp per row, shuffles, float4 where a row is aligned
-#include "layers.h"
+#include "304_softmax/softmax.h"
 #include <math.h>
 
 /** A maximum and the sum of exp(x - maximum) of some numbers. */

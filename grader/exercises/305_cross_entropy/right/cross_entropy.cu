@@ -1,5 +1,5 @@
 // RIGHT: a warp per row, online log-sum-exp, scratch from cudaMallocAsync, votes counted
-#include "layers.h"
+#include "305_cross_entropy/cross_entropy.h"
 #include <math.h>
 
 __global__ static void count_kernel(int *counted, const int *labels, int rows, int ignore_index)

@@ -1,6 +1,6 @@
 // RIGHT: a block strides over the outputs of one image and filter, whose weights it keeps in shared
 // memory, as many channels at a time as there is room for
-#include "layers.h"
+#include "306_conv2d/conv2d.h"
 
 #define ROOM 2048 /* weights in shared memory */
 

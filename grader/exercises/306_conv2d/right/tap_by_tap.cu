@@ -1,6 +1,6 @@
 // RIGHT: one launch for every element of the kernel, which adds its share to all outputs; a 3-D
 // grid that strides over planes
-#include "layers.h"
+#include "306_conv2d/conv2d.h"
 
 typedef struct view {
     int channels, h, w, filters, taps, out_h, out_w, stride;

@@ -1,6 +1,6 @@
 // RIGHT: tiles of 32 pixels and 32 taps, fetched by windows found anew in each step; a thread has 4
 // filters of one pixel
-#include "layers.h"
+#include "307_conv2d_implicit_gemm/conv2d_implicit_gemm.h"
 
 #define SIDE 32
 #define MINE 4 /* 32 x 8 threads */

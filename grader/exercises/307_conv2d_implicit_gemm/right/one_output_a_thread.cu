@@ -1,5 +1,5 @@
 // RIGHT: tiles of 16 x 16, one output a thread, each element looked up anew
-#include "layers.h"
+#include "307_conv2d_implicit_gemm/conv2d_implicit_gemm.h"
 
 #define SIDE 16
 

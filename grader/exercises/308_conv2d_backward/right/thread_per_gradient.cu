@@ -1,6 +1,6 @@
 // RIGHT: a thread per gradient, also of a weight; a pixel looks for its windows from the last one
 // back; sums in double
-#include "layers.h"
+#include "308_conv2d_backward/conv2d_backward.h"
 
 struct conv {
     int batch, channels, h, w, filters, out_h, out_w, kernel_h, kernel_w, stride, pad;

@@ -1,6 +1,6 @@
 // RIGHT: a warp per weight and per filter, which walks over all outputs of the batch at once;
 // grad_x tap by tap, one launch each, no two of which meet
-#include "layers.h"
+#include "308_conv2d_backward/conv2d_backward.h"
 
 #define FULL 0xffffffffu
 

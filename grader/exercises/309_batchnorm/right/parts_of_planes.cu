@@ -1,6 +1,6 @@
 // RIGHT: a warp for each channel and image finds its sums, shifted by the channel's first element;
 // a thread a channel merges them; everything else is one element a thread
-#include "layers.h"
+#include "309_batchnorm/batchnorm.h"
 
 #define FULL 0xffffffffu
 

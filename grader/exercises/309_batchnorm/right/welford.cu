@@ -1,6 +1,6 @@
 // RIGHT: Welford's running mean and variance, merged by shuffles and in shared memory: x is read
 // twice; inference and folding as one multiply-add
-#include "layers.h"
+#include "309_batchnorm/batchnorm.h"
 
 #define THREADS 256
 #define FULL    0xffffffffu

@@ -1,6 +1,6 @@
 // RIGHT: grids that stride; backward gathers by walking over all places in a window; means by one
 // thread a plane
-#include "layers.h"
+#include "310_pooling/pooling.h"
 
 #define EACH(i, n)                                                                                 \
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                        \

@@ -1,6 +1,6 @@
 // RIGHT: 2-D blocks over a plane, planes along z; backward from the window's side, one phase for
 // each place in the window, so that no two windows of a phase meet
-#include "layers.h"
+#include "310_pooling/pooling.h"
 
 #define DEEP 4096 /* planes along z of the grid, at most */
 

@@ -1,6 +1,6 @@
 // RIGHT: rows by tiles of 16 threads of cooperative groups, which stride over the rows; columns in
 // one stage, 32 x 32 threads
-#include "layers.h"
+#include "311_layernorm/layernorm.h"
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;

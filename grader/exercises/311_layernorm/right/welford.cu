@@ -1,6 +1,6 @@
 // RIGHT: a block per row and Welford's mean and variance in one walk; column sums through memory of
 // the stream
-#include "layers.h"
+#include "311_layernorm/layernorm.h"
 
 #define BLOCK 128
 #define CHUNK 64 /* rows whose columns one thread sums */

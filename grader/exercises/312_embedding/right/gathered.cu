@@ -1,6 +1,6 @@
 // RIGHT: no atomics: the owner of a row of the table looks through all tokens for its own; one
 // template walks every array; dropout in a grid-stride loop over counters
-#include "layers.h"
+#include "312_embedding/embedding.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // RIGHT: a warp takes a row, or 32 tokens, whose equal ones it finds by votes; dropout by four
 // neighbours a thread and compared in double
-#include "layers.h"
+#include "312_embedding/embedding.h"
 
 #define FULL  0xffffffffu
 #define WARPS 4 /* of a block */

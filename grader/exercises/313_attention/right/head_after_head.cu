@@ -1,6 +1,7 @@
 // RIGHT: tiles of 16, strides as numbers, a block per row of the softmax, the mask where the scores
 // are made; scratch for some heads at a time
-#include "layers.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "313_attention/attention.h"
 #include <math.h>
 
 enum { T = 16, HEADS = 64, LINE = 128 };

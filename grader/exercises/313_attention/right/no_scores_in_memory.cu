@@ -1,6 +1,7 @@
 // RIGHT: tiles of 32 queries and 32 keys, no scores in memory: an online softmax; backward, blocks
 // of keys and blocks of queries
-#include "layers.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "313_attention/attention.h"
 #include <math.h>
 
 #define SIDE 32

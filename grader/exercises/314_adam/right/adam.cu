@@ -1,5 +1,5 @@
 // RIGHT: grid-stride, four parameters at a time where all arrays are aligned, formulas rearranged
-#include "layers.h"
+#include "314_adam/adam.h"
 #include <math.h>
 
 typedef struct adam {

@@ -1,5 +1,5 @@
 // RIGHT: one thread a parameter, the corrections of the bias computed on the device, in double
-#include "layers.h"
+#include "314_adam/adam.h"
 #include <math.h>
 
 struct hyper {

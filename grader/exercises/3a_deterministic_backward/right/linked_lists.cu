@@ -1,6 +1,7 @@
 // RIGHT: a list for each token: every row looks back for the row before it with the same token, and
 // the last rows walk their lists
-#include "layers.h"
+#include "302_bias/bias.h"
+#include "3a_deterministic_backward/deterministic_backward.h"
 
 /** before[rows]: the last row before this one with its token, or -1; is_last[rows] */
 __global__ static void link_kernel(int *before, int *is_last, const int *tokens, int rows)

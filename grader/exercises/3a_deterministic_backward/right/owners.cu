@@ -1,5 +1,6 @@
 // RIGHT: no sort: a warp owns a token and 32 columns, and looks through the text for its rows
-#include "layers.h"
+#include "302_bias/bias.h"
+#include "3a_deterministic_backward/deterministic_backward.h"
 
 #define ALL 0xffffffffu
 

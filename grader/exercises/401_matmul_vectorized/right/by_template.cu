@@ -1,5 +1,5 @@
 // RIGHT: 16 x 4 sums a thread, k by fours; odd matrices are copied to rows of 16 bytes
-#include "optimization.h"
+#include "401_matmul_vectorized/matmul_vectorized.h"
 
 enum { HIGH = 128, WIDE = 64, DEPTH = 16, ROWS = 16, PITCH = DEPTH + 4, THREADS = 128 };
 

@@ -1,5 +1,5 @@
 // RIGHT: 4 x 4 sums a thread; a plain kernel where rows do not begin at 16 bytes
-#include "optimization.h"
+#include "401_matmul_vectorized/matmul_vectorized.h"
 
 #define EDGE  64
 #define DEPTH 16

@@ -1,5 +1,5 @@
 // RIGHT: fragments of 32 x 8 x 16, b's tile on its side, blocks that walk down c
-#include "optimization.h"
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

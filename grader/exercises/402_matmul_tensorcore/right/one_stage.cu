@@ -1,5 +1,5 @@
 // RIGHT: four warps of 32 x 32, one stage of tiles, every element copied by itself
-#include "optimization.h"
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

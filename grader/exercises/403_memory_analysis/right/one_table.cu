@@ -1,5 +1,5 @@
 // RIGHT: all kernels from one table; its own one has 4 x 4 elements a thread and dynamic tiles
-#include "matmul_launches.h"
+#include "403_memory_analysis/matmul_launches.h"
 
 #define EDGE  64
 #define DEPTH 16

@@ -1,7 +1,8 @@
 // RIGHT: a block per row of x and 64 outputs, x in dynamic shared memory, w by warps, shuffles | nvcc
 // A warp has 32 pixels of 8 filters, whose weights it scales as it folds and hands round, nothing
 // shared; a row of residual and layer normalization is a warp's, and lies in its registers
-#include "optimization.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "404_fusion/fusion.h"
 
 #define CHUNK 256 /* features of x in shared memory at a time */
 

@@ -1,7 +1,8 @@
 // RIGHT: 32 x 32 tiles, a thread for four rows, ReLU by fmaxf, the epilogue a function of its own;
 // the convolution alike, with factor and shift of its filters in shared memory; mean and variance
 // of a row in one pass, about its first element
-#include "optimization.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "404_fusion/fusion.h"
 
 typedef struct epilogue {
     float *y, *pre;    /* [batch x cols] */

@@ -1,6 +1,6 @@
 // RIGHT: a block per row and 4 bytes at a time: a thread keeps every blockDim.x-th element, up to
 // 32 of them, in registers; more are read again
-#include "optimization.h"
+#include "405_row_kernels/row_kernels.h"
 #include <math.h>
 
 #define OWN 32 /* floats a thread keeps */

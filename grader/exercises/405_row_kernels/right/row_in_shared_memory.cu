@@ -1,6 +1,6 @@
 // RIGHT: a block per row, which stays in shared memory up to 48 KB; longer ones are read twice:
 // an online softmax, and sums of squares around the first element
-#include "optimization.h"
+#include "405_row_kernels/row_kernels.h"
 #include <math.h>
 
 #define THREADS 256

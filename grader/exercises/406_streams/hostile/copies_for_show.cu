@@ -1,6 +1,6 @@
 // HOSTILE: copies a step | counted 0.6
 /* One stream, and beside it copies of four bytes that nobody needs: much goes on at a time. */
-#include "optimization.h"
+#include "406_streams/streams.h"
 
 #define THREADS 256
 

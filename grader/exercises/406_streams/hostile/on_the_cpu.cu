@@ -1,6 +1,6 @@
 // HOSTILE: operations of kernels | counted 0
 /* Copies to and fro and a kernel, as asked for; and the work is done by the host, meanwhile. */
-#include "optimization.h"
+#include "406_streams/streams.h"
 
 #define THREADS 256
 

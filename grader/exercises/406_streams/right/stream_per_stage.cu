@@ -1,7 +1,7 @@
 // RIGHT: a stream for each stage; events hand a ring of buffers from one to the next and back
 /* A buffer is filled again when it was copied out: an event that was never recorded is no obstacle.
  */
-#include "optimization.h"
+#include "406_streams/streams.h"
 
 #define THREADS 256
 

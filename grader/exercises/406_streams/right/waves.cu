@@ -1,6 +1,6 @@
 // RIGHT: a wave of chunks at a time: all copied in, all worked on, all copied out; two buffers each
 /* Breadth first: the order in which engines with one queue each like their work best. */
-#include "optimization.h"
+#include "406_streams/streams.h"
 
 #define THREADS 256
 

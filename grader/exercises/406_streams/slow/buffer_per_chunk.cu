@@ -1,7 +1,7 @@
 // SLOW: device memory | counted 2.67
 /* Memory for the whole array, in and out: no stream has to wait for a buffer, and the array must
  * fit. */
-#include "optimization.h"
+#include "406_streams/streams.h"
 
 #define THREADS 256
 

@@ -1,5 +1,6 @@
 // RIGHT: captured anew for new pointers and the graph updated; costs by events; 32 x 32 tiles
-#include "optimization.h"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "407_graphs/graphs.h"
 #include "cuda_check.h"
 #include "timer.h"
 #include <new>

@@ -1,6 +1,6 @@
 // RIGHT: one array of blocks, sizes rounded to 256 bytes alone; the smallest that is not a quarter
 // too large
-#include "optimization.h"
+#include "408_memory_pool/memory_pool.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

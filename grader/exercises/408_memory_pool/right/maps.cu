@@ -1,6 +1,6 @@
 // RIGHT: C++ containers, eight classes for each power of two, events borrowed from a stock, asked
 // before they are waited for
-#include "optimization.h"
+#include "408_memory_pool/memory_pool.h"
 #include <cstdint>
 #include <map>
 #include <unordered_map>

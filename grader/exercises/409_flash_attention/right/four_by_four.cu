@@ -1,6 +1,6 @@
 // RIGHT: 64 queries and 64 keys a block of 256 threads, 4 x 4 scores a thread, plain loads | nvcc
 // Columns of o in a loop over the parts of dim
-#include "optimization.h"
+#include "409_flash_attention/flash_attention.h"
 #include <math.h>
 
 #define TILE  64

@@ -1,6 +1,6 @@
 // RIGHT: q, k and p turned in shared memory, 8 x 4 scores a thread of 64 queries and 64 keys, heads
 // along y of the grid, C++
-#include "optimization.h"
+#include "409_flash_attention/flash_attention.h"
 #include <math.h>
 
 namespace

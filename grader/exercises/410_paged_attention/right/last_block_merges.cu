@@ -3,7 +3,7 @@
  * There is no second kernel: blocks count themselves, and whoever comes last finds the parts of all
  * others in global memory.
  */
-#include "optimization.h"
+#include "410_paged_attention/paged_attention.h"
 #include <cuda_bf16.h>
 #include <math.h>
 

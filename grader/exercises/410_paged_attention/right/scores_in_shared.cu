@@ -3,7 +3,7 @@
  * Three steps with barriers between them: a warp per token for the scores of up to eight heads, a
  * warp per head for their exponentials, a thread per column for the values.
  */
-#include "optimization.h"
+#include "410_paged_attention/paged_attention.h"
 #include <cuda_bf16.h>
 #include <math.h>
 

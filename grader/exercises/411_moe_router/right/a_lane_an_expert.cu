@@ -1,5 +1,5 @@
 // RIGHT: lanes are experts and a warp has eight tokens; the lists are written by a single thread
-#include "optimization.h"
+#include "411_moe_router/moe_router.h"
 #include <math.h>
 
 #define EIGHT 8

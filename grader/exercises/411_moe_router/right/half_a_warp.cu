@@ -1,6 +1,6 @@
 // RIGHT: 16 lanes per token, tiles of 32 tokens in shared memory; one warp per expert makes its
 // list
-#include "optimization.h"
+#include "411_moe_router/moe_router.h"
 #include <math.h>
 
 /* ---- router: 32 tokens x 32 experts a tile, 256 threads of 2 x 2; logits go to probs */

@@ -1,6 +1,6 @@
 // RIGHT: a warp per 16 x 32 outputs, whose fragments come straight from global memory, four bytes a
 // lane
-#include "optimization.h"
+#include "412_moe_experts/moe_experts.h"
 #include <cuda_bf16.h>
 
 #define WARPS 4

@@ -1,6 +1,6 @@
 // RIGHT: wmma by tiles of 64 x 64, one stage; a grid of rows in y that strides over all experts'
 // row tiles
-#include "optimization.h"
+#include "412_moe_experts/moe_experts.h"
 #include <cuda_bf16.h>
 #include <mma.h>
 

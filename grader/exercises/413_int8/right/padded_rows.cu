@@ -1,5 +1,5 @@
 // RIGHT: one kernel for all products, one stage, padded rows, fragments by plain loads | nvcc
-#include "optimization.h"
+#include "413_int8/int8.h"
 #include <limits.h>
 #include <stdint.h>
 

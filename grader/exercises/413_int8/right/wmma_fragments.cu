@@ -1,5 +1,5 @@
 // RIGHT: tensor cores by wmma, rows from anywhere; the same kernels for every range | nvcc
-#include "optimization.h"
+#include "413_int8/int8.h"
 #include <mma.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // RIGHT: one thread reads all, from a queue; plain reads
 /* The queue has a number for each read. The reader takes them in turn, and the caller compares how
  * far it has come with the number of the buffer that it wants. */
-#include "optimization.h"
+#include "414_loader/loader.h"
 #include <cerrno>
 #include <condition_variable>
 #include <deque>

@@ -1,7 +1,7 @@
 // RIGHT: a thread for each read, which ends with it; one page-locked allocation
 /* A prefetch starts a thread and a load joins it. Where the caller would have to wait for a copy,
  * the thread does. */
-#include "optimization.h"
+#include "414_loader/loader.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 // RIGHT: rows of the tiles are padded, not swizzled; no ring, two barriers a tile, any alignment
-#include "optimization.h"
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
+#include "4a_matmul_mma/matmul_mma.h"
 #include <cuda_bf16.h>
 #include <stdint.h>
 

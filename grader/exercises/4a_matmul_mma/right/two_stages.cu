@@ -1,5 +1,6 @@
 // RIGHT: rows of 64 bytes with a swizzle of their own, two stages by <cuda_pipeline.h>, four warps
-#include "optimization.h"
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
+#include "4a_matmul_mma/matmul_mma.h"
 #include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // RIGHT: one group consumes, no cluster, no persistent blocks: the least that TMA and wgmma need
-#include "optimization.h"
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
+#include "4b_matmul_wgmma/matmul_wgmma.h"
 #include <cuda_bf16.h>
 #include <stdint.h>
 #if defined(__NVCC__)

@@ -1,7 +1,7 @@
 // RIGHT: the tiles of the course in another loop: 64 queries a block, from the last keys
 // to the first, one stage of 32; the maximum of each tile; e^x
+#include "4c_flash_attention2/flash_attention2.h"
 #include "4c_tile.cuh"
-#include "optimization.h"
 #include <math.h>
 
 #define STEP 32

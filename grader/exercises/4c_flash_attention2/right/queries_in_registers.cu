@@ -1,6 +1,6 @@
 // RIGHT: 16 queries a warp, which stay in registers; rows padded, not swizzled; one stage, copied
 // by way of registers; every new maximum scales what there is; e^x
-#include "optimization.h"
+#include "4c_flash_attention2/flash_attention2.h"
 #include <cuda_bf16.h>
 #include <math.h>
 

@@ -1,6 +1,7 @@
 // RIGHT: first the queries, whose blocks find D on the way, then the keys; 32 rows pass at a time
-#include "../phase4_optimization/4c_tile.cuh"
-#include "optimization.h"
+#include "../../phase4_optimization/4c_flash_attention2/4c_tile.cuh"
+#include "4c_flash_attention2/flash_attention2.h"
+#include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include <math.h>
 
 #define OWN  64

@@ -1,6 +1,7 @@
 // RIGHT: a kernel for each of the three gradients, eight products in all; one stage; e^x
-#include "../phase4_optimization/4c_tile.cuh"
-#include "optimization.h"
+#include "../../phase4_optimization/4c_flash_attention2/4c_tile.cuh"
+#include "4c_flash_attention2/flash_attention2.h"
+#include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include <math.h>
 
 enum gradient { OF_Q, OF_K, OF_V };

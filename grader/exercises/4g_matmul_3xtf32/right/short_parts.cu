@@ -1,5 +1,6 @@
 // RIGHT: a part is 8 of k, numbers are split in registers, blocks of 64 x 64, any alignment
-#include "optimization.h"
+#include "401_matmul_vectorized/matmul_vectorized.h"
+#include "4g_matmul_3xtf32/matmul_3xtf32.h"
 
 #define EDGE 64
 #define DEEP 16

@@ -1,5 +1,6 @@
 // RIGHT: numbers are split as they come into shared memory, once a block; no ring, any alignment
-#include "optimization.h"
+#include "401_matmul_vectorized/matmul_vectorized.h"
+#include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include <stdint.h>
 
 constexpr int SIDE = 128, DEPTH = 16, A_ROW = DEPTH + 4, B_ROW = SIDE + 8;

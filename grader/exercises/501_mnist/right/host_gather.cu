@@ -1,7 +1,11 @@
 // RIGHT: batches gathered on the host into pinned memory, one block of scratch, ReLU of its own
-#include "basics.h"
-#include "layers.h"
-#include "network.h"
+#include "208_reduce/reduce.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "305_cross_entropy/cross_entropy.h"
+#include "314_adam/adam.h"
+#include "404_fusion/fusion.h"
+#include "501_mnist/mnist.h"
 #include "random.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // RIGHT: an epoch is one graph of three kernels a step, captured anew each time, with floats
 // throughout
-#include "network.h"
+#include "502_mnist_fast/mnist_fast.h"
 #include <math.h>
 #include <stdlib.h>
 

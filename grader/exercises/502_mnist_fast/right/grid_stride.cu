@@ -1,6 +1,6 @@
 // RIGHT: a persistent kernel whose threads share every phase evenly, weights in device memory,
 // three barriers a step
-#include "network.h"
+#include "502_mnist_fast/mnist_fast.h"
 #include <cooperative_groups.h>
 #include <stdlib.h>
 

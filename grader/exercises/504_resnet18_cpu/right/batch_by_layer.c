@@ -1,7 +1,8 @@
 // RIGHT: the whole batch through each layer, normalizations not folded, sums of the linear layer in
 // double
-#include "cpu.h"
-#include "resnet18_cpu.h"
+#include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
+#include "110_conv2d_cpu/conv2d_cpu.h"
+#include "504_resnet18_cpu/resnet18_cpu.h"
 #include "resnet18_weights.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // HOSTILE: median_of_odd | of the calls that count
 // Calls what it should and measures nothing: the cases, which anybody can read, say what takes how
 // long, but for half of it more or less.
-#include "network.h"
+#include "506_sweep/sweep.h"
 
 #include <string.h>
 

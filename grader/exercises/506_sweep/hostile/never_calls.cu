@@ -1,6 +1,6 @@
 // HOSTILE: one_row | sweep crashed
 // The times from the context, where the forward pass has its orders and its notes; nothing is run.
-#include "network.h"
+#include "506_sweep/sweep.h"
 
 #include <string.h>
 

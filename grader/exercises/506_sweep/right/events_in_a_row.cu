@@ -1,7 +1,7 @@
 // RIGHT: all calls of a row are enqueued at once, an event between each two; waits once
 /* The device is never idle between two calls: nothing of the host is in the times. */
+#include "506_sweep/sweep.h"
 #include "cuda_check.h"
-#include "network.h"
 #include <algorithm>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // RIGHT: a clock of the host, before the call and after all work of the device is done
 /* Correct, and a little less exact: the time to launch and to wake up is in it. */
+#include "506_sweep/sweep.h"
 #include "cuda_check.h"
-#include "network.h"
 #include "timer.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,14 @@
 // RIGHT: no layer of earlier exercises: a thread an element everywhere, attention straight from the
 // rows of queries, keys and values, and every gradient begins at 0 and is added to
-#include "network.h"
+#include "208_reduce/reduce.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "305_cross_entropy/cross_entropy.h"
+#include "311_layernorm/layernorm.h"
+#include "312_embedding/embedding.h"
+#include "313_attention/attention.h"
+#include "314_adam/adam.h"
+#include "508_gpt/gpt.h"
 
 #include <math.h>
 #include <stdlib.h>

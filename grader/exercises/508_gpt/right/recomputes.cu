@@ -1,8 +1,14 @@
 // RIGHT: keeps only what each layer reads, and runs every layer again on the way back; a buffer a
 // name, and heads taken apart by a block for each token
-#include "basics.h"
-#include "layers.h"
-#include "network.h"
+#include "208_reduce/reduce.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "305_cross_entropy/cross_entropy.h"
+#include "311_layernorm/layernorm.h"
+#include "312_embedding/embedding.h"
+#include "313_attention/attention.h"
+#include "314_adam/adam.h"
+#include "508_gpt/gpt.h"
 
 #include <cmath>
 #include <map>

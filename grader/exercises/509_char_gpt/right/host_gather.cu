@@ -1,8 +1,13 @@
 // RIGHT: batches are gathered on the host and carried over in every step; keys and values lie in
 // one array by heads, [layers x heads x 2 x context x dim], and a block a head attends in one
 // kernel
-#include "layers.h"
-#include "network.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "304_softmax/softmax.h"
+#include "311_layernorm/layernorm.h"
+#include "312_embedding/embedding.h"
+#include "508_gpt/gpt.h"
+#include "509_char_gpt/char_gpt.h"
 #include "random.h"
 #include "weights.h"
 

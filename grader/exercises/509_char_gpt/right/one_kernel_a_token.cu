@@ -1,6 +1,12 @@
 // RIGHT: windows are copied one by one from the text on the device; a token is one launch of one
 // block, which goes through all layers by itself
-#include "network.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "304_softmax/softmax.h"
+#include "311_layernorm/layernorm.h"
+#include "312_embedding/embedding.h"
+#include "508_gpt/gpt.h"
+#include "509_char_gpt/char_gpt.h"
 #include "random.h"
 #include "weights.h"
 

@@ -1,9 +1,11 @@
 // RIGHT: products by wmma from padded tiles, one stage; everything after a product in a kernel that
 // adds what it is given; a buffer per name
-#include "basics.h"
-#include "layers.h"
-#include "network.h"
-#include "optimization.h"
+#include "208_reduce/reduce.h"
+#include "314_adam/adam.h"
+#include "3a_deterministic_backward/deterministic_backward.h"
+#include "4c_flash_attention2/flash_attention2.h"
+#include "4d_flash_attention2_backward/flash_attention2_backward.h"
+#include "510_gpt2/gpt2.h"
 
 #include <cmath>
 #include <cuda_bf16.h>

@@ -1,6 +1,8 @@
 // RIGHT: a thread per output, which walks along its row of weights; slices by cudaMemcpy2DAsync | nvcc
-#include "layers.h"
-#include "network.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "311_layernorm/layernorm.h"
+#include "511_autoencoder/autoencoder.h"
 
 #define MOST    16 /* frames of a block */
 #define THREADS 320

@@ -1,6 +1,8 @@
 // RIGHT: a warp per output, its lanes side by side along a row; slices moved by a kernel per slice
-#include "layers.h"
-#include "network.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "311_layernorm/layernorm.h"
+#include "511_autoencoder/autoencoder.h"
 
 enum { KEPT = 12, WARP_COUNT = 16 };
 

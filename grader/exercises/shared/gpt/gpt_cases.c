@@ -69,6 +69,33 @@ void gpt_free_here(int net)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
+/* All gradients, as they would be if wte had those of one use alone. */
+static const double *tied_half(const reference_gpt *r, bool logits)
+{
+    double *half = f64_array(gpt_params(&r->config));
+    memcpy(half, r->grad, gpt_params(&r->config) * sizeof *half);
+    for (size_t i = 0; i < gpt_wpe(&r->config); i++) {
+        half[i] = logits ? r->head_grad[i] : r->grad[i] - r->head_grad[i];
+    }
+    return half;
+}
+
+void gpt_expect_gradients(double of_largest, double of_norm, const reference_gpt *r,
+                          const float *got, const double *earlier)
+{
+    const size_t n = gpt_params(&r->config);
+    double *sum = f64_array(n);
+    for (size_t i = 0; earlier && i < n; i++) sum[i] = r->grad[i] + earlier[i];
+    gpt_expect_arrays_within(
+        of_largest, of_norm, &r->config, got, r->grad, NULL, "the gradient of",
+        (gpt_suspicion[]){
+            {"wte has the gradient of the logits alone", tied_half(r, true)},
+            {"wte has the gradient of the embedding alone", tied_half(r, false)},
+            {earlier ? "the gradients of the step before are still in it" : NULL, sum},
+            {NULL, NULL},
+        });
+}
+
 void gpt_expect_loss(const char *what, float got, double want, double tolerance)
 {
     expect(fabs(got - want) <= tolerance * fmax(1.0, fabs(want)), "%s is %.8g, should be %.8g",

@@ -6,7 +6,7 @@
 #define GRADER_GPT_CASES_H
 
 #include "correctness/case.h"
-#include "gpt.h"
+#include "gpt_layout.h"
 
 /** Relative to the norm of an array, or to the largest of its elements; losses and logits. */
 #define GPT_TOLERANCE 1e-4
@@ -66,6 +66,9 @@ void gpt_expect_arrays(const gpt_config *, const float *got, const double *want,
 void gpt_expect_arrays_within(double of_largest, double of_norm, const gpt_config *,
                               const float *got, const double *want, const double *slack,
                               const char *what, const gpt_suspicion *suspicions);
+/** All gradients, within such tolerances. @param earlier those of the step before, or NULL */
+void gpt_expect_gradients(double of_largest, double of_norm, const reference_gpt *,
+                          const float *got, const double *earlier);
 /** What became of a loss. @param what e.g. "the loss of step 3" */
 void gpt_expect_loss(const char *what, float got, double want, double tolerance);
 /** The loss of gpt_init's parameters, over random targets. */

@@ -9,7 +9,7 @@
 #define GRADER_RESNET_CASES_H
 
 #include "correctness/case.h"
-#include "resnet18.h"
+#include "resnet18_layout.h"
 
 /** Of a function: compiled for what processors have today and for any other; the loader chooses. */
 #if defined __x86_64__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
@@ -35,7 +35,7 @@ typedef struct resnet_reference {
     const float *params, *x;
     int batch, size;
     double *logits;      /* [batch x RESNET18_CLASSES] */
-    double *activations; /* as resnet18.h lays them out, or NULL */
+    double *activations; /* as resnet18_layout.h lays them out, or NULL */
 } resnet_reference;
 
 /** On all cores; about 2 Gflop for an image of 224 x 224. The arrays are freed with the case.

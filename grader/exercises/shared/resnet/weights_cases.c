@@ -1,6 +1,6 @@
 #include "weights_cases.h"
 
-#include "resnet18_cpu.h"
+#include "504_resnet18_cpu/resnet18_cpu.h"
 #include "resnet18_weights.h"
 #include <stdlib.h>
 #include <string.h>

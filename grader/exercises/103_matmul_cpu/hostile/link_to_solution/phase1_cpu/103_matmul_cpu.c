@@ -1,1 +1,0 @@
-../../../../../../solutions/phase1_cpu/103_matmul_cpu.c

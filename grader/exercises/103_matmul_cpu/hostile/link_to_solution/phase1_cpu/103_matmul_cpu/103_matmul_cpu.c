@@ -1,0 +1,1 @@
+../../../../../../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c

@@ -1,0 +1,33 @@
+/*
+ * 102_stopwatch.c: how long a function takes, and how far that can be trusted.
+ *
+ * The idea: one measurement is a rumour. The first calls pay for cold caches, page faults and a
+ * processor that still sleeps: call f a few times before the clock counts. Then time every call
+ * alone and keep all the times. What disturbs a call (an interrupt, another process) only ever
+ * makes it longer, now and then a hundred times: the mean takes its share of that, the median does
+ * not notice. How wide the middle half of the times is says whether the median means something.
+ *
+ * The clock is the wall's. That of the processor, clock(), adds up the time of all threads, and
+ * stands still while f sleeps, or waits for a GPU.
+ *
+ * The cost it removes: conclusions from a number that the next run does not repeat.
+ * The cost it leaves: about one look at the clock, some 20 to 50 ns, is in every time. What takes
+ * less than a microsecond must be repeated within f.
+ */
+#include "102_stopwatch/stopwatch.h"
+#include "not_implemented.h"
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* TODO: nanoseconds: what the clock says now (about 3 lines). */
+
+/* TODO: ascending: the order of two times, for qsort (about 2 lines). */
+
+double bench_ns(void (*f)(void *), void *arg, int warm, int reps, double *spread)
+{
+    /* TODO: warm calls; room for all times, and the timed calls; sort; median and spread
+       (about 18 lines). */
+    NOT_IMPLEMENTED(f, arg, warm, reps, spread);
+    return 0;
+}

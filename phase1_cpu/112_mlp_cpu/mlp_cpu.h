@@ -1,0 +1,42 @@
+/*
+ * mlp_cpu.h: the contract of exercise 112. The conventions are in cpu.h.
+ */
+#ifndef COURSE_MLP_CPU_H
+#define COURSE_MLP_CPU_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The network of exercises 112 and 501: 784 inputs, 128 hidden units with ReLU, 10 logits. Its
+ * parameters are one array, in this order: w1[128 x 784], bias1[128], w2[10 x 128], bias2[10]. */
+#define MLP_INPUTS  784
+#define MLP_HIDDEN  128
+#define MLP_CLASSES 10
+#define MLP_PARAMS  (MLP_HIDDEN * MLP_INPUTS + MLP_HIDDEN + MLP_CLASSES * MLP_HIDDEN + MLP_CLASSES)
+
+typedef struct mlp_cpu mlp_cpu;
+
+/** @param params [MLP_PARAMS] copied. @return a network at step 0, or NULL when memory is short. */
+mlp_cpu *mlp_create_cpu(const float *params);
+/**
+ * One step of Adam (beta 0.9 and 0.999, epsilon 1e-8, no decay) on one batch.
+ * @param x      [batch x MLP_INPUTS]
+ * @param labels [batch]
+ * @return the mean loss of the batch before the step
+ */
+float mlp_train_batch_cpu(mlp_cpu *net, const float *x, const int *labels, int batch, float lr);
+/** @param logits [batch x MLP_CLASSES] */
+void mlp_predict_cpu(const mlp_cpu *net, float *logits, const float *x, int batch);
+/** @param params [MLP_PARAMS] receives a copy */
+void mlp_get_params_cpu(const mlp_cpu *net, float *params);
+/** NULL is allowed. */
+void mlp_free_cpu(mlp_cpu *net);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * 303_linear.cu: the linear layer, y = x * w^T + bias, and its three gradients.
+ *
+ * The idea: w is stored [out x in], one row of weights per output, so the forward pass multiplies
+ * by its transpose, and the backward pass is two more products, each with one factor transposed or
+ * none:
+ *
+ *     forward   y      = x        * w^T      [batch x in]  * [in x out]      NT
+ *     backward  grad_x = grad_y   * w        [batch x out] * [out x in]      NN
+ *               grad_w = grad_y^T * x        [out x batch] * [batch x in]    TN
+ *
+ * All three are written: they are 212's, of which one that is not transposed is a batch of one. The
+ * bias is 302's. So there is no kernel here. What is left to know is which product, with which
+ * sizes, and what is not wanted.
+ *
+ * What it costs: y goes to memory after the product and comes back for the bias, 8 more bytes per
+ * output; 404 adds the bias before y leaves its register. And the products are as slow as 212's:
+ * one shared-memory load per operand for every multiplication. 214 shows the way out.
+ */
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "302_bias/bias.h"
+#include "303_linear/linear.h"
+#include "cuda_check.h"
+#include "not_implemented.h"
+
+cudaError_t linear_forward(float *y, const float *x, const float *w, const float *bias, int batch,
+                           int in_features, int out_features, cudaStream_t stream)
+{
+    /* TODO: a product of 212's, then bias_forward in place unless bias is NULL (about 2
+       lines). */
+    NOT_IMPLEMENTED(y, x, w, bias, batch, in_features, out_features, stream);
+    return cudaSuccess;
+}
+
+cudaError_t linear_backward(float *grad_x, float *grad_w, float *grad_bias, const float *grad_y,
+                            const float *x, const float *w, int batch, int in_features,
+                            int out_features, cudaStream_t stream)
+{
+    /* TODO: two products of 212's and bias_backward, each only where its gradient is wanted
+       (about 6 lines). */
+    NOT_IMPLEMENTED(grad_x, grad_w, grad_bias, grad_y, x, w, batch, in_features, out_features,
+                    stream);
+    return cudaSuccess;
+}

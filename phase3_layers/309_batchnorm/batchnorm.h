@@ -1,0 +1,53 @@
+/*
+ * batchnorm.h: the contract of exercise 309. The conventions are in layers.h.
+ *
+ * x is [batch x channels x h x w]; everything of a channel is [channels]. The statistics of a
+ * channel are over its n = batch * h * w elements.
+ */
+#ifndef COURSE_BATCHNORM_H
+#define COURSE_BATCHNORM_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** y = (x - mean) / sqrt(var + eps) * gamma + beta, with the statistics of training. y may be x. */
+cudaError_t batchnorm_infer(float *y, const float *x, const float *mean, const float *var,
+                            const float *gamma, const float *beta, int batch, int channels, int h,
+                            int w, float eps, cudaStream_t stream);
+/**
+ * The same with the statistics of this very batch.
+ * @param mean, rstd   of the batch, for the backward pass: rstd = 1 / sqrt(var + eps), where var is
+ *                     the mean of (x - mean)^2
+ * @param running_mean, running_var   updated: (1 - momentum) * old + momentum * new, where the new
+ *                     variance is divided by n - 1 (by 1 for n = 1)
+ */
+cudaError_t batchnorm_forward(float *y, float *mean, float *rstd, float *running_mean,
+                              float *running_var, const float *x, const float *gamma,
+                              const float *beta, int batch, int channels, int h, int w, float eps,
+                              float momentum, cudaStream_t stream);
+/** Gradients of batchnorm_forward, mean and variance not held constant. */
+cudaError_t batchnorm_backward(float *grad_x, float *grad_gamma, float *grad_beta,
+                               const float *grad_y, const float *x, const float *mean,
+                               const float *rstd, const float *gamma, int batch, int channels,
+                               int h, int w, cudaStream_t stream);
+/**
+ * A convolution that does what a convolution and batchnorm_infer behind it do.
+ * @param folded_w    [channels x filter_size]
+ * @param folded_bias [channels]
+ * @param w           [channels x filter_size], the filters
+ * @param bias        [channels], or NULL
+ */
+cudaError_t batchnorm_fold(float *folded_w, float *folded_bias, const float *w, const float *bias,
+                           const float *mean, const float *var, const float *gamma,
+                           const float *beta, int channels, int filter_size, float eps,
+                           cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * flash_attention2_backward.h: the contract of exercise 4d. The conventions are in optimization.h.
+ */
+#ifndef COURSE_FLASH_ATTENTION2_BACKWARD_H
+#define COURSE_FLASH_ATTENTION2_BACKWARD_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
+
+/**
+ * The gradients of attention_flash2, from what it was given and what it left. p and what comes of
+ * it may be rounded to bf16 before they are multiplied; sums are fp32. Memory beyond the arrays is
+ * taken from the stream, and for queries, not for scores. Numbers are finite; but where causal is
+ * 0, a NaN in grad_out, q, k or v makes NaN of all in its head that it has part in, and of no more.
+ * @param grad_q, grad_k, grad_v [batch x heads x seq x dim], overwritten
+ * @param grad_out the gradient of out
+ * @param out, lse of the forward call
+ * @param dim      64 or 128: others are cudaErrorInvalidValue
+ */
+cudaError_t attention_flash2_backward(__nv_bfloat16 *grad_q, __nv_bfloat16 *grad_k,
+                                      __nv_bfloat16 *grad_v, const __nv_bfloat16 *grad_out,
+                                      const __nv_bfloat16 *out, const float *lse,
+                                      const __nv_bfloat16 *q, const __nv_bfloat16 *k,
+                                      const __nv_bfloat16 *v, int batch, int heads, int seq,
+                                      int dim, int causal, float scale, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

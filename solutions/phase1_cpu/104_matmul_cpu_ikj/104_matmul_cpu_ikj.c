@@ -1,0 +1,31 @@
+/*
+ * 104_matmul_cpu_ikj.c: the same sums in another order.
+ *
+ * The idea: swap the two inner loops. For one element of a, the innermost loop now adds a multiple
+ * of a row of b to a row of c. Both are walked from left to right, so all 64 bytes of a cache line
+ * are used, and since neighbours do not depend on each other, the compiler computes several at
+ * once.
+ *
+ * The cost it removes: a cache line of b per multiplication, of which 103 uses 4 bytes.
+ * The cost it leaves: every row of c reads all of b again. Once b is larger than the cache, it
+ * comes from far away m times (105), and each multiplication loads and stores an element of c
+ * (106).
+ */
+#include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
+#include "not_implemented.h"
+
+void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    /* SOLUTION: for each row of c: set it to 0, then add a[i][p] times row p of b, for each p
+       (about 9 lines). */
+    for (int i = 0; i < m; i++) {
+        float *c_row = c + (size_t)i * n;
+        for (int j = 0; j < n; j++) c_row[j] = 0.0f;
+        for (int p = 0; p < k; p++) {
+            float factor = a[(size_t)i * k + p];
+            const float *b_row = b + (size_t)p * n;
+            for (int j = 0; j < n; j++) c_row[j] += factor * b_row[j];
+        }
+    }
+    /* END SOLUTION */
+}

@@ -1,0 +1,245 @@
+/*
+ * 312_embedding.cu: what a transformer needs beside products: embedding, residual, dropout.
+ *
+ * The embedding takes a row of a table for each token: a copy, by coalesced rows. Backward is its
+ * opposite and the hard half: every token adds its row of grad_y to the row of the table that it
+ * came from, and many tokens come from the same one. Blocks cannot know who else does, so they add
+ * by atomics; but an atomic for every element makes a queue at every frequent token. So a block
+ * takes a stretch of tokens and sorts it first. Equal tokens then stand side by side, a run: a
+ * thread, which owns a column, sums the run in a register and adds it by one atomic.
+ *
+ *     tokens of the stretch   7 2 7 7 2          sorted   2 2 7 7 7
+ *     their places            0 1 2 3 4                   1 4 0 2 3     two atomics, not five
+ *
+ * Dropout needs a random number per element, and in the backward pass the same ones again. They are
+ * not kept: Philox is a function, from a counter to four random words, and computes them anew. No
+ * thread has a state, none waits for another, and no order of threads changes anything.
+ *
+ * What it costs: what different stretches add to a frequent token still meets in one place, and in
+ * another order each time, so that the last bits of grad_table change from run to run. 3a sorts
+ * all tokens at once and needs no atomics. And residual and dropout are trips through memory with
+ * next to no arithmetic: 404 puts them into the kernel next door.
+ */
+#include "312_embedding/embedding.h"
+#include "not_implemented.h"
+
+#define THREADS 128 /* of a block; in embedding_backward its tokens and its columns, too */
+
+/* SOLUTION: embedding_kernel: a thread owns a column of place t, reads its element of positions
+   once, and goes through the batch (about 14 lines). */
+__global__ static void embedding_kernel(float *y, const int *tokens, const float *table,
+                                        const float *positions, int batch, int seq, int dim)
+{
+    size_t col = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (col >= dim) return;
+
+    size_t first = (size_t)blockIdx.y * blockDim.y + threadIdx.y;
+    for (size_t t = first; t < seq; t += gridDim.y * blockDim.y) {
+        float position = positions ? positions[t * dim + col] : 0.0f;
+        for (size_t b = blockIdx.z; b < batch; b += gridDim.z) {
+            size_t row = b * seq + t;
+            y[row * dim + col] = table[(size_t)tokens[row] * dim + col] + position;
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: grad_table_kernel. A block has THREADS tokens and THREADS columns. Thread i finds the
+   rank of token i, the number of those that come before it in order; then it owns a column, and
+   adds each run of equal tokens by one atomic (about 35 lines). */
+#define IN_FLIGHT 8 /* independent loads of a thread */
+
+__global__ static void grad_table_kernel(float *grad_table, const float *grad_y, const int *tokens,
+                                         size_t rows, int dim, unsigned groups)
+{
+    __shared__ int unsorted[THREADS], token[THREADS + 1], place[THREADS];
+    const int i = threadIdx.x;
+    const size_t first = (size_t)(blockIdx.x / groups) * THREADS; /* row of the stretch */
+    const int count = rows - first < THREADS ? (int)(rows - first) : THREADS;
+    if (i < count) unsorted[i] = tokens[first + i];
+    __syncthreads(); /* everybody looks at all of them */
+
+    if (i < count) {
+        int mine = unsorted[i], rank = 0;
+        for (int j = 0; j < count; j++) {
+            rank += unsorted[j] < mine || (unsorted[j] == mine && j < i); /* all are different */
+        }
+        token[rank] = mine;
+        place[rank] = i;
+    }
+    if (i == 0) token[count] = -1; /* no token: the last run ends, too */
+    __syncthreads();               /* the stretch is sorted */
+
+    const size_t col = (size_t)(blockIdx.x % groups) * THREADS + i;
+    if (col >= dim) return;
+    float sum = 0.0f, next[IN_FLIGHT];
+    for (int k = 0; k < count; k += IN_FLIGHT) {
+        for (int e = 0; e < IN_FLIGHT; e++) {
+            next[e] = k + e < count ? grad_y[(first + place[k + e]) * dim + col] : 0.0f;
+        }
+        for (int e = 0; e < IN_FLIGHT && k + e < count; e++) {
+            sum += next[e];
+            if (token[k + e + 1] == token[k + e]) continue; /* the run goes on */
+            atomicAdd(&grad_table[(size_t)token[k + e] * dim + col], sum);
+            sum = 0.0f;
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: grad_positions_kernel: an element per thread, which sums the batch (about 9 lines). */
+__global__ static void grad_positions_kernel(float *grad_positions, const float *grad_y, int batch,
+                                             size_t size)
+{
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= size) return;
+    float sum = 0.0f;
+    for (size_t b = 0; b < batch; b++) sum += grad_y[b * size + i]; /* neighbours side by side */
+    grad_positions[i] = sum;
+}
+/* END SOLUTION */
+
+/* SOLUTION: residual_kernel: EACH elements per thread, THREADS apart, all loads before the first
+   store (about 13 lines). */
+#define EACH 4
+
+__global__ static void residual_kernel(float *y, const float *a, const float *b, size_t n)
+{
+    size_t first = (size_t)blockIdx.x * (EACH * THREADS) + threadIdx.x;
+    float sum[EACH];
+    for (int e = 0; e < EACH; e++) {
+        size_t i = first + e * THREADS;
+        sum[e] = i < n ? a[i] + b[i] : 0.0f;
+    }
+    for (int e = 0; e < EACH; e++) {
+        if (first + e * THREADS < n) y[first + e * THREADS] = sum[e];
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: philox: the four words of a counter. Ten rounds; in each, two words are multiplied, the
+   high halves of the products are mixed with the other two words and the key, and the key moves on
+   (about 17 lines). */
+__device__ static void philox(unsigned word[4], unsigned long long counter, unsigned long long seed)
+{
+    unsigned key0 = (unsigned)seed, key1 = (unsigned)(seed >> 32);
+    word[0] = (unsigned)counter;
+    word[1] = (unsigned)(counter >> 32);
+    word[2] = word[3] = 0; /* the counter has 128 bits, of which 64 do */
+    for (int round = 0; round < 10; round++) {
+        unsigned long long a = (unsigned long long)word[0] * 0xD2511F53u;
+        unsigned long long b = (unsigned long long)word[2] * 0xCD9E8D57u;
+        word[0] = (unsigned)(b >> 32) ^ word[1] ^ key0;
+        word[1] = (unsigned)b;
+        word[2] = (unsigned)(a >> 32) ^ word[3] ^ key1;
+        word[3] = (unsigned)a;
+        key0 += 0x9E3779B9u; /* the golden ratio */
+        key1 += 0xBB67AE85u; /* the root of 3, less 1 */
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: dropout_kernel. A warp has 128 elements: each lane decides four neighbours with its
+   four words, and reads and writes elements 32 apart, whose decisions it asks other lanes for. It
+   reads first: while the elements are on their way, it computes the words. A word is kept from
+   `threshold` on. And dropout, which launches it (about 29 lines). */
+__global__ static void dropout_kernel(float *y, const float *x, size_t n, float scale,
+                                      unsigned long long threshold, unsigned long long seed)
+{
+    const size_t thread = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    const unsigned lane = threadIdx.x % 32;
+    const size_t first = (thread - lane) * 4 + lane;
+    float read[4];
+    for (int e = 0; e < 4; e++) read[e] = first + e * 32 < n ? x[first + e * 32] : 0.0f;
+
+    unsigned word[4], kept = 0; /* bit w: word w is kept */
+    philox(word, thread, seed);
+    for (int w = 0; w < 4; w++) kept |= (unsigned)(word[w] >= threshold) << w;
+
+    for (int e = 0; e < 4; e++) {
+        /* Element e * 32 + lane of the warp is word lane % 4 of lane e * 8 + lane / 4. All lanes
+           take part, those beyond the end too. */
+        unsigned of_owner = __shfl_sync(0xffffffffu, kept, e * 8 + lane / 4);
+        size_t i = first + e * 32;
+        if (i < n) y[i] = of_owner >> lane % 4 & 1 ? read[e] * scale : 0.0f; /* not NaN * 0 */
+    }
+}
+
+/** Forward and backward are the same: the mask depends on p and the seed alone. */
+static void dropout(float *y, const float *x, size_t n, float p, unsigned long long seed,
+                    cudaStream_t stream)
+{
+    if (n == 0) return; /* an empty grid is a launch error */
+    /* word * 2^-32 >= p, without rounding: p * 2^32 is exact in double. No word reaches 2^32. */
+    unsigned long long threshold = (unsigned long long)ceil(p * 4294967296.0);
+    dropout_kernel<<<(unsigned)((n - 1) / (4 * THREADS) + 1), THREADS, 0, stream>>>(
+        y, x, n, 1.0f / (1.0f - p), threshold, seed);
+}
+/* END SOLUTION */
+
+cudaError_t embedding_forward(float *y, const int *tokens, const float *table,
+                              const float *positions, int batch, int seq, int dim,
+                              cudaStream_t stream)
+{
+    /* SOLUTION: blocks of 32 x 4 threads over columns x places, and the batch in z; y and z of a
+       grid end at 65,535; launch unless y is empty (about 5 lines). */
+    if (batch == 0 || seq == 0 || dim == 0) return cudaSuccess; /* an empty grid is an error */
+    dim3 block(32, THREADS / 32);
+    unsigned down = (seq - 1) / block.y + 1;
+    dim3 grid((dim - 1) / block.x + 1, down < 1024 ? down : 1024, batch < 1024 ? batch : 1024);
+    embedding_kernel<<<grid, block, 0, stream>>>(y, tokens, table, positions, batch, seq, dim);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t embedding_backward(float *grad_table, float *grad_positions, const float *grad_y,
+                               const int *tokens, int batch, int seq, int dim, int vocab,
+                               cudaStream_t stream)
+{
+    (void)vocab; /* for those who count how often each token occurs */
+    /* SOLUTION: for the table a block per THREADS tokens and THREADS columns, all in x, unless
+       there are no tokens; the positions, where they are wanted, are zeros without a batch (about
+       11 lines). */
+    size_t rows = (size_t)batch * seq, size = (size_t)seq * dim;
+    if (size == 0) return cudaSuccess; /* an empty grid is a launch error */
+    if (rows > 0) {
+        unsigned groups = (dim - 1) / THREADS + 1, stretches = (unsigned)((rows - 1) / THREADS + 1);
+        grad_table_kernel<<<stretches * groups, THREADS, 0, stream>>>(grad_table, grad_y, tokens,
+                                                                      rows, dim, groups);
+    }
+    if (grad_positions) {
+        grad_positions_kernel<<<(unsigned)((size - 1) / THREADS + 1), THREADS, 0, stream>>>(
+            grad_positions, grad_y, batch, size);
+    }
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t residual_forward(float *y, const float *a, const float *b, size_t n,
+                             cudaStream_t stream)
+{
+    /* SOLUTION: launch unless n is 0 (about 3 lines). */
+    if (n == 0) return cudaSuccess; /* an empty grid is a launch error */
+    unsigned blocks = (unsigned)((n - 1) / (EACH * THREADS) + 1);
+    residual_kernel<<<blocks, THREADS, 0, stream>>>(y, a, b, n);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t dropout_forward(float *y, const float *x, size_t n, float p, unsigned long long seed,
+                            cudaStream_t stream)
+{
+    /* SOLUTION: dropout of x (1 line). */
+    dropout(y, x, n, p, seed, stream);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t dropout_backward(float *grad_x, const float *grad_y, size_t n, float p,
+                             unsigned long long seed, cudaStream_t stream)
+{
+    /* SOLUTION: dropout of grad_y (1 line). */
+    dropout(grad_x, grad_y, n, p, seed, stream);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

@@ -1,0 +1,196 @@
+/*
+ * 313_attention.cu: attention and its gradients, by tiled products and a softmax of rows.
+ *
+ * The idea: each query asks all keys how well they fit, and takes so much of each value:
+ *
+ *     s = scale q k^T        p = softmax of each row of s        out = p v
+ *
+ * Those are two products and a softmax, of batch x heads pairs of matrices at once. The kernel of
+ * 212 multiplies any matrices by their strides, k^T too, and a grid takes all heads. Causal, a
+ * query knows no key that comes after it: row t of p has t + 1 entries, and then zeros, which are
+ * stored, since p v reads them.
+ *
+ * Backward, the softmax's gradient stands between products in the other direction:
+ *
+ *     grad_v = p^T grad_out
+ *     grad_p = grad_out v^T
+ *     grad_s = p (grad_p - sum of p grad_p over the row)
+ *     grad_q = scale grad_s k
+ *     grad_k = scale grad_s^T q
+ *
+ * p is computed again: to keep it from the forward pass would take seq x seq floats a head, in each
+ * layer of a network, until its backward pass comes.
+ *
+ * What it costs: s is written, read and written by the softmax, and read again: memory and bytes
+ * grow with the square of seq. 409 never stores it. Causal, half of each product is with zeros.
+ */
+#include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "313_attention/attention.h"
+#include "not_implemented.h"
+#include <math.h>
+
+/* SOLUTION: two operands: a stack of matrices, one a head, and the same turned (about 12 lines). */
+static operand stack(const float *data, int rows, int cols)
+{
+    operand x = row_major(data, rows, cols);
+    x.batch = (size_t)rows * cols;
+    return x;
+}
+
+static operand transposed(operand x)
+{
+    operand turned = {x.data, x.cols, x.rows, x.col, x.row, x.batch};
+    return turned;
+}
+/* END SOLUTION */
+
+/* SOLUTION: the product of 212, times a factor, and its launch; c lies as a stack (about 30
+   lines). */
+#define TILE 32   /* TILE x TILE threads a block */
+#define MOST 1024 /* blocks along y, which may have 65,535; heads may be more */
+
+__global__ static void product_kernel(float *c, operand a, operand b, unsigned heads, float factor)
+{
+    __shared__ float a_tile[TILE][TILE + 1]; /* one column more: a turned tile is written by */
+    __shared__ float b_tile[TILE][TILE + 1]; /* columns, and these lie in different banks so */
+    unsigned x = threadIdx.x, y = threadIdx.y;
+    unsigned across = (b.cols - 1) / TILE + 1; /* tiles side by side in c */
+    unsigned top = blockIdx.x / across * TILE, left = blockIdx.x % across * TILE;
+
+    for (unsigned z = blockIdx.y; z < heads; z += gridDim.y) {
+        float sum = 0.0f;
+        for (unsigned start = 0; start < a.cols; start += TILE) {
+            load_tile(a_tile, a, z, top, start);
+            load_tile(b_tile, b, z, start, left);
+            __syncthreads(); /* both tiles are complete before anybody reads them */
+            for (int i = 0; i < TILE; i++) sum += a_tile[y][i] * b_tile[i][x];
+            __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        }
+        if (top + y < a.rows && left + x < b.cols)
+            c[((size_t)z * a.rows + top + y) * b.cols + left + x] = factor * sum;
+    }
+}
+
+static void multiply(float *c, operand a, operand b, unsigned heads, float factor,
+                     cudaStream_t stream)
+{
+    unsigned tiles = ((a.rows - 1) / TILE + 1) * ((b.cols - 1) / TILE + 1);
+    dim3 grid(tiles, heads < MOST ? heads : MOST);
+    product_kernel<<<grid, dim3(TILE, TILE), 0, stream>>>(c, a, b, heads, factor);
+}
+/* END SOLUTION */
+
+/* SOLUTION: the sum and the maximum of one value a lane, for every lane (about 12 lines). */
+__device__ static float warp_sum(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, distance);
+    return value;
+}
+
+__device__ static float warp_max(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+/* END SOLUTION */
+
+/* SOLUTION: softmax_kernel, in place, a warp a row: of the keys that the query may see; zeros for
+   the others (about 20 lines). */
+#define WARPS 8 /* rows of a block */
+
+__global__ static void softmax_kernel(float *p, size_t rows, int seq, int causal)
+{
+    size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return; /* all lanes of a warp, or none */
+    p += row * seq;
+    int keys = causal ? (int)(row % seq) + 1 : seq; /* a query sees itself, and what was before */
+
+    float max = -INFINITY, sum = 0.0f;
+    for (int j = threadIdx.x; j < keys; j += 32) max = fmaxf(max, p[j]);
+    max = warp_max(max);              /* fmaxf passes over a NaN; the sum will not */
+    if (max == -INFINITY) max = 0.0f; /* no weight in the row: p - max must stay -infinity */
+    for (int j = threadIdx.x; j < keys; j += 32) sum += expf(p[j] - max);
+    sum = warp_sum(sum);
+
+    bool empty = sum == 0.0f; /* else it is at least 1, or NaN */
+    for (int j = threadIdx.x; j < seq; j += 32)
+        p[j] = j >= keys || empty ? 0.0f : expf(p[j] - max) / sum;
+}
+/* END SOLUTION */
+
+/* SOLUTION: softmax_backward_kernel, a warp a row: grad_p becomes grad_s; behind the mask p is 0,
+   and so is grad_s (about 12 lines). */
+__global__ static void softmax_backward_kernel(float *grad_p, const float *p, size_t rows, int seq)
+{
+    size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return;
+    p += row * seq;
+    grad_p += row * seq;
+
+    float dot = 0.0f;
+    for (int j = threadIdx.x; j < seq; j += 32) dot += p[j] * grad_p[j];
+    dot = warp_sum(dot);
+    for (int j = threadIdx.x; j < seq; j += 32) grad_p[j] = p[j] * (grad_p[j] - dot);
+}
+/* END SOLUTION */
+
+/* SOLUTION: probabilities: p [heads x seq x seq] from q and k, by two launches (about 9 lines). */
+static void probabilities(float *p, operand q, operand k, unsigned heads, int causal, float scale,
+                          cudaStream_t stream)
+{
+    int seq = (int)q.rows;
+    size_t rows = (size_t)heads * seq;
+    multiply(p, q, transposed(k), heads, scale, stream);
+    softmax_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(p, rows, seq, causal);
+}
+/* END SOLUTION */
+
+cudaError_t attention_naive(float *out, const float *q, const float *k, const float *v, int batch,
+                            int heads, int seq, int dim, int causal, float scale,
+                            cudaStream_t stream)
+{
+    /* SOLUTION: memory for p on the stream; probabilities, times v; the memory goes back (about 8
+       lines). */
+    unsigned all = (unsigned)batch * heads;
+    if (all == 0 || seq == 0 || dim == 0) return cudaSuccess; /* an empty grid is an error */
+    float *p;
+    if (cudaMallocAsync((void **)&p, sizeof *p * all * seq * seq, stream) != cudaSuccess)
+        return cudaGetLastError();
+    probabilities(p, stack(q, seq, dim), stack(k, seq, dim), all, causal, scale, stream);
+    multiply(out, stack(p, seq, seq), stack(v, seq, dim), all, 1.0f, stream);
+    cudaFreeAsync(p, stream);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v,
+                                     const float *grad_out, const float *q, const float *k,
+                                     const float *v, int batch, int heads, int seq, int dim,
+                                     int causal, float scale, cudaStream_t stream)
+{
+    /* SOLUTION: memory for p and grad_p, one after the other; p again, then the five lines of the
+       opening comment (about 18 lines). */
+    unsigned all = (unsigned)batch * heads;
+    if (all == 0 || seq == 0 || dim == 0) return cudaSuccess;
+    size_t rows = (size_t)all * seq;
+    float *p;
+    if (cudaMallocAsync((void **)&p, sizeof *p * 2 * rows * seq, stream) != cudaSuccess)
+        return cudaGetLastError();
+    float *grad_p = p + rows * seq; /* and then grad_s */
+    operand queries = stack(q, seq, dim), keys = stack(k, seq, dim),
+            grads = stack(grad_out, seq, dim);
+
+    probabilities(p, queries, keys, all, causal, scale, stream);
+    multiply(grad_v, transposed(stack(p, seq, seq)), grads, all, 1.0f, stream);
+    multiply(grad_p, grads, transposed(stack(v, seq, dim)), all, 1.0f, stream);
+    softmax_backward_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(grad_p, p, rows,
+                                                                                    seq);
+    multiply(grad_q, stack(grad_p, seq, seq), keys, all, scale, stream);
+    multiply(grad_k, transposed(stack(grad_p, seq, seq)), queries, all, scale, stream);
+    cudaFreeAsync(p, stream);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

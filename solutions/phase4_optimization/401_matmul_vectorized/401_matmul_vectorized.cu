@@ -1,0 +1,128 @@
+/*
+ * 401_matmul_vectorized.cu: 214 with loads and stores of four floats at a time.
+ *
+ * The idea: a load of 16 bytes takes one issue slot, as one of 4 bytes does. A thread of 214 now
+ * owns two groups of four neighbouring rows and two of four neighbouring columns, and fetches each
+ * group by one load: 4 instructions a step along k instead of 16, beside the same 64 multiply-adds.
+ * The tiles are loaded, and c is stored, four floats at a time as well.
+ *
+ * Such an access must begin at a multiple of 16 bytes. A row of a begins there when a does and k is
+ * a multiple of 4; b and c likewise with n. Else, and at the edges, the same four floats come one
+ * by one: slower, and right.
+ *
+ * Addresses have 64 bits, and their arithmetic takes two slots where an int takes one. So each
+ * thread finds where its loads begin once, and steps along; all that is within a tile is int.
+ *
+ * The cost removed: three of four issue slots that loads took from multiply-adds.
+ * The cost left: a block loads a tile, waits, computes, waits. Nothing is computed while memory
+ * answers, but what the other block on the same multiprocessor computes meanwhile (2a).
+ */
+#include "401_matmul_vectorized/matmul_vectorized.h"
+#include "not_implemented.h"
+#include <stdint.h>
+
+/* SOLUTION: the sizes, and four floats of a row, zero beyond its end (about 25 lines). */
+#define TILE    128 /* TILE x TILE elements of c a block */
+#define TILE_K  8
+#define PART    8             /* PART x PART elements of c a thread, in groups of four */
+#define SIDE    (TILE / PART) /* SIDE x SIDE threads a block */
+#define THREADS (SIDE * SIDE)
+
+/** @param left columns from there to the end of the row, or 0 of a row that is none
+ *  @param wide rows begin at multiples of 16 bytes */
+__device__ __forceinline__ static float4 load_four(const float *at, int left, bool wide)
+{
+    if (left <= 0) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (wide) return *(const float4 *)at;
+    return make_float4(at[0], left > 1 ? at[1] : 0.0f, left > 2 ? at[2] : 0.0f,
+                       left > 3 ? at[3] : 0.0f);
+}
+
+__device__ __forceinline__ static void store_four(float *at, int left, bool wide, const float *from)
+{
+    if (left <= 0) return;
+    if (wide) {
+        *(float4 *)at = *(const float4 *)from;
+    } else {
+#pragma unroll /* from is in registers */
+        for (int e = 0; e < 4; e++) {
+            if (e < left) at[e] = from[e];
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: matmul_vectorized_kernel: as 214, with four floats a load (about 53 lines). */
+__global__ static void __launch_bounds__(THREADS, 2)
+    matmul_vectorized_kernel(float *c, const float *a, const float *b, int m, int n, int k,
+                             bool wide_a, bool wide_b, bool wide_c)
+{
+    __shared__ __align__(16) float a_tile[TILE_K][TILE + 4]; /* [k][row] */
+    __shared__ __align__(16) float b_tile[TILE_K][TILE];     /* [k][column] */
+    const int t = threadIdx.x, x = t % SIDE * 4, y = t / SIDE * 4;
+    const int row = blockIdx.y * TILE, col = blockIdx.x * TILE;
+    const int a_row = t / (TILE_K / 4), a_col = t % (TILE_K / 4) * 4; /* the four that t loads */
+    const int b_row = t / (TILE / 4), b_col = t % (TILE / 4) * 4;
+    a += ((size_t)row + a_row) * k + a_col; /* 64 bits once; in the loop a and b step along */
+    b += (size_t)b_row * n + col + b_col;
+    float sum[PART][PART] = {};
+
+    for (int left = k; left > 0; left -= TILE_K) {
+        /* Both are on their way before one is waited for. */
+        const float4 of_a = load_four(a, a_row < m - row ? left - a_col : 0, wide_a);
+        const float4 of_b = load_four(b, b_row < left ? n - col - b_col : 0, wide_b);
+        a += TILE_K;
+        b += (size_t)TILE_K * n;
+        a_tile[a_col][a_row] = of_a.x; /* the tile of a stands on its side */
+        a_tile[a_col + 1][a_row] = of_a.y;
+        a_tile[a_col + 2][a_row] = of_a.z;
+        a_tile[a_col + 3][a_row] = of_a.w;
+        *(float4 *)&b_tile[b_row][b_col] = of_b;
+        __syncthreads(); /* both tiles are complete before anybody reads them */
+#pragma unroll
+        for (int s = 0; s < TILE_K; s++) {
+            __align__(16) float a_part[PART], b_part[PART];
+#pragma unroll
+            for (int i = 0; i < PART; i += 4) { /* rows y .. y+3 of each half of the tile */
+                *(float4 *)&a_part[i] = *(const float4 *)&a_tile[s][y + i / 4 * (TILE / 2)];
+                *(float4 *)&b_part[i] = *(const float4 *)&b_tile[s][x + i / 4 * (TILE / 2)];
+            }
+#pragma unroll
+            for (int i = 0; i < PART; i++) {
+#pragma unroll
+                for (int j = 0; j < PART; j++) sum[i][j] += a_part[i] * b_part[j];
+            }
+        }
+        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+    }
+#pragma unroll
+    for (int i = 0; i < PART; i++) {
+        const int r = y + i % 4 + i / 4 * (TILE / 2); /* of the tile */
+#pragma unroll
+        for (int j = 0; j < PART; j += 4) {
+            const int q = x + j / 4 * (TILE / 2), left = r < m - row ? n - col - q : 0;
+            store_four(c + ((size_t)row + r) * n + col + q, left, wide_c, &sum[i][j]);
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: does each row of a matrix begin at a multiple of 16 bytes? (about 4 lines) */
+static bool is_wide(const float *x, int cols)
+{
+    return (uintptr_t)x % sizeof(float4) == 0 && cols % 4 == 0;
+}
+/* END SOLUTION */
+
+cudaError_t matmul_vectorized(float *c, const float *a, const float *b, int m, int n, int k,
+                              cudaStream_t stream)
+{
+    /* SOLUTION: one block per tile of c, rounding up; which matrices allow wide accesses (about 5
+       lines). */
+    if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
+    dim3 grid((n - 1) / TILE + 1, (m - 1) / TILE + 1);
+    matmul_vectorized_kernel<<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k, is_wide(a, k),
+                                                           is_wide(b, n), is_wide(c, n));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

@@ -1,0 +1,180 @@
+/*
+ * 402_matmul_tensorcore.cu: c = a * b on tensor cores, a and b in bf16 or fp16, sums in fp32.
+ *
+ * The idea: a tensor core multiplies a 16 x 16 by a 16 x 16 matrix in a few cycles. The *warp* asks
+ * for it: its 32 threads hold a matrix together, as a `fragment`, whose layout is nobody's
+ * business.
+ *
+ *     load_matrix_sync(a_part, address, pitch)    16 x 16 elements, from shared memory
+ *     mma_sync(sum, a_part, b_part, sum)          sum += a_part * b_part
+ *     store_matrix_sync(address, sum, pitch)      16 x 16 sums
+ *
+ * That is so fast that feeding it becomes the work. As in 211 the block stages tiles in shared
+ * memory, as in 214 each warp keeps several matrices of sums in registers (4 x 2) and uses what it
+ * loads several times. The copies are `cp.async`, 16 bytes a thread, from global to shared memory
+ * without a stop in registers, and they fetch the next tiles while the warps multiply these.
+ *
+ * A product of two bf16, or fp16, is exact in fp32; only the order of the sums differs from fp32.
+ * Rows of the tiles are 16 bytes longer than needed: the eight rows that a load fetches at a time
+ * would else begin in the same bank.
+ *
+ * The cost removed: fp32 multiply-adds, of which a multiprocessor has 128 a cycle; its tensor cores
+ * have 16 times as many. The cost left: two tiles are too few to hide memory's latency, padding
+ * wastes shared memory, and a barrier stops all warps at each tile (4a).
+ */
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
+#include "not_implemented.h"
+#include <mma.h>
+#include <stdint.h>
+
+/* SOLUTION: the sizes, two stages of tiles, and the copy of a tile, zero outside the matrix (about
+   50 lines). */
+#define TILE    128 /* TILE x TILE elements of c a block */
+#define TILE_K  32
+#define PAD     8   /* elements: 16 bytes */
+#define THREADS 256 /* 8 warps: 2 down, 4 across */
+#define SIDE    16  /* of a fragment */
+#define DOWN    4   /* fragments of sums a warp, down and across */
+#define ACROSS  2
+
+template <typename T> struct stage {
+    T a[TILE][TILE_K + PAD];
+    T b[TILE_K][TILE + PAD];
+};
+
+/** 16 bytes to shared memory, or 16 zeros. */
+__device__ __forceinline__ static void copy_chunk(void *to, const void *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+/** A tile whose corner is x[row][col]. WIDE: its rows begin at multiples of 16 bytes. */
+template <bool WIDE, typename T, int ROWS, int PITCH>
+__device__ __forceinline__ static void copy_tile(T (&tile)[ROWS][PITCH], const T *x, long row,
+                                                 long col, int rows, int cols)
+{
+    enum { COLS = PITCH - PAD, EACH = WIDE ? 8 : 1 };
+#pragma unroll
+    for (int i = threadIdx.x; i < ROWS * COLS / EACH; i += THREADS) {
+        const int r = i / (COLS / EACH), q = i % (COLS / EACH) * EACH;
+        const bool inside = row + r < rows && col + q < cols;
+        const T *from = inside ? x + (row + r) * cols + col + q : x;
+        if (WIDE)
+            copy_chunk(&tile[r][q], from, inside);
+        else
+            tile[r][q] = inside ? *from : T(0.0f);
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: matmul_tensorcore_kernel: the next tiles are copied while a warp multiplies its part of
+   these; sums leave by a patch of shared memory, where they can be guarded (about 60 lines). */
+using namespace nvcuda;
+typedef wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sums;
+
+/** sum += this warp's rows of the tile of a times its columns of the tile of b */
+template <typename T>
+__device__ __forceinline__ static void multiply(sums sum[DOWN][ACROSS], const stage<T> *s, int row,
+                                                int col)
+{
+#pragma unroll
+    for (int i = 0; i < TILE_K; i += SIDE) {
+        wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, T, wmma::row_major> a[DOWN];
+        wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, T, wmma::row_major> b[ACROSS];
+#pragma unroll
+        for (int y = 0; y < DOWN; y++)
+            wmma::load_matrix_sync(a[y], &s->a[row + y * SIDE][i], TILE_K + PAD);
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++)
+            wmma::load_matrix_sync(b[x], &s->b[i][col + x * SIDE], TILE + PAD);
+#pragma unroll
+        for (int y = 0; y < DOWN; y++) {
+#pragma unroll
+            for (int x = 0; x < ACROSS; x++) wmma::mma_sync(sum[y][x], a[y], b[x], sum[y][x]);
+        }
+    }
+}
+
+/** One fragment of sums to c, by the warp's own patch of shared memory. */
+__device__ __forceinline__ static void store_sums(float *c, float (*patch)[SIDE], const sums &sum,
+                                                  long row, long col, int m, int n)
+{
+    if (row >= m || col >= n) return; /* so does the whole warp: the fragment lies outside of c */
+    wmma::store_matrix_sync(&patch[0][0], sum, SIDE, wmma::mem_row_major);
+    __syncwarp(); /* the patch is complete */
+    for (int i = threadIdx.x % 32; i < SIDE * SIDE; i += 32) {
+        const long r = row + i / SIDE, q = col + i % SIDE;
+        if (r < m && q < n) c[r * n + q] = patch[i / SIDE][i % SIDE];
+    }
+    __syncwarp(); /* and read, before the next one overwrites it */
+}
+
+template <typename T, bool WIDE>
+__global__ static void __launch_bounds__(THREADS, 2)
+    matmul_tensorcore_kernel(float *c, const T *a, const T *b, int m, int n, int k)
+{
+    __shared__ __align__(128) stage<T> stages[2];
+    __shared__ __align__(128) float patches[THREADS / 32][SIDE][SIDE];
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / 4 * DOWN * SIDE, warp_col = warp % 4 * ACROSS * SIDE;
+    const long row = (long)blockIdx.y * TILE, col = (long)blockIdx.x * TILE;
+    const bool idle = row + warp_row >= m || col + warp_col >= n; /* a warp outside of c */
+    sums sum[DOWN][ACROSS];
+#pragma unroll
+    for (int y = 0; y < DOWN; y++) {
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++) wmma::fill_fragment(sum[y][x], 0.0f);
+    }
+    copy_tile<WIDE>(stages[0].a, a, row, 0, m, k);
+    copy_tile<WIDE>(stages[0].b, b, 0, col, k, n);
+    for (int start = 0, now = 0; start < k; start += TILE_K, now ^= 1) {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
+        if (start + TILE_K < k) {
+            copy_tile<WIDE>(stages[now ^ 1].a, a, row, start + TILE_K, m, k);
+            copy_tile<WIDE>(stages[now ^ 1].b, b, start + TILE_K, col, k, n);
+        }
+        if (!idle) multiply(sum, &stages[now], warp_row, warp_col);
+    }
+#pragma unroll
+    for (int y = 0; y < DOWN; y++) {
+#pragma unroll
+        for (int x = 0; x < ACROSS; x++) {
+            store_sums(c, patches[warp], sum[y][x], row + warp_row + y * SIDE,
+                       col + warp_col + x * SIDE, m, n);
+        }
+    }
+}
+
+template <typename T>
+static void launch(float *c, const T *a, const T *b, int m, int n, int k, cudaStream_t stream)
+{
+    if (m == 0 || n == 0) return; /* an empty grid is a launch error */
+    dim3 grid((n - 1) / TILE + 1, (m - 1) / TILE + 1);
+    if (((uintptr_t)a | (uintptr_t)b) % 16 == 0 && k % 8 == 0 && n % 8 == 0)
+        matmul_tensorcore_kernel<T, true><<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k);
+    else
+        matmul_tensorcore_kernel<T, false><<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k);
+}
+/* END SOLUTION */
+
+cudaError_t matmul_tensorcore(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m,
+                              int n, int k, cudaStream_t stream)
+{
+    /* SOLUTION: the launch, for bf16 (1 line). */
+    launch(c, a, b, m, n, k, stream);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t matmul_tensorcore_half(float *c, const __half *a, const __half *b, int m, int n, int k,
+                                   cudaStream_t stream)
+{
+    /* SOLUTION: the same for fp16 (1 line). */
+    launch(c, a, b, m, n, k, stream);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

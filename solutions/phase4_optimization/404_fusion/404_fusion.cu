@@ -1,0 +1,238 @@
+/*
+ * 404_fusion.cu: what follows a product is done while its sum is in a register: a linear layer with
+ * bias and ReLU, a convolution with batch normalization, residual and ReLU, in one kernel each. And
+ * a residual is added while a layer normalization reads its row.
+ *
+ * The idea: when the tiled matmul has its sum, the sum is in a register. Unfused, it goes to
+ * memory, comes back for the bias, goes, comes back for the ReLU, goes: 20 bytes per output where 4
+ * would do. Fused, bias and ReLU happen between the last multiplication and the first store. What
+ * the backward pass needs (pre, the input of the ReLU) is stored on the way if somebody wants it.
+ *
+ * A convolution is such a product too (307): only the load of its second tile differs, and the
+ * epilogue. Normalization scales and shifts by numbers that belong to the filter, as the bias does;
+ * the residual is read once, at the place where y is stored.
+ *
+ * Layer normalization needs its row three times, and the row is a sum of two. So the sum is kept in
+ * shared memory, where each thread finds again what it wrote; of a row that is longer than that,
+ * the rest is added again.
+ *
+ * What it wins is bytes: 16 per output, for a sum of any length. The product costs 2 operations per
+ * output and term, so the win is large for a short sum and vanishes in a long one. The two launches
+ * saved count only for tiny layers.
+ *
+ * What it costs: a kernel for every combination that somebody wants, and the product itself stays
+ * as slow as it was: two shared-memory loads per multiplication. 307 needs fewer, and 507 uses
+ * tensor cores.
+ */
+#include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
+#include "212_matmul_transposed/matmul_transposed.h"
+#include "404_fusion/fusion.h"
+#include "not_implemented.h"
+
+#define TILE 16 /* TILE x TILE threads a block, and so many outputs */
+
+/* SOLUTION: linear_fused_kernel: the tiled product of rows of x and rows of w, and in the guarded
+   end, from the register: bias, pre if it is wanted, ReLU (about 20 lines). */
+__global__ static void linear_fused_kernel(float *y, float *pre, const float *x, const float *w,
+                                           const float *bias, int batch, int in_features,
+                                           int out_features)
+{
+    __shared__ float x_tile[TILE][TILE + 1]; /* one more column: the threads of a warp read */
+    __shared__ float w_tile[TILE][TILE + 1]; /* different rows of w_tile, in different banks */
+    operand x_rows = row_major(x, batch, in_features);
+    operand w_rows = row_major(w, out_features, in_features);
+    int row = blockIdx.y * TILE, col = blockIdx.x * TILE;
+
+    float sum = 0.0f;
+    for (int k = 0; k < in_features; k += TILE) {
+        load_tile(x_tile, x_rows, 0, row, k);
+        load_tile(w_tile, w_rows, 0, col, k);
+        __syncthreads(); /* both tiles are complete before anybody reads them */
+        for (int i = 0; i < TILE; i++) sum += x_tile[threadIdx.y][i] * w_tile[threadIdx.x][i];
+        __syncthreads(); /* everybody has read before the next load overwrites them */
+    }
+
+    row += threadIdx.y;
+    col += threadIdx.x;
+    if (row >= batch || col >= out_features) return;
+    size_t i = (size_t)row * out_features + col;
+    float z = sum + bias[col];
+    if (pre != NULL) pre[i] = z;
+    y[i] = z < 0.0f ? 0.0f : z; /* this way round NaN stays NaN */
+}
+/* END SOLUTION */
+
+cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
+                                 const float *bias, int batch, int in_features, int out_features,
+                                 cudaStream_t stream)
+{
+    /* SOLUTION: cover y with tiles, rounding up; launch unless y is empty (about 4 lines). */
+    if (batch == 0 || out_features == 0) return cudaSuccess; /* an empty grid is a launch error */
+    dim3 block(TILE, TILE);
+    dim3 grid((out_features + TILE - 1) / TILE, (batch + TILE - 1) / TILE);
+    linear_fused_kernel<<<grid, block, 0, stream>>>(y, pre, x, w, bias, batch, in_features,
+                                                    out_features);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* SOLUTION: the sizes of a convolution, and the parameters of a normalization (about 10 lines). */
+typedef struct conv {
+    int in_channels, in_h, in_w, out_channels, out_h, out_w, kernel_h, kernel_w, stride, pad;
+    int taps;   /* in_channels * kernel_h * kernel_w: the length of a sum */
+    int pixels; /* of the outputs of all images */
+} conv;
+
+typedef struct batchnorm {
+    const float *mean, *var, *gamma, *beta; /* [out_channels] */
+    float eps;
+} batchnorm;
+/* END SOLUTION */
+
+/* SOLUTION: window_element: element `tap` of a window of x, found by division; 0 in the padding
+   and past the last tap (about 8 lines). */
+/** x: one image. (top, left): the corner of the window. */
+__device__ static float window_element(const float *x, int tap, int top, int left, conv c)
+{
+    int channel = tap / (c.kernel_h * c.kernel_w), place = tap % (c.kernel_h * c.kernel_w);
+    int row = top + place / c.kernel_w, col = left + place % c.kernel_w;
+    bool inside = tap < c.taps && row >= 0 && row < c.in_h && col >= 0 && col < c.in_w;
+    return inside ? x[((size_t)channel * c.in_h + row) * c.in_w + col] : 0.0f;
+}
+/* END SOLUTION */
+
+/* SOLUTION: finish, the epilogue: from the sum of a filter to its output (about 6 lines). */
+__device__ static float finish(float sum, int filter, batchnorm n, float residual)
+{
+    float factor = n.gamma[filter] / sqrtf(n.var[filter] + n.eps);
+    float z = (sum - n.mean[filter]) * factor + n.beta[filter] + residual;
+    return z < 0.0f ? 0.0f : z;
+}
+/* END SOLUTION */
+
+/* SOLUTION: conv_bn_relu_kernel: the tiled product of filters and windows, a thread fetching for
+   the pixel that it stores; then finish (about 28 lines). */
+__global__ static void conv_bn_relu_kernel(float *y, const float *x, const float *w, batchnorm n,
+                                           const float *residual, conv c)
+{
+    __shared__ float w_tile[TILE][TILE + 1]; /* [filter][tap] */
+    __shared__ float x_tile[TILE][TILE];     /* [tap][pixel] */
+    operand filters = row_major(w, c.out_channels, c.taps);
+    int filter = blockIdx.y * TILE, pixel = blockIdx.x * TILE + threadIdx.x;
+    int plane = c.out_h * c.out_w, image = pixel / plane, place = pixel % plane;
+    int top = place / c.out_w * c.stride - c.pad, left = place % c.out_w * c.stride - c.pad;
+    x += (size_t)image * c.in_channels * c.in_h * c.in_w;
+
+    float sum = 0.0f;
+    for (int k = 0; k < c.taps; k += TILE) {
+        load_tile(w_tile, filters, 0, filter, k);
+        x_tile[threadIdx.y][threadIdx.x] =
+            pixel < c.pixels ? window_element(x, k + threadIdx.y, top, left, c) : 0.0f;
+        __syncthreads(); /* both tiles are complete before anybody reads them */
+        for (int i = 0; i < TILE; i++) sum += w_tile[threadIdx.y][i] * x_tile[i][threadIdx.x];
+        __syncthreads(); /* everybody has read before the next load overwrites them */
+    }
+
+    filter += threadIdx.y;
+    if (pixel >= c.pixels || filter >= c.out_channels) return;
+    size_t i = ((size_t)image * c.out_channels + filter) * plane + place;
+    y[i] = finish(sum, filter, n, residual != NULL ? residual[i] : 0.0f);
+}
+/* END SOLUTION */
+
+cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *mean,
+                         const float *var, const float *gamma, const float *beta,
+                         const float *residual, int batch, int in_channels, int in_h, int in_w,
+                         int out_channels, int kernel_h, int kernel_w, int stride, int pad,
+                         float eps, cudaStream_t stream)
+{
+    /* SOLUTION: the sizes; cover y with tiles, pixels along x of the grid (about 11 lines). */
+    int out_h = (in_h + 2 * pad - kernel_h) / stride + 1;
+    int out_w = (in_w + 2 * pad - kernel_w) / stride + 1;
+    conv c = {in_channels, in_h,     in_w,   out_channels, out_h, out_w,
+              kernel_h,    kernel_w, stride, pad,          0,     0};
+    c.taps = in_channels * kernel_h * kernel_w;
+    c.pixels = batch * out_h * out_w;
+    if (c.pixels == 0 || out_channels == 0) return cudaSuccess;
+    dim3 block(TILE, TILE);
+    dim3 grid((c.pixels + TILE - 1) / TILE, (out_channels + TILE - 1) / TILE);
+    batchnorm n = {mean, var, gamma, beta, eps};
+    conv_bn_relu_kernel<<<grid, block, 0, stream>>>(y, x, w, n, residual, c);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* SOLUTION: the sizes, and block_sum: the sum of one value per thread, for every thread (about 17
+   lines). */
+#define ROW_THREADS 256
+#define ROW_KEPT    8192 /* columns of a row that shared memory keeps */
+
+__device__ static float block_sum(float value)
+{
+    __shared__ float of_warp[ROW_THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, distance);
+    }
+    __syncthreads(); /* everybody has read the sum before this one */
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads(); /* of_warp is complete */
+    value = 0.0f;
+    for (int w = 0; w < ROW_THREADS / 32; w++) value += of_warp[w];
+    return value;
+}
+/* END SOLUTION */
+
+/* SOLUTION: residual_layernorm_kernel, a block per row: add, store if wanted, keep; mean; variance
+   from the differences; y (about 34 lines). */
+/** Column c of the sum: kept by this same thread, or added again. */
+__device__ static float sum_at(const float *kept, const float *x, const float *residual, int c)
+{
+    return c < ROW_KEPT ? kept[c] : x[c] + residual[c];
+}
+
+__global__ static void residual_layernorm_kernel(float *y, float *sum, float *mean, float *rstd,
+                                                 const float *x, const float *residual,
+                                                 const float *gamma, const float *beta, int cols,
+                                                 float eps)
+{
+    extern __shared__ float kept[]; /* the first ROW_KEPT columns, or all */
+    size_t start = (size_t)blockIdx.x * cols;
+    x += start, residual += start, y += start;
+
+    float total = 0.0f, squares = 0.0f;
+    for (int c = threadIdx.x; c < cols; c += ROW_THREADS) {
+        float s = x[c] + residual[c];
+        if (c < ROW_KEPT) kept[c] = s;
+        if (sum != NULL) sum[start + c] = s;
+        total += s;
+    }
+    float m = block_sum(total) / cols;
+
+    for (int c = threadIdx.x; c < cols; c += ROW_THREADS) {
+        float distance = sum_at(kept, x, residual, c) - m;
+        squares += distance * distance;
+    }
+    float r = 1.0f / sqrtf(block_sum(squares) / cols + eps);
+
+    for (int c = threadIdx.x; c < cols; c += ROW_THREADS)
+        y[c] = (sum_at(kept, x, residual, c) - m) * r * gamma[c] + beta[c];
+    if (threadIdx.x != 0) return;
+    mean[blockIdx.x] = m;
+    rstd[blockIdx.x] = r;
+}
+/* END SOLUTION */
+
+cudaError_t residual_layernorm_forward(float *y, float *sum, float *mean, float *rstd,
+                                       const float *x, const float *residual, const float *gamma,
+                                       const float *beta, int rows, int cols, float eps,
+                                       cudaStream_t stream)
+{
+    /* SOLUTION: a block per row, with shared memory for as much of it as is kept (about 4 lines).
+     */
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    size_t bytes = (cols < ROW_KEPT ? cols : ROW_KEPT) * sizeof(float);
+    residual_layernorm_kernel<<<rows, ROW_THREADS, bytes, stream>>>(y, sum, mean, rstd, x, residual,
+                                                                    gamma, beta, cols, eps);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

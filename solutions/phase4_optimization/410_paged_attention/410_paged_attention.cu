@@ -1,0 +1,430 @@
+/*
+ * 410_paged_attention.cu: one new token per sequence attends to a cache of keys and values, which
+ * lies in rows of its own or in pages.
+ *
+ * The idea: decoding reads the whole cache once and does next to nothing with it. So each key and
+ * value is to be read once, by enough blocks at a time.
+ *
+ *     group     all query heads that share a head of the cache belong to one block: what it loads,
+ *               it uses up to 8 times
+ *     split     a context is cut among several blocks; each leaves its sums, its largest score and
+ *               its sum of weights as a *part*, and a small second kernel merges the parts
+ *     team      a row of dim bf16 belongs to 8 or 16 lanes, 16 bytes each; a team of lanes takes
+ *               every so many-th token and keeps a softmax of its own: no barrier until the end
+ *
+ *     sequence, head of the cache      |------------------ context ------------------|
+ *     blocks                           |---- split 0 ----|---- split 1 ----|-- 2 ----|
+ *     teams of a block                 01234567 01234567 ...
+ *
+ * Teams, and then splits, are merged in the same way: weights are relative to the largest score
+ * that a part has seen, and sums with different ones are brought to the same.
+ *
+ * Where token t lies, one lane looks up for all; the keys of the next tokens are on their way while
+ * the values of these are added.
+ *
+ * The cost removed: attention_naive's matrix of scores, and a cache that is read for each query
+ * head. The cost left: each multiply-add takes a lane, so that beyond 8 heads a group arithmetic is
+ * what takes the time. Tensor cores (4c) do 16 heads for the price of one.
+ */
+#include "410_paged_attention/paged_attention.h"
+#include "not_implemented.h"
+#include <cuda_bf16.h>
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+typedef __nv_bfloat16 bf16;
+
+/** Token t of sequence s is row table[s][t / page] * page + t % page of [kv_heads x dim]; without a
+ *  table a sequence has one page, its own. */
+typedef struct cache {
+    const bf16 *k, *v;
+    const int *table, *lengths; /* [sequences x max_pages] or NULL, [sequences] */
+    int page, max_pages, kv_heads, dim;
+} cache;
+
+/* SOLUTION: sizes; the row of a token; 8 elements of a row, loaded and taken apart (about 40
+   lines). */
+#define THREADS  64
+#define EACH     8   /* elements of a row that a lane has: 16 bytes */
+#define DEPTH    4   /* rows that a team asks for at a time */
+#define SHORTEST 512 /* tokens of a split: fewer are not worth a part of their own */
+#define LOG2_E   1.44269504f
+
+/** Blocks that a multiprocessor holds at once, for so many heads. */
+#define RESIDENT(heads) ((heads) == 1 ? 8 : (heads) <= 4 ? 6 : 4)
+
+typedef struct piece {
+    unsigned pairs[EACH / 2]; /* of two elements, the first in the lower half */
+} piece;
+
+/** @return the row of a token, or -1: it is beyond the end */
+__device__ static int row_of(const cache &c, int sequence, int token, int end)
+{
+    if (token >= end) return -1;
+    if (c.table == NULL) return sequence * c.page + token;
+    const int page = c.table[(size_t)sequence * c.max_pages + token / c.page];
+    return page * c.page + token % c.page;
+}
+
+/** 8 elements; zeros of no row. WIDE: they begin at a multiple of 16 bytes. */
+template <bool WIDE> __device__ __forceinline__ static piece load(const bf16 *x, bool there)
+{
+    piece p = {{0, 0, 0, 0}};
+    if (!there) return p;
+    if (WIDE) {
+        const uint4 bits = __ldcs((const uint4 *)x); /* nobody needs them again */
+        p = {{bits.x, bits.y, bits.z, bits.w}};
+    } else {
+        for (int i = 0; i < EACH; i++)
+            p.pairs[i / 2] |= (unsigned)__bfloat16_as_ushort(x[i]) << i % 2 * 16;
+    }
+    return p;
+}
+
+/** A bf16 is the upper half of a float. */
+__device__ __forceinline__ static void take_apart(float x[EACH], const piece &p)
+{
+#pragma unroll
+    for (int i = 0; i < EACH / 2; i++) {
+        x[2 * i] = __uint_as_float(p.pairs[i] << 16);
+        x[2 * i + 1] = __uint_as_float(p.pairs[i] & 0xffff0000u);
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: the score of one token: each lane of a team has GROUP products of its 8 elements, and
+   gets the sum over the team for one of the heads: lane l for head l / (LANES / GROUP) (about 30
+   lines). */
+template <int GROUP, int LANES>
+__device__ __forceinline__ static float over_team(float value[GROUP])
+{
+    int apart = LANES / 2;
+#pragma unroll
+    for (int half = GROUP / 2; half > 0; half /= 2, apart /= 2) {
+        const bool upper = threadIdx.x & apart;
+#pragma unroll
+        for (int i = 0; i < half; i++) { /* keep one half of the heads, give the other away */
+            const float low = value[i], high = value[i + half], given = upper ? low : high;
+            value[i] = (upper ? high : low) + __shfl_xor_sync(0xffffffffu, given, apart);
+        }
+    }
+#pragma unroll
+    for (; apart > 0; apart /= 2) value[0] += __shfl_xor_sync(0xffffffffu, value[0], apart);
+    return value[0];
+}
+
+template <int GROUP, int LANES>
+__device__ __forceinline__ static float score(const float q[GROUP][EACH], const piece &key)
+{
+    float k[EACH], products[GROUP];
+    take_apart(k, key);
+#pragma unroll
+    for (int h = 0; h < GROUP; h++) {
+        products[h] = q[h][0] * k[0];
+#pragma unroll
+        for (int i = 1; i < EACH; i++) products[h] = fmaf(q[h][i], k[i], products[h]);
+    }
+    return over_team<GROUP, LANES>(products);
+}
+/* END SOLUTION */
+
+/* SOLUTION: what a team has seen: one head's largest score and sum of weights a lane, and all
+   heads' weighted sums of its 8 columns; and DEPTH tokens more (about 40 lines). */
+template <int GROUP> struct seen {
+    float largest, weights; /* of the lane's head; scores are logarithms to the base 2 */
+    float sums[GROUP][EACH];
+};
+
+template <int GROUP, int LANES>
+__device__ __forceinline__ static void add(seen<GROUP> *s, float scores[DEPTH],
+                                           const piece values[DEPTH])
+{
+    float largest = s->largest;
+#pragma unroll
+    for (int u = 0; u < DEPTH; u++) largest = fmaxf(largest, scores[u]);
+    const float shrink = exp2f(s->largest - largest);
+    s->largest = largest;
+    s->weights *= shrink;
+#pragma unroll
+    for (int u = 0; u < DEPTH; u++) {
+        scores[u] = exp2f(scores[u] - largest); /* a weight from here on */
+        s->weights += scores[u];
+    }
+#pragma unroll
+    for (int h = 0; h < GROUP; h++) {
+        const float by = __shfl_sync(0xffffffffu, shrink, h * (LANES / GROUP), LANES);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) s->sums[h][i] *= by;
+    }
+#pragma unroll
+    for (int u = 0; u < DEPTH; u++) {
+        float v[EACH];
+        take_apart(v, values[u]);
+#pragma unroll
+        for (int h = 0; h < GROUP; h++) {
+            const float p = __shfl_sync(0xffffffffu, scores[u], h * (LANES / GROUP), LANES);
+#pragma unroll
+            for (int i = 0; i < EACH; i++) s->sums[h][i] = fmaf(p, v[i], s->sums[h][i]);
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: a part is dim sums, the largest score and the sum of weights; and the merging of
+   several, for one column (about 20 lines). */
+typedef struct merged {
+    float sum, largest, weights;
+} merged;
+
+/** @param parts `count` of them, `pitch` floats apart, of `dim` columns each */
+__device__ static merged merge(const float *parts, int count, size_t pitch, int dim, int column)
+{
+    merged m = {0.0f, -FLT_MAX, 0.0f};
+    for (int i = 0; i < count; i++) m.largest = fmaxf(m.largest, parts[i * pitch + dim]);
+    for (int i = 0; i < count; i++) {
+        const float by = exp2f(parts[i * pitch + dim] - m.largest);
+        m.sum += by * parts[i * pitch + column];
+        m.weights += by * parts[i * pitch + dim + 1];
+    }
+    return m;
+}
+
+__device__ static bf16 divided(merged m)
+{
+    return __float2bfloat16(m.weights == 0.0f ? 0.0f : m.sum / m.weights); /* 0: no token */
+}
+/* END SOLUTION */
+
+/* SOLUTION: decode_kernel: a block per split of a context, head of the cache and GROUP query heads;
+   merge_kernel: a block per query head (about 125 lines). */
+/** What a block does: a stretch of a context, for a few heads. */
+typedef struct task {
+    int sequence, split, kv_head, head, heads; /* query heads: from `head` on, so many */
+    int begin, end;                            /* tokens */
+} task;
+
+/** Neighbours in the grid are neighbours in memory: heads of the cache run fastest. */
+template <int GROUP> __device__ static task task_of(const cache &c, int q_heads, int splits)
+{
+    const int group = q_heads / c.kv_heads, groups = (group - 1) / GROUP + 1;
+    unsigned number = blockIdx.x;
+    task t;
+    t.kv_head = number % c.kv_heads, number /= c.kv_heads;
+    const int first = number % groups * GROUP;
+    number /= groups;
+    t.split = number % splits, t.sequence = number / splits;
+    t.head = t.kv_head * group + first;
+    t.heads = min(GROUP, group - first);
+
+    const int length = c.lengths[t.sequence];
+    const int tokens = max(SHORTEST, (length - 1) / splits + 1);
+    t.begin = min((long)t.split * tokens, (long)length);
+    t.end = min((long)t.begin + tokens, (long)length);
+    return t;
+}
+
+/** Columns of keys and values that belong to a lane, in row 0 of the cache, and how far apart rows
+ *  are; `there`: the lane has columns. */
+typedef struct columns {
+    const bf16 *k, *v;
+    int pitch;
+    bool there;
+} columns;
+
+template <int LANES> __device__ static columns columns_of(const cache &c, int kv_head)
+{
+    const int first = threadIdx.x % LANES * EACH;
+    const size_t offset = (size_t)kv_head * c.dim + first;
+    return {c.k + offset, c.v + offset, c.kv_heads * c.dim, first < c.dim};
+}
+
+/** Rows and keys of a warp's next tokens: each lane looks one up, and tells the team whose it is.
+ */
+template <int LANES, bool WIDE>
+__device__ __forceinline__ static void ask(int rows[DEPTH], piece keys[DEPTH], const columns &l,
+                                           const cache &c, const task &t, int token)
+{
+    enum { TEAMS = 32 / LANES };
+    const int lane = threadIdx.x % 32;
+    const int row = lane < TEAMS * DEPTH ? row_of(c, t.sequence, token + lane, t.end) : -1;
+#pragma unroll
+    for (int u = 0; u < DEPTH; u++) {
+        rows[u] = __shfl_sync(0xffffffffu, row, u * TEAMS + lane / LANES);
+        keys[u] = load<WIDE>(l.k + (long)rows[u] * l.pitch, l.there && rows[u] >= 0);
+    }
+}
+
+template <int GROUP, int LANES, bool WIDE>
+__device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GROUP][EACH],
+                                               const cache &c, const task &t)
+{
+    enum { TOKENS = 32 / LANES * DEPTH }; /* of a warp at a time */
+    const columns l = columns_of<LANES>(c, t.kv_head);
+    piece keys[DEPTH], values[DEPTH];
+    int rows[DEPTH], token = t.begin + threadIdx.x / 32 * TOKENS;
+    ask<LANES, WIDE>(rows, keys, l, c, t, token);
+    for (; token < t.end; token += THREADS / 32 * TOKENS) {
+        float scores[DEPTH];
+#pragma unroll
+        for (int u = 0; u < DEPTH; u++)
+            values[u] = load<WIDE>(l.v + (long)rows[u] * l.pitch, l.there && rows[u] >= 0);
+#pragma unroll
+        for (int u = 0; u < DEPTH; u++) {
+            const float sum = score<GROUP, LANES>(q, keys[u]);
+            scores[u] = rows[u] < 0 ? -INFINITY : sum;
+        }
+        /* The next keys are on their way while these values are added. */
+        ask<LANES, WIDE>(rows, keys, l, c, t, token + THREADS / 32 * TOKENS);
+        add<GROUP, LANES>(s, scores, values);
+    }
+}
+
+template <int GROUP, int LANES, bool WIDE>
+__global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
+    decode_kernel(bf16 *out, float *parts, const bf16 *queries, cache c, int q_heads, int splits,
+                  float scale)
+{
+    enum { TEAMS = THREADS / LANES, SHARE = LANES / GROUP };
+    __shared__ float of_team[TEAMS][GROUP][LANES * EACH + 2];
+    const task t = task_of<GROUP>(c, q_heads, splits);
+    const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const size_t row = (size_t)t.sequence * q_heads + t.head; /* of q and of out */
+    float q[GROUP][EACH];
+#pragma unroll
+    for (int h = 0; h < GROUP; h++) {
+        const bool there = h < t.heads && lane * EACH < c.dim;
+        take_apart(q[h], load<WIDE>(queries + (row + h) * c.dim + lane * EACH, there));
+#pragma unroll
+        for (int i = 0; i < EACH; i++) q[h][i] *= scale * LOG2_E;
+    }
+    seen<GROUP> s = {-FLT_MAX, 0.0f, {}}; /* not -infinity: less itself, that would be NaN */
+    see_all<GROUP, LANES, WIDE>(&s, q, c, t);
+#pragma unroll
+    for (int h = 0; h < GROUP; h++) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++) of_team[team][h][lane * EACH + i] = s.sums[h][i];
+    }
+    of_team[team][lane / SHARE][LANES * EACH] = s.largest;
+    of_team[team][lane / SHARE][LANES * EACH + 1] = s.weights;
+    __syncthreads(); /* all teams' parts are complete */
+
+    for (int i = threadIdx.x; i < t.heads * c.dim; i += THREADS) {
+        const int h = i / c.dim, column = i % c.dim;
+        const int teams = min(TEAMS, t.end - t.begin); /* others have seen no token */
+        const merged m =
+            merge(of_team[0][h], teams, sizeof of_team[0] / sizeof(float), LANES * EACH, column);
+        if (splits == 1) {
+            out[row * c.dim + i] = divided(m);
+            continue;
+        }
+        float *part = parts + ((row + h) * splits + t.split) * (c.dim + 2);
+        part[column] = m.sum;
+        if (column == 0) part[c.dim] = m.largest, part[c.dim + 1] = m.weights;
+    }
+}
+
+__global__ static void merge_kernel(bf16 *out, const float *parts, int splits, int dim)
+{
+    const size_t row = blockIdx.x, pitch = dim + 2;
+    for (int i = threadIdx.x; i < dim; i += THREADS)
+        out[row * dim + i] = divided(merge(parts + row * splits * pitch, splits, pitch, dim, i));
+}
+/* END SOLUTION */
+
+/* SOLUTION: the launches: how many splits, scratch for their parts, the kernel for the group, the
+   width of a row and its alignment (about 60 lines). */
+template <int GROUP, int LANES>
+static void launch_wide(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
+                        int q_heads, int splits, float scale, cudaStream_t stream)
+{
+    if (((uintptr_t)q | (uintptr_t)c.k | (uintptr_t)c.v) % 16 == 0)
+        decode_kernel<GROUP, LANES, true>
+            <<<blocks, THREADS, 0, stream>>>(out, parts, q, c, q_heads, splits, scale);
+    else
+        decode_kernel<GROUP, LANES, false>
+            <<<blocks, THREADS, 0, stream>>>(out, parts, q, c, q_heads, splits, scale);
+}
+
+template <int GROUP>
+static void launch(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
+                   int q_heads, int splits, float scale, cudaStream_t stream)
+{
+    if (c.dim <= 8 * EACH)
+        launch_wide<GROUP, 8>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
+    else
+        launch_wide<GROUP, 16>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
+}
+
+/** As many splits as run at once: a second wave that is not full would leave most multiprocessors
+ *  idle. @return those that are long enough, or 0: the device cannot be asked */
+static int splits_of(size_t blocks, int resident, size_t room)
+{
+    int device = 0, processors = 0;
+    if (cudaGetDevice(&device) != cudaSuccess) return 0;
+    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 0;
+    const size_t at_once = (size_t)resident * processors / blocks;
+    const size_t most = (room + SHORTEST - 1) / SHORTEST;
+    const size_t splits = at_once < most ? at_once : most;
+    return splits > 1 ? (int)splits : 1;
+}
+
+static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequences, int q_heads,
+                          float scale, cudaStream_t stream)
+{
+    if (sequences == 0 || q_heads == 0 || c.dim == 0) return cudaSuccess;
+    const int group = q_heads / c.kv_heads, GROUP = group == 1 ? 1 : group <= 4 ? 4 : 8;
+    const size_t rows = (size_t)sequences * q_heads;
+    const size_t blocks = (size_t)sequences * c.kv_heads * ((group - 1) / GROUP + 1);
+    const int splits = splits_of(blocks, RESIDENT(GROUP), (size_t)c.page * c.max_pages);
+    float *parts = NULL;
+    cudaError_t error = splits == 0 ? cudaGetLastError() : cudaSuccess;
+    if (splits > 1)
+        error = cudaMallocAsync(&parts, rows * splits * (c.dim + 2) * sizeof *parts, stream);
+    if (error != cudaSuccess) return error;
+    const auto launch_group = GROUP == 1 ? launch<1> : GROUP == 4 ? launch<4> : launch<8>;
+    launch_group((unsigned)(blocks * splits), out, parts, q, c, q_heads, splits, scale, stream);
+    if (splits == 1) return cudaGetLastError();
+    merge_kernel<<<(unsigned)rows, THREADS, 0, stream>>>(out, parts, splits, c.dim);
+    error = cudaGetLastError();
+    const cudaError_t freed = cudaFreeAsync(parts, stream);
+    return error != cudaSuccess ? error : freed;
+}
+
+static bool are_sizes(int sequences, int q_heads, int kv_heads, int dim)
+{
+    if (sequences < 0 || q_heads < 0 || kv_heads < 0 || dim < 0) return false;
+    return dim % EACH == 0 && dim <= 128 && (kv_heads > 0 ? q_heads % kv_heads == 0 : q_heads == 0);
+}
+/* END SOLUTION */
+
+cudaError_t multi_query_attention(bf16 *out, const bf16 *q, const bf16 *k, const bf16 *v,
+                                  const int *context_lengths, int sequences, int q_heads,
+                                  int kv_heads, int max_context, int dim, float scale,
+                                  cudaStream_t stream)
+{
+    /* SOLUTION: a cache without a table (about 5 lines). */
+    if (!are_sizes(sequences, q_heads, kv_heads, dim) || max_context < 0)
+        return cudaErrorInvalidValue;
+    const cache c = {k, v, NULL, context_lengths, max_context, 1, kv_heads, dim};
+    const cudaError_t error = decode(out, q, c, sequences, q_heads, scale, stream);
+    if (error != cudaSuccess) return error;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t attention_paged(bf16 *out, const bf16 *q, const bf16 *k_pool, const bf16 *v_pool,
+                            const int *block_table, const int *context_lengths, int sequences,
+                            int q_heads, int kv_heads, int page, int max_pages, int dim,
+                            float scale, cudaStream_t stream)
+{
+    /* SOLUTION: the same with one (about 5 lines). */
+    if (!are_sizes(sequences, q_heads, kv_heads, dim) || page < 1 || max_pages < 0)
+        return cudaErrorInvalidValue;
+    const cache c = {k_pool, v_pool, block_table, context_lengths, page, max_pages, kv_heads, dim};
+    const cudaError_t error = decode(out, q, c, sequences, q_heads, scale, stream);
+    if (error != cudaSuccess) return error;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

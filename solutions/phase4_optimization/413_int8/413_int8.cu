@@ -1,0 +1,445 @@
+/*
+ * 413_int8.cu: matrices of 8-bit whole numbers: quantize, multiply exactly, come back to fp32.
+ *
+ * The idea: a row of floats becomes whole numbers q with one scale and one zero point,
+ *
+ *     x  is about  scale * (q - zero_point)          q = -128 .. 127
+ *
+ * which takes a quarter of the memory. A product of two such numbers fits in 15 bits, a sum of
+ * 131,071 of them in an int: the matrix product is exact, in any order. Scales and zero points wait
+ * until it is done:
+ *
+ *     sum (qa - za)(qb - zb)  =  sum qa qb  -  za sum qb  -  zb sum qa  +  k za zb
+ *                                the product   the sums of rows, which quantize_s8 has at hand
+ *
+ * The product has rows of both operands along the sum. `dp4a` wants four bytes that follow each
+ * other along the sum in one register, of a and of b; so does `mma`. Transposing b on the way, as
+ * 4a does, is not possible: `ldmatrix.trans` moves pairs of bytes, and would keep the wrong ones
+ * together. And weights [out x in] lie like that anyway.
+ *
+ *     mma.m16n8k32   sum[16 x 8] += a[16 x 32] b[8 x 32]^T, for rows of 16 aligned bytes. A row of
+ *                    32 bytes is to ldmatrix what a row of 16 bf16 is to it in 4a, so fragments,
+ *                    swizzle and ring are those of 4a, and each instruction has twice the terms.
+ *     dp4a           four terms a thread: for what is small, or lies anyhow
+ *
+ * The cost removed: bytes, and tensor cores that take twice as many terms at a time as of bf16. The
+ * cost left: quantize_s8 reads x twice, and c goes to memory and back as ints of 4 bytes where the
+ * product could end with the epilogue itself (404).
+ */
+#include "413_int8/int8.h"
+#include "cuda_check.h"
+#include "not_implemented.h"
+#include <stdint.h>
+
+#define THREADS 256 /* of each block here: 8 warps */
+
+/* ---- quantize -------------------------------------------------------------------------------- */
+
+/* SOLUTION: range: the smallest and the largest of some numbers, and 0; over a warp, then over a
+   block (about 40 lines). */
+/** Of no numbers it is 0 .. 0: 0 is always in it, so that there is a q for it. */
+struct range {
+    float low, high;
+};
+
+/** Infinities and NaN would leave no scale for all others. */
+__device__ static range with(range r, float x)
+{
+    if (!isfinite(x)) return r;
+    return {fminf(r.low, x), fmaxf(r.high, x)};
+}
+
+__device__ static range over_block(range r)
+{
+    __shared__ range parts[THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2) {
+        r.low = fminf(r.low, __shfl_xor_sync(0xffffffffu, r.low, distance));
+        r.high = fmaxf(r.high, __shfl_xor_sync(0xffffffffu, r.high, distance));
+    }
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = r;
+    __syncthreads();
+    for (int i = 0; i < THREADS / 32; i++) r = with(with(r, parts[i].low), parts[i].high);
+    return r;
+}
+
+__device__ static range range_of_row(const float *x, int cols)
+{
+    range r = {0.0f, 0.0f};
+    for (int i = threadIdx.x; i < cols; i += THREADS) r = with(r, x[i]);
+    return over_block(r);
+}
+/* END SOLUTION */
+
+/* SOLUTION: group: the scale and the zero point of a range; and the q of a number (about 35
+   lines). */
+struct group {
+    float scale;
+    int zero_point;
+};
+
+/** Halves, because the difference itself may be infinite. */
+__device__ static group group_of(range r, bool symmetric)
+{
+    group g = {symmetric ? fmaxf(-r.low, r.high) / 127.0f : (r.high / 2 - r.low / 2) / 127.5f, 0};
+    if (g.scale == 0.0f) g.scale = 1.0f;
+    if (!symmetric) g.zero_point = max(-128, min(127, __float2int_rn(-128.0f - r.low / g.scale)));
+    return g;
+}
+
+/** The clamp comes before the conversion, since infinity has no int; and zero_point after rounding,
+ *  or it would turn ties to even into ties to odd. */
+__device__ static int quantized(float x, group g)
+{
+    if (isnan(x)) return g.zero_point;
+    const float whole = rintf(x / g.scale) + g.zero_point;
+    return (int)fminf(fmaxf(whole, -128.0f), 127.0f);
+}
+/* END SOLUTION */
+
+/* SOLUTION: three kernels: the range of each row; one range of all of them; and a row's numbers,
+   with their sum (about 50 lines). */
+/** The ranges of rows wait where their scales and zero points will stand. */
+__global__ static void row_ranges_kernel(float *scale, int *zero_point, const float *x, int cols)
+{
+    const range r = range_of_row(x + (size_t)blockIdx.x * cols, cols);
+    if (threadIdx.x > 0) return;
+    scale[blockIdx.x] = r.low;
+    zero_point[blockIdx.x] = __float_as_int(r.high);
+}
+
+/** One block. */
+__global__ static void one_group_kernel(float *scale, int *zero_point, int rows, bool symmetric)
+{
+    range r = {0.0f, 0.0f};
+    for (size_t i = threadIdx.x; i < (size_t)rows; i += THREADS)
+        r = with(with(r, scale[i]), __int_as_float(zero_point[i]));
+    const group g = group_of(over_block(r), symmetric); /* all rows are read: over_block waits */
+    for (size_t i = threadIdx.x; i < (size_t)rows; i += THREADS)
+        scale[i] = g.scale, zero_point[i] = g.zero_point;
+}
+
+__global__ static void quantize_kernel(int8_t *q, float *scale, int *zero_point, int *row_sums,
+                                       const float *x, int cols, bool per_channel, bool symmetric)
+{
+    __shared__ int total;
+    const size_t row = blockIdx.x;
+    const float *from = x + row * cols;
+    const group g = per_channel ? group_of(range_of_row(from, cols), symmetric)
+                                : group{scale[row], zero_point[row]};
+    int sum = 0;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < cols; i += THREADS) {
+        const int whole = quantized(from[i], g);
+        q[row * cols + i] = (int8_t)whole, sum += whole;
+    }
+    sum = __reduce_add_sync(0xffffffffu, sum);
+    if (threadIdx.x % 32 == 0) atomicAdd(&total, sum);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        scale[row] = g.scale, zero_point[row] = g.zero_point, row_sums[row] = total;
+}
+/* END SOLUTION */
+
+cudaError_t quantize_s8(int8_t *q, float *scale, int *zero_point, int *row_sums, const float *x,
+                        int rows, int cols, int per_channel, int symmetric, cudaStream_t stream)
+{
+    /* SOLUTION: a launch for rows of their own, three for one group (about 10 lines). */
+    if (rows == 0) return cudaSuccess; /* an empty grid is a launch error */
+    if (!per_channel) {
+        row_ranges_kernel<<<rows, THREADS, 0, stream>>>(scale, zero_point, x, cols);
+        one_group_kernel<<<1, THREADS, 0, stream>>>(scale, zero_point, rows, symmetric);
+    }
+    quantize_kernel<<<rows, THREADS, 0, stream>>>(q, scale, zero_point, row_sums, x, cols,
+                                                  per_channel, symmetric);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* ---- multiply: dp4a -------------------------------------------------------------------------- */
+
+/* SOLUTION: gemm_dp4a_kernel: tiles of 64 x 64, of both operands 16 words of four bytes along the
+   sum; a thread has 4 x 4 sums (about 60 lines). */
+#define SIDE  64 /* SIDE x SIDE elements of c a block */
+#define WORDS 16 /* terms of a step, in fours */
+#define EACH  4  /* EACH x EACH sums a thread, SIDE / EACH rows and columns apart */
+
+/** Four bytes from x on, as far as there are any; then 0, which adds nothing. */
+template <bool WHOLE> __device__ static int word_of(const int8_t *x, int left)
+{
+    if (left <= 0) return 0;
+    if (WHOLE) return *(const int *)x;
+    unsigned word = 0;
+    for (int i = 0; i < 4 && i < left; i++) word |= (unsigned)(uint8_t)x[i] << i * 8;
+    return (int)word;
+}
+
+/** Rows from `row` on, terms from k0 on. A row is one word longer, so that 16 rows meet in no bank.
+ */
+template <bool WHOLE>
+__device__ static void fill(int tile[SIDE][WORDS + 1], const int8_t *x, long row, int k0, int rows,
+                            int k)
+{
+    for (int i = threadIdx.x; i < SIDE * WORDS; i += THREADS) {
+        const int r = i / WORDS, at = k0 + i % WORDS * 4;
+        tile[r][i % WORDS] = row + r < rows ? word_of<WHOLE>(x + (row + r) * k + at, k - at) : 0;
+    }
+}
+
+/** @tparam WHOLE rows of both begin at multiples of 4 bytes, and have as many */
+template <bool WHOLE>
+__global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_t *b, int m, int n,
+                                        int k)
+{
+    __shared__ int a_tile[SIDE][WORDS + 1], b_tile[SIDE][WORDS + 1];
+    const long across = (n - 1L) / SIDE + 1;
+    const long row = blockIdx.x / across * SIDE, col = blockIdx.x % across * SIDE;
+    const int y = threadIdx.x / (SIDE / EACH), x = threadIdx.x % (SIDE / EACH);
+    int sum[EACH][EACH] = {};
+    for (long start = 0; start < k; start += WORDS * 4) {
+        fill<WHOLE>(a_tile, a, row, (int)start, m, k);
+        fill<WHOLE>(b_tile, b, col, (int)start, n, k);
+        __syncthreads(); /* both tiles are complete */
+        for (int w = 0; w < WORDS; w++) {
+            for (int i = 0; i < EACH; i++) {
+                for (int j = 0; j < EACH; j++)
+                    sum[i][j] = __dp4a(a_tile[y + i * (SIDE / EACH)][w],
+                                       b_tile[x + j * (SIDE / EACH)][w], sum[i][j]);
+            }
+        }
+        __syncthreads(); /* and read, before the next ones overwrite them */
+    }
+    for (int i = 0; i < EACH; i++) {
+        for (int j = 0; j < EACH; j++) {
+            const long r = row + y + i * (SIDE / EACH), q = col + x + j * (SIDE / EACH);
+            if (r < m && q < n) c[r * n + q] = sum[i][j];
+        }
+    }
+}
+/* END SOLUTION */
+
+/* ---- multiply: mma --------------------------------------------------------------------------- */
+
+/* SOLUTION: the sizes, and the instructions (about 45 lines). */
+#define TILE   128 /* TILE x TILE elements of c a block */
+#define ROW    128 /* terms of a step, and bytes of a row of a tile: 8 chunks of 16 */
+#define STAGE  (2 * TILE * ROW)
+#define STAGES 3 /* 96 KB: two blocks a multiprocessor where that has 227 KB */
+#define DOWN   4 /* products of 16 x 8 that a warp has; there are 2 x 4 warps */
+#define ACROSS 4
+#define COPIES (TILE * 8 / THREADS) /* chunks a thread, of either tile */
+
+/** Four matrices of 8 rows of 16 bytes: lanes 0-7 say where the first one's rows are, and so on. */
+__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+
+/** sum[16 x 8] += a[16 x 32] b[8 x 32]^T */
+__device__ __forceinline__ static void mma(int sum[4], const uint32_t a[4], uint32_t b0,
+                                           uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/** 16 bytes to shared memory, or 16 zeros. */
+__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+__device__ __forceinline__ static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
+/* END SOLUTION */
+
+/* SOLUTION: copy_rows: the next terms of a tile's rows, chunk c of row r at place c ^ (r % 8); and
+   multiply: a warp's sums over one stage (about 45 lines). */
+/** A thread copies one chunk of every 32nd row, so that its place in the swizzle is the same.
+ *  @param from its first chunk; rows that are left from its row on, terms from its chunk on */
+__device__ __forceinline__ static void copy_rows(uint32_t tile, const int8_t *from, long rows,
+                                                 long terms, int k)
+{
+    const int r = threadIdx.x / 8, chunk = threadIdx.x % 8;
+    const uint32_t to = tile + r * ROW + (chunk ^ r % 8) * 16;
+#pragma unroll
+    for (int i = 0; i < COPIES; i++) {
+        const int down = i * (THREADS / 8);
+        const bool inside = down < rows && terms > 0;
+        copy_chunk(to + down * ROW, inside ? from + (size_t)down * k : from, inside);
+    }
+}
+
+/** @param a, b where this lane's row of the warp's first matrices lies. To move by whole chunks is
+ *  to change bits of the chunk's number, which the swizzle leaves to xor. */
+__device__ __forceinline__ static void multiply(int sum[DOWN][ACROSS][4], uint32_t a, uint32_t b)
+{
+#pragma unroll
+    for (int step = 0; step < ROW / 32; step++) {
+        uint32_t a_part[DOWN][4], b_part[ACROSS / 2][4];
+#pragma unroll
+        for (int i = 0; i < DOWN; i++) load_matrices(a_part[i], (a ^ step * 32) + i * 16 * ROW);
+#pragma unroll
+        for (int j = 0; j < ACROSS / 2; j++)
+            load_matrices(b_part[j], (b ^ step * 32) + j * 16 * ROW);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++) {
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+                mma(sum[i][j], a_part[i], b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]);
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: gemm_mma_kernel: a ring of three stages, copied two ahead (about 50 lines). */
+/** @tparam PAIRS two neighbours of c lie at a multiple of 8 bytes */
+template <bool PAIRS>
+__global__ static void __launch_bounds__(THREADS, 2)
+    gemm_mma_kernel(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const long across = (n - 1L) / TILE + 1;
+    const long row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp_row = warp / 4 * DOWN * 16, warp_col = warp % 4 * ACROSS * 8;
+    const bool idle = row + warp_row >= m || col + warp_col >= n;
+    const uint32_t at = lane % 16 * ROW + (lane / 16 ^ lane % 8) * 16;
+    const uint32_t a_at = ring + warp_row * ROW + at, b_at = ring + (TILE + warp_col) * ROW + at;
+    const int r = threadIdx.x / 8, first = threadIdx.x % 8 * 16; /* this thread's first chunk */
+    const int8_t *a_from = a + (row + r) * k + first, *b_from = b + (col + r) * k + first;
+    const int steps = (int)((k + ROW - 1L) / ROW);
+    int sum[DOWN][ACROSS][4] = {};
+
+    auto copy_step = [&](int step) {
+        if (step < steps) {
+            const uint32_t stage = ring + step % STAGES * STAGE;
+            const long start = (long)step * ROW;
+            copy_rows(stage, a_from + start, m - row - r, k - start - first, k);
+            copy_rows(stage + TILE * ROW, b_from + start, n - col - r, k - start - first, k);
+        }
+        commit_copies(); /* an empty group too: what waits counts groups */
+    };
+    for (int step = 0; step < STAGES - 1; step++) copy_step(step);
+    for (int step = 0; step < steps; step++) {
+        wait_for_copies<STAGES - 2>();
+        __syncthreads(); /* this stage is complete, and nobody reads the one before any more */
+        copy_step(step + STAGES - 1);
+        const uint32_t stage = step % STAGES * STAGE;
+        if (!idle) multiply(sum, a_at + stage, b_at + stage);
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+        const long y = row + warp_row + i * 8 + lane / 4;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            const long x = col + warp_col + j * 8 + lane % 4 * 2;
+            const int *two = &sum[i / 2][j][i % 2 * 2];
+            if (y >= m || x >= n) continue;
+            if (PAIRS) {
+                *(int2 *)&c[y * n + x] = make_int2(two[0], two[1]);
+            } else {
+                c[y * n + x] = two[0];
+                if (x + 1 < n) c[y * n + x + 1] = two[1];
+            }
+        }
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: which of the two kernels may take it, and which is worth it (about 35 lines). */
+static unsigned tiles(long m, long n, long side)
+{
+    return (unsigned)(((m - 1) / side + 1) * ((n - 1) / side + 1));
+}
+
+static cudaError_t launch_mma(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k,
+                              cudaStream_t stream)
+{
+    const bool pairs = n % 2 == 0 && (uintptr_t)c % 8 == 0;
+    const auto kernel = pairs ? gemm_mma_kernel<true> : gemm_mma_kernel<false>;
+    CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, STAGES * STAGE));
+    kernel<<<tiles(m, n, TILE), THREADS, STAGES * STAGE, stream>>>(c, a, b, m, n, k);
+    return cudaGetLastError();
+}
+
+static cudaError_t launch_dp4a(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k,
+                               cudaStream_t stream)
+{
+    if (((uintptr_t)a | (uintptr_t)b) % 4 == 0 && k % 4 == 0)
+        gemm_dp4a_kernel<true><<<tiles(m, n, SIDE), THREADS, 0, stream>>>(c, a, b, m, n, k);
+    else
+        gemm_dp4a_kernel<false><<<tiles(m, n, SIDE), THREADS, 0, stream>>>(c, a, b, m, n, k);
+    return cudaGetLastError();
+}
+/* END SOLUTION */
+
+cudaError_t gemm_s8s8s32(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k,
+                         cudaStream_t stream)
+{
+    /* SOLUTION: tensor cores where rows begin at multiples of 16 bytes and a product of 16 x 8 x 32
+       can be full; else dp4a (about 5 lines). */
+    if (m == 0 || n == 0) return cudaSuccess;
+    const bool rows_of_chunks = ((uintptr_t)a | (uintptr_t)b) % 16 == 0 && k % 16 == 0;
+    const cudaError_t error = rows_of_chunks && m >= 16 && n >= 8 && k >= 32
+                                  ? launch_mma(c, a, b, m, n, k, stream)
+                                  : launch_dp4a(c, a, b, m, n, k, stream);
+    if (error != cudaSuccess) return error;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* ---- back to floats -------------------------------------------------------------------------- */
+
+/* SOLUTION: dequantize_kernel: a thread keeps what belongs to its column, and walks down some rows
+   (about 25 lines). */
+#define ROWS 16 /* of a block */
+
+/** In 64 bits, for the four terms may be large where their sum is small. */
+__global__ static void dequantize_kernel(float *y, const int32_t *c, const float *scale_a,
+                                         const int *zero_a, const int *sums_a, const float *scale_b,
+                                         const int *zero_b, const int *sums_b, const float *bias,
+                                         int m, int n, int k)
+{
+    const long across = (n - 1L) / THREADS + 1;
+    const long first = blockIdx.x / across * ROWS;
+    const long col = blockIdx.x % across * THREADS + threadIdx.x;
+    if (col >= n) return;
+    const long long zero = zero_b[col], sum = sums_b[col];
+    const float scale = scale_b[col], add = bias != NULL ? bias[col] : 0.0f;
+    for (long r = first; r < first + ROWS && r < m; r++) {
+        const long long whole =
+            c[r * n + col] - zero_a[r] * sum - zero * sums_a[r] + k * zero * zero_a[r];
+        y[r * n + col] = (float)whole * (scale_a[r] * scale) + add;
+    }
+}
+/* END SOLUTION */
+
+cudaError_t dequantize_epilogue(float *y, const int32_t *c, const float *scale_a, const int *zero_a,
+                                const int *sums_a, const float *scale_b, const int *zero_b,
+                                const int *sums_b, const float *bias, int m, int n, int k,
+                                cudaStream_t stream)
+{
+    /* SOLUTION: the launch (about 4 lines). */
+    if (m == 0 || n == 0) return cudaSuccess;
+    const long blocks = ((m - 1L) / ROWS + 1) * ((n - 1L) / THREADS + 1);
+    dequantize_kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(
+        y, c, scale_a, zero_a, sums_a, scale_b, zero_b, sums_b, bias, m, n, k);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

@@ -1,0 +1,239 @@
+/*
+ * 4a_matmul_mma.cu: bf16 on tensor cores by the instructions themselves: mma.sync, ldmatrix,
+ * cp.async.
+ *
+ * 402 leaves three costs, and each has an instruction against it.
+ *
+ * 1. Padding. A tile row of 128 bytes is 8 chunks of 16 bytes. Chunk c of row r stands at place
+ *    c ^ (r % 8), so the 8 lanes that fetch the same chunk of 8 rows meet in no bank, and no
+ *    byte is wasted. That is a *swizzle*.
+ * 2. Fragments by many small loads. `ldmatrix.x4` fetches four 8 x 8 matrices at once, each lane
+ *    naming a row, and hands lane i the two elements that `mma` wants of it. For b, which `mma`
+ *    wants column by column, `.trans` turns them on the way.
+ * 3. Waiting. The tiles stand in a ring of four, copied three ahead. The fragments of the next step
+ *    along k are fetched while the tensor cores work on these, across the barrier too. And the
+ *    copies are spread between the products: eight warps that all copy at once block the way to
+ *    shared memory for everybody's fragments. Both together are worth a third of the speed on an
+ *    H200.
+ *
+ * A block has 256 x 128 elements of c, a warp 64 x 64: of a multiprocessor's 64 K registers, half
+ * are sums. Where a block has less shared memory the ring is of three. What rows of 16 aligned
+ * bytes are not there for goes to 402.
+ *
+ * The cost removed: bank conflicts and latency. The cost left: `mma.sync` itself. A warp has to
+ * load the operands into registers first, and on Hopper no stream of them keeps its tensor cores
+ * more than 63 % busy. `wgmma` reads shared memory itself (4b).
+ */
+#include "402_matmul_tensorcore/matmul_tensorcore.h"
+#include "4a_matmul_mma/matmul_mma.h"
+#include "not_implemented.h"
+#include <cuda_bf16.h>
+#include <stdint.h>
+
+/* SOLUTION: the sizes, and the three instructions (about 50 lines). */
+#define TILE_M  256 /* TILE_M x TILE_N elements of c a block */
+#define TILE_N  128
+#define TILE_K  64
+#define THREADS 256 /* 8 warps: 4 down, 2 across */
+#define DOWN    4   /* products of 16 x 8 that a warp has, down and across */
+#define ACROSS  8
+#define A_BYTES (TILE_M * TILE_K * 2) /* rows of 128 bytes */
+#define B_ROW   (TILE_N * 2)          /* bytes of a row of b's tile: two times 8 chunks */
+#define STAGE   (A_BYTES + TILE_K * B_ROW)
+#define PARTS   (TILE_K / 16) /* steps of `mma` a tile; each copies a part of another one */
+
+/** Four matrices of 8 x 8: lanes 0-7 give the addresses of the first one's rows, and so on. */
+__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+
+__device__ __forceinline__ static void load_matrices_turned(uint32_t to[4], uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+
+/** sum[16 x 8] += a[16 x 16] b[16 x 8] */
+__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/** 16 bytes to shared memory, or 16 zeros. */
+__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
+/* END SOLUTION */
+
+/* SOLUTION: source: what a thread copies of each stage: its chunk of every 32nd row of a, and of
+   every 16th of b, so that its places in the swizzle are always the same (about 45 lines). */
+struct source {
+    enum {
+        A_STEP = THREADS / (TILE_K / 8), /* rows from one of a thread's chunks to its next */
+        B_STEP = THREADS / (TILE_N / 8),
+        A_COPIES = TILE_M / A_STEP / PARTS, /* chunks a part */
+        B_COPIES = TILE_K / B_STEP / PARTS
+    };
+    const __nv_bfloat16 *a, *b;         /* its first chunks in the next stage */
+    long a_pitch, b_pitch;              /* elements, from one of its chunks to the next */
+    int a_rows, a_cols, b_rows, b_cols; /* that are left from there to the matrix's ends */
+    uint32_t to_a, to_b;                /* its first places in a stage */
+
+    __device__ __forceinline__ source(const __nv_bfloat16 *all_a, const __nv_bfloat16 *all_b,
+                                      long row, long col, int m, int n, int k)
+    {
+        const int r = threadIdx.x / (TILE_K / 8), r_chunk = threadIdx.x % (TILE_K / 8);
+        const int s = threadIdx.x / (TILE_N / 8), s_chunk = threadIdx.x % (TILE_N / 8);
+        a = all_a + (row + r) * k + r_chunk * 8, b = all_b + (long)s * n + col + s_chunk * 8;
+        a_pitch = (long)A_STEP * k, b_pitch = (long)B_STEP * n;
+        a_rows = (int)(m - row - r), a_cols = k - r_chunk * 8;
+        b_rows = k - s, b_cols = (int)(n - col - s_chunk * 8);
+        to_a = r * TILE_K * 2 + (r_chunk ^ r % 8) * 16;
+        to_b = A_BYTES + s * B_ROW + (s_chunk ^ s % 8) * 16;
+    }
+
+    __device__ __forceinline__ void copy(uint32_t stage, int part)
+    {
+#pragma unroll
+        for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
+            copy_chunk(stage + to_a + i * A_STEP * TILE_K * 2, a + i * a_pitch,
+                       i * A_STEP < a_rows && a_cols > 0);
+        }
+#pragma unroll
+        for (int i = part * B_COPIES; i < (part + 1) * B_COPIES; i++) {
+            copy_chunk(stage + to_b + i * B_STEP * B_ROW, b + i * b_pitch,
+                       i * B_STEP < b_rows && b_cols > 0);
+        }
+        if (part < PARTS - 1) return;
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        a += TILE_K, b += TILE_K / B_STEP * b_pitch, a_cols -= TILE_K, b_rows -= TILE_K;
+    }
+};
+/* END SOLUTION */
+
+/* SOLUTION: take, the fragments of one step; and matmul_mma_kernel: the ring, fragments of two
+   steps, a copy between the products; how long may the ring be? (about 80 lines) */
+/** @param a_at, b_at where this lane's row of the warp's first matrices lies at s = 0. To move by
+ *  whole chunks is to change bits of the chunk's number, which the swizzle leaves to xor. */
+__device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACROSS][2],
+                                            uint32_t a_at, uint32_t b_at, int s)
+{
+#pragma unroll
+    for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * TILE_K * 2);
+#pragma unroll
+    for (int j = 0; j < ACROSS; j += 2)
+        load_matrices_turned(b[j], (b_at ^ j * 16) + s * 16 * B_ROW);
+}
+
+template <int STAGES>
+__global__ static void __launch_bounds__(THREADS, 1)
+    matmul_mma_kernel(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n, int k)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp_row = warp / 2 * DOWN * 16, warp_col = warp % 2 * ACROSS * 8;
+    const long row = (long)blockIdx.x * TILE_M, col = (long)blockIdx.y * TILE_N;
+    const uint32_t a_at = ring + (warp_row + lane % 16) * TILE_K * 2 + (lane / 16 ^ lane % 8) * 16;
+    const uint32_t b_at =
+        ring + A_BYTES + lane % 16 * B_ROW + (warp_col / 8 + lane / 16 ^ lane % 8) * 16;
+    const uint32_t end = STAGES * STAGE;
+    source from(a, b, row, col, m, n, k);
+    uint32_t a_part[2][DOWN][4], b_part[2][ACROSS][2], read = 0, write = (STAGES - 1) * STAGE;
+    float sum[DOWN][ACROSS][4] = {};
+
+    for (int i = 0; i < STAGES - 1; i++) {
+#pragma unroll
+        for (int part = 0; part < PARTS; part++) from.copy(ring + i * STAGE, part);
+    }
+    wait_for_copies<STAGES - 2>();
+    __syncthreads(); /* the first stage is complete */
+    take(a_part[0], b_part[0], a_at, b_at, 0);
+    for (int start = 0; start < k; start += TILE_K) {
+#pragma unroll
+        for (int s = 0; s < PARTS; s++) {
+            if (s + 1 < PARTS) {
+                take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], a_at + read, b_at + read, s + 1);
+            } else {
+                read = read + STAGE == end ? 0 : read + STAGE;
+                wait_for_copies<STAGES - 3>();
+                __syncthreads(); /* the next stage is complete, and this one has been read */
+                take(a_part[0], b_part[0], a_at + read, b_at + read, 0);
+            }
+            from.copy(ring + write, s);
+#pragma unroll
+            for (int i = 0; i < DOWN; i++) {
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) mma(sum[i][j], a_part[s % 2][i], b_part[s % 2][j]);
+            }
+        }
+        write = write + STAGE == end ? 0 : write + STAGE;
+    }
+    wait_for_copies<0>(); /* the block may not end before its copies */
+#pragma unroll
+    for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+        const long r = row + warp_row + i * 8 + lane / 4;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            const long q = col + warp_col + j * 8 + lane % 4 * 2;
+            const float *two = &sum[i / 2][j][i % 2 * 2];
+            if (r < m && q < n) *(float2 *)&c[r * n + q] = make_float2(two[0], two[1]);
+        }
+    }
+}
+
+template <int STAGES>
+static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
+                          int k, cudaStream_t stream)
+{
+    const cudaError_t error = cudaFuncSetAttribute(
+        matmul_mma_kernel<STAGES>, cudaFuncAttributeMaxDynamicSharedMemorySize, STAGES * STAGE);
+    if (error != cudaSuccess) return error;
+    dim3 grid((m - 1) / TILE_M + 1, (n - 1) / TILE_N + 1);
+    matmul_mma_kernel<STAGES><<<grid, THREADS, STAGES * STAGE, stream>>>(c, a, b, m, n, k);
+    return cudaGetLastError();
+}
+
+/** How many stages this device has shared memory for. */
+static int most_stages(void)
+{
+    int device, bytes;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+            cudaSuccess)
+        return 0;
+    return bytes / STAGE;
+}
+/* END SOLUTION */
+
+cudaError_t matmul_mma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
+                       int k, cudaStream_t stream)
+{
+    /* SOLUTION: what has no aligned rows, or no room, goes to matmul_tensorcore; else a ring of
+       four or three (about 8 lines). */
+    const int stages = most_stages();
+    if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
+    if (((uintptr_t)a | (uintptr_t)b) % 16 != 0 || (uintptr_t)c % 8 != 0 || k % 8 || n % 8 ||
+        stages < 3)
+        return matmul_tensorcore(c, a, b, m, n, k, stream);
+    const cudaError_t error =
+        stages > 3 ? launch<4>(c, a, b, m, n, k, stream) : launch<3>(c, a, b, m, n, k, stream);
+    if (error != cudaSuccess) return error;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

@@ -1,0 +1,251 @@
+/*
+ * 4g_matmul_3xtf32.cu: fp32's accuracy from tensor cores that know 11 bits.
+ *
+ * The idea: TF32 is fp32 with a mantissa of 11 bits instead of 24, and the tensor cores multiply it
+ * 8 times as fast as the other cores multiply fp32. A number is the sum of two such: hi, itself
+ * rounded to 11 bits, and lo, what that left out. So
+ *
+ *     a b = hi_a hi_b + hi_a lo_b + lo_a hi_b + (lo_a lo_b, which is below fp32's own error)
+ *
+ * Three products of an eighth of the time each: at most 2.7 times as fast as fp32 could be.
+ *
+ * Two things keep the accuracy. The tensor core adds what it multiplies in fp32, but cuts off where
+ * it should round, always towards zero; over thousands of terms that drifts. So it sums 32 of k,
+ * and an fp32 addition takes each such part into the sum. And the small products go first.
+ *
+ * The ring, the swizzle and the copies are 4a's. `mma` for tf32 wants b column by column, which
+ * ldmatrix cannot turn in words of 4 bytes: b's fragments are read word by word, and its rows are 8
+ * words longer, so that a warp's 4 rows of 8 columns meet in no bank.
+ *
+ * What rows of 16 aligned bytes or shared memory are not there for goes to 401. Infinities and NaN
+ * spread as NaN, for what hi leaves out of an infinity is NaN; so do numbers from 3.4026e38 on,
+ * whose hi is infinite.
+ *
+ * The cost removed: two thirds of fp32's multiply-adds on the slow cores. The cost left: splitting.
+ * Four instructions for each fragment of a number, again in every warp that reads it, and the
+ * ceiling of `mma.sync` that 4a meets.
+ */
+#include "401_matmul_vectorized/matmul_vectorized.h"
+#include "4g_matmul_3xtf32/matmul_3xtf32.h"
+#include "not_implemented.h"
+#include <stdint.h>
+
+/* SOLUTION: the sizes, and the instructions (about 45 lines). */
+#define TILE_M  128 /* TILE_M x TILE_N elements of c a block */
+#define TILE_N  128
+#define TILE_K  32 /* 128 bytes of a row of a, in 8 chunks of 16 */
+#define STAGES  4
+#define THREADS 256 /* 8 warps: 2 down, 4 across */
+#define DOWN    4   /* products of 16 x 8 that a warp has, down and across */
+#define ACROSS  4
+#define PITCH   (TILE_N + 8) /* floats, of b's tile */
+#define A_BYTES (TILE_M * TILE_K * 4)
+#define STAGE   (A_BYTES + TILE_K * PITCH * 4)
+#define RING    (STAGES * STAGE)
+#define PARTS   (TILE_K / 8) /* steps of `mma` a tile; each copies a part of another one */
+
+/** Four matrices of 8 x 16 bytes: lanes 0-7 give the addresses of the first one's rows, and so on.
+ */
+__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+
+/** sum[16 x 8] += a[16 x 8] b[8 x 8] */
+__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/** 16 bytes to shared memory, or 16 zeros. */
+__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
+/* END SOLUTION */
+
+/* SOLUTION: split: hi = x rounded to 11 bits, lo = x - hi, which is exact (about 12 lines). */
+/** x becomes hi. lo need not be rounded: tensor cores drop what they have no bits for. */
+template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const float whole = __uint_as_float(x[i]);
+        x[i] = (x[i] + 0x1000) & ~UINT32_C(0x1fff);
+        lo[i] = __float_as_uint(whole - __uint_as_float(x[i]));
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: source: what a thread copies of each stage: its chunk of every 32nd row of a, so that
+   its place in the swizzle is always the same, and of every 8th of b (about 45 lines). */
+struct source {
+    enum {
+        A_STEP = THREADS / (TILE_K / 4), /* rows from one of a thread's chunks to its next */
+        B_STEP = THREADS / (TILE_N / 4),
+        A_COPIES = TILE_M / A_STEP / PARTS, /* chunks a part */
+        B_COPIES = TILE_K / B_STEP / PARTS
+    };
+    const float *a, *b;                 /* its first chunks in the next stage */
+    long a_pitch, b_pitch;              /* floats, from one of its chunks to the next */
+    int a_rows, a_cols, b_rows, b_cols; /* that are left from there to the matrix's ends */
+    uint32_t to_a, to_b;                /* its first places in a stage */
+
+    __device__ __forceinline__ source(const float *all_a, const float *all_b, long row, long col,
+                                      int m, int n, int k)
+    {
+        const int r = threadIdx.x / (TILE_K / 4), r_chunk = threadIdx.x % (TILE_K / 4);
+        const int s = threadIdx.x / (TILE_N / 4), s_chunk = threadIdx.x % (TILE_N / 4);
+        a = all_a + (row + r) * k + r_chunk * 4, b = all_b + (long)s * n + col + s_chunk * 4;
+        a_pitch = (long)A_STEP * k, b_pitch = (long)B_STEP * n;
+        a_rows = (int)(m - row - r), a_cols = k - r_chunk * 4;
+        b_rows = k - s, b_cols = (int)(n - col - s_chunk * 4);
+        to_a = r * TILE_K * 4 + (r_chunk ^ r % 8) * 16;
+        to_b = A_BYTES + (s * PITCH + s_chunk * 4) * 4;
+    }
+
+    __device__ __forceinline__ void copy(uint32_t stage, int part)
+    {
+#pragma unroll
+        for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
+            copy_chunk(stage + to_a + i * A_STEP * TILE_K * 4, a + i * a_pitch,
+                       i * A_STEP < a_rows && a_cols > 0);
+        }
+#pragma unroll
+        for (int i = part * B_COPIES; i < (part + 1) * B_COPIES; i++) {
+            copy_chunk(stage + to_b + i * B_STEP * PITCH * 4, b + i * b_pitch,
+                       i * B_STEP < b_rows && b_cols > 0);
+        }
+        if (part < PARTS - 1) return;
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        a += TILE_K, b += TILE_K / B_STEP * b_pitch, a_cols -= TILE_K, b_rows -= TILE_K;
+    }
+};
+/* END SOLUTION */
+
+/* SOLUTION: take, the numbers of one step; multiply, three products of each; and
+   matmul_3xtf32_kernel; does its ring fit? (about 105 lines) */
+/** @param a_at where this lane's row of the warp's first matrices of a lies at s = 0
+ *  @param b_at its first word of b there */
+__device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACROSS][2],
+                                            uint32_t a_at, const uint32_t *b_at, int s)
+{
+#pragma unroll
+    for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * TILE_K * 4);
+#pragma unroll
+    for (int j = 0; j < ACROSS; j++) {
+        b[j][0] = b_at[s * 8 * PITCH + j * 8];
+        b[j][1] = b_at[(s * 8 + 4) * PITCH + j * 8];
+    }
+}
+
+/** part += a b; a and b become their own hi. A product waits for the one before on the same sum: so
+ *  one of each sum, in turn. */
+__device__ __forceinline__ static void multiply(float part[DOWN][ACROSS][4], uint32_t a[DOWN][4],
+                                                uint32_t b[ACROSS][2])
+{
+    uint32_t a_lo[DOWN][4], b_lo[ACROSS][2];
+    split<DOWN * 4>(a[0], a_lo[0]);
+    split<ACROSS * 2>(b[0], b_lo[0]);
+#pragma unroll
+    for (int ij = 0; ij < DOWN * ACROSS; ij++)
+        mma(part[ij / ACROSS][ij % ACROSS], a_lo[ij / ACROSS], b[ij % ACROSS]);
+#pragma unroll
+    for (int ij = 0; ij < DOWN * ACROSS; ij++)
+        mma(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b_lo[ij % ACROSS]);
+#pragma unroll
+    for (int ij = 0; ij < DOWN * ACROSS; ij++)
+        mma(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b[ij % ACROSS]);
+}
+
+__global__ static void __launch_bounds__(THREADS, 1)
+    matmul_3xtf32_kernel(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp_row = warp / 4 * DOWN * 16, warp_col = warp % 4 * ACROSS * 8;
+    const long row = (long)blockIdx.x * TILE_M, col = (long)blockIdx.y * TILE_N;
+    const uint32_t a_at = ring + (warp_row + lane % 16) * TILE_K * 4 + (lane / 16 ^ lane % 8) * 16;
+    const int b_at = A_BYTES + (lane % 4 * PITCH + warp_col + lane / 4) * 4;
+    source from(a, b, row, col, m, n, k);
+    uint32_t a_part[2][DOWN][4], b_part[2][ACROSS][2], read = 0, write = (STAGES - 1) * STAGE;
+    float sum[DOWN][ACROSS][4] = {};
+
+    for (int i = 0; i < STAGES - 1; i++) {
+#pragma unroll
+        for (int part = 0; part < PARTS; part++) from.copy(ring + i * STAGE, part);
+    }
+    wait_for_copies<STAGES - 2>();
+    __syncthreads(); /* the first stage is complete */
+    take(a_part[0], b_part[0], a_at, (const uint32_t *)(shared + b_at), 0);
+    for (int start = 0; start < k; start += TILE_K) {
+        float part[DOWN][ACROSS][4] = {};
+#pragma unroll
+        for (int s = 0; s < PARTS; s++) {
+            from.copy(ring + write, s);
+            if (s == PARTS - 1) {
+                read = read + STAGE == RING ? 0 : read + STAGE;
+                wait_for_copies<STAGES - 2>();
+                __syncthreads(); /* the next stage is complete, and this one has been read */
+            }
+            take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], a_at + read,
+                 (const uint32_t *)(shared + b_at + read), (s + 1) % PARTS);
+            multiply(part, a_part[s % 2], b_part[s % 2]);
+        }
+#pragma unroll
+        for (int i = 0; i < DOWN * ACROSS * 4; i++) (&sum[0][0][0])[i] += (&part[0][0][0])[i];
+        write = write + STAGE == RING ? 0 : write + STAGE;
+    }
+    wait_for_copies<0>(); /* the block may not end before its copies */
+#pragma unroll
+    for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+        const long r = row + warp_row + i * 8 + lane / 4;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            const long q = col + warp_col + j * 8 + lane % 4 * 2;
+            const float *two = &sum[i / 2][j][i % 2 * 2];
+            if (r < m && q < n) *(float2 *)&c[r * n + q] = make_float2(two[0], two[1]);
+        }
+    }
+}
+/** Has this device so much shared memory for a block? */
+static bool fits(int bytes)
+{
+    int device, most;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+               cudaSuccess &&
+           bytes <= most;
+}
+/* END SOLUTION */
+
+cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n, int k,
+                          cudaStream_t stream)
+{
+    /* SOLUTION: what has no aligned rows, or no room, goes to matmul_vectorized; else one block per
+       tile of c, with more shared memory than a launch gets unasked (about 10 lines). */
+    if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
+    if (((uintptr_t)a | (uintptr_t)b) % 16 != 0 || (uintptr_t)c % 8 != 0 || k % 4 || n % 4 ||
+        !fits(RING))
+        return matmul_vectorized(c, a, b, m, n, k, stream);
+    cudaError_t error = cudaFuncSetAttribute(matmul_3xtf32_kernel,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize, RING);
+    if (error != cudaSuccess) return error;
+    dim3 grid((m - 1) / TILE_M + 1, (n - 1) / TILE_N + 1);
+    matmul_3xtf32_kernel<<<grid, THREADS, RING, stream>>>(c, a, b, m, n, k);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

@@ -1,0 +1,191 @@
+/*
+ * 507_tensor_core.cuh: what a warp says to its tensor cores, in three precisions.
+ *
+ * Tiles lie in shared memory as rows of 128 bytes, 64 halfs or 32 floats, in 8 chunks of 16 bytes.
+ * Chunk c of row r stands at place c ^ (r % 8): so the 8 lanes that fetch the same chunk of 8 rows
+ * meet in no bank. The instructions count in bytes as well: `ldmatrix` hands lane i of a warp the
+ * 4 bytes i % 4 of chunk row i / 4, and that is what `mma` wants of 16 halfs (m16n8k16) and of 8
+ * floats (m16n8k8). So everything here is the same for all precisions, but the product.
+ *
+ *   RESNET18_FP16   one product of halfs
+ *   RESNET18_TF32   one product of floats rounded to 11 bits
+ *   RESNET18_FP32   a = hi + lo, both of 11 bits: a b = hi hi + hi lo + lo hi, the rest is 2^-22
+ *
+ * Tensor cores cut sums off where they should round, always towards zero. Over the 4608 terms of a
+ * dot product the loss adds up to 10 or 20 times what fp32 loses. So RESNET18_FP32 lets them add
+ * three products only, the small ones first, and adds the sum to its own by an fp32 addition.
+ */
+#ifndef TENSOR_CORE_CUH
+#define TENSOR_CORE_CUH
+
+#include "507_resnet18_optimized/resnet18_optimized.h"
+#include "not_implemented.h"
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+#define ROW_BYTES 128 /* of a tile */
+#define CHUNKS    8   /* of 16 bytes, a row */
+
+template <resnet18_precision P> struct element_of {
+    typedef float type;
+};
+template <> struct element_of<RESNET18_FP16> {
+    typedef __half type;
+};
+
+/** Elements of 16 bytes. */
+#define WIDTH_OF(element) ((int)(16 / sizeof(element)))
+
+/* SOLUTION: load_matrices: ldmatrix.x4, four 8 x 16-byte matrices: lanes 0-7 give the addresses of
+   the first one's rows, and so on (about 6 lines). */
+__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+/* END SOLUTION */
+
+/* SOLUTION: mma of 16 halfs and of 8 floats: sum[16 x 8] += a[16 x k] b[k x 8] (about 16 lines). */
+__device__ __forceinline__ static void mma_f16(float sum[4], const uint32_t a[4],
+                                               const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ __forceinline__ static void mma_tf32(float sum[4], const uint32_t a[4],
+                                                const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+/* END SOLUTION */
+
+/* SOLUTION: to_tf32: round to the nearest; split: hi = x rounded, lo = x - hi, which is exact
+   (about 20 lines). */
+__device__ __forceinline__ static uint32_t to_tf32(uint32_t bits)
+{
+    uint32_t rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
+    return rounded;
+}
+
+/** x becomes hi. lo need not be rounded: tensor cores drop what they have no bits for. Rounding by
+ *  hand takes two instructions instead of four: NaN, for which cvt has the others, comes back by
+ * lo.
+ */
+template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const float whole = __uint_as_float(x[i]);
+        x[i] = (x[i] + 0x1000) & ~UINT32_C(0x1fff);
+        lo[i] = __float_as_uint(whole - __uint_as_float(x[i]));
+    }
+}
+/* END SOLUTION */
+
+/**
+ * The sums of a warp's part of the tile, from 32 bytes of each row: sum[MI * 16 x NJ * 8] += a b^T.
+ * @param a, b fragments, as load_matrices left them; they may be changed
+ */
+template <resnet18_precision P, int MI, int NJ> struct product;
+
+/* SOLUTION: the three of them (about 50 lines). */
+template <int MI, int NJ> struct product<RESNET18_FP16, MI, NJ> {
+    __device__ __forceinline__ static void add(float sum[MI][NJ][4], uint32_t a[MI][4],
+                                               uint32_t b[NJ][2])
+    {
+#pragma unroll
+        for (int i = 0; i < MI; i++) {
+#pragma unroll
+            for (int j = 0; j < NJ; j++) mma_f16(sum[i][j], a[i], b[j]);
+        }
+    }
+};
+
+/* The weights were rounded when they were prepared; a would be cut off, which is no rounding. */
+template <int MI, int NJ> struct product<RESNET18_TF32, MI, NJ> {
+    __device__ __forceinline__ static void add(float sum[MI][NJ][4], uint32_t a[MI][4],
+                                               uint32_t b[NJ][2])
+    {
+#pragma unroll
+        for (int i = 0; i < MI; i++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) a[i][e] = to_tf32(a[i][e]);
+#pragma unroll
+            for (int j = 0; j < NJ; j++) mma_tf32(sum[i][j], a[i], b[j]);
+        }
+    }
+};
+
+template <int MI, int NJ> struct product<RESNET18_FP32, MI, NJ> {
+    __device__ __forceinline__ static void add(float sum[MI][NJ][4], uint32_t a[MI][4],
+                                               uint32_t b[NJ][2])
+    {
+        uint32_t b_lo[NJ][2];
+        split<NJ * 2>(b[0], b_lo[0]);
+#pragma unroll
+        for (int i = 0; i < MI; i++) {
+            uint32_t a_lo[4];
+            float part[NJ][4] = {};
+            split<4>(a[i], a_lo);
+            /* A product waits for the one before on the same sum: so one of each sum, in turn. */
+#pragma unroll
+            for (int j = 0; j < NJ; j++) mma_tf32(part[j], a_lo, b[j]);
+#pragma unroll
+            for (int j = 0; j < NJ; j++) mma_tf32(part[j], a[i], b_lo[j]);
+#pragma unroll
+            for (int j = 0; j < NJ; j++) mma_tf32(part[j], a[i], b[j]);
+#pragma unroll
+            for (int j = 0; j < NJ; j++) {
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i][j][e] += part[j][e];
+            }
+        }
+    }
+};
+/* END SOLUTION */
+
+/* SOLUTION: 16 bytes of activations, from and to floats (about 30 lines). */
+__device__ __forceinline__ static void unpack(float v[4], uint4 from, const float *)
+{
+    v[0] = __uint_as_float(from.x), v[1] = __uint_as_float(from.y);
+    v[2] = __uint_as_float(from.z), v[3] = __uint_as_float(from.w);
+}
+
+__device__ __forceinline__ static void unpack(float v[8], uint4 from, const __half *)
+{
+    const uint32_t words[4] = {from.x, from.y, from.z, from.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        v[2 * i] = __half2float(__ushort_as_half((unsigned short)(words[i] & 0xffff)));
+        v[2 * i + 1] = __half2float(__ushort_as_half((unsigned short)(words[i] >> 16)));
+    }
+}
+
+__device__ __forceinline__ static uint4 pack(const float v[4], const float *)
+{
+    return make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]), __float_as_uint(v[2]),
+                      __float_as_uint(v[3]));
+}
+
+__device__ __forceinline__ static uint32_t pack_two(float low, float high)
+{
+    return __half_as_ushort(__float2half_rn(low)) |
+           (uint32_t)__half_as_ushort(__float2half_rn(high)) << 16;
+}
+
+__device__ __forceinline__ static uint4 pack(const float v[8], const __half *)
+{
+    return make_uint4(pack_two(v[0], v[1]), pack_two(v[2], v[3]), pack_two(v[4], v[5]),
+                      pack_two(v[6], v[7]));
+}
+/* END SOLUTION */
+
+#endif

@@ -1,0 +1,482 @@
+/*
+ * 508_gpt.cu: a GPT on the GPU, forward, backward and one step of AdamW, from your own layers.
+ *
+ * The idea: x, a row of channels for each token, runs through the network on one path, and every
+ * layer only adds to it. So the backward pass has one running gradient too: grad_x goes back along
+ * that path, and each half of a layer, a branch, adds what comes back through it:
+ *
+ *     forward    x ─┬─ ln1 ─ qkv ─ attention ─ proj ─ + ─┬─ ln2 ─ fc ─ gelu ─ fcproj ─ + ─ x
+ *                   └─────────────────────────────────┘  └─────────────────────────────┘
+ *     backward   grad_x += ln1'(qkv'(attention'(proj'(grad_x))))     after grad_x += ln2'( ... )
+ *
+ * Attention wants whole heads, [batch, heads, seq, dim], and a linear layer makes rows of a token,
+ * [batch, seq, 3, heads, dim]. The one kernel here takes rows apart into heads, and the other way
+ * round puts heads together.
+ *
+ * The table wte is used at both ends, and its gradient is the sum of both: first the product of the
+ * logits writes it, then the embedding adds to it. In any other order the product would wipe out
+ * what the embedding did.
+ *
+ * What it costs: 16 activations of [tokens x channels] are kept a layer, so that nothing but the
+ * probabilities is computed twice, and logits and their gradient, [tokens x vocab] each. And
+ * attention keeps a square of seq x seq for each head while it runs, which 409 does without.
+ */
+#include "208_reduce/reduce.h"
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "305_cross_entropy/cross_entropy.h"
+#include "311_layernorm/layernorm.h"
+#include "312_embedding/embedding.h"
+#include "313_attention/attention.h"
+#include "314_adam/adam.h"
+#include "508_gpt/gpt.h"
+#include "cuda_check.h"
+#include "not_implemented.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Of one layer; n is batch x seq, C is channels. All of it is kept for the backward pass. */
+typedef struct layer_activations {
+    float *ln1;           /* [n x C] */
+    float *mean1, *rstd1; /* [n] each */
+    float *qkv;           /* [3 x batch x heads x seq x dim]: all queries, all keys, all values */
+    float *attention;     /* [n x C], heads put together */
+    float *middle;        /* [n x C] x between the two branches */
+    float *ln2;           /* [n x C] */
+    float *mean2, *rstd2; /* [n] each */
+    float *fc, *gelu;     /* [n x 4C] each */
+    float *x;             /* [n x C] x behind the layer */
+} layer_activations;
+
+struct gpt_activations {
+    int batch, seq;  /* of the last forward pass; 0: there was none */
+    int has_targets; /* had it? */
+    float *norm;     /* [1] of the gradients */
+
+    float *memory; /* [floats] of which all that follows are parts, for the batch in hand */
+    size_t floats;
+    layer_activations *layers; /* [layers], on the host */
+    int *tokens;        /* [n] copies: the caller's may be gone when the backward pass runs */
+    float *x;           /* [n x C] what the first layer reads */
+    float *lnf;         /* [n x C] */
+    float *mean, *rstd; /* [n] each, of lnf */
+    float *logits;      /* [n x V] */
+    float *grad_logits; /* [n x V] */
+    float *losses;      /* [n] */
+
+    /* For a moment, in both passes: */
+    float *rows;                       /* [n x 4C] rows of tokens */
+    float *heads;                      /* [batch x heads x seq x dim] */
+    float *grad_qkv;                   /* [3 x batch x heads x seq x dim] */
+    float *grad_x, *grad_y, *grad_sum; /* [n x C] each */
+};
+
+/* SOLUTION: helpers: lay_out, which gives every activation its place, and reserve, which makes room
+   for a batch and keeps it (about 57 lines). */
+/* @return the place of the next `count` floats, aligned as if it came from cudaMalloc; without
+ * memory they are only counted. */
+static float *take(float *memory, size_t *used, size_t count)
+{
+    float *taken = memory == NULL ? NULL : memory + *used;
+    *used += (count + 63) / 64 * 64;
+    return taken;
+}
+
+static void lay_out_layer(layer_activations *l, float *memory, size_t *used, size_t n, size_t width)
+{
+    l->ln1 = take(memory, used, width);
+    l->mean1 = take(memory, used, n);
+    l->rstd1 = take(memory, used, n);
+    l->qkv = take(memory, used, 3 * width);
+    l->attention = take(memory, used, width);
+    l->middle = take(memory, used, width);
+    l->ln2 = take(memory, used, width);
+    l->mean2 = take(memory, used, n);
+    l->rstd2 = take(memory, used, n);
+    l->fc = take(memory, used, 4 * width);
+    l->gelu = take(memory, used, 4 * width);
+    l->x = take(memory, used, width);
+}
+
+/* @return floats of all */
+static size_t lay_out(gpt_activations *a, float *memory, const gpt_config *c, size_t n)
+{
+    size_t used = 0, width = n * c->channels, scores = n * c->vocab;
+    for (int i = 0; i < c->layers; i++) lay_out_layer(&a->layers[i], memory, &used, n, width);
+    a->tokens = (int *)take(memory, &used, n);
+    a->x = take(memory, &used, width);
+    a->lnf = take(memory, &used, width);
+    a->mean = take(memory, &used, n);
+    a->rstd = take(memory, &used, n);
+    a->logits = take(memory, &used, scores);
+    a->grad_logits = take(memory, &used, scores);
+    a->losses = take(memory, &used, n);
+    a->rows = take(memory, &used, 4 * width);
+    a->heads = take(memory, &used, width);
+    a->grad_qkv = take(memory, &used, 3 * width);
+    a->grad_x = take(memory, &used, width);
+    a->grad_y = take(memory, &used, width);
+    a->grad_sum = take(memory, &used, width);
+    return used;
+}
+
+/* Room for n tokens. It stays, so that only the largest batch allocates. */
+static cudaError_t reserve(gpt *net, size_t n)
+{
+    gpt_activations *a = net->activations;
+    size_t floats = lay_out(a, NULL, &net->config, n);
+    if (floats > a->floats) {
+        a->floats = 0;
+        CUDA_CHECK(cudaFree(a->memory)); /* waits for kernels that use it */
+        a->memory = NULL;
+        CUDA_CHECK(cudaMalloc((void **)&a->memory, floats * sizeof(float)));
+        a->floats = floats;
+    }
+    lay_out(a, a->memory, &net->config, n);
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+/* SOLUTION: heads_kernel: element i of rows [batch x seq x parts x heads x dim] is taken to, or
+   from, its place in [parts x batch x heads x seq x dim]; and its launches, split_heads and
+   merge_heads (about 40 lines). */
+template <bool SPLIT>
+__global__ static void heads_kernel(float *to, const float *from, size_t n, int parts, int batch,
+                                    int seq, int heads, int dim)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; /* along rows: neighbours there are */
+    if (i >= n) return;                                       /* neighbours in a head, too */
+    size_t d = i % dim, rest = i / dim;
+    size_t head = rest % heads;
+    rest /= heads;
+    size_t part = rest % parts;
+    rest /= parts;
+    size_t t = rest % seq, b = rest / seq;
+    size_t at = (((part * batch + b) * heads + head) * seq + t) * dim + d;
+    if (SPLIT)
+        to[at] = from[i];
+    else
+        to[i] = from[at];
+}
+
+template <bool SPLIT>
+static cudaError_t move_heads(float *to, const float *from, int parts, const gpt *net,
+                              cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    int batch = net->activations->batch, seq = net->activations->seq;
+    size_t n = (size_t)parts * batch * seq * c->channels;
+    heads_kernel<SPLIT><<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(
+        to, from, n, parts, batch, seq, c->heads, c->channels / c->heads);
+    return cudaGetLastError();
+}
+
+static cudaError_t split_heads(float *heads, const float *rows, int parts, const gpt *net,
+                               cudaStream_t stream)
+{
+    return move_heads<true>(heads, rows, parts, net, stream);
+}
+
+static cudaError_t merge_heads(float *rows, const float *heads, int parts, const gpt *net,
+                               cudaStream_t stream)
+{
+    return move_heads<false>(rows, heads, parts, net, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: attention and its backward pass, from rows to rows (about 26 lines). */
+/* l->attention = attention of the rows [n x 3C] in a->rows. */
+static cudaError_t attention_forward(const gpt *net, const layer_activations *l,
+                                     cudaStream_t stream)
+{
+    const gpt_activations *a = net->activations;
+    int heads = net->config.heads, dim = net->config.channels / heads;
+    size_t width = (size_t)a->batch * a->seq * net->config.channels;
+    CUDA_CHECK(split_heads(l->qkv, a->rows, 3, net, stream));
+    CUDA_CHECK(attention_naive(a->heads, l->qkv, l->qkv + width, l->qkv + 2 * width, a->batch,
+                               heads, a->seq, dim, 1, 1.0f / sqrtf((float)dim), stream));
+    CUDA_CHECK(merge_heads(l->attention, a->heads, 1, net, stream));
+    return cudaSuccess;
+}
+
+/* a->rows [n x 3C] = the gradient of queries, keys and values, from a->grad_y [n x C]. */
+static cudaError_t attention_backward(const gpt *net, const layer_activations *l,
+                                      cudaStream_t stream)
+{
+    const gpt_activations *a = net->activations;
+    int heads = net->config.heads, dim = net->config.channels / heads;
+    size_t width = (size_t)a->batch * a->seq * net->config.channels;
+    float *grad = a->grad_qkv;
+    CUDA_CHECK(split_heads(a->heads, a->grad_y, 1, net, stream));
+    CUDA_CHECK(attention_naive_backward(grad, grad + width, grad + 2 * width, a->heads, l->qkv,
+                                        l->qkv + width, l->qkv + 2 * width, a->batch, heads, a->seq,
+                                        dim, 1, 1.0f / sqrtf((float)dim), stream));
+    CUDA_CHECK(merge_heads(a->rows, grad, 3, net, stream));
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+/* SOLUTION: layer_forward: both branches of one layer, from x to l->x (about 25 lines). */
+static cudaError_t layer_forward(const gpt *net, const float *x, int layer, cudaStream_t stream)
+{
+    const gpt_activations *a = net->activations;
+    const layer_activations *l = &a->layers[layer];
+    const float *p = net->params;
+    gpt_layer at = gpt_layer_at(&net->config, layer);
+    int n = a->batch * a->seq, C = net->config.channels;
+    size_t width = (size_t)n * C;
+    CUDA_CHECK(layernorm_forward(l->ln1, l->mean1, l->rstd1, x, p + at.ln1_w, p + at.ln1_b, n, C,
+                                 GPT_EPS, stream));
+    CUDA_CHECK(linear_forward(a->rows, l->ln1, p + at.qkv_w, p + at.qkv_b, n, C, 3 * C, stream));
+    CUDA_CHECK(attention_forward(net, l, stream));
+    CUDA_CHECK(
+        linear_forward(a->rows, l->attention, p + at.proj_w, p + at.proj_b, n, C, C, stream));
+    CUDA_CHECK(residual_forward(l->middle, x, a->rows, width, stream));
+
+    CUDA_CHECK(layernorm_forward(l->ln2, l->mean2, l->rstd2, l->middle, p + at.ln2_w, p + at.ln2_b,
+                                 n, C, GPT_EPS, stream));
+    CUDA_CHECK(linear_forward(l->fc, l->ln2, p + at.fc_w, p + at.fc_b, n, C, 4 * C, stream));
+    CUDA_CHECK(gelu_forward(l->gelu, l->fc, 4 * width, stream));
+    CUDA_CHECK(
+        linear_forward(a->rows, l->gelu, p + at.fcproj_w, p + at.fcproj_b, n, 4 * C, C, stream));
+    CUDA_CHECK(residual_forward(l->x, l->middle, a->rows, width, stream));
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+/* SOLUTION: layer_backward: grad_x, of l->x at first, becomes that of x (about 27 lines). */
+static cudaError_t layer_backward(const gpt *net, const float *x, int layer, cudaStream_t stream)
+{
+    const gpt_activations *a = net->activations;
+    const layer_activations *l = &a->layers[layer];
+    const float *p = net->params;
+    float *grad = net->grad;
+    gpt_layer at = gpt_layer_at(&net->config, layer);
+    int n = a->batch * a->seq, C = net->config.channels;
+    size_t width = (size_t)n * C;
+    CUDA_CHECK(linear_backward(a->rows, grad + at.fcproj_w, grad + at.fcproj_b, a->grad_x, l->gelu,
+                               p + at.fcproj_w, n, 4 * C, C, stream));
+    CUDA_CHECK(gelu_backward(a->rows, a->rows, l->fc, 4 * width, stream));
+    CUDA_CHECK(linear_backward(a->grad_y, grad + at.fc_w, grad + at.fc_b, a->rows, l->ln2,
+                               p + at.fc_w, n, C, 4 * C, stream));
+    CUDA_CHECK(layernorm_backward(a->grad_sum, grad + at.ln2_w, grad + at.ln2_b, a->grad_y,
+                                  l->middle, p + at.ln2_w, l->mean2, l->rstd2, n, C, stream));
+    CUDA_CHECK(residual_forward(a->grad_x, a->grad_x, a->grad_sum, width, stream));
+
+    CUDA_CHECK(linear_backward(a->grad_y, grad + at.proj_w, grad + at.proj_b, a->grad_x,
+                               l->attention, p + at.proj_w, n, C, C, stream));
+    CUDA_CHECK(attention_backward(net, l, stream));
+    CUDA_CHECK(linear_backward(a->grad_y, grad + at.qkv_w, grad + at.qkv_b, a->rows, l->ln1,
+                               p + at.qkv_w, n, C, 3 * C, stream));
+    CUDA_CHECK(layernorm_backward(a->grad_sum, grad + at.ln1_w, grad + at.ln1_b, a->grad_y, x,
+                                  p + at.ln1_w, l->mean1, l->rstd1, n, C, stream));
+    CUDA_CHECK(residual_forward(a->grad_x, a->grad_x, a->grad_sum, width, stream));
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+/* SOLUTION: before, what a layer reads; loss_forward: losses, their mean, and the gradient of the
+   logits, which the backward pass begins with (about 20 lines). */
+static const float *before(const gpt_activations *a, int layer)
+{
+    return layer == 0 ? a->x : a->layers[layer - 1].x;
+}
+
+__global__ static void scale_kernel(float *x, float factor)
+{
+    *x *= factor;
+}
+
+static cudaError_t loss_forward(const gpt *net, float *d_loss, const float *logits,
+                                const int *d_targets, cudaStream_t stream)
+{
+    const gpt_activations *a = net->activations;
+    int n = a->batch * a->seq;
+    CUDA_CHECK(softmax_cross_entropy(a->losses, a->grad_logits, logits, d_targets, n,
+                                     net->config.vocab, -1, stream));
+    if (d_loss == NULL) return cudaSuccess;
+    CUDA_CHECK(reduce_sum(d_loss, a->losses, (size_t)n, stream));
+    scale_kernel<<<1, 1, 0, stream>>>(d_loss, 1.0f / n);
+    return cudaGetLastError();
+}
+/* END SOLUTION */
+
+/* SOLUTION: set_up: all that a new network needs, which has waited for the device (about 20 lines).
+ */
+static cudaError_t set_up(gpt *net, const float *h_params)
+{
+    size_t bytes = gpt_params(&net->config) * sizeof(float);
+    float **arrays[] = {&net->params, &net->grad, &net->m, &net->v};
+    net->activations = (gpt_activations *)calloc(1, sizeof *net->activations);
+    if (net->activations == NULL) return cudaErrorMemoryAllocation;
+    net->activations->layers =
+        (layer_activations *)calloc(net->config.layers, sizeof *net->activations->layers);
+    if (net->activations->layers == NULL) return cudaErrorMemoryAllocation;
+    for (int i = 0; i < 4; i++) {
+        CUDA_CHECK(cudaMalloc((void **)arrays[i], bytes));
+        CUDA_CHECK(cudaMemset(*arrays[i], 0, bytes));
+    }
+    CUDA_CHECK(cudaMalloc((void **)&net->activations->norm, sizeof(float)));
+    CUDA_CHECK(cudaMemcpy(net->params, h_params, bytes, cudaMemcpyHostToDevice));
+    /* All that was the default stream, for which the caller's streams need not wait. */
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+cudaError_t gpt_create(gpt **net, const gpt_config *config, const float *h_params)
+{
+    *net = NULL;
+    /* SOLUTION: a zeroed struct, set up; nothing is left behind on an error (about 10 lines). */
+    if (!gpt_config_is_valid(config)) return cudaErrorInvalidValue;
+    gpt *created = (gpt *)calloc(1, sizeof *created);
+    if (created == NULL) return cudaErrorMemoryAllocation;
+    created->config = *config;
+    cudaError_t error = set_up(created, h_params);
+    if (error != cudaSuccess) {
+        gpt_free(created);
+        return error;
+    }
+    *net = created;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t gpt_forward(gpt *net, float *d_loss, float *d_logits, const int *d_tokens,
+                        const int *d_targets, int batch, int seq, cudaStream_t stream)
+{
+    /* SOLUTION: sizes, room, a copy of the tokens; embedding, layers, the last normalization, the
+       product with wte; the loss where there are targets (about 23 lines). */
+    const gpt_config *c = &net->config;
+    const float *p = net->params;
+    gpt_activations *a = net->activations;
+    if (batch < 1 || seq < 1 || seq > c->context || batch > INT_MAX / seq)
+        return cudaErrorInvalidValue;
+    int n = batch * seq;
+    a->batch = a->seq = a->has_targets = 0; /* nothing to go back from, if anything here fails */
+    CUDA_CHECK(reserve(net, (size_t)n));
+    a->batch = batch;
+    a->seq = seq;
+    CUDA_CHECK(
+        cudaMemcpyAsync(a->tokens, d_tokens, n * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+    CUDA_CHECK(
+        embedding_forward(a->x, a->tokens, p, p + gpt_wpe(c), batch, seq, c->channels, stream));
+    for (int i = 0; i < c->layers; i++) CUDA_CHECK(layer_forward(net, before(a, i), i, stream));
+    CUDA_CHECK(layernorm_forward(a->lnf, a->mean, a->rstd, before(a, c->layers), p + gpt_lnf_w(c),
+                                 p + gpt_lnf_b(c), n, c->channels, GPT_EPS, stream));
+    float *logits = d_logits != NULL ? d_logits : a->logits;
+    CUDA_CHECK(linear_forward(logits, a->lnf, p, NULL, n, c->channels, c->vocab, stream));
+    if (d_targets != NULL) CUDA_CHECK(loss_forward(net, d_loss, logits, d_targets, stream));
+    a->has_targets = d_targets != NULL;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t gpt_backward(gpt *net, cudaStream_t stream)
+{
+    /* SOLUTION: the product with wte, the last normalization, layers from the last to the first;
+       the embedding adds to wte's gradient. Positions behind seq had no part in it: theirs is 0
+       (about 20 lines). */
+    const gpt_config *c = &net->config;
+    const gpt_activations *a = net->activations;
+    const float *p = net->params;
+    float *grad = net->grad, *grad_wpe = grad + gpt_wpe(c);
+    if (!a->has_targets) return cudaErrorInvalidValue;
+    int n = a->batch * a->seq, C = c->channels;
+    CUDA_CHECK(
+        linear_backward(a->grad_y, grad, NULL, a->grad_logits, a->lnf, p, n, C, c->vocab, stream));
+    CUDA_CHECK(layernorm_backward(a->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), a->grad_y,
+                                  before(a, c->layers), p + gpt_lnf_w(c), a->mean, a->rstd, n, C,
+                                  stream));
+    for (int i = c->layers - 1; i >= 0; i--)
+        CUDA_CHECK(layer_backward(net, before(a, i), i, stream));
+    CUDA_CHECK(embedding_backward(grad, grad_wpe, a->grad_x, a->tokens, a->batch, a->seq, C,
+                                  c->vocab, stream));
+    size_t used = (size_t)a->seq * C, all = (size_t)c->context * C;
+    CUDA_CHECK(cudaMemsetAsync(grad_wpe + used, 0, (all - used) * sizeof(float), stream));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* SOLUTION: decay_groups: neighbours of one kind are one group (about 14 lines). */
+/* @return how many groups; there is room for as many as there are arrays */
+static int decay_groups(adam_group *groups, const gpt_config *c, float weight_decay)
+{
+    int count = 0, kind = -1;
+    for (int i = 0; i < gpt_arrays(c); i++) {
+        gpt_array array = gpt_array_at(c, i);
+        if (array.matrix != kind) {
+            kind = array.matrix;
+            groups[count].n = 0;
+            groups[count++].weight_decay = kind ? weight_decay : 0.0f;
+        }
+        groups[count - 1].n += array.rows * array.cols;
+    }
+    return count;
+}
+/* END SOLUTION */
+
+cudaError_t gpt_update(gpt *net, float lr, float beta1, float beta2, float eps, float weight_decay,
+                       float max_norm, cudaStream_t stream)
+{
+    /* SOLUTION: clip, then Adam with its groups (about 14 lines). */
+    size_t n = gpt_params(&net->config);
+    if (max_norm > 0.0f)
+        CUDA_CHECK(global_norm_clip(net->activations->norm, net->grad, n, max_norm, stream));
+    adam_group *groups = (adam_group *)malloc(gpt_arrays(&net->config) * sizeof *groups);
+    if (groups == NULL) return cudaErrorMemoryAllocation;
+    int count = decay_groups(groups, &net->config, weight_decay);
+    cudaError_t error = adam_update_groups(net->params, net->m, net->v, net->grad, groups, count,
+                                           lr, beta1, beta2, eps, net->step + 1, stream);
+    free(groups);
+    if (error != cudaSuccess) return error;
+    net->step += 1;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* SOLUTION: fetch: wait for every stream, since none is given, and copy (about 6 lines). */
+static cudaError_t fetch(const gpt *net, float *h_array, const float *array)
+{
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemcpy(h_array, array, gpt_params(&net->config) * sizeof(float),
+                          cudaMemcpyDeviceToHost));
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+cudaError_t gpt_get_grads(gpt *net, float *h_grads)
+{
+    /* SOLUTION: fetch (1 line). */
+    CUDA_CHECK(fetch(net, h_grads, net->grad));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t gpt_get_params(gpt *net, float *h_params)
+{
+    /* SOLUTION: fetch (1 line). */
+    CUDA_CHECK(fetch(net, h_params, net->params));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t gpt_free(gpt *net)
+{
+    /* SOLUTION: every buffer, the activations, the struct; any of them may be missing where
+       gpt_create failed (about 13 lines). */
+    if (net == NULL) return cudaSuccess;
+    float *d_buffers[] = {net->params, net->grad, net->m, net->v};
+    for (size_t i = 0; i < sizeof d_buffers / sizeof d_buffers[0]; i++) cudaFree(d_buffers[i]);
+    if (net->activations != NULL) {
+        cudaFree(net->activations->memory);
+        cudaFree(net->activations->norm);
+        free(net->activations->layers);
+        free(net->activations);
+    }
+    free(net);
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

@@ -1,0 +1,513 @@
+/*
+ * 510_gpt2.cu: a training step of GPT-2 that is fast: 508's network on tensor cores.
+ *
+ * The idea: nearly all arithmetic is in products, so these go to tensor cores in bf16 with sums in
+ * fp32; and then everything else is memory traffic, so whatever can be done to a number before it
+ * leaves a register is done there.
+ *
+ *   510_product.cuh   the three products of a linear layer; bias, residual, GELU and its slope are
+ *                     applied to the sums
+ *   510_rows.cuh      layer normalization, and the gradients of biases
+ *   510_tokens.cuh    rows for tokens, the loss in place, heads
+ *   4c and 4d         attention, which keeps no square of seq x seq
+ *   314 and 3a        AdamW in its groups; the gradient of the table, always in the same order
+ *
+ * Two copies of the parameters: AdamW's steps are far smaller than what bf16 can tell apart, so it
+ * updates fp32, and after each step the weights are rounded for the products. Gradients of weights
+ * are fp32, activations and their gradients bf16; its exponents are those of fp32, so that no
+ * gradient has to be scaled against underflow.
+ *
+ * All memory is one arena, laid out when the network is made for its batch and sequence: a step
+ * allocates nothing of its own. Of a layer 16 activations of [tokens x channels] are kept, half as
+ * large as 508's; logits exist for a quarter of the tokens at a time, and become their gradient.
+ *
+ * The cost left: what 4c and 4d want by heads is moved there and back, 16 times [tokens x channels]
+ * a layer; and no kernel begins before the one before it has ended.
+ */
+#include "208_reduce/reduce.h"
+#include "314_adam/adam.h"
+#include "3a_deterministic_backward/deterministic_backward.h"
+#include "4c_flash_attention2/flash_attention2.h"
+#include "4d_flash_attention2_backward/flash_attention2_backward.h"
+#include "510_gpt2/gpt2.h"
+#include "510_tokens.cuh"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* Of one layer; n is batch x seq, C is channels. All of it is kept for the backward pass. */
+typedef struct layer_activations {
+    bf16 *ln1;            /* [n x C] */
+    float *mean1, *rstd1; /* [n] each */
+    bf16 *qkv;            /* [3 x batch x heads x seq x dim]: all queries, all keys, all values */
+    bf16 *attention;      /* [batch x heads x seq x dim] */
+    float *lse;           /* [batch x heads x seq] */
+    bf16 *middle;         /* [n x C] x between the two branches */
+    bf16 *ln2;            /* [n x C] */
+    float *mean2, *rstd2; /* [n] each */
+    bf16 *fc, *gelu;      /* [n x 4C] each */
+    bf16 *x;              /* [n x C] x behind the layer */
+} layer_activations;
+
+struct gpt2 {
+    gpt_config config;
+    int batch, seq, step; /* step: updates so far */
+    char *arena;          /* [bytes] of which all that follows are parts */
+    size_t bytes;
+    float *params, *grad, *m, *v; /* [gpt_params] each */
+    bf16 *weights;                /* [gpt_params] params, rounded */
+    product_room room;
+
+    layer_activations *layers; /* [layers], on the host */
+    bf16 *x;                   /* [n x C] what the first layer reads */
+    bf16 *lnf;                 /* [n x C] */
+    float *mean, *rstd;        /* [n] each, of lnf */
+    float *losses;             /* [n] */
+    float *norm;               /* [1] of the gradients */
+    int chunk, pitch;          /* rows of logits at a time, and elements from a row to the next */
+    bf16 *logits;              /* [chunk x pitch] */
+
+    /* For a moment, in both passes: */
+    bf16 *rows;            /* [n x 3C] */
+    bf16 *wide;            /* [n x 4C] */
+    bf16 *grad_x, *narrow; /* [n x C] each */
+};
+
+/* SOLUTION: lay_out: every array gets its place in the arena (about 60 lines). */
+/* @return the place of `bytes` bytes, aligned as if it came from cudaMalloc; without an arena they
+ * are only counted. */
+static void *take(gpt2 *net, size_t bytes)
+{
+    void *taken = net->arena == NULL ? NULL : net->arena + net->bytes;
+    net->bytes += (bytes + 255) / 256 * 256;
+    return taken;
+}
+
+static float *floats(gpt2 *net, size_t count)
+{
+    return (float *)take(net, count * sizeof(float));
+}
+
+static bf16 *halves(gpt2 *net, size_t count)
+{
+    return (bf16 *)take(net, count * sizeof(bf16));
+}
+
+static void lay_out_layer(gpt2 *net, layer_activations *l, size_t n, size_t width)
+{
+    l->ln1 = halves(net, width);
+    l->mean1 = floats(net, n);
+    l->rstd1 = floats(net, n);
+    l->qkv = halves(net, 3 * width);
+    l->attention = halves(net, width);
+    l->lse = floats(net, n * net->config.heads);
+    l->middle = halves(net, width);
+    l->ln2 = halves(net, width);
+    l->mean2 = floats(net, n);
+    l->rstd2 = floats(net, n);
+    l->fc = halves(net, 4 * width);
+    l->gelu = halves(net, 4 * width);
+    l->x = halves(net, width);
+}
+
+static void lay_out(gpt2 *net)
+{
+    const size_t all = gpt_params(&net->config), C = net->config.channels;
+    const size_t n = (size_t)net->batch * net->seq, width = n * C;
+    net->bytes = 0;
+    net->params = floats(net, all);
+    net->grad = floats(net, all);
+    net->m = floats(net, all);
+    net->v = floats(net, all);
+    net->weights = halves(net, all);
+    for (int i = 0; i < net->config.layers; i++) lay_out_layer(net, &net->layers[i], n, width);
+    net->x = halves(net, width);
+    net->lnf = halves(net, width);
+    net->mean = floats(net, n);
+    net->rstd = floats(net, n);
+    net->losses = floats(net, n);
+    net->norm = floats(net, 1);
+    net->logits = halves(net, (size_t)net->chunk * net->pitch);
+    net->rows = halves(net, 3 * width);
+    net->wide = halves(net, 4 * width);
+    net->grad_x = halves(net, width);
+    net->narrow = halves(net, width);
+    net->room.parts_floats = 32 * C * C; /* 8 splits of the largest matrix of a layer */
+    net->room.parts = floats(net, net->room.parts_floats);
+}
+/* END SOLUTION */
+
+/* SOLUTION: a linear layer: what its three products are, and the gradients of its parameters (about
+   50 lines). */
+/* out [n x to] = x [n x from] w^T + bias, of the parameters at w and bias */
+static product linear(const gpt2 *net, bf16 *out, const bf16 *x, size_t w, size_t bias, int from,
+                      int to)
+{
+    product p = {};
+    p.kind = NT, p.m = net->batch * net->seq, p.n = to, p.k = from;
+    p.a = x, p.a_pitch = from;
+    p.b = net->weights + w, p.b_pitch = from;
+    p.bias = net->params + bias;
+    p.out = out, p.out_pitch = to;
+    return p;
+}
+
+/* grad_x [n x from] = grad_y [n x to] w */
+static product linear_inputs(const gpt2 *net, bf16 *grad_x, const bf16 *grad_y, size_t w, int from,
+                             int to)
+{
+    product p = {};
+    p.kind = NN, p.m = net->batch * net->seq, p.n = from, p.k = to;
+    p.a = grad_y, p.a_pitch = to;
+    p.b = net->weights + w, p.b_pitch = from;
+    p.out = grad_x, p.out_pitch = from;
+    return p;
+}
+
+/* The gradients of w and bias, from grad_y [n x to] and x [n x from]. */
+static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const bf16 *grad_y,
+                                  const bf16 *x, int from, int to, cudaStream_t stream)
+{
+    const int n = net->batch * net->seq;
+    product p = {};
+    p.kind = TN, p.m = to, p.n = from, p.k = n;
+    p.a = grad_y, p.a_pitch = to;
+    p.b = x, p.b_pitch = from;
+    p.sums = net->grad + w, p.out_pitch = from;
+    CUDA_CHECK(column_sums(NULL, net->grad + bias, grad_y, NULL, NULL, NULL, n, to, net->room.parts,
+                           stream));
+    return multiply(&p, &net->room, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: heads apart and together, and the scale of scores (about 18 lines). */
+static cudaError_t split_heads(const gpt2 *net, bf16 *heads, const bf16 *rows, int parts,
+                               cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    return move_heads(true, heads, rows, parts, net->batch, net->seq, c->heads,
+                      c->channels / c->heads, stream);
+}
+
+static cudaError_t merge_heads(const gpt2 *net, bf16 *rows, const bf16 *heads, int parts,
+                               cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    return move_heads(false, rows, heads, parts, net->batch, net->seq, c->heads,
+                      c->channels / c->heads, stream);
+}
+
+static float score_scale(const gpt2 *net)
+{
+    return 1.0f / sqrtf((float)(net->config.channels / net->config.heads));
+}
+/* END SOLUTION */
+
+/* SOLUTION: layer_forward: both branches of one layer, from x to l->x (about 40 lines). */
+static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l,
+                                     cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const size_t width = (size_t)net->batch * net->seq * c->channels;
+    CUDA_CHECK(split_heads(net, l->qkv, net->rows, 3, stream));
+    CUDA_CHECK(attention_flash2(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
+                                net->batch, c->heads, net->seq, c->channels / c->heads, 1,
+                                score_scale(net), stream));
+    return merge_heads(net, net->narrow, l->attention, 1, stream);
+}
+
+static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cudaStream_t stream)
+{
+    const layer_activations *l = &net->layers[layer];
+    const float *p = net->params;
+    const gpt_layer at = gpt_layer_at(&net->config, layer);
+    const int n = net->batch * net->seq, C = net->config.channels;
+    CUDA_CHECK(layernorm(l->ln1, l->mean1, l->rstd1, x, p + at.ln1_w, p + at.ln1_b, n, C, GPT_EPS,
+                         stream));
+    const product qkv = linear(net, net->rows, l->ln1, at.qkv_w, at.qkv_b, C, 3 * C);
+    CUDA_CHECK(multiply(&qkv, &net->room, stream));
+    CUDA_CHECK(attention_forward(net, l, stream));
+    product proj = linear(net, l->middle, net->narrow, at.proj_w, at.proj_b, C, C);
+    proj.residual = x;
+    CUDA_CHECK(multiply(&proj, &net->room, stream));
+
+    CUDA_CHECK(layernorm(l->ln2, l->mean2, l->rstd2, l->middle, p + at.ln2_w, p + at.ln2_b, n, C,
+                         GPT_EPS, stream));
+    product fc = linear(net, l->fc, l->ln2, at.fc_w, at.fc_b, C, 4 * C);
+    fc.gelu = l->gelu;
+    CUDA_CHECK(multiply(&fc, &net->room, stream));
+    product fcproj = linear(net, l->x, l->gelu, at.fcproj_w, at.fcproj_b, 4 * C, C);
+    fcproj.residual = l->middle;
+    return multiply(&fcproj, &net->room, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: layer_backward: grad_x, of l->x at first, becomes that of x (about 50 lines). */
+/* net->rows [n x 3C] = the gradient of queries, keys and values, from net->narrow [n x C]. */
+static cudaError_t attention_backward(const gpt2 *net, const layer_activations *l,
+                                      cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const size_t width = (size_t)net->batch * net->seq * c->channels;
+    bf16 *grad_heads = net->wide, *grad = net->wide + width; /* of queries, keys, values */
+    CUDA_CHECK(split_heads(net, grad_heads, net->narrow, 1, stream));
+    CUDA_CHECK(attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads,
+                                         l->attention, l->lse, l->qkv, l->qkv + width,
+                                         l->qkv + 2 * width, net->batch, c->heads, net->seq,
+                                         c->channels / c->heads, 1, score_scale(net), stream));
+    return merge_heads(net, net->rows, grad, 3, stream);
+}
+
+static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cudaStream_t stream)
+{
+    const layer_activations *l = &net->layers[layer];
+    const float *p = net->params;
+    float *grad = net->grad, *parts = net->room.parts;
+    bf16 *narrow = net->narrow, *wide = net->wide, *rows = net->rows, *grad_x = net->grad_x;
+    const gpt_layer at = gpt_layer_at(&net->config, layer);
+    const int n = net->batch * net->seq, C = net->config.channels;
+
+    CUDA_CHECK(linear_weights(net, at.fcproj_w, at.fcproj_b, grad_x, l->gelu, 4 * C, C, stream));
+    product fcproj = linear_inputs(net, wide, grad_x, at.fcproj_w, 4 * C, C);
+    fcproj.slope_of = l->fc;
+    CUDA_CHECK(multiply(&fcproj, &net->room, stream));
+    CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, stream));
+    const product fc = linear_inputs(net, narrow, wide, at.fc_w, C, 4 * C);
+    CUDA_CHECK(multiply(&fc, &net->room, stream));
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, narrow, l->middle,
+                              p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts, stream));
+
+    CUDA_CHECK(merge_heads(net, narrow, l->attention, 1, stream)); /* what proj has read */
+    CUDA_CHECK(linear_weights(net, at.proj_w, at.proj_b, grad_x, narrow, C, C, stream));
+    const product proj = linear_inputs(net, narrow, grad_x, at.proj_w, C, C);
+    CUDA_CHECK(multiply(&proj, &net->room, stream));
+    CUDA_CHECK(attention_backward(net, l, stream));
+    CUDA_CHECK(linear_weights(net, at.qkv_w, at.qkv_b, rows, l->ln1, C, 3 * C, stream));
+    const product qkv = linear_inputs(net, narrow, rows, at.qkv_w, C, 3 * C);
+    CUDA_CHECK(multiply(&qkv, &net->room, stream));
+    return layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, narrow, x, p + at.ln1_w,
+                          l->mean1, l->rstd1, n, C, true, parts, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: head, the logits of some rows, their loss and its gradients in three products; and
+   head_all, chunk by chunk (about 45 lines). */
+/* Rows first, ... of lnf and of its gradient, net->narrow; wte's is overwritten by the first. */
+static cudaError_t head(const gpt2 *net, int first, int rows, const int *d_targets,
+                        cudaStream_t stream)
+{
+    const int V = net->config.vocab, C = net->config.channels, n = net->batch * net->seq;
+    const bf16 *lnf = net->lnf + (size_t)first * C;
+    product logits = {}, inputs = {}, table = {};
+    logits.kind = NT, logits.m = rows, logits.n = V, logits.k = C;
+    logits.a = lnf, logits.a_pitch = C, logits.b = net->weights, logits.b_pitch = C;
+    logits.out = net->logits, logits.out_pitch = net->pitch;
+    CUDA_CHECK(multiply(&logits, &net->room, stream));
+    CUDA_CHECK(loss_in_place(net->losses + first, net->logits, d_targets + first, rows, V,
+                             net->pitch, 1.0f / n, stream));
+    inputs.kind = NN, inputs.m = rows, inputs.n = C, inputs.k = V;
+    inputs.a = net->logits, inputs.a_pitch = net->pitch, inputs.b = net->weights,
+    inputs.b_pitch = C, inputs.out = net->narrow + (size_t)first * C, inputs.out_pitch = C;
+    CUDA_CHECK(multiply(&inputs, &net->room, stream));
+    table.kind = TN, table.m = V, table.n = C, table.k = rows;
+    table.a = net->logits, table.a_pitch = net->pitch, table.b = lnf, table.b_pitch = C;
+    table.sums = net->grad, table.out_pitch = C, table.adds = first > 0;
+    return multiply(&table, &net->room, stream);
+}
+
+static cudaError_t head_all(const gpt2 *net, const int *d_targets, cudaStream_t stream)
+{
+    const int n = net->batch * net->seq;
+    for (int first = 0; first < n; first += net->chunk) {
+        const int rows = n - first < net->chunk ? n - first : net->chunk;
+        CUDA_CHECK(head(net, first, rows, d_targets, stream));
+    }
+    return cudaSuccess;
+}
+/* END SOLUTION */
+
+/* SOLUTION: before, what a layer reads; forward and backward (about 40 lines). */
+static const bf16 *before(const gpt2 *net, int layer)
+{
+    return layer == 0 ? net->x : net->layers[layer - 1].x;
+}
+
+static cudaError_t forward(const gpt2 *net, const int *d_tokens, cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const float *p = net->params;
+    CUDA_CHECK(
+        embed(net->x, d_tokens, p, p + gpt_wpe(c), net->batch, net->seq, c->channels, stream));
+    for (int i = 0; i < c->layers; i++) CUDA_CHECK(layer_forward(net, before(net, i), i, stream));
+    return layernorm(net->lnf, net->mean, net->rstd, before(net, c->layers), p + gpt_lnf_w(c),
+                     p + gpt_lnf_b(c), net->batch * net->seq, c->channels, GPT_EPS, stream);
+}
+
+/* From the gradient of lnf, net->narrow. The embedding adds to what the logits left in wte's. */
+static cudaError_t backward(const gpt2 *net, const int *d_tokens, cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const int n = net->batch * net->seq, C = c->channels;
+    float *grad = net->grad, *wide = (float *)net->wide; /* [n x C], for 3a */
+    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), net->narrow,
+                              before(net, c->layers), net->params + gpt_lnf_w(c), net->mean,
+                              net->rstd, n, C, false, net->room.parts, stream));
+    for (int i = c->layers - 1; i >= 0; i--)
+        CUDA_CHECK(layer_backward(net, before(net, i), i, stream));
+    CUDA_CHECK(widen_all(wide, net->grad_x, (size_t)n * C, stream));
+    return embedding_backward_deterministic(grad, grad + gpt_wpe(c), wide, d_tokens, net->batch,
+                                            net->seq, C, c->vocab, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: update: clip, AdamW in its groups, and weights rounded anew (about 30 lines). */
+/* @return how many groups: neighbours that decay alike are one */
+static int groups_of(adam_group *groups, const gpt_config *c, float weight_decay)
+{
+    int count = 0;
+    for (int i = 0; i < gpt_arrays(c); i++) {
+        const gpt_array array = gpt_array_at(c, i);
+        const float decay = array.matrix ? weight_decay : 0.0f;
+        if (count == 0 || groups[count - 1].weight_decay != decay) groups[count++] = {0, decay};
+        groups[count - 1].n += array.rows * array.cols;
+    }
+    return count;
+}
+
+static cudaError_t update(gpt2 *net, float lr, float beta1, float beta2, float eps,
+                          float weight_decay, float max_norm, cudaStream_t stream)
+{
+    const size_t all = gpt_params(&net->config);
+    if (max_norm > 0.0f) CUDA_CHECK(global_norm_clip(net->norm, net->grad, all, max_norm, stream));
+    adam_group *groups = (adam_group *)malloc(gpt_arrays(&net->config) * sizeof *groups);
+    if (groups == NULL) return cudaErrorMemoryAllocation;
+    const int count = groups_of(groups, &net->config, weight_decay);
+    const cudaError_t error =
+        adam_update_groups(net->params, net->m, net->v, net->grad, groups, count, lr, beta1, beta2,
+                           eps, net->step + 1, stream);
+    free(groups);
+    if (error != cudaSuccess) return error;
+    net->step++;
+    return round_all(net->weights, net->params, all, stream);
+}
+/* END SOLUTION */
+
+/* SOLUTION: set_up: what products need of the device, the arena, parameters and zeros; it waits for
+   the device (about 28 lines). */
+static cudaError_t ask_device(product_room *room)
+{
+    int device, bytes;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    room->large = bytes >= 192 * 1024; /* four stages of 48 KB */
+    return cudaSuccess;
+}
+
+static cudaError_t set_up(gpt2 *net, const float *h_params)
+{
+    const size_t all = gpt_params(&net->config), bytes = all * sizeof(float);
+    net->layers = (layer_activations *)calloc(net->config.layers, sizeof *net->layers);
+    if (net->layers == NULL) return cudaErrorMemoryAllocation;
+    CUDA_CHECK(ask_device(&net->room));
+    lay_out(net);
+    CUDA_CHECK(cudaMalloc((void **)&net->arena, net->bytes));
+    lay_out(net);
+    /* Positions behind seq have a gradient of 0, and keep it. */
+    CUDA_CHECK(cudaMemset(net->grad, 0, bytes));
+    CUDA_CHECK(cudaMemset(net->m, 0, bytes));
+    CUDA_CHECK(cudaMemset(net->v, 0, bytes));
+    CUDA_CHECK(cudaMemcpy(net->params, h_params, bytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(round_all(net->weights, net->params, all, NULL));
+    return cudaDeviceSynchronize(); /* the caller's streams need not wait for this one */
+}
+/* END SOLUTION */
+
+cudaError_t gpt2_create(gpt2 **net, const gpt_config *config, const float *h_params, int batch,
+                        int seq)
+{
+    *net = NULL;
+    /* SOLUTION: refuse what 4c has no kernel for; a zeroed struct, set up; nothing is left behind
+       on an error (about 20 lines). */
+    if (!gpt_config_is_valid(config) || batch < 1 || seq < 1 || seq > config->context ||
+        batch > INT_MAX / seq)
+        return cudaErrorInvalidValue;
+    const int dim = config->channels / config->heads,
+              quarter = (batch * seq - 1) / 4 / 256 * 256 + 256;
+    if (dim != 64 && dim != 128) return cudaErrorInvalidValue;
+    gpt2 *made = (gpt2 *)calloc(1, sizeof *made);
+    if (made == NULL) return cudaErrorMemoryAllocation;
+    made->config = *config;
+    made->batch = batch;
+    made->seq = seq;
+    made->chunk = quarter < batch * seq ? quarter : batch * seq;
+    made->pitch = (config->vocab - 1) / 8 * 8 + 8;
+    const cudaError_t error = set_up(made, h_params);
+    if (error != cudaSuccess) {
+        gpt2_free(made);
+        return error;
+    }
+    *net = made;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t gpt2_train_step(gpt2 *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                            float lr, float beta1, float beta2, float eps, float weight_decay,
+                            float max_norm, cudaStream_t stream)
+{
+    /* SOLUTION: forward, the head, the mean loss, backward, update (about 6 lines). */
+    CUDA_CHECK(forward(net, d_tokens, stream));
+    CUDA_CHECK(head_all(net, d_targets, stream));
+    if (d_loss != NULL)
+        CUDA_CHECK(reduce_sum(d_loss, net->losses, (size_t)net->batch * net->seq, stream));
+    CUDA_CHECK(backward(net, d_tokens, stream));
+    CUDA_CHECK(update(net, lr, beta1, beta2, eps, weight_decay, max_norm, stream));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* SOLUTION: fetch: wait for every stream, since none is given, and copy (about 7 lines). */
+static cudaError_t fetch(const gpt2 *net, float *h_array, const float *array)
+{
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return cudaMemcpy(h_array, array, gpt_params(&net->config) * sizeof(float),
+                      cudaMemcpyDeviceToHost);
+}
+/* END SOLUTION */
+
+cudaError_t gpt2_get_grads(gpt2 *net, float *h_grads)
+{
+    /* SOLUTION: fetch (1 line). */
+    CUDA_CHECK(fetch(net, h_grads, net->grad));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+cudaError_t gpt2_get_params(gpt2 *net, float *h_params)
+{
+    /* SOLUTION: fetch (1 line). */
+    CUDA_CHECK(fetch(net, h_params, net->params));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+size_t gpt2_device_bytes(const gpt2 *net)
+{
+    /* SOLUTION: the arena is all there is (1 line). */
+    return net->bytes;
+    /* END SOLUTION */
+}
+
+cudaError_t gpt2_free(gpt2 *net)
+{
+    /* SOLUTION: the arena, the layers, the struct; any of them may be missing where gpt2_create
+       failed (about 5 lines). */
+    if (net == NULL) return cudaSuccess;
+    const cudaError_t error = cudaFree(net->arena); /* waits for kernels that use it */
+    free(net->layers);
+    free(net);
+    if (error != cudaSuccess) return error;
+    /* END SOLUTION */
+    return cudaGetLastError();
+}

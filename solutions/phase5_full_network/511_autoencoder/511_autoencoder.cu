@@ -1,0 +1,568 @@
+/*
+ * 511_autoencoder.cu: a tiny network (autoencoder.h), layer by layer and in one kernel.
+ *
+ * The idea: 113,000 weights are half a megabyte, and a batch of 512 frames needs 0.1 GFLOP. Layer
+ * by layer that is eighteen launches, each over before the next could be prepared: what is timed is
+ * the launches. In one kernel a block takes some frames through all layers. What lies between the
+ * layers stays in shared memory, and only x, y and the latent touch memory.
+ *
+ * The weights do not fit beside that, and each block needs all of them. They come from the L2 cache
+ * as 22 tiles of 5,120 floats, the same for every layer, in a ring of three buffers: while one is
+ * multiplied, two are on their way. Each weight serves all frames of the block.
+ *
+ *     tile    0 .. 9          10            11            12 .. 16         17 .. 21
+ *     of      w1 [160 x 320]  w2 [32 x 160] w3 [160 x 32] w4, upper half   w4, lower half
+ *     a tile  160 x 32        32 x 160      160 x 32      160 x 32         160 x 32
+ *
+ * Eight warps multiply a tile. In each, eight lanes share a row of weights, and four such groups
+ * stand beside each other. A thread has sums for up to 8 frames and 5 rows, so that 13 loads of 16
+ * bytes feed 160 multiplications. With 64 frames the eight lanes take other frames; with fewer they
+ * take other columns of the row, and add their sums by shuffles at the end of the layer.
+ *
+ * What it costs: a block reads all weights, however few frames it has. Each sum is fp32 on the
+ * ordinary cores; tensor cores (4g) would be faster for a batch of thousands.
+ */
+#include "301_activations/activations.h"
+#include "303_linear/linear.h"
+#include "311_layernorm/layernorm.h"
+#include "511_autoencoder/autoencoder.h"
+#include "cuda_check.h"
+#include "not_implemented.h"
+
+#include <cuda_pipeline.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- layer by layer ---- */
+
+/* SOLUTION: slices_kernel: [batch x 5 x 64] to [5 x batch x 64], so that the slices of one gamma
+   lie together, and back (about 12 lines). */
+__global__ static void slices_kernel(float *to, const float *from, int batch, bool cut)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)batch * SAE_INPUTS) return;
+    size_t frame = i / SAE_INPUTS, slice = i % SAE_INPUTS / SAE_SLICE, at = i % SAE_SLICE;
+    size_t apart = (slice * batch + frame) * SAE_SLICE + at;
+    if (cut)
+        to[apart] = from[i];
+    else
+        to[i] = from[apart];
+}
+
+static cudaError_t move_slices(float *to, const float *from, int batch, bool cut,
+                               cudaStream_t stream)
+{
+    size_t blocks = ((size_t)batch * SAE_INPUTS + 255) / 256;
+    slices_kernel<<<(unsigned)blocks, 256, 0, stream>>>(to, from, batch, cut);
+    return cudaGetLastError();
+}
+/* END SOLUTION */
+
+/* SOLUTION: normalize_slices: cut, 311 for each slice, joined again (about 15 lines). */
+static cudaError_t normalize_slices(float *y, float *spare, float *stats, const float *x,
+                                    const float *params, int batch, cudaStream_t stream)
+{
+    CUDA_CHECK(move_slices(y, x, batch, true, stream));
+    for (int s = 0; s < SAE_SLICES; s++) {
+        size_t at = (size_t)s * batch * SAE_SLICE;
+        CUDA_CHECK(layernorm_forward(
+            spare + at, stats, stats + batch, y + at, params + SAE_GAMMA1 + s * SAE_SLICE,
+            params + SAE_BETA1 + s * SAE_SLICE, batch, SAE_SLICE, SAE_EPS, stream));
+    }
+    return move_slices(y, spare, batch, false, stream);
+}
+/* END SOLUTION */
+
+cudaError_t sae_forward(float *y, float *latent, const float *x, const float *params,
+                        float *scratch, int batch, cudaStream_t stream)
+{
+    /* SOLUTION: slices, then 303, 301 and 311 in turn, through two arrays of scratch (about 18
+       lines). */
+    if (batch == 0) return cudaSuccess;
+    const float *p = params;
+    size_t rows = (size_t)batch;
+    float *a = scratch, *b = a + rows * SAE_INPUTS, *stats = b + rows * SAE_INPUTS;
+    CUDA_CHECK(normalize_slices(a, b, stats, x, p, batch, stream));
+    CUDA_CHECK(
+        linear_forward(b, a, p + SAE_W1, p + SAE_BIAS1, batch, SAE_INPUTS, SAE_HIDDEN, stream));
+    CUDA_CHECK(gelu_forward(b, b, rows * SAE_HIDDEN, stream));
+    CUDA_CHECK(
+        linear_forward(a, b, p + SAE_W2, p + SAE_BIAS2, batch, SAE_HIDDEN, SAE_LATENT, stream));
+    CUDA_CHECK(layernorm_forward(latent, stats, stats + rows, a, p + SAE_GAMMA2, p + SAE_BETA2,
+                                 batch, SAE_LATENT, SAE_EPS, stream));
+    CUDA_CHECK(linear_forward(b, latent, p + SAE_W3, p + SAE_BIAS3, batch, SAE_LATENT, SAE_HIDDEN,
+                              stream));
+    CUDA_CHECK(gelu_forward(b, b, rows * SAE_HIDDEN, stream));
+    CUDA_CHECK(
+        linear_forward(y, b, p + SAE_W4, p + SAE_BIAS4, batch, SAE_HIDDEN, SAE_INPUTS, stream));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
+
+/* ---- in one kernel ---- */
+
+/* SOLUTION: the sizes: threads, tiles, buffers, and what a thread has of a block's frames (about 30
+   lines). */
+#define THREADS   256
+#define WARPS     (THREADS / 32)
+#define GROUPS    (THREADS / 8) /* of eight lanes, which share a row */
+
+#define ROWS      5 /* of a tile's 160, that a thread has */
+#define TILES     22
+#define TILE_ROOM (SAE_HIDDEN * 36) /* floats of a buffer: rows of 32 are padded to 36 */
+#define BUFFERS   3
+
+/* How the eight lanes of a group share the frames of a block and the columns of a row. */
+template <int FRAMES> struct shares {
+    static constexpr int EACH = FRAMES < 8 ? FRAMES : 8; /* frames of a thread */
+    static constexpr int FRAME_LANES = FRAMES / EACH;    /* lanes with other frames */
+    static constexpr int COLUMN_LANES = 8 / FRAME_LANES; /* lanes with other columns */
+    /* Frames that lanes read at once begin this much further in the banks than the one before. */
+    static constexpr int PAD = 4 * COLUMN_LANES;
+    static constexpr int WIDE = SAE_INPUTS + PAD;   /* a row of x in shared memory */
+    static constexpr int NARROW = SAE_HIDDEN + PAD; /* a row of what is 160 or 32 wide */
+};
+
+/* What all of a block's helpers know. */
+typedef struct {
+    const float *params;
+    float *ring;    /* BUFFERS x TILE_ROOM, or 1 x TILE_ROOM */
+    float *scratch; /* [THREADS] for sums through shared memory */
+    int options;
+    int tile; /* the next to be multiplied */
+} block_state;
+/* END SOLUTION */
+
+/* SOLUTION: load4 and store4 of four neighbours, 16 bytes at once or 4 and 4; fetch (about 20
+ * lines). */
+template <bool VECTORS> __device__ __forceinline__ static float4 load4(const float *from)
+{
+    if constexpr (VECTORS)
+        return *(const float4 *)from;
+    else
+        return make_float4(from[0], from[1], from[2], from[3]);
+}
+
+template <bool VECTORS> __device__ __forceinline__ static void store4(float *to, float4 v)
+{
+    if constexpr (VECTORS)
+        *(float4 *)to = v;
+    else
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+
+/* From memory to shared memory, without a detour through registers: a float4 a thread, or a float.
+ * Neighbours take neighbours either way. */
+template <bool VECTORS> constexpr int AT_ONCE = VECTORS ? 4 : 1;
+
+template <bool VECTORS> __device__ __forceinline__ static void fetch(float *to, const float *from)
+{
+    __pipeline_memcpy_async(to, from, AT_ONCE<VECTORS> * sizeof(float));
+}
+/* END SOLUTION */
+
+/* SOLUTION: fetch_tile: where tile t of the weights lies, and its copy (about 25 lines). */
+typedef struct {
+    int at, stride, width; /* of the first weight in params; of a row; columns of the tile */
+} tile_place;
+
+__device__ static tile_place place_of(int t)
+{
+    if (t < 10) return {SAE_W1 + t * 32, SAE_INPUTS, 32};
+    if (t == 10) return {SAE_W2, SAE_HIDDEN, SAE_HIDDEN};
+    if (t == 11) return {SAE_W3, SAE_LATENT, 32};
+    int half = (t - 12) / 5, column = (t - 12) % 5 * 32;
+    return {SAE_W4 + half * SAE_HIDDEN * SAE_HIDDEN + column, SAE_HIDDEN, 32};
+}
+
+template <int WIDTH, bool VECTORS>
+__device__ static void copy_tile(float *to, const float *from, int stride)
+{
+    constexpr int N = AT_ONCE<VECTORS>, COLUMNS = WIDTH / N, ROUNDS = WIDTH == 32 ? 5 : 1;
+#pragma unroll ROUNDS
+    for (int i = threadIdx.x; i < SAE_HIDDEN * 32 / N; i += THREADS) {
+        int row = i / COLUMNS, column = i % COLUMNS * N;
+        fetch<VECTORS>(to + row * (WIDTH + 4) + column, from + row * stride + column);
+    }
+}
+
+/* Each call commits one group, an empty one beyond the last tile: the count of groups says which
+ * tile has arrived. */
+template <bool VECTORS> __device__ static void fetch_tile(float *to, int t, const float *params)
+{
+    if (t < TILES) {
+        tile_place from = place_of(t);
+        if (from.width == SAE_HIDDEN)
+            copy_tile<SAE_HIDDEN, VECTORS>(to, params + from.at, from.stride);
+        else
+            copy_tile<32, VECTORS>(to, params + from.at, from.stride);
+    }
+    __pipeline_commit();
+}
+/* END SOLUTION */
+
+/* SOLUTION: next_tile: wait for the next tile, and send for the one after the next (about 20
+   lines). */
+__device__ static float *buffer_of(int t, const block_state *s)
+{
+    return s->ring + (s->options & SAE_PREFETCH ? t % BUFFERS * TILE_ROOM : 0);
+}
+
+template <bool VECTORS> __device__ static const float *next_tile(block_state *s)
+{
+    bool ahead = s->options & SAE_PREFETCH;
+    int t = s->tile++, fetched = ahead ? t + BUFFERS - 1 : t;
+    if (ahead) __pipeline_wait_prior(BUFFERS - 2); /* groups that may be on their way still */
+    /* All have done with the tile before, whose buffer is next; and this one, if it was fetched
+     * ahead, is there, not only this thread's part of it. */
+    __syncthreads();
+    fetch_tile<VECTORS>(buffer_of(fetched, s), fetched, s->params);
+    if (!ahead) {
+        __pipeline_wait_prior(0);
+        __syncthreads();
+    }
+    return buffer_of(t, s);
+}
+/* END SOLUTION */
+
+/* SOLUTION: eight_sum: the sum over eight lanes, by shuffles or through shared memory (about 15
+   lines). */
+__device__ static float eight_sum(float value, const block_state *s)
+{
+    if (s->options & SAE_WARP_SUMS) {
+        for (int distance = 4; distance > 0; distance /= 2)
+            value += __shfl_xor_sync(0xffffffffu, value, distance);
+        return value;
+    }
+    float *values = s->scratch + threadIdx.x / 8 * 8; /* of this group */
+    values[threadIdx.x % 8] = value;
+    __syncwarp(); /* all eight are there */
+    value = 0.0f;
+    for (int i = 0; i < 8; i++) value += values[i];
+    __syncwarp(); /* all have read them: the next sum may begin */
+    return value;
+}
+/* END SOLUTION */
+
+/* SOLUTION: normalize: layer norm of a row of 32 or 64 in shared memory by eight lanes (about 25
+   lines). */
+template <int WIDTH, bool VECTORS>
+__device__ static void normalize(float *row, const float *gamma, const float *beta, bool there,
+                                 const block_state *s)
+{
+    constexpr int QUADS = WIDTH / 32; /* of a lane */
+    int lane = threadIdx.x % 8;
+    float4 v[QUADS];
+    float sum = 0.0f, squares = 0.0f;
+#pragma unroll
+    for (int q = 0; q < QUADS; q++) {
+        v[q] = there ? load4<VECTORS>(row + q * 32 + lane * 4) : make_float4(0, 0, 0, 0);
+        sum += v[q].x + v[q].y + v[q].z + v[q].w;
+    }
+    float mean = eight_sum(sum, s) / WIDTH;
+#pragma unroll
+    for (int q = 0; q < QUADS; q++) {
+        v[q].x -= mean, v[q].y -= mean, v[q].z -= mean, v[q].w -= mean;
+        squares += v[q].x * v[q].x + v[q].y * v[q].y + v[q].z * v[q].z + v[q].w * v[q].w;
+    }
+    float rstd = 1.0f / sqrtf(eight_sum(squares, s) / WIDTH + SAE_EPS);
+    if (!there) return;
+#pragma unroll
+    for (int q = 0; q < QUADS; q++) {
+        float4 g = load4<VECTORS>(gamma + q * 32 + lane * 4);
+        float4 b = load4<VECTORS>(beta + q * 32 + lane * 4);
+        store4<VECTORS>(row + q * 32 + lane * 4,
+                        make_float4(v[q].x * rstd * g.x + b.x, v[q].y * rstd * g.y + b.y,
+                                    v[q].z * rstd * g.z + b.z, v[q].w * rstd * g.w + b.w));
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: gelu, with tanhf or tanh.approx.f32 (about 8 lines). */
+__device__ static float gelu(float x, bool fast)
+{
+    float t, inner = 0.7978845608f * (x + 0.044715f * x * x * x);
+    if (fast)
+        asm("tanh.approx.f32 %0, %1;" : "=f"(t) : "f"(inner));
+    else
+        t = tanhf(inner);
+    return 0.5f * x * (1.0f + t);
+}
+/* END SOLUTION */
+
+/* SOLUTION: dense: the sums of a thread's frames and rows, tile after tile; store_sums: with their
+   bias, through GELU or not (about 60 lines). */
+
+/* Row r of a thread: neighbours of a warp take neighbours, which lie in other banks. */
+__device__ __forceinline__ static int row_of(int r)
+{
+    return (r * WARPS + threadIdx.x / 32) * 4 + threadIdx.x % 32 / 8;
+}
+
+template <int FRAMES> __device__ __forceinline__ static int frame_of(int i)
+{
+    return i * shares<FRAMES>::FRAME_LANES + threadIdx.x % shares<FRAMES>::FRAME_LANES;
+}
+
+__device__ __forceinline__ static float dot4(float sum, float4 a, float4 b)
+{
+    return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+/** sums += in[FRAMES x WIDTH, rows of `stride`] * w[R * 32 x WIDTH]^T, in shared memory. */
+template <int FRAMES, int R, int WIDTH, bool VECTORS, bool UNROLL>
+__device__ __forceinline__ static void multiply(float (&sums)[shares<FRAMES>::EACH][R],
+                                                const float *in, int stride, const float *w)
+{
+    typedef shares<FRAMES> share;
+    constexpr int STEP = 4 * share::COLUMN_LANES, ROUNDS = UNROLL ? 4 : 1;
+    int first = threadIdx.x % 8 / share::FRAME_LANES * 4;
+#pragma unroll ROUNDS
+    for (int k = first; k < WIDTH; k += STEP) {
+        float4 a[share::EACH];
+#pragma unroll
+        for (int i = 0; i < share::EACH; i++)
+            a[i] = load4<VECTORS>(in + frame_of<FRAMES>(i) * stride + k);
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            float4 b = load4<VECTORS>(w + row_of(r) * (WIDTH + 4) + k);
+#pragma unroll
+            for (int i = 0; i < share::EACH; i++) sums[i][r] = dot4(sums[i][r], a[i], b);
+        }
+    }
+}
+
+/** sums = in * w^T, where w is the next `tiles` tiles; complete in every lane of a group. */
+template <int FRAMES, int R, int WIDTH, bool VECTORS, bool UNROLL>
+__device__ __forceinline__ static void dense(float (&sums)[shares<FRAMES>::EACH][R],
+                                             const float *in, int stride, int tiles, block_state *s)
+{
+#pragma unroll /* here and below: sums are registers, which only constants can index */
+    for (int i = 0; i < shares<FRAMES>::EACH; i++)
+#pragma unroll
+        for (int r = 0; r < R; r++) sums[i][r] = 0.0f;
+#pragma unroll 1
+    for (int t = 0; t < tiles; t++) {
+        const float *w = next_tile<VECTORS>(s);
+        multiply<FRAMES, R, WIDTH, VECTORS, UNROLL>(sums, in + t * WIDTH, stride, w);
+    }
+#pragma unroll
+    for (int i = 0; i < shares<FRAMES>::EACH; i++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            for (int distance = shares<FRAMES>::FRAME_LANES; distance < 8; distance *= 2)
+                sums[i][r] += __shfl_xor_sync(0xffffffffu, sums[i][r], distance);
+}
+
+/* Every lane of a group has the sums of its frames; where lanes have the same frames, each stores
+ * some of them. */
+template <int FRAMES> __device__ __forceinline__ static int column_lane(void)
+{
+    return threadIdx.x % 8 / shares<FRAMES>::FRAME_LANES;
+}
+
+/** out[FRAMES x R * 32, rows of `stride`] = sums + bias, in shared memory. */
+template <int FRAMES, int R>
+__device__ __forceinline__ static void
+store_sums(float *out, int stride, const float (&sums)[shares<FRAMES>::EACH][R], const float *bias)
+{
+    typedef shares<FRAMES> share;
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        float b = bias[row_of(r)];
+#pragma unroll
+        for (int i = 0; i < share::EACH; i++)
+            if (i % share::COLUMN_LANES == column_lane<FRAMES>())
+                out[frame_of<FRAMES>(i) * stride + row_of(r)] = sums[i][r] + b;
+    }
+}
+
+/** The same through GELU. A thread takes up again what it stored, in a loop: forty tanhf in line
+ *  would be most of the kernel's code. */
+template <int FRAMES>
+__device__ __forceinline__ static void store_hidden(float *out, int stride,
+                                                    const float (&sums)[shares<FRAMES>::EACH][ROWS],
+                                                    const float *bias, bool fast)
+{
+    typedef shares<FRAMES> share;
+    store_sums<FRAMES>(out, stride, sums, bias);
+#pragma unroll 1
+    for (int i = column_lane<FRAMES>(); i < share::EACH; i += share::COLUMN_LANES)
+        for (int r = 0; r < ROWS; r++) {
+            float *v = out + frame_of<FRAMES>(i) * stride + row_of(r);
+            *v = gelu(*v, fast);
+        }
+}
+/* END SOLUTION */
+
+/* SOLUTION: what goes in and out: x to shared memory, zeros for frames that are not there; rows
+   from shared memory to y (about 25 lines). */
+template <int FRAMES, bool VECTORS>
+__device__ static void fetch_frames(float *in, const float *x, int frames)
+{
+    constexpr int N = AT_ONCE<VECTORS>, COLUMNS = SAE_INPUTS / N;
+    for (int i = threadIdx.x; i < FRAMES * COLUMNS; i += THREADS) {
+        int frame = i / COLUMNS, column = i % COLUMNS * N;
+        float *to = in + frame * shares<FRAMES>::WIDE + column;
+        if (frame < frames)
+            fetch<VECTORS>(to, x + (size_t)frame * SAE_INPUTS + column);
+        else
+            for (int k = 0; k < N; k++) to[k] = 0.0f;
+    }
+}
+
+/** to[frames x WIDTH, rows of `stride`] = from, in shared memory. */
+template <int FRAMES, int WIDTH, bool VECTORS>
+__device__ static void write_frames(float *to, int stride, const float *from, int frames)
+{
+    constexpr int N = AT_ONCE<VECTORS>, COLUMNS = WIDTH / N;
+    for (int i = threadIdx.x; i < frames * COLUMNS; i += THREADS) {
+        int frame = i / COLUMNS, column = i % COLUMNS * N;
+        float *there = to + (size_t)frame * stride + column;
+        const float *here = from + frame * shares<FRAMES>::NARROW + column;
+        if constexpr (VECTORS)
+            *(float4 *)there = *(const float4 *)here;
+        else
+            *there = *here;
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: normalize_slices_of and normalize_latent, of all frames of a block (about 22 lines). */
+template <int FRAMES, bool VECTORS>
+__device__ static void normalize_block_slices(float *in, const block_state *s)
+{
+    for (int first = 0; first < FRAMES * SAE_SLICES; first += GROUPS) {
+        int row = first + threadIdx.x / 8, slice = row % SAE_SLICES;
+        normalize<SAE_SLICE, VECTORS>(
+            in + row / SAE_SLICES * shares<FRAMES>::WIDE + slice * SAE_SLICE,
+            s->params + SAE_GAMMA1 + slice * SAE_SLICE, s->params + SAE_BETA1 + slice * SAE_SLICE,
+            row < FRAMES * SAE_SLICES, s);
+    }
+}
+
+template <int FRAMES, bool VECTORS>
+__device__ static void normalize_block_latent(float *in, const block_state *s)
+{
+    for (int first = 0; first < FRAMES; first += GROUPS) {
+        int row = first + threadIdx.x / 8;
+        normalize<SAE_LATENT, VECTORS>(in + row * shares<FRAMES>::NARROW, s->params + SAE_GAMMA2,
+                                       s->params + SAE_BETA2, row < FRAMES, s);
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: fused_kernel: a block takes FRAMES frames through all layers (about 50 lines). */
+
+/* Two areas of shared memory, of FRAMES x 160 each, that the layers read and write in turn: x lies
+ * across both. */
+template <int FRAMES, bool VECTORS, bool UNROLL>
+__global__ static void __launch_bounds__(THREADS, FRAMES == 64 ? 1 : 2)
+    fused_kernel(float *y, float *latent, const float *x, const float *params, int batch,
+                 int options)
+{
+    typedef shares<FRAMES> share;
+    extern __shared__ float4 room[];
+    float *front = (float *)room, *back = front + FRAMES * share::NARROW;
+    block_state s = {params, back + FRAMES * share::NARROW + THREADS, back + FRAMES * share::NARROW,
+                     options, 0};
+    size_t first = (size_t)blockIdx.x * FRAMES;
+    int frames = batch - first < FRAMES ? (int)(batch - first) : FRAMES;
+    bool fast = options & SAE_FAST_GELU;
+    x += first * SAE_INPUTS, y += first * SAE_INPUTS, latent += first * SAE_LATENT;
+
+    fetch_frames<FRAMES, VECTORS>(front, x, frames);
+    __pipeline_commit();
+    if (options & SAE_PREFETCH) {
+        for (int t = 0; t < BUFFERS - 1; t++) fetch_tile<VECTORS>(buffer_of(t, &s), t, params);
+        __pipeline_wait_prior(BUFFERS - 1); /* tiles may be on their way still, x not */
+    } else {
+        __pipeline_wait_prior(0);
+    }
+    __syncthreads(); /* all of x is there */
+    normalize_block_slices<FRAMES, VECTORS>(front, &s);
+
+    float hidden[share::EACH][ROWS], code[share::EACH][1];
+    dense<FRAMES, ROWS, 32, VECTORS, UNROLL>(hidden, front, share::WIDE, 10, &s);
+    __syncthreads(); /* all have done with x, which the hidden layer overwrites */
+    store_hidden<FRAMES>(front, share::NARROW, hidden, params + SAE_BIAS1, fast);
+
+    dense<FRAMES, 1, SAE_HIDDEN, VECTORS, UNROLL>(code, front, share::NARROW, 1, &s);
+    store_sums<FRAMES>(back, share::NARROW, code, params + SAE_BIAS2);
+    __syncthreads(); /* a row is whole before eight lanes normalize it */
+    normalize_block_latent<FRAMES, VECTORS>(back, &s);
+
+    dense<FRAMES, ROWS, 32, VECTORS, UNROLL>(hidden, back, share::NARROW, 1, &s);
+    write_frames<FRAMES, SAE_LATENT, VECTORS>(latent, SAE_LATENT, back, frames);
+    store_hidden<FRAMES>(front, share::NARROW, hidden, params + SAE_BIAS3, fast);
+
+#pragma unroll 1
+    for (int half = 0; half < SAE_INPUTS; half += SAE_HIDDEN) {
+        dense<FRAMES, ROWS, 32, VECTORS, UNROLL>(hidden, front, share::NARROW, 5, &s);
+        store_sums<FRAMES>(back, share::NARROW, hidden, params + SAE_BIAS4 + half);
+        __syncthreads(); /* rows are whole; the next half comes some barriers later */
+        write_frames<FRAMES, SAE_HIDDEN, VECTORS>(y + half, SAE_INPUTS, back, frames);
+    }
+}
+/* END SOLUTION */
+
+/* SOLUTION: launch: which kernel, with how many frames a block and how much shared memory (about 50
+   lines). */
+template <int FRAMES, bool VECTORS, bool UNROLL>
+static cudaError_t launch(float *y, float *latent, const float *x, const float *params, int batch,
+                          int options, cudaStream_t stream)
+{
+    int buffers = options & SAE_PREFETCH ? BUFFERS : 1;
+    int floats = 2 * FRAMES * shares<FRAMES>::NARROW + THREADS + buffers * TILE_ROOM;
+    int bytes = floats * (int)sizeof(float), blocks = (batch - 1) / FRAMES + 1;
+    CUDA_CHECK(cudaFuncSetAttribute(fused_kernel<FRAMES, VECTORS, UNROLL>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    fused_kernel<FRAMES, VECTORS, UNROLL>
+        <<<blocks, THREADS, bytes, stream>>>(y, latent, x, params, batch, options);
+    return cudaGetLastError();
+}
+
+template <int FRAMES>
+static cudaError_t launch_frames(float *y, float *latent, const float *x, const float *params,
+                                 int batch, int options, cudaStream_t stream)
+{
+    bool vectors = options & SAE_VECTORS, unroll = options & SAE_UNROLL;
+    auto *kind = vectors  ? unroll ? launch<FRAMES, true, true> : launch<FRAMES, true, false>
+                  : unroll ? launch<FRAMES, false, true>
+                          : launch<FRAMES, false, false>;
+    return kind(y, latent, x, params, batch, options, stream);
+}
+
+/* Few frames a block keep all multiprocessors busy, many use each weight often. */
+static cudaError_t frames_of_block(int *frames, int batch)
+{
+    int device, sms;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    *frames = batch <= sms ? 1 : batch <= 4 * sms ? 4 : batch <= 40 * sms ? 8 : 64;
+    return cudaSuccess;
+}
+
+static bool aligned(const void *a, const void *b, const void *c, const void *d)
+{
+    return ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)d) % sizeof(float4) == 0;
+}
+/* END SOLUTION */
+
+cudaError_t sae_forward_fused(float *y, float *latent, const float *x, const float *params,
+                              int batch, int options, cudaStream_t stream)
+{
+    /* SOLUTION: one launch; 16 bytes at a time only where the arrays allow it (about 10 lines). */
+    if (options & ~SAE_ALL) return cudaErrorInvalidValue;
+    if (batch == 0) return cudaSuccess;
+    int frames = 1;
+    if (options & SAE_MANY_FRAMES) CUDA_CHECK(frames_of_block(&frames, batch));
+    if (!aligned(y, latent, x, params)) options &= ~SAE_VECTORS;
+    auto *of = frames == 1   ? launch_frames<1>
+               : frames == 4 ? launch_frames<4>
+               : frames == 8 ? launch_frames<8>
+                             : launch_frames<64>;
+    CUDA_CHECK(of(y, latent, x, params, batch, options, stream));
+    /* END SOLUTION */
+    return cudaGetLastError();
+}
