@@ -228,7 +228,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 # --- what can be asked for --------------------------------------------------------------------
 
 .PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope update check-generated new mistakes handout corpus \
-        skeletons test tested compiled book docs compile_commands.json format clean FORCE
+        skeletons test tested quick quickly compiled book docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
 SIGN        = $(if $(KEY),--key "$$KEY")
@@ -583,6 +583,13 @@ test: ## all tests; the last line counts them. FAST=1: not the parts that passed
 
 tested: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS)
 	tests/all.sh
+
+quick: ## the tests that take seconds, and those of the exercises that changed since the last commit
+	tools/setup.sh --tests "$(BUILD)"
+	$(MAKE) quickly
+
+quickly: all $(BUILD)/unit_tests
+	tests/all.sh quick
 
 compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90a; baselines, as PTX
 # end instructor
