@@ -1,6 +1,7 @@
 #!/bin/bash
-# all.sh: all tests of the course, one part a line at the end of this file. `make test` builds what
-# they need and runs this. The last line printed counts what passed, what failed, and what was
+# all.sh [quick]: all tests of the course, one part a line at the end of this file. `make test` builds
+# what they need and runs this; `make quick` runs what takes seconds, and of the exercises those that
+# were changed since the last commit. The last line printed counts what passed, what failed, and what was
 # skipped because this machine lacks something; before it stands what failed, and before that where
 # the time went. Most parts keep less than one core busy, so four lists of them run side by side; the
 # corpus keeps all busy.
@@ -176,19 +177,57 @@ solutions() {
     fi
 }
 
-# The grader, and what it says of the course.
-grader() {
+# What takes seconds.
+basics() {
     of=.
     part 'rooms'                           tools/rooms.sh
     part 'no copies in the corpus'         tools/copies.sh
     part 'unit tests of the grader'        "$COURSE_BUILD/unit_tests"
+    part 'make update has nothing to write' build check-generated
+}
+
+# The exercises that have a file which the last commit does not have like that.
+changed_exercises() {
+    { git diff --name-only HEAD && git ls-files -o --exclude-standard; } | tr '/' '\n' |
+        sed -n 's/^\([1-5][0-9a-z]*\)_.*/\1/p' | sort -u | while read -r id; do
+        ! ls -d grader/exercises/"$id"_*/ >/dev/null 2>&1 || printf '%s ' "$id"
+    done
+}
+
+changed_are_right() {
+    grade "$logs/changed.json" --submission solutions --exercise "$changed" &&
+        ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/changed.json"
+}
+
+quick() {
+    basics
+    changed=$(changed_exercises)
+    if [ -z "$changed" ]; then
+        skip 'exercises' 'none changed since the last commit'
+        return
+    fi
+    part "solutions of $changed" changed_are_right
+    of='grader emulator common phase?_* solutions'
+    corpus_part --exercise "$changed"
+}
+
+# Of the same numbers every time, since which mistake a message names may depend on them; from a
+# seed that no submission guesses. Many only wait for their deadline: three for each core. By clang,
+# which takes half of nvcc's time: solutions are compiled by both.
+corpus_part() { # FLAG...
+    part 'corpus: wrong rejected, right not' env CUCC_FRONTEND="${CUCC_CLANG:+clang}" \
+        "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((3 * $(nproc))) "$@"
+}
+
+# The grader, and what it says of the course.
+grader() {
+    basics
     if [ -x "$COURSE_BUILD/class_tests" ]; then
         part 'grading a class'      "$COURSE_BUILD/class_tests"
         part 'the same through Slurm' tests/scripts/slurm.sh
     else
         skip 'grading a class' 'needs libarchive (tools/setup.sh --archive)'
     fi
-    part 'make update has nothing to write' build check-generated
     part 'skeletons score nothing'         skeletons_score_nothing
     part 'begun skeletons score nothing'   begun_skeletons_score_nothing
     if python=$(tests/programs/torchvision.sh --python); then
@@ -229,24 +268,26 @@ commands() {
     part 'an exercise laid out'            tests/scripts/new.sh
 }
 
-lanes=
-for list in emulator_and_compilers solutions grader commands; do
-    $list &
-    lanes="$lanes $!"
-done
-for lane in $lanes; do
-    wait "$lane" || echo '0 1' >>"$logs/counts" # it died
-done
-# Of the same numbers every time, since which mistake a message names may depend on them; from a
-# seed that no submission guesses. Many only wait for their deadline: three for each core.
-of='grader emulator common phase?_* solutions'
-part 'corpus: wrong rejected, right not' "$COURSE_BUILD/grader" corpus --seed 81726354321 \
-    --jobs $((3 * $(nproc)))
+everything() {
+    lanes=
+    for list in emulator_and_compilers solutions grader commands; do
+        $list &
+        lanes="$lanes $!"
+    done
+    for lane in $lanes; do
+        wait "$lane" || echo '0 1' >>"$logs/counts" # it died
+    done
+    of='grader emulator common phase?_* solutions'
+    corpus_part
+}
+
+"${1:-everything}"
 
 printf '\nseconds   of a core   part\n'
 sort -rn "$logs/seconds" | while read -r seconds cpu name; do printf '%7d %11d   %s\n' "$seconds" "$cpu" "$name"; done
 echo
-! grep -q ' corpus' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
+! grep -q ' corpus:' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
 cat "$logs/failed"
+[ ! -s "$logs/failed" ] || sed -n 's/^ *\(FAILED .*: make corpus EX=\)/\1/p' "$logs/failed"
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { print passed " passed, " failed " failed, " skipped + 0 " skipped"; exit failed != 0 }' "$logs/counts"

@@ -42,7 +42,7 @@ is_for_students() { # FILE
     grader/exercises/*/*/*) false ;; # the corpus
     grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/worker.py | grader/exercises/*/*.h) true ;;
     grader/exercises/* | grader/class/* | tests/*) false ;;
-    tools/gradescope/* | tools/skeleton* | tools/new.sh | tools/handout.sh) false ;;
+    .github/workflows/test.yml | tools/github/* | tools/gradescope/* | tools/skeleton* | tools/new.sh | tools/handout.sh) false ;;
     tools/class* | tools/measure* | tools/pictures.sh | tools/documents.sh | tools/seeds.awk | docs/seeds.* | tools/numbers.awk | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
@@ -68,6 +68,8 @@ git ls-files | while read -r file; do
     *.md | Makefile) for_students <"$file" >"$new/$file" ;;
     esac
 done
+mkdir -p "$new/.github/workflows"
+cp -p tools/github/grade.yml "$new/.github/workflows/"
 echo "$commit" >"$new/COMMIT"
 tools/skeletons.sh --into "$new"
 tools/skeletons.sh --into "$new/skeletons"

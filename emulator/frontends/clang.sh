@@ -38,7 +38,7 @@ short_options=(-fcuda-short-ptr -mllvm -nvptx-short-ptr -mllvm -disable-lsr)
 includes=(-isystem "$here/include" -isystem "$here/include/libraries")
 
 # What the arguments of the command become.
-sources=() others=() common=() output='' mode=link standard=-std=gnu++17 language=''
+sources=() others=() common=() output='' mode=link standard=-std=gnu++17 language='' dependencies=''
 
 wants_value() { # COUNT OPTION
     [ "$1" -gt 1 ] || fail "$2 wants a value"
@@ -89,7 +89,12 @@ read_options() {
             --resource-usage | --expt-relaxed-constexpr | -expt-relaxed-constexpr | -fmad=true | \
             --fmad=true | -ccbin=* | --compiler-bindir=* | --threads=* | -diag-suppress=* | \
             --diag-suppress=* | --no-compress | --forward-unknown-to-host-compiler) ;;
-        -I | -D | -U | -include | -isystem | -MF | -MT | -MQ)
+        -MF)
+            wants_value $# "$1"
+            common+=("$1" "$2") dependencies=$2
+            shift
+            ;;
+        -I | -D | -U | -include | -isystem | -MT | -MQ)
             wants_value $# "$1"
             common+=("$1" "$2")
             shift
@@ -145,6 +150,15 @@ to_ptx() { # SOURCE PTX
     ! grep -q '^[a-z. ]*\.const ' "$2" || compile_device "$1" "$2"
 }
 
+# What the device's code includes may not be what the host's does: -MF lists both.
+keep_dependencies() {
+    [ ! -e "$dependencies" ] || mv "$dependencies" "$scratch/of_device"
+}
+
+add_dependencies() { # OBJECT
+    [ ! -e "$scratch/of_device" ] || sed "1s|^[^:]*:|$1:|" "$scratch/of_device" >>"$dependencies"
+}
+
 to_object() { # SOURCE OBJECT
     local fatbin=$scratch/fatbin compiler=$compiler
     if ! is_cuda "$1"; then
@@ -153,11 +167,11 @@ to_object() { # SOURCE OBJECT
         run $compiler "${includes[@]}" "${debug_options[@]}" "${common[@]}" -c "$1" -o "$2"
         return
     fi
-    to_ptx "$1" "$scratch/ptx" && wrap "$scratch/ptx" "$fatbin" &&
+    to_ptx "$1" "$scratch/ptx" && keep_dependencies && wrap "$scratch/ptx" "$fatbin" &&
         run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h \
             "$standard" "${debug_options[@]}" "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
             -Xclang -fcuda-include-gpubinary \
-            -Xclang "$fatbin" -c "$1" -o "$2"
+            -Xclang "$fatbin" -c "$1" -o "$2" && add_dependencies "$2"
 }
 
 # The name of what is made of a source when there is no -o.

@@ -1,18 +1,20 @@
 /*
  * build.c: one source file of a submission -> one shared library that exports the contract's names
  * and nothing else. Each is compiled by itself, in a folder of its own, from the file, the parts
- * that it includes, of its own and of other exercises, the contract headers and common/. The
- * folder's name is the hash of all that, so nothing is built twice.
+ * that it includes, of its own and of other exercises, and the contract headers. The object is kept
+ * (objects.c); the library that is linked from it lies in a folder whose name is the hash of all
+ * that it is made from, so nothing is built twice.
  *
  * Because helpers and kernels stay local to their library, a submission may call its own like those
  * of the reference that it is linked with.
  */
-#include "build.h"
+#include "compiling.h"
 
 #include "timer.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,15 +130,16 @@ static void hash_sources(const build *b, hash *h, const text texts[TEXTS])
     }
 }
 
-static void set_key(const options *o, build *b, const text texts[TEXTS])
+/* Of all that an object is made from, but the headers. */
+static void hash_object(const options *o, const build *b, const text texts[TEXTS],
+                        char key[HASH_HEX])
 {
     char digits[32];
     hash *h = hash_begin();
     compiler_hash(o, h);
-    hash_text(h, o->root);
     hash_text(h, base_name(b->file));
-    snprintf(digits, sizeof digits, "%d %d %d %d", b->place, b->baseline, b->exercise->cublas,
-             b->exercise->sm_90a);
+    hash_text(h, b->exercise->file);
+    snprintf(digits, sizeof digits, "%d %d", b->place, b->exercise->sm_90a);
     hash_text(h, digits);
     hash_text(h, b->processor ? b->processor : "");
     hash_sources(b, h, texts);
@@ -144,10 +147,26 @@ static void set_key(const options *o, build *b, const text texts[TEXTS])
         hash_text(h, include_of(b, i));
         hash_bytes(h, texts[1 + PARTS + i].bytes, texts[1 + PARTS + i].count);
     }
+    hash_end(h, key);
+}
+
+/* Of the library. It names others by where they lie, in this build folder. */
+static void set_key(const options *o, build *b, const char *object)
+{
+    char digits[32];
+    hash *h = hash_begin();
+    hash_text(h, object);
+    hash_text(h, o->root);
+    snprintf(digits, sizeof digits, "%d %d", b->baseline, b->exercise->cublas);
+    hash_text(h, digits);
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);
-    h = hash_begin();
+}
+
+static void set_source(build *b, const text texts[TEXTS])
+{
+    hash *h = hash_begin();
     hash_sources(b, h, texts);
     hash_end(h, b->source);
 }
@@ -175,25 +194,44 @@ static void write_exports(const build *b, const char *folder)
 typedef struct job {
     const options *options;
     build *build;
-    text texts[TEXTS]; /* of the source and its parts */
-    char folder[PATH_MAX];
-    char work[PATH_MAX]; /* below it, as in the course: the source and its parts, alone, while it is
-                            built */
-    bool compiled, finished;
+    text texts[TEXTS];                        /* of the source and its parts */
+    char objects[PATH_MAX];                   /* the folder where they are kept; "" */
+    char sources[HASH_HEX], object[HASH_HEX]; /* keys: of all but the headers; of the object */
+    char scratch[PATH_MAX]; /* while it is built: what it includes, and below it */
+    char work[PATH_MAX];    /* below it, as in the course: the source and its parts, alone */
+    char folder[PATH_MAX];  /* of the library */
+    bool kept;              /* the object is, from an earlier build */
+    bool compiled;          /* there is an object */
+    bool finished;
+    bool waits;  /* another job of this round compiles the same */
+    bool twin;   /* another job of this round makes the same library */
     bool ready;  /* to be linked: its needs are there */
     bool killed; /* a compiler was, by a signal: that says nothing about the source */
 } job;
+
+/* A signal ended a compiler: by its driver's words, or those of its shell. */
+static bool was_killed(const process_result *r)
+{
+    return r->status > 128 || strstr(r->output ? r->output : "", "signal terminated program");
+}
+
+static bool took_its_seconds(const process_result *r)
+{
+    return r->status == 128 + SIGXCPU ||
+           (r->status != 0 && strstr(r->output ? r->output : "", "CPU time limit exceeded"));
+}
 
 /* Keep what a compiler said. @return whether it did its work */
 static bool take_step(job *j, process_result r, const char *what)
 {
     build *b = j->build;
     char *log = NULL;
-    j->killed =
-        !r.timed_out && (r.status > 128 || /* by its driver's words, or those of its shell */
-                         strstr(r.output ? r.output : "", "signal terminated program"));
-    if (r.timed_out) {
-        set_log(b, "%s took longer than two minutes", what);
+    const bool slow = took_its_seconds(&r);
+    j->killed = !slow && (r.timed_out || was_killed(&r));
+    if (slow) {
+        set_log(b, "%s took longer than two minutes of a processor", what);
+    } else if (r.timed_out) {
+        set_log(b, "%s took longer than ten minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {
         free(b->log);
         b->log = log;
@@ -248,27 +286,35 @@ static bool write_sources(job *j)
         written = write_source(j, j->work, base_name(part_of(b, i)), &j->texts[1 + i]);
     }
     for (int i = 0; written && include_of(b, i); i++) {
-        written = write_source(j, j->folder, include_of(b, i), &j->texts[1 + PARTS + i]);
+        written = write_source(j, j->scratch, include_of(b, i), &j->texts[1 + PARTS + i]);
     }
     return written;
+}
+
+static void make_work(const job *j)
+{
+    remove_tree(j->scratch);
+    make_folders_of(j->work);
+    mkdir(j->work, 0755);
+    chmod(j->scratch, 0755); /* whatever the umask: its user is another */
+    chmod(j->work, 0755);
 }
 
 static void compile(job *j)
 {
     build *b = j->build;
     const double began = seconds_now();
-    mkdir(j->folder, 0777);
-    remove_tree(j->work);
-    make_folders_of(j->work);
-    mkdir(j->work, 0755);
-    chmod(j->work, 0755); /* whatever the umask: its user is another */
+    if (j->kept || j->waits) return;
+    make_work(j);
     if (!write_sources(j)) return;
     j->compiled = is_python(b->file); /* as it is */
     if (j->compiled) return;
-    write_exports(b, j->work);
+    contracts_link(j->options, j->work);
     j->compiled =
         take_step(j, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
     b->seconds = seconds_now() - began;
+    objects_learn(j->options, j->objects, j->sources, j->work, j->compiled, j->object);
+    if (!j->killed) objects_keep(j->objects, j->object, j->work, b->log ? b->log : "");
 }
 
 static void write_needs(FILE *file, const build *b)
@@ -309,10 +355,23 @@ static bool publish(const job *j)
            chmod(made, 0755) == 0 && rename(made, j->build->library) == 0;
 }
 
+/* What was compiled just now lies there already. */
+static bool have_object(job *j)
+{
+    if (!j->kept) return true;
+    make_work(j);
+    j->killed = !objects_take(j->objects, j->object, j->work);
+    if (j->killed) set_log(j->build, "the object of %s was removed meanwhile", j->build->file);
+    return !j->killed;
+}
+
 static bool link_with_needs(job *j)
 {
     build *b = j->build;
     char path[PATH_MAX];
+    if (!have_object(j)) return false;
+    mkdir(j->folder, 0777);
+    write_exports(b, j->work);
     snprintf(path, sizeof path, "%s/needs", j->folder);
     FILE *file = fopen(path, "w");
     if (!file) return false;
@@ -322,22 +381,28 @@ static bool link_with_needs(job *j)
            publish(j);
 }
 
-static void link_library(job *j)
+static bool needs_are_there(build *b)
 {
-    build *b = j->build;
-    if (j->finished) return;
-    j->finished = true;
     for (int i = 0; b->needs[i]; i++) {
         if (b->needs[i]->ok) continue;
         if (b->needs[i]->prebuilt)
             set_log(b, "%s", b->needs[i]->log);
         else
             set_log(b, "it needs %s, which did not build", b->needs[i]->file);
-        return;
+        return false;
     }
+    return true;
+}
+
+static void link_library(job *j)
+{
+    build *b = j->build;
+    if (j->finished) return;
+    j->finished = true;
+    if (!needs_are_there(b)) return;
     if (j->compiled) b->ok = link_with_needs(j);
-    remove_tree(j->work);
     if (j->killed) return; /* it is tried again next time */
+    mkdir(j->folder, 0777);
     write_text(j->folder, "log", b->log ? b->log : "");
 }
 
@@ -404,6 +469,17 @@ static void link_all(job *jobs, int count)
     }
 }
 
+/* A solution may be handed in, and others linked with it. */
+static void find_same_sources(job *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < i && !jobs[i].waits && *jobs[i].objects; k++) {
+            jobs[i].waits = !jobs[i].kept && strcmp(jobs[k].objects, jobs[i].objects) == 0 &&
+                            strcmp(jobs[k].sources, jobs[i].sources) == 0;
+        }
+    }
+}
+
 /* Another job of this round that makes the same library, so that it is made once. */
 static bool twin_exists(const job *jobs, int index)
 {
@@ -423,20 +499,31 @@ const char *library_name(const build *b, char name[LIBRARY_NAME])
     return name;
 }
 
-static void set_folders(const options *o, job *j, build *b)
+static void top_of(const options *o, const build *b, char top[PATH_MAX])
 {
-    char objects[PATH_MAX], name[LIBRARY_NAME];
-    snprintf(objects, sizeof objects, "%s/objects", o->build);
-    if (b->own && o->objects) snprintf(objects, sizeof objects, "%s", o->objects);
-    snprintf(j->folder, sizeof j->folder, "%s/%.32s", objects, b->key);
-    make_folders_of(j->folder);
-    snprintf(j->work, sizeof j->work, "%s/%.*s", j->folder,
-             (int)(strrchr(b->exercise->file, '/') - b->exercise->file), b->exercise->file);
-    snprintf(b->library, sizeof b->library, "%s/%s", j->folder, library_name(b, name));
+    if (b->own && o->objects)
+        snprintf(top, PATH_MAX, "%s", o->objects);
+    else
+        snprintf(top, PATH_MAX, "%s/objects", o->build);
 }
 
-static void prepare(const options *o, job *j, build *b)
+/* Has it been compiled? A file of Python is not. */
+static void find_object(job *j)
 {
+    build *b = j->build;
+    if (is_python(b->file)) {
+        memcpy(j->object, j->sources, sizeof j->object);
+        return;
+    }
+    objects_folder(j->options, b, j->objects);
+    if (!objects_key(j->options, j->objects, j->sources, j->object)) return;
+    b->log = objects_log(j->objects, j->object, &j->compiled);
+    j->kept = b->log != NULL;
+}
+
+static void prepare(const options *o, job *j, build *b, int index)
+{
+    char top[PATH_MAX];
     j->options = o;
     j->build = b;
     b->ok = false;
@@ -447,16 +534,30 @@ static void prepare(const options *o, job *j, build *b)
         j->finished = true;
         return;
     }
-    if (!read_sources(o, b, j->texts)) {
-        j->finished = true;
-        return;
-    }
-    set_key(o, b, j->texts);
-    set_folders(o, j, b);
-    if (built_before(b, j->folder)) {
-        j->finished = true;
-        b->ok = access(b->library, R_OK) == 0;
-    }
+    j->finished = !read_sources(o, b, j->texts);
+    if (j->finished) return;
+    top_of(o, b, top);
+    snprintf(j->scratch, sizeof j->scratch, "%s/work%d", top, index);
+    snprintf(j->work, sizeof j->work, "%s/%.*s", j->scratch,
+             (int)(strrchr(b->exercise->file, '/') - b->exercise->file), b->exercise->file);
+    set_source(b, j->texts);
+    hash_object(o, b, j->texts, j->sources);
+    find_object(j);
+}
+
+/* What it is linked with has its key by now. */
+static void find_library(job *j)
+{
+    build *b = j->build;
+    char top[PATH_MAX], name[LIBRARY_NAME];
+    if (j->finished) return;
+    set_key(j->options, b, j->object);
+    top_of(j->options, b, top);
+    snprintf(j->folder, sizeof j->folder, "%s/%.32s", top, b->key);
+    snprintf(b->library, sizeof b->library, "%s/%s", j->folder, library_name(b, name));
+    j->finished = !j->killed && built_before(b, j->folder);
+    if (!j->finished) return;
+    b->ok = access(b->library, R_OK) == 0;
 }
 
 /* Graders that share a build folder build one after the other, each with all processors: two of
@@ -471,30 +572,53 @@ static int lock_builds(const char *folder)
     return lock;
 }
 
+/* Compiled by now are all that were not kept. A twin waits for the other. */
+static void find_libraries(job *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (jobs[i].waits) find_object(&jobs[i]);
+        jobs[i].killed = jobs[i].killed || (jobs[i].waits && !jobs[i].kept);
+        find_library(&jobs[i]);
+        jobs[i].twin = !jobs[i].finished && twin_exists(jobs, i);
+    }
+    for (int i = 0; i < count; i++) jobs[i].finished = jobs[i].finished || jobs[i].twin;
+}
+
+static void take_twin(job *j)
+{
+    build *b = j->build;
+    b->ok = built_before(b, j->folder) && access(b->library, R_OK) == 0;
+}
+
+static void trim_objects(const job *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!*jobs[i].objects || jobs[i].kept) continue;
+        objects_trim(jobs[i].objects);
+        return;
+    }
+}
+
 void build_all(const options *o, build *builds[], int count)
 {
     char folder[PATH_MAX];
     job *jobs = calloc((size_t)count, sizeof *jobs);
-    bool *twin = calloc((size_t)count, sizeof *twin);
     snprintf(folder, sizeof folder, "%s/objects", o->build);
     mkdir(folder, 0777);
     const int lock = lock_builds(folder);
-    for (int i = 0; i < count; i++) {
-        prepare(o, &jobs[i], builds[i]);
-        twin[i] = !jobs[i].finished && twin_exists(jobs, i);
-        if (twin[i]) jobs[i].finished = true;
-    }
+    contracts_refresh(o);
+    for (int i = 0; i < count; i++) prepare(o, &jobs[i], builds[i], i);
+    find_same_sources(jobs, count);
     do_all(compile, jobs, count);
+    find_libraries(jobs, count);
     link_all(jobs, count);
     for (int i = 0; i < count; i++) {
-        if (twin[i]) {
-            builds[i]->ok =
-                built_before(builds[i], jobs[i].folder) && access(builds[i]->library, R_OK) == 0;
-        }
+        if (jobs[i].twin) take_twin(&jobs[i]);
         if (!builds[i]->log) builds[i]->log = strdup("");
         for (size_t k = 0; k < TEXTS; k++) free(jobs[i].texts[k].bytes);
+        if (*jobs[i].scratch) remove_tree(jobs[i].scratch);
     }
+    trim_objects(jobs, count);
     if (lock >= 0) close(lock);
-    free(twin);
     free(jobs);
 }

@@ -1,8 +1,8 @@
 /*
  * build.h: from one source to one library.
  *
- *   compiler.c   the command lines of the compilers, and what these see
  *   build.c      many at a time; unchanged ones are taken from the build folder
+ *   compiling.h  what it is made of: command lines, headers, objects that are kept
  *   libraries.c  the reference solutions and baselines that exercises are linked and timed with
  *   prebuilt.c   these compiled, for a handout: the course without its solutions
  */
@@ -12,8 +12,7 @@
 #include "course/course.h"
 #include "sandbox/sandbox.h"
 
-/* ---- compiler.c, build.c
- * --------------------------------------------------------------------------------- */
+/* ---- build.c --------------------------------------------------------------------------------- */
 
 #define LIBRARIES_MAX 256
 
@@ -32,20 +31,13 @@ typedef struct build {
     double hurry;                  /* of the usual deadline, where it will be waited for; 0: all */
     /* out */
     bool ok;
-    double seconds;        /* of the compiler; 0: it was taken from the build folder */
+    double seconds;        /* of the compiler; 0: what it made was kept */
     char *log;             /* the compiler's words, "" when it had none */
     char key[HASH_HEX];    /* of everything that the library is made from */
     char source[HASH_HEX]; /* SHA-256 of the file and its parts; "" when they were not read */
     char library[PATH_MAX];
 } build;
 
-/** Enter in the hash what all builds depend on: compilers and contracts. */
-void compiler_hash(const options *, hash *);
-/** One step, in a folder that holds the source and exports.map, and will hold exercise.o and .so.
- *  Beside it, below the same folder, lies what the source includes of other exercises. */
-process_result compiler_compile(const options *, const build *, const char *source,
-                                const char *folder);
-process_result compiler_link(const options *, const build *, const char *folder);
 /** The libraries that one is linked with, whole. @return how many; the caller frees each */
 int build_needs(const char *library, char *needs[LIBRARIES_MAX]);
 /** Build all, several at a time. Entries whose `needs` failed are not ok. Unchanged ones are taken

@@ -2,7 +2,7 @@
  * compiler.c: the command lines of the compilers, and what they see while they work on a student's
  * file: the contract headers, cucc and what is linked; beside them its folder, where it lies alone.
  */
-#include "build.h"
+#include "compiling.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -10,29 +10,13 @@
 #include <string.h>
 
 #define LOG_LIMIT        (64 << 10)
-#define COMPILE_DEADLINE 120.0 /* seconds */
+#define COMPILE_DEADLINE 120.0 /* seconds of a processor, of one compiler */
+#define COMPILE_CLOCK    5.0   /* times that, by the clock: a busy machine fails nobody */
 #define COMPILE_MEMORY                                                                             \
     ((size_t)4 << 30) /* addresses of one compiler; the largest takes 250 MiB                      \
                        */
 #define COMPILE_FILE ((size_t)256 << 20)
 #define ARGUMENTS    64
-
-/* Contracts, and what is given with them. */
-static const char *const header_patterns[] = {"common/*.h", "phase?_*/*.h", "phase?_*/*/*.h"};
-static const char *const include_folders[] = {
-    "common",        "phase1_cpu",          "phase2_cuda_basics",
-    "phase3_layers", "phase4_optimization", "phase5_full_network"};
-
-static glob_t find_headers(const options *o)
-{
-    char pattern[PATH_MAX];
-    glob_t found = {0};
-    for (size_t i = 0; i < sizeof header_patterns / sizeof *header_patterns; i++) {
-        snprintf(pattern, sizeof pattern, "%s/%s", o->root, header_patterns[i]);
-        glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found);
-    }
-    return found;
-}
 
 /* ---- command lines --------------------------------------------------------------------------- */
 
@@ -93,6 +77,25 @@ static void add_gpus(command *c, const build *b)
     add_format(c, "-gencode=arch=compute_%s,code=compute_%s", first, first);
 }
 
+/* The folder of the exercise, of every phase, and common/: their headers, as their link has them.
+ */
+static void add_include_folders(command *c, const options *o, const build *b)
+{
+    char pattern[PATH_MAX];
+    glob_t found;
+    const char *file = b->exercise->file;
+    snprintf(pattern, sizeof pattern, "%.*s", (int)(strrchr(file, '/') - file), file);
+    add_format(c, "-Icontracts/%s%s", pattern, "");
+    add(c, "-Icontracts/common");
+    contracts_folder(o, pattern);
+    strncat(pattern, "/phase?_*", sizeof pattern - strlen(pattern) - 1);
+    if (glob(pattern, 0, NULL, &found) != 0) return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        add_format(c, "-Icontracts%s%s", strrchr(found.gl_pathv[i], '/'), "");
+    }
+    globfree(&found);
+}
+
 static command compile_command(const options *o, const build *b, const char *source)
 {
     command c = {0};
@@ -119,9 +122,10 @@ static command compile_command(const options *o, const build *b, const char *sou
     }
     if (b->processor) add(&c, "-DCUDA_CHECK_NAMES=0");
     add(&c, "-O3");
-    for (size_t i = 0; i < sizeof include_folders / sizeof *include_folders; i++) {
-        add_format(&c, "-I%s/%s", o->root, include_folders[i]);
-    }
+    add_include_folders(&c, o, b);
+    add(&c, "-MD");
+    add(&c, "-MF");
+    add(&c, HEADERS_FILE);
     add(&c, "-c");
     add(&c, source);
     add(&c, "-o");
@@ -220,14 +224,22 @@ const char *toolchain(const options *o)
     return text;
 }
 
-/* A new compiler builds anew, as does a new contract. */
+/* A new compiler builds anew; so does another processor, which is what "native" means. */
+static const char *native_processor(void)
+{
+    static char *text;
+    const char *const cc[] = {
+        tool("CC", "cc"), "-march=native", "-###", "-E", "-xc", "/dev/null", NULL};
+    if (!text) text = process_run(cc, "/", 10.0, 1 << 14).output;
+    return text ? text : "";
+}
+
 void compiler_hash(const options *o, hash *h)
 {
     hash_text(h, toolchain(o));
+    hash_text(h, native_processor());
+    hash_text(h, tool("CUCC_FRONTEND", ""));
     hash_text(h, tool("GPU_ARCHS", ""));
-    glob_t headers = find_headers(o);
-    for (size_t i = 0; i < headers.gl_pathc; i++) hash_file(h, headers.gl_pathv[i]);
-    globfree(&headers);
 }
 
 /* ---- at work --------------------------------------------------------------------------------- */
@@ -237,29 +249,28 @@ static process_result run_command(const options *o, command c, const build *b, c
 {
     const double seconds = COMPILE_DEADLINE * (b->hurry > 0 ? b->hurry : 1.0);
     const char *file = b->exercise->file;
-    const int above = (int)(strlen(folder) - (size_t)(strrchr(file, '/') - file)); /* of the folder */
-    char paths[8][PATH_MAX];
-    glob_t headers = find_headers(o);
-    const char **read = calloc(headers.gl_pathc + 9 + (size_t)need_count, sizeof *read);
-    int count = 4;
-    snprintf(paths[0], PATH_MAX, "%s/emulator", o->root);
-    snprintf(paths[1], PATH_MAX, "%s/libcourse.so", o->build);
-    snprintf(paths[2], PATH_MAX, "%s/libsoftgpu.so", o->build);
-    snprintf(paths[3], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
+    const int above =
+        (int)(strlen(folder) - (size_t)(strrchr(file, '/') - file)); /* of the folder */
+    enum { OURS = 5, PATHS = OURS + 4 };
+    char paths[PATHS][PATH_MAX];
+    const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
+    contracts_folder(o, paths[0]);
+    snprintf(paths[1], PATH_MAX, "%s/emulator", o->root);
+    snprintf(paths[2], PATH_MAX, "%s/libcourse.so", o->build);
+    snprintf(paths[3], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    snprintf(paths[4], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
+    int count = OURS;
     for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {
         snprintf(paths[count++], PATH_MAX, "%.*s%s", above, folder, b->exercise->includes[i]);
     }
     for (int i = 0; i < count; i++) read[i] = paths[i];
     for (int i = 0; i < need_count; i++) read[count + i] = needs[i];
-    for (size_t i = 0; i < headers.gl_pathc; i++) read[count + need_count + i] = headers.gl_pathv[i];
     const plan plan = {.read = read,
                        .write = folder,
                        .cpu_seconds = (unsigned)seconds,
                        .address_bytes = COMPILE_MEMORY,
                        .file_bytes = COMPILE_FILE};
-    process_result r = jail_run(&plan, c.argv, seconds, LOG_LIMIT);
-    free(read);
-    globfree(&headers);
+    process_result r = jail_run(&plan, c.argv, COMPILE_CLOCK * seconds, LOG_LIMIT);
     command_free(&c);
     return r;
 }

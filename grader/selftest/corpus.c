@@ -25,11 +25,14 @@ typedef struct entry {
     pid_t judge;           /* the process that judges it now, or 0 */
     double began, seconds; /* when that process began; how long it took */
     FILE *words;           /* what that process prints */
+    char stamp[HASH_HEX];  /* the key of its verdict; "" */
+    bool failed;           /* the grader says something else */
     bool from_start;       /* it is one of those that were begun from the start of the list */
 } entry;
 
 typedef struct tally {
     int passed, failed, skipped;
+    int stamped; /* of those that passed: as before, not judged now */
 } tally;
 
 /* ---- one submission -------------------------------------------------------------------------- */
@@ -134,8 +137,8 @@ static int jobs_of(const options *o)
     return processors > 0 ? (int)processors : 1;
 }
 
-/* Others need not fail. Of a slow one the first is enough: that it is right shows in what is counted
- * or timed, which a GPU does not do here. */
+/* Others need not fail. Of a slow one the first is enough: that it is right shows in what is
+ * counted or timed, which a GPU does not do here. */
 static const char *first_of(const claim *c, place where)
 {
     const grading_case *first = c->exercise->cases;
@@ -178,6 +181,20 @@ static bool layer_is_missing(const claim *c)
     return true;
 }
 
+/* A claim about nvcc's code. Elsewhere than on softgpu there is no other. */
+static bool wants_nvcc(const claim *c, place where)
+{
+    return where == ON_SOFTGPU && strstr(c->condition, "nvcc");
+}
+
+static bool lacks_nvcc(const claim *c, place where)
+{
+    const char *nvcc = getenv("NVCC");
+    if (!wants_nvcc(c, where) || (nvcc && *nvcc)) return false;
+    printf("skipped %s: it is of the code that nvcc makes\n", c->label);
+    return true;
+}
+
 /* A timing by the wall clock is judged where its threads have cores. */
 static bool lacks_cores(const claim *c)
 {
@@ -195,7 +212,7 @@ static bool judged_here(const options *o, const entry *e)
     const char *when = e->claim->condition;
     if (layer_is_missing(e->claim)) return false;
     if (exercise_needs(o, e->build.exercise, e->build.place)) return false;
-    if (lacks_cores(e->claim)) return false;
+    if (lacks_cores(e->claim) || lacks_nvcc(e->claim, e->build.place)) return false;
     if (gpu && e->claim->kind == CLAIM_HOSTILE) return strstr(when, "on a gpu");
     if (begins(when, "gpu")) return gpu;
     return !gpu || !(begins(when, "race") || begins(when, "softgpu"));
@@ -238,7 +255,7 @@ static entry *next_to_end(entry entries[], int count, int *status)
 }
 
 /* Wait for any judge to end and count its verdict. @return whether it was begun from the start */
-static bool finish_one(entry entries[], int count, tally *t)
+static bool finish_one(const options *o, entry entries[], int count, tally *t)
 {
     int status = 0;
     entry *e = next_to_end(entries, count, &status);
@@ -251,22 +268,50 @@ static bool finish_one(entry entries[], int count, tally *t)
     fclose(e->words);
     e->judge = 0;
     e->seconds = seconds_now() - e->began;
+    if (agrees && *e->stamp) stamp_put(o, e->stamp, e->claim);
     t->passed += agrees;
     t->failed += !agrees;
+    e->failed = !agrees;
     return e->from_start;
+}
+
+/* Did it hold before, of the same? */
+static bool is_stamped(const options *o, const char *judges, entry *e)
+{
+    if (!stamp_of(o, judges, e->claim, &e->build, e->baseline, e->stamp)) e->stamp[0] = '\0';
+    return *e->stamp && stamp_exists(o, e->stamp);
+}
+
+/* Move those that have to be judged to the front. @return how many */
+static int leave_stamped(const options *o, const device_facts *device, entry entries[], int count,
+                         tally *t)
+{
+    char judges[HASH_HEX];
+    int left = 0;
+    stamps_begin(o, device, judges);
+    for (int i = 0; i < count; i++) {
+        if (is_stamped(o, judges, &entries[i])) continue;
+        const entry moved = entries[left];
+        entries[left++] = entries[i];
+        if (left - 1 != i) entries[i] = moved;
+    }
+    t->stamped = count - left;
+    t->passed += t->stamped;
+    return left;
 }
 
 /* Whole networks, at the end, keep cores busy; those of phase 1, at the start, mostly wait for
  * their deadlines. So half of the judges come from each end. */
-static void judge_all(const options *o, entry entries[], int count, tally *t)
+static int judge_all(const options *o, entry entries[], int taken, tally *t)
 {
     const int gpu = gpu_take(o); /* the judges share it */
     const device_facts device = device_facts_read(o);
+    const int count = leave_stamped(o, &device, entries, taken, t);
     const int jobs = jobs_of(o);
     int running = 0, from_start = 0; /* of those that run */
     for (int first = 0, last = count - 1; first <= last;) {
         if (running == jobs) {
-            from_start -= finish_one(entries, count, t);
+            from_start -= finish_one(o, entries, count, t);
             running--;
         }
         const bool start = 2 * from_start < running;
@@ -277,8 +322,9 @@ static void judge_all(const options *o, entry entries[], int count, tally *t)
         from_start += start;
         running++;
     }
-    for (; running > 0; running--) finish_one(entries, count, t);
+    for (; running > 0; running--) finish_one(o, entries, count, t);
     if (gpu >= 0) close(gpu);
+    return count;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -312,19 +358,35 @@ static int take_entries(const options *o, const claim claims[], int count, entry
     return taken;
 }
 
-static void build_entries(library_set *libraries, entry entries[], int count)
+/* Those that want nvcc, or the others. */
+static void build_entries(library_set *libraries, entry entries[], int count, bool with_nvcc)
 {
     build **builds = calloc((size_t)count + 1, sizeof *builds);
+    int taken = 0;
     for (int i = 0; i < count; i++) {
-        builds[i] = &entries[i].build;
-        library_set_needs(libraries, builds[i]);
-        if (wants_baseline(&entries[i]) && builds[i]->exercise->baseline_file) {
-            entries[i].baseline = library_set_baseline(libraries, builds[i]->exercise);
+        build *b = &entries[i].build;
+        if (wants_nvcc(entries[i].claim, b->place) != with_nvcc) continue;
+        builds[taken++] = b;
+        library_set_needs(libraries, b);
+        if (wants_baseline(&entries[i]) && b->exercise->baseline_file) {
+            entries[i].baseline = library_set_baseline(libraries, b->exercise);
         }
     }
-    report_progress("building %d submissions", count);
-    library_set_build(libraries, builds, count);
+    report_progress("building %d submissions", taken);
+    if (taken) library_set_build(libraries, builds, taken);
     free(builds);
+}
+
+/* With libraries of their own, since these are compiled by it too. */
+static library_set *build_with_nvcc(const options *o, entry entries[], int count)
+{
+    library_set *libraries = library_set_create(o, NULL);
+    char *usual = strdup(getenv("CUCC_FRONTEND") ? getenv("CUCC_FRONTEND") : "");
+    setenv("CUCC_FRONTEND", "nvcc", 1);
+    build_entries(libraries, entries, count, true);
+    setenv("CUCC_FRONTEND", usual, 1);
+    free(usual);
+    return libraries;
 }
 
 /* By exercise. A submission that shares the processors with others takes longer than alone. */
@@ -343,6 +405,16 @@ static void show_seconds(const entry entries[], int count)
     printf("\n");
 }
 
+/* Once more, at the end, with what repeats it. */
+static void show_failed(const entry entries[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        const claim *c = entries[i].claim;
+        if (!entries[i].failed) continue;
+        printf("FAILED %s: make corpus EX=%s\n", c->label, id_words(c->exercise->id));
+    }
+}
+
 int corpus(const options *o)
 {
     tally t = {0};
@@ -352,14 +424,18 @@ int corpus(const options *o)
     entry *entries = calloc((size_t)count + 1, sizeof *entries);
     library_set *libraries = library_set_create(o, NULL);
     const int taken = take_entries(o, claims, count, entries, &t);
-    build_entries(libraries, entries, taken);
-    judge_all(o, entries, taken, &t);
+    build_entries(libraries, entries, taken, false);
+    library_set *of_nvcc = build_with_nvcc(o, entries, taken);
+    const int judged = judge_all(o, entries, taken, &t);
     report_progress("%s", "");
     library_set_free(libraries);
-    show_seconds(entries, taken);
+    library_set_free(of_nvcc);
+    show_seconds(entries, judged);
+    show_failed(entries, judged);
     for (int i = 0; i < taken; i++) free(entries[i].build.log);
     free(entries);
     claims_free(claims, count);
+    if (t.stamped) printf("%d held before, and nothing changed that judges them\n", t.stamped);
     printf("corpus: %d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
     return t.failed ? 1 : 0;
 }

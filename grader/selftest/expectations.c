@@ -5,7 +5,8 @@
  *
  *     // WRONG: case | text | condition      must fail in that case with that text, or with that
  *                                            finding of softgpu
- *     // RIGHT: what is different            must pass all cases and, on softgpu, all traffic tests
+ *     // RIGHT: what is different | condition
+ *                                            must pass all cases and, on softgpu, all traffic tests
  *     // SLOW: metric | text                 must be right and, on softgpu, fail that traffic test
  *                                            with that text; on the CPU, that timing ("too slow");
  *                                            on a GPU it must pass all cases
@@ -28,6 +29,7 @@
  *     hangs      it waits for its deadline: a tenth of the usual one does
  *     or CASE    a GPU shows it in another case, with the same text
  *     on a gpu   a hostile one that may run on a real GPU; the others never do
+ *     nvcc       it is of the code that nvcc makes: on softgpu no other compiler's is judged
  *     needs A/B  without one of these layers of isolation (sandbox.c) nothing stops it
  */
 #include "selftest.h"
@@ -106,6 +108,7 @@ static bool read_claim(claim *c, const char *path)
     rest += strlen(marks[c->kind]);
     if (c->kind == CLAIM_RIGHT) {
         take_field(c->text, sizeof c->text, &rest);
+        take_field(c->condition, sizeof c->condition, &rest);
         return *c->text;
     }
     take_field(c->name, sizeof c->name, &rest);

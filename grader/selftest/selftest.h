@@ -4,6 +4,7 @@
  *   expectations.c  what each submission of the corpus says of itself
  *   patch.c         those that are patches on a solution
  *   messages.c      every sentence that names a mistake, and who must get it
+ *   stamps.c        those that need not be judged again
  *   corpus.c        all of them judged, and held against that
  */
 #ifndef GRADER_SELFTEST_H
@@ -51,6 +52,14 @@ typedef struct message {
 /** All of them; the last has no `from`. */
 const message *messages_list(const options *);
 int messages(const options *);
+
+/** The hash of all that judges, but an exercise's own cases. */
+void stamps_begin(const options *, const device_facts *, char judges[HASH_HEX]);
+/** The key of a claim's verdict. @return false where it cannot be known */
+bool stamp_of(const options *, const char *judges, const claim *, const build *,
+              const build *baseline, char key[HASH_HEX]);
+bool stamp_exists(const options *, const char *key);
+void stamp_put(const options *, const char *key, const claim *);
 
 /** Does the grader say of a submission what its claim says? */
 bool as_claimed(const claim *, const exercise_result *);

@@ -35,6 +35,8 @@ static void start(void)
     make_folders_of(file);
     whole_build = course.build;
     course.build = folder;
+    snprintf(here, sizeof here, "%s/cache", folder);
+    setenv("COURSE_CACHE", here, 1);
 }
 
 static void stop(void)
@@ -181,7 +183,6 @@ START_TEST(a_compiler_that_was_killed_is_tried_again)
     build second = built();
     remove_tree(place);
     ck_assert_msg(second.ok, "%s", second.log);
-    ck_assert_str_eq(first.key, second.key);
     free(first.log), free(second.log);
 }
 END_TEST
@@ -270,6 +271,102 @@ START_TEST(references_are_made_on_demand_and_once)
 }
 END_TEST
 
+/* A course of its own, with one header that the source includes, and one that it does not. */
+static void put_header(const char *name, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/course/phase1_cpu/%s", folder, name);
+    make_folders_of(path);
+    FILE *to = fopen(path, "w");
+    ck_assert_ptr_nonnull(to);
+    fputs(text, to);
+    fclose(to);
+}
+
+static void use_own_course(char root[PATH_MAX])
+{
+    snprintf(root, PATH_MAX, "%s/course", folder);
+    course.root = root;
+    put_header("included.h", "#define ONE 1\n");
+    put_header("103_matmul_cpu/own.h", "#include \"included.h\"\n");
+    put_header("other.h", "#define TWO 2\n");
+    put("#include \"103_matmul_cpu/own.h\"\nint one = ONE;\n" SOURCE);
+}
+
+START_TEST(a_header_rebuilds_what_includes_it)
+{
+    char root[PATH_MAX];
+    use_own_course(root);
+    build first = built();
+    ck_assert_msg(first.ok && first.seconds > 0, "%s", first.log);
+    put_header("other.h", "#define TWO 2 /* a comment */\n");
+    build second = built();
+    ck_assert_msg(second.ok && second.seconds == 0, "%s", second.log);
+    ck_assert_str_eq(second.library, first.library);
+    put_header("included.h", "#define ONE 1 /* a comment */\n");
+    build third = built();
+    ck_assert_msg(third.ok && third.seconds > 0, "%s", third.log);
+    ck_assert_str_ne(third.key, first.key);
+    put_header("included.h", "#define ONE 1\n"); /* as it was */
+    build fourth = built();
+    ck_assert(fourth.ok && fourth.seconds == 0);
+    ck_assert_str_eq(fourth.library, first.library);
+    free(first.log), free(second.log), free(third.log), free(fourth.log);
+}
+END_TEST
+
+/* Whatever it does not include then, once it compiles. */
+START_TEST(a_header_rebuilds_what_did_not_compile)
+{
+    char root[PATH_MAX];
+    use_own_course(root);
+    put("#include \"included.h\"\nint three = THREE;\n" SOURCE);
+    build first = built();
+    ck_assert(!first.ok);
+    put_header("included.h", "#define THREE 3\n");
+    build second = built();
+    ck_assert_msg(second.ok, "%s", second.log);
+    free(first.log), free(second.log);
+}
+END_TEST
+
+/* Another build folder links anew, and compiles nothing. */
+START_TEST(objects_are_shared)
+{
+    char other[128], real[PATH_MAX + 32], here[PATH_MAX];
+    put(SOURCE "static int unused;\n");
+    build first = built();
+    ck_assert(first.ok && first.seconds > 0);
+    snprintf(other, sizeof other, "%s/other", folder);
+    mkdir(other, 0755);
+    snprintf(real, sizeof real, "%s/libcourse.so", whole_build);
+    snprintf(here, sizeof here, "%s/libcourse.so", other);
+    ck_assert_int_eq(symlink(real, here), 0);
+    course.build = other;
+    build second = built();
+    ck_assert_msg(second.ok && second.seconds == 0, "%s", second.log);
+    ck_assert_str_eq(second.log, first.log);
+    ck_assert_str_ne(second.library, first.library);
+    free(first.log), free(second.log);
+}
+END_TEST
+
+/* Nobody else may put objects there. */
+START_TEST(a_cache_that_others_may_write_is_closed)
+{
+    struct stat facts;
+    char path[128];
+    snprintf(path, sizeof path, "%s/cache", folder);
+    ck_assert_int_eq(mkdir(path, 0777), 0);
+    chmod(path, 0777);
+    put(SOURCE);
+    build b = built();
+    ck_assert(b.ok);
+    ck_assert(stat(path, &facts) == 0 && (facts.st_mode & 0777) == 0700);
+    free(b.log);
+}
+END_TEST
+
 Suite *suite_build(void)
 {
     Suite *suite = suite_create("build");
@@ -277,6 +374,10 @@ Suite *suite_build(void)
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_add_test(tcase, a_library_exports_the_contract_only);
     tcase_add_test(tcase, what_is_built_stays);
+    tcase_add_test(tcase, a_header_rebuilds_what_includes_it);
+    tcase_add_test(tcase, a_header_rebuilds_what_did_not_compile);
+    tcase_add_test(tcase, objects_are_shared);
+    tcase_add_test(tcase, a_cache_that_others_may_write_is_closed);
     tcase_add_loop_test(tcase, sm_90a_is_asked_for, 0, 2);
     tcase_add_loop_test(tcase, what_compilers_say_is_kept, 0, sizeof broken / sizeof *broken);
     tcase_add_test(tcase, a_compiler_that_was_killed_is_tried_again);

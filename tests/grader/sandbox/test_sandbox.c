@@ -8,7 +8,7 @@
 
 #include "sandbox/sandbox.h"
 #include "timer.h"
-#include "build/build.h"
+#include "build/compiling.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,6 +284,8 @@ START_TEST(source)
     fprintf(file, sources[_i].source, secret);
     fclose(file);
     const exercise none = {.file = "phase1_cpu/x/x.c"};
+    contracts_refresh(&course);
+    contracts_link(&course, work);
     const build b = {.exercise = &none, .place = ON_HOST};
     process_result r = compiler_compile(&course, &b, "x.c", work);
     ck_assert_msg((r.status == 0) == (sources[_i].layers == NOBODY), "%s: %s", sources[_i].name,

@@ -1,5 +1,5 @@
-// RIGHT: a block per row of x and 64 outputs, x in dynamic shared memory, w by warps, shuffles; a
-// warp has 32 pixels of 8 filters, whose weights it scales as it folds and hands round, nothing
+// RIGHT: a block per row of x and 64 outputs, x in dynamic shared memory, w by warps, shuffles | nvcc
+// A warp has 32 pixels of 8 filters, whose weights it scales as it folds and hands round, nothing
 // shared; a row of residual and layer normalization is a warp's, and lies in its registers
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "404_fusion/fusion.h"

@@ -1,5 +1,5 @@
-// RIGHT: 64 queries and 64 keys a block of 256 threads, 4 x 4 scores a thread, plain loads, columns
-// of o in a loop over the parts of dim
+// RIGHT: 64 queries and 64 keys a block of 256 threads, 4 x 4 scores a thread, plain loads | nvcc
+// Columns of o in a loop over the parts of dim
 #include "409_flash_attention/flash_attention.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-// RIGHT: a stretch of 384 tokens a block, its scores in shared memory; then a thread per column
+// RIGHT: a stretch of 384 tokens a block, its scores in shared memory; then a thread per column | nvcc
 /*
  * Three steps with barriers between them: a warp per token for the scores of up to eight heads, a
  * warp per head for their exponentials, a thread per column for the values.

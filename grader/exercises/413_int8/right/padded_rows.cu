@@ -1,4 +1,4 @@
-// RIGHT: one kernel for all products, one stage, padded rows, fragments by plain loads
+// RIGHT: one kernel for all products, one stage, padded rows, fragments by plain loads | nvcc
 #include "413_int8/int8.h"
 #include <limits.h>
 #include <stdint.h>

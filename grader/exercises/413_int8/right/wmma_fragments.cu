@@ -1,4 +1,4 @@
-// RIGHT: tensor cores by wmma, rows from anywhere; the same kernels for every range
+// RIGHT: tensor cores by wmma, rows from anywhere; the same kernels for every range | nvcc
 #include "413_int8/int8.h"
 #include <mma.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// RIGHT: a thread per output, which walks along its row of weights; slices by cudaMemcpy2DAsync
+// RIGHT: a thread per output, which walks along its row of weights; slices by cudaMemcpy2DAsync | nvcc
 #include "301_activations/activations.h"
 #include "303_linear/linear.h"
 #include "311_layernorm/layernorm.h"
