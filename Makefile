@@ -323,7 +323,7 @@ endif
 
 #group Developer
 # By clang, which takes half of the time, unless a compiler is asked for.
-CORPUS_FRONTEND = $(if $(filter override,$(origin CUCC_FRONTEND)),$(CUCC_FRONTEND),$(if $(CUCC_CLANG),clang,$(CUCC_FRONTEND)))
+CORPUS_FRONTEND = $(if $(filter override,$(origin CUCC_FRONTEND)),"$$CUCC_FRONTEND",$(if $(CUCC_CLANG),clang,$(CUCC_FRONTEND)))
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED, FRESH)
 	CUCC_FRONTEND=$(CORPUS_FRONTEND) $(GRADER) corpus $(if $(FRESH),--fresh) --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
 

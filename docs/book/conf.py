@@ -12,7 +12,7 @@ project = html_title = "From a C loop to a trained network"
 extensions = ["myst_parser", "sphinx_copybutton", "breathe", "course"]
 
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "emulator/README.md", "phase*/**/README.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "emulator/README.md", "phase*/README.md", "phase*/*/README.md"]
 # Other folders need not be looked through.
 exclude_patterns = [name for name in os.listdir(root) if name not in (
     "README.md", "CONTRIBUTING.md", "docs", "emulator") and not name.startswith("phase")] + ["emulator/*/**"]

@@ -4,6 +4,7 @@
 #ifndef COURSE_MATMUL_TENSORCORE_H
 #define COURSE_MATMUL_TENSORCORE_H
 
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,9 +12,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
-typedef struct __half __half;               /* of cuda_fp16.h */
 
 /**
  * As matmul_vectorized, on tensor cores: a and b are bf16, products and sums fp32. Any size, and

@@ -20,6 +20,7 @@
 #ifndef COURSE_PAGED_ATTENTION_H
 #define COURSE_PAGED_ATTENTION_H
 
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
 
 /** k, v [sequences x max_context x kv_heads x dim]: each sequence has room of its own. */
 cudaError_t multi_query_attention(__nv_bfloat16 *out, const __nv_bfloat16 *q,

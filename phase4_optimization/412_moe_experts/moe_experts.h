@@ -4,6 +4,7 @@
 #ifndef COURSE_MOE_EXPERTS_H
 #define COURSE_MOE_EXPERTS_H
 
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +12,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
 
 /**
  * The experts at work on the lists of moe_permute, in at most two launches. Expert e, of weights

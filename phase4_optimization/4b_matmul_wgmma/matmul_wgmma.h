@@ -4,6 +4,7 @@
 #ifndef COURSE_MATMUL_WGMMA_H
 #define COURSE_MATMUL_WGMMA_H
 
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +12,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
 
 /**
  * As matmul_tensorcore, by TMA and wgmma where the device is of compute capability 9.0 and rows

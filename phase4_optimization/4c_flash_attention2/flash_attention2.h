@@ -4,6 +4,7 @@
 #ifndef COURSE_FLASH_ATTENTION2_H
 #define COURSE_FLASH_ATTENTION2_H
 
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +12,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
 
 /**
  * As attention_flash (409), in bf16 on tensor cores. Scores, sums and the softmax are fp32; weights

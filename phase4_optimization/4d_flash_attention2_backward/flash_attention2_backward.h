@@ -4,6 +4,7 @@
 #ifndef COURSE_FLASH_ATTENTION2_BACKWARD_H
 #define COURSE_FLASH_ATTENTION2_BACKWARD_H
 
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +12,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct __nv_bfloat16 __nv_bfloat16; /* of cuda_bf16.h */
 
 /**
  * The gradients of attention_flash2, from what it was given and what it left. p and what comes of

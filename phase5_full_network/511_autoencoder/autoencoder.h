@@ -48,7 +48,7 @@
 #define SAE_SCRATCH (2 * SAE_INPUTS + 2)
 
 /** What the fused kernel may do, each to be switched off by itself. */
-enum {
+enum sae_option {
     SAE_WARP_SUMS = 1,    /**< layer norms sum by shuffles; off: through shared memory */
     SAE_UNROLL = 2,       /**< the loops of products are unrolled; off: one step a round */
     SAE_VECTORS = 4,      /**< 16 bytes a load; off: 4 */
