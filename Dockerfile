@@ -7,8 +7,8 @@
 # The first line of packages is what tools/setup.sh would install; the second is for the person.
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        bubblewrap check clang g++ gcc libc6-dev libffi-dev libjansson-dev libssl-dev make zlib1g-dev \
-        ca-certificates clang-format clangd git gnuplot-nox less python3-numpy vim-tiny \
+        bubblewrap check clang g++ gcc libc6-dev libffi-dev libjansson-dev libssl-dev make python3-numpy zlib1g-dev \
+        ca-certificates clang-format clangd git gnuplot-nox less vim-tiny \
     && rm -rf /var/lib/apt/lists/*
 RUN useradd --create-home --shell /bin/bash student
 USER student

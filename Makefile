@@ -19,15 +19,7 @@
 #   FORMAT=html OUTPUT=FILE  of a report
 #   PREFIX=DIR             of make install: softgpu alone, without the course (default: /usr/local)
 #   BLOCK=0,0,0 WARP=0     of make see
-#   TEXT=FILE STEPS=N EVERY=N LAYERS=N HEADS=N CHANNELS=N CONTEXT=N BATCH=N LR=X RESUME=1
-#                          of make gpt: build/gpt --help
-#   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  of make sample (CHECKPOINT: of both)
-#   DATA=FILE MEGABYTES=N  of make train_from_nvme: a file on the drive, written and removed
-#   DEVICE=cpu|gpu|N       of make cuda_demo, gpt and sample (default: the best one)
 # instructor
-#   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
-#   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
-#   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 #   CLASS_RESULTS=FILE     class.json of make class, for make compare (default: beside RESULTS)
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm FORMAT=moodle|canvas
 #                          of make class: docs/class.md
@@ -42,7 +34,7 @@
 # What people give is taken as it is, here and in recipes ("$$X"): a folder's name may look like a command.
 GIVEN := SUBMISSION EX PHASE BACKEND CUCC_FRONTEND CASE SHAPE SEED FRESH TIMES STRICT OWN RESULTS HISTORY FORMAT OUTPUT \
          CLASS_RESULTS SUBMISSIONS OUT CLASS JOBS RERUN SCHEDULER HANDOUT HIDDEN REVEAL ISOLATION KEY NO_INSTALL \
-         ALLOW_UNSIGNED VISIBILITY PREFIX BLOCK WARP NAME EPOCHS FAST SIZES LADDER ROUNDS BATCHES \
+         ALL ALLOW_UNSIGNED VISIBILITY PREFIX BLOCK WARP NAME EPOCHS FAST SIZES LADDER ROUNDS BATCHES \
          TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE DATA MEGABYTES
 $(foreach v,$(GIVEN),$(if $(value $v),$(eval override $v := $$(value $v))$(eval export $v)))
 
@@ -78,17 +70,19 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -D_GNU_SO
 
 # --- what is built ----------------------------------------------------------------------------
 
+-include emulator/emulator.mk
+
 PHASES     := $(sort $(wildcard phase?_*))
 COURSE_C   := $(wildcard common/*.c)
 GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes measure verdict views \
-              student selftest
+              student grade selftest
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
-              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) emulator/remote/link.c emulator/runtime/core/finding.c
+              grader/exercises/shared/*.c grader/exercises/shared/*/*.c) $(SUPERVISOR_C)
 WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
 TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
-CLASS_C    := $(wildcard grader/class/*.c)
-CLASS_TESTS_C := $(wildcard tests/grader/class/*.c)
+CLASS_C    := $(wildcard grader/class/*.c grader/class/*/*.c)
+CLASS_TESTS_C := $(wildcard tests/grader/class/*.c tests/grader/class/*/*.c)
 
 objects     = $(patsubst %.c,$(BUILD)/obj/$(1)/%.o,$(2))
 COURSE_O   := $(call objects,course,$(COURSE_C))
@@ -102,8 +96,6 @@ WORKERS    := cpu $(if $(CUCC_FRONTEND),softgpu) $(if $(CUDA_LIB),cuda)
 PYTHON_WORKERS := $(BUILD)/python_worker.so $(filter-out %_cpu.so,$(WORKERS:%=$(BUILD)/python_worker_%.so))
 WORKER_KINDS := python $(WORKERS) $(patsubst %,python_%,$(filter-out cpu,$(WORKERS)))
 PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%) $(PYTHON_WORKERS) $(BUILD)/python_driver.py $(BUILD)/python_cases.py
-
--include emulator/emulator.mk
 
 $(BUILD)/libcourse.so: $(COURSE_O)
 	echo 'link $@'
@@ -239,10 +231,10 @@ GRADE_FLAGS = --submission "$$SUBMISSION" --backend "$$BACKEND" $(if $(EX),--exe
               $(if $(OWN),--own) $(if $(filter 0,$(CHECKS)),--no-checks) $(HIDE)
 HIDE        = $(if $(HIDDEN),--hidden "$$(realpath -m "$$HIDDEN")") $(if $(REVEAL),--reveal)
 
-help: ## this list
-	echo 'usage: make TARGET [NAME=VALUE ...]'; echo
-	sed -n 's/^\([a-z][-a-z0-9_. ]*\):.*## /  \1\t/p' Makefile emulator/emulator.mk | sed 's/phase1.*phase5/phase1 .. phase5/' | expand -t 26; echo
-	sed -n 's/^#   \([A-Z_]*=.*\)/  \1/p' Makefile
+HELP = Makefile programs/programs.mk $(wildcard bench/bench.mk) emulator/emulator.mk
+#group Student
+help: ## this list; ALL=1: with the variables, and what instructors and developers need
+	awk -v all='$(if $(ALL),1)' -f tools/help.awk $(HELP)
 
 setup: ## find what the course needs, install what is missing
 	tools/setup.sh "$(BUILD)"
@@ -263,13 +255,16 @@ check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they 
 run: all ## call EX once and show it: what goes in and comes out, its time, what it prints (CASE, SHAPE)
 	$(GRADER) run $(GRADE_FLAGS) $(if $(SHAPE),--shape "$$SHAPE")
 
+#group Instructor
 verify: all ## are RESULTS what a grader wrote (KEY), of SUBMISSION, by this course? ALLOW_UNSIGNED=1
 	$(GRADER) verify $(SIGN) --results "$$RESULTS" $(if $(ALLOW_UNSIGNED),--allow-unsigned) \
 	    $(if $(filter file,$(origin SUBMISSION)),,--submission "$$SUBMISSION")
 
+#group Developer
 repeat: all ## grade TIMES times afresh: does every grading come to the same verdicts? (OUTPUT: as TSV)
 	tools/repeat_grading.sh "$${TIMES:-20}" $(GRADE_FLAGS)
 
+#group Student
 phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 	$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
 
@@ -291,6 +286,7 @@ next: all ## the next exercise: its page, its file, about how many lines
 reset: ## hand an exercise out again: make reset EX=211 (keeps your file in results/backups)
 	tools/reset.sh "$$EX"
 
+#group See and measure
 compare: all ## EX against your earlier gradings, the reference, the class and this device, with a plot
 	tools/compare.sh $(KEEP) $(GRADE_FLAGS) $(if $(CLASS_RESULTS),--class "$${CLASS_RESULTS:-$$(dirname "$$RESULTS")/class.json}")
 
@@ -303,229 +299,18 @@ profile: all ## what the kernels of EX do, counted, and which lines cost most
 see: all ## pictures of what the kernels of EX do: lanes, banks, shared memory, time (CASE, BLOCK, WARP)
 	$(GRADER) see $(GRADE_FLAGS) $(if $(BLOCK),--block "$$BLOCK") $(if $(WARP),--warp "$$WARP") --results "$$RESULTS"
 
+#group Student
 data: ## fetch MNIST and Tiny Shakespeare into data
 	tools/data.sh
 
-CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
-CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
+include programs/programs.mk
 
-# What they call and the student has not solved is the course's, as in make grade.
-NEEDS = $(GRADER) needs --submission "$$SUBMISSION" --backend "$$BACKEND" $(KEEP)
-
-first: ## run the whole program of phase2_cuda_basics/200_a_whole_program/README.md
-	mkdir -p "$(BUILD)"
-	$(CUDA_CC) programs/first/first.cu -o "$(BUILD)/first"
-	"$(BUILD)/first"
-
-mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1; FAST=1: by 502
-	$(MAKE) mnist-program NEEDED="$$($(NEEDS) '501 502')"
-	"$(BUILD)/mnist" $${EPOCHS:-5} $${SEED:-1} $(if $(FAST),fast)
-
-mnist-program:
-	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
-
-# What was given of these, as options of the program.
-gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
-
-gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: by 510
-	$(MAKE) gpt-program
-	mkdir -p results
-	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
-	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
-
-sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
-	$(MAKE) gpt-program
-	"$(BUILD)/gpt" sample $(call gpt_options,$(GPT_OF_BOTH))
-
-GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
-
-gpt-program:
-	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)')"
-
-STUDY = $${OUTPUT:-results}
-study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
-	$(MAKE) study-program NEEDED="$$($(NEEDS) 511)"
-	BACKEND="$(BACKEND)" programs/study/study.sh "$(STUDY)" $$BATCHES
-
-study-program:
-	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/study/main.c -Iemulator $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/study"
-
-cuda_nn: all ## SUBMISSION's exercises in Python, with its kernels, as a package in build/cuda_nn
-	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
-
-optimized_ops: all ## SUBMISSION's kernels as operations of PyTorch, as a package in build/optimized_ops; its C interface too
-	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) 512)"
-
-# Whole in its folder: the libraries that the kernels' own asks for lie beside it.
-IN_PACKAGE = $(BUILD)/$(PACKAGE)
-package:
-	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
-	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
-	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
-	    $(wildcard python/$(PACKAGE)/*.cu) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/lib$(PACKAGE).so"
-	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
-	    name=$${file##*/} && cp "$$file" "$(IN_PACKAGE)/$${name#*_}"; done
-	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") $(wildcard python/$(PACKAGE)/*.py python/$(PACKAGE)/*.h) "$(IN_PACKAGE)"
-
-# The program of five ResNet-18s, from programs/resnet18 and SUBMISSION's exercises. The linker puts wrapped.c
-# between the networks and what they call.
-RESNET18_MAIN = $(wildcard programs/resnet18/*.c)
-PROGRAM_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(patsubst phase%,$(patsubst ./%,%,$(SUBMISSION)/phase%),$(filter-out %.so,$(NEEDED))) $(1))
-WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' programs/resnet18/wrapped.c)
-
-$(BUILD)/program/$(BACKEND)/%.c.o: %.c
-	mkdir -p $(@D) && echo 'cc   $<'
-	$(CC) $(ALL_CFLAGS) -O3 -march=native $(PHASES:%=-I%) \
-	    $(FLAGS_worker_$(if $(filter cuda,$(BACKEND)),cuda,softgpu)) \
-	    $(if $(filter %/layerwise.c,$(RESNET18_MAIN)),,-DWITHOUT_LAYERWISE) \
-	    $(if $(wildcard programs/gpt/cpu_network.c),,-DWITHOUT_CPU_NETWORK) -c $< -o $@
-
-$(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
-	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
-	$(CUDA_CC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
-
--include $(if $(NEEDED),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
-
-.PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
-REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
-
-resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
-	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/resnet18 NEEDED="$$($(NEEDS) '306 504 505 506 507')"
-
-$(BUILD)/resnet18: $(call PROGRAM_O,$(RESNET18_MAIN))
-	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
-
-# One library with two backends, programs/backend, and what shows it.
-cuda_demo: all ## DEVICE=cpu|gpu|N: what it has, computes, refuses, and how fast it is beside the CPU
-	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/cuda_demo NEEDED="$$($(NEEDS) '102 103 107 202 204 205 208 213 408')"
-	"$(BUILD)/cuda_demo" $(if $(DEVICE),--device "$$DEVICE")
-
-$(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/cuda_demo/*.c))
-	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
-
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
-	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) $(CUDA_CC_FLAGS) -lm -o $@
-
-# From a file to a trained network, by io_uring and cuFile too, where they are.
-URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
-CUFILE = $(if $(filter cuda,$(BACKEND)),$(if $(wildcard $(CUDA_INCLUDE)/cufile.h),-DWITH_CUFILE -lcufile))
-train_from_nvme: all ## train 501 from a file, DATA: bytes per second from the drive through memory to the device
-	$(REFUSE_ODD_NAME)
-	$(MAKE) $(BUILD)/train_from_nvme NEEDED="$$($(NEEDS) '208 414 501')"
-	mkdir -p results
-	"$(BUILD)/train_from_nvme" "$${DATA:-results/train_from_nvme.data}" "$${MEGABYTES:-$(if $(filter cuda,$(BACKEND)),1000,10)}"
-
-$(BUILD)/train_from_nvme: ALL_CFLAGS += $(filter -D%,$(URING) $(CUFILE))
-$(BUILD)/train_from_nvme: $(call PROGRAM_O,$(wildcard programs/train_from_nvme/*.c))
-	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) $(filter -l%,$(URING) $(CUFILE)) -lm -o $@
-
+#group See and measure
 # instructor
-BENCH = $${OUTPUT:-results}
-bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
-	$(if $(filter-out matmul mnist gpt2,$(LADDER)),$(error LADDER is matmul, mnist, gpt2, or nothing))
-	$(if $(filter mnist gpt2,$(LADDER)),,$(MAKE) bench-matmul)
-	$(if $(filter matmul gpt2,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
-	$(if $(filter matmul mnist,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
-	$(if $(LADDER),,$(MAKE) bench-launch)
-	$(if $(LADDER),,$(MAKE) bench-resnet18)
+include bench/bench.mk
 
-bench-resnet18:
-	$(MAKE) resnet18 SUBMISSION=solutions
-	bench/resnet18.sh "$(BENCH)"
-	$(if $(filter cuda,$(BACKEND)),$(MAKE) bench-layers BATCHES="--rule 1 8 64")
-
-RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*/*.c)
-LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_matmul_cpu_vectorized/baseline.c \
-            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu/108_gemm_cpu.c
-LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
-LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
-
-# wgmma is a part of sm_90a, not of sm_90.
-bench-matmul: all
-	mkdir -p "$(BENCH)"
-	blas=$$(tools/setup.sh --bench) && $(if $(filter cuda,$(BACKEND)), \
-	    $(CUDA_CC:sm_90=sm_90a) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
-	    $(CC) -march=native -Wall -Wextra $(LADDER_C) $(LADDER_FLAGS) -Wl$(comma)-rpath='$$ORIGIN' -pthread) \
-	    $$blas -o "$(BUILD)/bench_matmul"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
-	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
-	    "$(BUILD)/bench_matmul" $${SIZES:-128 256 512 1024 2048 4096 8192} >"$(BENCH)/matmul.tsv.new"
-	mv "$(BENCH)/matmul.tsv.new" "$(BENCH)/matmul.tsv"
-	cat "$(BENCH)/matmul.tsv"
-	if command -v gnuplot >/dev/null; then gnuplot -e "folder='$(BENCH)'" bench/matmul.gp; fi
-
-# An epoch and a product, stage by stage, with every function from the exercise that has it.
-STAGES     = 103 104 106 107 109 111 112 206 208 209 211 212 301 302 303 305 314 404 501 502
-STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
-
-bench-stages: all
-	mkdir -p "$(BENCH)"
-	tools/setup.sh --bench >/dev/null
-	$(MAKE) cuda_nn SUBMISSION=solutions
-	$(CUDA_CC) -Xcompiler -march=native bench/stages.c bench/stages_gpu.cu $(STAGES_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_stages"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
-	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
-	    "$(BUILD)/bench_stages" $$SIZES >"$(BENCH)/stages.tsv.new"
-	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
-	cat "$(BENCH)/stages.tsv"
-
-# Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
-               $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
-VALIDATE_CU  = $(VALIDATE_SRC)
-VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
-               $(call objects,grader,grader/course/tensor_cores.c)
-
-validate: all ## each operation naive, optimised, by a library: time, bytes, share of the roof, right or not; in OUTPUT
-	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
-	mkdir -p "$(BENCH)"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
-	    "$(BUILD)/bench_validate" >"$(BENCH)/validate.tsv"; right=$$?; cat "$(BENCH)/validate.tsv"; exit $$right
-
-$(BUILD)/bench_validate: $(VALIDATE_O)
-	echo 'link $@'
-	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
-
-# Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
-# bench/gpt2_attention.cu for 313.
-GPT2     = 208 209 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
-GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.cu))
-
-bench-gpt2: all
-	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_gpt2" $$SIZES >"$(BENCH)/gpt2.tsv.new"
-	for python in $${PYTHON:-python3 /usr/bin/python3}; do \
-	    if "$$python" -c 'import torch' 2>/dev/null; then "$$python" bench/gpt2_torch.py $$SIZES >>"$(BENCH)/gpt2.tsv.new"; exit; fi; \
-	done; echo '# PyTorch: not measured here, no python3 has it' >>"$(BENCH)/gpt2.tsv.new"
-	mv "$(BENCH)/gpt2.tsv.new" "$(BENCH)/gpt2.tsv"
-	cat "$(BENCH)/gpt2.tsv"
-
-bench-launch: all
-	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $$ROUNDS \
-	    >"$(BENCH)/launch.tsv"
-	cat "$(BENCH)/launch.tsv"
-
-bench-layers: all
-	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network/507_resnet18_optimized $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
-	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $$BATCHES \
-	    >"$(BENCH)/resnet18_layers.tsv"
-	grep '^#' "$(BENCH)/resnet18_layers.tsv"
-
-# end instructor
-# instructor
 ifeq ($(FORMAT),resnet18)
-report: ## of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.tsv, which make bench wrote
+report: # of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.tsv, which make bench wrote
 	COURSE_ROOT="$(CURDIR)" tools/report_resnet18.sh "$(BENCH)"
 else
 # end instructor
@@ -536,14 +321,17 @@ report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdo
 # instructor
 endif
 
+#group Developer
 # By clang, which takes half of the time, unless a compiler is asked for.
 CORPUS_FRONTEND = $(if $(filter override,$(origin CUCC_FRONTEND)),$(CUCC_FRONTEND),$(if $(CUCC_CLANG),clang,$(CUCC_FRONTEND)))
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED, FRESH)
 	CUCC_FRONTEND=$(CORPUS_FRONTEND) $(GRADER) corpus $(if $(FRESH),--fresh) --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
 
+#group Instructor
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
 	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
+#group Developer
 update: all ## write what is generated: skeletons, and the tables of README, docs and pages
 	tools/skeletons.sh
 	tools/documents.sh
@@ -557,9 +345,11 @@ mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/
 new: ## lay out a new exercise: make new EX=316 NAME=rope PHASE=3
 	tools/new.sh
 
+#group Instructor
 handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
 	HANDOUT="$${HANDOUT:-$(BUILD)/handout}"; tools/handout.sh "$$HANDOUT"
 
+#group Developer
 skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
 	tools/skeletons.sh
 
@@ -569,6 +359,7 @@ class:
 	MAKEFLAGS= $(MAKE) --no-print-directory -j$(shell nproc) class # jobs of its own: a jobserver does not outlive a new config.mk
 else
 GPUS = $${CUDA_VISIBLE_DEVICES:-$$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -s -d , -)}
+#group Instructor
 class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS: gradebook, feedback and page in OUT
 	"$(BUILD)/class" --submissions "$(if $(SUBMISSIONS),$$SUBMISSIONS,$(error make class SUBMISSIONS=DIR))" \
 	    --out "$${OUT:-results/class}" $(if $(CLASS),--settings "$$CLASS") \
@@ -577,6 +368,7 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(HIDE) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif
 
+#group Developer
 test: ## all tests; the last line counts them. FAST=1: not the parts that passed with the same files
 	tools/setup.sh --tests "$(BUILD)"
 	$(MAKE) tested
@@ -596,9 +388,11 @@ compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90a; b
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
 
+#group See and measure
 book: ## the pages as a book for the browser, with RESULTS, in OUTPUT (default: build/book)
 	tools/book.sh "$(BUILD)" $(if $(OUTPUT),"$$OUTPUT")
 
+#group Developer
 docs: ## the headers of grader and emulator by Doxygen, in $(BUILD)/docs
 	tools/setup.sh --need doxygen doxygen
 	mkdir -p $(BUILD) && doxygen docs/Doxyfile
@@ -618,5 +412,6 @@ compile_commands.json: FORCE ## for editors (clangd: README) and clang tools
 format: ## clang-format over all C and CUDA
 	git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
+#group Student
 clean: ## remove all that was built (not what was downloaded)
 	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda ! -name sphinx -exec rm -rf {} +

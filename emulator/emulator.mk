@@ -40,8 +40,12 @@ $(BUILD)/emulator/device/%.o: EMULATOR_CFLAGS += $(SIMD_FLAGS)
 REMOTE_OBJECTS = $(1:%=$(BUILD)/emulator/remote/%.o)
 CLIENT_OBJECTS := $(call REMOTE_OBJECTS,client start link)
 SERVER_OBJECTS := $(call REMOTE_OBJECTS,server perform perform_run watch link) \
-	$(patsubst %,$(BUILD)/emulator/runtime/%.o,core/checks core/finding core/options profile/profile_collect \
+	$(patsubst %,$(BUILD)/emulator/runtime/%.o,options/checks finding/finding options/options profile/profile_collect \
 	profile/profile_table profile/profile_source profile/profile_json profile/profile_ratio) $(DEVICE_OBJECTS)
+
+# What a supervisor compiles that includes supervisor.h.
+SUPERVISOR_C := $(EMULATOR)/remote/link.c $(EMULATOR)/runtime/finding/finding.c
+
 EMULATOR_O = $(EMULATOR_OBJECTS) $(ALL_DEVICE_OBJECTS) $(if $(SIMD_KINDS),,$(DEVICE_OBJECTS)) $(LOCAL_OBJECT) \
 	$(BUILD)/emulator/simd/simd.o $(CLIENT_OBJECTS) $(filter-out $(DEVICE_OBJECTS),$(SERVER_OBJECTS)) $(call REMOTE_OBJECTS,main) \
 	$(EMULATOR_BLAS_OBJECTS)
@@ -106,6 +110,7 @@ $(BUILD)/remote/test_device: $(addprefix $(TESTS)/emulator/,device/test_device.c
 
 # All that a program needs of it: PREFIX/lib/softgpu, which may be moved, and PREFIX/bin/cucc.
 .PHONY: install
+#group Developer
 install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## softgpu without the course: cucc and its library, in PREFIX
 	@prefix="$${PREFIX:-/usr/local}" && to="$$prefix/lib/softgpu" && mkdir -p "$$prefix/bin" "$$to/include/device" && \
 	    cp -R $(EMULATOR)/cucc $(EMULATOR)/frontends $(EMULATOR)/include $^ "$$to" && \
@@ -180,7 +185,7 @@ $(BUILD)/fuzz/fuzz_fatbin: $(BUILD)/fuzz/tests/fuzz_fatbin.o $(BUILD)/fuzz/runti
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
 
 $(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/tests/fuzz_remote.o $(FUZZ_OBJECTS) \
-		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/core/finding runtime/profile/profile_ratio)
+		$(patsubst %,$(BUILD)/fuzz/%.o,remote/perform remote/perform_run remote/watch runtime/finding/finding runtime/profile/profile_ratio)
 	@echo 'link $@'
 	@$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ -lm
 

@@ -1,5 +1,5 @@
 /* main.c: the commands of the grader. */
-#include "grade.h"
+#include "grade/grade.h"
 #include "selftest/selftest.h"
 #include "student/student.h"
 

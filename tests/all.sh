@@ -180,7 +180,7 @@ solutions() {
 # What takes seconds.
 basics() {
     of=.
-    part 'rooms'                           tools/rooms.sh grader emulator
+    part 'rooms'                           tools/rooms.sh
     part 'no copies in the corpus'         tools/copies.sh
     part 'unit tests of the grader'        "$COURSE_BUILD/unit_tests"
     part 'make update has nothing to write' build check-generated

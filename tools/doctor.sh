@@ -49,6 +49,7 @@ fi
 for name in bwrap setpriv clang-format doxygen compute-sanitizer gnuplot xmllint unzip chromium sbatch; do
     command -v "$name" >/dev/null || row "$name" "none"
 done
+"${PYTHON:-/usr/bin/python3}" -I -c 'import numpy' 2>/dev/null || row NumPy "none; exercises in Python are skipped"
 for dir in "${COURSE_DATA:-}" data ../shared/data; do
     if [ -n "$dir" ] && { has_mnist "$dir" || has_mnist "$dir/mnist"; }; then
         mnist=$dir

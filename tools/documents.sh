@@ -149,7 +149,7 @@ softgpu_example() { # FILE
 
 # Of a name with variants (_ptsz: with a default stream for each thread) the name alone.
 missing_functions() {
-    sed -n 's/^MISSING(\([A-Za-z0-9]*\).*/\1/p' emulator/runtime/core/unsupported_table.h | sort -u
+    sed -n 's/^MISSING(\([A-Za-z0-9]*\).*/\1/p' emulator/runtime/claims/unsupported_table.h | sort -u
 }
 
 lacks_table() {

@@ -1,7 +1,7 @@
 /*
  * finding.h: a defect of a program, as data. It is made where it is seen, on the device or in the
  * runtime, and crosses every boundary between processes as this struct; what a reader is told is
- * made of it at the end, by finding_line (runtime/core/finding.h).
+ * made of it at the end, by finding_line (runtime/finding/finding.h).
  */
 #ifndef SOFTGPU_DEVICE_FINDING_H
 #define SOFTGPU_DEVICE_FINDING_H
@@ -84,7 +84,7 @@ typedef struct device_finding {
     uint64_t bytes;
     char text[1024]; /**< one sentence: what happened, to which memory, and the cause; from the
                           device it ends with the words for the base, and the runtime goes on with
-                          what it knows of that (runtime/core/finding.h) */
+                          what it knows of that (runtime/finding/finding.h) */
 } device_finding;
 
 static inline bool finding_is_race(device_finding_kind kind)

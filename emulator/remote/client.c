@@ -11,6 +11,8 @@
 #define _GNU_SOURCE
 #include "remote.h"
 
+#include "device/device.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -9,8 +9,8 @@
 #define _GNU_SOURCE
 #include "server.h"
 
+#include "runtime/options/options.h"
 #include "runtime/profile/profile.h"
-#include "runtime/core/runtime.h"
 #include "softgpu.h"
 
 #include <signal.h>

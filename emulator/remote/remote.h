@@ -30,7 +30,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/device.h"
+#include "device/counts.h"
+#include "device/finding.h"
+#include "device/kernel.h"
+#include "device/status.h"
 
 #define REMOTE_VERSION 5
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */

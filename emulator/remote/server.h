@@ -4,6 +4,7 @@
 #ifndef SOFTGPU_REMOTE_SERVER_H
 #define SOFTGPU_REMOTE_SERVER_H
 
+#include "device/device.h"
 #include "remote.h"
 
 /* ---- watch.c: what happens on a device ------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "server.h"
 
-#include "runtime/core/finding.h"
+#include "runtime/finding/finding.h"
 #include "runtime/profile/profile.h"
 
 #include <ctype.h>

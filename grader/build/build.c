@@ -34,12 +34,6 @@ static void set_log(build *b, const char *format, const char *detail)
     if (asprintf(&b->log, format, detail) < 0) b->log = NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* What of a source is compiled: it is read once. */
 typedef struct text {
     char *bytes;

@@ -77,10 +77,10 @@ void library_set_needs(library_set *set, build *b)
 const build *library_set_baseline(library_set *set, const exercise *e)
 {
     const place where = exercise_place(e, set->options->backend);
-    for (const speed_test *s = e->speed; s && s->metric; s++) {
+    for (const speed_test *s = e->speed; s && s->function; s++) {
         if (s->where & where) return e->baseline_file ? find_or_add(set, e, true) : NULL;
     }
-    for (const traffic_test *t = e->traffic; t && t->metric && where == ON_SOFTGPU; t++) {
+    for (const traffic_test *t = e->traffic; t && t->function && where == ON_SOFTGPU; t++) {
         if (t->baseline) return find_or_add(set, e, true);
     }
     return NULL;

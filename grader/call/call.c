@@ -3,7 +3,7 @@
  * that the call depends on, the outcome all that came of it; nothing else is read or written.
  */
 #include "buffers.h"
-#include "runtime/core/finding.h"
+#include "supervisor.h"
 
 #include "timer.h"
 #include <math.h>

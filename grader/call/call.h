@@ -14,7 +14,7 @@
 
 #include "call/argument.h"
 #include "course/course.h"
-#include "remote/remote.h"
+#include "supervisor.h"
 #include <sys/types.h>
 
 /* ---- usage.c --------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H
 
-#include "device/finding.h"
+#include "supervisor.h"
 
 #include <stdint.h>
 

@@ -23,16 +23,11 @@ static bool make_folder(const char *path)
     return false;
 }
 
-static void make_path(char path[PATH_MAX], const class_options *o, const char *name)
-{
-    snprintf(path, PATH_MAX, "%s/%s", o->out, name);
-}
-
 /* @return a descriptor to be closed at the end, or -1 after a message */
 static int take_lock(const class_options *o)
 {
     char path[PATH_MAX];
-    make_path(path, o, "lock");
+    out_path(path, o, "lock");
     const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
     fprintf(stderr, "class: %s: %s\n", path,
@@ -45,24 +40,11 @@ static int take_lock(const class_options *o)
 static bool make_folders(const class_options *o)
 {
     char work[PATH_MAX], graded[PATH_MAX], feedback[PATH_MAX];
-    make_path(work, o, "work");
-    make_path(graded, o, "graded");
-    make_path(feedback, o, "feedback");
+    out_path(work, o, "work");
+    out_path(graded, o, "graded");
+    out_path(feedback, o, "feedback");
     remove_tree(work);
     return make_folder(work) && make_folder(graded) && make_folder(feedback);
-}
-
-bool write_whole(const class_options *o, const char *name, const char *text)
-{
-    char path[PATH_MAX], unfinished[PATH_MAX];
-    make_path(path, o, name);
-    make_path(unfinished, o, "unfinished");
-    FILE *file = fopen(unfinished, "w");
-    const bool whole = file && fputs(text, file) >= 0;
-    if (file && fclose(file) == 0 && whole && rename(unfinished, path) == 0) return true;
-    fprintf(stderr, "class: cannot write %s: %s\n", path, strerror(errno));
-    unlink(unfinished);
-    return false;
 }
 
 static bool write_report(const class_options *o, const char *name, report_writer *write,
@@ -140,7 +122,7 @@ static int grade_class(const class_options *o, const settings *s)
     if (count == 0) fprintf(stderr, "class: neither folder nor archive in %s\n", o->submissions);
     const int status = count > 0 ? grade_all(o, s, all, count) : 2;
     submissions_free(all, count);
-    make_path(work, o, "work");
+    out_path(work, o, "work");
     remove_tree(work);
     return status;
 }

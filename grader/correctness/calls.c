@@ -3,7 +3,7 @@
 #include "running.h"
 
 #include "mistakes/mistakes.h"
-#include "runtime/core/finding.h"
+#include "supervisor.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -98,6 +98,16 @@ bool file_is_skeleton(const options *, const char *path);
 /** Are the submission's file and each of its parts? */
 bool exercise_is_skeleton(const options *, const exercise *);
 
+/* ---- metric.c -------------------------------------------------------------------------------- */
+
+#define METRIC_MAX 192
+/** "DRAM bytes / minimum, 256 × 192"; where the tests of the exercise are of several functions, the
+ *  test's stands before it. Unique in its exercise. */
+const char *metric_text(char text[METRIC_MAX], const exercise *, const char *function,
+                        const metric *);
+/** Does it begin so? The corpus names a test by the beginning of its sentence. */
+bool metric_begins(const exercise *, const char *function, const metric *, const char *start);
+
 /* ---- answers.c ------------------------------------------------------------------------------- */
 
 #define ANSWER_MOST 512

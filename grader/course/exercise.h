@@ -5,7 +5,7 @@
 #ifndef GRADER_EXERCISE_H
 #define GRADER_EXERCISE_H
 
-#include "device/counts.h"
+#include "supervisor.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,11 +36,24 @@ typedef struct grading_case {
  */
 typedef enum precision { IN_FP32, IN_TF32, IN_HALF, IN_INT8, PRECISION_COUNT } precision;
 
+/** The least that the task can do with: what 1 means, relative to it. */
+#define MINIMUM "minimum"
+
+/** What a test's number is, as data: nothing is decided by reading the sentence that metric_text
+ *  (metric.c) makes of it. A field that does not apply is NULL. */
+typedef struct metric {
+    const char *quantity;    /**< e.g. "DRAM bytes", "bank conflicts", "speedup" */
+    const char *per;         /**< divided by how many of these there are, e.g. "warp FMA" */
+    const char *relative_to; /**< divided by this, e.g. MINIMUM, "device copy" */
+    const char *over;  /**< how many times better than this, e.g. "104", "the untiled kernel" */
+    const char *shape; /**< of the call, e.g. "40 × 4000 × 4000" */
+} metric;
+
 /** Times one function against a frozen baseline (baseline.c or .cu beside the cases) in pairs. Work
  *  must be proportional to shape[varied]: each pair gets a secret one, up to a 16th smaller. */
 typedef struct speed_test {
-    const char *metric;   /**< what the ratio means, e.g. "times the uncoalesced kernel, 2048^3" */
     const char *function; /**< the student's */
+    metric metric;        /**< what the ratio is */
     const char *baseline; /**< a function of the exercise's baseline file */
     void (*run)(const char *function,
                 const long *shape); /**< fresh inputs, ONE timed call, judge */
@@ -70,8 +83,8 @@ typedef enum bound { AT_LEAST, AT_MOST, EXACTLY } bound;
  *  baseline, the number is how many times less than the baseline the function needs; without one it
  *  is the count itself, over `ideal` if there is one. */
 typedef struct traffic_test {
-    const char *metric;   /**< what the number is, e.g. "sectors a request, 128 x 96 x 64" */
     const char *function; /**< the student's */
+    metric metric;        /**< what the number is */
     const char *baseline; /**< a function of the exercise's baseline file, or NULL */
     void (*run)(const char *function,
                 const long *shape); /**< fresh inputs, ONE counted call, judge */
@@ -119,7 +132,7 @@ typedef struct exercise {
     double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */
     const char *see; /**< the case that shows the point of its kernels; NULL: a small one */
     const grading_case *cases;   /**< ends with a row whose name is NULL */
-    const speed_test *speed;     /**< ends with a row whose metric is NULL; NULL for none */
+    const speed_test *speed;     /**< ends with a row whose function is NULL; NULL for none */
     const traffic_test *traffic; /**< likewise */
 } exercise;
 

@@ -44,6 +44,7 @@ const char *clocks_reasons(const speed_clocks *); /* "power cap, heat"; valid un
 
 typedef struct speed_result {
     const speed_test *test;
+    char metric[METRIC_MAX]; /* its sentence */
     status status;           /* SKIPPED: this place cannot judge it; NOT_RUN: correctness failed */
     double ratio, low, high; /* median of the pairs, and its 95 % interval */
     double seconds, baseline_seconds; /* medians */
@@ -57,7 +58,8 @@ typedef struct speed_result {
 
 typedef struct traffic_result {
     const traffic_test *test;
-    status status;  /* as of speed_result */
+    char metric[METRIC_MAX]; /* as of speed_result */
+    status status;
     double counted; /* NAN: there is no number, and message says why */
     char *message;  /* of a test that failed: what was counted and what was wanted; or NULL */
     bool broken;    /* as of speed_result; without a message softgpu found something */

@@ -274,7 +274,7 @@ void run_speed(case_state *state, const speed_test *test, const char *baseline_l
                 .sizes = random_seed(secret_seed(state, "sizes"))};
     if (state->place == ON_GPU) t.nvml = nvml_open(NVML, device->pci);
     const call_request usual = state->request;
-    state->random = random_seed(secret_seed(state, test->metric));
+    state->random = random_seed(secret_seed(state, result->metric));
     state->request.timed = true;
     state->request.from_idle = test->from_idle;
     state->request.wall_clock = test->wall_clock;

@@ -20,6 +20,7 @@
 typedef struct counting {
     case_state *state;
     const traffic_test *test;
+    const char *metric; /* its sentence */
     long shape[SHAPE_MAX];
     bool broken; /* by a call of the student's */
 } counting;
@@ -121,7 +122,7 @@ static char *count_both(counting *c, const char *baseline_library, unsigned long
 static char *count_all(counting *c, const char *baseline_library, double *number)
 {
     double secret;
-    const unsigned long long seed = secret_seed(c->state, c->test->metric);
+    const unsigned long long seed = secret_seed(c->state, c->metric);
     random_state sizes = random_seed(seed);
     char *message = count_both(c, baseline_library, OPEN_SEED, number);
     vary_shape(c, &sizes);
@@ -139,7 +140,7 @@ void run_traffic(case_state *state, const traffic_test *test, const char *baseli
     state->request.misaligned = false;
     state->request.deadline = 60.0;
     result->counted = NAN;
-    counting c = {.state = state, .test = test};
+    counting c = {.state = state, .test = test, .metric = result->metric};
     memcpy(c.shape, test->shape, sizeof c.shape);
     result->message = count_all(&c, baseline_library, &result->counted);
     result->broken = c.broken;

@@ -85,13 +85,13 @@ static bool metric_failed(const claim *c, const exercise_result *r)
     if (c->kind == CLAIM_SLOW && r->place == ON_GPU) return true; /* it is a matter of counts */
     for (int i = 0; i < r->traffic_count; i++) {
         const traffic_result *t = &r->traffics[i];
-        if (t->status != FAILED || !begins(t->test->metric, c->name)) continue;
+        if (t->status != FAILED || !begins(t->metric, c->name)) continue;
         if (says(t->message, c->text)) return true;
     }
     for (int i = 0; i < r->speed_count; i++) {
         const speed_result *s = &r->speeds[i];
         if (s->status != FAILED && s->status != TOO_NOISY) continue;
-        if (!begins(s->test->metric, c->name)) continue;
+        if (!begins(s->metric, c->name)) continue;
         if (says(s->message ? s->message : "too slow", c->text)) return true;
     }
     return false;
@@ -119,11 +119,11 @@ static void show_disagreement(const claim *c, const exercise_result *r)
            r->reason);
     for (int i = 0; i < r->traffic_count; i++) {
         const traffic_result *t = &r->traffics[i];
-        if (t->message) printf("       %s: %s\n", t->test->metric, t->message);
+        if (t->message) printf("       %s: %s\n", t->metric, t->message);
     }
     for (int i = 0; i < r->speed_count; i++) {
         const speed_result *s = &r->speeds[i];
-        if (s->message) printf("       %s: %s\n", s->test->metric, s->message);
+        if (s->message) printf("       %s: %s\n", s->metric, s->message);
     }
     if (c->kind == CLAIM_RIGHT) return;
     printf("       wanted: %s fails with \"%s\"\n", name_of(c, r->place), c->text);
@@ -199,8 +199,9 @@ static bool lacks_nvcc(const claim *c, place where)
 static bool lacks_cores(const claim *c)
 {
     const speed_test *s = c->part == IN_METRIC ? c->exercise->speed : NULL;
-    for (; s && s->metric; s++) {
-        if (begins(s->metric, c->name) && s->wall_clock) return core_count() < WALL_CLOCK_CORES;
+    for (; s && s->function; s++) {
+        if (s->wall_clock && metric_begins(c->exercise, s->function, &s->metric, c->name))
+            return core_count() < WALL_CLOCK_CORES;
     }
     return false;
 }

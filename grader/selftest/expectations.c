@@ -74,11 +74,12 @@ static bool place_claim(claim *c)
         if (begins(g->name, c->name)) return c->kind != CLAIM_SLOW;
     }
     c->part = IN_METRIC;
-    for (const traffic_test *t = e->traffic; t && t->metric; t++) {
-        if (begins(t->metric, c->name)) return c->kind == CLAIM_SLOW || c->kind == CLAIM_HOSTILE;
+    for (const traffic_test *t = e->traffic; t && t->function; t++) {
+        if (!metric_begins(e, t->function, &t->metric, c->name)) continue;
+        return c->kind == CLAIM_SLOW || c->kind == CLAIM_HOSTILE;
     }
-    for (const speed_test *s = e->speed; s && s->metric; s++) {
-        if (!begins(s->metric, c->name)) continue;
+    for (const speed_test *s = e->speed; s && s->function; s++) {
+        if (!metric_begins(e, s->function, &s->metric, c->name)) continue;
         return c->kind == CLAIM_HOSTILE || (c->kind == CLAIM_SLOW && s->where == ON_HOST);
     }
     return false;

@@ -1,6 +1,6 @@
 /* classmates.c: where a student stands in the class, by the numbers that the instructor published
- * (class/distribution.c). They are turned into records as the history has them, so that they are
- * shown like any other grading. */
+ * (class/reports/distribution.c). They are turned into records as the history has them, so that
+ * they are shown like any other grading. */
 #include "student.h"
 
 #include <math.h>

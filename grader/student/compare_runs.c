@@ -191,7 +191,7 @@ static void print_roofs(const exercise *e, const json_t *record)
     const columns c = columns_of(record);
     const json_t *device = json_object_get(record, "device");
     const bool known = real_of(device, "copy_bytes_per_second") > 0;
-    for (int i = 0; i < c.speeds && e->speed && e->speed[i].metric; i++) {
+    for (int i = 0; i < c.speeds && e->speed && e->speed[i].function; i++) {
         const double seconds = real_of(c.test[i], "seconds");
         if (!is_judged(c.test[i]) || !known || !(seconds > 0)) continue;
         if (e->speed[i].flop <= 0 && e->speed[i].bytes <= 0) continue;
@@ -202,7 +202,8 @@ static void print_roofs(const exercise *e, const json_t *record)
     }
     for (int i = c.speeds; i < c.count; i++) {
         const traffic_test *test = &e->traffic[i - c.speeds];
-        if (!is_judged(c.test[i]) || test->baseline || !strstr(test->metric, "must be")) continue;
+        const char *to = test->metric.relative_to;
+        if (!is_judged(c.test[i]) || !to || strcmp(to, MINIMUM) != 0) continue;
         printf("%s  %c: 1.00 is the least that the task can do with\n", any ? "" : "\n",
                letter_of(&c, i));
         any = true;

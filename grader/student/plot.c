@@ -86,7 +86,8 @@ static const char *colour_of(size_t series)
 static void write_title(FILE *to, char letter, const char *metric)
 {
     fprintf(to, " title '%c  ", letter);
-    for (; *metric; metric++) fputc(*metric == '\'' || *metric < ' ' ? ' ' : *metric, to);
+    for (; *metric; metric++)
+        fputc(*metric == '\'' || (unsigned char)*metric < ' ' ? ' ' : *metric, to);
     fputc('\'', to);
 }
 

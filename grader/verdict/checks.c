@@ -5,7 +5,7 @@
  */
 #include "verdict.h"
 
-#include "runtime/core/finding.h"
+#include "supervisor.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,14 +19,14 @@ static int count_cases(const exercise *e)
 static int count_speeds(const exercise *e)
 {
     int count = 0;
-    while (e->speed && e->speed[count].metric) count++;
+    while (e->speed && e->speed[count].function) count++;
     return count;
 }
 
 static int count_traffic(const exercise *e)
 {
     int count = 0;
-    while (e->traffic && e->traffic[count].metric) count++;
+    while (e->traffic && e->traffic[count].function) count++;
     return count;
 }
 
@@ -112,9 +112,10 @@ static void list_speeds(exercise_result *r)
     r->speed_count = count_speeds(r->exercise);
     r->speeds = calloc((size_t)r->speed_count + 1, sizeof *r->speeds);
     for (int i = 0; i < r->speed_count; i++) {
-        r->speeds[i].test = &r->exercise->speed[i];
-        const char *needs = speed_needs(r->speeds[i].test, r->place, core_count());
-        r->speeds[i].status = needs ? SKIPPED : NOT_RUN;
+        const speed_test *s = &r->exercise->speed[i];
+        r->speeds[i].test = s;
+        r->speeds[i].status = speed_needs(s, r->place, core_count()) ? SKIPPED : NOT_RUN;
+        metric_text(r->speeds[i].metric, r->exercise, s->function, &s->metric);
     }
 }
 
@@ -123,8 +124,10 @@ static void list_traffic(exercise_result *r)
     r->traffic_count = count_traffic(r->exercise);
     r->traffics = calloc((size_t)r->traffic_count + 1, sizeof *r->traffics);
     for (int i = 0; i < r->traffic_count; i++) {
-        r->traffics[i].test = &r->exercise->traffic[i];
+        const traffic_test *t = &r->exercise->traffic[i];
+        r->traffics[i].test = t;
         r->traffics[i].status = r->place == ON_SOFTGPU ? NOT_RUN : SKIPPED;
+        metric_text(r->traffics[i].metric, r->exercise, t->function, &t->metric);
     }
 }
 
@@ -145,10 +148,10 @@ static bool is_wanted(const options *o, const char *metric)
 static void skip_unwanted(const options *o, exercise_result *r)
 {
     for (int i = 0; i < r->speed_count; i++) {
-        if (!is_wanted(o, r->speeds[i].test->metric)) r->speeds[i].status = SKIPPED;
+        if (!is_wanted(o, r->speeds[i].metric)) r->speeds[i].status = SKIPPED;
     }
     for (int i = 0; i < r->traffic_count; i++) {
-        if (!is_wanted(o, r->traffics[i].test->metric)) r->traffics[i].status = SKIPPED;
+        if (!is_wanted(o, r->traffics[i].metric)) r->traffics[i].status = SKIPPED;
     }
 }
 
@@ -203,7 +206,7 @@ static void judge_speeds(case_state *state, exercise_result *r, const build *bas
             run_speed(state, s->test, baseline->library, device, s);
         else
             s->message = no_baseline(baseline);
-        if (s->broken) take_broken(state, r, s->test->metric, &s->status, &s->message);
+        if (s->broken) take_broken(state, r, s->metric, &s->status, &s->message);
     }
 }
 
@@ -217,7 +220,7 @@ static void judge_traffic(case_state *s, exercise_result *r, const build *baseli
             run_traffic(s, t->test, ready ? baseline->library : NULL, t);
         else
             t->message = no_baseline(baseline);
-        if (t->broken) take_broken(s, r, t->test->metric, &t->status, &t->message);
+        if (t->broken) take_broken(s, r, t->metric, &t->status, &t->message);
     }
 }
 

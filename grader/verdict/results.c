@@ -2,7 +2,7 @@
 #include "verdict.h"
 
 #include "correctness/mistakes/mistakes.h"
-#include "runtime/core/finding.h"
+#include "supervisor.h"
 
 #include <errno.h>
 #include <math.h>
@@ -139,27 +139,39 @@ static json_t *clocks_entry(const speed_clocks *c)
                      clocks_throttled(c), "other_processes", (int)c->others);
 }
 
+/* What both kinds of test begin with: the sentence, and the fields that code reads. */
+static json_t *metric_entry(const char *sentence, const metric *m, const char *function)
+{
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s}", "metric", sentence, "quantity",
+                     m->quantity, "per", m->per, "relative_to", m->relative_to, "over", m->over,
+                     "shape", m->shape, "function", function);
+}
+
 static json_t *speed_entry(const speed_result *s, place where)
 {
     const char *elsewhere =
         *s->elsewhere ? s->elsewhere : speed_needs(s->test, where, core_count());
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
-                     "metric", s->test->metric, "function", s->test->function, "ratio",
-                     number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
-                     number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3), "pairs",
-                     s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
-                     json_real(s->baseline_seconds), "waited", number(s->waited, 1e-4), "stolen",
-                     number(s->stolen, 1e-4), "clocks", clocks_entry(&s->clocks), "verdict",
-                     verdict_of(s->status, elsewhere), "message", line(s->message));
+    json_t *entry = metric_entry(s->metric, &s->test->metric, s->test->function);
+    json_object_update_new(
+        entry, json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "ratio",
+                         number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
+                         number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3),
+                         "pairs", s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
+                         json_real(s->baseline_seconds), "waited", number(s->waited, 1e-4),
+                         "stolen", number(s->stolen, 1e-4), "clocks", clocks_entry(&s->clocks),
+                         "verdict", verdict_of(s->status, elsewhere), "message", line(s->message)));
+    return entry;
 }
 
 static json_t *traffic_entry(const traffic_result *t, place where)
 {
     const char *elsewhere = where == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o}", "metric", t->test->metric, "function",
-                     t->test->function, "counted", number(t->counted, 1e-3), "bound",
-                     bound_name(t->test->bound), "wanted", number(t->test->wanted, 1e-3), "verdict",
-                     verdict_of(t->status, elsewhere), "message", line(t->message));
+    json_t *entry = metric_entry(t->metric, &t->test->metric, t->test->function);
+    json_object_update_new(
+        entry, json_pack("{s:o, s:s, s:o, s:s, s:o}", "counted", number(t->counted, 1e-3), "bound",
+                         bound_name(t->test->bound), "wanted", number(t->test->wanted, 1e-3),
+                         "verdict", verdict_of(t->status, elsewhere), "message", line(t->message)));
+    return entry;
 }
 
 /* The test that decides: the one furthest below its threshold. */

@@ -77,9 +77,17 @@ static const field of_finding[] = {
 static const field of_checks[] = {
     {"verdict", STRING}, {"points", NUMBER}, {"max_points", NUMBER}, {NULL, 0}};
 
-static const field of_speed[] = {{"metric", STRING},
-                                 {"function", STRING},
-                                 {"ratio", NUMBER | NOTHING},
+/* Of a timing or a count: its sentence, and the same as data. */
+static const field of_metric[] = {{"metric", STRING},
+                                  {"quantity", STRING | ABSENT},
+                                  {"per", STRING | NOTHING | ABSENT},
+                                  {"relative_to", STRING | NOTHING | ABSENT},
+                                  {"over", STRING | NOTHING | ABSENT},
+                                  {"shape", STRING | NOTHING | ABSENT},
+                                  {"function", STRING},
+                                  {NULL, 0}};
+
+static const field of_speed[] = {{"ratio", NUMBER | NOTHING},
                                  {"low", NUMBER | NOTHING},
                                  {"high", NUMBER | NOTHING},
                                  {"threshold", NUMBER},
@@ -90,9 +98,9 @@ static const field of_speed[] = {{"metric", STRING},
                                  {"clocks", OBJECT | NOTHING | ABSENT},
                                  {NULL, 0}};
 
-static const field of_traffic[] = {
-    {"metric", STRING}, {"function", STRING}, {"bound", STRING},   {"counted", NUMBER | NOTHING},
-    {"wanted", NUMBER}, {"verdict", STRING},  {"message", STRING}, {NULL, 0}};
+static const field of_traffic[] = {{"bound", STRING},   {"counted", NUMBER | NOTHING},
+                                   {"wanted", NUMBER},  {"verdict", STRING},
+                                   {"message", STRING}, {NULL, 0}};
 
 static int type_of(const json_t *value)
 {
@@ -138,6 +146,13 @@ static bool all_have_fields(const json_t *array, const field *fields, const char
     return true;
 }
 
+static bool tests_are_valid(const json_t *tests, const field *fields, const char *what,
+                            char why[256])
+{
+    return all_have_fields(tests, of_metric, what, why) &&
+           all_have_fields(tests, fields, what, why);
+}
+
 static bool is_status(const char *s, char why[256])
 {
     static const char *const all[] = {"passed", "failed", "build_failed", "not_started", "skipped"};
@@ -168,9 +183,10 @@ static bool exercise_is_valid(const json_t *e, char why[256])
            all_have_fields(json_object_get(e, "cases"), of_case, "a case", why) &&
            findings_are_valid(json_object_get(e, "cases"), why) &&
            (!json_is_object(checks) || has_fields(checks, of_checks, "checks", why)) &&
-           (!json_is_object(speed) || has_fields(speed, of_speed, "speed", why)) &&
-           all_have_fields(json_object_get(e, "speeds"), of_speed, "a speed", why) &&
-           all_have_fields(json_object_get(e, "traffic"), of_traffic, "a traffic test", why);
+           (!json_is_object(speed) || (has_fields(speed, of_metric, "speed", why) &&
+                                       has_fields(speed, of_speed, "speed", why))) &&
+           tests_are_valid(json_object_get(e, "speeds"), of_speed, "a speed", why) &&
+           tests_are_valid(json_object_get(e, "traffic"), of_traffic, "a traffic test", why);
 }
 
 bool results_are_valid(const json_t *results, char why[256])

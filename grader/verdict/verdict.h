@@ -15,8 +15,7 @@
 
 #include "measure/measure.h"
 
-/* ---- score.c, judge.c, libraries.c, grade.c ---------------------------------------------------
- */
+/* ---- score.c, judge.c ------------------------------------------------------------------------ */
 
 typedef struct exercise_result {
     const exercise *exercise;

@@ -225,21 +225,6 @@ char *chart_speed(const json_t *results)
     return picture;
 }
 
-/* The function, where the exercise has several, and what is counted of it: up to what it is per, or
- * of. */
-static void name_count(char name[64], const json_t *test)
-{
-    static const char *const ends[] = {",", " of ", " between "};
-    const char *metric = string_of(test, "metric"), *colon = strstr(metric, ": ");
-    const char *counted = colon ? colon + 2 : metric;
-    size_t length = strlen(counted);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const char *end = strstr(counted, ends[i]);
-        if (end && (size_t)(end - counted) < length) length = (size_t)(end - counted);
-    }
-    snprintf(name, 64, "%.*s", (int)((size_t)(counted - metric) + length), metric);
-}
-
 char *chart_traffic(const json_t *results)
 {
     size_t i, k;
@@ -250,7 +235,8 @@ char *chart_traffic(const json_t *results)
         json_array_foreach(json_object_get(one, "traffic"), k, test)
         {
             char name[64];
-            name_count(name, test);
+            snprintf(name, sizeof name, "%s: %s", string_of(test, "function"),
+                     string_of(test, "quantity"));
             const bool judged = strchr("pf", *string_of(test, "verdict")) != NULL;
             row *r = judged && json_is_number(json_object_get(test, "counted"))
                          ? add_row(all, one, name)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const metric_fields[METRIC_FIELDS] = {"quantity", "per", "relative_to", "over", "shape"};
+
 /* A metric has no tabs; what somebody else wrote into the file may. */
 static void put_text(FILE *to, const char *text)
 {
@@ -97,6 +99,7 @@ static void put_test(FILE *to, const json_t *exercise, const json_t *test, bool 
     fprintf(to, "%s\t%s", id_words(id_of(exercise)), timed ? "speed" : "traffic");
     put_cell_of(to, test, "function");
     put_cell_of(to, test, "metric");
+    for (size_t i = 0; i < METRIC_FIELDS; i++) put_cell_of(to, test, metric_fields[i]);
     fputc('\t', to);
     put_text(to, timed ? "at least" : string_of(test, "bound"));
     put_number(to, json_object_get(test, timed ? "threshold" : "wanted"));
@@ -115,8 +118,8 @@ bool tests_view(const options *o, const json_t *results, FILE *to)
     size_t i, j;
     json_t *one, *test;
     put_machine(to, results);
-    fputs("exercise\tkind\tfunction\tmetric\tbound\twanted\tnumber\tlow\thigh\tseconds\t"
-          "baseline_seconds\tverdict\n",
+    fputs("exercise\tkind\tfunction\tmetric\tquantity\tper\trelative_to\tover\tshape\tbound\twanted\t"
+          "number\tlow\thigh\tseconds\tbaseline_seconds\tverdict\n",
           to);
     json_array_foreach(json_object_get(results, "exercises"), i, one)
     {

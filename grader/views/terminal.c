@@ -316,6 +316,43 @@ static void tell_left_out(const json_t *exercises)
                count == 1 ? "" : "s");
 }
 
+/* Of an exercise that was skipped: how many it would count for. */
+static double points_skipped(json_t *entry)
+{
+    size_t i;
+    json_t *one;
+    bool judged = false;
+    const exercise *e = catalog_find(id_of(entry));
+    if (!e || id_is_challenge(e->id)) return 0;
+    json_array_foreach(json_object_get(entry, "speeds"), i, one) judged |=
+        strncmp(string_of(one, "verdict"), "skipped", 7) != 0;
+    json_array_foreach(json_object_get(entry, "traffic"), i, one) judged |=
+        strncmp(string_of(one, "verdict"), "skipped", 7) != 0;
+    return e->points + (judged ? e->speed_points : 0);
+}
+
+/* Exercises that need a package which is not there. */
+static void tell_missing(const json_t *exercises, const char *needs, const char *what,
+                         const char *package)
+{
+    char ids[64] = "";
+    size_t i, count = 0;
+    double points = 0;
+    json_t *entry;
+    json_array_foreach((json_t *)exercises, i, entry)
+    {
+        const size_t n = strlen(ids);
+        if (strcmp(string_of(entry, "reason"), needs) != 0) continue;
+        snprintf(ids + n, sizeof ids - n, "%s%s", count++ ? ", " : "", id_words(id_of(entry)));
+        points += points_skipped(entry);
+    }
+    if (count == 0) return;
+    if (count > 8) snprintf(ids, sizeof ids, "%zu exercises", count);
+    printf("\n  not graded for lack of %s: %s (%.0f points); `apt-get install %s` or `make setup` "
+           "mends it\n",
+           what, ids, points, package);
+}
+
 /* Of many, not those that nobody has begun. @return how many there are */
 static size_t table_rows(const grading *g, bool of_challenges, size_t *untouched)
 {
@@ -346,5 +383,7 @@ void report_table(const grading *g)
         printf("  %-27s %-20s %-8s %-26s %6.1f\n", "bonus", "", "", "", g->bonus);
     if (untouched > 0) printf("  %zu not started\n", untouched);
     tell_left_out(g->exercises);
+    tell_missing(g->exercises, "needs python3 with NumPy", "NumPy", "python3-numpy");
+    tell_missing(g->exercises, "needs nvcc or clang", "a compiler for CUDA", "clang");
     printf("\n  on %s, %.0f s; details in %s\n", device_of(g), g->seconds, g->options->results);
 }

@@ -36,6 +36,12 @@ view_function junit_view, gradescope_view, github_view, summary_view, csv_view, 
 /** The command. */
 int report(const options *);
 
+/* ---- tables.c -------------------------------------------------------------------------------- */
+
+/** A metric's fields, as results.json and the table of tests call them. */
+#define METRIC_FIELDS 5
+extern const char *const metric_fields[METRIC_FIELDS];
+
 /* ---- load_tables.c --------------------------------------------------------------------------- */
 
 /** Results of grades.tsv and tests.tsv. @return NULL where the folder lacks one; the caller's */

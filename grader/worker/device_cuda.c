@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #ifdef WITH_SOFTGPU
-#include "softgpu.h"
+#include "supervisor.h"
 #endif
 
 #define DECOY_BYTES (3u << 20)  /* enough to move what is allocated after it */

@@ -1,6 +1,6 @@
 /*
  * wrapped.c: functions that stand between the networks and what they call. The linker sends every
- * call of NAME to __wrap_NAME here (its option --wrap; the Makefile lists the names), which notes
+ * call of NAME to __wrap_NAME here (its option --wrap; programs.mk lists the names), which notes
  * it and calls __real_NAME. So copies, allocations and layers are counted in networks that know
  * nothing of it, yours too.
  *

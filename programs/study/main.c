@@ -17,9 +17,9 @@
  * softgpu has no times: there the rows are `launches` and `bytes`, counted, and the batches small.
  */
 #include "cuda_check.h"
-#include "device/counts.h"
 #include "network.h"
 #include "random.h"
+#include "softgpu.h"
 #include "timer.h"
 
 #include <cuda_runtime_api.h>

@@ -33,14 +33,14 @@ says() { # WORDS COMMAND...: it fails, and says so
 # No line of the handout, or of its libraries' strings, has one. The pages of the exercises may: the
 # last hint of each is a piece of its solution.
 nothing_in() { # PATTERNS
-    [ -s "$1" ] && ! grep -raFn --exclude-dir=exercises -f "$1" "$handout"
+    [ -s "$1" ] && ! find "$handout" -type f ! -path "$handout/phase?_*/*/README.md" -exec grep -aFn -f "$1" /dev/null {} + | grep .
 }
 
 # Lines of 25 characters and more that stand in no source that is meant for students.
 distinctive() {
     { git ls-files -coz --exclude-standard -- common grader emulator programs 'phase*/*.h' \
         'solutions/phase*/*_tile.cuh' tools/setup.sh && find "$COURSE_BUILD"/skeletons -type f -print0; } |
-        grep -zvE '/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)' |
+        grep -zvE '/exercises/[^/]*/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)' |
         xargs -0 cat >"$work/public"
     find solutions/phase* grader/exercises/*/baseline.c* -type f ! -name '*_tile.cuh' -exec cat {} + |
         sed 's/^ *//' | sort -u |
@@ -60,7 +60,7 @@ commands_exist() {
     cat "$handout"/*.md "$handout"/docs/*.md "$handout"/phase?_*/README.md "$handout"/phase?_*/*/README.md |
         grep -oE '(^|`)make [a-z][a-z0-9_.-]*[a-z0-9]' | sed 's/.* //' | sort -u >"$work/commands"
     while read -r target; do
-        grep -qE "^([a-z0-9_.-]+ )*$target( [a-z0-9_.-]+)*:" "$handout/Makefile" "$handout/emulator/emulator.mk" ||
+        grep -qE "^([a-z0-9_.-]+ )*$target( [a-z0-9_.-]+)*:" "$handout/Makefile" "$handout/programs/programs.mk" "$handout/emulator/emulator.mk" ||
             echo "no such rule: $target"
     done <"$work/commands" | { ! grep .; }
 }

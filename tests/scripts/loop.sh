@@ -61,6 +61,10 @@ grader grade --phase 9 >"$work/log" 2>&1
 expect 'no such phase' 'no phase 9; there are 1 to 5' "$work/log"
 cmp "$work/results.json" "$work/kept.json" >"$work/log" 2>&1 && echo same >"$work/log"
 expect 'and the results are as they were' same "$work/log"
+make help >"$work/log" 2>&1
+expect 'all commands fit on a page' '^[1-3]*[0-9]$\|^40$' /dev/stdin <<EOF
+$(wc -l <"$work/log")
+EOF
 make BUILD="$COURSE_BUILD" grade 203 >"$work/log" 2>&1
 expect 'a number is no target' 'make grade EX=203' "$work/log"
 make BUILD="$COURSE_BUILD" grade ex=203 >"$work/log" 2>&1
@@ -158,7 +162,7 @@ else
     echo 'skipped: what an editor makes of a kernel, which needs clangd'
 fi
 
-for package in $(sed -n 's/.*missing="$missing \(.*\)"$/\1/p' tools/setup.sh) clang bubblewrap; do
+for package in $(sed -n 's/.*missing="$missing \(.*\)"$/\1/p' tools/setup.sh) clang bubblewrap python3-numpy; do
     tr ' ' '\n' <Dockerfile | grep -qxF "$package" || echo "$package"
 done >"$work/log"
 [ -s "$work/log" ] || echo 'all of them' >"$work/log"
@@ -189,6 +193,9 @@ grader run --exercise 104 --case none >"$work/log" 2>&1
 expect 'and its cases names' '104 has no case none; it has' "$work/log"
 
 if [ -n "${CUCC_FRONTEND:-}" ]; then
+    PYTHON=/bin/false grader grade --exercise '203 216' >"$work/log" 2>&1
+    expect 'what is skipped for lack of a package is said' \
+        'not graded for lack of NumPy: 216 ([0-9]* points); `apt-get install python3-numpy`' "$work/log"
     sed 's/if (i < n) *//; s/i >= n/i > n/' "solutions/$kernel" >"$SUBMISSION/$kernel"
     EX=203 BACKEND=cpu tools/sanitize_student.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1

@@ -1,11 +1,9 @@
 /*
- * decode.c: the syntax of one function to operations. Statements that compute are in
- * decode_value.c, those that touch memory in decode_memory.c, those that steer lanes in
- * decode_control.c.
+ * decode.c: the syntax of one function to operations. Its statements are decoded in
+ * statement/.
  *
  * Interface
  *   decode_header, decode_body          for module.c
- *   has_part, last_part                 for the other decoders
  *
  * Layout of a frame: 64 reserved bytes (offset 0 means "no operand"), results, parameters, the
  * parameters of calls, then the rows of registers (registers.c).
@@ -14,22 +12,12 @@
 #include <stdlib.h>
 
 #include "decode.h"
+#include "device/analysis/analysis.h"
+#include "device/fusion/fusion.h"
 #include "device/residency.h"
+#include "device/statement/statement.h"
 
 /* ---- opcodes --------------------------------------------------------------------------------- */
-
-bool has_part(const decoder *d, const char *part)
-{
-    for (uint32_t i = 1; i < d->parts; i++) {
-        if (!strcmp(d->part[i], part)) return true;
-    }
-    return false;
-}
-
-const char *last_part(const decoder *d)
-{
-    return d->part[d->parts - 1];
-}
 
 /* Modifiers that change nothing here: denormals are kept, approximations are exact, and memory is
  * as coherent as that of the host. */

@@ -9,6 +9,8 @@
 
 #include "device/counts/count.h"
 #include "decode.h"
+#include "device/ops/matrix.h"
+#include "device/statement/statement.h"
 
 /* ---- instructions
  * ----------------------------------------------------------------------------------- */

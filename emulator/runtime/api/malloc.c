@@ -4,6 +4,8 @@
  */
 #include "api.h"
 
+#include "runtime/claims/claims.h"
+
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
     if (!pointer) return error_keep(cudaErrorInvalidValue);

@@ -3,6 +3,8 @@
  */
 #include "array.h"
 
+#include "runtime/claims/claims.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -25,14 +25,13 @@
 #include <sys/types.h>
 
 #include "device/device.h"
-#include "finding.h"
-#include "trace.h"
+#include "runtime/caller/caller.h"
+#include "runtime/finding/finding.h"
+#include "runtime/options/options.h"
 
 /** Also export `name` for programs compiled with --default-stream per-thread. */
 #define PER_THREAD_STREAM(name) extern __typeof__(name) name##_ptsz __attribute__((alias(#name)))
 #define PER_THREAD_MEMORY(name) extern __typeof__(name) name##_ptds __attribute__((alias(#name)))
-
-enum { MAX_DEVICES = 8 };
 
 /* context.c: the devices, the lock around them, and the faults that end them. */
 extern struct runtime {
@@ -72,33 +71,6 @@ device *device_at(const void *pointer);
 
 /* device_select.c: which device a thread uses. */
 bool device_exists(int ordinal);
-
-/* options.c: the environment. */
-int option_devices(void);
-/** Addresses of each device, in bytes. */
-uint64_t option_device_range(void);
-uint64_t option_memory_bytes(void);
-device_options options_read(int ordinal);
-
-/* checks.c: SOFTGPU_CHECKS: what to look for, and how serious it is. */
-enum check_level { CHECK_OFF, CHECK_WARN, CHECK_FATAL };
-enum check {
-    CHECK_FAULTS, /* what ends a launch on a GPU as well */
-    CHECK_UNINITIALISED,
-    CHECK_RACES,
-    CHECK_BARRIERS,
-    CHECK_LANES,
-    CHECK_FREES,
-    CHECK_ERRORS,
-    CHECK_LEAKS,
-    CHECK_LINT,
-    CHECKS,
-};
-enum check_level check_level(enum check);
-/** By which one a finding of the device is switched. */
-enum check check_of(device_finding_kind);
-/** As a bit set of device_check. */
-uint32_t checks_for_device(void);
 
 /* error.c: the last error of a thread, and what a device status means to CUDA. */
 cudaError_t error_keep(cudaError_t);
@@ -177,20 +149,5 @@ struct handle {
 void handle_add(struct handle **list, struct handle *);
 bool handle_remove(struct handle **list, const void *handle);
 bool handle_lives(struct handle *const *list, const void *handle);
-
-/* properties.c: what the device claims to be: compute capability 8.0, small; its size stands in
- * residency.h. */
-enum {
-    MAX_BLOCK_THREADS = 1024,
-    SHARED_DEFAULT = 48 << 10,
-    SHARED_OPT_IN = 163 << 10,
-    MAX_GRID_X = 0x7fffffff,
-    MAX_GRID_YZ = 65535,
-    MAX_BLOCK_Z = 64,
-    PITCH_ALIGNMENT = 512,
-    TEXTURE_ALIGNMENT = 256, /* what memory has anyway */
-    TEXTURE_PITCH_ALIGNMENT = 32,
-    CUDA_VERSION_NUMBER = 13000,
-};
 
 #endif

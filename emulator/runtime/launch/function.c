@@ -4,6 +4,8 @@
  */
 #include "launch.h"
 
+#include "runtime/claims/claims.h"
+
 size_t dynamic_shared_limit(const struct kernel *kernel)
 {
     size_t fixed = kernel->facts.static_shared_bytes;

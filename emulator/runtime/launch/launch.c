@@ -4,6 +4,7 @@
 #include "launch.h"
 
 #include "device/residency.h"
+#include "runtime/claims/claims.h"
 
 #include <string.h>
 

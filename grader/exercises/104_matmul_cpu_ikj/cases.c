@@ -10,7 +10,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the loops of 103, 64 x 1000 x 500",
+    {.metric = {"speedup", .over = "the loops of 103", .shape = "64 × 1000 × 500"},
      .function = "matmul_cpu_ikj",
      .baseline = "baseline_matmul_ijk",
      .run = matmul_timed,

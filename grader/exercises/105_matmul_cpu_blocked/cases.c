@@ -20,7 +20,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times 104, 40 x 4000 x 4000: b has 64 MB",
+    {.metric = {"speedup", .over = "104", .shape = "40 × 4000 × 4000 (b: 64 MB)"},
      .function = "matmul_cpu_blocked",
      .baseline = "baseline_matmul_ikj",
      .run = matmul_timed,

@@ -33,7 +33,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the multiply-adds that one core can do, 480 x 1024 x 1024",
+    {.metric = {"FMA rate", .relative_to = "peak of one core", .shape = "480 × 1024 × 1024"},
      .function = "matmul_cpu_vectorized",
      .baseline = "baseline_fma_peak",
      .run = run_timed,

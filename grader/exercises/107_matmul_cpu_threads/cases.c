@@ -15,7 +15,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times 106 on one core, with 4 threads, 1024 x 2048 x 2048",
+    {.metric = {"speedup", .over = "106 on one core", .shape = "4 threads, 1024 × 2048 × 2048"},
      .function = FUNCTION,
      .baseline = "baseline_matmul_vectorized",
      .run = run_timed,

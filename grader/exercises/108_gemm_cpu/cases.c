@@ -178,8 +178,8 @@ static void run_timed(const char *function, const long *shape)
 
 #define TIMED(pair, a, b)                                                                          \
     {                                                                                              \
-        .metric = "of 106's speed, " pair ", 480 x 512 x 512", .function = "gemm_cpu",             \
-        .baseline = "baseline_matmul_vectorized", .run = run_timed,                                \
+        .metric = {"FLOP rate", .relative_to = "106", .shape = pair ", 480 × 512 × 512"},          \
+        .function = "gemm_cpu", .baseline = "baseline_matmul_vectorized", .run = run_timed,        \
         .shape = {a, b, 480, 512, 512}, .varied = 2, .where = ON_HOST, .threshold = 0.5,           \
         .flop = 2.0 * 480 * 512 * 512, .peer_share = 20.0                                          \
     }

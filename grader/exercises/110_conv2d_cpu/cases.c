@@ -161,7 +161,7 @@ static void run_timed(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "times the seven loops, 64x28x28 by 64 of 3x3",
+    {.metric = {"speedup", .over = "the seven loops", .shape = "64 × 28 × 28, 64 filters of 3 × 3"},
      .function = "conv2d_cpu_im2col",
      .baseline = "baseline_conv2d_direct",
      .run = run_timed,

@@ -26,8 +26,9 @@ static const grading_case cases[] = {
  * AVX-512 and 0.85 with AVX2, so that 0.8 of it is about 0.7 of OpenBLAS. */
 #define TIMED(words, threads, ...)                                                                 \
     {                                                                                              \
-        .metric = "times a packed product, " words ", 1024 x 1024 x 1024", .function = FUNCTION,   \
-        .baseline = "baseline_matmul_packed", .run = run_timed,                                    \
+        .metric = {"FLOP rate", .relative_to = "the packed baseline",                              \
+                   .shape = words ", 1024 × 1024 × 1024"},                                         \
+        .function = FUNCTION, .baseline = "baseline_matmul_packed", .run = run_timed,              \
         .shape = {1024, 1024, 1024, threads}, .where = ON_HOST, .threshold = 0.8,                  \
         .flop = 2.0 * 1024 * 1024 * 1024, .peer_share = 20.0, __VA_ARGS__                          \
     }

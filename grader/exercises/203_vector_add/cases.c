@@ -126,7 +126,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 2^25 floats",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^25 floats"},
      .function = "vector_add",
      .baseline = "baseline_copy",
      .run = run_timed,
@@ -142,7 +142,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those that must be, 2^16 floats",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "2^16 floats"},
      .function = "vector_add",
      .run = run_timed,
      .shape = {1 << 16},
@@ -150,7 +150,7 @@ static const traffic_test traffic[] = {
      .ideal = 12.0 * (1 << 16),
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "sectors a request, 2^16 floats",
+    {.metric = {"sectors", .per = "request", .shape = "2^16 floats"},
      .function = "vector_add",
      .run = run_timed,
      .shape = {1 << 16},

@@ -117,8 +117,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric =
-         "of the bandwidth of a copy on the device, sigmoid of 2^24 floats, 2048 blocks of 256",
+    {.metric = {"bandwidth", .relative_to = "device copy",
+                .shape = "sigmoid of 2^24 floats, 2048 blocks of 256"},
      .function = "elementwise",
      .baseline = "baseline_device_copy",
      .run = run_timed,
@@ -133,7 +133,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those that must be, addition of 2^16 floats, 16 blocks of 128",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM,
+                .shape = "addition of 2^16 floats, 16 blocks of 128"},
      .function = "elementwise",
      .run = run_timed,
      .shape = {ELEMENTWISE_ADD, 1 << 16, 16, 128},
@@ -141,7 +142,7 @@ static const traffic_test traffic[] = {
      .ideal = 12.0 * (1 << 16),
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "sectors a request, addition of 2^16 floats, 16 blocks of 128",
+    {.metric = {"sectors", .per = "request", .shape = "addition of 2^16 floats, 16 blocks of 128"},
      .function = "elementwise",
      .run = run_timed,
      .shape = {ELEMENTWISE_ADD, 1 << 16, 16, 128},

@@ -344,7 +344,7 @@ static void run_timed(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "tensor_to_gpu: times a copy from pageable memory, 2^24 floats",
+    {.metric = {"speedup", .over = "a copy from pageable memory", .shape = "2^24 floats"},
      .function = "tensor_to_gpu",
      .baseline = "baseline_to_gpu",
      .run = run_timed,
@@ -357,7 +357,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor_chain: bytes moved, of those that must be, 4 layers of 2^16 floats",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "4 layers of 2^16 floats"},
      .function = "tensor_chain",
      .run = run_counted_chain,
      .shape = {1L << 16, 4},

@@ -7,7 +7,7 @@ MATMUL_RUNNERS("matmul_naive")
 static const grading_case cases[] = {MATMUL_ROWS, MATMUL_GPU_ROWS, {0}};
 
 static const speed_test speed[] = {
-    {.metric = "times the uncoalesced kernel, 2048 x 2048 x 2048",
+    {.metric = {"speedup", .over = "the uncoalesced kernel", .shape = "2048 × 2048 × 2048"},
      .function = "matmul_naive",
      .baseline = "baseline_matmul_uncoalesced",
      .run = matmul_timed,
@@ -20,14 +20,15 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "sectors a request, 128 x 96 x 64",
+    {.metric = {"sectors", .per = "request", .shape = "128 × 96 × 64"},
      .function = "matmul_naive",
      .run = matmul_timed,
      .shape = {128, 96, 64},
      .count = sectors_per_request,
      .bound = AT_MOST,
      .wanted = 4.5},
-    {.metric = "bytes moved, times fewer than the uncoalesced kernel, 128 x 96 x 64",
+    {.metric = {"reduction in DRAM bytes", .over = "the uncoalesced kernel",
+                .shape = "128 × 96 × 64"},
      .function = "matmul_naive",
      .baseline = "baseline_matmul_uncoalesced",
      .run = matmul_timed,

@@ -78,7 +78,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 4096 x 4096",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "4096 × 4096"},
      .function = "transpose",
      .baseline = "baseline_straight_copy",
      .run = run_timed,
@@ -92,7 +92,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those that must be, 256 x 192",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "256 × 192"},
      .function = "transpose",
      .run = run_timed,
      .shape = {256, 192},
@@ -100,7 +100,7 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * 256 * 192,
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "bank conflicts, 256 x 192",
+    {.metric = {"bank conflicts", .shape = "256 × 192"},
      .function = "transpose",
      .run = run_timed,
      .shape = {256, 192},

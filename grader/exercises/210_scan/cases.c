@@ -14,7 +14,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 2^25 ints",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^25 ints"},
      .function = "exclusive_scan",
      .baseline = "baseline_copy_ints",
      .run = scan_random,
@@ -28,7 +28,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those that must be, 2^18 ints",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "2^18 ints"},
      .function = "exclusive_scan",
      .run = scan_random,
      .shape = {1 << 18},

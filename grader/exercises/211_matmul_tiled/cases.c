@@ -17,7 +17,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the coalesced kernel without tiles, 2048 x 2048 x 2048",
+    {.metric = {"speedup", .over = "the untiled kernel", .shape = "2048 × 2048 × 2048"},
      .function = "matmul_tiled",
      .baseline = "baseline_matmul_naive",
      .run = matmul_timed,
@@ -30,7 +30,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, times fewer than the kernel without tiles, 128 x 128 x 128",
+    {.metric = {"reduction in DRAM bytes", .over = "the untiled kernel",
+                .shape = "128 × 128 × 128"},
      .function = "matmul_tiled",
      .baseline = "baseline_matmul_naive",
      .run = matmul_timed,
@@ -38,7 +39,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 8.0},
-    {.metric = "bank conflicts a multiply-add of a warp, 128 x 128 x 128",
+    {.metric = {"bank conflicts", .per = "warp FMA", .shape = "128 × 128 × 128"},
      .function = "matmul_tiled",
      .run = matmul_timed,
      .shape = {128, 128, 128},

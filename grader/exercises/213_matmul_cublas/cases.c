@@ -165,7 +165,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the call of cuBLAS alone, 4096 x 4096 x 4096",
+    {.metric = {"FLOP rate", .relative_to = "the cuBLAS call alone", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_cublas",
      .baseline = "baseline_matmul_cublas",
      .run = run_timed,
@@ -174,7 +174,8 @@ static const speed_test speed[] = {
      .threshold = 0.95,
      .flop = 2.0 * 4096 * 4096 * 4096,
      .peer_share = 0.76},
-    {.metric = "times the call of cuBLAS alone, from an idle device, 512 x 512 x 512",
+    {.metric = {"FLOP rate", .relative_to = "the cuBLAS call alone",
+                .shape = "from an idle device, 512 × 512 × 512"},
      .function = "matmul_cublas",
      .baseline = "baseline_matmul_cublas",
      .run = run_timed,
@@ -188,7 +189,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "launches, 33 x 31 x 29",
+    {.metric = {"kernel launches", .shape = "33 × 31 × 29"},
      .function = "matmul_cublas",
      .run = run_timed,
      .shape = {33, 31, 29},

@@ -16,7 +16,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the coalesced kernel without tiles, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "the untiled kernel", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_registers",
      .baseline = "baseline_matmul_naive",
      .run = matmul_timed,
@@ -37,7 +37,7 @@ static double loads(const device_counts *c)
 }
 
 static const traffic_test traffic[] = {
-    {.metric = "loads a multiply-add of a warp, 128 x 128 x 128",
+    {.metric = {"loads", .per = "warp FMA", .shape = "128 × 128 × 128"},
      .function = "matmul_registers",
      .run = matmul_timed,
      .shape = {128, 128, 128},
@@ -45,7 +45,8 @@ static const traffic_test traffic[] = {
      .ideal = 128.0 * 128 * 128 / 32,
      .bound = AT_MOST,
      .wanted = 0.6},
-    {.metric = "bytes moved, times fewer than the kernel without tiles, 128 x 128 x 128",
+    {.metric = {"reduction in DRAM bytes", .over = "the untiled kernel",
+                .shape = "128 × 128 × 128"},
      .function = "matmul_registers",
      .baseline = "baseline_matmul_naive",
      .run = matmul_timed,
@@ -53,7 +54,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 25.0},
-    {.metric = "bank conflicts a multiply-add of a warp, 128 x 128 x 128",
+    {.metric = {"bank conflicts", .per = "warp FMA", .shape = "128 × 128 × 128"},
      .function = "matmul_registers",
      .run = matmul_timed,
      .shape = {128, 128, 128},

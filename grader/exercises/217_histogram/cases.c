@@ -73,7 +73,7 @@ static const grading_case cases[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "atomics on global memory, times fewer than one per value, 2^18 values",
+    {.metric = {"reduction in global atomics", .over = "one per value", .shape = "2^18 values"},
      .function = "histogram",
      .baseline = "baseline_atomic_per_value",
      .run = run_counted,
@@ -81,7 +81,7 @@ static const traffic_test traffic[] = {
      .count = atomics,
      .bound = AT_LEAST,
      .wanted = 8.0},
-    {.metric = "bytes moved, of those of the values, 2^18 values",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the values", .shape = "2^18 values"},
      .function = "histogram",
      .run = run_counted,
      .shape = {1 << 18, 256},

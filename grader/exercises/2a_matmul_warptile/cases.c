@@ -28,7 +28,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the kernel of 401, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "401", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_warptile",
      .baseline = "baseline_matmul_vectorized",
      .run = matmul_timed,
@@ -54,7 +54,7 @@ static double barriers(const device_counts *c)
 }
 
 static const traffic_test traffic[] = {
-    {.metric = "wavefronts of operands a multiply-add of a warp, 256 x 256 x 256",
+    {.metric = {"operand wavefronts", .per = "warp FMA", .shape = "256 × 256 × 256"},
      .function = "matmul_warptile",
      .run = matmul_timed,
      .shape = {256, 256, 256},
@@ -62,7 +62,7 @@ static const traffic_test traffic[] = {
      .ideal = 256.0 * 256 * 256 / 32,
      .bound = AT_MOST,
      .wanted = 0.15},
-    {.metric = "barriers a thousand multiply-adds of a warp, 256 x 256 x 256",
+    {.metric = {"barriers", .per = "1000 warp FMAs", .shape = "256 × 256 × 256"},
      .function = "matmul_warptile",
      .run = matmul_timed,
      .shape = {256, 256, 256},
@@ -70,7 +70,7 @@ static const traffic_test traffic[] = {
      .ideal = 256.0 * 256 * 256 / 32 / 1000,
      .bound = AT_MOST,
      .wanted = 2},
-    {.metric = "bank conflicts a multiply-add of a warp, 256 x 256 x 256",
+    {.metric = {"bank conflicts", .per = "warp FMA", .shape = "256 × 256 × 256"},
      .function = "matmul_warptile",
      .run = matmul_timed,
      .shape = {256, 256, 256},

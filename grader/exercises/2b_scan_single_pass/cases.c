@@ -22,7 +22,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 2^25 ints",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^25 ints"},
      .function = "exclusive_scan_single_pass",
      .baseline = "baseline_copy_ints",
      .run = scan_random,
@@ -36,7 +36,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes touched, of those that must be, 2^18 ints",
+    {.metric = {"bytes touched", .relative_to = MINIMUM, .shape = "2^18 ints"},
      .function = "exclusive_scan_single_pass",
      .run = scan_random,
      .shape = {1 << 18},

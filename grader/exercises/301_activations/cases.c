@@ -278,7 +278,7 @@ static void timed_gelu_backward(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "relu_forward: bytes per second, of those of a copy, 2^25 floats",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^25 floats"},
      .function = "relu_forward",
      .baseline = "baseline_copy",
      .run = timed_relu,
@@ -290,7 +290,7 @@ static const speed_test speed[] = {
      .bytes = 8.0 * (1L << 25),
      .peer_share = 0.87,
      .peer_bytes = 8.0 * (1L << 25)},
-    {.metric = "gelu_backward: bytes per second, of those of a copy, 2^24 floats",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^24 floats"},
      .function = "gelu_backward",
      .baseline = "baseline_copy_backward",
      .run = timed_gelu_backward,
@@ -306,7 +306,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "relu_forward: bytes moved, of those that must be, 2^16 floats",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "2^16 floats"},
      .function = "relu_forward",
      .run = timed_relu,
      .shape = {1L << 16},
@@ -314,7 +314,7 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * (1L << 16),
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "gelu_backward: bytes moved, of those that must be, 2^16 floats",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "2^16 floats"},
      .function = "gelu_backward",
      .run = timed_gelu_backward,
      .shape = {1L << 16},

@@ -139,7 +139,7 @@ static const grading_case cases[] = {
 
 /* No ceiling on bytes: reading alone can be faster than the copy that the ceiling is made of. */
 static const speed_test speed[] = {
-    {.metric = "bias_backward: times one thread a column, 65536 x 512",
+    {.metric = {"speedup", .over = "one thread per column", .shape = "65536 × 512"},
      .function = "bias_backward",
      .baseline = "baseline_bias_backward",
      .run = timed_backward,
@@ -148,7 +148,7 @@ static const speed_test speed[] = {
      .threshold = 5.0,
      .peer_share = 0.0048,
      .peer_bytes = 4.0 * 65536 * 512},
-    {.metric = "bias_backward: of the speed of a frozen read, 65536 x 512",
+    {.metric = {"bandwidth", .relative_to = "plain read", .shape = "65536 × 512"},
      .function = "bias_backward",
      .baseline = "baseline_read",
      .run = timed_backward,
@@ -161,7 +161,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bias_backward: bytes moved, of those that must be, 4096 x 256",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "4096 × 256"},
      .function = "bias_backward",
      .run = timed_backward,
      .shape = {4096, 256},
@@ -169,7 +169,10 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * (4096 * 256 + 256),
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "bias_backward: instructions a warp, times fewer than one thread a column, 4096 x 256",
+    {.metric = {"reduction in instructions",
+                .per = "warp",
+                .over = "one thread per column",
+                .shape = "4096 × 256"},
      .function = "bias_backward",
      .baseline = "baseline_bias_backward",
      .run = timed_backward,
@@ -177,8 +180,10 @@ static const traffic_test traffic[] = {
      .count = instructions_per_warp,
      .bound = AT_LEAST,
      .wanted = 5.0},
-    {.metric =
-         "bias_backward: instructions a warp, times fewer than one thread a column, 16384 x 64",
+    {.metric = {"reduction in instructions",
+                .per = "warp",
+                .over = "one thread per column",
+                .shape = "16384 × 64"},
      .function = "bias_backward",
      .baseline = "baseline_bias_backward",
      .run = timed_backward,

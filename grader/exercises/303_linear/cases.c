@@ -254,7 +254,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times linear_forward without tiles, batch 2048, 1024 to 1024",
+    {.metric = {"speedup", .over = "the untiled kernel", .shape = "batch 2048, 1024 → 1024"},
      .function = "linear_forward",
      .baseline = "baseline_linear_forward",
      .run = run_forward_timed,
@@ -263,7 +263,8 @@ static const speed_test speed[] = {
      .threshold = 3.0,
      .flop = 2.0 * 2048 * 1024 * 1024,
      .peer_share = 0.0073},
-    {.metric = "times linear_backward without tiles, a million weights: batch 2048, 1024 to 1024",
+    {.metric = {"speedup", .over = "the untiled kernels",
+                .shape = "batch 2048, 1024 → 1024 (a million weights)"},
      .function = "linear_backward",
      .baseline = "baseline_linear_backward",
      .run = run_backward_timed,
@@ -276,7 +277,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, times fewer than linear_forward without tiles, batch 128, 128 to 128",
+    {.metric = {"reduction in DRAM bytes", .over = "the untiled kernel",
+                .shape = "batch 128, 128 → 128"},
      .function = "linear_forward",
      .baseline = "baseline_linear_forward",
      .run = run_forward_timed,
@@ -284,7 +286,8 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 20.0},
-    {.metric = "bytes moved, times fewer than linear_backward without tiles, batch 128, 128 to 128",
+    {.metric = {"reduction in DRAM bytes", .over = "the untiled kernels",
+                .shape = "batch 128, 128 → 128"},
      .function = "linear_backward",
      .baseline = "baseline_linear_backward",
      .run = run_backward_timed,
@@ -292,7 +295,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 6.0},
-    {.metric = "bank conflicts a multiply-add of a warp, batch 128, 128 to 128",
+    {.metric = {"bank conflicts", .per = "warp FMA", .shape = "batch 128, 128 → 128"},
      .function = "linear_forward",
      .run = run_forward_timed,
      .shape = {128, 128, 128},
@@ -300,7 +303,7 @@ static const traffic_test traffic[] = {
      .ideal = 128.0 * 128 * 128 / 32,
      .bound = AT_MOST,
      .wanted = 0.2},
-    {.metric = "kernels launched by linear_backward, batch 64, 48 to 40",
+    {.metric = {"kernel launches", .shape = "batch 64, 48 → 40"},
      .function = "linear_backward",
      .run = run_backward_timed,
      .shape = {64, 48, 40},

@@ -240,7 +240,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times a thread per row, 8192 rows of 2048",
+    {.metric = {"speedup", .over = "one thread per row", .shape = "8192 rows of 2048"},
      .function = "softmax_forward",
      .baseline = "baseline_softmax_forward",
      .run = run_timed,
@@ -254,7 +254,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, times fewer than a thread per row, 256 rows of 512",
+    {.metric = {"reduction in DRAM bytes", .over = "one thread per row",
+                .shape = "256 rows of 512"},
      .function = "softmax_forward",
      .baseline = "baseline_softmax_forward",
      .run = run_timed,

@@ -14,7 +14,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the kernel with filters fastest, 8x64x56x56 by 64 of 3x3",
+    {.metric = {"speedup", .over = "the kernel with filters fastest",
+                .shape = "8 × 64 × 56 × 56, 64 filters of 3 × 3"},
      .function = "conv2d_forward",
      .baseline = "baseline_conv2d_filters_fastest",
      .run = conv_forward_timed,
@@ -28,14 +29,15 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "sectors a request, 1x8x16x32 by 32 of 3x3",
+    {.metric = {"sectors", .per = "request", .shape = "1 × 8 × 16 × 32, 32 filters of 3 × 3"},
      .function = "conv2d_forward",
      .run = conv_forward_timed,
      .shape = {1, 8, 16, 32, 32, 3, 3, 1, 1},
      .count = sectors_per_request,
      .bound = AT_MOST,
      .wanted = 4.5},
-    {.metric = "bytes moved, times fewer than with filters fastest, 1x8x16x32 by 32 of 3x3",
+    {.metric = {"reduction in DRAM bytes", .over = "the kernel with filters fastest",
+                .shape = "1 × 8 × 16 × 32, 32 filters of 3 × 3"},
      .function = "conv2d_forward",
      .baseline = "baseline_conv2d_filters_fastest",
      .run = conv_forward_timed,

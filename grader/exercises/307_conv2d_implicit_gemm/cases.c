@@ -25,7 +25,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times a thread per output, 16x128x28x28 by 128 of 3x3",
+    {.metric = {"speedup", .over = "one thread per output",
+                .shape = "16 × 128 × 28 × 28, 128 filters of 3 × 3"},
      .function = "conv2d_implicit_gemm",
      .baseline = "baseline_conv2d_direct",
      .run = conv_forward_timed,
@@ -39,7 +40,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, times fewer than a thread per output, 2x16x16x16 by 64 of 3x3",
+    {.metric = {"reduction in DRAM bytes", .over = "one thread per output",
+                .shape = "2 × 16 × 16 × 16, 64 filters of 3 × 3"},
      .function = "conv2d_implicit_gemm",
      .baseline = "baseline_conv2d_direct",
      .run = conv_forward_timed,
@@ -47,7 +49,8 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 10.0},
-    {.metric = "bank conflicts a multiply-add of a warp, 2x16x16x16 by 64 of 3x3",
+    {.metric = {"bank conflicts", .per = "warp FMA",
+                .shape = "2 × 16 × 16 × 16, 64 filters of 3 × 3"},
      .function = "conv2d_implicit_gemm",
      .run = conv_forward_timed,
      .shape = {2, 16, 16, 16, 64, 3, 3, 1, 1},

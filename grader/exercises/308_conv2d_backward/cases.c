@@ -311,7 +311,8 @@ static void run_timed(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "grad_w: times the kernel with atomics, 8x32x28x28 by 32 of 3x3",
+    {.metric = {"speedup", .over = "the kernel with atomics",
+                .shape = "grad_w of 8 × 32 × 28 × 28, 32 filters of 3 × 3"},
      .function = "conv2d_backward",
      .baseline = "baseline_conv2d_backward_atomics",
      .run = run_timed,
@@ -325,14 +326,16 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "grad_w: atomics a block, 2x8x16x16 by 8 of 3x3",
+    {.metric = {"atomics", .per = "block",
+                .shape = "grad_w of 2 × 8 × 16 × 16, 8 filters of 3 × 3"},
      .function = "conv2d_backward",
      .run = run_timed,
      .shape = {2, 8, 16, 16, 8, 3, 3, 1, 1},
      .count = atomics_per_block,
      .bound = AT_MOST,
      .wanted = 0.0},
-    {.metric = "grad_w: bytes moved, times fewer than with atomics, 2x8x16x16 by 8 of 3x3",
+    {.metric = {"reduction in DRAM bytes", .over = "the kernel with atomics",
+                .shape = "grad_w of 2 × 8 × 16 × 16, 8 filters of 3 × 3"},
      .function = "conv2d_backward",
      .baseline = "baseline_conv2d_backward_atomics",
      .run = run_timed,

@@ -579,7 +579,7 @@ static void timed_forward(const char *function, const long *shape)
 #define LARGE (32.0 * 64 * 112 * 112)
 
 static const speed_test speed[] = {
-    {.metric = "batchnorm_infer: bytes per second, of those of a copy, 32x64x112x112",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "32 × 64 × 112 × 112"},
      .function = "batchnorm_infer",
      .baseline = "baseline_batchnorm_copy",
      .run = timed_infer,
@@ -589,7 +589,7 @@ static const speed_test speed[] = {
      .bytes = 8 * LARGE,
      .peer_share = 0.85,
      .peer_bytes = 8 * LARGE},
-    {.metric = "batchnorm_forward: times a thread a channel, 16x64x28x28",
+    {.metric = {"speedup", .over = "one thread per channel", .shape = "16 × 64 × 28 × 28"},
      .function = "batchnorm_forward",
      .baseline = "baseline_batchnorm_by_thread",
      .run = timed_forward,
@@ -603,7 +603,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "batchnorm_infer: bytes moved, of those that must be, 4x16x32x32",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "4 × 16 × 32 × 32"},
      .function = "batchnorm_infer",
      .run = timed_infer,
      .shape = {4, 16, 32, 32},
@@ -611,8 +611,8 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * 4 * 16 * 32 * 32,
      .bound = AT_MOST,
      .wanted = 1.4},
-    {.metric =
-         "batchnorm_forward: instructions a warp, times fewer than a thread a channel, 4x32x16x16",
+    {.metric = {"reduction in instructions", .per = "warp", .over = "one thread per channel",
+                .shape = "4 × 32 × 16 × 16"},
      .function = "batchnorm_forward",
      .baseline = "baseline_batchnorm_by_thread",
      .run = timed_forward,

@@ -405,7 +405,7 @@ static void timed_forward(const char *function, const long *shape)
 #define OUT (16.0 * 64 * 56 * 56)
 
 static const speed_test speed[] = {
-    {.metric = "maxpool2d_forward: bytes per second, of those of a copy, 16x64x112x112",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "16 × 64 × 112 × 112"},
      .function = "maxpool2d_forward",
      .baseline = "baseline_copy_forward",
      .run = timed_forward,
@@ -418,7 +418,7 @@ static const speed_test speed[] = {
      .bytes = 4 * IN + 8 * OUT,
      .peer_share = 0.54,
      .peer_bytes = 16 * OUT},
-    {.metric = "maxpool2d_backward: bytes per second, of those of a copy, 16x64x112x112",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "16 × 64 × 112 × 112"},
      .function = "maxpool2d_backward",
      .baseline = "baseline_copy_backward",
      .run = backward,
@@ -435,7 +435,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "maxpool2d_forward: bytes moved, times fewer than a thread a plane, 2x32x32x32",
+    {.metric = {"reduction in DRAM bytes", .over = "one thread per plane",
+                .shape = "2 × 32 × 32 × 32"},
      .function = "maxpool2d_forward",
      .baseline = "baseline_maxpool2d_by_plane",
      .run = timed_forward,
@@ -443,7 +444,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 3.0},
-    {.metric = "maxpool2d_backward: atomics a block, 2x32x32x32",
+    {.metric = {"atomics", .per = "block", .shape = "2 × 32 × 32 × 32"},
      .function = "maxpool2d_backward",
      .run = backward,
      .shape = {2, 32, 32, 32, 3, 2, 1},

@@ -325,7 +325,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "layernorm_forward: times a thread per row, 8192 x 2048",
+    {.metric = {"speedup", .over = "one thread per row", .shape = "8192 × 2048"},
      .function = "layernorm_forward",
      .baseline = "baseline_layernorm_forward",
      .run = run_timed_forward,
@@ -335,7 +335,7 @@ static const speed_test speed[] = {
      .bytes = 8.0 * 8192 * 2048,
      .peer_share = 0.02,
      .peer_bytes = 8.0 * 8192 * 2048},
-    {.metric = "layernorm_backward: times a thread per row and per column, 16384 x 512",
+    {.metric = {"speedup", .over = "one thread per row and per column", .shape = "16384 × 512"},
      .function = "layernorm_backward",
      .baseline = "baseline_layernorm_backward",
      .run = run_timed_backward,
@@ -349,7 +349,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "layernorm_forward: bytes moved, of those that must be, 64 x 512",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "64 × 512"},
      .function = "layernorm_forward",
      .run = run_timed_forward,
      .shape = {64, 512},
@@ -357,7 +357,7 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * 64 * 512,
      .bound = AT_MOST,
      .wanted = 3.3},
-    {.metric = "layernorm_backward: bytes moved, of those that must be, 256 x 128",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "256 × 128"},
      .function = "layernorm_backward",
      .run = run_timed_backward,
      .shape = {256, 128},
@@ -365,8 +365,8 @@ static const traffic_test traffic[] = {
      .ideal = 12.0 * 256 * 128,
      .bound = AT_MOST,
      .wanted = 4.0},
-    {.metric = "layernorm_backward: instructions a warp, times fewer than a thread per row and per "
-               "column, 2048 x 64",
+    {.metric = {"reduction in instructions", .per = "warp",
+                .over = "one thread per row and per column", .shape = "2048 × 64"},
      .function = "layernorm_backward",
      .baseline = "baseline_layernorm_backward",
      .run = run_timed_backward,

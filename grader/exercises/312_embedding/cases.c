@@ -400,14 +400,15 @@ static const grading_case cases[] = {
 
 /* Of a table: 4,096 rows, so that the reference does not take longer than the call. */
 static const speed_test speed[] = {
-    {.metric = "embedding_backward: times an atomic per element, all tokens equal, 32 x 1024 x 768",
+    {.metric = {"speedup", .over = "one atomic per element",
+                .shape = "all tokens equal, 32 × 1024 × 768"},
      .function = "embedding_backward",
      .baseline = "baseline_embedding_backward",
      .run = run_timed_backward,
      .shape = {32, 1024, 768, 4096, ONE_TOKEN},
      .where = ON_GPU,
      .threshold = 4.0},
-    {.metric = "dropout_forward: bytes per second, of those of a copy, 2^24 floats",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^24 floats"},
      .function = "dropout_forward",
      .baseline = "baseline_copy",
      .run = run_timed_dropout,
@@ -432,7 +433,7 @@ static double atomics_and_one(const device_counts *c)
 }
 
 static const traffic_test traffic[] = {
-    {.metric = "embedding_forward: bytes moved, of those that must be, 512 x 128",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "512 × 128"},
      .function = "embedding_forward",
      .run = run_counted_forward,
      .shape = {1, TEXT_ROWS, TEXT_DIM, 64},
@@ -440,7 +441,8 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * TEXT_ROWS * (3 * TEXT_DIM + 1),
      .bound = AT_MOST,
      .wanted = 1.5},
-    {.metric = "embedding_backward: atomics, times fewer than one per element, all tokens equal",
+    {.metric = {"reduction in atomics", .over = "one per element",
+                .shape = "all tokens equal, 512 × 128"},
      .function = "embedding_backward",
      .baseline = "baseline_embedding_backward",
      .run = run_timed_backward,
@@ -449,7 +451,8 @@ static const traffic_test traffic[] = {
      .count = atomics_and_one,
      .bound = AT_LEAST,
      .wanted = 16.0},
-    {.metric = "embedding_backward: atomics, times fewer than one per element, eight tokens",
+    {.metric = {"reduction in atomics", .over = "one per element",
+                .shape = "eight tokens, 512 × 128"},
      .function = "embedding_backward",
      .baseline = "baseline_embedding_backward",
      .run = run_timed_backward,
@@ -458,7 +461,8 @@ static const traffic_test traffic[] = {
      .count = atomics_and_one,
      .bound = AT_LEAST,
      .wanted = 3.0},
-    {.metric = "dropout_forward: instructions, times fewer than a Philox per element, 2^14",
+    {.metric = {"reduction in instructions", .over = "one Philox call per element",
+                .shape = "2^14 floats"},
      .function = "dropout_forward",
      .baseline = "baseline_dropout",
      .run = run_timed_dropout,

@@ -442,7 +442,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "attention_naive: times a thread per query, 1x48x1024x64",
+    {.metric = {"speedup", .over = "one thread per query", .shape = "1 × 48 × 1024 × 64"},
      .function = "attention_naive",
      .baseline = "baseline_attention",
      .run = run_timed_forward,
@@ -451,7 +451,7 @@ static const speed_test speed[] = {
      .where = ON_GPU,
      .threshold = 10.0,
      .flop = 2.0 * 48 * 1024 * 1024 * 64},
-    {.metric = "attention_naive_backward: times a thread per query, 1x48x1024x64",
+    {.metric = {"speedup", .over = "one thread per query", .shape = "1 × 48 × 1024 × 64"},
      .function = "attention_naive_backward",
      .baseline = "baseline_attention_backward",
      .run = run_timed_backward,
@@ -464,7 +464,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "attention_naive: bytes moved, times fewer than a thread per query, 1x2x128x64",
+    {.metric = {"reduction in DRAM bytes", .over = "one thread per query",
+                .shape = "1 × 2 × 128 × 64"},
      .function = "attention_naive",
      .baseline = "baseline_attention",
      .run = run_timed_forward,
@@ -473,8 +474,8 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 40.0},
-    {.metric = "attention_naive_backward: bytes moved, times fewer than a thread per query, "
-               "1x2x96x64",
+    {.metric = {"reduction in DRAM bytes", .over = "one thread per query",
+                .shape = "1 × 2 × 96 × 64"},
      .function = "attention_naive_backward",
      .baseline = "baseline_attention_backward",
      .run = run_timed_backward,

@@ -582,7 +582,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the bandwidth of a copy on the device, 2^24 parameters",
+    {.metric = {"bandwidth", .relative_to = "device copy", .shape = "2^24 parameters"},
      .function = "adam_update",
      .baseline = "baseline_adam_update",
      .run = run_timed,
@@ -598,7 +598,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those that must be, 2^16 parameters",
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "2^16 parameters"},
      .function = "adam_update",
      .run = run_timed,
      .shape = {1 << 16},
@@ -606,14 +606,15 @@ static const traffic_test traffic[] = {
      .ideal = (double)BYTES_MOVED * (1 << 16),
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "adam_update_groups: launches for 40 groups",
+    {.metric = {"kernel launches", .shape = "40 groups"},
      .function = "adam_update_groups",
      .run = run_counted_groups,
      .shape = {40, 100},
      .count = kernel_launches,
      .bound = AT_MOST,
      .wanted = 2},
-    {.metric = "global_norm_clip: bytes moved, of those of a gradient that is not clipped, 2^16",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the gradient",
+                .shape = "2^16 floats, not clipped"},
      .function = "global_norm_clip",
      .run = run_counted_clip,
      .shape = {1 << 16, 1001},

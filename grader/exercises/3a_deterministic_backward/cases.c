@@ -109,7 +109,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "of the speed of atomics on sorted stretches, 32 x 1024 x 768 of 4096 tokens",
+    {.metric = {"throughput", .relative_to = "atomics on sorted runs",
+                .shape = "32 × 1024 × 768, 4096 tokens"},
      .function = function,
      .baseline = "baseline_embedding_backward",
      .run = run_timed,
@@ -120,7 +121,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those of grad_y, 512 tokens, 128 columns",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of grad_y", .shape = "512 tokens, 128 columns"},
      .function = function,
      .run = run_timed,
      .shape = {1, 512, 128, 8},

@@ -18,7 +18,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times the kernel of 214, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "214", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_vectorized",
      .baseline = "baseline_matmul_registers",
      .run = matmul_timed,
@@ -38,7 +38,7 @@ static double requests(const device_counts *c)
 }
 
 static const traffic_test traffic[] = {
-    {.metric = "loads and stores a multiply-add of a warp, 128 x 128 x 128",
+    {.metric = {"loads and stores", .per = "warp FMA", .shape = "128 × 128 × 128"},
      .function = "matmul_vectorized",
      .run = matmul_timed,
      .shape = {128, 128, 128},
@@ -46,7 +46,7 @@ static const traffic_test traffic[] = {
      .ideal = 128.0 * 128 * 128 / 32,
      .bound = AT_MOST,
      .wanted = 0.2},
-    {.metric = "bank conflicts a multiply-add of a warp, 128 x 128 x 128",
+    {.metric = {"bank conflicts", .per = "warp FMA", .shape = "128 × 128 × 128"},
      .function = "matmul_vectorized",
      .run = matmul_timed,
      .shape = {128, 128, 128},

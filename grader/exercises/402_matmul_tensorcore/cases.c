@@ -49,7 +49,8 @@ static const grading_case cases[] = {
 
 /* The baseline's rate is known by the bytes of the three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times tensor cores fed from global memory, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "tensor cores fed from global memory",
+                .shape = "4096 × 4096 × 4096"},
      .function = "matmul_tensorcore",
      .baseline = "baseline_matmul_wmma",
      .run = half_timed,
@@ -64,7 +65,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of products of 16 x 16 x 16, 128 x 128 x 128",
+    {.metric = {"tensor instructions", .per = "16 × 16 × 16 product", .shape = "128 × 128 × 128"},
      .function = "matmul_tensorcore",
      .run = half_timed,
      .shape = {128, 128, 128},
@@ -72,7 +73,8 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * 8 * 8,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "bytes moved, times fewer than from global memory, 128 x 128 x 128",
+    {.metric = {"reduction in DRAM bytes", .over = "tensor cores fed from global memory",
+                .shape = "128 × 128 × 128"},
      .function = "matmul_tensorcore",
      .baseline = "baseline_matmul_wmma",
      .run = half_timed,
@@ -80,7 +82,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 4.5},
-    {.metric = "bank conflicts a product of 16 x 16 x 16, 128 x 128 x 128",
+    {.metric = {"bank conflicts", .per = "16 × 16 × 16 product", .shape = "128 × 128 × 128"},
      .function = "matmul_tensorcore",
      .run = half_timed,
      .shape = {128, 128, 128},

@@ -228,22 +228,22 @@ static void run_timed(const char *function, const long *shape)
     call_and_check(function, x, shape[0], shape[1], 0);
 }
 
-#define SPEED(which, r, c, words, of, share, at_least)                                             \
+#define SPEED(which, r, c, of, share, at_least, ...)                                               \
     {                                                                                              \
-        .metric = which "_rows: " words ", " #r " x " #c, .function = which "_rows",               \
+        .metric = {__VA_ARGS__, .shape = #r " × " #c}, .function = which "_rows",                  \
         .baseline = "baseline_" which of, .run = run_timed, .shape = {r, c}, .where = ON_GPU,      \
         .threshold = at_least, .bytes = 8.0 * r * c, .peer_share = share,                          \
         .peer_bytes = 8.0 * r * c                                                                  \
     }
-#define TIMES_THREE_PASSES(which, r, c, at_least)                                                  \
-    SPEED(which, r, c, "times three passes", "_rows", 0.2, at_least)
+#define OVER_THREE_PASSES(which, r, c, at_least)                                                   \
+    SPEED(which, r, c, "_rows", 0.2, at_least, "speedup", .over = "three passes")
 /* The share is that of 203's copy. */
 #define OF_A_COPY(which, r, c, at_least)                                                           \
-    SPEED(which, r, c, "of the speed of a copy", "_copy", 0.88, at_least)
+    SPEED(which, r, c, "_copy", 0.88, at_least, "bandwidth", .relative_to = "device copy")
 
 static const speed_test speed[] = {
-    TIMES_THREE_PASSES("softmax", 512, 65536, 1.9),
-    TIMES_THREE_PASSES("rmsnorm", 65536, 256, 2.2),
+    OVER_THREE_PASSES("softmax", 512, 65536, 1.9),
+    OVER_THREE_PASSES("rmsnorm", 65536, 256, 2.2),
     OF_A_COPY("softmax", 16384, 4096, 0.8),
     OF_A_COPY("layernorm", 8192, 4096, 0.8),
     {0},
@@ -251,7 +251,7 @@ static const speed_test speed[] = {
 
 #define TRAFFIC(which, r, c, at_most)                                                              \
     {                                                                                              \
-        .metric = which "_rows: bytes moved, of those that must be, " #r " x " #c,                 \
+        .metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = #r " × " #c},                    \
         .function = which "_rows", .run = run_timed, .shape = {r, c}, .count = moved_bytes,        \
         .ideal = 8.0 * r * c, .bound = AT_MOST, .wanted = at_most                                  \
     }

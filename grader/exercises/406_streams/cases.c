@@ -197,7 +197,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times copy, kernel, copy, 2^25 floats, 16 chunks, 3 streams",
+    {.metric = {"speedup", .over = "copying, computing and copying back in turn",
+                .shape = "2^25 floats, 16 chunks, 3 streams"},
      .function = "pipeline",
      .baseline = "baseline_pipeline",
      .run = run_large,
@@ -220,14 +221,15 @@ static double copies_a_step(const device_counts *c)
 }
 
 static const traffic_test traffic[] = {
-    {.metric = "copies a step, 8 chunks, 3 streams",
+    {.metric = {"copies", .per = "step", .shape = "8 chunks, 3 streams"},
      .function = "pipeline",
      .run = run_large,
      .shape = {CHUNKS * 4096, 10, CHUNKS, 3, 1},
      .count = copies_a_step,
      .bound = AT_LEAST,
      .wanted = 1.45},
-    {.metric = "device memory, of two chunks a stream, 8 chunks, 3 streams",
+    {.metric = {"bytes allocated", .relative_to = "two chunks per stream",
+                .shape = "8 chunks, 3 streams"},
      .function = "pipeline",
      .run = run_large,
      .shape = {CHUNKS * 4096, 10, CHUNKS, 3, 1},
@@ -235,7 +237,7 @@ static const traffic_test traffic[] = {
      .ideal = 2.0 * 3 * 4096 * 4,
      .bound = AT_MOST,
      .wanted = 1.01},
-    {.metric = "operations of kernels, of those asked for, 8 chunks, 3 streams",
+    {.metric = {"operations", .relative_to = "those asked for", .shape = "8 chunks, 3 streams"},
      .function = "pipeline",
      .run = run_large,
      .shape = {CHUNKS * 4096, 10, CHUNKS, 3, 1},

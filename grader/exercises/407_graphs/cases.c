@@ -422,7 +422,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times plain launches, 40 rounds of 1000 floats",
+    {.metric = {"speedup", .over = "plain launches", .shape = "40 rounds of 1000 floats"},
      .function = "step_graph_run",
      .baseline = "baseline_step_launch",
      .run = run_timed,
@@ -437,14 +437,14 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "host launches, 40 rounds of 1000 floats",
+    {.metric = {"host launches", .shape = "40 rounds of 1000 floats"},
      .function = "step_graph_run",
      .run = run_timed,
      .shape = {1000, 40},
      .count = host_launches,
      .bound = AT_MOST,
      .wanted = 3},
-    {.metric = "launches, of 40 that must be",
+    {.metric = {"kernel launches", .relative_to = MINIMUM, .shape = "40 rounds of 1000 floats"},
      .function = "step_graph_run",
      .run = run_timed,
      .shape = {1000, 40},
@@ -452,7 +452,7 @@ static const traffic_test traffic[] = {
      .ideal = 40,
      .bound = AT_LEAST,
      .wanted = 1},
-    {.metric = "waves of blocks, batch 520, 24 to 520",
+    {.metric = {"waves of blocks", .shape = "batch 520, 24 → 520"},
      .function = "linear_forward_persistent",
      .run = run_counted_layer,
      .shape = {520, 24, 520},

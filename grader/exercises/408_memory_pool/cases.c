@@ -593,7 +593,7 @@ static void run_counted(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "times cudaMalloc and cudaFree, 2000 pairs of 1 to 8 MB",
+    {.metric = {"speedup", .over = "cudaMalloc and cudaFree", .shape = "2000 pairs of 1 to 8 MB"},
      .function = "pool_alloc",
      .baseline = "baseline_pool_drive",
      .run = run_timed,
@@ -605,7 +605,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes allocated of the device, of the peak in use, four training steps",
+    {.metric = {"bytes allocated", .relative_to = "peak in use", .shape = "four training steps"},
      .function = "pool_alloc",
      .run = run_counted,
      .shape = {4},

@@ -238,7 +238,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times three kernels with all scores in memory, causal 1x32x4096x64",
+    {.metric = {"speedup", .over = "three kernels with all scores in memory",
+                .shape = "causal 1 × 32 × 4096 × 64"},
      .function = "attention_flash",
      .baseline = "baseline_attention",
      .run = run_timed,
@@ -253,7 +254,8 @@ static const speed_test speed[] = {
 #define ARRAYS(rows, dim) (4.0 * (rows) * (4 * (dim) + 1)) /* bytes of q, k, v, out and lse */
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes of memory touched, of those of the arrays, causal 1x1x1024x32",
+    {.metric = {"bytes touched", .relative_to = "bytes of the arrays",
+                .shape = "causal 1 × 1 × 1024 × 32"},
      .function = "attention_flash",
      .run = run_timed,
      .shape = {1, 1, 1024, 32, 1},
@@ -261,7 +263,7 @@ static const traffic_test traffic[] = {
      .ideal = ARRAYS(1024, 32),
      .bound = AT_MOST,
      .wanted = 1.2},
-    {.metric = "operations, of those of two products, 1x1x256x64",
+    {.metric = {"operations", .relative_to = "those of two products", .shape = "1 × 1 × 256 × 64"},
      .function = "attention_flash",
      .run = run_timed,
      .shape = {1, 1, 256, 64, 0},
@@ -269,7 +271,8 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * 256 * 256 * 64,
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "operations, of those of two halves of products, causal 1x1x1024x64",
+    {.metric = {"operations", .relative_to = "those of two half products",
+                .shape = "causal 1 × 1 × 1024 × 64"},
      .function = "attention_flash",
      .run = run_timed,
      .shape = {1, 1, 1024, 64, 1},
@@ -277,7 +280,7 @@ static const traffic_test traffic[] = {
      .ideal = 2.0 * 1024 * 1024 * 64,
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "bytes moved, of those of the arrays, 1x1x512x64",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the arrays", .shape = "1 × 1 × 512 × 64"},
      .function = "attention_flash",
      .run = run_timed,
      .shape = {1, 1, 512, 64, 0},
@@ -285,7 +288,7 @@ static const traffic_test traffic[] = {
      .ideal = ARRAYS(512, 64),
      .bound = AT_MOST,
      .wanted = 6.0},
-    {.metric = "requests to shared memory a multiply-add of a warp, 1x1x256x64",
+    {.metric = {"shared-memory requests", .per = "warp FMA", .shape = "1 × 1 × 256 × 64"},
      .function = "attention_flash",
      .run = run_timed,
      .shape = {1, 1, 256, 64, 0},

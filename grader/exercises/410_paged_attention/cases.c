@@ -493,7 +493,8 @@ static void run_timed(const char *function, const long *shape)
 #define CACHE_BYTES(sequences, heads, dim, tokens) (4.0 * (sequences) * (heads) * (dim) * (tokens))
 
 static const speed_test speed[] = {
-    {.metric = "of the speed of reading the cache, 8 x (32/8) x 8192 x 128",
+    {.metric = {"bandwidth", .relative_to = "plain read of the cache",
+                .shape = "8 × (32/8) × 8192 × 128"},
      .function = PAGED,
      .baseline = "baseline_paged_read",
      .run = run_timed,
@@ -504,7 +505,7 @@ static const speed_test speed[] = {
      .bytes = CACHE_BYTES(8, 8, 128, 8192),
      .peer_share = 0.8,
      .peer_bytes = CACHE_BYTES(8, 8, 128, 8192)},
-    {.metric = "times a block per query head, 2 x (32/8) x 16384 x 128",
+    {.metric = {"speedup", .over = "one block per query head", .shape = "2 × (32/8) × 16384 × 128"},
      .function = PAGED,
      .baseline = "baseline_paged_heads",
      .run = run_timed,
@@ -517,7 +518,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of the cache that is valid, 2 x (8/2) x 1008 x 128",
+    {.metric = {"DRAM bytes", .relative_to = "valid bytes of the cache",
+                .shape = "2 × (8/2) × 1008 × 128"},
      .function = PAGED,
      .run = run_timed,
      .shape = {2, 4, 2, 128, 16, 63, FULL},
@@ -525,7 +527,8 @@ static const traffic_test traffic[] = {
      .ideal = CACHE_BYTES(2, 2, 128, 1008),
      .bound = AT_MOST,
      .wanted = 1.1},
-    {.metric = "bytes moved, of one head of the cache, 2 x (8/1) x 1000 x 128",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of one head of the cache",
+                .shape = "2 × (8/1) × 1000 × 128"},
      .function = CONTIGUOUS,
      .run = run_timed,
      .shape = {2, 8, 1, 128, 1000, 1, FULL},
@@ -533,8 +536,8 @@ static const traffic_test traffic[] = {
      .ideal = CACHE_BYTES(2, 1, 128, 1000),
      .bound = AT_MOST,
      .wanted = 1.12},
-    {.metric = "instructions of the longest warp, times fewer than a block per head, 1 x (4/1) x "
-               "4096 x 64",
+    {.metric = {"reduction in instructions of the longest warp", .over = "one block per query head",
+                .shape = "1 × (4/1) × 4096 × 64"},
      .function = PAGED,
      .baseline = "baseline_paged_heads",
      .run = run_timed,

@@ -439,7 +439,8 @@ static void run_timed(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "times a warp per token, 16384 tokens, 64 experts, top 2, d 1024",
+    {.metric = {"speedup", .over = "one warp per token",
+                .shape = "16384 tokens, 64 experts, top 2, d 1024"},
      .function = "moe_router",
      .baseline = "baseline_moe_router",
      .run = run_timed,
@@ -453,7 +454,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those of input, weights and results, 192 tokens, 64 experts, d 256",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of input, weights and results",
+                .shape = "192 tokens, 64 experts, d 256"},
      .function = "moe_router",
      .run = run_timed,
      .shape = {192, 64, 2, 256},
@@ -461,7 +463,7 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * (192 * 256 + 64 * 256 + 192 * (64 + 4)),
      .bound = AT_MOST,
      .wanted = 4.0},
-    {.metric = "kernel launches of moe_router, 192 tokens, 64 experts, d 256",
+    {.metric = {"kernel launches", .shape = "192 tokens, 64 experts, d 256"},
      .function = "moe_router",
      .run = run_timed,
      .shape = {192, 64, 2, 256},

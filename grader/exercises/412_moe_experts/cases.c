@@ -257,7 +257,8 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times two launches per expert, 64 experts of 16 tokens, 256 -> 512",
+    {.metric = {"speedup", .over = "two launches per expert",
+                .shape = "64 experts of 16 tokens, 256 → 512"},
      .function = "moe_experts_compute",
      .baseline = "baseline_moe_experts",
      .run = call_and_check,
@@ -267,7 +268,8 @@ static const speed_test speed[] = {
      .flop = 4.0 * 512 * 2 * 256 * 512,
      .precision = IN_HALF,
      .peer_share = 0.0011},
-    {.metric = "times two launches per expert, 16384 tokens, 64 experts, 1024 -> 2048",
+    {.metric = {"speedup", .over = "two launches per expert",
+                .shape = "16384 tokens, 64 experts, 1024 → 2048"},
      .function = "moe_experts_compute",
      .baseline = "baseline_moe_experts",
      .run = call_and_check,
@@ -281,14 +283,15 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "kernel launches, 12 experts",
+    {.metric = {"kernel launches", .shape = "12 experts"},
      .function = "moe_experts_compute",
      .run = call_and_check,
      .shape = {40, 12, 2, 16, 16},
      .count = kernel_launches,
      .bound = AT_MOST,
      .wanted = 2.0},
-    {.metric = "tensor instructions, of products of 16 x 16 x 16, 128 tokens, 64 -> 128",
+    {.metric = {"tensor instructions", .per = "16 × 16 × 16 product",
+                .shape = "128 tokens, 64 → 128"},
      .function = "moe_experts_compute",
      .run = call_and_check,
      .shape = {128, 1, 1, 64, 128},
@@ -296,7 +299,8 @@ static const traffic_test traffic[] = {
      .ideal = 2.0 * 8 * 4 * 8,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "bytes moved, of the experts' weights, 32 tokens, 4 experts, 64 -> 128",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the expert weights",
+                .shape = "32 tokens, 4 experts, 64 → 128"},
      .function = "moe_experts_compute",
      .run = call_and_check,
      .shape = {32, 4, 1, 64, 128, BALANCED},

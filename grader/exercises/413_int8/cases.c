@@ -458,7 +458,7 @@ static const grading_case cases[] = {
 
 /* The baseline's rate is known by the bytes of its three matrices, as in 4a. */
 static const speed_test speed[] = {
-    {.metric = "gemm: times the kernel of 402 on bf16, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "402 on bf16", .shape = "4096 × 4096 × 4096"},
      .function = "gemm_s8s8s32",
      .baseline = "baseline_matmul_tensorcore",
      .run = multiply_and_check,
@@ -473,7 +473,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "gemm: tensor instructions, of products of 16 x 8 x 32, 128 x 128 x 128",
+    {.metric = {"tensor instructions", .per = "16 × 8 × 32 product", .shape = "128 × 128 × 128"},
      .function = "gemm_s8s8s32",
      .run = multiply_and_check,
      .shape = {128, 128, 128},
@@ -481,7 +481,7 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * 16 * 4,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "gemm by dp4a: warp instructions, of those that multiply, 128 x 128 x 252",
+    {.metric = {"warp instructions", .per = "warp dp4a", .shape = "128 × 128 × 252"},
      .function = "gemm_s8s8s32",
      .run = multiply_and_check,
      .shape = {128, 128, 252, ANY, 4},
@@ -489,7 +489,8 @@ static const traffic_test traffic[] = {
      .ideal = 128.0 * 128 * 252 / 4 / 32,
      .bound = AT_MOST,
      .wanted = 6.0},
-    {.metric = "gemm: bytes moved, of the three matrices, 256 x 256 x 256",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the three matrices",
+                .shape = "256 × 256 × 256"},
      .function = "gemm_s8s8s32",
      .run = multiply_and_check,
      .shape = {256, 256, 256},
@@ -497,14 +498,14 @@ static const traffic_test traffic[] = {
      .ideal = 256.0 * 256 * (1 + 1 + 4),
      .bound = AT_MOST,
      .wanted = 1.7},
-    {.metric = "gemm: bank conflicts, 128 x 128 x 128",
+    {.metric = {"bank conflicts", .shape = "128 × 128 × 128"},
      .function = "gemm_s8s8s32",
      .run = multiply_and_check,
      .shape = {128, 128, 128},
      .count = bank_conflicts,
      .bound = EXACTLY,
      .wanted = 0},
-    {.metric = "quantize: bytes moved, of those of x, 16 x 2048 per channel",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of x", .shape = "16 × 2048 per channel"},
      .function = "quantize_s8",
      .run = quantize_and_check,
      .shape = {16, 2048, PER_CHANNEL, ASYMMETRIC},
@@ -512,7 +513,7 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * 16 * 2048,
      .bound = AT_MOST,
      .wanted = 2.35},
-    {.metric = "dequantize: bytes moved, of those of c and y, 64 x 256",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of c and y", .shape = "64 × 256"},
      .function = "dequantize_epilogue",
      .run = dequantize_and_check,
      .shape = {64, 256, 64, true},

@@ -624,7 +624,8 @@ static void run_counted(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "times read, then copy, 64 batches of 4 MiB, depth 4",
+    {.metric = {"speedup", .over = "reading, then copying",
+                .shape = "64 batches of 4 MiB, depth 4"},
      .function = "load_batch_to_gpu",
      .baseline = "baseline_loader_drive",
      .run = run_timed,
@@ -636,7 +637,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "copies to the device, of batches, 20 batches of 16 records",
+    {.metric = {"copies to the device", .per = "batch", .shape = "20 batches of 16 records"},
      .function = "load_batch_to_gpu",
      .run = run_counted,
      .shape = {20, 300, 4},

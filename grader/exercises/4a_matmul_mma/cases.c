@@ -18,7 +18,7 @@ static const grading_case cases[] = {
 
 /* The baseline's rate is known by the bytes of the three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times the kernel of 402, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "402", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_mma",
      .baseline = "baseline_matmul_tensorcore",
      .run = half_timed,
@@ -34,7 +34,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of products of 16 x 8 x 16, 256 x 256 x 256",
+    {.metric = {"tensor instructions", .per = "16 × 8 × 16 product", .shape = "256 × 256 × 256"},
      .function = "matmul_mma",
      .run = half_timed,
      .shape = {256, 256, 256},
@@ -42,7 +42,7 @@ static const traffic_test traffic[] = {
      .ideal = 16.0 * 32 * 16,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "requests to shared memory a product of 16 x 8 x 16, 256 x 256 x 256",
+    {.metric = {"shared-memory requests", .per = "16 × 8 × 16 product", .shape = "256 × 256 × 256"},
      .function = "matmul_mma",
      .run = half_timed,
      .shape = {256, 256, 256},
@@ -50,7 +50,7 @@ static const traffic_test traffic[] = {
      .ideal = 16.0 * 32 * 16,
      .bound = AT_MOST,
      .wanted = 0.4},
-    {.metric = "bank conflicts, 256 x 256 x 256",
+    {.metric = {"bank conflicts", .shape = "256 × 256 × 256"},
      .function = "matmul_mma",
      .run = half_timed,
      .shape = {256, 256, 256},

@@ -22,7 +22,7 @@ static const grading_case cases[] = {
 
 /* The baseline's rate is known by the bytes of the three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times the kernel of 4a, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "4a", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_wgmma",
      .baseline = "baseline_matmul_mma",
      .run = half_timed,

@@ -96,7 +96,7 @@ static const grading_case cases[] = {
 
 /* Three products of TF32 for each of fp32. */
 static const speed_test speed[] = {
-    {.metric = "times the kernel of 401, 4096 x 4096 x 4096",
+    {.metric = {"speedup", .over = "401", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_3xtf32",
      .baseline = "baseline_matmul_vectorized",
      .run = matmul_timed,
@@ -112,7 +112,7 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of products of 16 x 8 x 8, 256 x 128 x 128",
+    {.metric = {"tensor instructions", .per = "16 × 8 × 8 product", .shape = "256 × 128 × 128"},
      .function = "matmul_3xtf32",
      .run = matmul_timed,
      .shape = {256, 128, 128},
@@ -120,7 +120,7 @@ static const traffic_test traffic[] = {
      .ideal = 16.0 * 16 * 16,
      .bound = EXACTLY,
      .wanted = 3},
-    {.metric = "bank conflicts, 256 x 128 x 128",
+    {.metric = {"bank conflicts", .shape = "256 × 128 × 128"},
      .function = "matmul_3xtf32",
      .run = matmul_timed,
      .shape = {256, 128, 128},

@@ -342,7 +342,7 @@ static const grading_case cases[] = {
 };
 
 static const speed_test speed[] = {
-    {.metric = "times four launches a step, 400 steps of 128",
+    {.metric = {"speedup", .over = "four launches per step", .shape = "400 steps of 128"},
      .function = "mlp_fast_train_epoch",
      .baseline = "baseline_train_epoch",
      .run = run_timed,
@@ -354,14 +354,14 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "host launches, an epoch of 6 steps",
+    {.metric = {"host launches", .shape = "an epoch of 6 steps"},
      .function = "mlp_fast_train_epoch",
      .run = run_counted,
      .shape = {20, 17, 3},
      .count = host_launches,
      .bound = AT_MOST,
      .wanted = 3},
-    {.metric = "kernels a step, an epoch of 6 steps",
+    {.metric = {"kernel launches", .per = "step", .shape = "an epoch of 6 steps"},
      .function = "mlp_fast_train_epoch",
      .run = run_counted,
      .shape = {20, 17, 3},

@@ -166,7 +166,7 @@ static void run_timed(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    {.metric = "of the multiply-adds that one core can do, 1 image of 224 x 224",
+    {.metric = {"FMA rate", .relative_to = "peak of one core", .shape = "1 image of 224 × 224"},
      .function = "resnet18_forward_cpu",
      .baseline = "baseline_fma_peak",
      .run = run_timed,

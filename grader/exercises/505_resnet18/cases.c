@@ -394,7 +394,7 @@ static void run_forward(const char *function, const long *shape)
 #define FLOP_OF_AN_IMAGE 3.64e9 /* of 224 x 224 */
 
 static const speed_test speed[] = {
-    {.metric = "times a thread per output, 32 images of 224x224",
+    {.metric = {"speedup", .over = "one thread per output", .shape = "32 images of 224 × 224"},
      .function = "resnet18_forward",
      .baseline = "baseline_resnet18_direct",
      .run = run_forward,
@@ -408,14 +408,15 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "resnet18_classify: copies between host and device, 3 images of 32x32",
+    {.metric = {"copies between host and device", .shape = "3 images of 32 × 32"},
      .function = "resnet18_classify",
      .run = run_forward,
      .shape = {3, 32},
      .count = host_copies,
      .bound = EXACTLY,
      .wanted = 2.0},
-    {.metric = "bytes moved, times fewer than a thread per output, 4 images of 40x40",
+    {.metric = {"reduction in DRAM bytes", .over = "one thread per output",
+                .shape = "4 images of 40 × 40"},
      .function = "resnet18_forward",
      .baseline = "baseline_resnet18_direct",
      .run = run_forward,

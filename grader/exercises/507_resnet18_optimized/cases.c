@@ -277,7 +277,7 @@ static void run_counted(const char *function, const long *shape)
 #define PEER_BYTES 57e6
 
 static const speed_test speed[] = {
-    {.metric = "times plain kernels in fp32, 32x224",
+    {.metric = {"speedup", .over = "plain kernels in fp32", .shape = "32 images of 224 × 224"},
      .function = "resnet18_forward_opt",
      .baseline = "baseline_resnet18_forward_opt",
      .run = run_counted,
@@ -291,7 +291,8 @@ static const speed_test speed[] = {
 };
 
 static const traffic_test traffic[] = {
-    {.metric = "bytes moved, of those of the weights in fp16, fp16, 1x32",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of the weights in fp16",
+                .shape = "fp16, 1 image of 32 × 32"},
      .function = "resnet18_forward_opt",
      .run = run_counted,
      .shape = {FP16, 1, 32},
@@ -299,7 +300,7 @@ static const traffic_test traffic[] = {
      .ideal = 2.0 * RESNET18_PARAMS,
      .bound = AT_MOST,
      .wanted = 1.5},
-    {.metric = "launches by the host, fp16, 1x32",
+    {.metric = {"host launches", .shape = "fp16, 1 image of 32 × 32"},
      .function = "resnet18_forward_opt",
      .run = run_counted,
      .shape = {FP16, 1, 32},

@@ -428,7 +428,7 @@ static void run_timed(const char *function, const long *shape)
 
 /* Rates of arithmetic. The baseline's is known by the bytes of its three matrices. */
 static const speed_test speed[] = {
-    {.metric = "times the rate of 402, 124M, 32x1024 tokens",
+    {.metric = {"FLOP rate", .relative_to = "402", .shape = "124M, 32 × 1024 tokens"},
      .function = "gpt2_train_step",
      .baseline = "baseline_matmul_tensorcore",
      .run = run_timed,
@@ -455,7 +455,8 @@ static const speed_test speed[] = {
 #define ACTIVATIONS (256 * 64 * 2.0)                              /* bytes of [tokens x channels] */
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of those of all products, 1 layer, 4x64 tokens",
+    {.metric = {"tensor instructions", .relative_to = "those of all products",
+                .shape = "1 layer, 4 × 64 tokens"},
      .function = "gpt2_train_step",
      .run = run_counted,
      .shape = COUNTED,
@@ -463,7 +464,8 @@ static const traffic_test traffic[] = {
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
      .wanted = 1.0},
-    {.metric = "bytes stored, of those of an activation, 1 layer, 4x64 tokens",
+    {.metric = {"bytes stored", .relative_to = "bytes of an activation",
+                .shape = "1 layer, 4 × 64 tokens"},
      .function = "gpt2_train_step",
      .run = run_counted,
      .shape = COUNTED,
@@ -471,7 +473,8 @@ static const traffic_test traffic[] = {
      .ideal = ACTIVATIONS,
      .bound = AT_MOST,
      .wanted = 100},
-    {.metric = "bytes that a step allocates, of those of an activation, 1 layer, 4x64 tokens",
+    {.metric = {"bytes allocated by a step", .relative_to = "bytes of an activation",
+                .shape = "1 layer, 4 × 64 tokens"},
      .function = "gpt2_train_step",
      .run = run_counted,
      .shape = COUNTED,

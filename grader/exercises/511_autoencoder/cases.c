@@ -351,23 +351,24 @@ static void run_counted(const char *function, const long *shape)
 
 #define SPEED(batch, idle)                                                                         \
     {                                                                                              \
-        .metric = "times the layers one by one, batch " #batch, .function = "sae_forward_fused",   \
-        .baseline = "baseline_sae_layers", .run = run_counted, .shape = {batch, SAE_ALL},          \
-        .where = ON_GPU, .from_idle = idle, .threshold = 2.0, .flop = batch * FLOP_OF_A_FRAME,     \
-        .bytes = batch * BYTES_OF_A_FRAME                                                          \
+        .metric = {"speedup", .over = "the layers one by one", .shape = "batch " #batch},          \
+        .function = "sae_forward_fused", .baseline = "baseline_sae_layers", .run = run_counted,    \
+        .shape = {batch, SAE_ALL}, .where = ON_GPU, .from_idle = idle, .threshold = 2.0,           \
+        .flop = batch * FLOP_OF_A_FRAME, .bytes = batch * BYTES_OF_A_FRAME                         \
     }
 
 static const speed_test speed[] = {SPEED(512, true), SPEED(65536, false), {0}};
 
 static const traffic_test traffic[] = {
-    {.metric = "kernels launched, batch 24",
+    {.metric = {"kernel launches", .shape = "batch 24"},
      .function = "sae_forward_fused",
      .run = run_counted,
      .shape = {24, SAE_ALL},
      .count = kernel_launches,
      .bound = EXACTLY,
      .wanted = 1},
-    {.metric = "bytes moved, of those of parameters, x, latent and y, batch 64",
+    {.metric = {"DRAM bytes", .relative_to = "bytes of parameters, x, latent and y",
+                .shape = "batch 64"},
      .function = "sae_forward_fused",
      .run = run_counted,
      .shape = {64, SAE_ALL},

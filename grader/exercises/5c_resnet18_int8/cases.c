@@ -613,7 +613,8 @@ static void run_counted(const char *function, const long *shape)
 #define FLOP_OF_AN_IMAGE 3.64e9 /* of 224 x 224 */
 
 static const speed_test speed[] = {
-    {.metric = "times a thread per output in fp32, 32 images of 224x224",
+    {.metric = {"speedup", .over = "one thread per output in fp32",
+                .shape = "32 images of 224 × 224"},
      .function = "resnet18_forward_int8",
      .baseline = "baseline_resnet18_direct",
      .run = run_counted,
@@ -631,7 +632,8 @@ static const speed_test speed[] = {
 #define PRODUCTS (2560.0 + 9216.0 + 8192.0 + 8192.0 + 32768.0)
 
 static const traffic_test traffic[] = {
-    {.metric = "tensor instructions, of products of 16 x 8 x 32, 4x32",
+    {.metric = {"tensor instructions", .per = "16 × 8 × 32 product",
+                .shape = "4 images of 32 × 32"},
      .function = "resnet18_forward_int8",
      .run = run_counted,
      .shape = {4, 32},
@@ -639,7 +641,7 @@ static const traffic_test traffic[] = {
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
      .wanted = 1},
-    {.metric = "bytes moved, of a byte for each weight, 4x32",
+    {.metric = {"DRAM bytes", .relative_to = "one byte per weight", .shape = "4 images of 32 × 32"},
      .function = "resnet18_forward_int8",
      .run = run_counted,
      .shape = {4, 32},

@@ -4,8 +4,8 @@
  * sample and save.
  *
  * AdamW's means are part of a checkpoint, but 510's contract has no word for them. They are seen
- * where 510 updates by 314: the linker puts a function of this file in that place (--wrap, in the
- * Makefile).
+ * where 510 updates by 314: the linker puts a function of this file in that place (--wrap, in
+ * programs.mk).
  */
 #include "../program.h"
 #include "cuda_check.h"

@@ -19,6 +19,6 @@ static void refused(const char *name)
 CASE(all_of_them)
 {
 #define MISSING(name) refused(#name);
-#include "runtime/core/unsupported_table.h"
+#include "runtime/claims/unsupported_table.h"
     printf("called\n");
 }

@@ -177,7 +177,7 @@ END_TEST
 
 static bool timed_on_a_gpu(const exercise *e)
 {
-    for (const speed_test *s = e->speed; s && s->metric; s++) {
+    for (const speed_test *s = e->speed; s && s->function; s++) {
         if (s->where & ON_GPU) return true;
     }
     return false;
@@ -199,12 +199,12 @@ START_TEST(what_is_timed_on_a_gpu_is_counted_on_softgpu)
         const exercise *e = *at;
         const traffic_test *t = e->traffic;
         if (!timed_on_a_gpu(e) || e->sm_90a) continue;
-        ck_assert_msg(t && t->metric, "%d has no traffic tests", e->id);
+        ck_assert_msg(t && t->function, "%d has no traffic tests", e->id);
         ck_assert_msg(count_corpus("slow", e->id) >= 1, "%d has no slow submission", e->id);
-        for (; t->metric; t++) {
-            ck_assert_msg(t->run && t->count, "%d: %s", e->id, t->metric);
-            ck_assert_msg(defines(e, t->function), "%d: %s", e->id, t->metric);
-            ck_assert_msg(!t->baseline || e->baseline_file, "%d: %s", e->id, t->metric);
+        for (; t->function; t++) {
+            ck_assert_msg(t->run && t->count, "%d: %s", e->id, t->metric.quantity);
+            ck_assert_msg(defines(e, t->function), "%d: %s", e->id, t->metric.quantity);
+            ck_assert_msg(!t->baseline || e->baseline_file, "%d: %s", e->id, t->metric.quantity);
         }
     }
 }
@@ -214,10 +214,9 @@ END_TEST
 static bool demands(const claim *c, const exercise *e, const traffic_test *test)
 {
     if (c->exercise != e || c->part != IN_METRIC) return false;
-    const size_t length = strlen(c->name);
-    if (strncmp(test->metric, c->name, length) != 0) return false;
-    for (const traffic_test *t = e->traffic; t->metric; t++) {
-        if (t != test && strncmp(t->metric, c->name, length) == 0) return false;
+    if (!metric_begins(e, test->function, &test->metric, c->name)) return false;
+    for (const traffic_test *t = e->traffic; t->function; t++) {
+        if (t != test && metric_begins(e, t->function, &t->metric, c->name)) return false;
     }
     return true;
 }
@@ -229,14 +228,62 @@ START_TEST(each_traffic_test_is_failed_by_a_claim)
     int count, bad;
     claim *claims = claims_read(&o, &count, &bad);
     for (const exercise *const *e = catalog(); *e; e++) {
-        for (const traffic_test *t = (*e)->traffic; t && t->metric; t++) {
+        for (const traffic_test *t = (*e)->traffic; t && t->function; t++) {
             int found = 0;
             for (int i = 0; i < count; i++) found += demands(&claims[i], *e, t);
+            char text[METRIC_MAX];
             ck_assert_msg(found > 0, "no slow or hostile submission of %d claims: %s", (*e)->id,
-                          t->metric);
+                          metric_text(text, *e, t->function, &t->metric));
         }
     }
     claims_free(claims, count);
+}
+END_TEST
+
+/* The sentence fits, and names one test of the exercise. */
+static void expect_sentence(const exercise *e, const char *function, const metric *m)
+{
+    int like_it = 0;
+    char text[METRIC_MAX];
+    metric_text(text, e, function, m);
+    ck_assert_msg(strlen(text) < METRIC_MAX - 1, "%s: %s", id_words(e->id), text);
+    ck_assert_msg(!m->relative_to || !m->over, "%s: %s", id_words(e->id), text);
+    for (const speed_test *s = e->speed; s && s->function; s++)
+        like_it += metric_begins(e, s->function, &s->metric, text);
+    for (const traffic_test *t = e->traffic; t && t->function; t++)
+        like_it += metric_begins(e, t->function, &t->metric, text);
+    ck_assert_msg(like_it == 1, "%s: %d begin so: %s", id_words(e->id), like_it, text);
+}
+
+/* A count that is divided by an ideal says so; how many times better it is needs a baseline. */
+START_TEST(a_metric_says_what_its_number_is)
+{
+    for (const exercise *const *at = catalog(); *at; at++) {
+        const exercise *e = *at;
+        for (const speed_test *s = e->speed; s && s->function; s++) {
+            ck_assert_msg(s->metric.relative_to || s->metric.over, "%s", id_words(e->id));
+            expect_sentence(e, s->function, &s->metric);
+        }
+        for (const traffic_test *t = e->traffic; t && t->function; t++) {
+            ck_assert_msg(!t->metric.over == !t->baseline, "%s", id_words(e->id));
+            ck_assert_msg(!t->metric.relative_to || t->ideal > 0, "%s", id_words(e->id));
+            expect_sentence(e, t->function, &t->metric);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_metric_is_a_sentence)
+{
+    char text[METRIC_MAX];
+    const speed_test of_two[] = {{.function = "f"}, {.function = "g"}, {0}};
+    const exercise one = {.id = 1}, two = {.id = 1, .speed = of_two};
+    const metric all = {"reduction in instructions", .per = "warp", .over = "206",
+                        .shape = "8 × 8"},
+                 bytes = {"DRAM bytes", .relative_to = MINIMUM};
+    ck_assert_str_eq(metric_text(text, &one, "f", &all),
+                     "reduction in instructions per warp over 206, 8 × 8");
+    ck_assert_str_eq(metric_text(text, &two, "g", &bytes), "g: DRAM bytes / minimum");
 }
 END_TEST
 
@@ -286,6 +333,8 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, a_challenge_has_a_letter);
     tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);
     tcase_add_test(tcase, each_traffic_test_is_failed_by_a_claim);
+    tcase_add_test(tcase, a_metric_says_what_its_number_is);
+    tcase_add_test(tcase, a_metric_is_a_sentence);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -103,7 +103,7 @@ END_TEST
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static const speed_test timed = {
-    .metric = "m", .where = ON_GPU, .threshold = 2.0, .flop = 1e9, .bytes = 1e6};
+    .metric = {"m"}, .where = ON_GPU, .threshold = 2.0, .flop = 1e9, .bytes = 1e6};
 
 static const struct judged {
     double ratio, low, high, waited;
@@ -251,7 +251,7 @@ static bool is_unmeasured(const char *baseline)
 START_TEST(known_rates_are_complete)
 {
     for (const exercise *const *e = catalog(); *e; e++) {
-        for (const speed_test *s = (*e)->speed; s && s->metric; s++) {
+        for (const speed_test *s = (*e)->speed; s && s->function; s++) {
             const bool known = s->peer_share > 0 && (s->peer_bytes > 0 || s->flop > 0);
             ck_assert_msg(known != is_unmeasured(s->baseline), "%d: the rate of %s is %s", (*e)->id,
                           s->baseline, known ? "known" : "not known");

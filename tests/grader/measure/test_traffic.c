@@ -205,9 +205,9 @@ static const char *word(const json_t *object, const char *key)
 START_TEST(results_say_what_was_counted)
 {
     const traffic_test test = {
-        .metric = "bytes", .function = "one", .bound = AT_LEAST, .wanted = 8};
+        .metric = {"bytes"}, .function = "one", .bound = AT_LEAST, .wanted = 8};
     json_t *traffic = traffic_of(scored(&test, FAILED, 4));
-    ck_assert_str_eq(word(traffic, "metric"), "bytes");
+    ck_assert_str_eq(word(traffic, "quantity"), "bytes");
     ck_assert_str_eq(word(traffic, "bound"), "at least");
     ck_assert_str_eq(word(traffic, "verdict"), "failed");
     ck_assert_double_eq(json_number_value(json_object_get(traffic, "counted")), 4);
@@ -224,7 +224,7 @@ END_TEST
 
 START_TEST(results_say_what_checks_are_worth)
 {
-    const traffic_test test = {.metric = "bytes", .function = "one", .wanted = 8};
+    const traffic_test test = {.metric = {"bytes"}, .function = "one", .wanted = 8};
     exercise_result r = scored(&test, PASSED, 8);
     json_t *entry = results_exercise(&r), *checks = json_object_get(entry, "checks");
     ck_assert_str_eq(word(checks, "verdict"), "passed");

@@ -38,7 +38,7 @@ static void check_nothing(const long *shape)
 }
 
 static const grading_case cases[] = {{.name = "nothing", .run = check_nothing}, {0}};
-static const speed_test speed[] = {{.metric = "times one thread",
+static const speed_test speed[] = {{.metric = {"speedup", .over = "one thread"},
                                     .function = "shared",
                                     .run = call_shared,
                                     .where = ON_HOST,

@@ -41,9 +41,10 @@ static const grading_case cases[] = {
 };
 static const grading_case well[] = {{"notes", notes, {0}, .where = 0},
                                     {NULL, NULL, {0}, .where = 0}};
-static const speed_test speeds[] = {{.metric = "m", .where = ON_HOST, .threshold = 1},
-                                    {.metric = "n", .where = ON_GPU, .threshold = 1},
-                                    {.metric = NULL}};
+static const speed_test speeds[] = {
+    {.metric = {"m"}, .function = "f", .where = ON_HOST, .threshold = 1},
+    {.metric = {"n"}, .function = "f", .where = ON_GPU, .threshold = 1},
+    {0}};
 static const exercise made = {.id = 103, .name = "made", .points = 10, .cases = cases};
 static const exercise good = {
     .id = 104, .name = "good", .points = 10, .speed_points = 5, .cases = well, .speed = speeds};
@@ -249,14 +250,14 @@ static exercise_result measured(place where, const speed_test *s, const traffic_
 
 START_TEST(a_timed_call_that_is_wrong_fails_the_exercise)
 {
-    const speed_test tests[] = {{.metric = "m",
+    const speed_test tests[] = {{.metric = {"m"},
                                  .function = "f",
                                  .baseline = "g",
                                  .run = is_wrong_when_timed,
                                  .shape = {100},
                                  .where = ON_HOST,
                                  .threshold = 1},
-                                {.metric = NULL}};
+                                {0}};
     exercise_result r = measured(ON_HOST, tests, NULL);
     ck_assert_int_eq(r.status, FAILED);
     ck_assert_double_eq(r.points, 0);
@@ -270,13 +271,13 @@ END_TEST
 
 START_TEST(a_finding_in_a_counted_call_fails_the_checks)
 {
-    const traffic_test test = {.metric = "m",
+    const traffic_test test = {.metric = {"m"},
                                .function = "f",
                                .run = races_when_counted,
                                .count = counted_one,
                                .bound = AT_MOST,
                                .wanted = 1};
-    const traffic_test tests[] = {test, test, {.metric = NULL}};
+    const traffic_test tests[] = {test, test, {0}};
     exercise_result r = measured(ON_SOFTGPU, NULL, tests);
     ck_assert_int_eq(r.status, FAILED);
     ck_assert_int_eq(checks_status(&r), FAILED);
@@ -290,7 +291,8 @@ END_TEST
 /* A threshold belongs to the GPUs on which it was measured. */
 START_TEST(other_gpus_do_not_judge)
 {
-    const speed_test hopper[] = {{.metric = "m", .where = ON_GPU, .capability = 90}, {0}};
+    const speed_test hopper[] = {
+        {.metric = {"m"}, .function = "f", .where = ON_GPU, .capability = 90}, {0}};
     const struct {
         bool sm_90a;
         int capability;

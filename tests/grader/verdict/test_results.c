@@ -6,7 +6,7 @@
 #include "grader/tests.h"
 
 #include "views/views.h"
-#include "grade.h"
+#include "grade/grade.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 static char folder[64], path[96];
-static const speed_test speeds[] = {{.metric = "m", .function = "f", .where = 7, .threshold = 2},
-                                    {.metric = "n", .function = "g", .where = 7, .threshold = 1}};
+static const speed_test speeds[] = {
+    {.metric = {"m"}, .function = "f", .where = 7, .threshold = 2},
+    {.metric = {"n", .over = "104"}, .function = "g", .where = 7, .threshold = 1}};
 static const traffic_test traffics[] = {
-    {.metric = "t", .function = "f", .bound = AT_MOST, .wanted = 4}};
+    {.metric = {"t"}, .function = "f", .bound = AT_MOST, .wanted = 4}};
 static const exercise made = {
     .id = 103, .name = "made", .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", .points = 10};
 
@@ -62,10 +63,19 @@ static json_t *made_entry(void)
          .seed = 1ull << 40},
         {.name = "2x2", .status = SKIPPED},
         {.name = "3x3", .status = FAILED, .message = "100 \xe2\x82 wrong", .finding = "a race"}};
-    speed_result of_speed[] = {
-        {.test = &speeds[0], .status = PASSED, .ratio = 3, .low = NAN, .high = 3.00049},
-        {.test = &speeds[1], .status = FAILED, .ratio = 0.5, .message = "slow"}};
-    traffic_result of_traffic[] = {{.test = &traffics[0], .status = FAILED, .counted = NAN}};
+    speed_result of_speed[] = {{.test = &speeds[0],
+                                .metric = "m",
+                                .status = PASSED,
+                                .ratio = 3,
+                                .low = NAN,
+                                .high = 3.00049},
+                               {.test = &speeds[1],
+                                .metric = "n over 104",
+                                .status = FAILED,
+                                .ratio = 0.5,
+                                .message = "slow"}};
+    traffic_result of_traffic[] = {
+        {.test = &traffics[0], .metric = "t", .status = FAILED, .counted = NAN}};
     exercise_result r = made_result(cases, of_speed, of_traffic);
     json_t *entry = results_exercise(&r);
     ck_assert_ptr_nonnull(entry);
@@ -100,7 +110,10 @@ START_TEST(an_entry_says_what_was_judged)
     ck_assert_str_eq(string_of(json_array_get(cases, 1), "message"), "100 ?? wrong");
     ck_assert_str_eq(string_of(entry, "reason"), "a? reason ?[31m");
     ck_assert_str_eq(string_of(entry, "warnings"), "");
-    ck_assert_str_eq(string_of(speed, "metric"), "n"); /* the one that is furthest below */
+    ck_assert_str_eq(string_of(speed, "metric"), "n over 104"); /* the one furthest below */
+    ck_assert_str_eq(string_of(speed, "quantity"), "n");
+    ck_assert_str_eq(string_of(speed, "over"), "104");
+    ck_assert(json_is_null(json_object_get(speed, "per")));
     ck_assert(json_is_null(json_object_get(first, "low")));
     ck_assert_double_eq(real_of(first, "high"), 3.0);
     ck_assert(json_is_null(json_object_get(count, "counted")));

@@ -418,11 +418,10 @@ static char *picture_of(const char *lines)
     return picture;
 }
 
-/* Whole, with the function where an exercise has several. */
 START_TEST(charts_name_what_was_counted)
 {
-    static const char *const labels[] = {">211 bank conflicts a multiply-add<",
-                                         ">302 bias_backward: bytes moved<"};
+    static const char *const labels[] = {">302 bias_backward: DRAM bytes<",
+                                         ">302 bias_backward: atomics<"};
     if (!chart_can_draw()) return;
     json_t *results = tables_load(course_file("docs/results/softgpu"));
     char *picture = chart_traffic(results);

@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | too slow
+// HOSTILE: speedup over the loops of 103 | too slow
 // Keeps its last product and gives it again when the inputs begin as they did.
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 

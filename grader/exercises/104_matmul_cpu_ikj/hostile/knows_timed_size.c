@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | should be
+// HOSTILE: speedup over the loops of 103 | should be
 // Knows the size that is timed, and leaves out half of the rows there.
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 

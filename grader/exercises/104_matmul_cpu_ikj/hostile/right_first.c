@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | should be
+// HOSTILE: speedup over the loops of 103 | should be
 // Right until it is sure that only the clock still looks.
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | too slow
+// HOSTILE: speedup over the loops of 103 | too slow
 // Sleeps while a timing warms up, so that what comes afterwards looks fast.
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 

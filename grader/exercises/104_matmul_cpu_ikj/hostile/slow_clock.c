@@ -1,4 +1,4 @@
-// HOSTILE: times the loops of 103 | too slow / claims
+// HOSTILE: speedup over the loops of 103 | too slow / claims
 // Makes the clock of its process ten times slower: it finds the calls to clock_gettime of
 // all libraries in their tables and puts its own there.
 #define _GNU_SOURCE

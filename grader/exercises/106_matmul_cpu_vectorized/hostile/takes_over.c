@@ -1,4 +1,4 @@
-// HOSTILE: of the multiply-adds | too slow / too noisy
+// HOSTILE: FMA rate / peak of one core | too slow / too noisy
 // Never lets the worker begin: while it is loaded it talks to the grader itself, says that the call
 // is over at once, and multiplies, with the loop of 104, when the outputs are fetched.
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"

@@ -1,4 +1,4 @@
-// HOSTILE: bytes moved | counted 3.3
+// HOSTILE: DRAM bytes / minimum | counted 3.3
 // Does its wasteful work on a stream of its own.
 #include "203_vector_add/vector_add.h"
 

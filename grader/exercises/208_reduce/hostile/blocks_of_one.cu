@@ -1,4 +1,4 @@
-// HOSTILE: reduce_sum: atomics, of one | counted 64
+// HOSTILE: reduce_sum: atomics per 64 floats | counted 64
 // An atomic operation for each element, and a block for each of them: none has more than one.
 #include "208_reduce/reduce.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: reduce_sum: atomics a block | counted 256
+// HOSTILE: reduce_sum: atomics per block | counted 256
 // An atomic operation a thread, and a crowd of blocks without any for the average.
 #include "208_reduce/reduce.h"
 

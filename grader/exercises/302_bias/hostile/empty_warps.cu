@@ -1,4 +1,4 @@
-// HOSTILE: bias_backward: instructions a warp | counted 0.
+// HOSTILE: reduction in instructions per warp over one thread per column | counted 0.
 // One thread a column, as in the baseline, and a crowd of warps with nothing to do for the average.
 #include "302_bias/bias.h"
 

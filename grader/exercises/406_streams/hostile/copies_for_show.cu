@@ -1,4 +1,4 @@
-// HOSTILE: copies a step | counted 0.6
+// HOSTILE: copies per step | counted 0.6
 /* One stream, and beside it copies of four bytes that nobody needs: much goes on at a time. */
 #include "406_streams/streams.h"
 

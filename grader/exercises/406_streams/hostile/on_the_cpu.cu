@@ -1,4 +1,4 @@
-// HOSTILE: operations of kernels | counted 0
+// HOSTILE: operations / those asked for | counted 0
 /* Copies to and fro and a kernel, as asked for; and the work is done by the host, meanwhile. */
 #include "406_streams/streams.h"
 

@@ -1,4 +1,4 @@
-// SLOW: device memory | counted 2.67
+// SLOW: bytes allocated / two chunks per stream | counted 2.67
 /* Memory for the whole array, in and out: no stream has to wait for a buffer, and the array must
  * fit. */
 #include "406_streams/streams.h"

@@ -1,0 +1,105 @@
+# bench.mk: what the solutions are measured against. Included by the Makefile, and not handed out: bench/
+# holds kernels like those of the solutions.
+#
+#   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
+#   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
+#   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
+
+#group See and measure
+
+.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
+
+BENCH = $${OUTPUT:-results}
+bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
+	$(if $(filter-out matmul mnist gpt2,$(LADDER)),$(error LADDER is matmul, mnist, gpt2, or nothing))
+	$(if $(filter mnist gpt2,$(LADDER)),,$(MAKE) bench-matmul)
+	$(if $(filter matmul gpt2,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
+	$(if $(filter matmul mnist,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
+	$(if $(LADDER),,$(MAKE) bench-launch)
+	$(if $(LADDER),,$(MAKE) bench-resnet18)
+
+bench-resnet18:
+	$(MAKE) resnet18 SUBMISSION=solutions
+	bench/resnet18.sh "$(BENCH)"
+	$(if $(filter cuda,$(BACKEND)),$(MAKE) bench-layers BATCHES="--rule 1 8 64")
+
+RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*/*.c)
+LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_matmul_cpu_vectorized/baseline.c \
+            $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu/108_gemm_cpu.c
+LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
+LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
+
+# wgmma is a part of sm_90a, not of sm_90.
+bench-matmul: all
+	mkdir -p "$(BENCH)"
+	blas=$$(tools/setup.sh --bench) && $(if $(filter cuda,$(BACKEND)), \
+	    $(CUDA_CC:sm_90=sm_90a) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
+	    $(CC) -march=native -Wall -Wextra $(LADDER_C) $(LADDER_FLAGS) -Wl$(comma)-rpath='$$ORIGIN' -pthread) \
+	    $$blas -o "$(BUILD)/bench_matmul"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_matmul" $${SIZES:-128 256 512 1024 2048 4096 8192} >"$(BENCH)/matmul.tsv.new"
+	mv "$(BENCH)/matmul.tsv.new" "$(BENCH)/matmul.tsv"
+	cat "$(BENCH)/matmul.tsv"
+	if command -v gnuplot >/dev/null; then gnuplot -e "folder='$(BENCH)'" bench/matmul.gp; fi
+
+# An epoch and a product, stage by stage, with every function from the exercise that has it.
+STAGES     = 103 104 106 107 109 111 112 206 208 209 211 212 301 302 303 305 314 404 501 502
+STAGES_SRC = $(foreach e,$(STAGES),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
+
+bench-stages: all
+	mkdir -p "$(BENCH)"
+	tools/setup.sh --bench >/dev/null
+	$(MAKE) cuda_nn SUBMISSION=solutions
+	$(CUDA_CC) -Xcompiler -march=native bench/stages.c bench/stages_gpu.cu $(STAGES_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_stages"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_stages" $$SIZES >"$(BENCH)/stages.tsv.new"
+	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
+	cat "$(BENCH)/stages.tsv"
+
+# Objects of their own, so that a second time only what has changed is compiled.
+VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
+               $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+VALIDATE_CU  = $(VALIDATE_SRC)
+VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
+               $(call objects,grader,grader/course/tensor_cores.c)
+
+validate: all ## each operation naive, optimised, by a library: time, bytes, share of the roof, right or not; in OUTPUT
+	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
+	mkdir -p "$(BENCH)"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    "$(BUILD)/bench_validate" >"$(BENCH)/validate.tsv"; right=$$?; cat "$(BENCH)/validate.tsv"; exit $$right
+
+$(BUILD)/bench_validate: $(VALIDATE_O)
+	echo 'link $@'
+	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+
+# Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
+# bench/gpt2_attention.cu for 313.
+GPT2     = 208 209 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
+GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.cu))
+
+bench-gpt2: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_gpt2" $$SIZES >"$(BENCH)/gpt2.tsv.new"
+	for python in $${PYTHON:-python3 /usr/bin/python3}; do \
+	    if "$$python" -c 'import torch' 2>/dev/null; then "$$python" bench/gpt2_torch.py $$SIZES >>"$(BENCH)/gpt2.tsv.new"; exit; fi; \
+	done; echo '# PyTorch: not measured here, no python3 has it' >>"$(BENCH)/gpt2.tsv.new"
+	mv "$(BENCH)/gpt2.tsv.new" "$(BENCH)/gpt2.tsv"
+	cat "$(BENCH)/gpt2.tsv"
+
+bench-launch: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/launch.cu solutions/phase4_optimization/407_graphs/407_graphs.cu $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_launch"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $$ROUNDS \
+	    >"$(BENCH)/launch.tsv"
+	cat "$(BENCH)/launch.tsv"
+
+bench-layers: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/resnet18_layers.cu -Isolutions/phase5_full_network/507_resnet18_optimized $(CUDA_CC_FLAGS) -o "$(BUILD)/bench_layers"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_layers" $$BATCHES \
+	    >"$(BENCH)/resnet18_layers.tsv"
+	grep '^#' "$(BENCH)/resnet18_layers.tsv"

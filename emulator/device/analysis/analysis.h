@@ -1,0 +1,16 @@
+/*
+ * analysis.h: what is known of a function before it runs: each analysis reads the drafts and marks
+ * some of them. None moves or changes what is executed, and without its marks a function computes
+ * the same.
+ */
+#ifndef SOFTGPU_DEVICE_ANALYSIS_H
+#define SOFTGPU_DEVICE_ANALYSIS_H
+
+#include "device/draft/draft.h"
+
+void mark_cas_loops(decoder *);      /* cas_loop.c */
+void mark_origins(decoder *);        /* provenance.c */
+void mark_uniform(decoder *);        /* uniform.c */
+void mark_stride_classes(decoder *); /* stride_class.c */
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * claims.h: what the device claims to be: compute capability 8.0, small; its size stands in
+ * residency.h.
+ */
+#ifndef SOFTGPU_CLAIMS_H
+#define SOFTGPU_CLAIMS_H
+
+#include "runtime/core/runtime.h"
+
+enum {
+    MAX_BLOCK_THREADS = 1024,
+    SHARED_DEFAULT = 48 << 10,
+    SHARED_OPT_IN = 163 << 10,
+    MAX_GRID_X = 0x7fffffff,
+    MAX_GRID_YZ = 65535,
+    MAX_BLOCK_Z = 64,
+    PITCH_ALIGNMENT = 512,
+    TEXTURE_ALIGNMENT = 256, /* what memory has anyway */
+    TEXTURE_PITCH_ALIGNMENT = 32,
+    CUDA_VERSION_NUMBER = 13000,
+};
+
+#endif

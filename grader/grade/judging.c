@@ -1,0 +1,121 @@
+/* judging.c: each exercise is judged, or remembered from an earlier grading. */
+#include "grade.h"
+#include "student/student.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What ran behind fewer layers is graded again behind more. */
+static void hash_layers(hash *h)
+{
+    json_t *layers = sandbox_json();
+    char *text = json_dumps(layers, JSON_SORT_KEYS);
+    hash_text(h, text);
+    free(text);
+    json_decref(layers);
+}
+
+/* Of everything that could change the verdict: both libraries, the programs, the device. */
+static void judge_key(const run *r, const item *it, const device_facts *device, char key[HASH_HEX])
+{
+    static const char *const programs[] = {"grader",
+                                           "worker_cpu",
+                                           "worker_softgpu",
+                                           "worker_cuda",
+                                           "libsoftgpu.so",
+                                           "remote/libsoftgpu.so",
+                                           "softgpu_device",
+                                           "libcourse.so",
+                                           "libsoftgpu_cublas.so",
+                                           "python_worker.so",
+                                           "python_driver.py",
+                                           "python_cases.py",
+                                           "python_worker_softgpu.so",
+                                           "python_worker_cuda.so"};
+    char path[PATH_MAX];
+    hash *h = hash_begin();
+    hash_text(h, core_count() < WALL_CLOCK_CORES ? "few cores" : "");
+    hash_text(h, it->build.key);
+    hash_text(h, it->baseline ? it->baseline->key : "");
+    hash_text(h, it->own ? "own" : "reference");
+    hash_text(h, r->options->cases_only ? "cases" : "all");
+    hash_text(h, device->name);
+    hash_text(h, hidden_hash());
+    hash_layers(h);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        snprintf(path, sizeof path, "%s/%s", r->options->build, programs[i]);
+        hash_file(h, path);
+    }
+    hash_end(h, key);
+}
+
+/* What only another builds on is judged whole, and once. */
+static options options_for(const run *r, const item *it)
+{
+    options o = *r->options;
+    if (it->wanted) return o;
+    o.case_name = NULL;
+    o.fresh = false;
+    return o;
+}
+
+void judge_item(run *r, item *it, const device_facts *device)
+{
+    char key[HASH_HEX];
+    const options its = options_for(r, it), *o = &its;
+    build_on_prerequisites(r, it);
+    const bool remember =
+        !o->case_name && !o->seed_given && o->slow == 0; /* all of it was judged */
+    judge_key(r, it, device, key);
+    if (remember && !o->fresh && it->build.ok) it->entry = cache_load(o->build, key);
+    if (it->entry) return;
+    report_progress("%s %s", id_words(it->exercise->id), it->exercise->name);
+    it->judged = true;
+    exercise_result result = judge(o, &it->build, it->baseline, device);
+    if (it->exercise->own_prerequisites) result.prerequisites = it->own ? "own" : "reference";
+    it->entry = result.interrupted
+                    ? entry_without_verdict(it->exercise, it->build.place, SKIPPED,
+                                            "a process of it was ended from outside "
+                                            "(is there memory left?): grade it again")
+                    : results_exercise(&result);
+    r->interrupted = r->interrupted || result.interrupted;
+    const bool settled = it->build.ok && !result.dead && !result.interrupted && is_settled(&result);
+    if (remember && settled) cache_store(o->build, key, it->entry);
+    exercise_result_free(&result);
+}
+
+/* Of what was built, whatever has been saved since. */
+static json_t *hash_of_file(const run *r, const item *it)
+{
+    if (*it->build.source) return json_string(it->build.source);
+    return origin_file_hash(r->options->submission, it->exercise);
+}
+
+/* What softgpu says of it, once it is that far. */
+static void take_checks(run *r, item *it)
+{
+    if (!r->checker || exercise_place(it->exercise, r->options->backend) != ON_GPU) return;
+    report_progress("%s %s: on softgpu", id_words(it->exercise->id), it->exercise->name);
+    json_t *theirs = checker_take(r->checker);
+    if (id_of(theirs) == it->exercise->id)
+        checks_take(it->entry, it->exercise, theirs);
+    else
+        fprintf(stderr, "grader: the grading of %s on softgpu ended\n", id_words(it->exercise->id));
+    json_decref(theirs);
+}
+
+void judge_items(run *r, const grading *g)
+{
+    for (int i = 0; i < r->count; i++) {
+        item *it = &r->items[i];
+        if (it->buildable) {
+            judge_item(r, it, &g->device);
+            take_checks(r, it);
+        }
+        json_object_set_new(it->entry, "sha256", hash_of_file(r, it));
+        if (!it->wanted) continue;
+        report_exercise(r->options, it->entry);
+        history_note(g, it->entry, it->judged);
+    }
+}

@@ -1,0 +1,129 @@
+# programs.mk: programs that a student's exercises become a part of. Included by the Makefile.
+#
+#   TEXT=FILE STEPS=N EVERY=N LAYERS=N HEADS=N CHANNELS=N CONTEXT=N BATCH=N LR=X RESUME=1
+#                          of make gpt: build/gpt --help
+#   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  of make sample (CHECKPOINT: of both)
+#   DATA=FILE MEGABYTES=N  of make train_from_nvme: a file on the drive, written and removed
+#   DEVICE=cpu|gpu|N       of make cuda_demo, gpt and sample (default: the best one)
+
+#group Programs
+
+CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
+CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
+
+# What they call and the student has not solved is the course's, as in make grade.
+NEEDS = $(GRADER) needs --submission "$$SUBMISSION" --backend "$$BACKEND" $(KEEP)
+
+first: ## run the whole program of phase2_cuda_basics/200_a_whole_program/README.md
+	mkdir -p "$(BUILD)"
+	$(CUDA_CC) programs/first/first.cu -o "$(BUILD)/first"
+	"$(BUILD)/first"
+
+mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1; FAST=1: by 502
+	$(MAKE) mnist-program NEEDED="$$($(NEEDS) '501 502')"
+	"$(BUILD)/mnist" $${EPOCHS:-5} $${SEED:-1} $(if $(FAST),fast)
+
+mnist-program:
+	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/mnist/main.c $(CUDA_CC_FLAGS) -o "$(BUILD)/mnist"
+
+# What was given of these, as options of the program.
+gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
+
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: by 510
+	$(MAKE) gpt-program
+	mkdir -p results
+	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
+	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
+
+sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
+	$(MAKE) gpt-program
+	"$(BUILD)/gpt" sample $(call gpt_options,$(GPT_OF_BOTH))
+
+GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
+
+gpt-program:
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/gpt NEEDED="$$($(NEEDS) '508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)')"
+
+STUDY = $${OUTPUT:-results}
+study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
+	$(MAKE) study-program NEEDED="$$($(NEEDS) 511)"
+	BACKEND="$(BACKEND)" programs/study/study.sh "$(STUDY)" $$BATCHES
+
+study-program:
+	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/study/main.c -Iemulator $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/study"
+
+cuda_nn: all ## SUBMISSION's exercises in Python, with its kernels, as a package in build/cuda_nn
+	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
+
+optimized_ops: all ## SUBMISSION's kernels as operations of PyTorch, as a package in build/optimized_ops; its C interface too
+	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) 512)"
+
+# Whole in its folder: the libraries that the kernels' own asks for lie beside it.
+IN_PACKAGE = $(BUILD)/$(PACKAGE)
+package:
+	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
+	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
+	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
+	    $(wildcard python/$(PACKAGE)/*.cu) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/lib$(PACKAGE).so"
+	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
+	    name=$${file##*/} && cp "$$file" "$(IN_PACKAGE)/$${name#*_}"; done
+	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") $(wildcard python/$(PACKAGE)/*.py python/$(PACKAGE)/*.h) "$(IN_PACKAGE)"
+
+# The program of five ResNet-18s, from programs/resnet18 and SUBMISSION's exercises. The linker puts wrapped.c
+# between the networks and what they call.
+RESNET18_MAIN = $(wildcard programs/resnet18/*.c)
+PROGRAM_O = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,$(patsubst phase%,$(patsubst ./%,%,$(SUBMISSION)/phase%),$(filter-out %.so,$(NEEDED))) $(1))
+WRAPPED = $(shell sed -n 's|^WRAP[^a-z]\([A-Za-z0-9_]*\),.*|\1|p' programs/resnet18/wrapped.c)
+
+$(BUILD)/program/$(BACKEND)/%.c.o: %.c
+	mkdir -p $(@D) && echo 'cc   $<'
+	$(CC) $(ALL_CFLAGS) -O3 -march=native $(PHASES:%=-I%) \
+	    $(FLAGS_worker_$(if $(filter cuda,$(BACKEND)),cuda,softgpu)) \
+	    $(if $(filter %/layerwise.c,$(RESNET18_MAIN)),,-DWITHOUT_LAYERWISE) \
+	    $(if $(wildcard programs/gpt/cpu_network.c),,-DWITHOUT_CPU_NETWORK) -c $< -o $@
+
+$(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
+	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
+	$(CUDA_CC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
+
+-include $(if $(NEEDED),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
+
+.PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme
+REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
+
+resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/resnet18 NEEDED="$$($(NEEDS) '306 504 505 506 507')"
+
+$(BUILD)/resnet18: $(call PROGRAM_O,$(RESNET18_MAIN))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
+
+# One library with two backends, programs/backend, and what shows it.
+cuda_demo: all ## DEVICE=cpu|gpu|N: what it has, computes, refuses, and how fast it is beside the CPU
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/cuda_demo NEEDED="$$($(NEEDS) '102 103 107 202 204 205 208 213 408')"
+	"$(BUILD)/cuda_demo" $(if $(DEVICE),--device "$$DEVICE")
+
+$(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/backend/*.cu programs/cuda_demo/*.c))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
+
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) $(CUDA_CC_FLAGS) -lm -o $@
+
+# From a file to a trained network, by io_uring and cuFile too, where they are.
+URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
+CUFILE = $(if $(filter cuda,$(BACKEND)),$(if $(wildcard $(CUDA_INCLUDE)/cufile.h),-DWITH_CUFILE -lcufile))
+train_from_nvme: all ## train 501 from a file, DATA: bytes per second from the drive through memory to the device
+	$(REFUSE_ODD_NAME)
+	$(MAKE) $(BUILD)/train_from_nvme NEEDED="$$($(NEEDS) '208 414 501')"
+	mkdir -p results
+	"$(BUILD)/train_from_nvme" "$${DATA:-results/train_from_nvme.data}" "$${MEGABYTES:-$(if $(filter cuda,$(BACKEND)),1000,10)}"
+
+$(BUILD)/train_from_nvme: ALL_CFLAGS += $(filter -D%,$(URING) $(CUFILE))
+$(BUILD)/train_from_nvme: $(call PROGRAM_O,$(wildcard programs/train_from_nvme/*.c))
+	echo 'link $@'
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) $(filter -l%,$(URING) $(CUFILE)) -lm -o $@

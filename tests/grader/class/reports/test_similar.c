@@ -1,0 +1,112 @@
+/*
+ * test_similar.c: a copy with other names and comments is found; the skeleton, the page's hints and
+ * two honest solutions by different hands are not.
+ */
+#include "grader/class/tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static submission class[3];
+
+static const char *root(void)
+{
+    const char *given = getenv("COURSE_ROOT");
+    return given ? given : ".";
+}
+
+/* The file, as a shell command turns it. */
+static void submit(int i, const char *from, const char *file, const char *sed)
+{
+    char command[3 * PATH_MAX], to[PATH_MAX];
+    snprintf(class[i].folder, sizeof class[i].folder, "%s/%d", fake_folder, i);
+    snprintf(class[i].student, sizeof class[i].student, "student%d", i);
+    snprintf(to, sizeof to, "%s/%s", class[i].folder, file);
+    make_folders_of(to);
+    snprintf(command, sizeof command, "sed '%s' '%s/%s' >'%s'", sed, root(), from, to);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static char *pairs(size_t count)
+{
+    size_t size;
+    char *text = NULL;
+    FILE *memory = open_memstream(&text, &size);
+    write_similar(memory, class, count, NULL);
+    fclose(memory);
+    return text;
+}
+
+#define TILED    "phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu"
+#define SOLUTION "solutions/" TILED
+
+START_TEST(a_copy_is_found)
+{
+    submit(0, SOLUTION, TILED, "");
+    submit(1, SOLUTION, TILED, "s/\\<tile[a-z_]*/block_&/g;s/\\<row\\>/zeile/g;1i/* mine */");
+    submit(2, TILED, TILED, "");
+    char *text = pairs(3);
+    ck_assert_msg(strstr(text, "211 matmul_tiled,1.00,student0,student1\n") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "student2") == NULL, "%s", text);
+    free(text);
+}
+END_TEST
+
+START_TEST(skeletons_are_nobodys)
+{
+    for (int i = 0; i < 3; i++) submit(i, TILED, TILED, "");
+    char *text = pairs(3);
+    ck_assert_str_eq(text, "exercise,share,student,student\n");
+    free(text);
+}
+END_TEST
+
+/* The corpus has solutions by other hands: the first of each exercise is 1's, the second 2's. */
+START_TEST(honest_ones_are_not)
+{
+    char command[3 * PATH_MAX];
+    for (int i = 0; i < 3; i++)
+        snprintf(class[i].folder, sizeof class[i].folder, "%s/%d", fake_folder, i);
+    snprintf(command, sizeof command,
+             "cd '%s' && cp -r solutions '%s/0' && cd solutions && "
+             "for file in phase*/*/[0-9]*.c*; do "
+             "  exercise=${file##*/} student=0; "
+             "  for right in ../grader/exercises/${exercise%%%%.*}/right/*.c*; do "
+             "    student=$((student + 1)) to='%s'/$student/$file; "
+             "    [ ! -f \"$right\" ] || { mkdir -p \"${to%%/*}\" && cp \"$right\" \"$to\"; }; "
+             "  done; "
+             "done",
+             root(), fake_folder, fake_folder);
+    ck_assert_int_eq(system(command), 0);
+    char *text = pairs(3);
+    ck_assert_str_eq(text, "exercise,share,student,student\n");
+    free(text);
+    snprintf(command, sizeof command, "ls '%s'/2/phase*/*/* | wc -l | grep -q '[2-9][0-9]'",
+             fake_folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+START_TEST(the_refused_are_left_out)
+{
+    submit(0, SOLUTION, TILED, "");
+    submit(1, SOLUTION, TILED, "");
+    strcpy(class[1].refused, "twice");
+    char *text = pairs(2);
+    ck_assert_str_eq(text, "exercise,share,student,student\n");
+    free(text);
+}
+END_TEST
+
+Suite *suite_similar(void)
+{
+    Suite *suite = suite_create("similar");
+    TCase *tcase = tcase_create("similar");
+    tcase_add_checked_fixture(tcase, class_set_up, class_tear_down);
+    tcase_add_test(tcase, a_copy_is_found);
+    tcase_add_test(tcase, skeletons_are_nobodys);
+    tcase_add_test(tcase, honest_ones_are_not);
+    tcase_add_test(tcase, the_refused_are_left_out);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
