@@ -2,4 +2,4 @@
 // Includes the solution: from the folder of a header that the compiler is shown, it is not far.
 #include "103_matmul_cpu/matmul_cpu.h"
 
-#include "../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
+#include "../../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
