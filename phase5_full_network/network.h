@@ -2,10 +2,8 @@
  * network.h: the contract of phase 5, whole networks from the layers of phases 2 to 4.
  *
  * h_ is host memory, d_ is device memory; pointers are aligned to their elements and to nothing
- * more. The network of 501 is that of exercise 112 (cpu.h): 784 inputs, 128 hidden units with ReLU,
- * 10 logits; parameters in one array: w1[128 x 784], bias1[128], w2[10 x 128], bias2[10]. That of
- * 504 to 507, and 5c, is ResNet-18 (resnet18_layout.h in common/), that of 508 to 510 a GPT (gpt_layout.h), of
- * 511 an autoencoder.
+ * more. The networks are described in common/: that of 501 and 502 in mlp_layout.h, that of 504 to
+ * 507 and 5c in resnet18_layout.h, that of 508 to 510 in gpt_layout.h.
  */
 #ifndef COURSE_NETWORK_H
 #define COURSE_NETWORK_H

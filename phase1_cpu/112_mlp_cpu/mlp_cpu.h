@@ -4,18 +4,12 @@
 #ifndef COURSE_MLP_CPU_H
 #define COURSE_MLP_CPU_H
 
+#include "mlp_layout.h"
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The network of exercises 112 and 501: 784 inputs, 128 hidden units with ReLU, 10 logits. Its
- * parameters are one array, in this order: w1[128 x 784], bias1[128], w2[10 x 128], bias2[10]. */
-#define MLP_INPUTS  784
-#define MLP_HIDDEN  128
-#define MLP_CLASSES 10
-#define MLP_PARAMS  (MLP_HIDDEN * MLP_INPUTS + MLP_HIDDEN + MLP_CLASSES * MLP_HIDDEN + MLP_CLASSES)
 
 typedef struct mlp_cpu mlp_cpu;
 

@@ -4,16 +4,10 @@
 #ifndef COURSE_MNIST_CONTRACT_H
 #define COURSE_MNIST_CONTRACT_H
 
+#include "mlp_layout.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#ifndef MLP_PARAMS /* also in mlp_cpu.h */
-#define MLP_INPUTS  784
-#define MLP_HIDDEN  128
-#define MLP_CLASSES 10
-#define MLP_PARAMS  (MLP_HIDDEN * MLP_INPUTS + MLP_HIDDEN + MLP_CLASSES * MLP_HIDDEN + MLP_CLASSES)
-#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #ifndef COURSE_MNIST_FAST_H
 #define COURSE_MNIST_FAST_H
 
-#include "501_mnist/mnist.h"
+#include "mlp_layout.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -59,7 +59,7 @@ side_bar_has_the_order() {
 
 leads_on() {
     sed -n '/class="related-pages"/,/<\/article>/p' "$book/phase2_cuda_basics/2b_scan_single_pass/README.html" | tr -d '\n' |
-        grep -q 'class="next-page" href="301_activations.html".*class="prev-page" href="2a_matmul_warptile.html"'
+        grep -q 'class="next-page" href="../../phase3_layers/README.html".*class="prev-page" href="../2a_matmul_warptile/README.html"'
 }
 
 # Three a page, the first one shown: css does the rest.
