@@ -13,6 +13,7 @@
 #include "../solutions/phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "cuda_check.h"
 #include "layers.h"
+#include "tensor_core.h"
 #include <stdint.h>
 
 #define SIDE     64  /* SIDE x SIDE elements of c a block */
@@ -25,15 +26,6 @@
 typedef enum triangle { TRIANGLE_C, TRIANGLE_A, TRIANGLE_A_TURNED } triangle;
 
 /* ---- a product ------------------------------------------------------------------------------- */
-
-/** sum[16 x 8] += a[16 x 8] b[8 x 8] */
-__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
 
 /** x = hi + lo, hi of 11 bits */
 __device__ __forceinline__ static void split(uint32_t &hi, uint32_t &lo, float x)
@@ -96,11 +88,11 @@ __device__ __forceinline__ static void multiply(float part[2][4][4], const float
     for (int j = 0; j < 8; j++)
         split(b_hi[j / 2][j % 2], b_lo[j / 2][j % 2], b[j % 2 * 4 + rest][j / 2 * 8 + group]);
 #pragma unroll
-    for (int ij = 0; ij < 8; ij++) mma(part[ij / 4][ij % 4], a_lo[ij / 4], b_hi[ij % 4]);
+    for (int ij = 0; ij < 8; ij++) mma_tf32(part[ij / 4][ij % 4], a_lo[ij / 4], b_hi[ij % 4]);
 #pragma unroll
-    for (int ij = 0; ij < 8; ij++) mma(part[ij / 4][ij % 4], a_hi[ij / 4], b_lo[ij % 4]);
+    for (int ij = 0; ij < 8; ij++) mma_tf32(part[ij / 4][ij % 4], a_hi[ij / 4], b_lo[ij % 4]);
 #pragma unroll
-    for (int ij = 0; ij < 8; ij++) mma(part[ij / 4][ij % 4], a_hi[ij / 4], b_hi[ij % 4]);
+    for (int ij = 0; ij < 8; ij++) mma_tf32(part[ij / 4][ij % 4], a_hi[ij / 4], b_hi[ij % 4]);
 }
 
 /** c = factor a b of matrix blockIdx.y; c is a stack. */

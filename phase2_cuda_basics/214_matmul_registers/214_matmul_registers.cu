@@ -1,9 +1,10 @@
 /*
  * 214_matmul_registers.cu: c = a * b, where each thread keeps 8 x 8 elements of c in registers.
  *
- * The idea: in 211 a multiply-add reads two values from shared memory. A thread that owns PART x
- * PART elements of c reads PART values of a and PART of b for each step along k, keeps them in
- * registers, and uses each of them PART times: 16 reads for 64 multiply-adds instead of 128.
+ * The idea: in 211 a multiply-add reads two values from shared memory. A thread that owns TM x TN
+ * elements of c reads TM values of a and TN of b for each step along k, keeps them in registers,
+ * and uses each value of a TN times, and of b TM times: 16 reads for 64 multiply-adds instead of
+ * 128.
  *
  * A block of 256 threads computes 128 x 128 elements. Thread (x, y) owns the rows y, y + 16, ...
  * and the columns x, x + 16, ...: neighbouring threads read neighbouring words of b's tile, which
@@ -18,7 +19,7 @@
 #include "214_matmul_registers/matmul_registers.h"
 #include "not_implemented.h"
 
-/* TODO: the sizes, and matmul_registers_kernel: two tiles in shared memory, PART x PART sums in
+/* TODO: the sizes, and matmul_registers_kernel: two tiles in shared memory, TM x TN sums in
    registers, three nested loops that must unroll (about 63 lines). */
 
 cudaError_t matmul_registers(float *c, const float *a, const float *b, int m, int n, int k,

@@ -32,7 +32,7 @@
 
 /* TODO: multiply: this thread's sums over the terms of one stage (about 20 lines). */
 
-/* TODO: tile_of_logits: SIDE x SIDE logits, with the next stage on its way while this one is
+/* TODO: tile_of_logits: TILE x TILE logits, with the next stage on its way while this one is
    multiplied (about 30 lines). */
 
 /* TODO: next_choice: of a token's experts the first that comes after `last`; LANES lanes look
@@ -41,7 +41,7 @@
 /* TODO: route_token: softmax, the choices, the gates; the logits become probabilities (about 23
    lines). */
 
-/* TODO: router_kernel: a block SIDE tokens: their logits, tile by tile, to probs; then each
+/* TODO: router_kernel: a block TILE tokens: their logits, tile by tile, to probs; then each
    token (about 20 lines). */
 
 cudaError_t moe_router(int *expert_ids, float *gate_scores, float *probs, const float *input,
@@ -49,7 +49,7 @@ cudaError_t moe_router(int *expert_ids, float *gate_scores, float *probs, const 
                        int hidden_dim, cudaStream_t stream)
 {
     if (num_experts < 1 || top_k < 1 || top_k > num_experts) return cudaErrorInvalidValue;
-    /* TODO: a block for SIDE tokens; by 16 bytes where rows begin at multiples of them (about 9
+    /* TODO: a block for TILE tokens; by 16 bytes where rows begin at multiples of them (about 9
        lines). */
     NOT_IMPLEMENTED(expert_ids, gate_scores, probs, input, gate_weights, num_tokens, num_experts,
                     top_k, hidden_dim, stream);

@@ -5,7 +5,8 @@
  * here. A block has TILE_THREADS threads, four warps; the barriers are the caller's.
  *
  * A tile has rows of DIM elements, 64 or 128, and begins at a multiple of 256 bytes. 8 elements, 16
- * bytes, are a chunk. Chunk c of row r stands at place c ^ (r % 8), the swizzle of 4a.
+ * bytes, are a chunk. Chunk c of row r stands at place c ^ (r % 8), the swizzle of 4a. The
+ * instructions for copies, fragments and products are those of common/tensor_core.h.
  *
  * Sums and weights are in registers, as `mma` leaves them. A warp has DOWN x ACROSS products of
  * 16 x 8. Of product [i][j], lane l has in row 16 i + l / 4 the columns 8 j + 2 (l % 4) and the
@@ -14,6 +15,7 @@
 #ifndef ATTENTION_TILE_CUH
 #define ATTENTION_TILE_CUH
 
+#include "tensor_core.h"
 #include <cuda_bf16.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +36,7 @@ __device__ __forceinline__ static void copy_tile(bf16 (&tile)[ROWS][DIM], const 
 /** Wait for the copies of this thread; those of others take a barrier. */
 __device__ __forceinline__ static void copies_done(void)
 {
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    cp_async_wait_all();
 }
 
 /** sum += a b^T, of 16 * DOWN rows a and 8 * ACROSS rows b, both from a row of a tile on that is a
@@ -68,8 +70,7 @@ __device__ __forceinline__ static float exp2_fast(float x)
     return y;
 }
 
-/* TODO: the three instructions of 4a, a chunk's place, and copy_tile, 16 bytes a thread (about
-   70 lines). */
+/* TODO: a chunk's place, and copy_tile, 16 bytes a thread (about 40 lines). */
 
 /* TODO: multiply_rows: `mma` wants b^T column by column, which are b's rows: nothing is turned
    (about 25 lines). */

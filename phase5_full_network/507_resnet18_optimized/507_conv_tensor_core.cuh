@@ -67,9 +67,6 @@ template <int PIXELS, int CHANNELS, int WARPS_M, int WARPS_N, int STAGES_> struc
     };
 };
 
-/* TODO: copy_chunk: cp.async of 16 bytes, or 16 zeros; commit and wait for groups of them
-   (about 20 lines). */
-
 /* TODO: source: what a thread copies of each stage: its chunk of some rows of x and w. Where
    their windows begin, and a bit for each tap that lies in x (about 50 lines). */
 

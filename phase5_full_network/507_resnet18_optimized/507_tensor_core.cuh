@@ -20,6 +20,7 @@
 
 #include "507_resnet18_optimized/resnet18_optimized.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <cuda_fp16.h>
 #include <stdint.h>
 
@@ -36,17 +37,12 @@ template <> struct element_of<RESNET18_FP16> {
 /** Elements of 16 bytes. */
 #define WIDTH_OF(element) ((int)(16 / sizeof(element)))
 
-/* TODO: load_matrices: ldmatrix.x4, four 8 x 16-byte matrices: lanes 0-7 give the addresses of
-   the first one's rows, and so on (about 6 lines). */
-
-/* TODO: mma of 16 halfs and of 8 floats: sum[16 x 8] += a[16 x k] b[k x 8] (about 16 lines). */
-
 /* TODO: to_tf32: round to the nearest; split: hi = x rounded, lo = x - hi, which is exact
    (about 20 lines). */
 
 /**
  * The sums of a warp's part of the tile, from 32 bytes of each row: sum[MI * 16 x NJ * 8] += a b^T.
- * @param a, b fragments, as load_matrices left them; they may be changed
+ * @param a, b fragments, as ldmatrix left them; they may be changed
  */
 template <resnet18_precision P, int MI, int NJ> struct product;
 

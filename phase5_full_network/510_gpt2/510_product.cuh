@@ -26,6 +26,7 @@
 
 #include "cuda_check.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <cuda_bf16.h>
 #include <math.h>
 #include <stddef.h>
@@ -64,7 +65,7 @@ typedef struct product_room {
 /* TODO: gelu, its slope, and finish, which takes four neighbouring sums to where they go (about
    60 lines). */
 
-/* TODO: the sizes, and the instructions of 4a (about 45 lines). */
+/* TODO: the sizes (about 5 lines). */
 
 /* TODO: operand: one of the two matrices as a thread sees it, the chunks that it copies and the
    fragments that its warp takes. Chunk c of row r stands at place c ^ (r % 8) (about 60 lines). */

@@ -30,6 +30,7 @@
 #include "5c_resnet18_int8/resnet18_int8.h"
 #include "cuda_check.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 
 #include <cuda_pipeline.h>
 #include <math.h>
@@ -50,7 +51,7 @@
 
 /* ---- the convolution ------------------------------------------------------------------------- */
 
-/* TODO: the sizes; load_matrices and mma of 413; what the kernel is told (about 35 lines). */
+/* TODO: the sizes; what the kernel is told (about 20 lines). */
 
 /* TODO: source: what a thread copies of each step: its 16 bytes of some pixels' windows, and of
    some filters; zeros for what lies outside (about 55 lines). */

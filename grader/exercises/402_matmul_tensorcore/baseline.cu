@@ -8,21 +8,24 @@
 
 using namespace nvcuda;
 
-#define SIDE  16 /* of a fragment */
-#define WARPS 4  /* WARPS x WARPS a block */
+#define FRAGMENT 16 /* rows and columns of a fragment */
+#define WARPS    4  /* WARPS x WARPS a block */
 
 __global__ static void wmma_kernel(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m,
                                    int n, int k)
 {
     const int warp = threadIdx.x / 32;
-    const int below = (blockIdx.y * WARPS + warp / WARPS) * SIDE;
-    const size_t row = below <= m - SIDE ? below : m - SIDE; /* the last rows again, not beyond */
-    const size_t col = (blockIdx.x * WARPS + warp % WARPS) * SIDE;
-    wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sum;
+    const int below = (blockIdx.y * WARPS + warp / WARPS) * FRAGMENT;
+    const int last = m - FRAGMENT;
+    const size_t row = below <= last ? below : last; /* the last rows again, not beyond */
+    const size_t col = (blockIdx.x * WARPS + warp % WARPS) * FRAGMENT;
+    wmma::fragment<wmma::accumulator, FRAGMENT, FRAGMENT, FRAGMENT, float> sum;
     wmma::fill_fragment(sum, 0.0f);
-    for (int i = 0; i < k; i += SIDE) {
-        wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, __nv_bfloat16, wmma::row_major> a_part;
-        wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, __nv_bfloat16, wmma::row_major> b_part;
+    for (int i = 0; i < k; i += FRAGMENT) {
+        wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, FRAGMENT, __nv_bfloat16, wmma::row_major>
+            a_part;
+        wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, FRAGMENT, __nv_bfloat16, wmma::row_major>
+            b_part;
         wmma::load_matrix_sync(a_part, a + row * k + i, k);
         wmma::load_matrix_sync(b_part, b + (size_t)i * n + col, n);
         wmma::mma_sync(sum, a_part, b_part, sum);
@@ -34,7 +37,7 @@ extern "C" cudaError_t baseline_matmul_wmma(float *c, const __nv_bfloat16 *a,
                                             const __nv_bfloat16 *b, int m, int n, int k,
                                             cudaStream_t stream)
 {
-    dim3 grid(n / (WARPS * SIDE), (m - 1) / (WARPS * SIDE) + 1);
+    dim3 grid(n / (WARPS * FRAGMENT), (m - 1) / (WARPS * FRAGMENT) + 1);
     wmma_kernel<<<grid, WARPS * WARPS * 32, 0, stream>>>(c, a, b, m, n, k);
     return cudaGetLastError();
 }

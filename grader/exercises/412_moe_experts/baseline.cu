@@ -8,7 +8,7 @@
 
 using namespace nvcuda;
 
-#define SIDE  64 /* of a tile */
+#define TILE  64 /* TILE x TILE elements of a product a block */
 #define DEPTH 32
 #define PAD   8
 
@@ -19,15 +19,15 @@ __global__ static void expert_kernel(float *output, __nv_bfloat16 *hidden,
                                      const int *offsets, const float *gates, int expert, int top_k,
                                      int inner, int cols)
 {
-    __shared__ __align__(32) __nv_bfloat16 x[SIDE][DEPTH + PAD], w[SIDE][DEPTH + PAD];
-    __shared__ __align__(32) float sums[SIDE][SIDE + PAD];
-    const int row = offsets[expert] + blockIdx.y * SIDE, end = offsets[expert + 1];
-    const int col = blockIdx.x * SIDE, warp = threadIdx.x / 32;
+    __shared__ __align__(32) __nv_bfloat16 x[TILE][DEPTH + PAD], w[TILE][DEPTH + PAD];
+    __shared__ __align__(32) float sums[TILE][TILE + PAD];
+    const int row = offsets[expert] + blockIdx.y * TILE, end = offsets[expert + 1];
+    const int col = blockIdx.x * TILE, warp = threadIdx.x / 32;
     if (row >= end) return;
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[4];
     for (int s = 0; s < 4; s++) wmma::fill_fragment(sum[s], 0.0f);
     for (int k = 0; k < inner; k += DEPTH) {
-        for (int i = threadIdx.x; i < SIDE * DEPTH; i += 128) {
+        for (int i = threadIdx.x; i < TILE * DEPTH; i += 128) {
             const int r = i / DEPTH, q = i % DEPTH;
             const __nv_bfloat16 zero = 0.0f;
             const size_t from =
@@ -51,12 +51,12 @@ __global__ static void expert_kernel(float *output, __nv_bfloat16 *hidden,
         __syncthreads();
     }
     for (int s = 0; s < 4; s++)
-        wmma::store_matrix_sync(&sums[warp * 16][s * 16], sum[s], SIDE + PAD, wmma::mem_row_major);
+        wmma::store_matrix_sync(&sums[warp * 16][s * 16], sum[s], TILE + PAD, wmma::mem_row_major);
     __syncthreads();
-    for (int i = threadIdx.x; i < SIDE * SIDE; i += 128) {
-        const int r = row + i / SIDE, q = col + i % SIDE;
+    for (int i = threadIdx.x; i < TILE * TILE; i += 128) {
+        const int r = row + i / TILE, q = col + i % TILE;
         if (r >= end || q >= cols) continue;
-        const float z = sums[i / SIDE][i % SIDE];
+        const float z = sums[i / TILE][i % TILE];
         if (gates == NULL) {
             const float u = 0.7978845608f * (z + 0.044715f * z * z * z);
             hidden[(size_t)r * cols + q] = 0.5f * z * (1.0f + tanhf(u));
@@ -73,8 +73,8 @@ baseline_moe_experts(float *output, __nv_bfloat16 *hidden, const __nv_bfloat16 *
                      const int *offsets, const float *gate_scores, int num_tokens, int num_experts,
                      int top_k, int hidden_dim, int ffn_dim, cudaStream_t stream)
 {
-    const unsigned rows = (unsigned)((num_tokens * top_k - 1) / SIDE + 1);
-    const dim3 up((ffn_dim - 1) / SIDE + 1, rows), down((hidden_dim - 1) / SIDE + 1, rows);
+    const unsigned rows = (unsigned)((num_tokens * top_k - 1) / TILE + 1);
+    const dim3 up((ffn_dim - 1) / TILE + 1, rows), down((hidden_dim - 1) / TILE + 1, rows);
     cudaMemsetAsync(output, 0, (size_t)num_tokens * hidden_dim * sizeof(float), stream);
     for (int e = 0; e < num_experts; e++)
         expert_kernel<<<up, 128, 0, stream>>>(output, hidden, input, expert_weights, permutation,

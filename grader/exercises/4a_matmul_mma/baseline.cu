@@ -7,17 +7,18 @@
 #include <mma.h>
 #include <stdint.h>
 
-#define TILE    128 /* TILE x TILE elements of c a block */
-#define TILE_K  32
-#define PAD     8   /* elements: 16 bytes */
-#define THREADS 256 /* 8 warps: 2 down, 4 across */
-#define SIDE    16  /* of a fragment */
-#define DOWN    4   /* fragments of sums a warp, down and across */
-#define ACROSS  2
+#define BM       128 /* BM x BN elements of c a block */
+#define BN       128
+#define BK       32
+#define PAD      8   /* elements: 16 bytes */
+#define THREADS  256 /* 8 warps: 2 down, 4 across */
+#define FRAGMENT 16  /* rows and columns of a fragment */
+#define DOWN     4   /* fragments of sums a warp, down and across */
+#define ACROSS   2
 
 template <typename T> struct stage {
-    T a[TILE][TILE_K + PAD];
-    T b[TILE_K][TILE + PAD];
+    T a[BM][BK + PAD];
+    T b[BK][BN + PAD];
 };
 
 /** 16 bytes to shared memory, or 16 zeros. */
@@ -48,7 +49,7 @@ __device__ __forceinline__ static void copy_tile(T (&tile)[ROWS][PITCH], const T
 }
 
 using namespace nvcuda;
-typedef wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sums;
+typedef wmma::fragment<wmma::accumulator, FRAGMENT, FRAGMENT, FRAGMENT, float> sums;
 
 /** sum += this warp's rows of the tile of a times its columns of the tile of b */
 template <typename T>
@@ -56,15 +57,15 @@ __device__ __forceinline__ static void multiply(sums sum[DOWN][ACROSS], const st
                                                 int col)
 {
 #pragma unroll
-    for (int i = 0; i < TILE_K; i += SIDE) {
-        wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, T, wmma::row_major> a[DOWN];
-        wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, T, wmma::row_major> b[ACROSS];
+    for (int i = 0; i < BK; i += FRAGMENT) {
+        wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, FRAGMENT, T, wmma::row_major> a[DOWN];
+        wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, FRAGMENT, T, wmma::row_major> b[ACROSS];
 #pragma unroll
         for (int y = 0; y < DOWN; y++)
-            wmma::load_matrix_sync(a[y], &s->a[row + y * SIDE][i], TILE_K + PAD);
+            wmma::load_matrix_sync(a[y], &s->a[row + y * FRAGMENT][i], BK + PAD);
 #pragma unroll
         for (int x = 0; x < ACROSS; x++)
-            wmma::load_matrix_sync(b[x], &s->b[i][col + x * SIDE], TILE + PAD);
+            wmma::load_matrix_sync(b[x], &s->b[i][col + x * FRAGMENT], BN + PAD);
 #pragma unroll
         for (int y = 0; y < DOWN; y++) {
 #pragma unroll
@@ -74,14 +75,14 @@ __device__ __forceinline__ static void multiply(sums sum[DOWN][ACROSS], const st
 }
 
 /** One fragment of sums to c, by the warp's own patch of shared memory. */
-__device__ __forceinline__ static void store_sums(float *c, float (*patch)[SIDE], const sums &sum,
-                                                  long row, long col, int m, int n)
+__device__ __forceinline__ static void store_sums(float *c, float (*patch)[FRAGMENT],
+                                                  const sums &sum, long row, long col, int m, int n)
 {
-    wmma::store_matrix_sync(&patch[0][0], sum, SIDE, wmma::mem_row_major);
+    wmma::store_matrix_sync(&patch[0][0], sum, FRAGMENT, wmma::mem_row_major);
     __syncwarp(); /* the patch is complete */
-    for (int i = threadIdx.x % 32; i < SIDE * SIDE; i += 32) {
-        const long r = row + i / SIDE, q = col + i % SIDE;
-        if (r < m && q < n) c[r * n + q] = patch[i / SIDE][i % SIDE];
+    for (int i = threadIdx.x % 32; i < FRAGMENT * FRAGMENT; i += 32) {
+        const long r = row + i / FRAGMENT, q = col + i % FRAGMENT;
+        if (r < m && q < n) c[r * n + q] = patch[i / FRAGMENT][i % FRAGMENT];
     }
     __syncwarp(); /* and read, before the next one overwrites it */
 }
@@ -91,29 +92,29 @@ __global__ static void __launch_bounds__(THREADS, 2)
     matmul_tensorcore_kernel(float *c, const T *a, const T *b, int m, int n, int k)
 {
     __shared__ __align__(128) stage<T> stages[2];
-    __shared__ __align__(128) float patches[THREADS / 32][SIDE][SIDE];
+    __shared__ __align__(128) float patches[THREADS / 32][FRAGMENT][FRAGMENT];
     const int warp = threadIdx.x / 32;
-    const int warp_row = warp / 4 * DOWN * SIDE, warp_col = warp % 4 * ACROSS * SIDE;
-    const long row = (long)blockIdx.y * TILE, col = (long)blockIdx.x * TILE;
+    const int warp_row = warp / 4 * DOWN * FRAGMENT, warp_col = warp % 4 * ACROSS * FRAGMENT;
+    const long row = (long)blockIdx.y * BM, col = (long)blockIdx.x * BN;
     sums sum[DOWN][ACROSS];
     for (int y = 0; y < DOWN; y++) {
         for (int x = 0; x < ACROSS; x++) wmma::fill_fragment(sum[y][x], 0.0f);
     }
     copy_tile<WIDE>(stages[0].a, a, row, 0, m, k);
     copy_tile<WIDE>(stages[0].b, b, 0, col, k, n);
-    for (int start = 0, now = 0; start < k; start += TILE_K, now ^= 1) {
+    for (int start = 0, now = 0; start < k; start += BK, now ^= 1) {
         asm volatile("cp.async.wait_all;" ::: "memory");
         __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
-        if (start + TILE_K < k) {
-            copy_tile<WIDE>(stages[now ^ 1].a, a, row, start + TILE_K, m, k);
-            copy_tile<WIDE>(stages[now ^ 1].b, b, start + TILE_K, col, k, n);
+        if (start + BK < k) {
+            copy_tile<WIDE>(stages[now ^ 1].a, a, row, start + BK, m, k);
+            copy_tile<WIDE>(stages[now ^ 1].b, b, start + BK, col, k, n);
         }
         multiply(sum, &stages[now], warp_row, warp_col);
     }
     for (int y = 0; y < DOWN; y++) {
         for (int x = 0; x < ACROSS; x++) {
-            store_sums(c, patches[warp], sum[y][x], row + warp_row + y * SIDE,
-                       col + warp_col + x * SIDE, m, n);
+            store_sums(c, patches[warp], sum[y][x], row + warp_row + y * FRAGMENT,
+                       col + warp_col + x * FRAGMENT, m, n);
         }
     }
 }
@@ -122,7 +123,7 @@ template <typename T>
 static cudaError_t launch(float *c, const T *a, const T *b, int m, int n, int k,
                           cudaStream_t stream)
 {
-    dim3 grid((n - 1) / TILE + 1, (m - 1) / TILE + 1);
+    dim3 grid((n - 1) / BN + 1, (m - 1) / BM + 1);
     if (((uintptr_t)a | (uintptr_t)b) % 16 == 0 && k % 8 == 0 && n % 8 == 0)
         matmul_tensorcore_kernel<T, true><<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k);
     else

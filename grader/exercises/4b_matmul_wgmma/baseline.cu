@@ -6,18 +6,18 @@
 #include <cuda_bf16.h>
 #include <stdint.h>
 
-#define TILE_M  256 /* TILE_M x TILE_N elements of c a block */
-#define TILE_N  128
-#define TILE_K  64
+#define BM      256 /* BM x BN elements of c a block */
+#define BN      128
+#define BK      64
 #define STAGES  4
 #define THREADS 256 /* 8 warps: 4 down, 2 across */
 #define DOWN    4   /* products of 16 x 8 that a warp has, down and across */
 #define ACROSS  8
-#define A_BYTES (TILE_M * TILE_K * 2) /* rows of 128 bytes */
-#define B_ROW   (TILE_N * 2)          /* bytes of a row of b's tile: two times 8 chunks */
-#define STAGE   (A_BYTES + TILE_K * B_ROW)
+#define A_BYTES (BM * BK * 2) /* rows of 128 bytes */
+#define B_ROW   (BN * 2)      /* bytes of a row of b's tile: two times 8 chunks */
+#define STAGE   (A_BYTES + BK * B_ROW)
 #define RING    (STAGES * STAGE)
-#define PARTS   (TILE_K / 16) /* steps of `mma` a tile; each copies a part of another one */
+#define PARTS   (BK / 16) /* steps of `mma` a tile; each copies a part of another one */
 
 /** Four matrices of 8 x 8: lanes 0-7 give the addresses of the first one's rows, and so on. */
 __device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
@@ -58,10 +58,10 @@ template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(voi
 
 struct source {
     enum {
-        A_STEP = THREADS / (TILE_K / 8), /* rows from one of a thread's chunks to its next */
-        B_STEP = THREADS / (TILE_N / 8),
-        A_COPIES = TILE_M / A_STEP / PARTS, /* chunks a part */
-        B_COPIES = TILE_K / B_STEP / PARTS
+        A_STEP = THREADS / (BK / 8), /* rows from one of a thread's chunks to its next */
+        B_STEP = THREADS / (BN / 8),
+        A_COPIES = BM / A_STEP / PARTS, /* chunks a part */
+        B_COPIES = BK / B_STEP / PARTS
     };
     const __nv_bfloat16 *a, *b;         /* its first chunks in the next stage */
     long a_pitch, b_pitch;              /* elements, from one of its chunks to the next */
@@ -71,13 +71,13 @@ struct source {
     __device__ __forceinline__ source(const __nv_bfloat16 *all_a, const __nv_bfloat16 *all_b,
                                       long row, long col, int m, int n, int k)
     {
-        const int r = threadIdx.x / (TILE_K / 8), r_chunk = threadIdx.x % (TILE_K / 8);
-        const int s = threadIdx.x / (TILE_N / 8), s_chunk = threadIdx.x % (TILE_N / 8);
+        const int r = threadIdx.x / (BK / 8), r_chunk = threadIdx.x % (BK / 8);
+        const int s = threadIdx.x / (BN / 8), s_chunk = threadIdx.x % (BN / 8);
         a = all_a + (row + r) * k + r_chunk * 8, b = all_b + (long)s * n + col + s_chunk * 8;
         a_pitch = (long)A_STEP * k, b_pitch = (long)B_STEP * n;
         a_rows = (int)(m - row - r), a_cols = k - r_chunk * 8;
         b_rows = k - s, b_cols = (int)(n - col - s_chunk * 8);
-        to_a = r * TILE_K * 2 + (r_chunk ^ r % 8) * 16;
+        to_a = r * BK * 2 + (r_chunk ^ r % 8) * 16;
         to_b = A_BYTES + s * B_ROW + (s_chunk ^ s % 8) * 16;
     }
 
@@ -85,7 +85,7 @@ struct source {
     {
 #pragma unroll
         for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
-            copy_chunk(stage + to_a + i * A_STEP * TILE_K * 2, a + i * a_pitch,
+            copy_chunk(stage + to_a + i * A_STEP * BK * 2, a + i * a_pitch,
                        i * A_STEP < a_rows && a_cols > 0);
         }
 #pragma unroll
@@ -95,7 +95,7 @@ struct source {
         }
         if (part < PARTS - 1) return;
         asm volatile("cp.async.commit_group;" ::: "memory");
-        a += TILE_K, b += TILE_K / B_STEP * b_pitch, a_cols -= TILE_K, b_rows -= TILE_K;
+        a += BK, b += BK / B_STEP * b_pitch, a_cols -= BK, b_rows -= BK;
     }
 };
 
@@ -105,7 +105,7 @@ __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACRO
                                             uint32_t a_at, uint32_t b_at, int s)
 {
 #pragma unroll
-    for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * TILE_K * 2);
+    for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * BK * 2);
 #pragma unroll
     for (int j = 0; j < ACROSS; j += 2)
         load_matrices_turned(b[j], (b_at ^ j * 16) + s * 16 * B_ROW);
@@ -118,8 +118,8 @@ __global__ static void __launch_bounds__(THREADS, 1)
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int warp_row = warp / 2 * DOWN * 16, warp_col = warp % 2 * ACROSS * 8;
-    const long row = (long)blockIdx.x * TILE_M, col = (long)blockIdx.y * TILE_N;
-    const uint32_t a_at = ring + (warp_row + lane % 16) * TILE_K * 2 + (lane / 16 ^ lane % 8) * 16;
+    const long row = (long)blockIdx.x * BM, col = (long)blockIdx.y * BN;
+    const uint32_t a_at = ring + (warp_row + lane % 16) * BK * 2 + (lane / 16 ^ lane % 8) * 16;
     const uint32_t b_at =
         ring + A_BYTES + lane % 16 * B_ROW + (warp_col / 8 + lane / 16 ^ lane % 8) * 16;
     source from(a, b, row, col, m, n, k);
@@ -133,7 +133,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
     wait_for_copies<STAGES - 2>();
     __syncthreads(); /* the first stage is complete */
     take(a_part[0], b_part[0], a_at, b_at, 0);
-    for (int start = 0; start < k; start += TILE_K) {
+    for (int start = 0; start < k; start += BK) {
 #pragma unroll
         for (int s = 0; s < PARTS; s++) {
             if (s + 1 < PARTS) {
@@ -172,7 +172,7 @@ extern "C" cudaError_t baseline_matmul_mma(float *c, const __nv_bfloat16 *a, con
     cudaError_t error =
         cudaFuncSetAttribute(matmul_mma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, RING);
     if (error != cudaSuccess) return error;
-    dim3 grid((m - 1) / TILE_M + 1, (n - 1) / TILE_N + 1);
+    dim3 grid((m - 1) / BM + 1, (n - 1) / BN + 1);
     matmul_mma_kernel<<<grid, THREADS, RING, stream>>>(c, a, b, m, n, k);
     return cudaGetLastError();
 }

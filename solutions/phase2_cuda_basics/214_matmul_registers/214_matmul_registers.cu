@@ -1,9 +1,10 @@
 /*
  * 214_matmul_registers.cu: c = a * b, where each thread keeps 8 x 8 elements of c in registers.
  *
- * The idea: in 211 a multiply-add reads two values from shared memory. A thread that owns PART x
- * PART elements of c reads PART values of a and PART of b for each step along k, keeps them in
- * registers, and uses each of them PART times: 16 reads for 64 multiply-adds instead of 128.
+ * The idea: in 211 a multiply-add reads two values from shared memory. A thread that owns TM x TN
+ * elements of c reads TM values of a and TN of b for each step along k, keeps them in registers,
+ * and uses each value of a TN times, and of b TM times: 16 reads for 64 multiply-adds instead of
+ * 128.
  *
  * A block of 256 threads computes 128 x 128 elements. Thread (x, y) owns the rows y, y + 16, ...
  * and the columns x, x + 16, ...: neighbouring threads read neighbouring words of b's tile, which
@@ -18,32 +19,33 @@
 #include "214_matmul_registers/matmul_registers.h"
 #include "not_implemented.h"
 
-/* SOLUTION: the sizes, and matmul_registers_kernel: two tiles in shared memory, PART x PART sums in
+/* SOLUTION: the sizes, and matmul_registers_kernel: two tiles in shared memory, TM x TN sums in
    registers, three nested loops that must unroll (about 63 lines). */
-#define TILE    128 /* TILE x TILE elements of c a block */
-#define TILE_K  8
-#define PART    8             /* PART x PART elements of c a thread */
-#define SIDE    (TILE / PART) /* SIDE x SIDE threads a block */
-#define THREADS (SIDE * SIDE)
-#define EACH    (TILE * TILE_K / THREADS) /* elements of a tile that a thread loads, */
-#define A_STEP  (THREADS / TILE_K)        /* so many rows apart */
-#define B_STEP  (THREADS / TILE)
+#define BM      128 /* BM x BN elements of c a block */
+#define BN      128
+#define BK      8
+#define TM      8 /* TM x TN elements of c a thread */
+#define TN      8
+#define THREADS (BM / TM * (BN / TN))
+#define EACH    (BM * BK / THREADS) /* elements of a tile that a thread loads, */
+#define A_STEP  (THREADS / BK)      /* so many rows apart */
+#define B_STEP  (THREADS / BN)
 
 __global__ static void __launch_bounds__(THREADS)
     matmul_registers_kernel(float *c, const float *a, const float *b, int m, int n, int k)
 {
-    __shared__ float a_tile[TILE_K][TILE + 4]; /* [k][row] */
-    __shared__ float b_tile[TILE_K][TILE];     /* [k][column] */
-    const int t = threadIdx.x, x = t % SIDE, y = t / SIDE;
-    const int row = blockIdx.y * TILE, col = blockIdx.x * TILE;
-    const int a_row = t / TILE_K, a_col = t % TILE_K; /* along the rows of a, and of b */
-    const int b_row = t / TILE, b_col = t % TILE;
+    __shared__ float a_tile[BK][BM + 4]; /* [k][row] */
+    __shared__ float b_tile[BK][BN];     /* [k][column] */
+    const int t = threadIdx.x, x = t % (BN / TN), y = t / (BN / TN);
+    const int row = blockIdx.y * BM, col = blockIdx.x * BN;
+    const int a_row = t / BK, a_col = t % BK; /* along the rows of a, and of b */
+    const int b_row = t / BN, b_col = t % BN;
     a += ((size_t)row + a_row) * k + a_col; /* 64 bits once; in the loop a and b step along */
     b += (size_t)b_row * n + col + b_col;
     const size_t a_step = (size_t)A_STEP * k, b_step = (size_t)B_STEP * n;
-    float sum[PART][PART] = {};
+    float sum[TM][TN] = {};
 
-    for (int left = k; left > 0; left -= TILE_K) {
+    for (int left = k; left > 0; left -= BK) {
         float of_a[EACH], of_b[EACH]; /* all are on their way before one is waited for */
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
@@ -57,28 +59,28 @@ __global__ static void __launch_bounds__(THREADS)
             a_tile[a_col][a_row + e * A_STEP] = of_a[e];
             b_tile[b_row + e * B_STEP][b_col] = of_b[e];
         }
-        a += TILE_K;
-        b += (size_t)TILE_K * n;
+        a += BK;
+        b += (size_t)BK * n;
         __syncthreads(); /* both tiles are complete before anybody reads them */
-        for (int s = 0; s < TILE_K; s++) {
-            float a_part[PART], b_part[PART];
+        for (int s = 0; s < BK; s++) {
+            float a_part[TM], b_part[TN];
 #pragma unroll /* a register has no index: where one is left, the array becomes memory */
-            for (int i = 0; i < PART; i++) a_part[i] = a_tile[s][y + i * SIDE];
+            for (int i = 0; i < TM; i++) a_part[i] = a_tile[s][y + i * (BM / TM)];
 #pragma unroll
-            for (int j = 0; j < PART; j++) b_part[j] = b_tile[s][x + j * SIDE];
+            for (int j = 0; j < TN; j++) b_part[j] = b_tile[s][x + j * (BN / TN)];
 #pragma unroll
-            for (int i = 0; i < PART; i++) {
+            for (int i = 0; i < TM; i++) {
 #pragma unroll
-                for (int j = 0; j < PART; j++) sum[i][j] += a_part[i] * b_part[j];
+                for (int j = 0; j < TN; j++) sum[i][j] += a_part[i] * b_part[j];
             }
         }
         __syncthreads(); /* everybody has read before the next tiles overwrite them */
     }
 #pragma unroll
-    for (int i = 0; i < PART; i++) {
+    for (int i = 0; i < TM; i++) {
 #pragma unroll
-        for (int j = 0; j < PART; j++) {
-            const int r = y + i * SIDE, q = x + j * SIDE; /* of the tile */
+        for (int j = 0; j < TN; j++) {
+            const int r = y + i * (BM / TM), q = x + j * (BN / TN); /* of the tile */
             if (r < m - row && q < n - col) c[((size_t)row + r) * n + col + q] = sum[i][j];
         }
     }
@@ -91,7 +93,7 @@ cudaError_t matmul_registers(float *c, const float *a, const float *b, int m, in
     /* SOLUTION: one block of THREADS threads per tile of c, rounding up; launch unless c is empty
        (about 4 lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
-    dim3 grid((n - 1) / TILE + 1, (m - 1) / TILE + 1);
+    dim3 grid((n - 1) / BN + 1, (m - 1) / BM + 1);
     matmul_registers_kernel<<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k);
     /* END SOLUTION */
     return cudaGetLastError();

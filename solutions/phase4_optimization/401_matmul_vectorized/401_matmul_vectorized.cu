@@ -22,11 +22,12 @@
 #include <stdint.h>
 
 /* SOLUTION: the sizes, and four floats of a row, zero beyond its end (about 25 lines). */
-#define TILE    128 /* TILE x TILE elements of c a block */
-#define TILE_K  8
-#define PART    8             /* PART x PART elements of c a thread, in groups of four */
-#define SIDE    (TILE / PART) /* SIDE x SIDE threads a block */
-#define THREADS (SIDE * SIDE)
+#define BM      128 /* BM x BN elements of c a block */
+#define BN      128
+#define BK      8
+#define TM      8 /* TM x TN elements of c a thread, in groups of four */
+#define TN      8 /* = TM: one loop loads the values of a and of b */
+#define THREADS (BM / TM * (BN / TN))
 
 /** @param left columns from there to the end of the row, or 0 of a row that is none
  *  @param wide rows begin at multiples of 16 bytes */
@@ -57,22 +58,22 @@ __global__ static void __launch_bounds__(THREADS, 2)
     matmul_vectorized_kernel(float *c, const float *a, const float *b, int m, int n, int k,
                              bool wide_a, bool wide_b, bool wide_c)
 {
-    __shared__ __align__(16) float a_tile[TILE_K][TILE + 4]; /* [k][row] */
-    __shared__ __align__(16) float b_tile[TILE_K][TILE];     /* [k][column] */
-    const int t = threadIdx.x, x = t % SIDE * 4, y = t / SIDE * 4;
-    const int row = blockIdx.y * TILE, col = blockIdx.x * TILE;
-    const int a_row = t / (TILE_K / 4), a_col = t % (TILE_K / 4) * 4; /* the four that t loads */
-    const int b_row = t / (TILE / 4), b_col = t % (TILE / 4) * 4;
+    __shared__ __align__(16) float a_tile[BK][BM + 4]; /* [k][row] */
+    __shared__ __align__(16) float b_tile[BK][BN];     /* [k][column] */
+    const int t = threadIdx.x, x = t % (BN / TN) * 4, y = t / (BN / TN) * 4;
+    const int row = blockIdx.y * BM, col = blockIdx.x * BN;
+    const int a_row = t / (BK / 4), a_col = t % (BK / 4) * 4; /* the four that t loads */
+    const int b_row = t / (BN / 4), b_col = t % (BN / 4) * 4;
     a += ((size_t)row + a_row) * k + a_col; /* 64 bits once; in the loop a and b step along */
     b += (size_t)b_row * n + col + b_col;
-    float sum[PART][PART] = {};
+    float sum[TM][TN] = {};
 
-    for (int left = k; left > 0; left -= TILE_K) {
+    for (int left = k; left > 0; left -= BK) {
         /* Both are on their way before one is waited for. */
         const float4 of_a = load_four(a, a_row < m - row ? left - a_col : 0, wide_a);
         const float4 of_b = load_four(b, b_row < left ? n - col - b_col : 0, wide_b);
-        a += TILE_K;
-        b += (size_t)TILE_K * n;
+        a += BK;
+        b += (size_t)BK * n;
         a_tile[a_col][a_row] = of_a.x; /* the tile of a stands on its side */
         a_tile[a_col + 1][a_row] = of_a.y;
         a_tile[a_col + 2][a_row] = of_a.z;
@@ -80,27 +81,27 @@ __global__ static void __launch_bounds__(THREADS, 2)
         *(float4 *)&b_tile[b_row][b_col] = of_b;
         __syncthreads(); /* both tiles are complete before anybody reads them */
 #pragma unroll
-        for (int s = 0; s < TILE_K; s++) {
-            __align__(16) float a_part[PART], b_part[PART];
+        for (int s = 0; s < BK; s++) {
+            __align__(16) float a_part[TM], b_part[TN];
 #pragma unroll
-            for (int i = 0; i < PART; i += 4) { /* rows y .. y+3 of each half of the tile */
-                *(float4 *)&a_part[i] = *(const float4 *)&a_tile[s][y + i / 4 * (TILE / 2)];
-                *(float4 *)&b_part[i] = *(const float4 *)&b_tile[s][x + i / 4 * (TILE / 2)];
+            for (int i = 0; i < TM; i += 4) { /* rows y .. y+3 of each half of the tile */
+                *(float4 *)&a_part[i] = *(const float4 *)&a_tile[s][y + i / 4 * (BM / 2)];
+                *(float4 *)&b_part[i] = *(const float4 *)&b_tile[s][x + i / 4 * (BN / 2)];
             }
 #pragma unroll
-            for (int i = 0; i < PART; i++) {
+            for (int i = 0; i < TM; i++) {
 #pragma unroll
-                for (int j = 0; j < PART; j++) sum[i][j] += a_part[i] * b_part[j];
+                for (int j = 0; j < TN; j++) sum[i][j] += a_part[i] * b_part[j];
             }
         }
         __syncthreads(); /* everybody has read before the next tiles overwrite them */
     }
 #pragma unroll
-    for (int i = 0; i < PART; i++) {
-        const int r = y + i % 4 + i / 4 * (TILE / 2); /* of the tile */
+    for (int i = 0; i < TM; i++) {
+        const int r = y + i % 4 + i / 4 * (BM / 2); /* of the tile */
 #pragma unroll
-        for (int j = 0; j < PART; j += 4) {
-            const int q = x + j / 4 * (TILE / 2), left = r < m - row ? n - col - q : 0;
+        for (int j = 0; j < TN; j += 4) {
+            const int q = x + j / 4 * (BN / 2), left = r < m - row ? n - col - q : 0;
             store_four(c + ((size_t)row + r) * n + col + q, left, wide_c, &sum[i][j]);
         }
     }
@@ -120,7 +121,7 @@ cudaError_t matmul_vectorized(float *c, const float *a, const float *b, int m, i
     /* SOLUTION: one block per tile of c, rounding up; which matrices allow wide accesses (about 5
        lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
-    dim3 grid((n - 1) / TILE + 1, (m - 1) / TILE + 1);
+    dim3 grid((n - 1) / BN + 1, (m - 1) / BM + 1);
     matmul_vectorized_kernel<<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k, is_wide(a, k),
                                                            is_wide(b, n), is_wide(c, n));
     /* END SOLUTION */

@@ -31,9 +31,9 @@
 #include <stdint.h>
 
 /* SOLUTION: the sizes, the tiles in shared memory, what a thread carries (about 40 lines). */
-#define ROWS  8  /* queries of a thread: every fourth of its warp's 32 */
-#define LANES 8  /* threads that share a query */
-#define PART  32 /* keys whose weights a warp passes on at a time */
+#define ROWS   8  /* queries of a thread: every fourth of its warp's 32 */
+#define LANES  8  /* threads that share a query */
+#define P_COLS 32 /* keys whose weights a warp passes on at a time */
 
 /**
  * What a block holds, for dim up to DIM: zeros beyond dim. All of it takes less than 99 KB, what a
@@ -50,7 +50,7 @@ template <int DIM> struct __align__(16) tiles
     float q[QUERIES][DIM + 4]; /* times scale log2(e) */
     float k[KEYS][DIM + 4];
     float v[KEYS][DIM];
-    float p[QUERIES][PART + 8]; /* weights */
+    float p[QUERIES][P_COLS + 8]; /* weights */
 };
 
 /** Of each query of a thread. */
@@ -208,13 +208,13 @@ __device__ __forceinline__ static void add_four(float *sum, float p, float4 v)
     sum[3] += p * v.w;
 }
 
-/** Of PART keys, the first of which is `key` in the tile. */
+/** Of P_COLS keys, the first of which is `key` in the tile. */
 template <int DIM>
 __device__ __forceinline__ static void multiply_values(seen<DIM> *to, const tiles<DIM> *t, int row,
                                                        int lane, int key)
 {
 #pragma unroll 2
-    for (int u = 0; u < PART; u += 4) {
+    for (int u = 0; u < P_COLS; u += 4) {
         float4 p[ROWS]; /* of four keys */
 #pragma unroll
         for (int i = 0; i < ROWS; i++) p[i] = *(const float4 *)&t->p[row + 4 * i][u];
@@ -239,11 +239,11 @@ __device__ __forceinline__ static void add_values(seen<DIM> *to, tiles<DIM> *t,
                                                   const float (&p)[ROWS][COLS], int row, int lane)
 {
 #pragma unroll
-    for (int part = 0; part < COLS * LANES; part += PART) {
+    for (int part = 0; part < COLS * LANES; part += P_COLS) {
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
 #pragma unroll
-            for (int j = 0; j < PART / LANES; j++)
+            for (int j = 0; j < P_COLS / LANES; j++)
                 t->p[row + 4 * i][lane + LANES * j] = p[i][part / LANES + j];
         }
         __syncwarp(); /* the weights of this warp's queries are there */

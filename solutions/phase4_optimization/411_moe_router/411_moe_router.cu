@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 /* SOLUTION: the sizes, and the copy of a tile, zero outside the matrix (about 35 lines). */
-#define SIDE    64         /* SIDE tokens x SIDE experts a tile of logits */
+#define TILE    64         /* TILE tokens x TILE experts a tile of logits */
 #define STEP    32         /* terms of the sums that are in shared memory at a time */
 #define PITCH   (STEP + 4) /* so that 8 rows begin in 8 different groups of banks */
 #define THREADS 128        /* 8 down x 16 across */
@@ -38,7 +38,7 @@
 #define LANES   8          /* that share a token */
 
 struct stage {
-    float tokens[SIDE][PITCH], experts[SIDE][PITCH];
+    float tokens[TILE][PITCH], experts[TILE][PITCH];
 };
 
 /** A tile whose corner is x[row][col]. EACH: floats a copy, 4 where rows begin at multiples of 16
@@ -47,7 +47,7 @@ template <int EACH>
 __device__ static void copy_tile(float (*tile)[PITCH], const float *x, long row, long rows, int col,
                                  int cols)
 {
-    for (int i = threadIdx.x * EACH; i < SIDE * STEP; i += THREADS * EACH) {
+    for (int i = threadIdx.x * EACH; i < TILE * STEP; i += THREADS * EACH) {
         int r = i / STEP, c = i % STEP;
         bool inside = row + r < rows && col + c < cols;
         const float *from = inside ? x + (row + r) * cols + col + c : x;
@@ -91,7 +91,7 @@ __device__ static void multiply(float sum[DOWN][ACROSS], const stage *s, int y, 
 }
 /* END SOLUTION */
 
-/* SOLUTION: tile_of_logits: SIDE x SIDE logits, with the next stage on its way while this one is
+/* SOLUTION: tile_of_logits: TILE x TILE logits, with the next stage on its way while this one is
    multiplied (about 30 lines). */
 template <int EACH>
 __device__ static void tile_of_logits(float *logits, stage *stages, const float *input,
@@ -178,7 +178,7 @@ __device__ static void route_token(int *ids, float *gates, float *logits, int ex
 }
 /* END SOLUTION */
 
-/* SOLUTION: router_kernel: a block SIDE tokens: their logits, tile by tile, to probs; then each
+/* SOLUTION: router_kernel: a block TILE tokens: their logits, tile by tile, to probs; then each
    token (about 20 lines). */
 template <int EACH>
 __global__ static void __launch_bounds__(THREADS)
@@ -186,11 +186,11 @@ __global__ static void __launch_bounds__(THREADS)
                   const float *gate_weights, int tokens, int experts, int top_k, int cols)
 {
     __shared__ __align__(16) stage stages[2];
-    const long token = (long)blockIdx.x * SIDE;
-    for (int expert = 0; expert < experts; expert += SIDE)
+    const long token = (long)blockIdx.x * TILE;
+    for (int expert = 0; expert < experts; expert += TILE)
         tile_of_logits<EACH>(probs, stages, input, gate_weights, token, tokens, expert, experts,
                              cols);
-    for (int i = threadIdx.x / LANES; i < SIDE; i += THREADS / LANES) {
+    for (int i = threadIdx.x / LANES; i < TILE; i += THREADS / LANES) {
         const long t = token + i;
         route_token(expert_ids + t * top_k, gate_scores + t * top_k, probs + t * experts,
                     t < tokens ? experts : 0, top_k);
@@ -203,10 +203,10 @@ cudaError_t moe_router(int *expert_ids, float *gate_scores, float *probs, const 
                        int hidden_dim, cudaStream_t stream)
 {
     if (num_experts < 1 || top_k < 1 || top_k > num_experts) return cudaErrorInvalidValue;
-    /* SOLUTION: a block for SIDE tokens; by 16 bytes where rows begin at multiples of them (about 9
+    /* SOLUTION: a block for TILE tokens; by 16 bytes where rows begin at multiples of them (about 9
        lines). */
     if (num_tokens == 0) return cudaSuccess; /* an empty grid is a launch error */
-    const unsigned blocks = (unsigned)((num_tokens - 1) / SIDE + 1);
+    const unsigned blocks = (unsigned)((num_tokens - 1) / TILE + 1);
     const bool wide = hidden_dim % 4 == 0 && ((uintptr_t)input | (uintptr_t)gate_weights) % 16 == 0;
     if (wide)
         router_kernel<4><<<blocks, THREADS, 0, stream>>>(expert_ids, gate_scores, probs, input,

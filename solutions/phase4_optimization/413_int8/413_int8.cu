@@ -160,9 +160,9 @@ cudaError_t quantize_s8(int8_t *q, float *scale, int *zero_point, int *row_sums,
 
 /* SOLUTION: gemm_dp4a_kernel: tiles of 64 x 64, of both operands 16 words of four bytes along the
    sum; a thread has 4 x 4 sums (about 60 lines). */
-#define SIDE  64 /* SIDE x SIDE elements of c a block */
-#define WORDS 16 /* terms of a step, in fours */
-#define EACH  4  /* EACH x EACH sums a thread, SIDE / EACH rows and columns apart */
+#define DP4A_TILE 64 /* DP4A_TILE x DP4A_TILE elements of c a block */
+#define WORDS     16 /* terms of a step, in fours */
+#define EACH      4  /* EACH x EACH sums a thread, DP4A_TILE / EACH rows and columns apart */
 
 /** Four bytes from x on, as far as there are any; then 0, which adds nothing. */
 template <bool WHOLE> __device__ static int word_of(const int8_t *x, int left)
@@ -177,10 +177,10 @@ template <bool WHOLE> __device__ static int word_of(const int8_t *x, int left)
 /** Rows from `row` on, terms from k0 on. A row is one word longer, so that 16 rows meet in no bank.
  */
 template <bool WHOLE>
-__device__ static void fill(int tile[SIDE][WORDS + 1], const int8_t *x, long row, int k0, int rows,
-                            int k)
+__device__ static void fill(int tile[DP4A_TILE][WORDS + 1], const int8_t *x, long row, int k0,
+                            int rows, int k)
 {
-    for (int i = threadIdx.x; i < SIDE * WORDS; i += THREADS) {
+    for (int i = threadIdx.x; i < DP4A_TILE * WORDS; i += THREADS) {
         const int r = i / WORDS, at = k0 + i % WORDS * 4;
         tile[r][i % WORDS] = row + r < rows ? word_of<WHOLE>(x + (row + r) * k + at, k - at) : 0;
     }
@@ -191,10 +191,10 @@ template <bool WHOLE>
 __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_t *b, int m, int n,
                                         int k)
 {
-    __shared__ int a_tile[SIDE][WORDS + 1], b_tile[SIDE][WORDS + 1];
-    const long across = (n - 1L) / SIDE + 1;
-    const long row = blockIdx.x / across * SIDE, col = blockIdx.x % across * SIDE;
-    const int y = threadIdx.x / (SIDE / EACH), x = threadIdx.x % (SIDE / EACH);
+    __shared__ int a_tile[DP4A_TILE][WORDS + 1], b_tile[DP4A_TILE][WORDS + 1];
+    const long across = (n - 1L) / DP4A_TILE + 1;
+    const long row = blockIdx.x / across * DP4A_TILE, col = blockIdx.x % across * DP4A_TILE;
+    const int y = threadIdx.x / (DP4A_TILE / EACH), x = threadIdx.x % (DP4A_TILE / EACH);
     int sum[EACH][EACH] = {};
     for (long start = 0; start < k; start += WORDS * 4) {
         fill<WHOLE>(a_tile, a, row, (int)start, m, k);
@@ -203,15 +203,15 @@ __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_
         for (int w = 0; w < WORDS; w++) {
             for (int i = 0; i < EACH; i++) {
                 for (int j = 0; j < EACH; j++)
-                    sum[i][j] = __dp4a(a_tile[y + i * (SIDE / EACH)][w],
-                                       b_tile[x + j * (SIDE / EACH)][w], sum[i][j]);
+                    sum[i][j] = __dp4a(a_tile[y + i * (DP4A_TILE / EACH)][w],
+                                       b_tile[x + j * (DP4A_TILE / EACH)][w], sum[i][j]);
             }
         }
         __syncthreads(); /* and read, before the next ones overwrite them */
     }
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
-            const long r = row + y + i * (SIDE / EACH), q = col + x + j * (SIDE / EACH);
+            const long r = row + y + i * (DP4A_TILE / EACH), q = col + x + j * (DP4A_TILE / EACH);
             if (r < m && q < n) c[r * n + q] = sum[i][j];
         }
     }
@@ -382,9 +382,9 @@ static cudaError_t launch_dp4a(int32_t *c, const int8_t *a, const int8_t *b, int
                                cudaStream_t stream)
 {
     if (((uintptr_t)a | (uintptr_t)b) % 4 == 0 && k % 4 == 0)
-        gemm_dp4a_kernel<true><<<tiles(m, n, SIDE), THREADS, 0, stream>>>(c, a, b, m, n, k);
+        gemm_dp4a_kernel<true><<<tiles(m, n, DP4A_TILE), THREADS, 0, stream>>>(c, a, b, m, n, k);
     else
-        gemm_dp4a_kernel<false><<<tiles(m, n, SIDE), THREADS, 0, stream>>>(c, a, b, m, n, k);
+        gemm_dp4a_kernel<false><<<tiles(m, n, DP4A_TILE), THREADS, 0, stream>>>(c, a, b, m, n, k);
     return cudaGetLastError();
 }
 /* END SOLUTION */

@@ -46,16 +46,16 @@
 #endif
 
 /* SOLUTION: the sizes of tiles, stages and shared memory (about 15 lines). */
-#define TILE_M    128 /* TILE_M x TILE_N elements of c a block */
-#define TILE_N    256
-#define TILE_K    64 /* 128 bytes: a row of the swizzle */
+#define BM        128 /* BM x BN elements of c a block */
+#define BN        256
+#define BK        64 /* 128 bytes: a row of the swizzle */
 #define STAGES    4
 #define CLUSTER   2   /* blocks, one below the other */
 #define THREADS   384 /* two groups that consume, one that produces */
 #define BOX       64  /* columns of b that one copy brings: 128 bytes */
-#define BOX_BYTES (TILE_K * BOX * 2)
-#define A_BYTES   (TILE_M * TILE_K * 2)
-#define B_BYTES   (TILE_K * TILE_N * 2)
+#define BOX_BYTES (BK * BOX * 2)
+#define A_BYTES   (BM * BK * 2)
+#define B_BYTES   (BK * BN * 2)
 #define STAGE     (A_BYTES + B_BYTES)
 #define ALIGNED   1024 /* the swizzle's pattern repeats every 8 rows of 128 bytes */
 #define SHARED    (STAGES * STAGE + ALIGNED + 2 * STAGES * 8)
@@ -212,8 +212,7 @@ template <int OPEN> __device__ __forceinline__ static void wait_for_products(voi
 struct schedule {
     int down, across; /* pairs of tiles of c */
 
-    __device__ schedule(int m, int n)
-        : down((m - 1) / (CLUSTER * TILE_M) + 1), across((n - 1) / TILE_N + 1)
+    __device__ schedule(int m, int n) : down((m - 1) / (CLUSTER * BM) + 1), across((n - 1) / BN + 1)
     {
     }
 
@@ -221,8 +220,8 @@ struct schedule {
     {
         const int band = number / (BAND * across), within = number % (BAND * across);
         const int height = min(BAND, down - band * BAND);
-        *row = ((band * BAND + within % height) * CLUSTER + block) * TILE_M;
-        *col = within / height * TILE_N;
+        *row = ((band * BAND + within % height) * CLUSTER + block) * BM;
+        *col = within / height * BN;
     }
 };
 /* END SOLUTION */
@@ -236,7 +235,7 @@ __device__ static void produce(uint32_t ring, uint32_t full, uint32_t empty, con
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         int row, col;
         tiles.place(i, block, &row, &col);
-        for (int start = 0; start < k; start += TILE_K) {
+        for (int start = 0; start < k; start += BK) {
             const uint32_t a_at = ring + stage * STAGE, b_at = a_at + A_BYTES;
             const uint32_t barrier = full + stage * 8;
             barrier_wait(empty + stage * 8, parity);
@@ -284,14 +283,14 @@ __device__ static void consume(float *c, uint32_t ring, uint32_t full, uint32_t 
         int row, col, before = -1;
         float sum[32][4] = {};
         tiles.place(i, block, &row, &col);
-        for (int start = 0; start < k; start += TILE_K) {
-            const uint32_t a_at = ring + stage * STAGE + group * 64 * TILE_K * 2;
+        for (int start = 0; start < k; start += BK) {
+            const uint32_t a_at = ring + stage * STAGE + group * 64 * BK * 2;
             const uint64_t a = descriptor(a_at, 16, 1024);
             const uint64_t b = descriptor(ring + stage * STAGE + A_BYTES, BOX_BYTES, 1024);
             barrier_wait(full + stage * 8, parity);
             asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); /* the sums are in place */
 #pragma unroll
-            for (int s = 0; s < TILE_K / 16; s++) /* 16 of k: 32 bytes of a's rows, 16 rows of b */
+            for (int s = 0; s < BK / 16; s++) /* 16 of k: 32 bytes of a's rows, 16 rows of b */
                 multiply(sum, a + s * (32 >> 4), b + s * (16 * 128 >> 4));
             asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
             wait_for_products<1>(); /* the stage before is read, and this one at work */
@@ -384,8 +383,8 @@ static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 
                           int k, int blocks, cudaStream_t stream)
 {
     CUtensorMap a_map, b_map;
-    cudaError_t error = describe(&a_map, a, m, k, TILE_M, TILE_K);
-    if (error == cudaSuccess) error = describe(&b_map, b, k, n, TILE_K, BOX);
+    cudaError_t error = describe(&a_map, a, m, k, BM, BK);
+    if (error == cudaSuccess) error = describe(&b_map, b, k, n, BK, BOX);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(matmul_wgmma_kernel,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);

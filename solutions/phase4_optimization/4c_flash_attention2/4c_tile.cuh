@@ -5,7 +5,8 @@
  * here. A block has TILE_THREADS threads, four warps; the barriers are the caller's.
  *
  * A tile has rows of DIM elements, 64 or 128, and begins at a multiple of 256 bytes. 8 elements, 16
- * bytes, are a chunk. Chunk c of row r stands at place c ^ (r % 8), the swizzle of 4a.
+ * bytes, are a chunk. Chunk c of row r stands at place c ^ (r % 8), the swizzle of 4a. The
+ * instructions for copies, fragments and products are those of common/tensor_core.h.
  *
  * Sums and weights are in registers, as `mma` leaves them. A warp has DOWN x ACROSS products of
  * 16 x 8. Of product [i][j], lane l has in row 16 i + l / 4 the columns 8 j + 2 (l % 4) and the
@@ -14,6 +15,7 @@
 #ifndef ATTENTION_TILE_CUH
 #define ATTENTION_TILE_CUH
 
+#include "tensor_core.h"
 #include <cuda_bf16.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +36,7 @@ __device__ __forceinline__ static void copy_tile(bf16 (&tile)[ROWS][DIM], const 
 /** Wait for the copies of this thread; those of others take a barrier. */
 __device__ __forceinline__ static void copies_done(void)
 {
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    cp_async_wait_all();
 }
 
 /** sum += a b^T, of 16 * DOWN rows a and 8 * ACROSS rows b, both from a row of a tile on that is a
@@ -68,32 +70,7 @@ __device__ __forceinline__ static float exp2_fast(float x)
     return y;
 }
 
-/* SOLUTION: the three instructions of 4a, a chunk's place, and copy_tile, 16 bytes a thread (about
-   70 lines). */
-/** Four matrices of 8 x 8: lanes 0-7 give the addresses of the first one's rows, and so on. */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-__device__ __forceinline__ static void load_matrices_turned(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-/** sum[16 x 8] += a[16 x 16] b[16 x 8] */
-__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
+/* SOLUTION: a chunk's place, and copy_tile, 16 bytes a thread (about 40 lines). */
 /** Where a chunk of a tile stands. */
 template <int DIM>
 __device__ __forceinline__ static const bf16 *place(const bf16 (*tile)[DIM], int row, int chunk)
@@ -106,16 +83,7 @@ __device__ __forceinline__ static const bf16 *place(const bf16 (*tile)[DIM], int
 template <int DIM>
 __device__ __forceinline__ static uint32_t address(const bf16 (*tile)[DIM], int row, int chunk)
 {
-    return (uint32_t)__cvta_generic_to_shared(place(tile, row, chunk));
-}
-
-/** A chunk, or zeros. */
-__device__ __forceinline__ static void copy_chunk(bf16 *to, const bf16 *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     (uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(inside ? 16 : 0)
-                 : "memory");
+    return shared_address(place(tile, row, chunk));
 }
 
 __device__ __forceinline__ static void copy_elements(bf16 *to, const bf16 *from, bool inside)
@@ -134,7 +102,7 @@ __device__ __forceinline__ static void copy_tile(bf16 (&tile)[ROWS][DIM], const 
     bf16 *to = (bf16 *)place(tile, r, chunk);
 #pragma unroll
     for (int i = 0; i < ROWS && wide; i += STEP)
-        copy_chunk(to + i * DIM, from + i * DIM, row + r + i < rows);
+        cp_async_cg(shared_address(to + i * DIM), from + i * DIM, row + r + i < rows);
 #pragma unroll 1
     for (int i = 0; i < ROWS && !wide; i += STEP)
         copy_elements(to + i * DIM, from + i * DIM, row + r + i < rows);
@@ -154,14 +122,14 @@ __device__ __forceinline__ static void multiply_rows(float (&sum)[DOWN][ACROSS][
     for (int k = 0; k < DIM / 8; k += 2) { /* two chunks of each row */
         uint32_t a_part[DOWN][4], b_part[4];
 #pragma unroll
-        for (int i = 0; i < DOWN; i++) load_matrices(a_part[i], (a_at ^ k * 16) + i * 16 * DIM * 2);
+        for (int i = 0; i < DOWN; i++) ldmatrix(a_part[i], (a_at ^ k * 16) + i * 16 * DIM * 2);
 #pragma unroll
         for (int j = 0; j < ACROSS; j += 2) {
-            load_matrices(b_part, (b_at ^ k * 16) + j * 8 * DIM * 2);
+            ldmatrix(b_part, (b_at ^ k * 16) + j * 8 * DIM * 2);
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
-                mma(sum[i][j], a_part[i], b_part);
-                mma(sum[i][j + 1], a_part[i], b_part + 2);
+                mma_bf16(sum[i][j], a_part[i], b_part);
+                mma_bf16(sum[i][j + 1], a_part[i], b_part + 2);
             }
         }
     }
@@ -193,11 +161,11 @@ __device__ __forceinline__ static void multiply_weights(float (&sum)[DOWN][WIDTH
         }
 #pragma unroll
         for (int j = 0; j < WIDTH; j += 2) {
-            load_matrices_turned(b_part, (b_at ^ j * 16) + k * 8 * DIM * 2);
+            ldmatrix_trans(b_part, (b_at ^ j * 16) + k * 8 * DIM * 2);
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
-                mma(sum[i][j], a_part[i], b_part);
-                mma(sum[i][j + 1], a_part[i], b_part + 2);
+                mma_bf16(sum[i][j], a_part[i], b_part);
+                mma_bf16(sum[i][j + 1], a_part[i], b_part + 2);
             }
         }
     }

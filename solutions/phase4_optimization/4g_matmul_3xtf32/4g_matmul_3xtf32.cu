@@ -28,52 +28,22 @@
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <stdint.h>
 
-/* SOLUTION: the sizes, and the instructions (about 45 lines). */
-#define TILE_M  128 /* TILE_M x TILE_N elements of c a block */
-#define TILE_N  128
-#define TILE_K  32 /* 128 bytes of a row of a, in 8 chunks of 16 */
+/* SOLUTION: the sizes (about 14 lines). */
+#define BM      128 /* BM x BN elements of c a block */
+#define BN      128
+#define BK      32 /* 128 bytes of a row of a, in 8 chunks of 16 */
 #define STAGES  4
 #define THREADS 256 /* 8 warps: 2 down, 4 across */
 #define DOWN    4   /* products of 16 x 8 that a warp has, down and across */
 #define ACROSS  4
-#define PITCH   (TILE_N + 8) /* floats, of b's tile */
-#define A_BYTES (TILE_M * TILE_K * 4)
-#define STAGE   (A_BYTES + TILE_K * PITCH * 4)
+#define PITCH   (BN + 8) /* floats, of b's tile */
+#define A_BYTES (BM * BK * 4)
+#define STAGE   (A_BYTES + BK * PITCH * 4)
 #define RING    (STAGES * STAGE)
-#define PARTS   (TILE_K / 8) /* steps of `mma` a tile; each copies a part of another one */
-
-/** Four matrices of 8 x 16 bytes: lanes 0-7 give the addresses of the first one's rows, and so on.
- */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-/** sum[16 x 8] += a[16 x 8] b[8 x 8] */
-__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-/** 16 bytes to shared memory, or 16 zeros. */
-__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
-template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-}
+#define PARTS   (BK / 8) /* steps of `mma` a tile; each copies a part of another one */
 /* END SOLUTION */
 
 /* SOLUTION: split: hi = x rounded to 11 bits, lo = x - hi, which is exact (about 12 lines). */
@@ -93,10 +63,10 @@ template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, u
    its place in the swizzle is always the same, and of every 8th of b (about 45 lines). */
 struct source {
     enum {
-        A_STEP = THREADS / (TILE_K / 4), /* rows from one of a thread's chunks to its next */
-        B_STEP = THREADS / (TILE_N / 4),
-        A_COPIES = TILE_M / A_STEP / PARTS, /* chunks a part */
-        B_COPIES = TILE_K / B_STEP / PARTS
+        A_STEP = THREADS / (BK / 4), /* rows from one of a thread's chunks to its next */
+        B_STEP = THREADS / (BN / 4),
+        A_COPIES = BM / A_STEP / PARTS, /* chunks a part */
+        B_COPIES = BK / B_STEP / PARTS
     };
     const float *a, *b;                 /* its first chunks in the next stage */
     long a_pitch, b_pitch;              /* floats, from one of its chunks to the next */
@@ -106,13 +76,13 @@ struct source {
     __device__ __forceinline__ source(const float *all_a, const float *all_b, long row, long col,
                                       int m, int n, int k)
     {
-        const int r = threadIdx.x / (TILE_K / 4), r_chunk = threadIdx.x % (TILE_K / 4);
-        const int s = threadIdx.x / (TILE_N / 4), s_chunk = threadIdx.x % (TILE_N / 4);
+        const int r = threadIdx.x / (BK / 4), r_chunk = threadIdx.x % (BK / 4);
+        const int s = threadIdx.x / (BN / 4), s_chunk = threadIdx.x % (BN / 4);
         a = all_a + (row + r) * k + r_chunk * 4, b = all_b + (long)s * n + col + s_chunk * 4;
         a_pitch = (long)A_STEP * k, b_pitch = (long)B_STEP * n;
         a_rows = (int)(m - row - r), a_cols = k - r_chunk * 4;
         b_rows = k - s, b_cols = (int)(n - col - s_chunk * 4);
-        to_a = r * TILE_K * 4 + (r_chunk ^ r % 8) * 16;
+        to_a = r * BK * 4 + (r_chunk ^ r % 8) * 16;
         to_b = A_BYTES + (s * PITCH + s_chunk * 4) * 4;
     }
 
@@ -120,17 +90,17 @@ struct source {
     {
 #pragma unroll
         for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
-            copy_chunk(stage + to_a + i * A_STEP * TILE_K * 4, a + i * a_pitch,
-                       i * A_STEP < a_rows && a_cols > 0);
+            cp_async_cg(stage + to_a + i * A_STEP * BK * 4, a + i * a_pitch,
+                        i * A_STEP < a_rows && a_cols > 0);
         }
 #pragma unroll
         for (int i = part * B_COPIES; i < (part + 1) * B_COPIES; i++) {
-            copy_chunk(stage + to_b + i * B_STEP * PITCH * 4, b + i * b_pitch,
-                       i * B_STEP < b_rows && b_cols > 0);
+            cp_async_cg(stage + to_b + i * B_STEP * PITCH * 4, b + i * b_pitch,
+                        i * B_STEP < b_rows && b_cols > 0);
         }
         if (part < PARTS - 1) return;
-        asm volatile("cp.async.commit_group;" ::: "memory");
-        a += TILE_K, b += TILE_K / B_STEP * b_pitch, a_cols -= TILE_K, b_rows -= TILE_K;
+        cp_async_commit();
+        a += BK, b += BK / B_STEP * b_pitch, a_cols -= BK, b_rows -= BK;
     }
 };
 /* END SOLUTION */
@@ -143,7 +113,7 @@ __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACRO
                                             uint32_t a_at, const uint32_t *b_at, int s)
 {
 #pragma unroll
-    for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * TILE_K * 4);
+    for (int i = 0; i < DOWN; i++) ldmatrix(a[i], (a_at ^ s * 32) + i * 16 * BK * 4);
 #pragma unroll
     for (int j = 0; j < ACROSS; j++) {
         b[j][0] = b_at[s * 8 * PITCH + j * 8];
@@ -161,24 +131,24 @@ __device__ __forceinline__ static void multiply(float part[DOWN][ACROSS][4], uin
     split<ACROSS * 2>(b[0], b_lo[0]);
 #pragma unroll
     for (int ij = 0; ij < DOWN * ACROSS; ij++)
-        mma(part[ij / ACROSS][ij % ACROSS], a_lo[ij / ACROSS], b[ij % ACROSS]);
+        mma_tf32(part[ij / ACROSS][ij % ACROSS], a_lo[ij / ACROSS], b[ij % ACROSS]);
 #pragma unroll
     for (int ij = 0; ij < DOWN * ACROSS; ij++)
-        mma(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b_lo[ij % ACROSS]);
+        mma_tf32(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b_lo[ij % ACROSS]);
 #pragma unroll
     for (int ij = 0; ij < DOWN * ACROSS; ij++)
-        mma(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b[ij % ACROSS]);
+        mma_tf32(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b[ij % ACROSS]);
 }
 
 __global__ static void __launch_bounds__(THREADS, 1)
     matmul_3xtf32_kernel(float *c, const float *a, const float *b, int m, int n, int k)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const uint32_t ring = shared_address(shared);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int warp_row = warp / 4 * DOWN * 16, warp_col = warp % 4 * ACROSS * 8;
-    const long row = (long)blockIdx.x * TILE_M, col = (long)blockIdx.y * TILE_N;
-    const uint32_t a_at = ring + (warp_row + lane % 16) * TILE_K * 4 + (lane / 16 ^ lane % 8) * 16;
+    const long row = (long)blockIdx.x * BM, col = (long)blockIdx.y * BN;
+    const uint32_t a_at = ring + (warp_row + lane % 16) * BK * 4 + (lane / 16 ^ lane % 8) * 16;
     const int b_at = A_BYTES + (lane % 4 * PITCH + warp_col + lane / 4) * 4;
     source from(a, b, row, col, m, n, k);
     uint32_t a_part[2][DOWN][4], b_part[2][ACROSS][2], read = 0, write = (STAGES - 1) * STAGE;
@@ -188,17 +158,17 @@ __global__ static void __launch_bounds__(THREADS, 1)
 #pragma unroll
         for (int part = 0; part < PARTS; part++) from.copy(ring + i * STAGE, part);
     }
-    wait_for_copies<STAGES - 2>();
+    cp_async_wait<STAGES - 2>();
     __syncthreads(); /* the first stage is complete */
     take(a_part[0], b_part[0], a_at, (const uint32_t *)(shared + b_at), 0);
-    for (int start = 0; start < k; start += TILE_K) {
+    for (int start = 0; start < k; start += BK) {
         float part[DOWN][ACROSS][4] = {};
 #pragma unroll
         for (int s = 0; s < PARTS; s++) {
             from.copy(ring + write, s);
             if (s == PARTS - 1) {
                 read = read + STAGE == RING ? 0 : read + STAGE;
-                wait_for_copies<STAGES - 2>();
+                cp_async_wait<STAGES - 2>();
                 __syncthreads(); /* the next stage is complete, and this one has been read */
             }
             take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], a_at + read,
@@ -209,7 +179,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
         for (int i = 0; i < DOWN * ACROSS * 4; i++) (&sum[0][0][0])[i] += (&part[0][0][0])[i];
         write = write + STAGE == RING ? 0 : write + STAGE;
     }
-    wait_for_copies<0>(); /* the block may not end before its copies */
+    cp_async_wait<0>(); /* the block may not end before its copies */
 #pragma unroll
     for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
         const long r = row + warp_row + i * 8 + lane / 4;
@@ -244,7 +214,7 @@ cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n
     cudaError_t error = cudaFuncSetAttribute(matmul_3xtf32_kernel,
                                              cudaFuncAttributeMaxDynamicSharedMemorySize, RING);
     if (error != cudaSuccess) return error;
-    dim3 grid((m - 1) / TILE_M + 1, (n - 1) / TILE_N + 1);
+    dim3 grid((m - 1) / BM + 1, (n - 1) / BN + 1);
     matmul_3xtf32_kernel<<<grid, THREADS, RING, stream>>>(c, a, b, m, n, k);
     /* END SOLUTION */
     return cudaGetLastError();

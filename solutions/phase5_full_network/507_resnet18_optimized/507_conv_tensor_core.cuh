@@ -67,27 +67,6 @@ template <int PIXELS, int CHANNELS, int WARPS_M, int WARPS_N, int STAGES_> struc
     };
 };
 
-/* SOLUTION: copy_chunk: cp.async of 16 bytes, or 16 zeros; commit and wait for groups of them
-   (about 20 lines). */
-/** `.ca`: by the L1 cache, since neighbouring taps want mostly the same pixels again. */
-__device__ __forceinline__ static void copy_chunk(uint32_t to, const uint4 *from, bool inside)
-{
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
-__device__ __forceinline__ static void commit_copies(void)
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-}
-/* END SOLUTION */
-
 /* SOLUTION: source: what a thread copies of each stage: its chunk of some rows of x and w. Where
    their windows begin, and a bit for each tap that lies in x (about 50 lines). */
 template <typename T> struct source {
@@ -127,17 +106,18 @@ template <typename T> struct source {
         for (int i = 0; i < T::A_ROWS; i++) find_window(i, pixel + row + i * T::ROW_STEP, a);
     }
 
-    /** @param offset chunks from the window's beginning @param stage bytes */
+    /** By L1, since neighbouring taps want mostly the same pixels again.
+     *  @param offset chunks from the window's beginning @param stage bytes */
     __device__ __forceinline__ void copy(int tap, int offset, uint32_t stage)
     {
 #pragma unroll
         for (int i = 0; i < T::A_ROWS; i++) {
-            copy_chunk(to + stage + i * T::ROW_STEP * ROW_BYTES, x + (window[i] + offset),
-                       inside[i] >> tap & 1);
+            cp_async_ca(to + stage + i * T::ROW_STEP * ROW_BYTES, x + (window[i] + offset),
+                        inside[i] >> tap & 1);
         }
 #pragma unroll
         for (int i = 0; i < T::B_ROWS; i++) {
-            copy_chunk(to + stage + (T::M + i * T::ROW_STEP) * ROW_BYTES, w + i * w_pitch, true);
+            cp_async_ca(to + stage + (T::M + i * T::ROW_STEP) * ROW_BYTES, w + i * w_pitch, true);
         }
         w += CHUNKS;
     }
@@ -177,7 +157,7 @@ struct place {
 
 /* SOLUTION: multiply_stage: a warp's products of one stage, 32 bytes of k at a time (about 28
    lines). */
-/** @param a_row, b_row the lane's row of its warp's part, for load_matrices, at chunk 0 */
+/** @param a_row, b_row the lane's row of its warp's part, for ldmatrix, at chunk 0 */
 template <resnet18_precision P, typename T>
 __device__ __forceinline__ static void multiply_stage(float sum[T::MI][T::NJ][4], uint32_t a_row,
                                                       uint32_t b_row)
@@ -190,9 +170,9 @@ __device__ __forceinline__ static void multiply_stage(float sum[T::MI][T::NJ][4]
         const uint32_t a_at = a_row + ((2 * k + a_chunk) ^ swizzle) * 16;
         const uint32_t b_at = b_row + ((2 * k + b_chunk) ^ swizzle) * 16;
 #pragma unroll
-        for (int i = 0; i < T::MI; i++) load_matrices(a[i], a_at + i * 16 * ROW_BYTES);
+        for (int i = 0; i < T::MI; i++) ldmatrix(a[i], a_at + i * 16 * ROW_BYTES);
 #pragma unroll
-        for (int j = 0; j < T::NJ; j += 2) load_matrices(b[j], b_at + j * 8 * ROW_BYTES);
+        for (int j = 0; j < T::NJ; j += 2) ldmatrix(b[j], b_at + j * 8 * ROW_BYTES);
         product<P, T::MI, T::NJ>::add(sum, a, b);
     }
 }
@@ -216,21 +196,21 @@ __device__ __forceinline__ static void multiply_tiles(float sum[T::MI][T::NJ][4]
 
     for (int i = 0; i < T::STAGES - 1; i++) {
         if (to_copy-- > 0) from.copy(next.tap(a), next.offset(a), fill);
-        commit_copies(); /* an empty group too: they are counted */
+        cp_async_commit(); /* an empty group too: they are counted */
         next.advance(a);
         fill += T::STAGE_BYTES;
     }
     for (int step = begin; step < end; step++) {
-        wait_for_copies<T::STAGES - 2>();
+        cp_async_wait<T::STAGES - 2>();
         __syncthreads(); /* all copies of this stage are there, and the one before it is read */
         if (to_copy-- > 0) from.copy(next.tap(a), next.offset(a), fill);
-        commit_copies();
+        cp_async_commit();
         next.advance(a);
         fill = fill == T::RING_BYTES - T::STAGE_BYTES ? 0 : fill + T::STAGE_BYTES;
         multiply_stage<P, T>(sum, a_row + use, b_row + use);
         use = use == T::RING_BYTES - T::STAGE_BYTES ? 0 : use + T::STAGE_BYTES;
     }
-    wait_for_copies<0>();
+    cp_async_wait<0>();
     __syncthreads(); /* the ring is free for other things */
 }
 /* END SOLUTION */
@@ -347,8 +327,7 @@ __global__ __launch_bounds__(T::THREADS) static void conv_kernel(const conv_args
     const int end = (long long)a.steps * (blockIdx.y + 1) / a.splits;
     float sum[T::MI][T::NJ][4] = {};
 
-    multiply_tiles<P, T>(sum, a, (uint32_t)__cvta_generic_to_shared(memory), pixel, channel, begin,
-                         end);
+    multiply_tiles<P, T>(sum, a, shared_address(memory), pixel, channel, begin, end);
     if (a.splits > 1 && !add_splits<T>(sum, a)) return;
     stage_sums<T>((float *)memory, sum);
     __syncthreads(); /* what a thread takes away now, others have brought */

@@ -20,6 +20,7 @@
 
 #include "507_resnet18_optimized/resnet18_optimized.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <cuda_fp16.h>
 #include <stdint.h>
 
@@ -35,36 +36,6 @@ template <> struct element_of<RESNET18_FP16> {
 
 /** Elements of 16 bytes. */
 #define WIDTH_OF(element) ((int)(16 / sizeof(element)))
-
-/* SOLUTION: load_matrices: ldmatrix.x4, four 8 x 16-byte matrices: lanes 0-7 give the addresses of
-   the first one's rows, and so on (about 6 lines). */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-/* END SOLUTION */
-
-/* SOLUTION: mma of 16 halfs and of 8 floats: sum[16 x 8] += a[16 x k] b[k x 8] (about 16 lines). */
-__device__ __forceinline__ static void mma_f16(float sum[4], const uint32_t a[4],
-                                               const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-__device__ __forceinline__ static void mma_tf32(float sum[4], const uint32_t a[4],
-                                                const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-/* END SOLUTION */
 
 /* SOLUTION: to_tf32: round to the nearest; split: hi = x rounded, lo = x - hi, which is exact
    (about 20 lines). */
@@ -92,7 +63,7 @@ template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, u
 
 /**
  * The sums of a warp's part of the tile, from 32 bytes of each row: sum[MI * 16 x NJ * 8] += a b^T.
- * @param a, b fragments, as load_matrices left them; they may be changed
+ * @param a, b fragments, as ldmatrix left them; they may be changed
  */
 template <resnet18_precision P, int MI, int NJ> struct product;
 

@@ -26,6 +26,7 @@
 
 #include "cuda_check.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <cuda_bf16.h>
 #include <math.h>
 #include <stddef.h>
@@ -130,59 +131,26 @@ __device__ __forceinline__ static uint2 other_of(const product &p, size_t at)
 }
 /* END SOLUTION */
 
-/* SOLUTION: the sizes, and the instructions of 4a (about 45 lines). */
-#define SIDE   64 /* a warp has SIDE x SIDE elements of c */
-#define TILE_N (2 * SIDE)
-#define TILE_K 64
-#define STEPS  (TILE_K / 16) /* of `mma` a tile; each copies a part of another one */
-
-template <bool TURNED>
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    if (TURNED)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                     : "r"(address));
-    else
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                     : "r"(address));
-}
-
-/** sum[16 x 8] += a[16 x 16] b[16 x 8] */
-__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-/** 16 bytes to shared memory, or 16 zeros. */
-__device__ __forceinline__ static void copy_chunk(uint32_t to, const bf16 *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
-template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-}
+/* SOLUTION: the sizes (about 5 lines). */
+#define WM    64 /* WM x WN elements of c a warp */
+#define WN    64
+#define BN    (2 * WN)
+#define BK    64
+#define STEPS (BK / 16) /* of `mma` a tile; each copies a part of another one */
 /* END SOLUTION */
 
 /* SOLUTION: operand: one of the two matrices as a thread sees it, the chunks that it copies and the
    fragments that its warp takes. Chunk c of row r stands at place c ^ (r % 8) (about 60 lines). */
-/** OUTER rows or columns of c. Not TURNED, a tile has OUTER rows that run along k; else TILE_K rows
+/** OUTER rows or columns of c. Not TURNED, a tile has OUTER rows that run along k; else BK rows
  *  that run across it. LEFT: it is a. */
 template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
     enum {
-        CHUNKS = (TURNED ? OUTER : TILE_K) / 8, /* of a row */
-        ROW = CHUNKS * 16,                      /* bytes */
+        CHUNKS = (TURNED ? OUTER : BK) / 8, /* of a row */
+        ROW = CHUNKS * 16,                  /* bytes */
         STEP = THREADS / CHUNKS, /* rows from one of a thread's chunks to its next: a multiple of 8,
                                     so that its places in the swizzle are always the same */
-        COPIES = (TURNED ? TILE_K : OUTER) / STEP / STEPS /* chunks of a part */
+        COPIES = (TURNED ? BK : OUTER) / STEP / STEPS, /* chunks of a part */
+        FRAGMENTS = (LEFT ? WM : WN) / 16              /* of a warp, side by side */
     };
     const bf16 *from; /* its first chunk in the next tile */
     long step, tile;  /* elements to its next chunk, and to the next tile */
@@ -197,7 +165,7 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
         const int r = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS, lane = threadIdx.x % 32;
         const int row = (TURNED ? k : outer) + r, col = (TURNED ? outer : k) + chunk * 8;
         from = x + (size_t)row * pitch + col;
-        step = (long)STEP * pitch, tile = TURNED ? (long)TILE_K * pitch : TILE_K;
+        step = (long)STEP * pitch, tile = TURNED ? (long)BK * pitch : BK;
         rows = (TURNED ? k_end : outer_end) - row, cols = (TURNED ? outer_end : k_end) - col;
         to = shared + r * ROW + (chunk ^ r % 8) * 16;
         /* `mma` wants a's matrices down first, and b's along k first. */
@@ -212,20 +180,24 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
     {
 #pragma unroll
         for (int i = part * COPIES; i < (part + 1) * COPIES; i++)
-            copy_chunk(to + stage + i * STEP * ROW, from + i * step, i * STEP < rows && cols > 0);
+            cp_async_cg(to + stage + i * STEP * ROW, from + i * step, i * STEP < rows && cols > 0);
         if (part < STEPS - 1) return;
         from += tile;
-        (TURNED ? rows : cols) -= TILE_K;
+        (TURNED ? rows : cols) -= BK;
     }
 
     /** The fragments of step s. To move by whole chunks is to change bits of the chunk's number,
      *  which the swizzle leaves to xor. */
-    __device__ __forceinline__ void take(uint32_t part[SIDE / 16][4], uint32_t stage, int s) const
+    __device__ __forceinline__ void take(uint32_t part[FRAGMENTS][4], uint32_t stage, int s) const
     {
 #pragma unroll
-        for (int i = 0; i < SIDE / 16; i++) {
+        for (int i = 0; i < FRAGMENTS; i++) {
             const int chunks = TURNED ? i * 2 : s * 2, row = TURNED ? s * 16 : i * 16;
-            load_matrices<TURNED>(part[i], ((at + stage) ^ chunks * 16) + row * ROW);
+            const uint32_t from_row = ((at + stage) ^ chunks * 16) + row * ROW;
+            if (TURNED)
+                ldmatrix_trans(part[i], from_row);
+            else
+                ldmatrix(part[i], from_row);
         }
     }
 };
@@ -235,25 +207,25 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
    sums a lane, in 8 rows an instruction: stores of 4 bytes, and each sum would wait for its own
    load of the residual. So they go by a patch of shared memory, where the ring is free at last, and
    a lane takes four neighbours, always of the same columns; half a warp has a row. */
-#define PATCH (SIDE + 8) /* floats of a row of a patch: 4 rows of a fragment in different banks */
-#define AHEAD 8          /* rows a lane whose residual is loaded before the first of them is used */
+#define PATCH (WN + 8) /* floats of a row of a patch: 4 rows of a fragment in different banks */
+#define AHEAD 8        /* rows a lane whose residual is loaded before the first of them is used */
 
 __device__ __forceinline__ static void leave(const product &p, float *patch,
-                                             const float sum[SIDE / 16][SIDE / 8][4], int row,
-                                             int col, float *parts)
+                                             const float sum[WM / 16][WN / 8][4], int row, int col,
+                                             float *parts)
 {
     const int lane = threadIdx.x % 32, q = lane % 16 * 4;
 #pragma unroll
-    for (int i = 0; i < SIDE / 8; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+    for (int i = 0; i < WM / 8; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
 #pragma unroll
-        for (int j = 0; j < SIDE / 8; j++)
+        for (int j = 0; j < WN / 8; j++)
             *(float2 *)&patch[(i * 8 + lane / 4) * PATCH + j * 8 + lane % 4 * 2] =
                 *(const float2 *)&sum[i / 2][j][i % 2 * 2];
     }
     __syncwarp();
     if (col + q >= p.n) return;
     const float4 bias = bias_of(p, col + q);
-    for (int i = lane / 16; i < SIDE; i += 2 * AHEAD) {
+    for (int i = lane / 16; i < WM; i += 2 * AHEAD) {
         uint2 other[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; k++)
@@ -281,57 +253,56 @@ __global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     enum {
-        TILE_M = DOWN * SIDE, /* DOWN warps down, 2 across */
-        A_BYTES = TILE_M * TILE_K * 2,
-        STAGE = A_BYTES + TILE_N * TILE_K * 2
+        BM = DOWN * WM, /* DOWN warps down, 2 across */
+        A_BYTES = BM * BK * 2,
+        STAGE = A_BYTES + BN * BK * 2
     };
-    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared), end = STAGES * STAGE;
+    const uint32_t ring = shared_address(shared), end = STAGES * STAGE;
     const int warp = threadIdx.x / 32;
-    const int warp_row = warp / 2 * SIDE, warp_col = warp % 2 * SIDE;
+    const int warp_row = warp / 2 * WM, warp_col = warp % 2 * WN;
     /* Neighbours go along the shorter side, so that blocks of one time share what they read. */
-    const int down = (p.m - 1) / TILE_M + 1, across = (p.n - 1) / TILE_N + 1, block = blockIdx.x;
-    const int row = (down < across ? block % down : block / across) * TILE_M;
-    const int col = (down < across ? block / down : block % across) * TILE_N;
-    const int k = blockIdx.y * tiles * TILE_K, k_end = min(p.k, k + tiles * TILE_K);
-    operand<TILE_M, A_TURNED, true, DOWN * 64> a(p.a, p.a_pitch, row, p.m, k, k_end, ring,
-                                                 warp_row);
-    operand<TILE_N, B_TURNED, false, DOWN * 64> b(p.b, p.b_pitch, col, p.n, k, k_end,
-                                                  ring + A_BYTES, warp_col);
-    uint32_t a_part[2][SIDE / 16][4], b_part[2][SIDE / 16][4], read = 0, write = end - STAGE;
-    float sum[SIDE / 16][SIDE / 8][4] = {};
+    const int down = (p.m - 1) / BM + 1, across = (p.n - 1) / BN + 1, block = blockIdx.x;
+    const int row = (down < across ? block % down : block / across) * BM;
+    const int col = (down < across ? block / down : block % across) * BN;
+    const int k = blockIdx.y * tiles * BK, k_end = min(p.k, k + tiles * BK);
+    operand<BM, A_TURNED, true, DOWN * 64> a(p.a, p.a_pitch, row, p.m, k, k_end, ring, warp_row);
+    operand<BN, B_TURNED, false, DOWN * 64> b(p.b, p.b_pitch, col, p.n, k, k_end, ring + A_BYTES,
+                                              warp_col);
+    uint32_t a_part[2][WM / 16][4], b_part[2][WN / 16][4], read = 0, write = end - STAGE;
+    float sum[WM / 16][WN / 8][4] = {};
 
     for (int i = 0; i < STAGES - 1; i++) {
 #pragma unroll
         for (int s = 0; s < STEPS; s++) a.copy(i * STAGE, s), b.copy(i * STAGE, s);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        cp_async_commit();
     }
-    wait_for_copies<STAGES - 2>();
+    cp_async_wait<STAGES - 2>();
     __syncthreads(); /* the first stage is complete */
     a.take(a_part[0], 0, 0), b.take(b_part[0], 0, 0);
-    for (int start = k; start < k_end; start += TILE_K) {
+    for (int start = k; start < k_end; start += BK) {
 #pragma unroll
         for (int s = 0; s < STEPS; s++) {
             if (s == STEPS - 1) {
                 read = read + STAGE == end ? 0 : read + STAGE;
-                wait_for_copies<STAGES - 3>();
+                cp_async_wait<STAGES - 3>();
                 __syncthreads(); /* the next stage is complete, and this one has been read */
             }
             a.take(a_part[(s + 1) % 2], read, (s + 1) % STEPS);
             b.take(b_part[(s + 1) % 2], read, (s + 1) % STEPS);
             a.copy(write, s), b.copy(write, s);
 #pragma unroll
-            for (int i = 0; i < SIDE / 16; i++) {
+            for (int i = 0; i < WM / 16; i++) {
 #pragma unroll
-                for (int j = 0; j < SIDE / 8; j++)
-                    mma(sum[i][j], a_part[s % 2][i], b_part[s % 2][j / 2] + j % 2 * 2);
+                for (int j = 0; j < WN / 8; j++)
+                    mma_bf16(sum[i][j], a_part[s % 2][i], b_part[s % 2][j / 2] + j % 2 * 2);
             }
         }
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        cp_async_commit();
         write = write + STAGE == end ? 0 : write + STAGE;
     }
-    wait_for_copies<0>();
+    cp_async_wait<0>();
     __syncthreads(); /* nobody reads the ring any more */
-    leave(p, (float *)shared + warp * SIDE * PATCH, sum, row + warp_row, col + warp_col, parts);
+    leave(p, (float *)shared + warp * WM * PATCH, sum, row + warp_row, col + warp_col, parts);
 }
 /* END SOLUTION */
 
@@ -369,7 +340,7 @@ typedef struct plan {
 static double cycles(const product *p, const product_room *room, plan by)
 {
     const int tile_m = by.large ? 256 : 128;
-    const double blocks = ((p->m - 1) / tile_m + 1.0) * ((p->n - 1) / TILE_N + 1) * by.splits;
+    const double blocks = ((p->m - 1) / tile_m + 1.0) * ((p->n - 1) / BN + 1) * by.splits;
     const double each = by.large ? LARGE_BEGIN + by.tiles : SMALL_BEGIN + SMALL_TILE * by.tiles;
     const double second = SECOND + A_FLOAT * by.splits * p->m * p->n;
     return ceil(blocks / room->processors) * each + (by.splits > 1 ? second : 0.0);
@@ -377,7 +348,7 @@ static double cycles(const product *p, const product_room *room, plan by)
 
 static plan plan_of(const product *p, const product_room *room)
 {
-    plan best = {false, 1, (p->k - 1) / TILE_K + 1};
+    plan best = {false, 1, (p->k - 1) / BK + 1};
     const int all = best.tiles;
     for (int i = 0; i < (room->large ? 2 : 1) * MOST_SPLITS; i++) {
         plan one = {i >= MOST_SPLITS, i % MOST_SPLITS + 1, 0};
@@ -397,8 +368,8 @@ template <bool A_TURNED, bool B_TURNED, int DOWN, int STAGES>
 static cudaError_t launch_tiles(const product *p, const product_room *room, plan by,
                                 cudaStream_t stream)
 {
-    enum { TILE_M = DOWN * SIDE, BYTES = STAGES * (TILE_M + TILE_N) * TILE_K * 2 };
-    const dim3 grid(((p->m - 1) / TILE_M + 1) * ((p->n - 1) / TILE_N + 1), by.splits);
+    enum { BM = DOWN * WM, BYTES = STAGES * (BM + BN) * BK * 2 };
+    const dim3 grid(((p->m - 1) / BM + 1) * ((p->n - 1) / BN + 1), by.splits);
     CUDA_CHECK(cudaFuncSetAttribute(product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
     product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>

@@ -30,6 +30,7 @@
 #include "5c_resnet18_int8/resnet18_int8.h"
 #include "cuda_check.h"
 #include "not_implemented.h"
+#include "tensor_core.h"
 
 #include <cuda_pipeline.h>
 #include <math.h>
@@ -188,29 +189,11 @@ __global__ static void mean_kernel(float *features, const int8_t *x, float scale
 
 /* ---- the convolution ------------------------------------------------------------------------- */
 
-/* SOLUTION: the sizes; load_matrices and mma of 413; what the kernel is told (about 35 lines). */
+/* SOLUTION: the sizes; what the kernel is told (about 20 lines). */
 #define ROW      128 /* bytes of k a step, and of a row of a tile */
 #define CHANNELS 64  /* of a tile: PIXELS x CHANNELS; a warp has 32 x 32 of it */
 #define STAGES   3
 #define PITCH    (CHANNELS + 8) /* of sums on their way out: 4 rows of 8 ints meet in no bank */
-
-/** Four matrices of 8 rows of 16 bytes: lanes 0-7 say where the first one's rows are, and so on. */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-/** sum[16 x 8] += a[16 x 32] b[8 x 32]^T */
-__device__ __forceinline__ static void mma(int sum[4], const uint32_t a[4], uint32_t b0,
-                                           uint32_t b1)
-{
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
 
 typedef struct conv {
     int8_t *y;                   /* [pixels x channels], NHWC */
@@ -292,14 +275,16 @@ __device__ __forceinline__ static void multiply(int sum[2][4][4], uint32_t a, ui
         uint32_t a_part[2][4], b_part[2][4];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            load_matrices(a_part[i], (a ^ step * 32) + i * 16 * ROW);
-            load_matrices(b_part[i], (b ^ step * 32) + i * 16 * ROW);
+            ldmatrix(a_part[i], (a ^ step * 32) + i * 16 * ROW);
+            ldmatrix(b_part[i], (b ^ step * 32) + i * 16 * ROW);
         }
 #pragma unroll
         for (int i = 0; i < 2; i++) {
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                mma(sum[i][j], a_part[i], b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]);
+            for (int j = 0; j < 4; j++) {
+                const uint32_t b_two[2] = {b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]};
+                mma_s8(sum[i][j], a_part[i], b_two);
+            }
         }
     }
 }
@@ -343,8 +328,7 @@ template <int PIXELS> __global__ static void __launch_bounds__(PIXELS * 2) conv_
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int warp_row = warp / 2 * 32, warp_col = warp % 2 * 32;
     const bool idle = pixel + warp_row >= c.pixels;
-    const uint32_t at =
-        (uint32_t)__cvta_generic_to_shared(shared) + lane % 16 * ROW + (lane / 16 ^ lane % 8) * 16;
+    const uint32_t at = shared_address(shared) + lane % 16 * ROW + (lane / 16 ^ lane % 8) * 16;
     const uint32_t a = at + warp_row * ROW, b = at + (PIXELS + warp_col) * ROW;
     const int steps = (c.k + ROW - 1) / ROW;
     source<PIXELS> from(c, pixel, filter);
