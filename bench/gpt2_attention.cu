@@ -16,10 +16,10 @@
 #include "tensor_core.h"
 #include <stdint.h>
 
-#define SIDE     64  /* SIDE x SIDE elements of c a block */
+#define BM       64  /* BM x BM elements of c a block */
 #define DEPTH    32  /* of k at a time */
 #define THREADS  128 /* 4 warps, of 32 x 32 elements each */
-#define EACH     (SIDE * DEPTH / THREADS)
+#define EACH     (BM * DEPTH / THREADS)
 #define TOGETHER 2
 
 /** Of what a product needs no number above the diagonal: c, a, or a before it was turned. */
@@ -72,7 +72,7 @@ template <int HEIGHT, int WIDTH> struct share {
 
 /** 4 or 8 floats more a row: so a warp's 8 rows of 4 columns, or 4 of 8, meet in no bank. */
 #define A_PITCH (DEPTH + 4)
-#define B_PITCH (SIDE + 8)
+#define B_PITCH (BM + 8)
 
 /** part += 32 x 8 of a by 8 x 32 of b, the small products first */
 __device__ __forceinline__ static void multiply(float part[2][4][4], const float (*a)[A_PITCH],
@@ -99,18 +99,18 @@ __device__ __forceinline__ static void multiply(float part[2][4][4], const float
 __global__ static void __launch_bounds__(THREADS)
     product_kernel(float *c, operand a, operand b, triangle lower, float factor)
 {
-    __shared__ float a_tile[SIDE][A_PITCH], b_tile[DEPTH][B_PITCH];
-    const unsigned across = (b.cols - 1) / SIDE + 1;
-    const unsigned top = blockIdx.x / across * SIDE, left = blockIdx.x % across * SIDE;
+    __shared__ float a_tile[BM][A_PITCH], b_tile[DEPTH][B_PITCH];
+    const unsigned across = (b.cols - 1) / BM + 1;
+    const unsigned top = blockIdx.x / across * BM, left = blockIdx.x % across * BM;
     const unsigned first = lower == TRIANGLE_A_TURNED ? top : 0;
-    const unsigned end = lower == TRIANGLE_A ? min(a.cols, top + SIDE) : a.cols;
+    const unsigned end = lower == TRIANGLE_A ? min(a.cols, top + BM) : a.cols;
     const int warp = threadIdx.x / 32, row = warp / 2 * 32, col = warp % 2 * 32;
     float sum[2][4][4] = {}, a_next[EACH], b_next[EACH];
     if (lower == TRIANGLE_C && left > top) return;
     a.data += blockIdx.y * a.batch, b.data += blockIdx.y * b.batch;
 
-    const share<SIDE, DEPTH> a_share(a);
-    const share<DEPTH, SIDE> b_share(b);
+    const share<BM, DEPTH> a_share(a);
+    const share<DEPTH, BM> b_share(b);
     a_share.fetch(a_next, a, top, first);
     b_share.fetch(b_next, b, first, left);
     for (unsigned start = first; start < end; start += DEPTH) {
@@ -142,7 +142,7 @@ __global__ static void __launch_bounds__(THREADS)
 static cudaError_t product(float *c, operand a, operand b, triangle lower, unsigned heads,
                            float factor, cudaStream_t stream)
 {
-    const unsigned tiles = ((a.rows - 1) / SIDE + 1) * ((b.cols - 1) / SIDE + 1);
+    const unsigned tiles = ((a.rows - 1) / BM + 1) * ((b.cols - 1) / BM + 1);
     product_kernel<<<dim3(tiles, heads), THREADS, 0, stream>>>(c, a, b, lower, factor);
     return cudaGetLastError();
 }
@@ -183,7 +183,7 @@ __global__ static void softmax_kernel(float *p, size_t rows, int seq)
 {
     const size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
     if (row >= rows) return;
-    const int i = (int)(row % seq), end = min(seq, (i / SIDE + 1) * SIDE);
+    const int i = (int)(row % seq), end = min(seq, (i / BM + 1) * BM);
     float high = -INFINITY, sum = 0.0f;
     p += row * seq;
     for (int j = threadIdx.x; j <= i; j += 32) high = fmaxf(high, p[j]);
@@ -197,7 +197,7 @@ __global__ static void softmax_backward_kernel(float *grad_p, const float *p, si
 {
     const size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
     if (row >= rows) return;
-    const int i = (int)(row % seq), end = min(seq, (i / SIDE + 1) * SIDE);
+    const int i = (int)(row % seq), end = min(seq, (i / BM + 1) * BM);
     float dot = 0.0f;
     p += row * seq, grad_p += row * seq;
     for (int j = threadIdx.x; j <= i; j += 32) dot += p[j] * grad_p[j];

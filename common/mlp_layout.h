@@ -1,6 +1,6 @@
 /*
- * mlp_layout.h: the network of exercises 112, 501 and 502: 784 inputs, 128 hidden units with ReLU, 10
- * logits. Its parameters are one array, in this order: w1[128 x 784], bias1[128], w2[10 x 128],
+ * mlp_layout.h: the network of exercises 112, 501 and 502: 784 inputs, 128 hidden units with ReLU,
+ * 10 logits. Its parameters are one array, in this order: w1[128 x 784], bias1[128], w2[10 x 128],
  * bias2[10].
  */
 #ifndef COURSE_MLP_LAYOUT_H

@@ -43,10 +43,11 @@ static bool layout_is_known(const options *o)
 {
     const char *file = o->submission ? misplaced_file(o->submission) : NULL;
     if (!file) return true;
-    fprintf(stderr,
-            "grader: in %s each exercise must lie in a folder of its own: move %.*s%s, and the others,"
-            " to %s\n",
-            o->submission, (int)strcspn(file, "/"), file, strrchr(file, '/'), file);
+    fprintf(
+        stderr,
+        "grader: in %s each exercise must lie in a folder of its own: move %.*s%s, and the others,"
+        " to %s\n",
+        o->submission, (int)strcspn(file, "/"), file, strrchr(file, '/'), file);
     return false;
 }
 

@@ -10,8 +10,8 @@
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
 # with "skipped" counts as skipped.
 #
-# FAST=1 leaves out a part that has passed with the same files, which are those of the folders in $of.
-# CI=true takes no notice of it.
+# FAST=1 leaves out a part that has passed with the same files, which are those of the folders in $of,
+# and those of the exercises in $with. CI=true takes no notice of it.
 set -u
 TIMEFORMAT='%U %S'
 cd "$COURSE_ROOT" || exit 2
@@ -38,8 +38,11 @@ counts_of() { # LOG: passed and failed, if it has any
 
 # What a part depends on: its files as they are, committed or not, and what was found here.
 files_now() {
-    { git ls-files -coz --exclude-standard -- $of Makefile '*.mk' tests/all.sh || date +%N; printf '%s\0' "$COURSE_BUILD/config.mk"; } |
-        xargs -0 sha256sum 2>&1 | sha256sum
+    {
+        git ls-files -coz --exclude-standard -- $of Makefile '*.mk' tests/all.sh || date +%N
+        for exercise in ${with:-}; do git ls-files -coz --exclude-standard -- "*/${exercise}_*/*"; done
+        printf '%s\0' "$COURSE_BUILD/config.mk"
+    } | xargs -0 sha256sum 2>&1 | sha256sum
 }
 
 unchanged() { # STAMP
@@ -237,35 +240,42 @@ grader() {
     fi
 }
 
-# Commands, and what they make.
+# Commands, and what they make. They depend on the course without its exercises, and on those they name.
 commands() {
+    machinery='. :(exclude,glob)grader/exercises/[0-9]*/** :!solutions :(exclude,glob)phase?_*/[0-9]*/**'
+    networks='103 106 107 109 110 111 112 202 203 204 205 208 209 212 213 301 302 303 304 305 307 309 310
+              311 312 313 314 404 408 501 502 504 505 506 507 508 509 510'
     of=.
-    part 'the book'                        tests/scripts/book.sh
-    part 'reports'                         tests/scripts/views.sh
-    part 'pictures of kernels'             tests/scripts/see.sh
-    part "a student's loop"                tests/scripts/loop.sh
-    part "a student's own, used again"     tests/scripts/reuse.sh
-    part 'what is given to make'           tests/scripts/given.sh
-    part 'softgpu without the course'      tests/scripts/install.sh
-    part 'a package of Python'             tests/scripts/cuda_nn.sh
-    part 'a build from a cache'            tests/scripts/build_cache.sh
-    part 'watching files'                  tests/scripts/watch.sh
-    part 'a first program'                 tests/programs/first.sh
-    part 'five ResNet-18s'                 tests/programs/resnet18.sh
-    part 'a GPT that writes'               tests/programs/gpt.sh
-    part 'one library, two backends'       tests/programs/cuda_demo.sh
-    part 'training from a file'            tests/programs/train_from_nvme.sh
-    part 'what bounds an autoencoder'       tests/programs/study.sh
-    part 'operations for PyTorch'           tests/programs/torch_ops.sh
-    part 'the ladder in one table'         tests/scripts/ladder.sh
-    part 'the stages in one table'         tests/scripts/stages.sh
-    part 'each operation validated'        tests/scripts/validate.sh
-    part 'a step of GPT-2 in one table'    tests/scripts/gpt2.sh
-    part 'repeated gradings'               tests/scripts/repeat.sh
-    part 'hostile ones without isolation'  tests/scripts/hostile.sh
-    part 'a GPU that looks on softgpu too' tests/scripts/checks.sh
     part 'a handout'                       tests/scripts/handout.sh
-    part 'an exercise laid out'            tests/scripts/new.sh
+    of='README.md CONTRIBUTING.md docs tools emulator/README.md phase?_* tests/scripts'
+    part 'the book'                        tests/scripts/book.sh
+    of=$machinery
+    with='103 104'         part 'reports'                         tests/scripts/views.sh
+    with='203 206 207 208 209 211' part 'pictures of kernels'     tests/scripts/see.sh
+    with="$networks 101 211 402"   part "a student's loop"        tests/scripts/loop.sh
+    with='212 302 303 304 404 407' part "a student's own, used again" tests/scripts/reuse.sh
+    with=                  part 'what is given to make'           tests/scripts/given.sh
+    with=                  part 'softgpu without the course'      tests/scripts/install.sh
+    with="$networks 211 216 503"   part 'a package of Python'     tests/scripts/cuda_nn.sh
+    with='103 203'         part 'a build from a cache'            tests/scripts/build_cache.sh
+    with='103 104 105'     part 'watching files'                  tests/scripts/watch.sh
+    with=200               part 'a first program'                 tests/programs/first.sh
+    with=$networks         part 'five ResNet-18s'                 tests/programs/resnet18.sh
+    with="$networks 108 3a 4c 4d"  part 'a GPT that writes'       tests/programs/gpt.sh
+    with='102 103 107 202 204 205 208 213 408' part 'one library, two backends' tests/programs/cuda_demo.sh
+    with="$networks 414"   part 'training from a file'            tests/programs/train_from_nvme.sh
+    with="$networks 511"   part 'what bounds an autoencoder'      tests/programs/study.sh
+    with="$networks 401 409 411 412 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
+    with='103 104 105 106 107 108 1a 206 211 212 213 214 2a 401 402 4a 4b 4g' \
+                           part 'the ladder in one table'         tests/scripts/ladder.sh
+    with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
+    with='206 214 2a 304 311 313 402 404 405 409 410 412 413 4a 4b 4c' \
+                           part 'each operation validated'        tests/scripts/validate.sh
+    with="$networks 3a 401 4c 4d 4g"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
+    with='103 104'         part 'repeated gradings'               tests/scripts/repeat.sh
+    with=103               part 'hostile ones without isolation'  tests/scripts/hostile.sh
+    with=203               part 'a GPU that looks on softgpu too' tests/scripts/checks.sh
+    with=                  part 'an exercise laid out'            tests/scripts/new.sh
 }
 
 everything() {

@@ -121,8 +121,9 @@ json_t *origin_modified(const options *o)
 {
     const char *told = getenv("COURSE_COMMIT");
     if (told && *told) return json_null();
-    const char *const words[] = {"status",    "--porcelain", "--",       "grader",     "common",
-                                 "solutions", "emulator",    "Makefile", "phase*/*.h", "phase*/*/*.h", NULL};
+    const char *const words[] = {"status",     "--porcelain",  "--",       "grader",
+                                 "common",     "solutions",    "emulator", "Makefile",
+                                 "phase*/*.h", "phase*/*/*.h", NULL};
     process_result r = git(o, words);
     json_t *modified = r.status == 0 ? json_boolean(r.output && *r.output) : json_null();
     free(r.output);

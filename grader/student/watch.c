@@ -38,7 +38,7 @@ typedef struct watching {
     const exercise *at_work; /* what the child grades */
     pid_t child;             /* 0: nothing is graded */
     const exercise *current; /* what keys are about */
-    bool has_keys, watches; /* watches: since it has begun */
+    bool has_keys, watches;  /* watches: since it has begun */
 } watching;
 
 /* ---- what is saved --------------------------------------------------------------------------- */

@@ -131,18 +131,20 @@ static json_t *with_metric(json_t *test, const json_t *row)
 
 static json_t *timing_of_row(const json_t *row)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "function", string_of(row, "function"), "verdict", string_of(row, "verdict"), "message", "",
-        "threshold", number_of(row, "wanted"), "ratio", number_of(row, "number"), "low",
-        number_of(row, "low"), "high", number_of(row, "high"), "seconds", number_of(row, "seconds"),
-        "baseline_seconds", number_of(row, "baseline_seconds"));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "function",
+                     string_of(row, "function"), "verdict", string_of(row, "verdict"), "message",
+                     "", "threshold", number_of(row, "wanted"), "ratio", number_of(row, "number"),
+                     "low", number_of(row, "low"), "high", number_of(row, "high"), "seconds",
+                     number_of(row, "seconds"), "baseline_seconds",
+                     number_of(row, "baseline_seconds"));
 }
 
 static json_t *count_of_row(const json_t *row)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "function", string_of(row, "function"), "verdict", string_of(row, "verdict"),
-                     "message", "", "bound", string_of(row, "bound"), "wanted",
-                     number_of(row, "wanted"), "counted", number_of(row, "number"));
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "function", string_of(row, "function"),
+                     "verdict", string_of(row, "verdict"), "message", "", "bound",
+                     string_of(row, "bound"), "wanted", number_of(row, "wanted"), "counted",
+                     number_of(row, "number"));
 }
 
 static void add_test(json_t *exercises, const json_t *row)

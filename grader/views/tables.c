@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const metric_fields[METRIC_FIELDS] = {"quantity", "per", "relative_to", "over", "shape"};
+const char *const metric_fields[METRIC_FIELDS] = {"quantity", "per", "relative_to", "over",
+                                                  "shape"};
 
 /* A metric has no tabs; what somebody else wrote into the file may. */
 static void put_text(FILE *to, const char *text)
@@ -118,9 +119,10 @@ bool tests_view(const options *o, const json_t *results, FILE *to)
     size_t i, j;
     json_t *one, *test;
     put_machine(to, results);
-    fputs("exercise\tkind\tfunction\tmetric\tquantity\tper\trelative_to\tover\tshape\tbound\twanted\t"
-          "number\tlow\thigh\tseconds\tbaseline_seconds\tverdict\n",
-          to);
+    fputs(
+        "exercise\tkind\tfunction\tmetric\tquantity\tper\trelative_to\tover\tshape\tbound\twanted\t"
+        "number\tlow\thigh\tseconds\tbaseline_seconds\tverdict\n",
+        to);
     json_array_foreach(json_object_get(results, "exercises"), i, one)
     {
         json_array_foreach(json_object_get(one, "speeds"), j, test) put_test(to, one, test, true);

@@ -81,7 +81,8 @@ void put_command(FILE *, const char *text, bool property);
 
 #define QUOTE_MAX 120
 /** A line of an exercise's own file, without indentation, for a terminal.
- *  @param own as in the entry: "phase2_cuda_basics/203_vector_add/203_vector_add.cu" @param file by any path
+ *  @param own as in the entry: "phase2_cuda_basics/203_vector_add/203_vector_add.cu" @param file by
+ * any path
  *  @return false when it is another file, or has no such line */
 bool quote_line(const char *submission, const char *own, const char *file, long number,
                 char text[QUOTE_MAX]);

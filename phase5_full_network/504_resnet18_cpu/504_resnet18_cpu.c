@@ -1,9 +1,10 @@
 /*
  * 504_resnet18_cpu.c: ResNet-18 on the CPU: its weights from a file, and its forward pass.
  *
- * The idea: the network is a table (resnet18_layout.h), so it takes one function for a convolution, one
- * for a block, and a loop over eight blocks. A batch normalization with fixed statistics multiplies
- * each channel and adds to it; so does the convolution before it. Folded into that, it is gone:
+ * The idea: the network is a table (resnet18_layout.h), so it takes one function for a convolution,
+ * one for a block, and a loop over eight blocks. A batch normalization with fixed statistics
+ * multiplies each channel and adds to it; so does the convolution before it. Folded into that, it
+ * is gone:
  *
  *     gamma (w * x - mean) / sqrt(var + eps) + beta  =  (scale w) * x + (beta - scale mean)
  *     with scale = gamma / sqrt(var + eps), one for each output channel
@@ -50,8 +51,8 @@ weights_status resnet18_load(float *params, const void *file, size_t bytes)
 /* ---- the network ----------------------------------------------------------------------------- */
 
 struct resnet18_cpu {
-    /* As resnet18_layout.h lays them out, but w and beta of each convolution are folded: they are all that
-     * it needs. */
+    /* As resnet18_layout.h lays them out, but w and beta of each convolution are folded: they are
+     * all that it needs. */
     float params[RESNET18_FLOATS];
 };
 

@@ -44,21 +44,21 @@ static void print_help(void)
     for (const implementation *i = implementations; i->name; i++) {
         printf("      %-12s %s\n", i->name, i->what);
     }
-    printf(
-        "  --precision P,...      of optimized: fp32 (default), tf32, fp16\n"
-        "  --batches N,...        images in a batch (default: 1); --batch N is the same\n"
-        "  --size N               pixels a side (default: 224)\n"
-        "  --weights FILE         parameters (phase5_full_network/504_resnet18_cpu/README.md has the format)\n"
-        "  --seed S               without a file: parameters from a seed (default: 1)\n"
-        "  --generate FILE        write the parameters to a file, and nothing else\n"
-        "  --repeats R            timed calls of a batch (default: 15), --warmup W (3) before\n"
-        "  --budget SECONDS       what a row may take before it is scaled from a smaller batch\n"
-        "                         (default: 10; 0: no limit)\n"
-        "  --verify               compare with the CPU, layer by layer; exit status 1 where it\n"
-        "                         differs; --images N (default: 8) of them\n"
-        "  --answers FILE         with --verify: write these images and the CPU's logits\n"
-        "  --profile              time of each kind of layer\n"
-        "  --csv                  rows for a program to read: docs/resnet18.md\n");
+    printf("  --precision P,...      of optimized: fp32 (default), tf32, fp16\n"
+           "  --batches N,...        images in a batch (default: 1); --batch N is the same\n"
+           "  --size N               pixels a side (default: 224)\n"
+           "  --weights FILE         parameters (phase5_full_network/504_resnet18_cpu/README.md "
+           "has the format)\n"
+           "  --seed S               without a file: parameters from a seed (default: 1)\n"
+           "  --generate FILE        write the parameters to a file, and nothing else\n"
+           "  --repeats R            timed calls of a batch (default: 15), --warmup W (3) before\n"
+           "  --budget SECONDS       what a row may take before it is scaled from a smaller batch\n"
+           "                         (default: 10; 0: no limit)\n"
+           "  --verify               compare with the CPU, layer by layer; exit status 1 where it\n"
+           "                         differs; --images N (default: 8) of them\n"
+           "  --answers FILE         with --verify: write these images and the CPU's logits\n"
+           "  --profile              time of each kind of layer\n"
+           "  --csv                  rows for a program to read: docs/resnet18.md\n");
 }
 
 static int refuse(const char *what, const char *text, const char *why)

@@ -5,26 +5,27 @@
 #include <check.h>
 #undef fail /* Check's old name for ck_abort; the grader's is in case.h */
 
-Suite *suite_compare(void);        /* test_compare.c */
-Suite *suite_pattern(void);        /* test_pattern.c */
-Suite *suite_process(void);        /* test_process.c */
-Suite *suite_options(void);        /* test_options.c */
-Suite *suite_score(void);          /* test_score.c */
-Suite *suite_checks(void);         /* test_checks.c */
-Suite *suite_submission(void);     /* test_submission.c */
-Suite *suite_traffic(void);        /* test_traffic.c: traffic, counts */
-Suite *suite_catalog(void);        /* test_catalog.c */
-Suite *suite_idx(void);            /* test_idx.c */
-Suite *suite_history(void);        /* test_history.c */
-Suite *suite_loop(void);           /* test_loop.c: student/progress, student/findings */
-Suite *suite_digits(void);         /* test_digits.c */
-Suite *suite_random(void);         /* test_random.c */
-Suite *suite_resnet18(void);       /* test_resnet18.c: common/resnet18_layout, weights, resnet18_weights */
-Suite *suite_gpt(void);            /* test_gpt.c */
-Suite *suite_resnet(void);         /* test_resnet_cases.c */
-Suite *suite_sizes(void);          /* test_sizes.c */
-Suite *suite_hidden(void);         /* test_hidden.c */
-Suite *suite_views(void);          /* test_views.c: the formats of views/ */
+Suite *suite_compare(void);    /* test_compare.c */
+Suite *suite_pattern(void);    /* test_pattern.c */
+Suite *suite_process(void);    /* test_process.c */
+Suite *suite_options(void);    /* test_options.c */
+Suite *suite_score(void);      /* test_score.c */
+Suite *suite_checks(void);     /* test_checks.c */
+Suite *suite_submission(void); /* test_submission.c */
+Suite *suite_traffic(void);    /* test_traffic.c: traffic, counts */
+Suite *suite_catalog(void);    /* test_catalog.c */
+Suite *suite_idx(void);        /* test_idx.c */
+Suite *suite_history(void);    /* test_history.c */
+Suite *suite_loop(void);       /* test_loop.c: student/progress, student/findings */
+Suite *suite_digits(void);     /* test_digits.c */
+Suite *suite_random(void);     /* test_random.c */
+Suite *
+suite_resnet18(void);      /* test_resnet18.c: common/resnet18_layout, weights, resnet18_weights */
+Suite *suite_gpt(void);    /* test_gpt.c */
+Suite *suite_resnet(void); /* test_resnet_cases.c */
+Suite *suite_sizes(void);  /* test_sizes.c */
+Suite *suite_hidden(void); /* test_hidden.c */
+Suite *suite_views(void);  /* test_views.c: the formats of views/ */
 Suite *suite_gradescope(void);     /* test_gradescope.c: views/gradescope and its specification */
 Suite *suite_schema(void);         /* test_schema.c: views/schema, escape, locate */
 Suite *suite_verify(void);         /* test_verify.c: sign, verify */

@@ -142,6 +142,14 @@ autograder_grades() {
         grep -q '"visibility": "after_due_date"' "$scratch/autograder/results/results.json"
 }
 
+autograder_tells_where_a_file_belongs() {
+    rm -r "$scratch/autograder" && mkdir -p "$scratch/autograder/submission/phase1_cpu" &&
+        cp solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c "$scratch/autograder/submission/phase1_cpu" &&
+        env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
+            COURSE="$COURSE_ROOT" EX=103 tools/gradescope/run_autograder &&
+        grep -q '103_matmul_cpu.c belongs into phase1_cpu/103_matmul_cpu' "$scratch/autograder/results/results.json"
+}
+
 # A link that was handed in, to a file or to a folder, hands in nothing.
 autograder_follows_no_link() {
     rm -r "$scratch/autograder" && mkdir -p "$scratch/autograder/submission/mine" &&
@@ -161,6 +169,7 @@ else
     echo "skipped: Gradescope's zip, which needs git and unzip"
 fi
 check "Gradescope's autograder grades" autograder_grades
+check "and tells where a misplaced file belongs" autograder_tells_where_a_file_belongs
 check "Gradescope's autograder follows no link" autograder_follows_no_link
 
 # --- the page -----------------------------------------------------------------------------------

@@ -72,7 +72,8 @@ static draft draft_like(const draft *x)
     draft y = *x;
     uint16_t addresses = 1u << FIELD_A | 1u << FIELD_GUARD;
     if (x->op.run == run_copy_async)
-        addresses = 1u << FIELD_A | 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E | 1u << FIELD_GUARD;
+        addresses =
+            1u << FIELD_A | 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E | 1u << FIELD_GUARD;
     if (moves_fragment(x)) addresses |= 1u << FIELD_B; /* the stride */
     y.reads &= addresses;
     y.writes = 0;

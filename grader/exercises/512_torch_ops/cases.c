@@ -253,7 +253,9 @@ static void run_torch(const long *shape)
               ARGS(host(inout_of(ELEMENT_BYTE, "told", told, WORDS)), i32(case_place() == ON_GPU)));
     const bool without = strcmp((const char *)told, "-") == 0;
     expect(without || !told[0], "%s", (const char *)told);
-    if (without) note("torch.ops was tried on a stand-in for torch: the whole needs python3 with torch, and a GPU");
+    if (without)
+        note("torch.ops was tried on a stand-in for torch: the whole needs python3 with torch, and "
+             "a GPU");
 }
 
 static const grading_case cases[] = {

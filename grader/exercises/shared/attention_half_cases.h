@@ -60,9 +60,8 @@ bool attention_half_baseline(const char *function, const long *shape);
 /** Rates of arithmetic. The baseline's is known by the bytes of its three matrices. */
 #define ATTENTION_HALF_SPEED(timed, products, least)                                               \
     {                                                                                              \
-        .metric = {"FLOP rate", .relative_to = "402", .shape = "causal 1 × 32 × 8192 × 128"},    \
-        .function = timed,                                                                        \
-        .baseline = "baseline_matmul_tensorcore", .run = run_timed,                                \
+        .metric = {"FLOP rate", .relative_to = "402", .shape = "causal 1 × 32 × 8192 × 128"},      \
+        .function = timed, .baseline = "baseline_matmul_tensorcore", .run = run_timed,             \
         .shape = {1, ATTENTION_HALF_HEADS, ATTENTION_HALF_SEQ, 128, 1}, .varied = 1,               \
         .where = ON_GPU, .threshold = least, .work = ATTENTION_HALF_WORK(products),                \
         .baseline_work = 2.0 * ATTENTION_HALF_SIDE * ATTENTION_HALF_SIDE * ATTENTION_HALF_SIDE,    \

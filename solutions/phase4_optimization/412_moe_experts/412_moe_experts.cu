@@ -32,8 +32,8 @@
 
 /* SOLUTION: the sizes, and the instructions (about 45 lines). */
 #define TILE    128 /* TILE x TILE elements of a product a block */
-#define TILE_K  64
-#define ROW     (TILE_K * 2) /* bytes of a row of a tile: 8 chunks */
+#define BK      64
+#define ROW     (BK * 2) /* bytes of a row of a tile: 8 chunks */
 #define STAGE   (2 * TILE * ROW)
 #define STAGES  3
 #define THREADS 256 /* 8 warps: 2 down, 4 across */
@@ -168,7 +168,7 @@ __device__ __forceinline__ static void copy_stage(uint32_t stage, const source &
 __device__ __forceinline__ static void multiply(float sum[DOWN][ACROSS][4], uint32_t a, uint32_t b)
 {
 #pragma unroll
-    for (int k = 0; k < TILE_K / 16; k++) {
+    for (int k = 0; k < BK / 16; k++) {
         uint32_t a_part[DOWN][4], b_part[ACROSS / 2][4];
 #pragma unroll
         for (int i = 0; i < DOWN; i++) load_matrices(a_part[i], (a ^ k * 32) + i * 16 * ROW);
@@ -225,18 +225,18 @@ template <product P> __device__ static void make_tile(const tile &t, const group
     const uint32_t at = lane % 16 * ROW + (lane / 16 ^ lane % 8) * 16;
     const uint32_t a_at = ring + warp_row * ROW + at, b_at = ring + (TILE + warp_col) * ROW + at;
     const source from = source_of<P>(t, g);
-    const int steps = (g.inner + TILE_K - 1) / TILE_K;
+    const int steps = (g.inner + BK - 1) / BK;
     float sum[DOWN][ACROSS][4] = {};
 
     for (int s = 0; s < STAGES - 1; s++) {
-        if (s < steps) copy_stage(ring + s * STAGE, from, s * TILE_K, g.inner);
+        if (s < steps) copy_stage(ring + s * STAGE, from, s * BK, g.inner);
         commit_copies();
     }
     for (int s = 0; s < steps; s++) {
         wait_for_copies<STAGES - 2>();
         __syncthreads(); /* this stage is complete, and nobody reads the one before any more */
         const int next = s + STAGES - 1;
-        if (next < steps) copy_stage(ring + next % STAGES * STAGE, from, next * TILE_K, g.inner);
+        if (next < steps) copy_stage(ring + next % STAGES * STAGE, from, next * BK, g.inner);
         commit_copies(); /* an empty group too: what waits counts groups */
         if (!idle) multiply(sum, a_at + s % STAGES * STAGE, b_at + s % STAGES * STAGE);
     }

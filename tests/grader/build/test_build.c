@@ -230,7 +230,8 @@ START_TEST(nothing_stands_on_what_did_not_build)
     build *all[] = {&needed, &b};
     build_all(&course, all, 2);
     ck_assert(!needed.ok && !b.ok);
-    ck_assert_ptr_nonnull(strstr(b.log, "it needs phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c"));
+    ck_assert_ptr_nonnull(
+        strstr(b.log, "it needs phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c"));
     free(needed.log), free(b.log);
 }
 END_TEST

@@ -87,7 +87,8 @@ START_TEST(each_has_a_page_with_three_hints)
     for (const exercise *const *e = catalog(); *e; e++) {
         char name[128], line[512];
         int hints = 0;
-        snprintf(name, sizeof name, "%.*s", (int)(strrchr((*e)->file, '/') - (*e)->file), (*e)->file);
+        snprintf(name, sizeof name, "%.*s", (int)(strrchr((*e)->file, '/') - (*e)->file),
+                 (*e)->file);
         FILE *page = open_file("", name, "/README.md");
         ck_assert_msg(page != NULL, "%s has no page", name);
         while (fgets(line, sizeof line, page)) hints += strncmp(line, "### Hint ", 9) == 0;

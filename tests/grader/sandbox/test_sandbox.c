@@ -267,7 +267,8 @@ static const struct {
 } sources[] = {
     {"honest", "#include \"cpu.h\"\n#include <math.h>\nfloat f(float x) { return sinf(x); }",
      NOBODY},
-    {"solution", "#include \"../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c\"\n", FILES},
+    {"solution", "#include \"../../solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c\"\n",
+     FILES},
     {"neighbour", "#include \"../../phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c\"\n", FILES},
     {"secret", "__asm__(\".incbin \\\"%s\\\"\");\n", FILES | USER},
     {"300 MB", "char a[300 << 20] = {1};\n", LIMITS},

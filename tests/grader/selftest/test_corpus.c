@@ -168,12 +168,14 @@ static const struct {
      false},
     {"103_matmul_cpu/wrong/is_right.c", "// WRONG: 2x3x4 | should be\n" PRODUCT("sum"), false},
     {"103_matmul_cpu/wrong/of_solution.patch",
-     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "7", "sum"),
+     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
+                                                    "7", "sum"),
      true},
     {"103_matmul_cpu/wrong/of_right.patch",
      "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("right/is_right.c", "8", "sum"), true},
     {"103_matmul_cpu/wrong/stale.patch",
-     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "7", "+sum"),
+     "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
+                                                    "7", "+sum"),
      false},
     {"103_matmul_cpu/wrong/of_nothing.patch",
      "// WRONG: 2x3x4 | the sign is wrong\n" NEGATE("right/none.c", "8", "sum"), false},
@@ -249,8 +251,9 @@ START_TEST(each_disagreement_is_told)
                       files[i].file, r.output);
     }
     ck_assert_ptr_nonnull(strstr(r.output, "wanted: 2x3x4 fails with \"twice as large\""));
-    ck_assert_ptr_nonnull(strstr(r.output, "wrong/stale.patch: does not apply to the solution: "
-                                           "error: patch failed: phase1_cpu/103_matmul_cpu/103_matmul_cpu.c:7"));
+    ck_assert_ptr_nonnull(
+        strstr(r.output, "wrong/stale.patch: does not apply to the solution: "
+                         "error: patch failed: phase1_cpu/103_matmul_cpu/103_matmul_cpu.c:7"));
     ck_assert_ptr_nonnull(strstr(r.output, "wrong/of_nothing.patch: what it changes is not there"));
     ck_assert_int_eq(r.status, 1);
     free(r.output);

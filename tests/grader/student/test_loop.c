@@ -150,9 +150,12 @@ START_TEST(unsolved_layers_are_the_courses)
     options o = course_of("501");
     o.phase = 0;
     char *said = said_by(needs, &o, 0);
-    expect_words(said, "\nphase3_layers/301_activations/301_activations.cu\nphase3_layers/302_bias/302_bias.cu\n"
-                       "solutions/phase3_layers/303_linear/303_linear.cu\n"
-                       "solutions/phase3_layers/305_cross_entropy/305_cross_entropy.cu\nphase3_layers/314_adam/314_adam.cu\n");
+    expect_words(
+        said,
+        "\nphase3_layers/301_activations/301_activations.cu\nphase3_layers/302_bias/302_bias.cu\n"
+        "solutions/phase3_layers/303_linear/303_linear.cu\n"
+        "solutions/phase3_layers/305_cross_entropy/305_cross_entropy.cu\nphase3_layers/314_adam/"
+        "314_adam.cu\n");
     expect_words(said, "\nsolutions/phase4_optimization/404_fusion/404_fusion.cu\n"
                        "solutions/phase5_full_network/501_mnist/501_mnist.cu\n");
     free(said);
@@ -168,7 +171,8 @@ END_TEST
 static const struct {
     const char *exercises, *words[3];
 } nexts[] = {
-    {"103 104 105 106 109 110 111 112", {"105 matmul_cpu_blocked: failed", "said: 2x3x4: the sign is wrong", "hint EX=105"}},
+    {"103 104 105 106 109 110 111 112",
+     {"105 matmul_cpu_blocked: failed", "said: 2x3x4: the sign is wrong", "hint EX=105"}},
     {"103", {"All points of 1 exercises are yours"}},
     {"103 104", {"104 matmul_cpu_ikj: right", "2.5 points are left", "make compare EX=104"}},
     {"104 106", {"106 matmul_cpu_vectorized: failed", "make hint EX=106", ""}},

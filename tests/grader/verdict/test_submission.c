@@ -78,8 +78,8 @@ static void make_folder(void)
     snprintf(path, sizeof path, "%s/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c", folder);
     make_folders_of(path);
     char original[PATH_MAX];
-    snprintf(original, sizeof original, "%s/solutions/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c",
-             root ? root : ".");
+    snprintf(original, sizeof original,
+             "%s/solutions/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c", root ? root : ".");
     const char *const argv[] = {"cp", original, path, NULL};
     free(process_run(argv, NULL, 10.0, 100).output);
 }
@@ -142,6 +142,25 @@ START_TEST(flat_files_are_graded)
 }
 END_TEST
 
+/* A file in the folder of its phase, where exercises lay once, is not passed over. */
+START_TEST(a_misplaced_file_is_told_its_place)
+{
+    char path[PATH_MAX + 64], grader[PATH_MAX];
+    const char *build = getenv("COURSE_BUILD");
+    snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu.c", folder);
+    write_file(path, BODY END);
+    snprintf(grader, sizeof grader, "%s/grader", build ? build : "build");
+    const char *const argv[] = {grader,  "grade", "--submission", folder, "--results",
+                                results, NULL};
+    process_result r = process_run(argv, NULL, 60.0, 10000);
+    ck_assert_int_eq(r.status, 2);
+    ck_assert_msg(strstr(r.output, "move phase1_cpu/103_matmul_cpu.c") != NULL, "%s", r.output);
+    ck_assert_msg(strstr(r.output, "to phase1_cpu/103_matmul_cpu/103_matmul_cpu.c") != NULL, "%s",
+                  r.output);
+    free(r.output);
+}
+END_TEST
+
 START_TEST(the_others_are_graded)
 {
     int status;
@@ -189,6 +208,7 @@ Suite *suite_submission(void)
     tcase_add_loop_test(tcase, bad_input, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tcase, the_others_are_graded);
     tcase_add_test(tcase, flat_files_are_graded);
+    tcase_add_test(tcase, a_misplaced_file_is_told_its_place);
     tcase_add_test(tcase, a_source_of_100_MB);
     tcase_add_test(tcase, no_folder);
     suite_add_tcase(suite, tcase);

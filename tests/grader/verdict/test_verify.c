@@ -47,7 +47,8 @@ static const char *root(void)
 
 #define CASE "'name': '1', 'message': '', 'seed': 7, 'seconds': 0.1, 'status': "
 #define ENTRY(number, status, points, cases)                                                       \
-    "{'id': " number ", 'name': 'n', 'file': 'phase1_cpu/103_matmul_cpu/103_matmul_cpu.c', 'status': '" status    \
+    "{'id': " number                                                                               \
+    ", 'name': 'n', 'file': 'phase1_cpu/103_matmul_cpu/103_matmul_cpu.c', 'status': '" status      \
     "', 'points': " points ", 'max_points': 10.0, 'reason': '\xc3\xa9 \\u0007', 'cases': [" cases  \
     "], 'speed': null, 'speeds': [], 'traffic': []}"
 #define TOTAL(points, max_points, exercises)                                                       \

@@ -87,7 +87,8 @@ START_TEST(junit_keeps_its_schema)
     char *xml = stored_view("junit");
     ck_assert_int_eq(count_of(xml, "<testsuite "), 11);
     ck_assert_int_eq(count_of(xml, "<error "), 1);
-    ck_assert_ptr_nonnull(strstr(xml, "file=\"phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c\" line=\"21\""));
+    ck_assert_ptr_nonnull(
+        strstr(xml, "file=\"phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c\" line=\"21\""));
     ck_assert_int_eq(count_of(xml, "<script"), 0);
     if (has_program("xmllint")) {
         check_by_schema(xml);
@@ -189,7 +190,8 @@ START_TEST(annotations_stand_at_the_line)
 {
     char *text = stored_view("github");
     static const char *const wanted[] = {
-        "::error file=phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c,line=25,title=104 matmul_cpu_ikj%2C "
+        "::error file=phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c,line=25,title=104 "
+        "matmul_cpu_ikj%2C "
         "compiler::",
         "::error file=phase2_cuda_basics/203_vector_add/203_vector_add.cu,line=17,",
         "::error file=phase2_cuda_basics/206_matmul_naive/206_matmul_naive.cu,title=206",
@@ -216,7 +218,8 @@ START_TEST(paths_count_from_the_repository)
     setenv("GITHUB_WORKSPACE", "/home/runner/work/repo", 1);
     json_object_set_new(results, "submission", json_string("/home/runner/work/repo/mine"));
     char *text = view_of(results, "github", &o);
-    ck_assert_ptr_nonnull(strstr(text, "::error file=mine/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c,"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "::error file=mine/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c,"));
     free(text);
     json_decref(results);
 }
@@ -389,13 +392,17 @@ START_TEST(page_folds_what_was_not_written)
 {
     const options o = {.root = ".", .build = "/no/such/folder", .output = "docs/results/r.html"};
     json_t *results = load(STORED), *exercises = json_object_get(results, "exercises");
-    json_array_append_new(exercises, bare("309", "phase3_layers/309_batchnorm/309_batchnorm.cu", "not_started"));
-    json_array_append_new(exercises, bare("310", "phase3_layers/310_none/310_none.cu", "not_started"));
-    json_array_append_new(exercises, bare("311", "phase3_layers/311_none/311_none.cu", "build_failed"));
+    json_array_append_new(
+        exercises, bare("309", "phase3_layers/309_batchnorm/309_batchnorm.cu", "not_started"));
+    json_array_append_new(exercises,
+                          bare("310", "phase3_layers/310_none/310_none.cu", "not_started"));
+    json_array_append_new(exercises,
+                          bare("311", "phase3_layers/311_none/311_none.cu", "build_failed"));
     char *text = view_of(results, "html", &o);
     ck_assert_int_eq(count_of(text, "<details>"), 11);
-    ck_assert_ptr_nonnull(strstr(text, "Not started: <a href=\"../../phase3_layers/309_batchnorm/README.md\">"
-                                       "309 bare</a>, 310 bare</p>"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "Not started: <a href=\"../../phase3_layers/309_batchnorm/README.md\">"
+                     "309 bare</a>, 310 bare</p>"));
     ck_assert_ptr_nonnull(strstr(text, "Not handed in: 311 bare</p>"));
     free(text);
     json_decref(results);

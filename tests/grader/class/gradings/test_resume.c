@@ -137,6 +137,7 @@ START_TEST(flat_files_are_taken)
              "mkdir -p mona/homework/phase1_cpu/103_matmul_cpu && "
              "printf phase >mona/homework/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c && "
              "mkdir nils && ln -s ../lena/homework/103_matmul_cpu.c nils && "
+             "mkdir -p olga/phase1_cpu && printf old >olga/phase1_cpu/103_matmul_cpu.c && "
              "tar czf otto.tgz -C lena/homework 103_matmul_cpu.c",
              in);
     ck_assert_int_eq(system(command), 0);
@@ -144,6 +145,8 @@ START_TEST(flat_files_are_taken)
     ck_assert(report_has("gradebook.csv", "lena,graded"));
     ck_assert(report_has("gradebook.csv", "otto,graded"));
     ck_assert(report_has("gradebook.csv", "nils,refused"));
+    ck_assert(report_has("gradebook.csv", "olga,refused"));
+    ck_assert(report_has("gradebook.csv", "a folder of its own, as phase1_cpu/103_matmul_cpu/"));
     ck_assert_int_eq(lines("begin flat"), 1); /* lena's and otto's are the same */
     ck_assert_int_eq(lines("begin phase"), 1);
 }
@@ -202,7 +205,8 @@ START_TEST(a_time_in_the_future)
 {
     char path[PATH_MAX];
     hand_in("anna", "fine");
-    snprintf(path, sizeof path, "%s/anna/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", run.submissions);
+    snprintf(path, sizeof path, "%s/anna/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
+             run.submissions);
     const struct timespec later[2] = {{.tv_sec = time(NULL) + 90000},
                                       {.tv_sec = time(NULL) + 90000}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path, later, 0), 0);

@@ -69,7 +69,8 @@ START_TEST(a_zero_says_why)
 {
     json_t *one = json_array_get(json_object_get(class[1].results, "exercises"), 1);
     json_object_set_new(one, "status", json_string("build_failed"));
-    json_object_set_new(one, "file", json_string("phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu"));
+    json_object_set_new(one, "file",
+                        json_string("phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu"));
     json_object_set_new(one, "reason", json_string(said[_i][0]));
     one = json_array_get(json_object_get(class[0].results, "exercises"), 1);
     json_object_set_new(one, "status", json_string("not_started"));
