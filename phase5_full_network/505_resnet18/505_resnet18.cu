@@ -9,10 +9,10 @@
  *     block    conv1  batchnorm  relu  conv2  batchnorm  (conv 1x1 /2  batchnorm)  add  relu
  *     head     mean of each plane  linear
  *
- * The table of resnet18_layout.h says which convolution has which shape, so that no layer is written out:
- * all blocks are one function. Memory is taken once, for the largest batch so far, and a smaller
- * one uses the front of it. So every size is computed from the batch in hand, never from the room
- * that there is: what lies behind are numbers of an earlier batch, and they look right.
+ * The table of resnet18_layout.h says which convolution has which shape, so that no layer is
+ * written out: all blocks are one function. Memory is taken once, for the largest batch so far, and
+ * a smaller one uses the front of it. So every size is computed from the batch in hand, never from
+ * the room that there is: what lies behind are numbers of an earlier batch, and they look right.
  *
  * What it costs: most launches compute next to nothing. 45 of 69 are normalizations, ReLUs and
  * additions, and each takes a whole activation through memory and back, which the kernel before it
