@@ -428,7 +428,7 @@ static char *picture_of(const char *lines)
 START_TEST(charts_name_what_was_counted)
 {
     static const char *const labels[] = {">302 bias_backward: DRAM bytes<",
-                                         ">302 bias_backward: atomics<"};
+                                         ">302 bias_backward: reduction in instructions<"};
     if (!chart_can_draw()) return;
     json_t *results = tables_load(course_file("docs/results/softgpu"));
     char *picture = chart_traffic(results);
