@@ -300,6 +300,12 @@ static int leave_stamped(const options *o, const device_facts *device, entry ent
     return left;
 }
 
+/* A time of the CPU: others at work would leave it undecided. */
+static bool wants_to_be_alone(const entry *e)
+{
+    return e->claim->part == IN_METRIC && e->claim->kind == CLAIM_SLOW && e->build.place == ON_HOST;
+}
+
 /* Whole networks, at the end, keep cores busy; those of phase 1, at the start, mostly wait for
  * their deadlines. So half of the judges come from each end. */
 static int judge_all(const options *o, entry entries[], int taken, tally *t)
@@ -316,11 +322,17 @@ static int judge_all(const options *o, entry entries[], int taken, tally *t)
         }
         const bool start = 2 * from_start < running;
         entry *e = &entries[start ? first++ : last--];
+        for (; wants_to_be_alone(e) && running > 0; running--)
+            from_start -= finish_one(o, entries, count, t);
         report_progress("%d of %d: %s", count - 1 - last + first, count, e->claim->label);
         e->from_start = start;
         begin(o, e, &device);
         from_start += start;
         running++;
+        if (wants_to_be_alone(e)) {
+            from_start -= finish_one(o, entries, count, t);
+            running--;
+        }
     }
     for (; running > 0; running--) finish_one(o, entries, count, t);
     if (gpu >= 0) close(gpu);
