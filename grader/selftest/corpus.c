@@ -18,6 +18,9 @@
 #define HURRY          0.1 /* deadlines of those that wait for them, of the usual ones */
 #define GPU_JOBS       4   /* at a time on one GPU: its memory has to do for all */
 
+/* The exit status of the process that judges one. */
+typedef enum outcome { AGREES, DISAGREES, UNDECIDED } outcome;
+
 typedef struct entry {
     const claim *claim;
     build build;
@@ -76,9 +79,8 @@ static bool case_failed(const claim *c, const exercise_result *r)
     return c->kind == CLAIM_WRONG && says(r->reason, c->text); /* no other case was run */
 }
 
-/* All is right but the one timing or count; or a call was wrong in it. Of a claim that a busy
- * machine may leave a timing undecided, "too slow / too noisy", that is enough: it earns nothing
- * either. */
+/* All is right but the one timing or count; or a call was wrong in it. Of a hostile one that may
+ * leave a timing undecided, "too slow / too noisy", that is enough: it earns nothing either. */
 static bool metric_failed(const claim *c, const exercise_result *r)
 {
     if (r->status != PASSED) return c->kind == CLAIM_HOSTILE && case_failed(c, r);
@@ -111,6 +113,18 @@ bool as_claimed(const claim *c, const exercise_result *r)
     if (c->part == IN_METRIC) return metric_failed(c, r);
     if (c->part == IN_CASE) return case_failed(c, r);
     return r->status == BUILD_FAILED && says(r->reason, c->text);
+}
+
+/* Other programs kept the cores from the timing that the claim is about. It earns nothing, and
+ * proves nothing. */
+static bool is_undecided(const claim *c, const exercise_result *r)
+{
+    if (c->kind != CLAIM_SLOW || c->part != IN_METRIC || r->status != PASSED) return false;
+    for (int i = 0; i < r->speed_count; i++) {
+        const speed_result *s = &r->speeds[i];
+        if (s->status == TOO_NOISY && begins(s->metric, c->name)) return true;
+    }
+    return false;
 }
 
 static void show_disagreement(const claim *c, const exercise_result *r)
@@ -151,8 +165,8 @@ static const char *first_of(const claim *c, place where)
     }
 }
 
-/* @return true when the grader says what the claim says */
-static bool check_entry(const options *o, const entry *e, const device_facts *device)
+/* Does the grader say what the claim says? */
+static outcome check_entry(const options *o, const entry *e, const device_facts *device)
 {
     options one = *o;
     const claim *c = e->claim;
@@ -161,10 +175,11 @@ static bool check_entry(const options *o, const entry *e, const device_facts *de
     if (c->part == IN_METRIC) one.metric_start = c->name;
     if (strstr(c->condition, "hangs")) one.slow = HURRY;
     exercise_result r = judge(&one, &e->build, e->baseline, device);
-    const bool agrees = as_claimed(c, &r);
-    if (!agrees) show_disagreement(c, &r);
+    const outcome is = as_claimed(c, &r) ? AGREES : is_undecided(c, &r) ? UNDECIDED : DISAGREES;
+    if (is == DISAGREES) show_disagreement(c, &r);
+    if (is == UNDECIDED) printf("skipped %s: other programs kept the cores\n", c->label);
     exercise_result_free(&r);
-    return agrees;
+    return is;
 }
 
 /* What only a missing layer of isolation stops is skipped by name. */
@@ -232,9 +247,9 @@ static void begin(const options *o, entry *e, const device_facts *device)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(ENTRY_DEADLINE);
     dup2(fileno(e->words), STDOUT_FILENO);
-    const bool agrees = check_entry(o, e, device);
+    const outcome is = check_entry(o, e, device);
     fflush(stdout);
-    _exit(agrees ? 0 : 1);
+    _exit(is);
 }
 
 static void show_words(entry *e)
@@ -259,7 +274,7 @@ static bool finish_one(const options *o, entry entries[], int count, tally *t)
 {
     int status = 0;
     entry *e = next_to_end(entries, count, &status);
-    const bool agrees = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const outcome is = WIFEXITED(status) ? (outcome)WEXITSTATUS(status) : DISAGREES;
     report_progress("%s", "");
     show_words(e);
     if (WIFSIGNALED(status)) {
@@ -268,10 +283,11 @@ static bool finish_one(const options *o, entry entries[], int count, tally *t)
     fclose(e->words);
     e->judge = 0;
     e->seconds = seconds_now() - e->began;
-    if (agrees && *e->stamp) stamp_put(o, e->stamp, e->claim);
-    t->passed += agrees;
-    t->failed += !agrees;
-    e->failed = !agrees;
+    if (is == AGREES && *e->stamp) stamp_put(o, e->stamp, e->claim);
+    e->failed = is != AGREES && is != UNDECIDED;
+    t->passed += is == AGREES;
+    t->skipped += is == UNDECIDED;
+    t->failed += e->failed;
     return e->from_start;
 }
 

@@ -8,7 +8,8 @@
  *     // RIGHT: what is different | condition
  *                                            must pass all cases and, on softgpu, all traffic tests
  *     // SLOW: metric | text                 must be right and, on softgpu, fail that traffic test
- *                                            with that text; on the CPU, that timing ("too slow");
+ *                                            with that text; on the CPU, that timing ("too slow"),
+ *                                            which is skipped where other programs keep the cores;
  *                                            on a GPU it must pass all cases
  *     // FAST: case | text                   quicker than the honest one, and wrong: as above, and
  *                                            not a point
