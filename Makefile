@@ -35,7 +35,7 @@
 GIVEN := SUBMISSION EX PHASE BACKEND CUCC_FRONTEND CASE SHAPE SEED FRESH TIMES STRICT OWN RESULTS HISTORY FORMAT OUTPUT \
          CLASS_RESULTS SUBMISSIONS OUT CLASS JOBS RERUN SCHEDULER HANDOUT HIDDEN REVEAL ISOLATION KEY NO_INSTALL \
          ALL ALLOW_UNSIGNED VISIBILITY PREFIX BLOCK WARP NAME EPOCHS FAST SIZES LADDER ROUNDS BATCHES \
-         TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE DATA MEGABYTES
+         TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE DATA MEGABYTES LEFT
 $(foreach v,$(GIVEN),$(if $(value $v),$(eval override $v := $$(value $v))$(eval export $v)))
 
 BUILD      ?= build
@@ -219,7 +219,7 @@ $(BUILD)/compiled/%.cu.o: %.cu
 
 # --- what can be asked for --------------------------------------------------------------------
 
-.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope update check-generated new mistakes handout corpus \
+.PHONY: help setup doctor all grade check numbers repeat run verify class phase1 phase2 phase3 phase4 phase5 hint watch progress next reset compare sanitize profile see data first mnist gpt gpt-program sample bench report gradescope update check-generated new mistakes handout corpus mutants \
         skeletons test tested quick quickly compiled book docs compile_commands.json format clean FORCE
 
 GRADER      = "$(BUILD)/grader"
@@ -326,6 +326,9 @@ endif
 CORPUS_FRONTEND = $(if $(filter override,$(origin CUCC_FRONTEND)),"$$CUCC_FRONTEND",$(if $(CUCC_CLANG),clang,$(CUCC_FRONTEND)))
 corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED, FRESH)
 	CUCC_FRONTEND=$(CORPUS_FRONTEND) $(GRADER) corpus $(if $(FRESH),--fresh) --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
+
+mutants: all ## mistakes put into the solution of EX: which do its cases not find? (COUNT, SEED, OUTPUT; LEFT=1: new ones)
+	CUCC_FRONTEND=$(CORPUS_FRONTEND) tools/mutants/mutants.sh "$$EX"
 
 #group Instructor
 gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed

@@ -72,6 +72,7 @@ static const struct {
     {"run", run_once},
     {"hint", hint},
     {"corpus", corpus},
+    {"mutants", mutants},
     {"prebuild", prebuild},
     {"report", report},
     {"progress", progress},

@@ -273,6 +273,7 @@ commands() {
                            part 'each operation validated'        tests/scripts/validate.sh
     with="$networks 3a 401 4c 4d 4g"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
     with='103 104'         part 'repeated gradings'               tests/scripts/repeat.sh
+    with=203               part 'mutants of a solution'           tests/scripts/mutants.sh
     with=103               part 'hostile ones without isolation'  tests/scripts/hostile.sh
     with=203               part 'a GPU that looks on softgpu too' tests/scripts/checks.sh
     with=                  part 'an exercise laid out'            tests/scripts/new.sh

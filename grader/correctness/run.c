@@ -250,9 +250,12 @@ static char *with_round(char *message)
 }
 
 /* @return NULL, or why no more cases are run */
-static const char *why_not(double end)
+static const char *why_not(double end, const case_result *before)
 {
     if (running->dead) return "not run after an earlier deadline";
+    if (running->options->until_failed && before &&
+        (before->status == FAILED || before->status == NOT_RUN || *before->finding))
+        return "not run after an earlier failure";
     return seconds_now() > end ? "not run: the cases before it took too long together" : NULL;
 }
 
@@ -329,7 +332,7 @@ static void run_case(int index, double end)
 {
     const grading_case *c = &running->exercise->cases[index];
     case_result *result = &current_results[index];
-    const char *why = why_not(end);
+    const char *why = why_not(end, index > 0 ? result - 1 : NULL);
     *result = (case_result){.name = c->name, .status = FAILED};
     if (!runs_here(c) || !wanted(c) || why) {
         const bool late = why && runs_here(c);

@@ -30,6 +30,7 @@ typedef struct options {
     bool fresh, strict, own;
     bool without_checks;       /* on a GPU: not on softgpu too */
     bool cases_only;           /* neither timings nor counts */
+    bool until_failed;         /* no case after one that failed, or in which something was found */
     const char *history;       /* file with one verdict a line, or NULL */
     const char *class_results; /* what a class has, for compare, or NULL */
     const char *hidden;        /* the instructor's private file, or NULL */

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: grader grade|build|run|hint|corpus|prebuild|report|progress|\n"
-    "              next|compare|watch|findings|profile|see|isolation|verify|needs|drawn|messages "
+    "usage: grader grade|build|run|hint|corpus|mutants|prebuild|report|\n"
+    "              "
+    "progress|next|compare|watch|findings|profile|see|isolation|verify|needs|drawn|messages "
     "[EXERCISE] [options]\n"
     "  --submission DIR   folder with phase1_cpu, phase2_cuda_basics, ... (default .)\n"
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"

@@ -5,18 +5,12 @@
  */
 #include "selftest.h"
 
-#include "timer.h"
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define ENTRY_DEADLINE 900 /* seconds for one submission: a grader that hangs is a defect too */
-#define HURRY          0.1 /* deadlines of those that wait for them, of the usual ones */
-#define GPU_JOBS       4   /* at a time on one GPU: its memory has to do for all */
+#define HURRY 0.1 /* deadlines of those that wait for them, of the usual ones */
 
 /* The exit status of the process that judges one. */
 typedef enum outcome { AGREES, DISAGREES, UNDECIDED } outcome;
@@ -25,12 +19,10 @@ typedef struct entry {
     const claim *claim;
     build build;
     const build *baseline;
-    pid_t judge;           /* the process that judges it now, or 0 */
-    double began, seconds; /* when that process began; how long it took */
-    FILE *words;           /* what that process prints */
-    char stamp[HASH_HEX];  /* the key of its verdict; "" */
-    bool failed;           /* the grader says something else */
-    bool from_start;       /* it is one of those that were begun from the start of the list */
+    judging judging;
+    char stamp[HASH_HEX]; /* the key of its verdict; "" */
+    bool failed;          /* the grader says something else */
+    bool from_start;      /* it is one of those that were begun from the start of the list */
 } entry;
 
 typedef struct tally {
@@ -143,24 +135,14 @@ static void show_disagreement(const claim *c, const exercise_result *r)
     printf("       wanted: %s fails with \"%s\"\n", name_of(c, r->place), c->text);
 }
 
-static int jobs_of(const options *o)
-{
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (o->jobs > 0) return o->jobs;
-    if (o->backend == BACKEND_CUDA) return GPU_JOBS;
-    return processors > 0 ? (int)processors : 1;
-}
-
 /* Others need not fail. Of a slow one the first is enough: that it is right shows in what is
  * counted or timed, which a GPU does not do here. */
 static const char *first_of(const claim *c, place where)
 {
-    const grading_case *first = c->exercise->cases;
-    while (first->where != 0 && !(first->where & where)) first++;
     switch (c->kind) {
     case CLAIM_WRONG:
     case CLAIM_FAST: return name_of(c, where);
-    case CLAIM_SLOW: return where == ON_GPU ? NULL : first->name;
+    case CLAIM_SLOW: return where == ON_GPU ? NULL : first_case(c->exercise, where)->name;
     default: return NULL;
     }
 }
@@ -170,7 +152,7 @@ static outcome check_entry(const options *o, const entry *e, const device_facts 
 {
     options one = *o;
     const claim *c = e->claim;
-    one.jobs = jobs_of(o);
+    one.jobs = judging_jobs(o);
     one.case_start = first_of(c, e->build.place);
     if (c->part == IN_METRIC) one.metric_start = c->name;
     if (strstr(c->condition, "hangs")) one.slow = HURRY;
@@ -235,54 +217,29 @@ static bool judged_here(const options *o, const entry *e)
 
 /* ---- many at a time -------------------------------------------------------------------------- */
 
-/* A group of its own: a signal that a submission sends to its grader's group reaches no other. */
-static void begin(const options *o, entry *e, const device_facts *device)
-{
-    fflush(stdout);
-    e->words = tmpfile();
-    e->began = seconds_now();
-    e->judge = fork();
-    if (e->judge != 0) return;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    alarm(ENTRY_DEADLINE);
-    dup2(fileno(e->words), STDOUT_FILENO);
-    const outcome is = check_entry(o, e, device);
-    fflush(stdout);
-    _exit(is);
-}
+typedef struct task {
+    const options *options;
+    entry *entry;
+    const device_facts *device;
+} task;
 
-static void show_words(entry *e)
+static int check_task(const void *context)
 {
-    rewind(e->words);
-    for (int c; (c = fgetc(e->words)) != EOF;) putchar(c);
-}
-
-/* The entry whose judge ends next. */
-static entry *next_to_end(entry entries[], int count, int *status)
-{
-    for (;;) {
-        const pid_t ended = wait(status);
-        for (int i = 0; i < count; i++) {
-            if (entries[i].judge != 0 && entries[i].judge == ended) return &entries[i];
-        }
-    }
+    const task *t = context;
+    return check_entry(t->options, t->entry, t->device);
 }
 
 /* Wait for any judge to end and count its verdict. @return whether it was begun from the start */
-static bool finish_one(const options *o, entry entries[], int count, tally *t)
+static bool finish_one(const options *o, tally *t)
 {
-    int status = 0;
-    entry *e = next_to_end(entries, count, &status);
-    const outcome is = WIFEXITED(status) ? (outcome)WEXITSTATUS(status) : DISAGREES;
+    judging *j = judging_wait();
+    entry *e = j->what;
+    const outcome is = WIFEXITED(j->status) ? (outcome)WEXITSTATUS(j->status) : DISAGREES;
     report_progress("%s", "");
-    show_words(e);
-    if (WIFSIGNALED(status)) {
-        printf("  FAIL %s: signal %d ended the grader\n", e->claim->label, WTERMSIG(status));
+    judging_show(j);
+    if (WIFSIGNALED(j->status)) {
+        printf("  FAIL %s: signal %d ended the grader\n", e->claim->label, WTERMSIG(j->status));
     }
-    fclose(e->words);
-    e->judge = 0;
-    e->seconds = seconds_now() - e->began;
     if (is == AGREES && *e->stamp) stamp_put(o, e->stamp, e->claim);
     e->failed = is != AGREES && is != UNDECIDED;
     t->passed += is == AGREES;
@@ -329,28 +286,27 @@ static int judge_all(const options *o, entry entries[], int taken, tally *t)
     const int gpu = gpu_take(o); /* the judges share it */
     const device_facts device = device_facts_read(o);
     const int count = leave_stamped(o, &device, entries, taken, t);
-    const int jobs = jobs_of(o);
+    const int jobs = judging_jobs(o);
     int running = 0, from_start = 0; /* of those that run */
     for (int first = 0, last = count - 1; first <= last;) {
         if (running == jobs) {
-            from_start -= finish_one(o, entries, count, t);
+            from_start -= finish_one(o, t);
             running--;
         }
         const bool start = 2 * from_start < running;
         entry *e = &entries[start ? first++ : last--];
-        for (; wants_to_be_alone(e) && running > 0; running--)
-            from_start -= finish_one(o, entries, count, t);
+        for (; wants_to_be_alone(e) && running > 0; running--) from_start -= finish_one(o, t);
         report_progress("%d of %d: %s", count - 1 - last + first, count, e->claim->label);
         e->from_start = start;
-        begin(o, e, &device);
+        judging_begin(&e->judging, e, check_task, &(task){o, e, &device});
         from_start += start;
         running++;
         if (wants_to_be_alone(e)) {
-            from_start -= finish_one(o, entries, count, t);
+            from_start -= finish_one(o, t);
             running--;
         }
     }
-    for (; running > 0; running--) finish_one(o, entries, count, t);
+    for (; running > 0; running--) finish_one(o, t);
     if (gpu >= 0) close(gpu);
     return count;
 }
@@ -426,7 +382,7 @@ static void show_seconds(const entry entries[], int count)
         double built = 0.0, judged = 0.0;
         for (next = i; next < count && entries[next].claim->exercise == e; next++) {
             built += entries[next].build.seconds;
-            judged += entries[next].seconds;
+            judged += entries[next].judging.seconds;
         }
         printf("%15.0f %7.0f   %d of %s %s\n", built, judged, next - i, id_words(e->id), e->name);
     }

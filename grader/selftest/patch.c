@@ -50,16 +50,23 @@ static bool copy_to(const char *root, const char *file, const char *from)
     return copy_file(source, copy);
 }
 
+bool copy_solution(const options *o, const exercise *e, const char *root)
+{
+    char folder[PATH_MAX];
+    bool whole = remove_tree(root);
+    snprintf(folder, sizeof folder, "%s/solutions", o->root);
+    for (int i = 0; exercise_file(e, i); i++) {
+        whole = whole && copy_to(root, exercise_file(e, i), folder);
+    }
+    return whole;
+}
+
 /* The solution with its parts, and the file of right/ beside them. */
 static bool copy_originals(const options *o, const claim *c)
 {
     const exercise *e = c->exercise;
     char folder[PATH_MAX];
-    bool whole = remove_tree(c->root);
-    snprintf(folder, sizeof folder, "%s/solutions", o->root);
-    for (int i = 0; exercise_file(e, i); i++) {
-        whole = whole && copy_to(c->root, exercise_file(e, i), folder);
-    }
+    const bool whole = copy_solution(o, e, c->root);
     if (strcmp(c->file, e->file) == 0) return whole;
     const int kind = (int)(strchr(c->label, '/') - c->label);
     snprintf(folder, sizeof folder, "%s/grader/exercises/%.*s", o->root, kind, c->label);
