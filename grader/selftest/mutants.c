@@ -40,6 +40,7 @@ typedef struct field {
     const build *baseline, *solution; /* the second without the numbers of lines */
     library_set *libraries, *bare;
     device_facts device;
+    char judges[HASH_HEX]; /* of all that judges, but the cases */
     mutant *mutants;
     char *equivalents; /* the text of equivalent.txt, behind an end of line */
     int count;
@@ -169,11 +170,33 @@ static int judge_task(const void *context)
     return is == SURVIVED ? judge_metrics(t->field, t->build) : is;
 }
 
-static void finish_one(void)
+/* The key of a fate, under which it is kept while nothing changes that judges. */
+static bool key_of(const field *f, const mutant *m, fate fate, char key[HASH_HEX])
 {
+    claim c = {.exercise = f->exercise};
+    snprintf(c.label, sizeof c.label, "%s_%s/mutant", id_words(f->exercise->id), f->exercise->name);
+    snprintf(c.text, sizeof c.text, fate == KILLED ? "killed" : "survived");
+    return stamp_of(f->options, f->judges, &c, &m->build, f->baseline, key);
+}
+
+static bool is_known(const field *f, mutant *m)
+{
+    char key[HASH_HEX];
+    for (fate is = KILLED; is <= SURVIVED; is++) {
+        if (!key_of(f, m, is, key) || !stamp_exists(f->options, key)) continue;
+        m->fate = is;
+        return true;
+    }
+    return false;
+}
+
+static void finish_one(const field *f)
+{
+    char key[HASH_HEX];
     judging *j = judging_wait();
     mutant *m = j->what;
     m->fate = WIFEXITED(j->status) ? (fate)WEXITSTATUS(j->status) : KILLED;
+    if (key_of(f, m, m->fate, key)) stamp_put(f->options, key, &(claim){.label = "a mutant"});
     fclose(j->words);
 }
 
@@ -182,16 +205,16 @@ static void judge_mutants(const field *f, mutant mutants[], int count)
     int running = 0;
     for (int i = 0; i < count; i++) {
         mutant *m = &mutants[i];
-        if (!m->build.ok) continue;
+        if (!m->build.ok || is_known(f, m)) continue;
         if (running == judging_jobs(f->options)) {
-            finish_one();
+            finish_one(f);
             running--;
         }
         report_progress("%d of %d: %s:%ld", i + 1, count, m->file, m->line);
         judging_begin(&m->judging, m, judge_task, &(task){f, &m->build});
         running++;
     }
-    for (; running > 0; running--) finish_one();
+    for (; running > 0; running--) finish_one(f);
 }
 
 /* ---- the same code --------------------------------------------------------------------------- */
@@ -292,6 +315,7 @@ static void prepare(field *f)
     read_mutants(f);
     f->equivalents = read_equivalents(f->options, e);
     f->device = device_facts_read(f->options);
+    stamps_begin(f->options, &f->device, f->judges);
     f->libraries = library_set_create(f->options, NULL);
     f->bare = library_set_create(f->options, "native");
     f->baseline = library_set_baseline(f->libraries, e);

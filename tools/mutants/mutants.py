@@ -41,7 +41,8 @@ def without_comments(text, comment):
 
 def changed_by_rules(lines):
     with contextlib.redirect_stdout(io.StringIO()):
-        mutants = mutator.mutants_regexp([line.rstrip() + "\n" for line in lines], [RULES], ignorePatterns=[])
+        mutants = mutator.mutants_regexp([line.rstrip() + "\n" for line in lines], [RULES], ignorePatterns=[],
+                                         ignoreStringOnly=True)
     for mutant in mutants:
         yield mutant[0], 1, mutant[1]
 

@@ -2,7 +2,8 @@
 # mutants.sh "211 ...": the solutions of these exercises, each with one mistake after the other: which
 # ones do the cases not find? It prints them, and writes a row of the table OUTPUT
 # (docs/results/mutants.tsv) for each exercise. COUNT (60) mistakes are drawn by SEED; with LEFT=1 those
-# in equivalent.txt are not printed.
+# in equivalent.txt are not printed. What has been judged is not judged again while nothing changes that
+# judges it (FRESH=1: all).
 #
 # universalmutator comes from PyPI into the build folder, in the version of requirements.txt.
 # Exit status: 2 where it cannot be had, or the solution itself does not pass.
@@ -49,10 +50,11 @@ trap 'rm -rf "$scratch"' EXIT
 for exercise in $1; do
     folder=$(echo solutions/*/"${exercise}"_*/)
     [ -d "$folder" ] || die "there is no exercise $exercise"
-    (cd solutions && PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 python3 ../tools/mutants/mutants.py "$seed" \
-        $(ls "../$folder"*.c "../$folder"*.cu "../$folder"*.cuh "../$folder"*.py 2>/dev/null | sed 's|^../solutions/||')) \
+    files=$(cd solutions && find "${folder#solutions/}" -name '*.c' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py')
+    # shellcheck disable=SC2086
+    (cd solutions && PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 python3 ../tools/mutants/mutants.py "$seed" $files) \
         >"$scratch/list"
-    "$COURSE_BUILD/grader" mutants --backend cpu --exercise "$exercise" --seed "$seed" --output "$scratch/row" \
-        <"$scratch/list"
+    "$COURSE_BUILD/grader" mutants --backend cpu --exercise "$exercise" --seed "$seed" ${FRESH:+--fresh} \
+        --output "$scratch/row" <"$scratch/list"
     write_row "$scratch/row"
 done
