@@ -17,7 +17,8 @@ from universalmutator import mutator
 RULES = os.path.join(os.path.dirname(__file__), "cuda.rules")
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 PYTHON_COMMENT = re.compile(r"#[^\n]*")
-STATEMENT = re.compile(r"(?!return\b|break\b|continue\b|case\b|default\b|for\b)[\w*(].*;$")
+# One that may be exchanged with its neighbour; of a declaration nobody sees it.
+STATEMENT = re.compile(r"(?!(return|break|continue|case|default|for|else)\b|\w+ [\w*])[\w*(].*;$")
 
 
 def lines_to_write(text):
