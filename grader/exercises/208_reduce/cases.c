@@ -328,6 +328,8 @@ EXERCISE(208) = {
     .name = "reduce",
     .file = "phase2_cuda_basics/208_reduce/208_reduce.cu",
     .functions = {"reduce_sum", "reduce_max", "row_sum"},
+    .promises = {{"reduce_sum", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM | COPIES_NOTHING},
+                 {"reduce_max", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM | COPIES_NOTHING}},
     .host_copies = true, /* of what blocks leave; its traffic says what they cost */
     .baseline_file = "grader/exercises/208_reduce/baseline.cu",
     .points = 10,
