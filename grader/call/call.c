@@ -182,13 +182,22 @@ static bool has_results(const ongoing *c)
     return false;
 }
 
+/* Texts of the worker's end where they must; what was not asked for was not refused. */
+static void take_calls(ongoing *c, const wire_reply *reply)
+{
+    wire_calls *n = &c->outcome->calls;
+    *n = reply->calls;
+    for (int i = 0; i < DEEDS; i++) n->deeds[i].first[DEED_NAME - 1] = '\0';
+    n->refused[c->request->refuse_at ? DEED_NAME - 1 : 0] = n->refusal[DEED_NAME - 1] = '\0';
+}
+
 /* What the worker says of kernels is what their device says. */
 static bool take_report(ongoing *c, wire_reply *reply)
 {
     call_outcome *o = c->outcome;
     device_process *d = worker_device(c->worker);
     o->kept = reply->copies.kept;
-    o->calls = reply->calls;
+    take_calls(c, reply);
     if (!d) return true;
     const remote_account *a = device_process_report(d);
     if (!a) {

@@ -112,6 +112,8 @@ static void take_promise(const call_request *r, const call_outcome *o)
 {
     const int number = function_number(running->exercise, r->function);
     if (number < 0) return;
+    if (!(running->called & 1u << number))
+        running->calls[number] = (uint8_t)(o->calls.count < UINT8_MAX ? o->calls.count : UINT8_MAX);
     running->called |= 1u << number;
     const promise p = promise_of(running->exercise, r);
     if (!running->broken && !r->wanted) running->broken = promise_broken(&p, &o->calls);

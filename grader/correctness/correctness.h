@@ -50,7 +50,7 @@ typedef struct case_result {
     case_finding *found; /* that one, behind the one that the case failed of; NULL: neither */
     int found_count;
     unsigned long long seed;
-    uint32_t called;    /* the functions of the exercise that it called: bit 0 is the first */
+    uint8_t calls[24];  /* of the runtime, by the first call of each function of the exercise */
     bool seed_withheld; /* it stays in the grader */
     double seconds;     /* NAN: likewise */
 } case_result;
@@ -71,8 +71,9 @@ typedef struct case_state {
     long long kept; /* by the calls of this case: device memory that is not freed */
     int keepers;    /* ... by so many of them, of which the last was of this function: */
     const char *keeper;
-    char *broken;       /* the first promise that a call of this case broke, or NULL */
-    uint32_t called;    /* the functions that this case called, as in its result */
+    char *broken;      /* the first promise that a call of this case broke, or NULL */
+    uint32_t called;   /* the functions that this case called: bit 0 is the first of the exercise */
+    uint8_t calls[24]; /* ... as in its result */
     uint32_t refuse_at; /* the number of the runtime's call that fails first; 0: none does */
     uint32_t refused;   /* ... in these functions, so far */
     bool refused_last;  /* ... in the last call of one that returns nothing */
@@ -137,6 +138,8 @@ char *promise_broken(const promise *, const wire_calls *);
 
 #define FAILURES_CASE "when a call fails"
 
+/** Or other cases alone? */
+bool failures_wanted(const options *);
 /** Run the quickest case of each function again, where the runtime's calls fail, one after the
  *  other. @return what went wrong, which the caller frees; or NULL */
 char *run_failures(case_state *, const case_result results[]);

@@ -38,10 +38,10 @@ static const struct {
     wire_deed deed;
     const char *says;
 } table[] = {
-    {WAITS_FOR_NOTHING, DEED_WAIT, "waits for nothing: the stream orders the work"},
     {ALLOCATES_NOTHING, DEED_ALLOCATE, "allocates nothing"},
     {ALLOCATES_ON_ITS_STREAM, DEED_ALLOCATE_ELSEWHERE,
      "takes memory from the stream, by cudaMallocAsync"},
+    {WAITS_FOR_NOTHING, DEED_WAIT, "waits for nothing: the stream orders the work"},
     {COPIES_NOTHING, DEED_COPY, "copies nothing between host and device"},
 };
 
@@ -55,7 +55,7 @@ static bool is_broken(const promise *p, const wire_calls *c, size_t row)
 static char *sentence(const promise *p, const wire_calls *c, size_t row)
 {
     char *text = NULL;
-    if (asprintf(&text, "%s: it calls %.*s; its contract says that it %s", p->function, DEED_NAME,
+    if (asprintf(&text, "%s: it calls %s; its contract says that it %s", p->function,
                  c->deeds[table[row].deed].first, table[row].says) < 0)
         return strdup("");
     return text;

@@ -168,6 +168,7 @@ static void run_trials(const grading_case *c, unsigned long long seed)
     const int trials = c->once ? 1 : 3;
     running->kept = running->keepers = 0;
     running->called = 0;
+    memset(running->calls, 0, sizeof running->calls);
     free(running->broken);
     running->broken = NULL;
     long shape[SHAPE_MAX];
@@ -215,6 +216,7 @@ END_TEST
 static bool wanted(const grading_case *c)
 {
     const char *only = running->options->case_name, *start = running->options->case_start;
+    if ((only || start) && failures_wanted(running->options)) return true; /* they come first */
     if (start && strncmp(start, c->name, strlen(start)) != 0) return false;
     return !only || strcmp(only, c->name) == 0;
 }
@@ -358,7 +360,7 @@ static void run_case(int index, double end)
     running->failure = FAILURE_NONE;
     run_under_check(index);
     result->seconds = seconds_now() - began;
-    result->called = running->called;
+    memcpy(result->calls, running->calls, sizeof result->calls);
     if (result->status == PASSED)
         conclude(result, take(&running->note, ""));
     else

@@ -15,7 +15,7 @@
 
 static bool counting;
 static wire_copies copies;
-static wire_calls seen;
+static wire_calls calls;
 static uint32_t refuse_at;           /* the number of the call that is to be refused; 0: none */
 static cudaStream_t own;             /* that the library is given; NULL: none */
 static int last_error;               /* of the refused call, until cudaGetLastError takes it */
@@ -24,7 +24,7 @@ static bool pending, pending_legacy; /* work that was started, and nobody has wa
 void calls_start(uint32_t refuse, void *stream)
 {
     memset(&copies, 0, sizeof copies);
-    memset(&seen, 0, sizeof seen);
+    memset(&calls, 0, sizeof calls);
     refuse_at = refuse;
     own = stream;
     last_error = cudaSuccess;
@@ -35,9 +35,9 @@ void calls_start(uint32_t refuse, void *stream)
 void calls_stop(wire_reply *reply)
 {
     counting = false;
-    seen.pending = pending || pending_legacy;
+    calls.pending = pending || pending_legacy;
     reply->copies = copies;
-    reply->calls = seen;
+    reply->calls = calls;
 }
 
 /* ---- what a call does, by its arguments ------------------------------------------------------ */
@@ -117,8 +117,8 @@ static int refusal_of(unsigned deeds)
 static int refuse(const char *name, unsigned deeds)
 {
     last_error = refusal_of(deeds);
-    snprintf(seen.refused, sizeof seen.refused, "%s", name);
-    snprintf(seen.refusal, sizeof seen.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));
+    snprintf(calls.refused, sizeof calls.refused, "%s", name);
+    snprintf(calls.refusal, sizeof calls.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));
     return last_error;
 }
 
@@ -126,10 +126,10 @@ static void count(const char *name, unsigned deeds)
 {
     for (int i = 0; i < DEEDS; i++) {
         if (!(deeds & 1u << i)) continue;
-        if (!seen.deeds[i].count++) snprintf(seen.deeds[i].first, DEED_NAME, "%s", name);
+        if (!calls.deeds[i].count++) snprintf(calls.deeds[i].first, DEED_NAME, "%s", name);
     }
-    if (deeds & DID_MAKE) seen.left++;
-    if (deeds & DID_END) seen.left--;
+    if (deeds & DID_MAKE) calls.left++;
+    if (deeds & DID_END) calls.left--;
 }
 
 /* @return the error that the call shall return; 0: it goes on to the runtime */
@@ -137,7 +137,7 @@ static int enter(const char *name, unsigned deeds)
 {
     if (!counting) return cudaSuccess;
     if (!(deeds & (DID_FREE | DID_END | DID_NOTHING)) &&
-        __atomic_add_fetch(&seen.count, 1, __ATOMIC_RELAXED) == refuse_at)
+        __atomic_add_fetch(&calls.count, 1, __ATOMIC_RELAXED) == refuse_at)
         return refuse(name, deeds);
     count(name, deeds);
     return cudaSuccess;
