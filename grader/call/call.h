@@ -128,11 +128,12 @@ typedef struct call_request {
     bool against_guard; /* buffers of the host end where unmapped memory begins */
     bool misaligned;    /* they begin 4 bytes past an aligned address, if not shifted anyway */
     bool timed;
-    bool from_idle;   /* timed: the device has nothing to do when the call begins */
-    bool wall_clock;  /* timed: by the clock also on the CPU, however many threads worked */
-    bool counted;     /* softgpu: what its kernels cost */
-    bool host_copies; /* its results may come about on the host */
-    bool is_baseline; /* of the repository: its outputs are not looked at */
+    bool from_idle;     /* timed: the device has nothing to do when the call begins */
+    bool wall_clock;    /* timed: by the clock also on the CPU, however many threads worked */
+    bool counted;       /* softgpu: what its kernels cost */
+    bool host_copies;   /* its results may come about on the host */
+    bool is_baseline;   /* of the repository: its outputs are not looked at */
+    uint32_t refuse_at; /* the number of the library's call of the runtime that fails; 0: none */
 } call_request;
 
 /** What a case failed of. */
@@ -187,8 +188,9 @@ typedef struct call_outcome {
     double overhead_cpu;  /* timed: that the worker worked before and after it, to copy */
     device_counts counts; /* on softgpu */
     wire_copies copies;
-    long long kept; /* device memory that it allocated less what it freed: bytes on softgpu, on a
-                       GPU the number of allocations */
+    wire_calls calls; /* if one was refused, and an error can be returned: no outputs */
+    long long kept;   /* device memory that it allocated less what it freed: bytes on softgpu, on a
+                         GPU the number of allocations */
 } call_outcome;
 
 /** @return whether the call went well; the outcome is filled in either way */

@@ -107,6 +107,18 @@ static void take_kept(const char *function, const call_outcome *o)
     running->keeper = function;
 }
 
+/* Results come first: what is broken fails the case when they are right. */
+static void take_promise(const call_request *r, const call_outcome *o)
+{
+    const int number = function_number(running->exercise, r->function);
+    if (number < 0) return;
+    if (!(running->called & 1u << number))
+        running->calls[number] = (uint8_t)(o->calls.count < UINT8_MAX ? o->calls.count : UINT8_MAX);
+    running->called |= 1u << number;
+    const promise p = promise_of(running->exercise, r);
+    if (!running->broken && !r->wanted) running->broken = promise_broken(&p, &o->calls);
+}
+
 /* ---- one call -------------------------------------------------------------------------------- */
 
 static const call_outcome *perform(call_request request)
@@ -114,8 +126,11 @@ static const call_outcome *perform(call_request request)
     case_state *s = running;
     take_sizes(request.arguments, request.count);
     need_worker();
-    call_perform(s->worker, &request, &s->last);
     const call_outcome *o = &s->last;
+    request.refuse_at = failure_first(s, &request);
+    do {
+        call_perform(s->worker, &request, &s->last);
+    } while (failure_next(s, &request, o));
     if (s->seen) s->seen(s, &request);
     if (o->worker_is_spent) case_drop_worker(s);
     s->dead = s->dead || o->is_hopeless;
@@ -123,6 +138,7 @@ static const call_outcome *perform(call_request request)
     take_findings(request.function, o);
     if (o->failed) fail_of_call(request.function, o);
     take_kept(request.function, o);
+    take_promise(&request, o);
     if (request.is_baseline) leave_case();
     return o;
 }

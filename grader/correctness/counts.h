@@ -34,7 +34,7 @@ double waves(const device_counts *);
 double host_copies(const device_counts *);
 /** Of device memory, that the host allocated. */
 double allocated_bytes(const device_counts *);
-double peak_bytes(const device_counts *);          /**< ... and that it held at once, at most */
+double peak_bytes(const device_counts *); /**< ... and that it held at once, at most */
 /** Of global memory in distinct sectors that each launch touches, whoever allocated it. */
 double footprint_bytes(const device_counts *);
 double tensor_instructions(const device_counts *); /**< of warps: mma and wmma */

@@ -116,15 +116,6 @@ unsigned device_take_findings(device_finding findings[WIRE_FINDINGS])
     return 0;
 }
 
-void copies_start(void)
-{
-}
-
-wire_copies copies_stop(void)
-{
-    return (wire_copies){0};
-}
-
 int device_print_count(void)
 {
     return 1;

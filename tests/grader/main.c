@@ -53,7 +53,8 @@ int main(void)
     srunner_add_suite(runner, suite_element());
     srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_kinds());
-    srunner_add_suite(runner, suite_copies());
+    srunner_add_suite(runner, suite_calls());
+    srunner_add_suite(runner, suite_promises());
     srunner_add_suite(runner, suite_device_process());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());

@@ -41,7 +41,8 @@ Suite *suite_results(void);        /* test_results.c: results, report, cache */
 Suite *suite_element(void);        /* test_element.c */
 Suite *suite_kinds(void);          /* test_kinds.c: every kind of argument, on a device */
 Suite *suite_worker(void);         /* test_worker.c: channel, argument, call */
-Suite *suite_copies(void);         /* test_copies.c: worker/copies */
+Suite *suite_calls(void);          /* test_calls.c: worker/calls */
+Suite *suite_promises(void);       /* test_promises.c: promises, failures */
 Suite *suite_device_process(void); /* test_device_process.c: device_process, account */
 Suite *suite_parallel(void);       /* test_parallel.c */
 Suite *suite_sandbox(void);        /* test_sandbox.c */

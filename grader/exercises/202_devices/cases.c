@@ -41,7 +41,7 @@ static bool has_number(const char *words, unsigned long long number)
 }
 
 /* Ended by 0. */
-static void expect_words(const unsigned long long *numbers)
+static void expect_words_once(const unsigned long long *numbers)
 {
     static char words[300];
     char *got = array_of(ELEMENT_BYTE, 256);
@@ -51,6 +51,15 @@ static void expect_words(const unsigned long long *numbers)
     for (; *numbers; numbers++)
         expect(has_number(words, *numbers), "the words are `%s`, and do not say %llu", words,
                *numbers);
+}
+
+/* They are of the last call that failed, also after one that did not. */
+static void expect_words(const unsigned long long *numbers)
+{
+    int count;
+    expect_words_once(numbers);
+    call_cuda("device_count", ARGS(struct_out("h_count", &count, sizeof count)));
+    expect_words_once(numbers);
 }
 
 #define WORDS(...) expect_words((unsigned long long[]){__VA_ARGS__, 0})
@@ -321,6 +330,11 @@ EXERCISE(202) = {
     .file = "phase2_cuda_basics/202_devices/202_devices.cu",
     .functions = {"device_count", "device_new", "default_device", "synchronize", "zeros", "ones",
                   "from_slice", "to_vec", "tensor_release", "launch_threads", "device_words"},
+    .promises = {{"synchronize", HAS_WAITED},
+                 {"zeros", HAS_WAITED},
+                 {"ones", HAS_WAITED},
+                 {"from_slice", HAS_WAITED},
+                 {"to_vec", HAS_WAITED}},
     .devices = 2,
     .host_copies = true,
     .points = 10,

@@ -493,6 +493,8 @@ EXERCISE(313) = {
     .file = "phase3_layers/313_attention/313_attention.cu",
     .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},
     .functions = {"attention_naive", "attention_naive_backward"},
+    .promises = {{"attention_naive", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM},
+                 {"attention_naive_backward", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM}},
     .prerequisites = {212},
     .own_prerequisites = true,
     .exponentials = true,

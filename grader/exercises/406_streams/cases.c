@@ -278,6 +278,7 @@ EXERCISE(406) = {
     .name = "streams",
     .file = "phase4_optimization/406_streams/406_streams.cu",
     .functions = {"pipeline"},
+    .promises = {{"pipeline", HAS_WAITED}},
     .baseline_file = "grader/exercises/406_streams/baseline.cu",
     .points = 10,
     .speed_points = 5,

@@ -318,6 +318,7 @@ EXERCISE(412) = {
     .name = "moe_experts",
     .file = "phase4_optimization/412_moe_experts/412_moe_experts.cu",
     .functions = {"moe_experts_compute"},
+    .promises = {{"moe_experts_compute", WAITS_FOR_NOTHING, .launches = 2}},
     .baseline_file = "grader/exercises/412_moe_experts/baseline.cu",
     .exponentials = true,
     .points = 20,

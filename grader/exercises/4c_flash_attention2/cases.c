@@ -293,6 +293,7 @@ EXERCISE(4c) = {
     .file = "phase4_optimization/4c_flash_attention2/4c_flash_attention2.cu",
     .parts = {"phase4_optimization/4c_flash_attention2/4c_tile.cuh"},
     .functions = {"attention_flash2"},
+    .promises = {{"attention_flash2", WAITS_FOR_NOTHING | ALLOCATES_NOTHING}},
     .exponentials = true,
     .masks = true,
     .baseline_file = "grader/exercises/4a_matmul_mma/baseline.cu",

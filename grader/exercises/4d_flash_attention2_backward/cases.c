@@ -396,6 +396,7 @@ EXERCISE(4d) = {
     .file = "phase4_optimization/4d_flash_attention2_backward/4d_flash_attention2_backward.cu",
     .includes = {"phase4_optimization/4c_flash_attention2/4c_tile.cuh"},
     .functions = {"attention_flash2_backward"},
+    .promises = {{"attention_flash2_backward", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM}},
     .prerequisites = {CHALLENGE(4, 'c')},
     .own_prerequisites = true,
     .exponentials = true,

@@ -8,18 +8,18 @@
 static cudaError_t timed_copy(void *to, const void *from, size_t bytes, float *gbs,
                               cudaStream_t stream)
 {
-    cudaEvent_t begin, end;
+    cudaEvent_t begin = NULL, end = NULL;
     float milliseconds = 0.0f;
-    cudaEventCreate(&begin);
-    cudaEventCreate(&end);
-    cudaEventRecord(begin, stream);
-    cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
-    cudaEventRecord(end, stream);
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&milliseconds, begin, end);
+    cudaError_t error = cudaEventCreate(&begin);
+    if (!error) error = cudaEventCreate(&end);
+    if (!error) error = cudaEventRecord(begin, stream);
+    if (!error) error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+    if (!error) error = cudaEventRecord(end, stream);
+    if (!error) error = cudaEventSynchronize(end);
+    if (!error) error = cudaEventElapsedTime(&milliseconds, begin, end);
     *gbs = 1e-6f * (float)bytes / milliseconds;
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+    if (begin) cudaEventDestroy(begin);
+    if (end) cudaEventDestroy(end);
     return error;
 }
 
@@ -61,9 +61,9 @@ cudaError_t tensor_create(tensor **t, const float *h_values, size_t n)
 cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream)
 {
     if (t->place == TENSOR_ON_GPU) return cudaSuccess;
-    cudaError_t error = cudaStreamSynchronize(stream);
-    if (!error)
-        error = cudaMemcpy(t->d_data, t->h_data, t->n * sizeof(float), cudaMemcpyHostToDevice);
+    const size_t bytes = t->n * sizeof(float);
+    const cudaError_t error =
+        cudaMemcpyAsync(t->d_data, t->h_data, bytes, cudaMemcpyHostToDevice, stream);
     if (!error) t->place = TENSOR_ON_GPU;
     return error;
 }

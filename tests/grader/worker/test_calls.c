@@ -1,6 +1,7 @@
 /*
- * test_copies.c: which copies a worker counts, and as what (worker/copies.c). The runtime behind it
- * is none: an address says what memory it is of, and what would be copied is noted.
+ * test_calls.c: what a worker counts of the runtime's calls, as what, and which it refuses
+ * (worker/calls.c). The runtime behind it is none: an address says what memory it is of, and what
+ * would be copied is noted.
  */
 #include "grader/tests.h"
 
@@ -11,7 +12,7 @@ static void *runtime_function(void *handle, const char *name);
 
 #define WITH_CUDA
 #define dlsym runtime_function
-#include "worker/copies.c"
+#include "worker/calls.c"
 #undef dlsym
 
 /* ---- a runtime ------------------------------------------------------------------------------- */
@@ -33,6 +34,11 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void
                                    : cudaMemoryTypeUnregistered;
     if (pointer == UNKNOWN) a->type = cudaMemoryTypeDevice; /* and says that this means nothing */
     return pointer == UNKNOWN ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    return error == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : "another";
 }
 
 typedef struct call {
@@ -96,15 +102,38 @@ static cudaError_t freed_async(void *pointer, cudaStream_t on)
     return freed(pointer);
 }
 
+static int waits;
+
+static cudaError_t waited(void)
+{
+    waits++;
+    return cudaSuccess;
+}
+
+static cudaError_t started(void)
+{
+    return cudaSuccess;
+}
+
 static void *runtime_function(void *handle, const char *name)
 {
     static const struct {
         const char *name;
         void *function;
-    } all[] = {{"cudaMemcpy", (void *)copied},      {"cudaMemcpyAsync", (void *)copied_async},
-               {"cudaMemcpy2D", (void *)copied_2d}, {"cudaMemcpy2DAsync", (void *)copied_2d_async},
-               {"cudaMalloc", (void *)allocated},   {"cudaMallocAsync", (void *)allocated_async},
-               {"cudaFree", (void *)freed},         {"cudaFreeAsync", (void *)freed_async}};
+    } all[] = {{"cudaMemcpy", (void *)copied},
+               {"cudaMemcpyAsync", (void *)copied_async},
+               {"cudaMemcpy2D", (void *)copied_2d},
+               {"cudaMemcpy2DAsync", (void *)copied_2d_async},
+               {"cudaMalloc", (void *)allocated},
+               {"cudaMallocAsync", (void *)allocated_async},
+               {"cudaFree", (void *)freed},
+               {"cudaFreeAsync", (void *)freed_async},
+               {"cudaStreamSynchronize", (void *)waited},
+               {"cudaDeviceSynchronize", (void *)waited},
+               {"cudaLaunchKernel", (void *)started},
+               {"cudaGetLastError", (void *)started},
+               {"cudaStreamCreate", (void *)started},
+               {"cudaStreamDestroy", (void *)started}};
     ck_assert_ptr_eq(handle, RTLD_NEXT); /* or it finds itself */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i].name, name) == 0) return all[i].function;
@@ -126,9 +155,16 @@ static const struct {
     {DEVICE, PINNED, 0, 0, 0},
 };
 
+static wire_reply stopped(void)
+{
+    wire_reply reply;
+    calls_stop(&reply);
+    return reply;
+}
+
 static void expect_copies(unsigned count, unsigned pinned, size_t bytes)
 {
-    const wire_copies c = copies_stop();
+    const wire_copies c = stopped().copies;
     ck_assert_uint_eq(c.count, count);
     ck_assert_uint_eq(c.pinned, pinned);
     ck_assert_uint_eq(c.bytes, bytes);
@@ -136,7 +172,7 @@ static void expect_copies(unsigned count, unsigned pinned, size_t bytes)
 
 START_TEST(between_host_and_device)
 {
-    copies_start();
+    calls_start(0, STREAM);
     cudaMemcpy(rows[_i].to, rows[_i].from, rows[_i].bytes, cudaMemcpyDefault);
     expect_copies(rows[_i].count, rows[_i].pinned, rows[_i].count * rows[_i].bytes);
 }
@@ -144,7 +180,7 @@ END_TEST
 
 START_TEST(by_every_function)
 {
-    copies_start();
+    calls_start(0, STREAM);
     cudaMemcpy(DEVICE, PAGEABLE, 1, cudaMemcpyHostToDevice);
     cudaMemcpyAsync(DEVICE, PINNED, 10, cudaMemcpyHostToDevice, STREAM);
     cudaMemcpy2D(DEVICE, 64, PAGEABLE, 32, 20, 5, cudaMemcpyHostToDevice);
@@ -156,12 +192,12 @@ END_TEST
 START_TEST(in_a_call_alone)
 {
     cudaMemcpy(DEVICE, PINNED, 100, cudaMemcpyHostToDevice);
-    copies_start();
+    calls_start(0, STREAM);
     cudaMemcpy(DEVICE, PAGEABLE, 7, cudaMemcpyHostToDevice);
     expect_copies(1, 0, 7);
     cudaMemcpy(DEVICE, PINNED, 100, cudaMemcpyHostToDevice);
     expect_copies(1, 0, 7);
-    copies_start();
+    calls_start(0, STREAM);
     expect_copies(0, 0, 0);
 }
 END_TEST
@@ -170,18 +206,117 @@ START_TEST(what_is_not_freed)
 {
     void *p;
     cudaMalloc(&p, 4);
-    copies_start();
+    calls_start(0, STREAM);
     cudaMalloc(&p, 4);
     cudaMallocAsync(&p, 4, STREAM);
     cudaMalloc(&p, 1000);
     cudaFree(NULL);
     cudaFree(UNKNOWN);
-    ck_assert_int_eq(copies_stop().kept, 2);
-    copies_start();
+    ck_assert_int_eq(stopped().copies.kept, 2);
+    calls_start(0, STREAM);
     cudaMalloc(&p, 4);
     cudaFree(DEVICE);
     cudaFreeAsync(DEVICE, STREAM);
-    ck_assert_int_eq(copies_stop().kept, -1);
+    ck_assert_int_eq(stopped().copies.kept, -1);
+}
+END_TEST
+
+/* ---- what it does, and is refused ------------------------------------------------------------ */
+
+static void launch(cudaStream_t on)
+{
+    cudaLaunchKernel(NULL, (dim3){0}, (dim3){0}, NULL, 0, on);
+}
+
+static void expect_deeds(wire_deed deed, unsigned count, const char *first)
+{
+    const wire_calls c = stopped().calls;
+    ck_assert_uint_eq(c.deeds[deed].count, count);
+    ck_assert_str_eq(c.deeds[deed].first, first);
+}
+
+START_TEST(what_it_does)
+{
+    void *p;
+    calls_start(0, STREAM);
+    launch(STREAM);
+    cudaMallocAsync(&p, 4, STREAM);
+    cudaFreeAsync(DEVICE, STREAM);
+    expect_deeds(DEED_WAIT, 0, "");
+    expect_deeds(DEED_ALLOCATE, 1, "cudaMallocAsync");
+    expect_deeds(DEED_ALLOCATE_ELSEWHERE, 0, "");
+    expect_deeds(DEED_LAUNCH, 1, "cudaLaunchKernel");
+    calls_start(0, STREAM);
+    cudaMallocAsync(&p, 4, NULL);
+    cudaMalloc(&p, 4);
+    cudaFree(NULL);
+    expect_deeds(DEED_WAIT, 0, "");
+    cudaStreamSynchronize(STREAM);
+    calls_start(0, STREAM);
+    cudaMallocAsync(&p, 4, NULL);
+    cudaFree(DEVICE);
+    cudaStreamSynchronize(STREAM);
+    expect_deeds(DEED_ALLOCATE_ELSEWHERE, 1, "cudaMallocAsync");
+    expect_deeds(DEED_WAIT, 2, "cudaFree");
+}
+END_TEST
+
+START_TEST(what_it_has_waited_for)
+{
+    calls_start(0, STREAM);
+    launch(STREAM);
+    ck_assert(stopped().calls.pending);
+    calls_start(0, STREAM);
+    launch(STREAM);
+    cudaMemcpy(PAGEABLE, DEVICE, 4, cudaMemcpyDefault); /* of the legacy stream */
+    ck_assert(stopped().calls.pending);
+    calls_start(0, STREAM);
+    launch(NULL);
+    cudaMemcpy(PAGEABLE, DEVICE, 4, cudaMemcpyDefault);
+    ck_assert(!stopped().calls.pending);
+    calls_start(0, STREAM);
+    launch(STREAM);
+    cudaDeviceSynchronize();
+    ck_assert(!stopped().calls.pending);
+}
+END_TEST
+
+/* Two allocations, a launch, a wait; frees are never refused. */
+START_TEST(one_is_refused)
+{
+    static const char *const names[] = {
+        "", "cudaMalloc", "cudaMalloc", "cudaLaunchKernel", "cudaStreamSynchronize", ""};
+    void *p;
+    waits = 0;
+    calls_start((uint32_t)_i, STREAM);
+    const int first = cudaMalloc(&p, 4), second = cudaMalloc(&p, 4);
+    launch(STREAM);
+    const int last = cudaGetLastError(), after = cudaGetLastError();
+    ck_assert_int_eq(cudaFree(NULL), cudaSuccess);
+    ck_assert_int_eq(cudaFree(DEVICE), cudaSuccess);
+    const int waited_for = cudaStreamSynchronize(STREAM);
+    const wire_calls c = stopped().calls;
+    ck_assert_str_eq(c.refused, names[_i]);
+    ck_assert_str_eq(c.refusal, *c.refused ? _i < 3 ? "cudaErrorMemoryAllocation" : "another" : "");
+    ck_assert_int_eq(first != 0, _i == 1);
+    ck_assert_int_eq(second != 0, _i == 2);
+    ck_assert_int_eq(last != 0, _i > 0 && _i < 4);
+    ck_assert_int_eq(after, cudaSuccess);
+    ck_assert_int_eq(waited_for != 0, _i == 4);
+    ck_assert_int_eq(waits, 1); /* refused too: what is freed next is in use no more */
+}
+END_TEST
+
+START_TEST(what_is_left)
+{
+    cudaStream_t one, two;
+    calls_start(2, STREAM);
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&two); /* refused */
+    ck_assert_int_eq(stopped().calls.left, 1);
+    calls_start(0, STREAM);
+    cudaStreamDestroy(STREAM);
+    ck_assert_int_eq(stopped().calls.left, -1);
 }
 END_TEST
 
@@ -215,14 +350,18 @@ START_TEST(the_runtime_gets_the_same)
 }
 END_TEST
 
-Suite *suite_copies(void)
+Suite *suite_calls(void)
 {
-    Suite *suite = suite_create("copies");
-    TCase *tcase = tcase_create("copies");
+    Suite *suite = suite_create("calls");
+    TCase *tcase = tcase_create("calls");
     tcase_add_loop_test(tcase, between_host_and_device, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tcase, by_every_function);
     tcase_add_test(tcase, in_a_call_alone);
     tcase_add_test(tcase, what_is_not_freed);
+    tcase_add_test(tcase, what_it_does);
+    tcase_add_test(tcase, what_it_has_waited_for);
+    tcase_add_loop_test(tcase, one_is_refused, 0, 6);
+    tcase_add_test(tcase, what_is_left);
     tcase_add_test(tcase, the_runtime_gets_the_same);
     suite_add_tcase(suite, tcase);
     return suite;
