@@ -3,7 +3,7 @@
  *
  * Interface
  *   opcode_find                         for decode.c
- *   opcode_class, opcode_operations     for instruction.c
+ *   opcode_class, opcode_operations, opcode_multiplications     for instruction.c
  *
  * A row has the first word of a statement, its decoder, its class, and the floating-point
  * operations of a lane where its type is one of those. An opcode without a row is refused, so none
@@ -167,4 +167,15 @@ uint32_t opcode_operations(const decoder *d)
     if (class == CLASS_TENSOR) return tensor_operations(d);
     if (class != CLASS_FLOAT && class != CLASS_DOUBLE) return 0;
     return d->opcode->operations * (strstr(last_part(d), "x2") ? 2 : 1);
+}
+
+/* Of a lane. Tensor instructions have none: they are what others are told apart from. */
+uint8_t opcode_multiplications(const decoder *d)
+{
+    const char *word = d->part[0];
+    if (!strcmp(word, "dp4a")) return 4;
+    if (!strcmp(word, "dp2a")) return 2;
+    const bool multiplies = !strncmp(word, "mul", 3) || !strncmp(word, "mad", 3);
+    if (!multiplies && strcmp(word, "fma") != 0) return 0;
+    return strstr(last_part(d), "x2") ? 2 : 1;
 }
