@@ -56,7 +56,7 @@ static void take(output *o, unsigned char byte, unsigned char *to, size_t *count
     if (harmless < 0) return;
     if (!harmless) o->kept[0] = '?';
     for (size_t i = 0; i < o->count; i++)
-        to[(*count)++] = i > 0 && !harmless && !is_harmless(&o->kept[i], 1) ? '?' : o->kept[i];
+        to[(*count)++] = i > 0 && !harmless && is_harmless(&o->kept[i], 1) <= 0 ? '?' : o->kept[i];
     o->count = 0;
 }
 
