@@ -122,6 +122,8 @@ device_status device_texture_remove(device *, uint64_t object);
 /** Parse and decode PTX text. On DEVICE_BAD_MODULE nothing is loaded. An unknown opcode is no error
  *  here: it becomes DEVICE_UNSUPPORTED when a launch reaches the kernel. */
 device_status device_load(device *, const char *ptx, size_t bytes, uint32_t *module);
+/** Bytes of the variables that loaded modules bring along: memory that nobody allocates. */
+uint64_t device_module_bytes(const device *);
 device_status device_unload(device *, uint32_t module);
 device_status device_function(device *, uint32_t module, const char *name, uint32_t *function);
 device_status device_function_info(device *, uint32_t function, device_function_facts *);

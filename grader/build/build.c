@@ -317,6 +317,16 @@ static void compile(job *j)
     if (!j->killed) objects_keep(j->objects, j->object, j->work, b->log ? b->log : "");
 }
 
+static void compile_course(job *j)
+{
+    if (!j->build->own) compile(j);
+}
+
+static void compile_own(job *j)
+{
+    if (j->build->own) compile(j);
+}
+
 static void write_needs(FILE *file, const build *b)
 {
     for (int i = 0; b->needs[i]; i++) {
@@ -355,6 +365,17 @@ static bool publish(const job *j)
            chmod(made, 0755) == 0 && rename(made, j->build->library) == 0;
 }
 
+static bool imports_hold(job *j)
+{
+    char path[PATH_MAX];
+    if (is_python(j->build->file)) return true;
+    snprintf(path, sizeof path, "%s/exercise.so", j->work);
+    char *why = imports_refused(j->build, path);
+    if (why) set_log(j->build, "%s", why);
+    free(why);
+    return why == NULL;
+}
+
 /* What was compiled just now lies there already. */
 static bool have_object(job *j)
 {
@@ -378,7 +399,7 @@ static bool link_with_needs(job *j)
     write_needs(file, b);
     if (fclose(file) != 0) return false;
     return (is_python(b->file) || take_step(j, compiler_link(j->options, b, j->work), "linking")) &&
-           publish(j);
+           imports_hold(j) && publish(j);
 }
 
 static bool needs_are_there(build *b)
@@ -521,6 +542,18 @@ static void find_object(job *j)
     j->kept = b->log != NULL;
 }
 
+/* Several graders compile what is submitted at a time, also from several machines. */
+static void name_scratch(job *j, const char *top, int index)
+{
+    char host[65] = "";
+    gethostname(host, sizeof host - 1);
+    if (j->build->own)
+        snprintf(j->scratch, sizeof j->scratch, "%s/work_%s_%d_%d", top, host, (int)getpid(),
+                 index);
+    else
+        snprintf(j->scratch, sizeof j->scratch, "%s/work%d", top, index);
+}
+
 static void prepare(const options *o, job *j, build *b, int index)
 {
     char top[PATH_MAX];
@@ -537,7 +570,7 @@ static void prepare(const options *o, job *j, build *b, int index)
     j->finished = !read_sources(o, b, j->texts);
     if (j->finished) return;
     top_of(o, b, top);
-    snprintf(j->scratch, sizeof j->scratch, "%s/work%d", top, index);
+    name_scratch(j, top, index);
     snprintf(j->work, sizeof j->work, "%s/%.*s", j->scratch,
              (int)(strrchr(b->exercise->file, '/') - b->exercise->file), b->exercise->file);
     set_source(b, j->texts);
@@ -560,15 +593,33 @@ static void find_library(job *j)
     b->ok = access(b->library, R_OK) == 0;
 }
 
-/* Graders that share a build folder build one after the other, each with all processors: two of
- * them may want the same library. The kernel lets go of the lock when its holder dies. */
-static int lock_builds(const char *folder)
+/* Graders that share a build folder build the course's own and link one after the other, each with
+ * all processors: two of them may want the same library. What a submission brings is compiled
+ * meanwhile: nobody waits for another's slow source. The kernel lets go of a lock when its holder
+ * dies. */
+static void turn_lock(int lock, int how)
+{
+    while (lock >= 0 && flock(lock, how) != 0 && errno == EINTR) {
+    }
+}
+
+static int open_lock(const char *folder, const char *name, int how)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/lock", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR) {
-    }
+    turn_lock(lock, how);
+    return lock;
+}
+
+/* The headers stay as they are while somebody compiles. */
+static int hold_contracts(const options *o, const char *folder)
+{
+    const int lock = open_lock(folder, "headers.lock", LOCK_SH);
+    if (contracts_are_fresh(o)) return lock;
+    turn_lock(lock, LOCK_EX);
+    if (!contracts_are_fresh(o)) contracts_refresh(o);
+    turn_lock(lock, LOCK_SH);
     return lock;
 }
 
@@ -605,11 +656,14 @@ void build_all(const options *o, build *builds[], int count)
     job *jobs = calloc((size_t)count, sizeof *jobs);
     snprintf(folder, sizeof folder, "%s/objects", o->build);
     mkdir(folder, 0777);
-    const int lock = lock_builds(folder);
-    contracts_refresh(o);
+    const int headers = hold_contracts(o, folder); /* first: who has it waits for the other lock */
+    const int lock = open_lock(folder, "lock", LOCK_EX);
     for (int i = 0; i < count; i++) prepare(o, &jobs[i], builds[i], i);
     find_same_sources(jobs, count);
-    do_all(compile, jobs, count);
+    do_all(compile_course, jobs, count);
+    turn_lock(lock, LOCK_UN);
+    do_all(compile_own, jobs, count);
+    turn_lock(lock, LOCK_EX);
     find_libraries(jobs, count);
     link_all(jobs, count);
     for (int i = 0; i < count; i++) {
@@ -619,6 +673,7 @@ void build_all(const options *o, build *builds[], int count)
         if (*jobs[i].scratch) remove_tree(jobs[i].scratch);
     }
     trim_objects(jobs, count);
+    if (headers >= 0) close(headers);
     if (lock >= 0) close(lock);
     free(jobs);
 }

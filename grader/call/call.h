@@ -25,6 +25,9 @@ typedef struct core_usage {
 } core_usage;
 
 core_usage usage_of(pid_t process);
+/** How many processes the kernel has ended for want of memory, by this file. */
+unsigned long long oom_kills(void);
+extern const char *oom_counter;
 /** Memory that a process holds and shares with nobody. */
 size_t bytes_held_by(pid_t process);
 /** Before and after a timed call a worker copies its buffers. @param beside seconds that it worked
@@ -39,7 +42,8 @@ void read_stolen(double *stolen, double *all);
 typedef struct worker worker;
 typedef struct device_process device_process;
 
-/** Killed: by SIGKILL, which is of nobody here: of a machine without memory, say. */
+/** Killed: by SIGKILL, while the kernel ended processes for want of memory. Any other one is the
+ *  submission's own, whatever status it exits with. */
 typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE, EXCHANGE_KILLED } exchange;
 
 /** Start a worker with a library. @return NULL, and *why on its own memory, when it cannot even
@@ -99,7 +103,7 @@ void device_process_interrupt(device_process *);
 const remote_account *device_process_report(device_process *);
 /** What kernels printed in that time; until the next report. */
 const char *device_process_printed(const device_process *);
-/** Was it ended by SIGKILL, which is of nobody here? */
+/** Was it ended for want of memory? */
 bool device_process_killed(const device_process *);
 
 /* ---- device_report.c ------------------------------------------------------------------------- */

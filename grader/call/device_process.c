@@ -30,6 +30,7 @@ enum { CLIENT_FD = 3, SUPERVISOR_FD = 4 }; /* in the process */
 
 struct device_process {
     pid_t process;
+    unsigned long long oom_kills; /* when it was started */
     jail *jail;
     double patience;
     int client; /* the worker's end, until it has it */
@@ -149,7 +150,8 @@ bool device_process_killed(const device_process *d)
 {
     siginfo_t ended = {0};
     const bool asked = waitid(P_PID, (id_t)d->process, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
-    return asked && ended.si_code == CLD_KILLED && ended.si_status == SIGKILL;
+    return asked && ended.si_code == CLD_KILLED && ended.si_status == SIGKILL &&
+           oom_kills() > d->oom_kills;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */

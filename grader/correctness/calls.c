@@ -209,9 +209,22 @@ void call_returning_handle(int number, const char *function, argument *arguments
 
 void call_counted(const char *function, argument *arguments, int count)
 {
-    call_request r = request_of(function, WIRE_RETURN_CUDA, arguments, count);
+    const bool python = is_python(running->exercise->file);
+    const wire_return returns = python ? WIRE_RETURN_VOID : WIRE_RETURN_CUDA;
+    call_request r = request_of(function, returns, arguments, count);
     r.counted = true;
     perform(r);
+}
+
+void expect_operations(const char *function, double flop)
+{
+    const device_counts *c = call_counts();
+    if (!c) return;
+    expect(
+        operations(c) >= 0.5 * flop,
+        "%s: kernels made %.0f floating-point operations, its work alone has %.0f: it belongs on "
+        "the device",
+        function, operations(c), flop);
 }
 
 void call_refused(int error, const char *function, argument *arguments, int count)

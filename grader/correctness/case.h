@@ -93,8 +93,11 @@ double held_bytes(void);
 /** What the last call cost: its launches, copies, fills, memory of the device and span; of its
  *  kernels nothing, unless by call_counted. NULL on a GPU. */
 const device_counts *call_counts(void);
-/** As call_cuda; call_counts says on softgpu what its kernels cost, too. */
+/** As call_cuda, or in Python call_void; call_counts says on softgpu what its kernels cost, too. */
 void call_counted(const char *function, argument *arguments, int count);
+/** The last call was counted: did its kernels do the arithmetic? Half of it is enough, since who
+ * leaves out zeros needs fewer. */
+void expect_operations(const char *function, double flop);
 
 /** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
 void call_aside(const char *function, argument *arguments, int count);
@@ -102,6 +105,10 @@ void call_aside(const char *function, argument *arguments, int count);
 /** Copies between host and device of the last call, as softgpu's device counts them; on a GPU, and
  *  what memory of the host took part, as the worker does on the library's way to the runtime. */
 wire_copies call_copies(void);
+
+/** What a case in Python finds in the place of its words, and removes last of all: who says nothing
+ * may not have come so far. */
+#define UNTOLD "the case in Python did not come to its end"
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

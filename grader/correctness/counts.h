@@ -6,7 +6,8 @@
 
 #include "course/exercise.h"
 
-/** In sectors of global and local memory, each counted as its 32 bytes, and in copies and fills. */
+/** In sectors of global and local memory, each counted as its 32 bytes, whichever way they are
+ * read, and in copies and fills. */
 double moved_bytes(const device_counts *);
 /** That the threads stored to global memory, whatever sectors those lie in, and copies and fills.
  */
@@ -32,7 +33,7 @@ double host_launches(const device_counts *);
 double waves(const device_counts *);
 /** Copies between host and device. */
 double host_copies(const device_counts *);
-/** Of device memory, that the host allocated. */
+/** Of device memory, that the host allocated or a module brought along. */
 double allocated_bytes(const device_counts *);
 double peak_bytes(const device_counts *); /**< ... and that it held at once, at most */
 /** Of global memory in distinct sectors that each launch touches, whoever allocated it. */

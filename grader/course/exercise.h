@@ -93,7 +93,10 @@ typedef struct traffic_test {
     double (*count)(const device_counts *); /**< one of those below */
     double ideal;                           /**< the least that the call could do with; 0: as 1 */
     bound bound;
-    double wanted;   /**< full points from here on */
+    double wanted; /**< full points from here on */
+    double least;  /**< a number below it is impossible; 0: of bytes moved, traffic.c knows it */
+    double multiplications; /**< of the task, which tensor instructions are to make: with more than
+                               a tenth outside of them those are for show; 0: any */
     bool no_kernels; /**< what is counted is memory alone; else a call without a kernel fails */
 } traffic_test;
 

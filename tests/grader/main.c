@@ -20,6 +20,7 @@ int main(void)
     SRunner *runner = srunner_create(suite_compare());
     srunner_add_suite(runner, suite_pattern());
     srunner_add_suite(runner, suite_process());
+    srunner_add_suite(runner, suite_terminal());
     srunner_add_suite(runner, suite_options());
     srunner_add_suite(runner, suite_score());
     srunner_add_suite(runner, suite_checks());

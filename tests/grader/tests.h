@@ -8,6 +8,7 @@
 Suite *suite_compare(void);    /* test_compare.c */
 Suite *suite_pattern(void);    /* test_pattern.c */
 Suite *suite_process(void);    /* test_process.c */
+Suite *suite_terminal(void);   /* test_terminal.c */
 Suite *suite_options(void);    /* test_options.c */
 Suite *suite_score(void);      /* test_score.c */
 Suite *suite_checks(void);     /* test_checks.c */

@@ -57,6 +57,8 @@ sed 's/if (i < n) c/if (i < n \&\& ((volatile float *)c)[i] != 7) c/' "solutions
 grade
 expect 'reading what nothing has written costs the checks' '203  vector_add .*failed 1/1 .*failed .*8.0 / 10.0'
 expect 'it is said where' 'checks.*, in n=33: .*203_vector_add.cu:17'
+SOFTGPU_CHECKS=off grade --fresh
+expect 'whatever the environment has softgpu look for' '203  vector_add .*failed 1/1 .*failed .*8.0 / 10.0'
 grade --no-checks
 expect 'nobody looks' '203  vector_add .*passed 1/1 .* - .*10.0 / 10.0'
 expect 'and that is said' '"skipped: needs softgpu"'

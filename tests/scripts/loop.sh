@@ -116,6 +116,12 @@ cmp "$work/mine" "$work"/backups/103_matmul_cpu.c.* >"$work/cmp.log" 2>&1 && ech
 expect 'to the last byte' whole "$work/cmp.log"
 cmp "$SUBMISSION/$first" "$COURSE_BUILD/skeletons/$first" >"$work/cmp.log" 2>&1 && echo same >"$work/cmp.log"
 expect 'and the skeleton is back' same "$work/cmp.log"
+mv "$SUBMISSION/${first%/*}" "$work/elsewhere"
+ln -s "$work/elsewhere" "$SUBMISSION/${first%/*}"
+reset 103
+expect 'nothing behind a link is handed out' '103_matmul_cpu is a link: nothing was changed' "$work/reset.log"
+rm "$SUBMISSION/${first%/*}"
+mv "$work/elsewhere" "$SUBMISSION/${first%/*}"
 
 mkdir "$work/fresh"
 cp "$COURSE_BUILD/config.mk" "$work/fresh"

@@ -121,15 +121,26 @@ static void put_directive(printing *p, const char *spec, char kind, bool wide)
     }
 }
 
-/* Reads a directive behind its %, replaces * by its value. @return what follows it. */
+static int width_argument(printing *p)
+{
+    const int width = (int)next_argument(p, 4);
+    return width > TEXT_LIMIT ? TEXT_LIMIT : width < -TEXT_LIMIT ? -TEXT_LIMIT : width;
+}
+
+/* Reads a directive behind its %, replaces * by its value. Widths end where the text would: the
+ * host's printf takes memory for what it does not show. @return what follows it. */
 static const char *print_directive(printing *p, const char *f)
 {
     char spec[40] = "%";
     size_t n = 1;
+    unsigned width = 0;
     bool wide = false;
     for (; *f && n < 24; f++) {
+        width = *f >= '0' && *f <= '9' ? 10 * width + (unsigned)(*f - '0') : 0;
         if (*f == '*')
-            n += (size_t)snprintf(spec + n, 12, "%d", (int)next_argument(p, 4));
+            n += (size_t)snprintf(spec + n, 12, "%d", width_argument(p));
+        else if (width > TEXT_LIMIT)
+            width /= 10;
         else if (strchr("-+ #0123456789.", *f))
             spec[n++] = *f;
         else if (strchr("lzjt", *f))

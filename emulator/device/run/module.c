@@ -3,8 +3,8 @@
  * decoded.
  *
  * Interface
- *   device_load, device_unload, device_function, device_function_info, device_symbol
- *   module_instrument, module_free
+ *   device_load, device_unload, device_module_bytes, device_function, device_function_info,
+ * device_symbol module_instrument, module_free
  */
 #include <stdlib.h>
 
@@ -341,6 +341,22 @@ device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *nu
 static module *module_of(device *d, uint32_t number)
 {
     return number < d->module_count ? d->modules[number] : NULL;
+}
+
+static uint64_t variable_bytes(const module *m)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m->variable_count; i++)
+        bytes += m->variables[i].space == SPACE_SHARED ? 0 : m->variables[i].bytes;
+    return bytes;
+}
+
+uint64_t device_module_bytes(const device *d)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < d->module_count; i++)
+        bytes += d->modules[i] ? variable_bytes(d->modules[i]) : 0;
+    return bytes;
 }
 
 device_status device_unload(device *d, uint32_t number)

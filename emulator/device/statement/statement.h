@@ -14,6 +14,7 @@ const opcode *opcode_find(const char *word);
 /** Of the statement that is decoded now. */
 device_class opcode_class(const decoder *);
 uint32_t opcode_operations(const decoder *);
+uint8_t opcode_multiplications(const decoder *);
 
 /* The decoders, for opcode.c; decode_memory.c has the first two for decode_async.c too. */
 /** The state space that the opcode names. */

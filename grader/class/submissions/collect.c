@@ -223,15 +223,22 @@ static void mend_time(submission *s)
 }
 
 /* OUT may lie in DIR: it is nobody's. */
-static bool is_submission(const class_options *o, const struct dirent *entry)
+static bool is_part_of_folder(const class_options *o, const char *name)
 {
     char path[PATH_MAX];
     struct stat facts, out;
+    snprintf(path, sizeof path, "%s/%s", o->submissions, name);
+    if (!strcmp(name, ".") || !strcmp(name, "..") || lstat(path, &facts) != 0) return true;
+    return stat(o->out, &out) == 0 && out.st_ino == facts.st_ino && out.st_dev == facts.st_dev;
+}
+
+static bool is_submission(const class_options *o, const struct dirent *entry)
+{
+    char path[PATH_MAX];
+    struct stat facts;
     snprintf(path, sizeof path, "%s/%s", o->submissions, entry->d_name);
-    if (*entry->d_name == '.' || lstat(path, &facts) != 0) return false;
-    if (stat(o->out, &out) == 0 && out.st_ino == facts.st_ino && out.st_dev == facts.st_dev) {
-        return false;
-    }
+    if (*entry->d_name == '.' || is_part_of_folder(o, entry->d_name)) return false;
+    if (lstat(path, &facts) != 0) return false;
     return S_ISDIR(facts.st_mode) || (S_ISREG(facts.st_mode) && archive_stem(entry->d_name) > 0);
 }
 
@@ -287,6 +294,9 @@ submission *collect(const class_options *o, size_t *count)
         if (is_submission(o, names[i])) {
             take(o, &all[*count], *count, names[i]->d_name);
             ++*count;
+        } else if (!is_part_of_folder(o, names[i]->d_name)) {
+            fprintf(stderr, "class: passed over %s: neither a folder nor a .zip or .tar archive\n",
+                    names[i]->d_name);
         }
         free(names[i]);
     }

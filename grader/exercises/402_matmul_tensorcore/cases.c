@@ -72,6 +72,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 8.0 * 8 * 8,
      .bound = AT_LEAST,
+     .multiplications = 128.0 * 128 * 128,
      .wanted = 1.0},
     {.metric = {"reduction in DRAM bytes", .over = "tensor cores fed from global memory",
                 .shape = "128 × 128 × 128"},

@@ -261,6 +261,7 @@ static const traffic_test traffic[] = {
      .count = allocated_bytes,
      .ideal = 2.0 * 3 * 4096 * 4,
      .bound = AT_MOST,
+     .least = 1.0 / 6,
      .wanted = 1.01},
     {.metric = {"operations", .relative_to = "those asked for", .shape = "8 chunks, 3 streams"},
      .function = "pipeline",

@@ -630,6 +630,7 @@ static const traffic_test traffic[] = {
      .count = allocated_bytes,
      .ideal = PEAK,
      .bound = AT_MOST,
+     .least = 1.0,
      .wanted = 1.25,
      .no_kernels = true},
     {0},

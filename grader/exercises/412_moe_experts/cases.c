@@ -300,6 +300,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 2.0 * 8 * 4 * 8,
      .bound = AT_LEAST,
+     .multiplications = 2.0 * 128 * 64 * 128,
      .wanted = 1.0},
     {.metric = {"DRAM bytes", .relative_to = "bytes of the expert weights",
                 .shape = "32 tokens, 4 experts, 64 → 128"},

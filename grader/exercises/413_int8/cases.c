@@ -486,6 +486,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 8.0 * 16 * 4,
      .bound = AT_LEAST,
+     .multiplications = 128.0 * 128 * 128,
      .wanted = 1.0},
     {.metric = {"warp instructions", .per = "warp dp4a", .shape = "128 × 128 × 252"},
      .function = "gemm_s8s8s32",

@@ -249,6 +249,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 4.0 * COUNTED * COUNTED * 64 / 4096,
      .bound = AT_LEAST,
+     .multiplications = 2.0 * COUNTED * COUNTED * 64,
      .wanted = 1.0},
     {.metric = {"tensor instructions", .relative_to = "those of products below the diagonal",
                 .shape = "causal 1 × 1 × 384 × 64"},

@@ -352,6 +352,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
+     .multiplications = PRODUCTS * 2048,
      .wanted = 1.0},
     {.metric = {"tensor instructions", .relative_to = "those of five products below the diagonal",
                 .shape = "causal 1 × 1 × 256 × 64"},

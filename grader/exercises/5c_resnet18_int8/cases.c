@@ -640,6 +640,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
+     .multiplications = PRODUCTS * 4096,
      .wanted = 1},
     {.metric = {"DRAM bytes", .relative_to = "one byte per weight", .shape = "4 images of 32 × 32"},
      .function = "resnet18_forward_int8",

@@ -6,10 +6,13 @@
 
 #include "build/build.h"
 #include <dlfcn.h>
+#include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SOURCE                                                                                     \
@@ -53,15 +56,21 @@ static void put(const char *text)
 }
 
 /* Builds the one file. The caller frees its log. */
-static build built(void)
+static build built_as(bool own)
 {
-    build b = {.exercise = catalog_find(103),
+    build b = {.own = own,
+               .exercise = catalog_find(103),
                .root = folder,
                .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
                .place = ON_HOST};
     build *all[] = {&b};
     build_all(&course, all, 1);
     return b;
+}
+
+static build built(void)
+{
+    return built_as(false);
 }
 
 static void expect_refused(const char *words)
@@ -184,6 +193,39 @@ START_TEST(a_compiler_that_was_killed_is_tried_again)
     remove_tree(place);
     ck_assert_msg(second.ok, "%s", second.log);
     free(first.log), free(second.log);
+}
+END_TEST
+
+static bool is_compiling(void)
+{
+    char pattern[96];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/objects/work_*", folder);
+    const bool any = glob(pattern, 0, NULL, &found) == 0;
+    globfree(&found);
+    return any;
+}
+
+START_TEST(nobody_waits_for_anothers_slow_source)
+{
+    char place[] = "/tmp/compiler.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    chmod(place, 0755);
+    put(SOURCE "/* slow */\n");
+    const pid_t other = fork();
+    if (other == 0) {
+        put_compiler(place, "sleep 100");
+        _exit(built_as(true).ok);
+    }
+    while (!is_compiling()) usleep(1000);
+    put(SOURCE);
+    build b = built_as(true);
+    ck_assert_int_eq(waitpid(other, NULL, WNOHANG), 0); /* it still compiles */
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    remove_tree(place);
+    ck_assert_msg(b.ok, "%s", b.log);
+    free(b.log);
 }
 END_TEST
 
@@ -383,6 +425,7 @@ Suite *suite_build(void)
     tcase_add_loop_test(tcase, what_compilers_say_is_kept, 0, sizeof broken / sizeof *broken);
     tcase_add_test(tcase, a_compiler_that_was_killed_is_tried_again);
     tcase_add_test(tcase, a_warning_is_no_error);
+    tcase_add_test(tcase, nobody_waits_for_anothers_slow_source);
     tcase_add_test(tcase, what_is_no_source_is_refused);
     tcase_add_test(tcase, nothing_stands_on_what_did_not_build);
     tcase_add_test(tcase, equal_sources_are_built_once);
