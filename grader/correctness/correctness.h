@@ -3,6 +3,7 @@
  *
  *   run.c        the cases of one exercise as a Check suite
  *   calls.c      their calls into the worker
+ *   alone.c      each array misaligned alone
  *   answers.c    what a file of the submission says
  *   inputs.c     what the calls are fed with
  *   compare.c    what came back against what should have
@@ -69,6 +70,7 @@ typedef struct case_state {
     int keepers;    /* ... by so many of them, of which the last was of this function: */
     const char *keeper;
     int round;        /* of the case that runs: 0, 1, 2 */
+    bool alone_noted; /* its arrays may be misaligned alone afterwards (alone.c) */
     bool dead;        /* a deadline passed: no more cases */
     bool interrupted; /* a process was ended from outside: there is no verdict */
     bool trial;       /* of a shape that the case may not be able to take */
