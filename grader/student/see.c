@@ -276,6 +276,10 @@ int see(const options *o)
         fprintf(stderr, "grader: %s has no kernels to look at\n", id_words(e->id));
         return 2;
     }
+    if (exercise_is_skeleton(o, e)) {
+        fprintf(stderr, "grader: %s is not started: its file is %s\n", id_words(e->id), e->file);
+        return 2;
+    }
     const char *name = o->case_name ? o->case_name : e->see ? e->see : smallest_case(e);
     snprintf(solutions, sizeof solutions, "%s/solutions", o->root);
     const version own = version_of(o, e, name, o->submission, "own", "Your kernel");
