@@ -317,7 +317,6 @@ report: # of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.
 else
 # end instructor
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
-	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
 	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")
 # instructor

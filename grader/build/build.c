@@ -245,6 +245,7 @@ static bool take_step(job *j, process_result r, const char *what)
         set_log(b, "%s took longer than ten minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {
         free(b->log);
+        log_once(log);
         b->log = log;
     }
     free(r.output);

@@ -2,6 +2,7 @@
  * compiling.h: what a build is made of, among the files of this room.
  *
  *   compiler.c   the command lines
+ *   log.c        what they said, once
  *   contracts.c  the headers that a compiler finds
  *   objects.c    what it made, kept by the content that it was made from
  */
@@ -23,6 +24,11 @@ void compiler_hash(const options *, hash *);
 process_result compiler_compile(const options *, const build *, const char *source,
                                 const char *folder);
 process_result compiler_link(const options *, const build *, const char *folder);
+
+/* ---- log.c ----------------------------------------------------------------------------------- */
+
+/** Leave out warnings that are there already, and remarks about them. */
+void log_once(char *log);
 
 /* ---- contracts.c ----------------------------------------------------------------------------- */
 
