@@ -56,14 +56,25 @@ static bool take_text(build *b, const char *file, int from, text *t)
     return false;
 }
 
+/* With what may be meant to be it. */
+static const char *missing(const build *b, const char *top, const char *file,
+                           char words[2 * PATH_MAX])
+{
+    char other[MISNAMED_WORDS];
+    const bool any = misnamed_file(b->exercise, top, other);
+    snprintf(words, 2 * PATH_MAX, "%s%s%s", file, any ? "; " : "", other);
+    return words;
+}
+
 /* A link may lead to what a student must not read. The submission itself may lie behind one. */
 static bool read_source(build *b, const char *top, const char *file, text *t)
 {
+    char words[2 * PATH_MAX];
     const int from = open_beneath(top, submitted_file(top, file));
     if (from >= 0) return take_text(b, file, from, t);
     switch (errno) {
     case ENOTDIR: set_log(b, "%s lies in a folder that is a link", file); break;
-    case ENOENT: set_log(b, "the submission has no file %s", file); break;
+    case ENOENT: set_log(b, "the submission has no file %s", missing(b, top, file, words)); break;
     default: set_log(b, "%s is not a regular file", file); break; /* a link, a socket */
     }
     return false;
@@ -234,6 +245,7 @@ static bool take_step(job *j, process_result r, const char *what)
         set_log(b, "%s took longer than ten minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {
         free(b->log);
+        log_once(log);
         b->log = log;
     }
     free(r.output);
@@ -442,6 +454,8 @@ static void *work(void *argument)
     for (;;) {
         pthread_mutex_lock(&q->lock);
         int mine = q->next++;
+        if (q->step == compile && mine < q->count)
+            report_progress("compiling %d of %d", mine + 1, q->count);
         pthread_mutex_unlock(&q->lock);
         if (mine >= q->count) return NULL;
         if (!q->jobs[mine].finished) q->step(&q->jobs[mine]);

@@ -2,6 +2,7 @@
  * compiling.h: what a build is made of, among the files of this room.
  *
  *   compiler.c   the command lines
+ *   log.c        what they said, once
  *   contracts.c  the headers that a compiler finds
  *   imports.c    what the library asks of others
  *   objects.c    what it made, kept by the content that it was made from
@@ -29,6 +30,11 @@ process_result compiler_link(const options *, const build *, const char *folder)
 
 /** @return NULL, or which function of others the library may not ask for, and why */
 char *imports_refused(const build *, const char *library);
+
+/* ---- log.c ----------------------------------------------------------------------------------- */
+
+/** Leave out warnings that are there already, and remarks about them. */
+void log_once(char *log);
 
 /* ---- contracts.c ----------------------------------------------------------------------------- */
 

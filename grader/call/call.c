@@ -226,6 +226,12 @@ static void misalign(const argument *a, wire_argument *w)
     w->before = a->element == ELEMENT_BYTE ? sizeof(float) : element_bytes(a->element);
 }
 
+static bool is_alone(const call_request *r, int i)
+{
+    return r->alone && strcmp(r->function, r->alone_in) == 0 &&
+           strcmp(r->arguments[i].wire.name, r->alone) == 0;
+}
+
 static bool begin(ongoing *c)
 {
     const call_request *r = c->request;
@@ -244,7 +250,7 @@ static bool begin(ongoing *c)
     for (int i = 0; i < r->count; i++) {
         c->wire.arguments[i] = r->arguments[i].wire;
         if (r->place & ON_CPU) c->wire.arguments[i].space = WIRE_HOST;
-        if (r->misaligned) misalign(&r->arguments[i], &c->wire.arguments[i]);
+        if (r->misaligned || is_alone(r, i)) misalign(&r->arguments[i], &c->wire.arguments[i]);
     }
     return true;
 }

@@ -131,6 +131,7 @@ typedef struct call_request {
     bool relocate;      /* the buffers lie elsewhere than those of the call before */
     bool against_guard; /* buffers of the host end where unmapped memory begins */
     bool misaligned;    /* they begin 4 bytes past an aligned address, if not shifted anyway */
+    const char *alone, *alone_in; /* ... this one alone, in calls of that function; or NULL */
     bool timed;
     bool from_idle;     /* timed: the device has nothing to do when the call begins */
     bool wall_clock;    /* timed: by the clock also on the CPU, however many threads worked */

@@ -126,6 +126,7 @@ static const call_outcome *perform(call_request request)
     case_state *s = running;
     take_sizes(request.arguments, request.count);
     need_worker();
+    if (s->alone_noted) alone_note(&request, (int)(s->grading_case - s->exercise->cases));
     const call_outcome *o = &s->last;
     request.refuse_at = failure_first(s, &request);
     do {

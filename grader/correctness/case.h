@@ -10,7 +10,8 @@
  * A case is a row {name, function, shape}. Its function builds inputs, makes one or more calls into
  * the worker that holds the student's code, and judges the outputs. It runs three times: with one
  * seed, with another seed at the same addresses, and with the first seed at other addresses,
- * aligned to a float only. The first expectation that fails ends the case. Device memory that its
+ * aligned to a float only. When all cases passed, one runs once more for each array, which alone is
+ * aligned so (alone.c). The first expectation that fails ends the case. Device memory that its
  * calls allocate is to be freed by its end, with the handles that it got.
  *
  * Everything allocated with f32_array and its siblings is freed after the run.

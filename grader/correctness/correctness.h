@@ -3,6 +3,7 @@
  *
  *   run.c        the cases of one exercise as a Check suite
  *   calls.c      their calls into the worker
+ *   alone.c      each array misaligned alone
  *   answers.c    what a file of the submission says
  *   inputs.c     what the calls are fed with
  *   promises.c   what a contract says of the runtime's calls
@@ -78,6 +79,7 @@ typedef struct case_state {
     uint32_t refused;   /* ... in these functions, so far */
     bool refused_last;  /* ... in the last call of one that returns nothing */
     int round;          /* of the case that runs: 0, 1, 2 */
+    bool alone_noted;   /* its arrays may be misaligned alone afterwards (alone.c) */
     bool dead;          /* a deadline passed: no more cases */
     bool interrupted;   /* a process was ended from outside: there is no verdict */
     bool trial;         /* of a shape that the case may not be able to take */

@@ -202,7 +202,8 @@ void report_exercise(const options *o, json_t *entry)
     int passed, all;
     cases_of(entry, &passed, &all);
     if (on_terminal()) printf("\r\033[K");
-    if (strcmp(status, "not_started") == 0) return; /* the table counts them */
+    if (strcmp(status, "not_started") == 0 && !*string_of(entry, "reason"))
+        return; /* the table counts them */
     printf("  %-3s %-22s %s%s%s", id_words(id_of(entry)), string_of(entry, "name"),
            status_colour(status), plain(status), PLAIN);
     if (passed < all)
@@ -210,7 +211,8 @@ void report_exercise(const options *o, json_t *entry)
     else if (all > 0)
         printf(" (%d case%s)", all, all == 1 ? "" : "s");
     printf("\n");
-    if (strcmp(status, "build_failed") == 0) print_indented(string_of(entry, "reason"));
+    if (strcmp(status, "build_failed") == 0 || strcmp(status, "not_started") == 0)
+        print_indented(string_of(entry, "reason"));
     if (*string_of(entry, "warnings")) {
         printf("      %swarnings%s of the compiler:\n", YELLOW, PLAIN);
         print_indented(string_of(entry, "warnings"));

@@ -155,6 +155,19 @@ static void note_others_name(submission *s, const exercise *e)
              name);
 }
 
+/* Only what is not written may be written under another name. */
+static void note_misnamed(submission *s, const exercise *e, const char *top)
+{
+    const char *root = getenv("COURSE_ROOT");
+    const options course = {.root = root ? root : ".", .submission = s->folder};
+    char path[PATH_MAX], words[MISNAMED_WORDS];
+    const size_t n = strlen(s->note);
+    snprintf(path, sizeof path, "%s/%s", s->folder, e->file);
+    if (access(path, F_OK) == 0 && !exercise_is_skeleton(&course, e)) return;
+    if (misnamed_file(e, top, words))
+        snprintf(s->note + n, sizeof s->note - n, "%s%s", n ? "; " : "", words);
+}
+
 static bool copy_exercises(const char *folder, const char *name, submission *s, time_t *newest)
 {
     char from[PATH_MAX], top[PATH_MAX], board[PATH_MAX];
@@ -179,6 +192,7 @@ static bool copy_exercises(const char *folder, const char *name, submission *s, 
     for (const exercise *const *e = catalog(); *e; e++) {
         if (!copy_exercise(&o, *e, s, newest)) return false;
         note_others_name(s, *e);
+        note_misnamed(s, *e, top);
     }
     snprintf(board, sizeof board, "%s/leaderboard.txt", o.top);
     nickname_read(folder, board, s);

@@ -160,6 +160,7 @@ EXERCISE(204) = {
     .baseline_file = "grader/exercises/204_elementwise/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "add, n=100, 50 blocks of 64",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

@@ -100,6 +100,7 @@ EXERCISE(217) = {
     .baseline_file = "grader/exercises/217_histogram/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "n=5003, 1500 bins",
     .cases = cases,
     .traffic = traffic,
 };

@@ -4,7 +4,7 @@
  */
 #include "grader/tests.h"
 
-#include "build/build.h"
+#include "build/compiling.h"
 #include <dlfcn.h>
 #include <glob.h>
 #include <signal.h>
@@ -239,6 +239,30 @@ START_TEST(a_warning_is_no_error)
 }
 END_TEST
 
+static const struct {
+    const char *said, *once;
+} logs[] = {
+    {"a.cu(2): warning #177-D: x\n  int x;\n      ^\n\nRemark: The warnings can be suppressed with "
+     "y\n\n"
+     "a.cu(3): warning #177-D: z\n\na.cu(2): warning #177-D: x\n  int x;\n      ^\n\n",
+     "a.cu(2): warning #177-D: x\n  int x;\n      ^\n\na.cu(3): warning #177-D: z\n\n"},
+    {"a.cu(3): warning #177-D: g\n\na.cu:3:13: warning: unused g\na.cu:4:13: warning: unused h\n",
+     "a.cu(3): warning #177-D: g\n\na.cu:4:13: warning: unused h\n"},
+    {"a.cu:4:1: warning: b\n  c\n1 warning generated when compiling for host.\n",
+     "a.cu:4:1: warning: b\n  c\n"},
+    {"a.cu:4:1: error: b\na.cu:4:1: error: b\n", "a.cu:4:1: error: b\na.cu:4:1: error: b\n"},
+    {"", ""},
+};
+
+START_TEST(a_warning_is_said_once)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s", logs[_i].said);
+    log_once(text);
+    ck_assert_str_eq(text, logs[_i].once);
+}
+END_TEST
+
 START_TEST(what_is_no_source_is_refused)
 {
     expect_refused("has no file");
@@ -426,6 +450,7 @@ Suite *suite_build(void)
     tcase_add_test(tcase, a_compiler_that_was_killed_is_tried_again);
     tcase_add_test(tcase, a_warning_is_no_error);
     tcase_add_test(tcase, nobody_waits_for_anothers_slow_source);
+    tcase_add_loop_test(tcase, a_warning_is_said_once, 0, sizeof logs / sizeof *logs);
     tcase_add_test(tcase, what_is_no_source_is_refused);
     tcase_add_test(tcase, nothing_stands_on_what_did_not_build);
     tcase_add_test(tcase, equal_sources_are_built_once);
