@@ -115,6 +115,7 @@ static const call_outcome *perform(call_request request)
     take_sizes(request.arguments, request.count);
     need_worker();
     call_perform(s->worker, &request, &s->last);
+    if (request.shuffle) s->request.shuffle += 2; /* the next call in yet another order */
     const call_outcome *o = &s->last;
     if (s->seen) s->seen(s, &request);
     if (o->worker_is_spent) case_drop_worker(s);
