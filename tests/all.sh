@@ -165,6 +165,7 @@ emulator_and_compilers() {
     part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
     part 'softgpu'                       build emulator-test
     part 'what softgpu says of mistakes' build emulator-diagnose
+    part 'softgpu by both compilers'     build emulator-compare
     part 'softgpu in another process'    build emulator-test-remote
     part "softgpu's headers are CUDA's"  tests/emulator/abi
     part 'what fuzzers began with'       build fuzz-replay

@@ -317,9 +317,9 @@ size_t device_process_bytes(device_process *d)
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-bool device_process_listen(device_process *d, bool count)
+bool device_process_listen(device_process *d, bool count, unsigned long long shuffle)
 {
-    return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count}});
+    return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count, shuffle}});
 }
 
 void device_process_interrupt(device_process *d)

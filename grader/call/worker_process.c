@@ -395,7 +395,7 @@ static void wait_for_end(worker *w)
 void worker_stop(worker *w)
 {
     if (!w) return;
-    if (w->patient && w->device) device_process_listen(w->device, false); /* to what ends it */
+    if (w->patient && w->device) device_process_listen(w->device, false, 0); /* to what ends it */
     if (w->patient && w->process > 0) wait_for_end(w);
     reap(w, EXCHANGE_OK);
     device_process_stop(w->device, w->patient);

@@ -132,6 +132,7 @@ static const call_outcome *perform(call_request request)
     do {
         call_perform(s->worker, &request, &s->last);
     } while (failure_next(s, &request, o));
+    if (request.shuffle) s->request.shuffle += 2; /* the next call in yet another order */
     if (s->seen) s->seen(s, &request);
     if (o->worker_is_spent) case_drop_worker(s);
     s->dead = s->dead || o->is_hopeless;

@@ -170,7 +170,7 @@ static bool may_run_again(const grading_case *c)
 
 /* Another seed at the same addresses, then the first seed at others: a cache by address or by
  * content answers one of them wrongly. The others are aligned to a float and to nothing more, as
- * the contracts allow. */
+ * the contracts allow. There blocks and warps begin in another order in every call. */
 static void run_trials(const grading_case *c, unsigned long long seed)
 {
     const int trials = c->once ? 1 : 3;
@@ -188,6 +188,7 @@ static void run_trials(const grading_case *c, unsigned long long seed)
         running->request.misaligned = trial == 2 && !getenv("SOFTGPU_PROFILE"); /* of usual costs */
         running->request.against_guard = trial != 2;
         running->alone_noted = trial == 0 && may_run_again(c);
+        running->request.shuffle = trial == 2 ? seed | 1 : 0;
         c->run(shape);
         running->alone_noted = false;
         inputs_free();
@@ -264,7 +265,8 @@ static char *with_round(char *message)
         "",
         "; the first call was right, and this is the second with the same sizes: something is not "
         "set back",
-        "; the calls before it were right: its buffers lie elsewhere than theirs",
+        "; the calls before it were right: its buffers lie elsewhere than theirs, "
+        "and its warps begin in another order",
     };
     char *both = NULL;
     if (asprintf(&both, "%s%s", message, rounds[running->round]) < 0) abort();

@@ -122,6 +122,7 @@ void global_shadow_start(block *, uint32_t number);
 /** The block's accesses so far come before what others do after they have seen a later strong
  *  access of this block. */
 void global_shadow_fence(block *);
+void global_shadow_end(tracker *);
 /** All blocks of the grid have met: what happened comes before what follows. Between the last
  *  arrival and the first block that goes on. */
 void global_shadow_grid_sync(launch *);

@@ -118,6 +118,12 @@ static bool was_read_too_early(const block *b, const op *o, const conflict *c)
     return wrote < read && !(wrote < barrier && barrier <= read);
 }
 
+/* A plain read may see an atomic update or not, as in global memory: some programs mean that. */
+static bool is_mild(access_kind how, const conflict *c)
+{
+    return c->wrote ? how == ACCESS_LOAD && c->cell & ATOMIC : how == ACCESS_ATOMIC;
+}
+
 void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
                         const conflict *c)
 {
@@ -132,7 +138,8 @@ void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
     const char *does = how == ACCESS_LOAD    ? "reads"
                        : how == ACCESS_STORE ? "overwrites"
                                              : "updates";
-    const char *advice = !warp_only                         ? ""
+    const char *advice = is_mild(how, c) ? ": harmless only where an older value does no harm"
+                         : !warp_only    ? ""
                          : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
                                                               "of a warp"
                                                             : ": the lanes of a warp need not run "

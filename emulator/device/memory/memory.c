@@ -10,6 +10,7 @@
  * A byte has two maps (bits.h): is it in an allocation, and was it written? Whatever is written,
  * copied or freed here tells both, and the checks of races.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "device/base/arena.h"
@@ -129,6 +130,29 @@ device_status device_write(device *d, device_address to, const void *from, uint6
     return DEVICE_OK;
 }
 
+/* What a program fetches that nothing at all has written is no result. */
+static void check_written(device *d, uint64_t offset, uint64_t bytes)
+{
+    uint64_t base, size;
+    if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) return;
+    if (!d->order || !d->order->open) return;
+    if (bits_any(d->initialised, offset, bytes) || !heap_find(&d->heap, offset, &base, &size))
+        return;
+    device_finding f = {.kind = FINDING_UNINITIALISED,
+                        .cause = CAUSE_UNWRITTEN,
+                        .count = 1,
+                        .address = DEVICE_BASE + offset,
+                        .relation = RELATION_INSIDE,
+                        .base = DEVICE_BASE + base,
+                        .bytes = size};
+    char buffer[192];
+    describe_buffer(d, base, size, buffer, sizeof buffer);
+    snprintf(f.text, sizeof f.text,
+             "a copy to the host takes %llu bytes, none of which anything has written, from %s",
+             (unsigned long long)bytes, buffer);
+    finding_add(d, &f);
+}
+
 device_status device_read(device *d, void *to, device_address from, uint64_t bytes)
 {
     uint64_t offset;
@@ -136,6 +160,7 @@ device_status device_read(device *d, void *to, device_address from, uint64_t byt
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_TO_HOST);
     order_touch(d, offset, bytes, false, "a copy to the host");
+    check_written(d, offset, bytes);
     memcpy(to, d->bytes + offset, bytes);
     return DEVICE_OK;
 }
