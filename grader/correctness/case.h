@@ -141,6 +141,9 @@ void expect_close_of(layout, element_type, const void *got, const double *want, 
 void expect_norm_close(layout, const float *got, const double *want, const double *scale,
                        long terms, double tolerance);
 void expect_equal_i32(layout, const int *got, const int *want);
+/** want, but for what is not finite in it and in got: there it is as got, NaN or an infinity. To be
+ *  compared where that depends on how a formula is written. */
+const double *not_finite_as_got(const double *want, const float *got, size_t count);
 /** Will expect_close pass? Where not, a case may say first what it suspects. */
 bool is_close(layout, const float *got, const double *want, const double *scale, double tolerance);
 /** The next comparison is of an array that would be `wrong` [as many elements] if the student made

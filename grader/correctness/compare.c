@@ -45,6 +45,14 @@ bool is_close(layout l, const float *got, const double *want, const double *scal
     return parallel_find(count, 1, is_wrong, &c) == count;
 }
 
+const double *not_finite_as_got(const double *want, const float *got, size_t count)
+{
+    double *either = f64_array(count);
+    for (size_t i = 0; i < count; i++)
+        either[i] = isfinite(want[i]) || isfinite(got[i]) ? want[i] : (double)got[i];
+    return either;
+}
+
 /* The likely mistake: what softgpu saw, else what the wrong elements have in common. */
 static const char *likely_mistake(const mismatch *m)
 {

@@ -355,7 +355,7 @@ static void call_residual_rows(const char *function, const residual_rows *n, uns
                              shifted(in_f32("residual", n->residual, size), 3 * shift),
                              shifted(in_f32("gamma", n->gamma, c), shift),
                              shifted(in_f32("beta", n->beta, c), shift), i32((int)n->rows),
-                             i32((int)n->cols), f32(NORM_EPS), stream()));
+                             i32((int)n->cols), f32(norm_eps), stream()));
 }
 
 static void expect_residual_rows(const residual_rows *n)

@@ -52,7 +52,7 @@ static void check_rmsnorm(const float *y, const float *x, const float *gamma, co
                           long rows, long cols)
 {
     const size_t size = (size_t)(rows * cols);
-    const double *want = rms_normalized(x, gamma, rows, cols, (double)cols, NORM_EPS);
+    const double *want = rms_normalized(x, gamma, rows, cols, (double)cols, norm_eps);
     double *scale = f64_array(size), *as_layernorm = f64_array(size);
     for (size_t i = 0; i < size; i++) scale[i] = (1 + drift_of(cols)) * fabs(want[i]) + 1e-30;
     const layout l = {"y", (size_t)rows, (size_t)cols};
@@ -61,12 +61,12 @@ static void check_rmsnorm(const float *y, const float *x, const float *gamma, co
             double mean, var;
             row_moments(x + r * cols, cols, &mean, &var);
             for (long i = r * cols; i < (r + 1) * cols; i++)
-                as_layernorm[i] = (x[i] - mean) / sqrt(var + NORM_EPS) * gamma[i % cols];
+                as_layernorm[i] = (x[i] - mean) / sqrt(var + norm_eps) * gamma[i % cols];
         }
         suspect("the mean is subtracted: that is layernorm", as_layernorm);
         suspect("eps is left out", rms_normalized(x, gamma, rows, cols, (double)cols, 0.0));
         suspect("the sum of the squares is not divided by cols",
-                rms_normalized(x, gamma, rows, cols, 1.0, NORM_EPS));
+                rms_normalized(x, gamma, rows, cols, 1.0, norm_eps));
     }
     (void)beta;
     expect_close(l, y, want, scale, FP32_SUM_TOLERANCE);
@@ -85,9 +85,9 @@ static void call(const char *function, float *y, const float *x, const float *ga
     if (strstr(function, "softmax"))
         call_cuda(function, ARGS(to, from, r, c, stream()));
     else if (strstr(function, "layernorm"))
-        call_cuda(function, ARGS(to, from, g, b, r, c, f32(NORM_EPS), stream()));
+        call_cuda(function, ARGS(to, from, g, b, r, c, f32(norm_eps), stream()));
     else
-        call_cuda(function, ARGS(to, from, g, r, c, f32(NORM_EPS), stream()));
+        call_cuda(function, ARGS(to, from, g, r, c, f32(norm_eps), stream()));
 }
 
 static row_check *check_of(const char *function)

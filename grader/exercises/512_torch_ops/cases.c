@@ -61,7 +61,7 @@ static void expect_norm_gradients(const norm *n)
         const float *x = n->x + r * cols, *grad_y = n->grad_y + r * cols;
         double mean, var, sum = 0, product = 0;
         row_moments(x, cols, &mean, &var);
-        const double rstd = 1 / sqrt(var + NORM_EPS);
+        const double rstd = 1 / sqrt(var + norm_eps);
         for (long c = 0; c < cols; c++) {
             const double xhat = (x[c] - mean) * rstd, grad = (double)grad_y[c] * n->gamma[c];
             sum += grad, product += grad * xhat;
