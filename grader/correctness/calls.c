@@ -45,14 +45,27 @@ static void keep_finding(case_finding one)
     s->found[s->found_count++] = one;
 }
 
+/* A kernel of an exercise that this one calls: the mistake is in the call, as a rule. */
+static const char *whose(const device_finding *f, char text[80])
+{
+    const char *file = base_name(f->file), *own = id_words(running->exercise->id);
+    const size_t digits = strcspn(file, "_");
+    text[0] = '\0';
+    if (digits > 3 || digits == strlen(file) || id_parse(file, NULL) <= 0) return text;
+    if (digits == strlen(own) && !strncmp(file, own, digits)) return text;
+    snprintf(text, 80, "; %.*s is called by yours: look at what it is given", (int)digits, file);
+    return text;
+}
+
 static case_finding finding_of(const char *function, const device_finding *what, const char *more,
                                const char *mistake)
 {
-    char line[2000];
+    char line[2000], other[80];
     case_finding one = {.what = *what};
     snprintf(one.function, sizeof one.function, "%s", function);
     finding_line(what, line, sizeof line);
-    if (asprintf(&one.text, "%s: %s%s%s", function, line, more, mistake) < 0) abort();
+    if (asprintf(&one.text, "%s: %s%s%s%s", function, line, more, mistake, whose(what, other)) < 0)
+        abort();
     for (char *c = one.text; (c = strchr(c, '\n'));) *c = ' '; /* several are lines of one text */
     return one;
 }
@@ -95,7 +108,9 @@ static void fail_of_call(const char *function, const call_outcome *o)
         culprit->what = o->findings[o->culprit - 1];
         snprintf(culprit->function, sizeof culprit->function, "%s", function);
     }
-    fail_as(o->failure, "%s%s", o->message, symptom_name(o->cause));
+    char other[80] = "";
+    if (o->culprit > 0) whose(&culprit->what, other);
+    fail_as(o->failure, "%s%s%s", o->message, symptom_name(o->cause), other);
 }
 
 /* What one call of a case keeps, another may free. */

@@ -380,7 +380,9 @@ static void run_case(int index, double end)
         conclude(result, take(&running->note, ""));
     else
         conclude(result, with_round(take(&running->message, "the case ended without a verdict")));
-    if (c->line) case_drop_worker(running);
+    /* What a failed call has left behind, handles say, is no matter of the cases that follow. */
+    if (c->line || (result->status == FAILED && result->failure != FAILURE_RESULT))
+        case_drop_worker(running);
     hidden_hide(running->options, c, result);
     if (result->status == FAILED && !result->seed_withheld) name_shape(c, result);
 }

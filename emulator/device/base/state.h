@@ -31,7 +31,8 @@ typedef struct placement {
 typedef struct finding_entry {
     device_finding finding;
     const function *function;
-    uint32_t line; /**< index into the module's places */
+    uint32_t line;  /**< index into the module's places */
+    uint32_t other; /**< of a race: that of the earlier access */
 } finding_entry;
 
 struct device {

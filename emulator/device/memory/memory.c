@@ -124,7 +124,7 @@ device_status device_write(device *d, device_address to, const void *from, uint6
     device_status status = check_range(d, to, bytes, &offset);
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_TO_DEVICE);
-    order_touch(d, offset, bytes, true, "a copy to the device");
+    order_touch(d, offset, bytes, true, "a copy to the device (cudaMemcpy)");
     memcpy(d->bytes + offset, from, bytes);
     bits_set(d->initialised, offset, bytes);
     return DEVICE_OK;
@@ -159,7 +159,7 @@ device_status device_read(device *d, void *to, device_address from, uint64_t byt
     device_status status = check_range(d, from, bytes, &offset);
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_TO_HOST);
-    order_touch(d, offset, bytes, false, "a copy to the host");
+    order_touch(d, offset, bytes, false, "a copy to the host (cudaMemcpy)");
     check_written(d, offset, bytes);
     memcpy(to, d->bytes + offset, bytes);
     return DEVICE_OK;
@@ -172,8 +172,8 @@ device_status device_copy(device *d, device_address to, device_address from, uin
     if (status == DEVICE_OK) status = check_range(d, from, bytes, &source);
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_COMPUTE);
-    order_touch(d, source, bytes, false, "a copy on the device");
-    order_touch(d, target, bytes, true, "a copy on the device");
+    order_touch(d, source, bytes, false, "a copy on the device (cudaMemcpy)");
+    order_touch(d, target, bytes, true, "a copy on the device (cudaMemcpy)");
     memmove(d->bytes + target, d->bytes + source, bytes);
     if (bits_all(d->initialised, source, bytes))
         bits_set(d->initialised, target, bytes);
@@ -191,8 +191,8 @@ device_status device_copy_peer(device *d, device_address to, device *source, dev
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(source, ENGINE_TO_HOST);
     order_step(d, ENGINE_TO_DEVICE);
-    order_touch(source, start, bytes, false, "a copy to another device");
-    order_touch(d, target, bytes, true, "a copy from another device");
+    order_touch(source, start, bytes, false, "a copy to another device (cudaMemcpy)");
+    order_touch(d, target, bytes, true, "a copy from another device (cudaMemcpy)");
     memcpy(d->bytes + target, source->bytes + start, bytes);
     bits_set(d->initialised, target, bytes);
     return DEVICE_OK;
@@ -207,7 +207,7 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     device_status status = check_range(d, to, width * count, &offset);
     if (status != DEVICE_OK || count == 0) return status;
     order_step(d, ENGINE_COMPUTE);
-    order_touch(d, offset, width * count, true, "a fill");
+    order_touch(d, offset, width * count, true, "a fill (cudaMemset)");
     uint8_t *at = d->bytes + offset;
     if (width == 1) memset(at, (int)value, count);
     for (uint64_t i = 0; width > 1 && i < count; i++) memcpy(at + i * width, &value, width);

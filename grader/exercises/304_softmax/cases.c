@@ -126,6 +126,7 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
     const size_t size = (size_t)(rows * cols);
     float *grad_x = f32_array(size);
     double *want = f64_array(size), *scale = f64_array(size), *no_dot = f64_array(size);
+    double *plain = f64_array(size);
     call_cuda("softmax_backward",
               ARGS(out_f32("grad_x", grad_x, size), in_f32("grad_y", grad_y, size),
                    in_f32("y", y, size), i32((int)rows), i32((int)cols), stream()));
@@ -139,10 +140,12 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
             want[i] = y[i] * (grad_y[i] - dot);
             scale[i] = y[i] * (fabs(grad_y[i]) + absolute) + 1e-32;
             no_dot[i] = y[i] * (1 - y[i]) * grad_y[i];
+            plain[i] = y[i] * (double)grad_y[i];
         }
     }
     const layout l = {"grad_x", (size_t)rows, (size_t)cols};
     if (!is_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE)) {
+        suspect("the row's sum of y grad_y is not taken off", plain);
         suspect("y (1 - y) grad_y is not all: the other entries of the row take part", no_dot);
     }
     expect_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE);
