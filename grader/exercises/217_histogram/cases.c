@@ -62,7 +62,7 @@ static const grading_case cases[] = {
     {.name = "all equal, n=50003, 10 bins", .run = run_equal, .shape = {50003, 10}},
     {.name = "values outside, n=3001, 100 bins", .run = run_outside, .shape = {3001, 100}},
     {.name = "n=4099, 12289 bins", .run = run_random, .shape = {4099, 12289}},
-    {.name = "n=4099, 100003 bins", .run = run_random, .shape = {4099, 100003}},
+    {.name = "n=40009, 100003 bins", .run = run_random, .shape = {40009, 100003}},
     {.name = "values outside, n=4099, 100003 bins", .run = run_outside, .shape = {4099, 100003}},
     {.name = "n=67108867, 256 bins",
      .run = run_random,
