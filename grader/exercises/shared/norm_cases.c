@@ -108,7 +108,7 @@ static double empty_slots;
 
 static double with_empty_slots(double mean, double var, long cols)
 {
-    return sqrt(var + empty_slots * mean * mean / (double)cols + NORM_EPS);
+    return sqrt(var + empty_slots * mean * mean / (double)cols + norm_eps);
 }
 
 typedef struct rows_of_norm {
@@ -139,7 +139,7 @@ static void suspect_empty_slots(const rows_of_norm *n, const float *y)
     double mean, var;
     row_moments(n->x, n->cols, &mean, &var);
     const double deviation = (n->x[0] - mean) * n->gamma[0] / (y[0] - n->beta[0]);
-    const double more = (deviation * deviation - NORM_EPS - var) * (double)n->cols / (mean * mean);
+    const double more = (deviation * deviation - norm_eps - var) * (double)n->cols / (mean * mean);
     empty_slots = round(more);
     if (!(empty_slots >= 1.0 && empty_slots <= 1e5) || n->cols < 2) return;
     suspect("slots beyond the end of the row are in the variance: there, too, 0 - mean is squared",
