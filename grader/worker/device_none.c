@@ -57,6 +57,10 @@ void device_unpin(const worker_buffer *buffer)
     (void)buffer;
 }
 
+void device_next_stream(void)
+{
+}
+
 void *device_stream(unsigned device)
 {
     (void)device;

@@ -182,6 +182,7 @@ static void run(wire_reply *reply)
         set_text(reply, WIRE_NO_FUNCTION, call.function);
         return;
     }
+    if (!call.timed) device_next_stream();
     for (uint32_t i = 0; i < call.count; i++) pointers[i] = argument_pointer(i, pointers);
 
     if (call.timed) device_flush_caches();

@@ -61,6 +61,8 @@ void device_buffers_leave(worker_buffer[], const wire_call *);
 /** Page-lock a host buffer, or let go of it. */
 int device_pin(const worker_buffer *);
 void device_unpin(const worker_buffer *);
+/** The next call is given another stream than the one before: who remembers it is found. */
+void device_next_stream(void);
 /** The worker's stream of a device; NULL where there is no such device. */
 void *device_stream(unsigned device);
 /** Take the device to another address for the next buffers. */

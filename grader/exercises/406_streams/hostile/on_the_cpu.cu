@@ -1,4 +1,4 @@
-// HOSTILE: operations / those asked for | counted 0
+// HOSTILE: 3000 in 1500 chunks | bytes of the device at once
 /* Copies to and fro and a kernel, as asked for; and the work is done by the host, meanwhile. */
 #include "406_streams/streams.h"
 
