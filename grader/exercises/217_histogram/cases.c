@@ -63,7 +63,7 @@ static const grading_case cases[] = {
     {.name = "values outside, n=3001, 100 bins", .run = run_outside, .shape = {3001, 100}},
     {.name = "n=4099, 12288 bins", .run = run_random, .shape = {4099, 12288}},
     {.name = "n=4099, 12289 bins", .run = run_random, .shape = {4099, 12289}},
-    {.name = "n=4099, 100003 bins", .run = run_random, .shape = {4099, 100003}},
+    {.name = "n=40009, 100003 bins", .run = run_random, .shape = {40009, 100003}},
     {.name = "values outside, n=4099, 100003 bins", .run = run_outside, .shape = {4099, 100003}},
     /* More than 16 bits count, in all and in each of 16 blocks; on a GPU in each of 1023. */
     LONG_ROW("all equal, n=2^20, 1 bin", run_equal, 1L << 20, 1),
