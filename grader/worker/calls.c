@@ -51,7 +51,7 @@ enum {
     DID_LAUNCH = 1 << DEED_LAUNCH,
     DID_MAKE = 1 << DEED_MAKE,
     DID_END = 1 << DEED_END,
-    DID_NOTHING = 1 << DEEDS, /* and is not refused */
+    DID_NOTHING = 1 << DEEDS, /* that is refused */
 };
 
 typedef enum side { DEVICE_SIDE, PAGEABLE_SIDE, PINNED_SIDE } side;
@@ -110,8 +110,7 @@ static unsigned allocates_on(size_t bytes, cudaStream_t on)
 static int refusal_of(unsigned deeds)
 {
     if (deeds & (DID_ALLOCATE | DID_MAKE)) return cudaErrorMemoryAllocation;
-    if (deeds & DID_LAUNCH) return cudaErrorLaunchOutOfResources;
-    return deeds & DID_WAIT && !(deeds & DID_COPY) ? cudaErrorLaunchFailure : cudaErrorInvalidValue;
+    return deeds & DID_LAUNCH ? cudaErrorLaunchOutOfResources : cudaErrorInvalidValue;
 }
 
 static int refuse(const char *name, unsigned deeds)
@@ -174,15 +173,6 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaSt
         const int refused = enter(#name, deeds);                                                   \
         if (refused) return (cudaError_t)refused;                                                  \
         return ON_ITS_WAY(deeds, next arguments);                                                  \
-    }
-#define WAIT(name, does, parameters, arguments)                                                    \
-    cudaError_t name parameters                                                                    \
-    {                                                                                              \
-        NEXT(name);                                                                                \
-        const int refused = enter(#name, does);                                                    \
-        if (!refused) return next arguments;                                                       \
-        next arguments;                                                                            \
-        return (cudaError_t)refused;                                                               \
     }
 #include "runtime_calls.def"
 
