@@ -140,7 +140,7 @@ char *promise_broken(const promise *, const wire_calls *);
 
 #define FAILURES_CASE "when a call fails"
 
-/** Or other cases alone? */
+/** Or other cases, or a metric, alone? */
 bool failures_wanted(const options *);
 /** Run the quickest case of each function again, where the runtime's calls fail, one after the
  *  other. @return what went wrong, which the caller frees; or NULL */

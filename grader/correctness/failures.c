@@ -150,6 +150,7 @@ static char *run_function(case_state *s, const grading_case *c, int function)
 bool failures_wanted(const options *o)
 {
     const char *only = o->case_name, *start = o->case_start;
+    if (o->metric_start) return false;
     if (only) return strcmp(only, FAILURES_CASE) == 0;
     return !start || (*start && strncmp(start, FAILURES_CASE, strlen(start)) == 0);
 }

@@ -99,6 +99,7 @@ START_TEST(which_cases_run)
     ck_assert(failures_wanted(&(options){.case_start = "when"}));
     ck_assert(!failures_wanted(&(options){.case_start = "n=1"}));
     ck_assert(!failures_wanted(&(options){.case_start = ""}));
+    ck_assert(!failures_wanted(&(options){.metric_start = "speedup"}));
 }
 END_TEST
 
