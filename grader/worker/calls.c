@@ -107,15 +107,10 @@ static unsigned allocates_on(size_t bytes, cudaStream_t on)
 
 /* ---- counted, and refused -------------------------------------------------------------------- */
 
-static int refusal_of(unsigned deeds)
-{
-    if (deeds & (DID_ALLOCATE | DID_MAKE)) return cudaErrorMemoryAllocation;
-    return deeds & DID_LAUNCH ? cudaErrorLaunchOutOfResources : cudaErrorInvalidValue;
-}
-
 static int refuse(const char *name, unsigned deeds)
 {
-    last_error = refusal_of(deeds);
+    last_error =
+        deeds & (DID_ALLOCATE | DID_MAKE) ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
     snprintf(calls.refused, sizeof calls.refused, "%s", name);
     snprintf(calls.refusal, sizeof calls.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));
     return last_error;
@@ -135,7 +130,7 @@ static void count(const char *name, unsigned deeds)
 static int enter(const char *name, unsigned deeds)
 {
     if (!counting) return cudaSuccess;
-    if (!(deeds & (DID_FREE | DID_END | DID_NOTHING)) &&
+    if (!(deeds & (DID_FREE | DID_END | DID_LAUNCH | DID_NOTHING)) &&
         __atomic_add_fetch(&calls.count, 1, __ATOMIC_RELAXED) == refuse_at)
         return refuse(name, deeds);
     count(name, deeds);
