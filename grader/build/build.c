@@ -170,6 +170,7 @@ static void set_key(const options *o, build *b, const char *object)
     hash_text(h, o->root);
     snprintf(digits, sizeof digits, "%d %d", b->baseline, b->exercise->cublas);
     hash_text(h, digits);
+    imports_hash(h);
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);

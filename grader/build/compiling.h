@@ -28,6 +28,8 @@ process_result compiler_link(const options *, const build *, const char *folder)
 
 /* ---- imports.c ------------------------------------------------------------------------------- */
 
+/** Enter the list in the hash: what was linked by another is held against it again. */
+void imports_hash(hash *);
 /** @return NULL, or which function of others the library may not ask for, and why */
 char *imports_refused(const build *, const char *library);
 

@@ -96,6 +96,11 @@ static image read_image(const char *path)
     return i;
 }
 
+void imports_hash(hash *h)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) hash_text(h, refused[i].pattern);
+}
+
 char *imports_refused(const build *b, const char *library)
 {
     image i = read_image(library);
