@@ -252,17 +252,10 @@ void watch_listen(remote_watch *w, bool count)
     w->kept = w->seen = w->findings = 0;
 }
 
-enum { SMALL = 1 << 16 }; /* bytes: of constants, counters, tables */
-
-/* Variables of a module are memory as well: an arena of them is held, and asked of nobody. */
+/* Variables of a module are held as well, and asked of nobody. */
 static void hold_modules(const remote_watch *w, device_counts *counts)
 {
-    const uint64_t bytes = device_module_bytes(w->device);
-
-    if (bytes <= SMALL) return;
-    counts->allocated.bytes += bytes;
-    counts->freed.bytes += bytes; /* nothing that the call leaves behind */
-    counts->peak += bytes;
+    counts->peak += device_module_bytes(w->device);
 }
 
 void watch_account(remote_watch *w, remote_account *a)

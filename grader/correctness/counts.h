@@ -33,9 +33,9 @@ double host_launches(const device_counts *);
 double waves(const device_counts *);
 /** Copies between host and device. */
 double host_copies(const device_counts *);
-/** Of device memory, that the host allocated or a module brought along. */
+/** Of device memory, that the host allocated. */
 double allocated_bytes(const device_counts *);
-double peak_bytes(const device_counts *); /**< ... and that it held at once, at most */
+double peak_bytes(const device_counts *); /**< ... and that was held at once, at most; what modules bring along, too */
 /** Of global memory in distinct sectors that each launch touches, whoever allocated it. */
 double footprint_bytes(const device_counts *);
 double tensor_instructions(const device_counts *); /**< of warps: mma and wmma */

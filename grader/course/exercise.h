@@ -96,7 +96,7 @@ typedef struct traffic_test {
     double wanted; /**< full points from here on */
     double least;  /**< a number below it is impossible; 0: of bytes moved, traffic.c knows it */
     double multiplications; /**< of the task, which tensor instructions are to make: with more than
-                               a tenth outside of them those are for show; 0: any */
+                               a third outside of them those are for show; 0: any */
     bool no_kernels; /**< what is counted is memory alone; else a call without a kernel fails */
 } traffic_test;
 

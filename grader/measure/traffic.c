@@ -18,8 +18,9 @@
 #define OPEN_SEED 1    /* of the inputs whose counts are reported */
 #define ALIKE     0.05 /* by how much the counts of secret inputs may differ from those */
 #define ROUNDING  1e-6
-#define OUTSIDE                                                                                    \
-    0.1 /* of the task's multiplications, that other than tensor instructions may make */
+/* Of the task's multiplications others than tensor instructions may make this share: what else a
+ * training step does has a quarter. */
+#define OUTSIDE (1.0 / 3)
 
 /* What is counted of whom. */
 typedef struct counting {
