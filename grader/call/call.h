@@ -42,8 +42,7 @@ void read_stolen(double *stolen, double *all);
 typedef struct worker worker;
 typedef struct device_process device_process;
 
-/** Killed: by SIGKILL, while the kernel ended processes for want of memory. Any other one is the
- *  submission's own, whatever status it exits with. */
+/** Killed: by SIGKILL, while the kernel ended processes for want of memory. */
 typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE, EXCHANGE_KILLED } exchange;
 
 /** Start a worker with a library. @return NULL, and *why on its own memory, when it cannot even

@@ -1,5 +1,6 @@
 // HOSTILE: n=0 | signal 9
-// Ends as a process ends on a machine without memory: an exercise that was not graded costs nothing.
+// Ends as a process ends on a machine without memory: an exercise that was not graded costs
+// nothing.
 #include "203_vector_add/vector_add.h"
 #include <signal.h>
 

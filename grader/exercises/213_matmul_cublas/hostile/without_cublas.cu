@@ -3,7 +3,9 @@
 #include "213_matmul_cublas/matmul_cublas.h"
 #include <stdlib.h>
 
-struct cublas_ctx { int none; };
+struct cublas_ctx {
+    int none;
+};
 
 __global__ static void plain(float *c, const float *a, const float *b, int m, int n, int k)
 {
@@ -14,12 +16,20 @@ __global__ static void plain(float *c, const float *a, const float *b, int m, in
     c[i] = sum;
 }
 
-cudaError_t cublas_create(cublas_ctx **c) { return *c = (cublas_ctx *)calloc(1, sizeof **c), cudaSuccess; }
-cudaError_t cublas_destroy(cublas_ctx *c) { return free(c), cudaSuccess; }
+cudaError_t cublas_create(cublas_ctx **c)
+{
+    return *c = (cublas_ctx *)calloc(1, sizeof **c), cudaSuccess;
+}
+cudaError_t cublas_destroy(cublas_ctx *c)
+{
+    return free(c), cudaSuccess;
+}
 
-cudaError_t matmul_cublas(cublas_ctx *x, float *c, const float *a, const float *b, int m, int n, int k, cudaStream_t stream)
+cudaError_t matmul_cublas(cublas_ctx *x, float *c, const float *a, const float *b, int m, int n,
+                          int k, cudaStream_t stream)
 {
     if (!x) return cudaErrorInvalidValue;
-    if (m && n) plain<<<(unsigned)(((size_t)m * n + 255) / 256), 256, 0, stream>>>(c, a, b, m, n, k);
+    if (m && n)
+        plain<<<(unsigned)(((size_t)m * n + 255) / 256), 256, 0, stream>>>(c, a, b, m, n, k);
     return cudaGetLastError();
 }

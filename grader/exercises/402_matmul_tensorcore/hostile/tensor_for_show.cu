@@ -18,7 +18,8 @@ __global__ static void show(int times)
     if (c.x[0] != 0) sink = c.x[0];
 }
 
-template <class T> __global__ static void plain(float *c, const T *a, const T *b, int m, int n, int k)
+template <class T>
+__global__ static void plain(float *c, const T *a, const T *b, int m, int n, int k)
 {
     const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
     float sum = 0;
@@ -27,7 +28,9 @@ template <class T> __global__ static void plain(float *c, const T *a, const T *b
     c[i] = sum;
 }
 
-template <class T> static cudaError_t multiply(float *c, const T *a, const T *b, int m, int n, int k, cudaStream_t stream)
+template <class T>
+static cudaError_t multiply(float *c, const T *a, const T *b, int m, int n, int k,
+                            cudaStream_t stream)
 {
     if (m == 0 || n == 0) return cudaSuccess;
     plain<<<(unsigned)(((size_t)m * n + 255) / 256), 256, 0, stream>>>(c, a, b, m, n, k);
@@ -35,12 +38,14 @@ template <class T> static cudaError_t multiply(float *c, const T *a, const T *b,
     return cudaGetLastError();
 }
 
-cudaError_t matmul_tensorcore(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n, int k, cudaStream_t stream)
+cudaError_t matmul_tensorcore(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m,
+                              int n, int k, cudaStream_t stream)
 {
     return multiply(c, a, b, m, n, k, stream);
 }
 
-cudaError_t matmul_tensorcore_half(float *c, const __half *a, const __half *b, int m, int n, int k, cudaStream_t stream)
+cudaError_t matmul_tensorcore_half(float *c, const __half *a, const __half *b, int m, int n, int k,
+                                   cudaStream_t stream)
 {
     return multiply(c, a, b, m, n, k, stream);
 }
