@@ -1,4 +1,4 @@
-# HOSTILE: 1x1x1 | signal 9
+# HOSTILE: 1x1x1 | signal 9 / status 137
 # Ends as a process ends on a machine without memory.
 import os
 
