@@ -90,6 +90,7 @@ static void run_layernorm(const long *shape)
                     f32_array(cols),
                     shape[0],
                     shape[1]};
+    norm_eps = 1e-5f; /* that of torch, whatever 311 was given */
     call_counted("op_layernorm",
                  ARGS(out("y", n.y, size), out("grad_x", n.grad_x, size),
                       out("grad_gamma", n.grad_gamma, cols), out("grad_beta", n.grad_beta, cols),
