@@ -237,15 +237,20 @@ static bool all_alike(const mismatch *m)
 }
 
 /* The wrong ones are all alike and should lie beyond, the right ones do not. */
-size_t saturated(const mismatch *m)
+static size_t is_cut_off(const mismatch *m)
 {
     const double limit = m->got[m->first], side = m->want[m->first] > limit ? 1 : -1;
-    if (!all_alike(m) || !has_others(m, limit)) return 0;
+    if (!all_alike(m)) return 0;
     for (size_t i = 0; i < size_of(m); i++) {
         const double beyond = side * (m->want[i] - limit);
         if (m->bad[i] ? !(beyond > 0) : beyond > m->bound[i]) return 0;
     }
     return 1;
+}
+
+size_t saturated(const mismatch *m)
+{
+    return has_others(m, m->got[m->first]) && is_cut_off(m);
 }
 
 size_t one_value(const mismatch *m)
@@ -255,7 +260,7 @@ size_t one_value(const mismatch *m)
 
 size_t log_saturated(const mismatch *m)
 {
-    return m->exponentials && saturated(m);
+    return m->exponentials && is_cut_off(m);
 }
 
 static bool is_nearly_right(const mismatch *m, size_t i)
