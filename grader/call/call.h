@@ -56,8 +56,7 @@ unsigned char *worker_memory(worker *, size_t bytes);
 int worker_file(const worker *);
 /** What the worker printed since the last call of this; valid until the next exchange. */
 const char *worker_output(worker *);
-/** Of the worker; that the grader, which has to see the end of a call, waited for a core is in it.
- */
+/** Of the worker, with the time that the grader, which sees a call's end, waited for a core. */
 core_usage worker_used(const worker *);
 /** How many threads and processes it has beyond its own one. */
 int worker_leftovers(const worker *);
@@ -71,15 +70,14 @@ device_process *worker_device(worker *);
 void worker_calls_cublas(bool);
 void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
 
-/* ---- device_process.c: the device of a worker on softgpu, as a supervisor sees it
- * ---------------- */
+/* ---- device_process.c: the device of a worker on softgpu, as a supervisor sees it ------------ */
 
 /** Of workers and their devices that start from now on: how many devices there are. */
 void device_process_have(int devices);
 /** @return NULL when it cannot be had in time. */
 device_process *device_process_start(const options *);
-void device_process_stop(device_process *,
-                         bool patient); /* patient: it may write a profile first */
+/** @param patient it may write a profile first */
+void device_process_stop(device_process *, bool patient);
 /** The worker's end of its line to it, until the worker has it. */
 int device_process_client(const device_process *);
 void device_process_client_given(device_process *);
@@ -111,8 +109,7 @@ bool device_process_killed(const device_process *);
 /** Put what the device found before what the worker says of host code. */
 void device_report_findings(const remote_account *, wire_reply *);
 
-/* ---- threads.c ------------------------------------------------------------------------------- */
-
+/* ---- threads.c */
 /** Threads of a process, and of all that it has started, besides its first. */
 int threads_beyond(pid_t);
 
@@ -132,8 +129,7 @@ typedef struct call_request {
     bool against_guard; /* buffers of the host end where unmapped memory begins */
     bool misaligned;    /* they begin 4 bytes past an aligned address, if not shifted anyway */
     const char *alone, *alone_in; /* ... this one alone, in calls of that function; or NULL */
-    unsigned long long
-        shuffle; /* softgpu: blocks and warps begin in the order of this seed; or 0 */
+    unsigned long long shuffle;   /* softgpu: seed of the order in which blocks and warps begin */
     bool timed;
     bool from_idle;     /* timed: the device has nothing to do when the call begins */
     bool wall_clock;    /* timed: by the clock also on the CPU, however many threads worked */
@@ -186,8 +182,7 @@ typedef struct call_outcome {
     } returned;
     uint32_t finding_count; /* the first WIRE_FINDINGS are here */
     device_finding findings[WIRE_FINDINGS];
-    const char *output;   /* what the worker printed, on softgpu what kernels did; valid until the
-                             next call */
+    const char *output;   /* what the worker printed, on softgpu what kernels did; until the next */
     double seconds, wall; /* of the call; by the grader's clock */
     double waited;        /* timed: what of it was waiting for a core */
     double overhead;      /* timed: what of it the call itself does not explain */
@@ -196,8 +191,7 @@ typedef struct call_outcome {
     device_counts counts; /* on softgpu */
     wire_copies copies;
     wire_calls calls; /* if one was refused, and an error can be returned: no outputs */
-    long long kept;   /* device memory that it allocated less what it freed: bytes on softgpu, on a
-                         GPU the number of allocations */
+    long long kept;   /* device memory allocated less freed: bytes; on a GPU allocations */
 } call_outcome;
 
 /** @return whether the call went well; the outcome is filled in either way */
