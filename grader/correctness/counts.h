@@ -35,7 +35,8 @@ double waves(const device_counts *);
 double host_copies(const device_counts *);
 /** Of device memory, that the host allocated. */
 double allocated_bytes(const device_counts *);
-double peak_bytes(const device_counts *); /**< ... and that was held at once, at most; what modules bring along, too */
+double peak_bytes(const device_counts *); /**< ... and that was held at once, at most; what modules
+                                             bring along, too */
 /** Of global memory in distinct sectors that each launch touches, whoever allocated it. */
 double footprint_bytes(const device_counts *);
 double tensor_instructions(const device_counts *); /**< of warps: mma and wmma */
