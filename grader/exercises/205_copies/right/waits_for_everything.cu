@@ -94,38 +94,24 @@ cudaError_t tensor_free(tensor *t, cudaStream_t stream)
     return error;
 }
 
-__global__ static void layer_kernel(float *x, size_t n, float scale, float shift)
+__device__ static float layer(float x, float scale, float shift)
 {
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    const float y = scale * x[i] + shift;
-    x[i] = y < 0.0f ? 0.0f : y;
+    const float y = scale * x + shift;
+    return y < 0.0f ? 0.0f : y;
+}
+
+__global__ static void layers_kernel(float *x, size_t n, float scale, float shift)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x; at < n; at += step)
+        x[at] = layer(x[at], scale, shift);
 }
 
 cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t stream)
 {
-    if (!tensor_on_gpu(t)) return cudaErrorInvalidValue;
-    layer_kernel<<<(unsigned)((t->n + 255) / 256), 256, 0, stream>>>(t->d_data, t->n, scale, shift);
+    const size_t blocks = t->n / 512 + 1;
+    if (t->place != TENSOR_ON_GPU) return cudaErrorInvalidValue;
+    const unsigned grid = blocks < 4096 ? (unsigned)blocks : 4096;
+    layers_kernel<<<grid, 512, 0, stream>>>(t->d_data, t->n, scale, shift);
     return cudaGetLastError();
-}
-
-cudaError_t tensor_get(float *h_y, tensor *t, cudaStream_t stream)
-{
-    cudaError_t error = tensor_to_cpu(t, stream);
-    if (!error) memcpy(h_y, t->h_data, t->n * sizeof(float));
-    return error;
-}
-
-cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_scale,
-                         const float *h_shift, int layers, cudaStream_t stream)
-{
-    tensor *t;
-    cudaError_t error = tensor_create(&t, h_x, n);
-    if (!error) error = tensor_to_gpu(t, stream);
-    for (int i = 0; i < layers && !error; i++) {
-        error = tensor_layer(t, h_scale[i], h_shift[i], stream);
-    }
-    if (!error) error = tensor_get(h_y, t, stream);
-    tensor_free(t, stream);
-    return error;
 }
