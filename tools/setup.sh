@@ -269,7 +269,7 @@ try_command() { # COMMAND PACKAGE
 }
 
 # Bare machines have no make either, and no lists of packages.
-ci_packages="make git bubblewrap clang clangd python3-numpy python3-torch python3-torchvision libarchive-dev libxml2-utils unzip
+ci_packages="make git bubblewrap clang clangd python3-numpy libarchive-dev libxml2-utils unzip
     gnuplot-nox chromium doxygen python3-pip python3-venv slurmctld slurmd slurm-client munge"
 install_for_ci() {
     if ! can_install; then

@@ -557,16 +557,12 @@ static void find_object(job *j)
     j->kept = b->log != NULL;
 }
 
-/* Several graders compile what is submitted at a time, also from several machines. */
+/* Several graders work at a time, also from several machines: each has folders of its own. */
 static void name_scratch(job *j, const char *top, int index)
 {
     char host[65] = "";
     gethostname(host, sizeof host - 1);
-    if (j->build->own)
-        snprintf(j->scratch, sizeof j->scratch, "%s/work_%s_%d_%d", top, host, (int)getpid(),
-                 index);
-    else
-        snprintf(j->scratch, sizeof j->scratch, "%s/work%d", top, index);
+    snprintf(j->scratch, sizeof j->scratch, "%s/work_%s_%d_%d", top, host, (int)getpid(), index);
 }
 
 static void prepare(const options *o, job *j, build *b, int index)
