@@ -138,7 +138,7 @@ emulator-diagnose: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 # Small programs, by both compilers.
 .PHONY: emulator-compare
 emulator-compare: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
-	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/compare $(BUILD)/tests/emulator
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/programs.sh $(BUILD)/tests/emulator
 
 # The same verdict in 50 runs with 1, 2 and 4 host threads, where it depends on the order of blocks.
 .PHONY: emulator-diagnose-again

@@ -129,8 +129,9 @@ static void advise(const block *b, const op *o, bool warp_only, bool mild, const
 }
 
 /* A plain read may see an atomic update or not, as in global memory: some programs mean that. */
-static bool is_mild(access_kind how, const conflict *c)
+static bool is_mild(const op *o, access_kind how, const conflict *c)
 {
+    if (o->strength == STRENGTH_VOLATILE) return false;
     return c->wrote ? how == ACCESS_LOAD && c->cell & ATOMIC : how == ACCESS_ATOMIC;
 }
 
@@ -148,7 +149,7 @@ void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
     const char *does = how == ACCESS_LOAD    ? "reads"
                        : how == ACCESS_STORE ? "overwrites"
                                              : "updates";
-    if (!lost) advise(b, o, warp_only, is_mild(how, c), &r, advice);
+    if (!lost) advise(b, o, warp_only, is_mild(o, how, c), &r, advice);
     report_race(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, lane, offset, &r,
                 "thread%s %s what %s%s %s at line %u %s", me, does,
                 several ? "other threads" : "thread", several ? "" : other,

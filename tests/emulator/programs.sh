@@ -1,5 +1,5 @@
 #!/bin/bash
-# compare [FOLDER] [FILE...]: compile the programs of programs/ with each front end of cucc into FOLDER,
+# programs.sh [FOLDER] [FILE...]: compile the programs of programs/ with each front end of cucc into FOLDER,
 # run them, and hold the results against what the first lines state and against each other:
 #
 #   // prints: 523776       all of its output
