@@ -101,8 +101,16 @@ void imports_hash(hash *h)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) hash_text(h, refused[i].pattern);
 }
 
+/* One that is too large is refused for that. */
+static bool is_too_large(const char *library)
+{
+    struct stat facts;
+    return lstat(library, &facts) == 0 && facts.st_size > LIBRARY_LIMIT;
+}
+
 char *imports_refused(const build *b, const char *library)
 {
+    if (is_too_large(library)) return NULL;
     image i = read_image(library);
     const Elf64_Shdr *table = symbols_of(&i);
     char *message = NULL;

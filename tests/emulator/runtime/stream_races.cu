@@ -10,15 +10,8 @@ __global__ static void scale(float *y, const float *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    y[i] = 2 *   // FINDING copy_reads_what_a_kernel_writes: stream-race // FINDING
-                 // fill_overwrites_what_a_kernel_writes: stream-race // FINDING two_kernels_write:
-                 // stream-race // FINDING caller_reads_what_a_kernel_writes: stream-race
-           x[i]; // FINDING kernel_reads_what_a_copy_brings: stream-race // FINDING
-                 // kernel_reads_what_a_kernel_writes: stream-race // FINDING
-                 // copy_overwrites_what_a_kernel_reads: stream-race // FINDING ring_of_buffers:
-                 // stream-race // FINDING legacy_stream_and_one_that_does_not_block: stream-race //
-                 // FINDING event_of_before: stream-race // FINDING one_word_of_many: stream-race //
-                 // FINDING kernel_reads_what_the_caller_writes: stream-race
+    y[i] = 2 * // FINDING copy_reads_what_a_kernel_writes: stream-race // FINDING fill_overwrites_what_a_kernel_writes: stream-race // FINDING two_kernels_write: stream-race // FINDING caller_reads_what_a_kernel_writes: stream-race
+           x[i]; // FINDING kernel_reads_what_a_copy_brings: stream-race // FINDING kernel_reads_what_a_kernel_writes: stream-race // FINDING copy_overwrites_what_a_kernel_reads: stream-race // FINDING ring_of_buffers: stream-race // FINDING legacy_stream_and_one_that_does_not_block: stream-race // FINDING event_of_before: stream-race // FINDING one_word_of_many: stream-race // FINDING kernel_reads_what_the_caller_writes: stream-race
 }
 
 __global__ static void count(int *sum)
@@ -125,8 +118,7 @@ CASE(kernel_reads_what_a_kernel_writes)
 }
 
 /* What a tool says that the program's caller does in a stream. */
-// STDERR caller_reads_what_a_kernel_writes: the given stream reads what a kernel writes, in another
-// stream
+// STDERR caller_reads_what_a_kernel_writes: the given stream reads what a kernel writes, in another stream
 CASE(caller_reads_what_a_kernel_writes)
 {
     setting s = open();
@@ -190,10 +182,8 @@ CASE(two_copies)
 {
     setting s = open();
     send(s.x, s.h, s.a);
-    OK(cudaMemcpyAsync(s.h, s.x, 4, cudaMemcpyDeviceToHost,
-                       s.b)); // FINDING two_copies: stream-race
-    OK(cudaMemcpyAsync(s.y, s.x, 4, cudaMemcpyDeviceToDevice,
-                       s.b)); // FINDING two_copies: stream-race
+    OK(cudaMemcpyAsync(s.h, s.x, 4, cudaMemcpyDeviceToHost, s.b)); // FINDING two_copies: stream-race
+    OK(cudaMemcpyAsync(s.y, s.x, 4, cudaMemcpyDeviceToDevice, s.b)); // FINDING two_copies: stream-race
     close(s);
 }
 
@@ -310,8 +300,7 @@ CASE(a_callback_tells_the_host)
 {
     setting s = open();
     send(s.x, s.h, s.a);
-    OK(cudaLaunchHostFunc(
-        s.a, [](void *) {}, nullptr));
+    OK(cudaLaunchHostFunc(s.a, [](void *) {}, nullptr));
     launch(s.b, s.y, s.x);
     close(s);
 }

@@ -1,4 +1,4 @@
-// HOSTILE: 3000 in 1500 chunks | bytes of the device at once
+// HOSTILE: operations / those asked for | counted 0
 /* Copies to and fro and a kernel, as asked for; and the work is done by the host, meanwhile. */
 #include "406_streams/streams.h"
 
@@ -16,7 +16,7 @@ static unsigned blocks_of(size_t n)
     return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-enum { MOST = 16 };
+enum { MOST = 2000 };
 
 static cudaStream_t stream[MOST];
 static float *d_x[MOST];
