@@ -304,7 +304,6 @@ EXERCISE(409) = {
     .name = "flash_attention",
     .file = "phase4_optimization/409_flash_attention/409_flash_attention.cu",
     .functions = {"attention_flash"},
-    .promises = {{"attention_flash", WAITS_FOR_NOTHING | ALLOCATES_NOTHING}},
     .baseline_file = "grader/exercises/409_flash_attention/baseline.cu",
     .exponentials = true,
     .masks = true,

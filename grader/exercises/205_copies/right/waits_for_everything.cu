@@ -115,3 +115,24 @@ cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t strea
     layers_kernel<<<grid, 512, 0, stream>>>(t->d_data, t->n, scale, shift);
     return cudaGetLastError();
 }
+
+cudaError_t tensor_get(float *h_y, tensor *t, cudaStream_t stream)
+{
+    cudaError_t error = tensor_to_cpu(t, stream);
+    if (!error) memcpy(h_y, t->h_data, t->n * sizeof(float));
+    return error;
+}
+
+cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_scale,
+                         const float *h_shift, int layers, cudaStream_t stream)
+{
+    tensor *t;
+    cudaError_t error = tensor_create(&t, h_x, n);
+    if (!error) error = tensor_to_gpu(t, stream);
+    for (int i = 0; i < layers && !error; i++) {
+        error = tensor_layer(t, h_scale[i], h_shift[i], stream);
+    }
+    if (!error) error = tensor_get(h_y, t, stream);
+    tensor_free(t, stream);
+    return error;
+}
