@@ -18,7 +18,7 @@
 #define MEAN_CHUNKS 8  /* of 16 bytes: what a block takes of each pixel */
 #define MEAN_GROUPS 16 /* the threads that share a chunk, every 16th pixel for each */
 
-/* TODO: mean_kernel: blockIdx.x is a group of chunks, blockIdx.y the image; the sums of the
+/* TODO: mean_kernel: blockIdx.x is the image, blockIdx.y a group of chunks; the sums of the
    groups meet in shared memory, and are added in the same order always (about 30 lines). */
 
 #endif

@@ -33,6 +33,8 @@ static const grading_case cases[] = {
     {.name = "half long sums, 16x24x1600", .run = run_long, .shape = {16, 24, 1600, HALF}},
     {.name = "half large sums", .run = run_large, .shape = {18, 24, 64, HALF}},
     MATMUL_GPU_ROWS,
+    {.name = "8388481x1x1", .run = run_random, .shape = {8388481, 1, 1}, .where = ON_GPU},
+    {.name = "1x8388481x1", .run = run_random, .shape = {1, 8388481, 1}, .where = ON_GPU},
     MATMUL_HALF_GPU_ROWS,
     {.name = "half long sums, 64x80x16384",
      .run = run_long,

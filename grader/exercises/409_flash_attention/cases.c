@@ -63,6 +63,14 @@ static void run_other_scale(const long *shape)
     flash_and_check(&a, 0);
 }
 
+/* All keys count the same: -infinity times 0 would be NaN. */
+static void run_scale_0(const long *shape)
+{
+    attention a = random_attention(shape);
+    a.scale = 0.0f;
+    flash_and_check(&a, 0);
+}
+
 /* Scores from `from` up or down to `to` along the keys: whoever keeps the first tile's maximum, or
  * does not shrink what was summed before, or does so the wrong way, is found. */
 static void check_slope(const long *shape, float from, float to)
@@ -154,11 +162,14 @@ static void run_future(const long *shape)
 /* One column too many is refused, and the next call is as if nothing had been. */
 static void run_too_wide(const long *shape)
 {
-    const attention a = random_attention(shape);
+    attention a = random_attention(shape);
     float *out = f32_array(a.size);
-    call_refused(REFUSED, "attention_flash",
-                 ARGS(inout_f32("out", out, a.size), null_pointer(), in_f32("q", a.q, a.size),
-                      in_f32("k", a.k, a.size), in_f32("v", a.v, a.size), ATTENTION_SHAPE(&a)));
+    for (int nothing = 0; nothing < 2; nothing++) {
+        if (nothing) a.seq = 0;
+        call_refused(REFUSED, "attention_flash",
+                     ARGS(inout_f32("out", out, a.size), null_pointer(), in_f32("q", a.q, a.size),
+                          in_f32("k", a.k, a.size), in_f32("v", a.v, a.size), ATTENTION_SHAPE(&a)));
+    }
     long narrower[5];
     memcpy(narrower, shape, sizeof narrower);
     narrower[3]--;
@@ -193,7 +204,7 @@ static const grading_case cases[] = {
     FLASH("causal 1x1x63x32", 1, 1, 63, 32, 1),
     FLASH("1x2x65x33", 1, 2, 65, 33, 0),
     FLASH("causal 1x1x65x64", 1, 1, 65, 64, 1),
-    FLASH("causal 2x1x130x128", 2, 1, 130, 128, 1),
+    FLASH("causal 2x1x130x128", 2, 1, 130, 128, 2), /* anything but 0 */
     FLASH("1x1x33x100", 1, 1, 33, 100, 0),
     FLASH("0x2x5x4", 0, 2, 5, 4, 0),
     FLASH("2x2x0x4", 2, 2, 0, 4, 1),
@@ -207,6 +218,7 @@ static const grading_case cases[] = {
      .most = {3, 3, 150, 128, 1}},
     {.name = "no columns", .run = run_no_columns, .shape = {1, 2, 70, 0, 1}},
     {.name = "lse is NULL", .run = run_without_lse, .shape = {1, 2, 40, 24, 1}},
+    {.name = "a scale of 0", .run = run_scale_0, .shape = {1, 2, 70, 24, 1}},
     {.name = "another scale", .run = run_other_scale, .shape = {1, 2, 70, 24, 1}},
     {.name = "rising scores", .run = run_rising, .shape = {1, 1, 270, 8, 0}},
     {.name = "rising scores, causal", .run = run_rising, .shape = {1, 1, 270, 8, 1}},

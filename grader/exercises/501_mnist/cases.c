@@ -147,6 +147,45 @@ static void seed_decides_the_order(const long *shape)
            "another seed gave the same parameters: the images are not shuffled");
 }
 
+static void refuse_training(int count, int validation, int batch)
+{
+    for (int epochs = 0; epochs < 2; epochs++) { /* also of no epochs */
+        float loss = 0.0f, accuracy = 0.0f;
+        call_refused(1 /* cudaErrorInvalidValue */, "train_mnist",
+                     ARGS(handle(0), host(out_f32("h_loss", &loss, 1)),
+                          host(out_f32("h_accuracy", &accuracy, 1)),
+                          host(in_f32("h_images", f32_array(4 * MLP_INPUTS), 4 * MLP_INPUTS)),
+                          host(in_i32("h_labels", i32_array(4), 4)), i32(count), i32(validation),
+                          i32(epochs), i32(batch), f32(1e-3f), u64(1), stream()));
+    }
+}
+
+/* Neither what is refused nor a batch of 0 is a step: Adam's next one is the first. */
+static void no_step(const long *shape)
+{
+    const int batch = (int)shape[0], *labels;
+    float *x = f32_array((size_t)batch * MLP_INPUTS);
+    const float *params;
+    reference_mlp before, after;
+    do {
+        params = mlp_random_params(1.5f);
+        labels = mlp_draw(x, batch);
+        before = reference_mlp_create(params), after = reference_mlp_create(params);
+        reference_mlp_train(&after, x, labels, batch, 1e-3f);
+    } while (after.nearest < MLP_SAFE_MARGIN);
+    mlp_create_here(params);
+    refuse_training(0, 0, 2);
+    refuse_training(4, 4, 2);
+    refuse_training(4, 5, 2);
+    refuse_training(4, 1, 0);
+    refuse_training(4, 1, -1);
+    expect_near("the loss of a batch of 0", mlp_train_here(x, labels, 0, 1e-3f), 0.0, 0.0);
+    mlp_expect_params(&before, "after calls that do nothing");
+    mlp_train_here(x, labels, batch, 1e-3f);
+    mlp_expect_params(&after, "after calls that do nothing, and one step");
+    mlp_free_here();
+}
+
 /* Train on the data of the course and score the test images here. shape: images at most, per cent
  * of them for validation, epochs, batch, lr in 1e-4, test images at most, per cent to be reached */
 static void reaches_accuracy(const long *shape)
@@ -187,6 +226,7 @@ static const grading_case cases[] = {
     {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 40, 33}},
     LONG_ROW("predict_300", mlp_prediction, 300),
     {.name = "first_loss", .run = mlp_first_loss, .shape = {100}, .once = true},
+    {.name = "what_is_no_step", .run = no_step, .shape = {12}, .once = true},
     {.name = "last_partial_batch", .run = mlp_parity, .shape = {16, 7, 1, 33, 3}},
     {.name = "parity_20_steps", .run = mlp_parity, .shape = {32, -20}, .once = true},
     {.name = "parity_20_steps_of_64", .run = mlp_parity, .shape = {64, -20}, .where = ON_GPU},

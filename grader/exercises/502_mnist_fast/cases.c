@@ -90,14 +90,16 @@ static void create(int number, const data *d)
                     host(in_i32("h_labels", d->labels, (size_t)d->count)), i32(d->count)));
 }
 
-/* Arrays lie elsewhere each time: who captured the addresses of the last epoch reads those. */
+/* One of the arrays lies elsewhere each time, the losses or the order in turn: who captured the
+ * addresses of the last epoch reads or writes those. */
 static void train_by(void (*call)(const char *, argument *, int), int number, epoch *e)
 {
     static unsigned turn;
-    const unsigned at = 4 * (turn++ % SHIFTS);
+    const unsigned of_losses = 4 * (turn / 2 % SHIFTS), of_order = 4 * ((turn + 1) / 2 % SHIFTS);
+    turn++;
     call("mlp_fast_train_epoch",
-         ARGS(handle(number), shifted(out_f32("d_losses", e->got, (size_t)steps_of(e)), at),
-              shifted(in_i32("d_order", e->order, (size_t)e->n), 4 * SHIFTS - at), i32(e->n),
+         ARGS(handle(number), shifted(out_f32("d_losses", e->got, (size_t)steps_of(e)), of_losses),
+              shifted(in_i32("d_order", e->order, (size_t)e->n), of_order), i32(e->n),
               i32(e->batch), f32(e->first_lr), f32(e->last_lr), stream()));
 }
 
@@ -178,10 +180,10 @@ static void run_odd_calls(const long *shape)
     draw_run(&d, &e, &after, shape);
     argument order = in_i32("d_order", e.order, (size_t)e.n);
     create(NETWORK, &d);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) { /* without images, too */
         call_refused(1 /* cudaErrorInvalidValue */, "mlp_fast_train_epoch",
-                     ARGS(handle(NETWORK), null_pointer(), order, i32(e.n), i32(refused[i]),
-                          f32(1e-3f), f32(1e-3f), stream()));
+                     ARGS(handle(NETWORK), null_pointer(), order, i32(i < 3 ? e.n : 0),
+                          i32(refused[i % 3]), f32(1e-3f), f32(1e-3f), stream()));
     }
     call_cuda("mlp_fast_train_epoch", ARGS(handle(NETWORK), null_pointer(), order, i32(0),
                                            i32(e.batch), f32(1e-3f), f32(1e-3f), stream()));
@@ -324,6 +326,10 @@ static const grading_case cases[] = {
     {.name = "fewer_images_than_a_batch", .run = run_epochs, .shape = {9, 7, 64}},
     {.name = "batches_of_1", .run = run_epochs, .shape = {10, 4, 1}},
     {.name = "other_epochs", .run = run_epochs, .shape = {30, 24, 9, 13, 5, 20, 20}, .once = true},
+    {.name = "one_array_is_new",
+     .run = run_epochs,
+     .shape = {12, 8, 4, 8, 4, 8, 4, 8, 4},
+     .once = true},
     {.name = "any_batch", .run = run_epochs, .shape = {20, 20, 2}, .most = {20, 20, 20}},
     LONG_ROW("batch_of_300", run_epochs, 300, 300, 300),
     {.name = "batch_of_1024",

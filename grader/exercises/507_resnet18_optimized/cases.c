@@ -24,6 +24,7 @@ static const struct {
     {"fp16", "; sums in fp16?", 2.5e-3, 5e-3},
 };
 #define MANY 5
+#define MIB  (1ull << 20) /* by which allocations may be rounded */
 
 /* ---- the student's networks, by number ------------------------------------------------------- */
 
@@ -32,6 +33,14 @@ static void create(int net, const float *params, int batch, int size, int precis
     call_cuda("resnet18_create_opt",
               ARGS(handle_out(net), host(in_f32("h_params", params, RESNET18_FLOATS)), i32(batch),
                    i32(size), i32(precision)));
+    const device_counts *c = call_counts();
+    if (!c) return;
+    const unsigned long long held = c->allocated.bytes - c->freed.bytes;
+    const unsigned long long told =
+        call_returning_u64("resnet18_device_bytes_opt", ARGS(handle(net)));
+    expect(told >= held && told <= held + MIB,
+           "resnet18_device_bytes_opt returns %llu, and the network took %llu bytes of the device",
+           told, held);
 }
 
 static void release(int net)
@@ -44,14 +53,14 @@ static size_t pixels_of(int batch, int size)
     return (size_t)batch * 3 * (size_t)size * (size_t)size;
 }
 
-/* @param bytes by which both arrays are off the addresses that they would have */
-static float *forward(int net, const float *x, int batch, int size, unsigned bytes)
+/* @param of_y, of_x bytes by which the arrays are off the addresses that they would have */
+static float *forward(int net, const float *x, int batch, int size, unsigned of_y, unsigned of_x)
 {
     float *logits = f32_array((size_t)batch * RESNET18_CLASSES);
     argument y = out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES);
     argument images = in_f32("x", x, pixels_of(batch, size));
     call_cuda("resnet18_forward_opt",
-              ARGS(handle(net), shifted(y, bytes), shifted(images, bytes), stream()));
+              ARGS(handle(net), shifted(y, of_y), shifted(images, of_x), stream()));
     return logits;
 }
 
@@ -110,7 +119,7 @@ static void expect_forward(int net, const float *params, int batch, int size, in
 {
     const float *x = resnet_images(batch, size);
     const resnet_reference r = reference_resnet18(params, x, batch, size, false);
-    expect_rows(&r, forward(net, x, batch, size, bytes), precision);
+    expect_rows(&r, forward(net, x, batch, size, bytes, bytes), precision);
 }
 
 /* ---- the cases ------------------------------------------------------------------------------- */
@@ -134,20 +143,22 @@ static void logits_once(const long *shape)
     release(0);
 }
 
-/* The same images, three times and in between others: the same logits, to the last bit. shape: as
- * above */
+/* The same images, three times and in between others: the same logits, to the last bit. Of the
+ * arrays first the logits alone lie elsewhere, then the images. shape: as above */
 static void same_every_time(const long *shape)
 {
     const int precision = (int)shape[0], batch = (int)shape[1], size = (int)shape[2];
     const float *x = resnet_images(batch, size), *others = resnet_images(batch, size);
     const size_t bytes = (size_t)batch * RESNET18_CLASSES * sizeof(float);
     create(0, resnet_params(), batch, size, precision);
-    const float *first = forward(0, x, batch, size, 0);
-    const float *again = forward(0, x, batch, size, 0);
+    const float *first = forward(0, x, batch, size, 0, 0);
+    const float *again = forward(0, x, batch, size, 0, 0);
     expect(memcmp(first, again, bytes) == 0, "a second call with the same images and arrays gives "
                                              "other logits: sums in another order, or left-overs");
-    forward(0, others, batch, size, 0);
-    const float *elsewhere = forward(0, x, batch, size, 20);
+    const resnet_reference r_others =
+        reference_resnet18(resnet_params(), others, batch, size, false);
+    expect_rows(&r_others, forward(0, others, batch, size, 20, 0), precision);
+    const float *elsewhere = forward(0, x, batch, size, 20, 20);
     expect(memcmp(first, elsewhere, bytes) == 0,
            "the same images in other arrays, after others, give other logits");
     const resnet_reference r = reference_resnet18(resnet_params(), x, batch, size, false);
@@ -181,7 +192,7 @@ static void nan_stays_in_its_image(const long *shape)
     const resnet_reference r = reference_resnet18(resnet_params(), x, batch, size, false);
     x[pixels_of(bad, size) + random_below(case_random(), pixels_of(1, size))] = NAN;
     create(0, resnet_params(), batch, size, precision);
-    float *got = forward(0, x, batch, size, 0);
+    float *got = forward(0, x, batch, size, 0, 0);
     for (int i = bad * RESNET18_CLASSES; i < (bad + 1) * RESNET18_CLASSES; i++) {
         expect(isnan(got[i]), "a NaN in image %d: its logit %d is %.9g, should be NaN", bad,
                i % RESNET18_CLASSES, got[i]);
@@ -191,6 +202,19 @@ static void nan_stays_in_its_image(const long *shape)
     release(0);
 }
 
+static void refused(const long *shape)
+{
+    static const int wrong[][3] = {{0, 32, FP32},  {-1, 32, FP16}, {1, 31, TF32},
+                                   {1, -32, FP32}, {1, 32, -1},    {1, 32, PRECISIONS}};
+    (void)shape;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        call_refused(1 /* cudaErrorInvalidValue */, "resnet18_create_opt",
+                     ARGS(handle_out(0), host(in_f32("h_params", resnet_params(), RESNET18_FLOATS)),
+                          i32(wrong[i][0]), i32(wrong[i][1]), i32(wrong[i][2])));
+        release(0); /* it is NULL now */
+    }
+}
+
 static const grading_case cases[] = {
     {.name = "fp32, 1x32", .run = logits_once, .shape = {FP32, 1, 32}, .once = true, .seconds = 60},
     {.name = "tf32, 1x32", .run = logits, .shape = {TF32, 1, 32}, .once = true, .seconds = 60},
@@ -198,6 +222,7 @@ static const grading_case cases[] = {
     {.name = "fp32, 3x40", .run = logits_once, .shape = {FP32, 3, 40}, .once = true, .seconds = 60},
     {.name = "tf32, 2x47", .run = logits_once, .shape = {TF32, 2, 47}, .once = true, .seconds = 60},
     {.name = "fp16, 5x33", .run = logits_once, .shape = {FP16, 5, 33}, .once = true, .seconds = 60},
+    {.name = "refused", .run = refused, .once = true},
     {.name = "same every time",
      .run = same_every_time,
      .shape = {FP16, 2, 32},

@@ -194,6 +194,8 @@ static void updates(const long *shape)
     const float *params = gpt_random_params(&c);
     float *after = array_for(&c), limit = 0.0f;
     reference_gpt r = reference_gpt_create(&c, params);
+    r.beta1 = random_uniform(case_random(), 0.8f, 0.95f), r.eps = 1e-5f;
+    r.beta2 = random_uniform(case_random(), 0.9f, 0.99f);
     gpt_create_here(0, &c, params);
     for (int step = 0; step < shape[7]; step++) {
         const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
@@ -205,7 +207,7 @@ static void updates(const long *shape)
         gpt_backward_here(0);
         if (step == 0) limit = (float)(0.01 * (double)shape[8] * norm_here(0, &c));
         const double norm = reference_gpt_update(&r, LR, DECAY, limit);
-        gpt_update_here(0, LR, DECAY, limit);
+        gpt_update_here(0, &r, LR, DECAY, limit);
         if (limit > 0) {
             const double kept = fmin(norm, limit), now = norm_here(0, &c);
             expect(fabs(now - kept) <= GPT_TOLERANCE * kept,
@@ -253,10 +255,13 @@ static void refused(const long *shape)
     refuse_config((gpt_config){5, 4, 1, 2, 3}); /* heads do not divide the channels */
     refuse_config((gpt_config){5, 4, 0, 1, 3});
     refuse_config((gpt_config){0, 4, 1, 1, 3});
+    refuse_config((gpt_config){5, -1, 1, 1, 3});
+    refuse_config((gpt_config){5, 4, 1, -1, 3});
     gpt_create_here(0, &c, params);
     call_refused(INVALID, "gpt_backward", ARGS(handle(0), stream()));
     refuse_forward(&c, 1, c.context + 1);
     refuse_forward(&c, 0, 1);
+    refuse_forward(&c, -1, 1);
     refuse_forward(&c, 1, 0);
     forward_both(0, &r, b, true, true);
     backward_both(0, &r, NULL);

@@ -500,10 +500,11 @@ static void leaves_the_network(const long *shape)
 static void refuse_generate(int prompt, float temperature)
 {
     int out[3] = {0}, tokens[2] = {0};
-    call_refused(INVALID, "gpt_generate",
-                 ARGS(handle(0), host(out_i32("h_out", out, 3)), i32(3),
-                      host(in_i32("h_prompt", tokens, 2)), i32(prompt), f32(temperature), u64(1),
-                      stream()));
+    for (int count = 0; count <= 3; count += 3) /* also of no tokens */
+        call_refused(INVALID, "gpt_generate",
+                     ARGS(handle(0), host(out_i32("h_out", out, 3)), i32(count),
+                          host(in_i32("h_prompt", tokens, 2)), i32(prompt), f32(temperature),
+                          u64(1), stream()));
 }
 
 static void refuse_training(size_t count, int batch, int seq)
@@ -511,10 +512,11 @@ static void refuse_training(size_t count, int batch, int seq)
     float out[2];
     const gpt_training t = training_of(batch, seq, 2);
     const int *text = i32_array(count);
-    call_refused(INVALID, "gpt_train",
-                 ARGS(handle(0), host(out_f32("h_losses", out, 2)),
-                      host(in_i32("h_tokens", text, count)), u64(count),
-                      host(in_bytes("training", &t, sizeof t)), i32(2), stream()));
+    for (int steps = 0; steps <= 2; steps += 2) /* also of no steps */
+        call_refused(INVALID, "gpt_train",
+                     ARGS(handle(0), host(out_f32("h_losses", out, 2)),
+                          host(in_i32("h_tokens", text, count)), u64(count),
+                          host(in_bytes("training", &t, sizeof t)), i32(steps), stream()));
     call_refused(INVALID, "gpt_validate",
                  ARGS(handle(0), host(out_f32("h_loss", out, 1)),
                       host(in_i32("h_tokens", text, count)), u64(count), i32(batch), i32(seq),
@@ -546,6 +548,7 @@ static void refused(const long *shape)
 
 static const grading_case cases[] = {
     {.name = "learning rate", .run = learning_rate, .shape = {20, 5}, .once = true},
+    {.name = "learning rate, all warmup", .run = learning_rate, .shape = {6, 6}, .once = true},
     {.name = "learning rate, no warmup", .run = learning_rate, .shape = {9, 0}, .once = true},
     {.name = "ten steps", .run = ten_steps, .shape = {19, 9, 2, 2, 12, 2, 9, 120, 1}, .once = true},
     {.name = "ten steps in three calls",
@@ -568,6 +571,10 @@ static const grading_case cases[] = {
      .shape = {23, 9, 2, 2, 12, 3, 16, 0},
      .once = true},
     {.name = "writes, drawn", .run = writes, .shape = {23, 12, 1, 2, 8, 2, 40, 80}, .once = true},
+    {.name = "writes, temperature 0.01",
+     .run = writes,
+     .shape = {23, 9, 1, 2, 12, 3, 8, 1},
+     .once = true},
     {.name = "writes, behind a long prompt",
      .run = writes,
      .shape = {11, 7, 1, 1, 5, 17, 4, 100},

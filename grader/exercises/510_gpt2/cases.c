@@ -53,20 +53,26 @@ static void create(int net, const long *shape, const float *params)
 
 typedef void caller(const char *function, argument *arguments, int count);
 
+typedef struct adam {
+    float beta1, beta2, eps;
+} adam;
+
+static const adam usual = {0.9f, 0.95f, 1e-8f};
+
 /* @param call call_cuda or call_aside. @param loss NULL: not wanted */
-static void step_by(caller *call, int net, float *loss, batch b, float lr, float decay,
+static void step_by(caller *call, int net, float *loss, batch b, adam a, float lr, float decay,
                     float max_norm)
 {
     const size_t n = (size_t)b.rows * (size_t)b.seq;
     call("gpt2_train_step",
          ARGS(handle(net), loss ? out_f32("d_loss", loss, 1) : null_pointer(),
               in_i32("d_tokens", b.tokens, n), in_i32("d_targets", b.targets, n), f32(lr),
-              f32(0.9f), f32(0.95f), f32(1e-8f), f32(decay), f32(max_norm), stream()));
+              f32(a.beta1), f32(a.beta2), f32(a.eps), f32(decay), f32(max_norm), stream()));
 }
 
 static void step(int net, float *loss, batch b, float lr, float decay, float max_norm)
 {
-    step_by(call_cuda, net, loss, b, lr, decay, max_norm);
+    step_by(call_cuda, net, loss, b, usual, lr, decay, max_norm);
 }
 
 static float *get(int net, const char *function, const gpt_config *c)
@@ -97,7 +103,10 @@ static void steps(const long *shape)
     const float *params = gpt_random_params(&c);
     double *earlier = f64_array(n), limit = 0.0;
     reference_gpt r = reference_gpt_create(&c, params);
+    const adam a = {random_uniform(case_random(), 0.8f, 0.95f),
+                    random_uniform(case_random(), 0.9f, 0.99f), 1e-5f};
     r.rounding = ELEMENT_TOLERANCE;
+    r.beta1 = a.beta1, r.beta2 = a.beta2, r.eps = a.eps;
     create(0, shape, params);
     expect(memcmp(get(0, "gpt2_get_params", &c), params, n * sizeof *params) == 0,
            "the parameters of a new network are not those that it was given");
@@ -112,7 +121,7 @@ static void steps(const long *shape)
             limit = 0.01 * (double)shape[8] * sqrt(squares);
         }
         reference_gpt_update(&r, LR, DECAY, limit); /* clips r.grad */
-        step(0, &loss, b, LR, DECAY, (float)limit);
+        step_by(call_cuda, 0, &loss, b, a, LR, DECAY, (float)limit);
         expect_loss(i == 0 ? "the loss" : "the loss after some steps", loss, want, b);
         gpt_expect_gradients(ELEMENT_TOLERANCE, NORM_TOLERANCE, &r, get(0, "gpt2_get_grads", &c),
                              i > 0 ? earlier : NULL);
@@ -306,6 +315,7 @@ static void refused(const long *shape)
     refuse((gpt_config){5, 4, 1, 2, 64}, 1, 4); /* heads of 32 */
     refuse((gpt_config){5, 4, 0, 1, 64}, 1, 4);
     refuse(c, 0, 4);
+    refuse(c, -1, 4);
     refuse(c, 1, 0);
     refuse(c, 1, 5);
     call_cuda("gpt2_free", ARGS(null_pointer()));
@@ -414,7 +424,7 @@ static void run_timed(const char *function, const long *shape)
     const batch b = random_batch(shape);
     create_aside(shape, large_params(&c));
     for (int i = 0; i < 3; i++)
-        step_by(i == 1 ? call_cuda : call_aside, TIMED, &loss[i], b, TIMED_LR, 0.1f, 1.0f);
+        step_by(i == 1 ? call_cuda : call_aside, TIMED, &loss[i], b, usual, TIMED_LR, 0.1f, 1.0f);
     gpt_expect_first_loss(&c, loss[0]);
     expect(loss[1] < loss[0] && loss[2] < loss[1],
            "three steps on one batch have losses of %.4f, %.4f, %.4f; they should fall", loss[0],

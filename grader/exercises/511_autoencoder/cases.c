@@ -221,11 +221,11 @@ static void unknown_options(const long *shape)
     enum { INVALID_VALUE = 1 };
     float nothing;
     run_fused(shape);
-    for (int options = SAE_ALL + 1; options <= 1 << 20; options *= 2)
+    for (int bit = 6; bit < 32; bit++)
         call_refused(INVALID_VALUE, "sae_forward_fused",
                      ARGS(out_f32("y", &nothing, 0), out_f32("latent", &nothing, 0),
                           in_f32("x", &nothing, 0), in_f32("params", &nothing, 0), i32(0),
-                          i32(options), stream()));
+                          i32((int)(1u << bit)), stream()));
 }
 
 /* A NaN, or an infinity, shows in every number of its frame and in none of another. */

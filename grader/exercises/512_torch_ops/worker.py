@@ -152,21 +152,31 @@ def op_matmul(student, c, a, b, m, n, k, order):
 
 def op_layernorm(student, y, grad_x, grad_gamma, grad_beta, x, gamma, beta, grad_y, rows, cols, order):
     shape = (rows // 2, 2, cols) if rows % 2 == 0 else (rows, cols)
-    x, grad_y = tensor(student, x, shape, order), tensor(student, grad_y, shape, order)
+    # An eighth of x and a 64th of eps give the same y: where eps is given, not the usual one.
+    part, eps = (0.125, (1e-5 / 64,)) if order == EACH_SECOND else (1, ())
+    x, grad_y = tensor(student, part * x, shape, order), tensor(student, grad_y, shape, order)
     vectors = [tensor(student, v, (cols,), order if order == EACH_SECOND else 0) for v in (gamma, beta)]
-    operate([(y, shape)], student.layernorm, [x, *vectors])
+    operate([(y, shape)], student.layernorm, [x, *vectors], *eps)
     grads = [(grad_x, shape), (grad_gamma, (cols,)), (grad_beta, (cols,))]
-    operate(grads, student.layernorm_backward, [grad_y, x, vectors[0]], 1e-5)
+    operate(grads, student.layernorm_backward, [grad_y, x, vectors[0]], 1e-5 * part**2)
+    grad_x *= numpy.float32(part)
 
 
 def op_attention(student, out, grad_q, grad_k, grad_v, q, k, v, grad_out, batch, heads, seq, dim, causal,
                  order):
     shape = (batch, heads, seq, dim)
-    tensors = [tensor(student, x, shape, order) for x in (q, k, v)]
-    operate([(out, shape)], student.flash_attention, tensors, bool(causal))
+    # Half of q and twice the scale give the same: where the scale is given, not the usual one.
+    part, scale = (0.5, (2 / math.sqrt(dim),)) if order == EACH_SECOND else (1, ())
+    tensors = [tensor(student, x, shape, order) for x in (part * q, k, v)]
+    operate([(out, shape)], student.flash_attention, tensors, bool(causal), *scale)
+    if order == EACH_SECOND and not causal:
+        same = student.flash_attention(*tensors, False, 0.0).numpy()
+        if not numpy.allclose(same, tensors[2].numpy().mean(axis=2, keepdims=True), atol=1e-5):
+            raise ValueError("flash_attention with a scale of 0 is not the mean of v")
     tensors.insert(0, tensor(student, grad_out, shape, order))
     grads = [(grad, shape) for grad in (grad_q, grad_k, grad_v)]
-    operate(grads, student.flash_attention_backward, tensors, bool(causal), 1 / math.sqrt(dim))
+    operate(grads, student.flash_attention_backward, tensors, bool(causal), 1 / math.sqrt(dim) / part)
+    grad_q *= numpy.float32(part)
 
 
 def op_moe(student, out, x, router, up, down, tokens, experts, top_k, width, inner, order):

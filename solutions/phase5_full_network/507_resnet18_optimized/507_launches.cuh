@@ -52,7 +52,7 @@ static cudaError_t launch_pooling(const resnet18_opt *net, cudaStream_t stream)
 static cudaError_t launch_mean(const resnet18_opt *net, cudaStream_t stream)
 {
     const int chunks = chunks_of(net, RESNET18_FEATURES);
-    const dim3 grid(chunks / MEAN_CHUNKS, net->batch);
+    const dim3 grid(net->batch, chunks / MEAN_CHUNKS);
     const auto kernel = net->precision == RESNET18_FP16 ? mean_kernel<__half> : mean_kernel<float>;
     kernel<<<grid, MEAN_CHUNKS * MEAN_GROUPS, 0, stream>>>((uint4 *)slot(net, net->features),
                                                            (const uint4 *)slot(net, net->last),

@@ -44,7 +44,7 @@ __global__ static void maxpool_kernel(uint4 *y, const uint4 *x, int in_side, int
 #define MEAN_CHUNKS 8  /* of 16 bytes: what a block takes of each pixel */
 #define MEAN_GROUPS 16 /* the threads that share a chunk, every 16th pixel for each */
 
-/* SOLUTION: mean_kernel: blockIdx.x is a group of chunks, blockIdx.y the image; the sums of the
+/* SOLUTION: mean_kernel: blockIdx.x is the image, blockIdx.y a group of chunks; the sums of the
    groups meet in shared memory, and are added in the same order always (about 30 lines). */
 template <typename E>
 __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chunks)
@@ -53,8 +53,8 @@ __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chu
     __shared__ float sums[MEAN_GROUPS][MEAN_CHUNKS][WIDTH];
     const E *type = NULL;
     const int chunk = threadIdx.x % MEAN_CHUNKS, group = threadIdx.x / MEAN_CHUNKS;
-    const int at = blockIdx.x * MEAN_CHUNKS + chunk;
-    x += (size_t)blockIdx.y * pixels * chunks + at;
+    const int at = blockIdx.y * MEAN_CHUNKS + chunk;
+    x += (size_t)blockIdx.x * pixels * chunks + at;
     float sum[WIDTH] = {}, value[WIDTH];
     for (int p = group; p < pixels; p += MEAN_GROUPS) {
         unpack(value, x[(size_t)p * chunks], type);
@@ -71,7 +71,7 @@ __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chu
     }
 #pragma unroll
     for (int e = 0; e < WIDTH; e++) sum[e] /= pixels;
-    y[(size_t)blockIdx.y * chunks + at] = pack(sum, type);
+    y[(size_t)blockIdx.x * chunks + at] = pack(sum, type);
 }
 /* END SOLUTION */
 
