@@ -24,6 +24,7 @@
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm FORMAT=moodle|canvas
 #                          of make class: docs/class.md
 #   HANDOUT=DIR            of make handout (default: build/handout)
+#   ONLY=PART              of make test: the part of that name
 #   HIDDEN=FILE REVEAL=1   a private seed and more cases; show them: docs/class.md
 # end instructor
 #   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
@@ -32,7 +33,7 @@
 #   V=1                    show the commands
 
 # What people give is taken as it is, here and in recipes ("$$X"): a folder's name may look like a command.
-GIVEN := SUBMISSION EX PHASE BACKEND CUCC_FRONTEND CASE SHAPE SEED FRESH TIMES STRICT OWN RESULTS HISTORY FORMAT OUTPUT \
+GIVEN := SUBMISSION EX PHASE BACKEND CUCC_FRONTEND CASE SHAPE SEED FRESH ONLY TIMES STRICT OWN RESULTS HISTORY FORMAT OUTPUT \
          CLASS_RESULTS SUBMISSIONS OUT CLASS JOBS RERUN SCHEDULER HANDOUT HIDDEN REVEAL ISOLATION KEY NO_INSTALL \
          ALL ALLOW_UNSIGNED VISIBILITY PREFIX BLOCK WARP NAME EPOCHS FAST SIZES LADDER ROUNDS BATCHES \
          TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR RESUME CHECKPOINT PROMPT COUNT TEMPERATURE DEVICE DATA MEGABYTES LEFT
@@ -98,15 +99,15 @@ WORKER_KINDS := python $(WORKERS) $(patsubst %,python_%,$(filter-out cpu,$(WORKE
 PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%) $(PYTHON_WORKERS) $(BUILD)/python_driver.py $(BUILD)/python_cases.py
 
 $(BUILD)/libcourse.so: $(COURSE_O)
-	echo 'link $@'
+	$(TELL_LINK)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^ -lz -lm
 
 $(BUILD)/grader: $(GRADER_O) $(BUILD)/libcourse.so
-	echo 'link $@'
+	$(TELL_LINK)
 	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 $(BUILD)/unit_tests: $(TESTS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
-	echo 'link $@'
+	$(TELL_LINK)
 	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread -ldl
 
 # For instructors: with libarchive, which students need not have.
@@ -114,7 +115,7 @@ CLASS_LIBS := $(ARCHIVE_LIBS) $(CHECK_LIBS) -ljansson -lcrypto -lz -lm -pthread 
 $(BUILD)/class: $(CLASS_O) $(filter-out %/main.o,$(GRADER_O)) $(BUILD)/libcourse.so
 $(BUILD)/class_tests: $(CLASS_TESTS_O) $(filter-out %/main.o,$(CLASS_O) $(GRADER_O)) $(BUILD)/libcourse.so | $(BUILD)/class
 $(BUILD)/class $(BUILD)/class_tests:
-	echo 'link $@'
+	$(TELL_LINK)
 	$(CC) $(LDFLAGS) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CLASS_LIBS)
 
 # One source, three workers: the CPU alone, the software GPU, a real one.
@@ -128,7 +129,7 @@ $(BUILD)/worker_softgpu: RPATH := $$ORIGIN/remote:
 $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
 $(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart -lstdc++ -lgcc_s
 $(WORKERS:%=$(BUILD)/worker_%):
-	echo 'link $@'
+	$(TELL_LINK)
 	$(CC) $(LDFLAGS) -o $@ -Wl,--dynamic-list=grader/worker/exports.list -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 # ... and the same three as libraries, which an interpreter of Python loads.
@@ -139,7 +140,7 @@ $(BUILD)/python_worker_softgpu.so: RPATH := $$ORIGIN/remote:
 $(BUILD)/python_worker_cuda.so: $(call objects,worker_python_cuda,$(WORKER_C)) $(BUILD)/libcourse.so
 $(BUILD)/python_worker_cuda.so: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart
 $(PYTHON_WORKERS):
-	echo 'link $@'
+	$(TELL_LINK)
 	$(CC) $(LDFLAGS) -shared -Wl,-Bsymbolic -o $@ $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 $(BUILD)/python_driver.py: grader/worker/python_driver.py
@@ -158,7 +159,7 @@ FLAGS_worker_cuda    := $(FLAGS_worker_cpu) -DWITH_CUDA -isystem '$(CUDA_INCLUDE
 FLAGS_worker_python_softgpu := $(FLAGS_worker_softgpu) -fPIC -DWITH_PYTHON
 FLAGS_worker_python_cuda    := $(FLAGS_worker_cuda) -fPIC -DWITH_PYTHON
 
-# Of a first build, how far it is: " 17/412".
+# Of a first build, how far it is, " 17/412", on one line of the terminal (TELL: emulator.mk).
 ALL_KINDS = python $(WORKERS) $(filter-out python_cpu,$(WORKERS:%=python_%))
 ALL_O = $(sort $(COURSE_O) $(GRADER_O) $(foreach w,$(ALL_KINDS),$(call objects,worker_$(w),$(WORKER_C))) $(EMULATOR_O))
 NTH   = $(if $(FIRST_BUILD),$(eval COMPILED_NOW += x) $(words $(COMPILED_NOW))/$(words $(ALL_O)))
@@ -166,7 +167,7 @@ NTH   = $(if $(FIRST_BUILD),$(eval COMPILED_NOW += x) $(words $(COMPILED_NOW))/$
 # Objects lie in $(BUILD)/obj/KIND/, compiled with FLAGS_KIND.
 define compile
 $(BUILD)/obj/$(1)/%.o: %.c
-	mkdir -p $$(@D) && echo 'cc   $$<$$(NTH)'
+	mkdir -p $$(@D); $$(call TELL,cc   $$<)
 	$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -c $$< -o $$@
 endef
 $(foreach kind,course grader worker_cpu worker_python worker_softgpu worker_cuda worker_python_softgpu worker_python_cuda,$(eval $(call compile,$(kind))))
@@ -243,6 +244,7 @@ doctor: ## what this machine has and lacks, and what follows
 	tools/doctor.sh "$(BUILD)"
 
 all: $(PROGRAMS) ## build the grader
+	$(if $(FIRST_BUILD),[ ! -t 1 ] || printf '\r\033[K')
 
 grade: all ## grade SUBMISSION (OUTPUT=DIR: its numbers too, as grades.tsv and tests.tsv)
 	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
@@ -297,7 +299,7 @@ profile: all ## what the kernels of EX do, counted, and which lines cost most
 	tools/profile.sh $(GRADE_FLAGS)
 
 see: all ## pictures of what the kernels of EX do: lanes, banks, shared memory, time (CASE, BLOCK, WARP)
-	$(GRADER) see $(GRADE_FLAGS) $(if $(BLOCK),--block "$$BLOCK") $(if $(WARP),--warp "$$WARP") --results "$$RESULTS"
+	$(GRADER) see $(GRADE_FLAGS) $(KEEP) $(if $(BLOCK),--block "$$BLOCK") $(if $(WARP),--warp "$$WARP") --results "$$RESULTS"
 
 #group Student
 data: ## fetch MNIST and Tiny Shakespeare into data
@@ -315,7 +317,6 @@ report: # of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.
 else
 # end instructor
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
-	$(if $(filter html,$(FORMAT)),tools/setup.sh --need gnuplot gnuplot-nox || true)
 	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
 	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")
 # instructor
@@ -359,7 +360,7 @@ skeletons: ## write phase*/ anew from solutions/, except what somebody has worke
 ifeq ($(ARCHIVE_LIBS),)
 class:
 	tools/setup.sh --archive "$(BUILD)"
-	MAKEFLAGS= $(MAKE) --no-print-directory -j$(shell nproc) class # jobs of its own: a jobserver does not outlive a new config.mk
+	MAKEFLAGS= $(MAKE) --no-print-directory -j$(shell nproc) class # reads config.mk again; jobs of its own
 else
 GPUS = $${CUDA_VISIBLE_DEVICES:-$$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -s -d , -)}
 #group Instructor

@@ -10,6 +10,10 @@ TESTS := $(dir $(EMULATOR))tests
 
 FUZZ_CC ?= clang
 
+# A first build of the course (Makefile) is one line of the terminal, which counts.
+TELL = $(if $(FIRST_BUILD),[ ! -t 1 ] || printf '\r\033[K%s' 'building$(NTH)',echo '$(1)')
+TELL_LINK = $(if $(FIRST_BUILD),true,echo 'link $@')
+
 EMULATOR_CFLAGS := -std=gnu11 -O3 -ffp-contract=off -fPIC -pthread -Wall -Wextra \
 	-fno-semantic-interposition -I$(EMULATOR) -isystem $(EMULATOR)/include -isystem $(EMULATOR)/include/libraries
 EMULATOR_SOURCES := $(wildcard $(EMULATOR)/runtime/*/*.c)
@@ -52,21 +56,21 @@ EMULATOR_O = $(EMULATOR_OBJECTS) $(ALL_DEVICE_OBJECTS) $(if $(SIMD_KINDS),,$(DEV
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)
 $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_OBJECTS) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
 $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_EXPORTS)
-	@mkdir -p $(@D) && echo 'link $@'
+	@mkdir -p $(@D); $(TELL_LINK)
 	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
 		-o $@ $(filter %.o,$^) -lm -ldl
 
 $(BUILD)/softgpu_device: $(call REMOTE_OBJECTS,main) $(SERVER_OBJECTS)
-	@echo 'link $@'
+	@$(TELL_LINK)
 	@$(CC) -pthread -o $@ $^ -lm
 
 define simd_rules
 $(BUILD)/emulator/$1/%.o: $(EMULATOR)/%.c
-	@mkdir -p $$(@D) && echo 'cc   $$< ($1)$$(NTH)'
+	@mkdir -p $$(@D); $$(call TELL,cc   $$< ($1))
 	@$$(CC) $$(EMULATOR_CFLAGS) $(SIMD_FLAGS_$1) -MMD -MP -c -o $$@ $$<
 
 $(BUILD)/emulator/$1.o: $(call device_objects,$1)
-	@echo 'link $$@'
+	@$$(TELL_LINK)
 	@$$(LD) -r -o $$@ $$^
 	@nm -g --defined-only $$@ | sed -n 's/.* \(device_[a-z0-9_]*\)$$$$/\1 $1_\1/p' >$$@.names
 	@objcopy --redefine-syms=$$@.names $$@
@@ -87,15 +91,15 @@ $(EMULATOR_BLAS_OBJECTS): EMULATOR_CFLAGS += -fvisibility=hidden
 EMULATOR_BLAS_KERNELS := $(BUILD)/emulator/blas/gemm_kernel.o
 
 $(EMULATOR_BLAS_KERNELS): $(BUILD)/emulator/%.o: $(EMULATOR)/%.cu $(EMULATOR)/blas/gemm.h
-	@mkdir -p $(@D) && echo 'cucc $<'
+	@mkdir -p $(@D); $(TELL_LINK)
 	@$(EMULATOR)/cucc --no-lines -O3 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -c -o $@ $<
 
 $(BUILD)/libsoftgpu_cublas.so: $(EMULATOR_BLAS_OBJECTS) $(EMULATOR_BLAS_KERNELS) $(BUILD)/libsoftgpu.so
-	@echo 'link $@'
+	@$(TELL_LINK)
 	@$(CC) -shared -pthread -Wl,-soname,$(@F) -o $@ $^ -Wl,-rpath,'$$ORIGIN' -lstdc++ -lm
 
 $(BUILD)/emulator/%.o: $(EMULATOR)/%.c
-	@mkdir -p $(@D) && echo 'cc   $<$(NTH)'
+	@mkdir -p $(@D); $(call TELL,cc   $<)
 	@$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/test_device: $(wildcard $(TESTS)/emulator/device/*.c) $(DEVICE_OBJECTS) $(PATTERN_OBJECT)
@@ -130,6 +134,11 @@ emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 .PHONY: emulator-diagnose
 emulator-diagnose: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/diagnose $(BUILD)/tests/emulator
+
+# Small programs, by both compilers.
+.PHONY: emulator-compare
+emulator-compare: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/programs.sh $(BUILD)/tests/emulator
 
 # The same verdict in 50 runs with 1, 2 and 4 host threads, where it depends on the order of blocks.
 .PHONY: emulator-diagnose-again

@@ -30,11 +30,12 @@ static bool key_is_usable(const options *o)
     return usable;
 }
 
-/* Cases are Check suites: which of them run is not for Check's variables to say. */
-static void forget_checks_variables(void)
+/* Cases are Check suites: which of them run is not for Check's variables to say, nor for softgpu's
+ * what it looks for: a verdict would be remembered that others do not get. */
+static void forget_variables(void)
 {
     static const char *const names[] = {"CK_RUN_SUITE", "CK_RUN_CASE", "CK_INCLUDE_TAGS",
-                                        "CK_EXCLUDE_TAGS"};
+                                        "CK_EXCLUDE_TAGS", "SOFTGPU_CHECKS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -92,11 +93,12 @@ static const struct {
 int main(int argc, char **argv)
 {
     options o;
+    guard_output();
     if (!options_parse(&o, argc, argv) || !layout_is_known(&o)) return 2;
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_MMAP_THRESHOLD, 1 << 30); /* large arrays come and go: keep their pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    forget_checks_variables();
+    forget_variables();
     make_folders(&o);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(o.command, commands[i].name) == 0) return commands[i].run(&o);

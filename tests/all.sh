@@ -10,6 +10,8 @@
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
 # with "skipped" counts as skipped.
 #
+# ONLY=NAME runs one part; the last lines name each part that failed with the command that repeats it.
+#
 # FAST=1 leaves out a part that has passed with the same files, which are those of the folders in $of,
 # and those of the exercises in $with. CI=true takes no notice of it.
 set -u
@@ -22,6 +24,7 @@ mkdir -p "$logs"
 : >"$logs/counts"
 : >"$logs/seconds"
 : >"$logs/failed"
+: >"$logs/again"
 
 counts_of() { # LOG: passed and failed, if it has any
     awk '/Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
@@ -45,11 +48,16 @@ files_now() {
     } | xargs -0 sha256sum 2>&1 | sha256sum
 }
 
+wanted() { # NAME
+    [ -z "${ONLY:-}" ] || [ "$1" = "$ONLY" ]
+}
+
 unchanged() { # STAMP
     [ -n "${FAST:-}" ] && [ "${CI:-}" != true ] && [ "$(cat "$1" 2>&1)" = "$files" ]
 }
 
 part() { # NAME COMMAND...
+    wanted "$1" || return 0
     name=$1 log=$logs/${1// /_}.log start=$SECONDS
     files=$(files_now)
     shift
@@ -73,10 +81,12 @@ part() { # NAME COMMAND...
         echo "$files" >"$log.passed"
     else
         { say "$name" "$bad failed" && grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; } >>"$logs/failed"
+        echo "FAILED $name: make test ONLY=\"$name\"" >>"$logs/again"
     fi
 }
 
 skip() { # NAME WHY
+    wanted "$1" || return 0
     say "$1" "skipped: $2"
     echo '0 0 1' >>"$logs/counts"
 }
@@ -155,6 +165,7 @@ emulator_and_compilers() {
     part 'a device in another process'   "$COURSE_BUILD/remote/test_device"
     part 'softgpu'                       build emulator-test
     part 'what softgpu says of mistakes' build emulator-diagnose
+    part 'softgpu by both compilers'     build emulator-compare
     part 'softgpu in another process'    build emulator-test-remote
     part "softgpu's headers are CUDA's"  tests/emulator/abi
     part 'what fuzzers began with'       build fuzz-replay
@@ -300,5 +311,7 @@ echo
 ! grep -q ' corpus:' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
 cat "$logs/failed"
 [ ! -s "$logs/failed" ] || sed -n 's/^ *\(FAILED .*: make corpus EX=\)/\1/p' "$logs/failed"
+cat "$logs/again"
+[ -s "$logs/counts" ] || { echo "no part of the tests is called \"${ONLY:-}\""; exit 2; }
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { print passed " passed, " failed " failed, " skipped + 0 " skipped"; exit failed != 0 }' "$logs/counts"

@@ -11,7 +11,6 @@ case ${EX:-} in
 esac
 cd "$COURSE_ROOT" || exit 2
 grader=$COURSE_BUILD/grader
-command -v gnuplot >/dev/null || tools/setup.sh --need gnuplot gnuplot-nox || true # no picture then
 "$grader" grade "$@" --results "$COURSE_BUILD/compare.json" >"$COURSE_BUILD/compare.log" ||
     { cat "$COURSE_BUILD/compare.log"; exit 2; }
 if [ -d "$COURSE_ROOT/solutions" ]; then

@@ -50,8 +50,18 @@ keep() {
     echo "kept: $backup"
 }
 
+# refuse_links PATH: what lies behind a link, in a folder of another's, is not the course's to write.
+refuse_links() {
+    at=$1
+    while [ "$at" != . ]; do
+        [ ! -L "${SUBMISSION:-.}/$at" ] || die "${SUBMISSION:-.}/$at is a link: nothing was changed"
+        at=$(dirname "$at")
+    done
+}
+
 reset_file() { # SOURCE
     target=${SUBMISSION:-.}/${1#*/}
+    refuse_links "${1#*/}"
     make_skeleton "$1"
     if cmp -s "$scratch/new" "$target"; then
         echo "$target is as it was handed out"
@@ -59,7 +69,8 @@ reset_file() { # SOURCE
     fi
     if [ -e "$target" ]; then keep "$target"; fi
     mkdir -p "$(dirname "$target")"
-    cp "$scratch/new" "$target.reset"
+    rm -f "$target.reset"
+    (set -C && cat "$scratch/new" >"$target.reset") || die "cannot write $target"
     mv "$target.reset" "$target"
     echo "handed out again: $target"
 }

@@ -43,4 +43,11 @@ def texts(*patterns):
 course_shown = texts("README.md", "docs/glossary.md")
 course_made_of = texts("phase?_*/*/*.h", "docs/book/course.py")
 results = os.path.join(root, os.environ.get("RESULTS", "results/results.json"))
-course_results = open(results).read() if os.path.isfile(results) else ""
+
+
+def text_of(path):
+    return open(path, errors="replace").read() if os.path.isfile(path) else ""
+
+
+course_results = text_of(results)
+course_history = text_of(os.path.join(os.path.dirname(results), "history.jsonl"))

@@ -10,6 +10,7 @@
 """
 import html
 import json
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -233,11 +234,34 @@ def own_verdict(own):
     return nodes.raw("", f'<div class="own {own["status"]}">{"<br>".join(lines)}</div>', format="html")
 
 
-def own_results(text):
-    """{exercise: its entry of results.json}, of what was started; none without a text."""
+def with_cases(record):
+    """An entry of the history, which keeps the number of the cases and what the first wrong one said."""
+    right, wrong = record["cases_passed"], record["cases"] - record["cases_passed"]
+    name, _, words = record["entry"]["reason"].partition(": ")
+    failed = {"status": "failed", "name": name, "message": words, "finding": ""}
+    return {**record["entry"], "cases": [{"status": "passed"}] * right + [failed] * wrong}
+
+
+def last_verdicts(history, submission):
+    """{exercise: its last entry in the history}; a line that a crash cut short is passed over."""
+    last = {}
+    for line in history.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if record["submission"] == submission and "entry" in record:
+            last[str(record["entry"]["id"])] = with_cases(record)
+    return last
+
+
+def own_results(text, history, root):
+    """{exercise: its entry of results.json, or its last one in the history}, of what was started."""
     try:
-        entries = json.loads(text)["exercises"] if text else []
-        return {str(entry["id"]): entry for entry in entries if entry["status"] in STATUS}
+        own = json.loads(text) if text else {"submission": ".", "exercises": []}
+        entries = last_verdicts(history, os.path.realpath(root / own["submission"]))
+        entries.update((str(entry["id"]), entry) for entry in own["exercises"])
+        return {name: entry for name, entry in entries.items() if entry["status"] in STATUS}
     except (ValueError, KeyError, TypeError):
         raise ConfigError("RESULTS is no results.json of the grader")
 
@@ -282,11 +306,12 @@ def start(app):
     root = Path(app.srcdir)
     app.contracts = contracts(root, app.config.breathe_projects["course"])
     app.words = words(root)
-    app.own = own_results(app.config.course_results)
+    app.own = own_results(app.config.course_results, app.config.course_history, root)
 
 
 def setup(app):
     app.add_config_value("course_results", "", "html")
+    app.add_config_value("course_history", "", "html")
     app.add_config_value("course_shown", [], "html")
     app.add_config_value("course_made_of", [], "env")
     app.add_lexer("c", CudaLexer)

@@ -63,8 +63,10 @@ typedef struct device_counts {
     uint64_t by_class[CLASSES];
     uint64_t lanes;      /**< active lanes, summed over instructions: at most 32 times as many */
     uint64_t operations; /**< floating-point, of all lanes; a fused multiply-add counts two */
+    uint64_t multiplications; /**< of all lanes, of any type, outside of tensor instructions */
     device_traffic global_load, global_store, local_load, local_store;
     device_traffic global_atomic; /**< reductions (red) too */
+    device_traffic read_only;     /**< loads through textures and of __constant__ memory */
     uint64_t block_atomics; /**< atomic operations of single lanes on words of global memory, by the
                                block of each launch that made most */
     device_banks shared_load, shared_store, shared_atomic;

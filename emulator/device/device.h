@@ -4,17 +4,15 @@
  *
  * Interface
  *   open     device_open, device_close
- *   memory   device_alloc, device_lend, device_free, device_find, device_write, device_read,
- *            device_copy, device_copy_peer, device_fill, device_forget, device_touch
- *   host     device_share, device_unshare, device_admit, device_dismiss, device_place
- *   texture  device_texture_add, device_texture_remove
- *   modules  device_load, device_unload, device_function, device_function_info, device_symbol
- *   order    device_take_turn, device_settle
- *   run      device_launch, device_graph_add, device_graph_set, device_graph_run,
- *            device_graph_free, device_interrupt (from its own process)
- *   report   device_take_finding, device_annotate, device_take_output, device_error
- *   count    device_count, device_count_total, device_count_kernel, device_count_instruction,
- *            device_count_launch
+ *   memory   device_alloc, device_lend, device_limit_heap, device_free, device_find, device_write,
+ * device_read, device_copy, device_copy_peer, device_fill, device_forget, device_touch host
+ * device_share, device_unshare, device_admit, device_dismiss, device_place texture
+ * device_texture_add, device_texture_remove modules  device_load, device_unload, device_function,
+ * device_function_info, device_symbol order    device_take_turn, device_settle run device_launch,
+ * device_shuffle, device_graph_add, device_graph_set, device_graph_run, device_graph_free,
+ * device_interrupt (from its own process) report   device_take_finding, device_annotate,
+ * device_take_output, device_error count    device_count, device_count_total, device_count_kernel,
+ * device_count_instruction, device_count_launch
  *
  * All arguments are plain data, without pointers into the other side. No callback, no shared
  * global. So the two sides can live in two processes: emulator/remote/client.c is this page for a
@@ -79,6 +77,8 @@ device_status device_alloc(device *, uint64_t bytes, device_address *address);
 /** The same, for who gives all of it back before the next lot: the same sizes, in the same order,
  *  then get the same addresses. */
 device_status device_lend(device *, uint64_t bytes, device_address *address);
+/** What malloc in kernels may hand out in all; default 8 MiB. Beyond, it gives NULL. */
+device_status device_limit_heap(device *, uint64_t bytes);
 device_status device_free(device *, device_address);
 /** Of memory that no program knew of: who reads there later has not read what was freed. */
 device_status device_free_unused(device *, device_address);
@@ -122,6 +122,8 @@ device_status device_texture_remove(device *, uint64_t object);
 /** Parse and decode PTX text. On DEVICE_BAD_MODULE nothing is loaded. An unknown opcode is no error
  *  here: it becomes DEVICE_UNSUPPORTED when a launch reaches the kernel. */
 device_status device_load(device *, const char *ptx, size_t bytes, uint32_t *module);
+/** Bytes of the variables that loaded modules bring along: memory that nobody allocates. */
+uint64_t device_module_bytes(const device *);
 device_status device_unload(device *, uint32_t module);
 device_status device_function(device *, uint32_t module, const char *name, uint32_t *function);
 device_status device_function_info(device *, uint32_t function, device_function_facts *);
@@ -138,6 +140,10 @@ void device_settle(device *);
 
 /** Run a whole grid; return when it is done. Findings and printf output are queued. */
 device_status device_launch(device *, const device_launch_request *);
+
+/** In launches from here on blocks, and the warps of a block, begin in an order that the seed
+ * draws; 0: in that of their numbers. */
+void device_shuffle(device *, uint64_t seed);
 
 /** Keep a launch, as the next node of a graph; `*graph` 0: of a new one. Graphs and nodes have
  *  numbers from 1 on. */

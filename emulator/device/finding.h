@@ -41,6 +41,7 @@ typedef enum device_cause {
     CAUSE_NONE,
     CAUSE_NO_EVENT,            /* that makes one stream wait for the other */
     CAUSE_ONE_PLACE,           /* several threads write to it */
+    CAUSE_NO_ATOMIC,           /* several threads read, change and write it */
     CAUSE_NO_BARRIER_TO_WRITE, /* what others read is written, and no barrier in between */
     CAUSE_NO_BARRIER_TO_READ,  /* what others wrote is read, and no barrier in between */
     CAUSE_UNWRITTEN_SHARED,    /* shared memory that no thread of the block has written */

@@ -25,9 +25,10 @@ cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-
 # Host compilers never see kernels, so nobody is used to hear there of signs compared.
 quiet_options=(-Wno-sign-compare)
 debug_options=(-gline-tables-only)
+# As by nvcc, pointers of any types may meet, and a kernel's malloc is one.
 # Loops of 32 rounds, or of 8 with a warp's sum in each, are unrolled as by nvcc, with indices of 64 bits
 # too (by default: up to 300). Else an array of the rounds' sums would lie in local memory.
-device_options=(--cuda-device-only -S -O3 -fmath-errno -w -mllvm -unroll-threshold=1200
+device_options=(--cuda-device-only -S -O3 -fmath-errno -fno-strict-aliasing -fno-builtin-malloc -w -mllvm -unroll-threshold=1200
     -Xclang -target-feature -Xclang +ptx75)
 
 # Addresses of shared memory with 32 bits, as nvcc has them: softgpu is faster with them. Constants lie
@@ -140,6 +141,18 @@ is_cuda() {
     [[ $language = cu || ($language = '' && $1 = *.cu) ]]
 }
 
+# nvcc takes a launch with blanks in its brackets, as Visual Studio formats it; clang does not.
+without_blanks() { # SOURCE: prints the file to compile
+    local of
+    if ! grep -q '<< <' "$1"; then
+        echo "$1"
+        return
+    fi
+    of=$scratch/$(basename "$1")
+    { echo "#line 1 \"$1\"" && sed 's/<< </<<</g; s/>> *> *(/>>>(/g' "$1"; } >"$of"
+    echo "$of"
+}
+
 compile_device() { # SOURCE PTX OPTION...
     run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h "$standard" \
         "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "${@:3}" "$1" -o "$2"
@@ -160,18 +173,20 @@ add_dependencies() { # OBJECT
 }
 
 to_object() { # SOURCE OBJECT
-    local fatbin=$scratch/fatbin compiler=$compiler
+    local fatbin=$scratch/fatbin compiler=$compiler source
     if ! is_cuda "$1"; then
         case $1 in *.c) compiler="$compiler -x c" ;; esac
         # shellcheck disable=SC2086
         run $compiler "${includes[@]}" "${debug_options[@]}" "${common[@]}" -c "$1" -o "$2"
         return
     fi
-    to_ptx "$1" "$scratch/ptx" && keep_dependencies && wrap "$scratch/ptx" "$fatbin" &&
+    source=$(without_blanks "$1")
+    [ "$source" = "$1" ] || common+=(-iquote "$(dirname "$1")")
+    to_ptx "$source" "$scratch/ptx" && keep_dependencies && wrap "$scratch/ptx" "$fatbin" &&
         run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h \
             "$standard" "${debug_options[@]}" "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
             -Xclang -fcuda-include-gpubinary \
-            -Xclang "$fatbin" -c "$1" -o "$2" && add_dependencies "$2"
+            -Xclang "$fatbin" -c "$source" -o "$2" && add_dependencies "$2"
 }
 
 # The name of what is made of a source when there is no -o.

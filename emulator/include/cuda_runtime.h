@@ -18,6 +18,7 @@
 #endif
 #include "math_functions.h"
 
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -245,6 +246,17 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_
                                                cudaGraphNode_t *, char *, size_t)
 {
     return cudaGraphInstantiate(exec, graph, 0);
+}
+
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                              cudaGraphNode_t *culprit,
+                                              enum cudaGraphExecUpdateResult *result)
+{
+    cudaGraphExecUpdateResultInfo info = {};
+    cudaError_t error = cudaGraphExecUpdate(exec, graph, &info);
+    if (culprit) *culprit = info.errorNode;
+    if (result) *result = info.result;
+    return error;
 }
 
 template <class T> auto softgpu_channel(T v, int) -> decltype(v.x);

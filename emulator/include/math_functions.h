@@ -152,8 +152,12 @@ SOFTGPU_DEVICE double rsqrt(double x) { return 1 / sqrt(x); }
 ASM1(__saturatef, float, "f", float, "f", "cvt.sat.f32.f32")
 
 #define SOME(T, f)                                                                                 \
-    SOFTGPU_DEVICE T sinpi##f(T x) { return sin(remainder(x, T(2)) * T(3.14159265358979323846)); } \
-    SOFTGPU_DEVICE T cospi##f(T x) { return cos(remainder(x, T(2)) * T(3.14159265358979323846)); } \
+    SOFTGPU_DEVICE T sinpi##f(T x) /* the sine of a quarter turn at most, so that it can be 0 */   \
+    {                                                                                              \
+        T r = remainder(x, T(2));                                                                  \
+        return sin((fabs(r) > T(0.5) ? copysign(T(1), r) - r : r) * T(3.14159265358979323846));    \
+    }                                                                                              \
+    SOFTGPU_DEVICE T cospi##f(T x) { return sinpi##f(T(0.5) - fabs(remainder(x, T(2)))); }         \
     SOFTGPU_DEVICE void sincospi##f(T x, T *s, T *c) { *s = sinpi##f(x), *c = cospi##f(x); }       \
     SOFTGPU_DEVICE T normcdf##f(T x) { return erfc(x * T(-0.70710678118654752440)) / 2; }          \
     SOFTGPU_DEVICE T norm3d##f(T x, T y, T z) { return sqrt(x * x + y * y + z * z); }              \

@@ -6,7 +6,8 @@
 #define SOFTGPU_VECTOR_TYPES_H
 
 /* clang copies a struct as bytes, and then 16 of them by two instructions. Assigned component by
- * component, they become the one wide load and store that CUDA's programmers expect. */
+ * component, all of them read before the first is written, they become the one wide load and store
+ * that CUDA's programmers expect. */
 #ifdef __CUDA__
 #define ASSIGN(name, ...)                                                                          \
     __attribute__((host, device, always_inline, nodebug)) name &operator=(const name &from)        \
@@ -23,12 +24,13 @@
     struct name##1 { type x; };                                                                    \
     struct __attribute__((aligned(align2))) name##2 {                                              \
         type x, y;                                                                                 \
-        ASSIGN(name##2, x = from.x, y = from.y)                                                    \
+        ASSIGN(name##2, const type a = from.x, b = from.y; x = a, y = b)                           \
     };                                                                                             \
     struct name##3 { type x, y, z; };                                                              \
     struct __attribute__((aligned(align4))) name##4 {                                              \
         type x, y, z, w;                                                                           \
-        ASSIGN(name##4, x = from.x, y = from.y, z = from.z, w = from.w)                            \
+        ASSIGN(name##4, const type a = from.x, b = from.y, c = from.z, d = from.w;                 \
+               x = a, y = b, z = c, w = d)                                                         \
     };                                                                                             \
     typedef struct name##1 name##1;                                                                \
     typedef struct name##2 name##2;                                                                \

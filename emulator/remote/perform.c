@@ -278,9 +278,12 @@ device_status do_call_it(message *m)
 /* To all that the client does, on whatever device. */
 device_status do_listen(message *m)
 {
-    for (uint32_t i = 0; i < REMOTE_DEVICES; i++)
-        if (m->server->devices[i].device)
-            watch_listen(m->server->devices[i].watch, m->q->word[0] != 0);
+    for (uint32_t i = 0; i < REMOTE_DEVICES; i++) {
+        struct remote_device *at = &m->server->devices[i];
+        if (!at->device) continue;
+        device_shuffle(at->device, m->q->word[1]);
+        watch_listen(at->watch, m->q->word[0] != 0);
+    }
     m->server->listening = true;
     return DEVICE_OK;
 }

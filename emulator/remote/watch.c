@@ -252,6 +252,12 @@ void watch_listen(remote_watch *w, bool count)
     w->kept = w->seen = w->findings = 0;
 }
 
+/* Variables of a module are held as well, and asked of nobody. */
+static void hold_modules(const remote_watch *w, device_counts *counts)
+{
+    counts->peak += device_module_bytes(w->device);
+}
+
 void watch_account(remote_watch *w, remote_account *a)
 {
     device_counts counts;
@@ -264,6 +270,7 @@ void watch_account(remote_watch *w, remote_account *a)
     device_count_total(w->device, &counts);
     count_add_times(&counts, &w->before, (uint64_t)-1);
     count_add(&counts, &w->transfers);
+    hold_modules(w, &counts);
     count_add(&a->counts, &counts);
     for (uint32_t i = 0; i < w->kept && a->finding_count + i < REMOTE_FINDINGS; i++)
         a->findings[a->finding_count + i] = compose(w, &w->records[i]);

@@ -96,6 +96,12 @@ void report_progress(const char *format, ...) __attribute__((format(printf, 1, 2
 /** Is standard output a terminal? */
 bool on_terminal(void);
 
+/* ---- terminal.c -------------------------------------------------------------------------------
+ */
+
+/** From now on nothing that is printed commands a terminal, whoever wrote it. */
+void guard_output(void);
+
 /* ---- ini.c ----------------------------------------------------------------------------------- */
 
 /** One line of it: a section by itself (name is ""), or a setting in its section. */

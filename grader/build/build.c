@@ -56,14 +56,25 @@ static bool take_text(build *b, const char *file, int from, text *t)
     return false;
 }
 
+/* With what may be meant to be it. */
+static const char *missing(const build *b, const char *top, const char *file,
+                           char words[2 * PATH_MAX])
+{
+    char other[MISNAMED_WORDS];
+    const bool any = misnamed_file(b->exercise, top, other);
+    snprintf(words, 2 * PATH_MAX, "%s%s%s", file, any ? "; " : "", other);
+    return words;
+}
+
 /* A link may lead to what a student must not read. The submission itself may lie behind one. */
 static bool read_source(build *b, const char *top, const char *file, text *t)
 {
+    char words[2 * PATH_MAX];
     const int from = open_beneath(top, submitted_file(top, file));
     if (from >= 0) return take_text(b, file, from, t);
     switch (errno) {
     case ENOTDIR: set_log(b, "%s lies in a folder that is a link", file); break;
-    case ENOENT: set_log(b, "the submission has no file %s", file); break;
+    case ENOENT: set_log(b, "the submission has no file %s", missing(b, top, file, words)); break;
     default: set_log(b, "%s is not a regular file", file); break; /* a link, a socket */
     }
     return false;
@@ -159,6 +170,7 @@ static void set_key(const options *o, build *b, const char *object)
     hash_text(h, o->root);
     snprintf(digits, sizeof digits, "%d %d", b->baseline, b->exercise->cublas);
     hash_text(h, digits);
+    imports_hash(h);
     for (int i = 0; b->exercise->functions[i]; i++) hash_text(h, b->exercise->functions[i]);
     for (int i = 0; b->needs[i]; i++) hash_text(h, b->needs[i]->key);
     hash_end(h, b->key);
@@ -234,6 +246,7 @@ static bool take_step(job *j, process_result r, const char *what)
         set_log(b, "%s took longer than ten minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {
         free(b->log);
+        log_once(log);
         b->log = log;
     }
     free(r.output);
@@ -317,6 +330,16 @@ static void compile(job *j)
     if (!j->killed) objects_keep(j->objects, j->object, j->work, b->log ? b->log : "");
 }
 
+static void compile_course(job *j)
+{
+    if (!j->build->own) compile(j);
+}
+
+static void compile_own(job *j)
+{
+    if (j->build->own) compile(j);
+}
+
 static void write_needs(FILE *file, const build *b)
 {
     for (int i = 0; b->needs[i]; i++) {
@@ -355,6 +378,17 @@ static bool publish(const job *j)
            chmod(made, 0755) == 0 && rename(made, j->build->library) == 0;
 }
 
+static bool imports_hold(job *j)
+{
+    char path[PATH_MAX];
+    if (is_python(j->build->file)) return true;
+    snprintf(path, sizeof path, "%s/exercise.so", j->work);
+    char *why = imports_refused(j->build, path);
+    if (why) set_log(j->build, "%s", why);
+    free(why);
+    return why == NULL;
+}
+
 /* What was compiled just now lies there already. */
 static bool have_object(job *j)
 {
@@ -378,7 +412,7 @@ static bool link_with_needs(job *j)
     write_needs(file, b);
     if (fclose(file) != 0) return false;
     return (is_python(b->file) || take_step(j, compiler_link(j->options, b, j->work), "linking")) &&
-           publish(j);
+           imports_hold(j) && publish(j);
 }
 
 static bool needs_are_there(build *b)
@@ -421,6 +455,8 @@ static void *work(void *argument)
     for (;;) {
         pthread_mutex_lock(&q->lock);
         int mine = q->next++;
+        if (q->step == compile && mine < q->count)
+            report_progress("compiling %d of %d", mine + 1, q->count);
         pthread_mutex_unlock(&q->lock);
         if (mine >= q->count) return NULL;
         if (!q->jobs[mine].finished) q->step(&q->jobs[mine]);
@@ -521,6 +557,14 @@ static void find_object(job *j)
     j->kept = b->log != NULL;
 }
 
+/* Several graders work at a time, also from several machines: each has folders of its own. */
+static void name_scratch(job *j, const char *top, int index)
+{
+    char host[65] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(j->scratch, sizeof j->scratch, "%s/work_%s_%d_%d", top, host, (int)getpid(), index);
+}
+
 static void prepare(const options *o, job *j, build *b, int index)
 {
     char top[PATH_MAX];
@@ -537,7 +581,7 @@ static void prepare(const options *o, job *j, build *b, int index)
     j->finished = !read_sources(o, b, j->texts);
     if (j->finished) return;
     top_of(o, b, top);
-    snprintf(j->scratch, sizeof j->scratch, "%s/work%d", top, index);
+    name_scratch(j, top, index);
     snprintf(j->work, sizeof j->work, "%s/%.*s", j->scratch,
              (int)(strrchr(b->exercise->file, '/') - b->exercise->file), b->exercise->file);
     set_source(b, j->texts);
@@ -560,15 +604,33 @@ static void find_library(job *j)
     b->ok = access(b->library, R_OK) == 0;
 }
 
-/* Graders that share a build folder build one after the other, each with all processors: two of
- * them may want the same library. The kernel lets go of the lock when its holder dies. */
-static int lock_builds(const char *folder)
+/* Graders that share a build folder build the course's own and link one after the other, each with
+ * all processors: two of them may want the same library. What a submission brings is compiled
+ * meanwhile: nobody waits for another's slow source. The kernel lets go of a lock when its holder
+ * dies. */
+static void turn_lock(int lock, int how)
+{
+    while (lock >= 0 && flock(lock, how) != 0 && errno == EINTR) {
+    }
+}
+
+static int open_lock(const char *folder, const char *name, int how)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/lock", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR) {
-    }
+    turn_lock(lock, how);
+    return lock;
+}
+
+/* The headers stay as they are while somebody compiles. */
+static int hold_contracts(const options *o, const char *folder)
+{
+    const int lock = open_lock(folder, "headers.lock", LOCK_SH);
+    if (contracts_are_fresh(o)) return lock;
+    turn_lock(lock, LOCK_EX);
+    if (!contracts_are_fresh(o)) contracts_refresh(o);
+    turn_lock(lock, LOCK_SH);
     return lock;
 }
 
@@ -605,11 +667,14 @@ void build_all(const options *o, build *builds[], int count)
     job *jobs = calloc((size_t)count, sizeof *jobs);
     snprintf(folder, sizeof folder, "%s/objects", o->build);
     mkdir(folder, 0777);
-    const int lock = lock_builds(folder);
-    contracts_refresh(o);
+    const int headers = hold_contracts(o, folder); /* first: who has it waits for the other lock */
+    const int lock = open_lock(folder, "lock", LOCK_EX);
     for (int i = 0; i < count; i++) prepare(o, &jobs[i], builds[i], i);
     find_same_sources(jobs, count);
-    do_all(compile, jobs, count);
+    do_all(compile_course, jobs, count);
+    turn_lock(lock, LOCK_UN);
+    do_all(compile_own, jobs, count);
+    turn_lock(lock, LOCK_EX);
     find_libraries(jobs, count);
     link_all(jobs, count);
     for (int i = 0; i < count; i++) {
@@ -619,6 +684,7 @@ void build_all(const options *o, build *builds[], int count)
         if (*jobs[i].scratch) remove_tree(jobs[i].scratch);
     }
     trim_objects(jobs, count);
+    if (headers >= 0) close(headers);
     if (lock >= 0) close(lock);
     free(jobs);
 }

@@ -148,20 +148,6 @@ static void add_needed(command *c, const build *b, const char *library)
     add(c, "-Wl,-rpath,$ORIGIN");
 }
 
-/* With these a library could let another do its exercise, or speak for softgpu. A call of one goes
- * to `__wrap_` and its name, which does not exist, so that it does not link. */
-static const char *const forbidden[] = {"dlopen",
-                                        "dlmopen",
-                                        "dlsym",
-                                        "dlvsym",
-                                        "softgpu_on_finding",
-                                        "softgpu_name",
-                                        "softgpu_attach",
-                                        "softgpu_forget",
-                                        "softgpu_simd",
-                                        "softgpu_count_start",
-                                        "softgpu_count_stop"};
-
 /* Unlike the runtime no worker has it already, so the library says where it lies. */
 static void add_cublas(command *c, const options *o, const build *b)
 {
@@ -183,9 +169,6 @@ static command link_command(const options *o, const build *b)
     add(&c, "exercise.o");
     add(&c, "-Wl,-Bsymbolic");
     add(&c, "-Wl,-z,defs");
-    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
-        add_format(&c, "-Wl,--wrap=%s%s", forbidden[i], "");
-    }
     add(&c, "-Wl,--version-script=exports.map");
     add(&c, "-Wl,--no-as-needed"); /* Python finds them through this one, called from here or not */
     for (int i = 0; b->needs[i]; i++) add_needed(&c, b, b->needs[i]->library);
@@ -251,15 +234,19 @@ static process_result run_command(const options *o, command c, const build *b, c
     const char *file = b->exercise->file;
     const int above =
         (int)(strlen(folder) - (size_t)(strrchr(file, '/') - file)); /* of the folder */
-    enum { OURS = 5, PATHS = OURS + 4 };
+    enum { PATHS = 11 };
+    static const char *const cucc[] = {"cucc", "frontends", "include"};
     char paths[PATHS][PATH_MAX];
     const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
     contracts_folder(o, paths[0]);
-    snprintf(paths[1], PATH_MAX, "%s/emulator", o->root);
-    snprintf(paths[2], PATH_MAX, "%s/libcourse.so", o->build);
-    snprintf(paths[3], PATH_MAX, "%s/libsoftgpu.so", o->build);
-    snprintf(paths[4], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
-    int count = OURS;
+    int count = 1;
+    for (size_t i = 0; i < sizeof cucc / sizeof *cucc; i++) {
+        snprintf(paths[count++], PATH_MAX, "%s/emulator/%s", o->root, cucc[i]);
+    }
+    snprintf(paths[count++], PATH_MAX, "%s/libcourse.so", o->build);
+    snprintf(paths[count++], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    if (b->exercise->cublas)
+        snprintf(paths[count++], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
     for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {
         snprintf(paths[count++], PATH_MAX, "%.*s%s", above, folder, b->exercise->includes[i]);
     }

@@ -2,7 +2,9 @@
  * compiling.h: what a build is made of, among the files of this room.
  *
  *   compiler.c   the command lines
+ *   log.c        what they said, once
  *   contracts.c  the headers that a compiler finds
+ *   imports.c    what the library asks of others
  *   objects.c    what it made, kept by the content that it was made from
  */
 #ifndef GRADER_COMPILING_H
@@ -24,9 +26,23 @@ process_result compiler_compile(const options *, const build *, const char *sour
                                 const char *folder);
 process_result compiler_link(const options *, const build *, const char *folder);
 
+/* ---- imports.c ------------------------------------------------------------------------------- */
+
+/** Enter the list in the hash: what was linked by another is held against it again. */
+void imports_hash(hash *);
+/** @return NULL, or which function of others the library may not ask for, and why */
+char *imports_refused(const build *, const char *library);
+
+/* ---- log.c ----------------------------------------------------------------------------------- */
+
+/** Leave out warnings that are there already, and remarks about them. */
+void log_once(char *log);
+
 /* ---- contracts.c ----------------------------------------------------------------------------- */
 
-/** Copy them where they are not what the course has now. One at a time, while nobody compiles. */
+/** Are the copies what the course has now? */
+bool contracts_are_fresh(const options *);
+/** Copy them. One at a time, while nobody compiles. */
 void contracts_refresh(const options *);
 void contracts_folder(const options *, char path[PATH_MAX]);
 /** Have them in this folder, by a link of that name. */

@@ -73,14 +73,20 @@ static void hash_all(const char *top, char hex[HASH_HEX])
     hash_end(all.hash, hex);
 }
 
-/* A compiler is another user. */
-void contracts_refresh(const options *o)
+bool contracts_are_fresh(const options *o)
 {
     char to[PATH_MAX], wanted[HASH_HEX], there[HASH_HEX];
     contracts_folder(o, to);
     hash_all(o->root, wanted);
     hash_all(to, there);
-    if (strcmp(wanted, there) == 0) return;
+    return strcmp(wanted, there) == 0;
+}
+
+/* A compiler is another user. */
+void contracts_refresh(const options *o)
+{
+    char to[PATH_MAX];
+    contracts_folder(o, to);
     const mode_t mask = umask(022);
     remove_tree(to);
     each_header(o->root, copy_header, &(headers){.top = o->root, .to = to});

@@ -214,7 +214,7 @@ static bool hand_out_library(const options *o, const build *b, const struct kind
 {
     char file[PATH_MAX], name[LIBRARY_NAME];
     if (!b->ok) {
-        fprintf(stderr, "grader: %s does not build: %s\n", b->file, b->log);
+        fprintf(stderr, "grader: %s does not build for %s: %s\n", b->file, kind->folder, b->log);
         return false;
     }
     snprintf(file, sizeof file, "%s/%s", kind->folder, library_name(b, name));
@@ -244,6 +244,7 @@ static bool prebuild_kind(const options *o, const struct kind *kind, FILE *manif
     library_set *set = library_set_create(&its, kind->processor);
     collect(set, &its, kind->place);
     library_set_build(set, NULL, 0);
+    report_progress("%s", "");
     for (build *const *b = library_set_all(set); good && *b; b++) {
         good = hand_out_library(o, *b, kind, manifest);
     }

@@ -182,12 +182,22 @@ static bool has_results(const ongoing *c)
     return false;
 }
 
+/* Texts of the worker's end where they must; what was not asked for was not refused. */
+static void take_calls(ongoing *c, const wire_reply *reply)
+{
+    wire_calls *n = &c->outcome->calls;
+    *n = reply->calls;
+    for (int i = 0; i < DEEDS; i++) n->deeds[i].first[DEED_NAME - 1] = '\0';
+    n->refused[c->request->refuse_at ? DEED_NAME - 1 : 0] = n->refusal[DEED_NAME - 1] = '\0';
+}
+
 /* What the worker says of kernels is what their device says. */
 static bool take_report(ongoing *c, wire_reply *reply)
 {
     call_outcome *o = c->outcome;
     device_process *d = worker_device(c->worker);
     o->kept = reply->copies.kept;
+    take_calls(c, reply);
     if (!d) return true;
     const remote_account *a = device_process_report(d);
     if (!a) {
@@ -203,7 +213,8 @@ static bool take_report(ongoing *c, wire_reply *reply)
     o->kept = (long long)(a->counts.allocated.bytes - a->counts.freed.bytes);
     o->output = device_process_printed(d);
     if (!c->request->counted) o->counts.launches = a->launches;
-    return reply->status != WIRE_OK || device_report_is_good(c, a, has_results(c));
+    if (reply->status != WIRE_OK || *o->calls.refused) return true;
+    return device_report_is_good(c, a, has_results(c));
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */
@@ -213,6 +224,12 @@ static void misalign(const argument *a, wire_argument *w)
 {
     if (w->kind != WIRE_BUFFER || w->before != 0 || w->opaque) return;
     w->before = a->element == ELEMENT_BYTE ? sizeof(float) : element_bytes(a->element);
+}
+
+static bool is_alone(const call_request *r, int i)
+{
+    return r->alone && strcmp(r->function, r->alone_in) == 0 &&
+           strcmp(r->arguments[i].wire.name, r->alone) == 0;
 }
 
 static bool begin(ongoing *c)
@@ -225,6 +242,7 @@ static bool begin(ongoing *c)
                           .relocate = r->relocate,
                           .timed = r->timed,
                           .from_idle = r->timed && r->from_idle,
+                          .refuse_at = r->refuse_at,
                           .repeats = 1};
     snprintf(c->wire.function, sizeof c->wire.function, "%s", r->function);
     if (r->count > WIRE_ARGUMENTS)
@@ -232,7 +250,7 @@ static bool begin(ongoing *c)
     for (int i = 0; i < r->count; i++) {
         c->wire.arguments[i] = r->arguments[i].wire;
         if (r->place & ON_CPU) c->wire.arguments[i].space = WIRE_HOST;
-        if (r->misaligned) misalign(&r->arguments[i], &c->wire.arguments[i]);
+        if (r->misaligned || is_alone(r, i)) misalign(&r->arguments[i], &c->wire.arguments[i]);
     }
     return true;
 }
@@ -291,6 +309,7 @@ static bool perform(worker *w, const call_request *request, call_outcome *outcom
     const core_usage idle = request->timed ? worker_used(w) : (core_usage){0};
     if (!prepare(&c) || !run(&c)) return false;
     if (request->is_baseline && !(request->place & ON_CPU)) return true;
+    if (*outcome->calls.refused && request->returns == WIRE_RETURN_CUDA) return true;
     if (!fetch(&c)) return false;
     const double during = request->wall_clock ? outcome->worked : outcome->seconds;
     if (request->timed) outcome->overhead_cpu = worker_used(w).worked - idle.worked - during;

@@ -25,6 +25,9 @@ typedef struct core_usage {
 } core_usage;
 
 core_usage usage_of(pid_t process);
+/** How many processes the kernel has ended for want of memory, by this file. */
+unsigned long long oom_kills(void);
+extern const char *oom_counter;
 /** Memory that a process holds and shares with nobody. */
 size_t bytes_held_by(pid_t process);
 /** Before and after a timed call a worker copies its buffers. @param beside seconds that it worked
@@ -39,7 +42,7 @@ void read_stolen(double *stolen, double *all);
 typedef struct worker worker;
 typedef struct device_process device_process;
 
-/** Killed: by SIGKILL, which is of nobody here: of a machine without memory, say. */
+/** Killed: by SIGKILL, while the kernel ended processes for want of memory. */
 typedef enum exchange { EXCHANGE_OK, EXCHANGE_DIED, EXCHANGE_DEADLINE, EXCHANGE_KILLED } exchange;
 
 /** Start a worker with a library. @return NULL, and *why on its own memory, when it cannot even
@@ -53,8 +56,7 @@ unsigned char *worker_memory(worker *, size_t bytes);
 int worker_file(const worker *);
 /** What the worker printed since the last call of this; valid until the next exchange. */
 const char *worker_output(worker *);
-/** Of the worker; that the grader, which has to see the end of a call, waited for a core is in it.
- */
+/** Of the worker, with the time that the grader, which sees a call's end, waited for a core. */
 core_usage worker_used(const worker *);
 /** How many threads and processes it has beyond its own one. */
 int worker_leftovers(const worker *);
@@ -68,15 +70,14 @@ device_process *worker_device(worker *);
 void worker_calls_cublas(bool);
 void worker_stop(worker *); /* kills its whole process group; NULL is allowed */
 
-/* ---- device_process.c: the device of a worker on softgpu, as a supervisor sees it
- * ---------------- */
+/* ---- device_process.c: the device of a worker on softgpu, as a supervisor sees it ------------ */
 
 /** Of workers and their devices that start from now on: how many devices there are. */
 void device_process_have(int devices);
 /** @return NULL when it cannot be had in time. */
 device_process *device_process_start(const options *);
-void device_process_stop(device_process *,
-                         bool patient); /* patient: it may write a profile first */
+/** @param patient it may write a profile first */
+void device_process_stop(device_process *, bool patient);
 /** The worker's end of its line to it, until the worker has it. */
 int device_process_client(const device_process *);
 void device_process_client_given(device_process *);
@@ -91,15 +92,16 @@ bool device_process_is_whole(device_process *, const wire_argument *);
 void device_process_release(device_process *, bool relocate);
 /** That are allocated there now. */
 size_t device_process_bytes(device_process *);
-/** From now on the device does what the worker asks, and counts launches if it shall. */
-bool device_process_listen(device_process *, bool count);
+/** From now on the device does what the worker asks, and counts launches if it shall.
+ *  @param shuffle seed of the order in which blocks and warps begin; 0: that of their numbers */
+bool device_process_listen(device_process *, bool count, unsigned long long shuffle);
 /** End what runs there, with a finding that says where it was. The device is spent. */
 void device_process_interrupt(device_process *);
 /** ... and no longer. @return what happened meanwhile; NULL: the process is gone */
 const remote_account *device_process_report(device_process *);
 /** What kernels printed in that time; until the next report. */
 const char *device_process_printed(const device_process *);
-/** Was it ended by SIGKILL, which is of nobody here? */
+/** Was it ended for want of memory? */
 bool device_process_killed(const device_process *);
 
 /* ---- device_report.c ------------------------------------------------------------------------- */
@@ -107,8 +109,7 @@ bool device_process_killed(const device_process *);
 /** Put what the device found before what the worker says of host code. */
 void device_report_findings(const remote_account *, wire_reply *);
 
-/* ---- threads.c ------------------------------------------------------------------------------- */
-
+/* ---- threads.c */
 /** Threads of a process, and of all that it has started, besides its first. */
 int threads_beyond(pid_t);
 
@@ -127,12 +128,15 @@ typedef struct call_request {
     bool relocate;      /* the buffers lie elsewhere than those of the call before */
     bool against_guard; /* buffers of the host end where unmapped memory begins */
     bool misaligned;    /* they begin 4 bytes past an aligned address, if not shifted anyway */
+    const char *alone, *alone_in; /* ... this one alone, in calls of that function; or NULL */
+    unsigned long long shuffle;   /* softgpu: seed of the order in which blocks and warps begin */
     bool timed;
-    bool from_idle;   /* timed: the device has nothing to do when the call begins */
-    bool wall_clock;  /* timed: by the clock also on the CPU, however many threads worked */
-    bool counted;     /* softgpu: what its kernels cost */
-    bool host_copies; /* its results may come about on the host */
-    bool is_baseline; /* of the repository: its outputs are not looked at */
+    bool from_idle;     /* timed: the device has nothing to do when the call begins */
+    bool wall_clock;    /* timed: by the clock also on the CPU, however many threads worked */
+    bool counted;       /* softgpu: what its kernels cost */
+    bool host_copies;   /* its results may come about on the host */
+    bool is_baseline;   /* of the repository: its outputs are not looked at */
+    uint32_t refuse_at; /* the number of the library's call of the runtime that fails; 0: none */
 } call_request;
 
 /** What a case failed of. */
@@ -178,8 +182,7 @@ typedef struct call_outcome {
     } returned;
     uint32_t finding_count; /* the first WIRE_FINDINGS are here */
     device_finding findings[WIRE_FINDINGS];
-    const char *output;   /* what the worker printed, on softgpu what kernels did; valid until the
-                             next call */
+    const char *output;   /* what the worker printed, on softgpu what kernels did; until the next */
     double seconds, wall; /* of the call; by the grader's clock */
     double waited;        /* timed: what of it was waiting for a core */
     double overhead;      /* timed: what of it the call itself does not explain */
@@ -187,8 +190,8 @@ typedef struct call_outcome {
     double overhead_cpu;  /* timed: that the worker worked before and after it, to copy */
     device_counts counts; /* on softgpu */
     wire_copies copies;
-    long long kept; /* device memory that it allocated less what it freed: bytes on softgpu, on a
-                       GPU the number of allocations */
+    wire_calls calls; /* if one was refused, and an error can be returned: no outputs */
+    long long kept;   /* device memory allocated less freed: bytes; on a GPU allocations */
 } call_outcome;
 
 /** @return whether the call went well; the outcome is filled in either way */

@@ -50,7 +50,7 @@ static bool place_all(ongoing *c)
             if (have(c, w) && w->addresses == points && !place_one(c, (int)i)) return false;
         }
     }
-    device_process_listen(d, c->request->counted);
+    device_process_listen(d, c->request->counted, c->request->shuffle);
     return true;
 }
 

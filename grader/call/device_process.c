@@ -30,6 +30,7 @@ enum { CLIENT_FD = 3, SUPERVISOR_FD = 4 }; /* in the process */
 
 struct device_process {
     pid_t process;
+    unsigned long long oom_kills; /* when it was started */
     jail *jail;
     double patience;
     int client; /* the worker's end, until it has it */
@@ -149,7 +150,8 @@ bool device_process_killed(const device_process *d)
 {
     siginfo_t ended = {0};
     const bool asked = waitid(P_PID, (id_t)d->process, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
-    return asked && ended.si_code == CLD_KILLED && ended.si_status == SIGKILL;
+    return asked && ended.si_code == CLD_KILLED && ended.si_status == SIGKILL &&
+           oom_kills() > d->oom_kills;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -315,9 +317,9 @@ size_t device_process_bytes(device_process *d)
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-bool device_process_listen(device_process *d, bool count)
+bool device_process_listen(device_process *d, bool count, unsigned long long shuffle)
 {
-    return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count}});
+    return done(d, (remote_request){.verb = REMOTE_LISTEN, .word = {count, shuffle}});
 }
 
 void device_process_interrupt(device_process *d)

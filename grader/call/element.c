@@ -26,19 +26,17 @@ static const format formats[ELEMENTS] = {
 size_t element_bytes(element_type e)
 {
     static const size_t bytes[ELEMENTS] = {
-        [ELEMENT_F32] = 4,  [ELEMENT_F64] = 8,  [ELEMENT_F16] = 2,
-        [ELEMENT_BF16] = 2, [ELEMENT_E4M3] = 1, [ELEMENT_I8] = 1,
-        [ELEMENT_I32] = 4,  [ELEMENT_BYTE] = 1, [ELEMENT_ADDRESS] = 8};
+        [ELEMENT_F32] = 4,  [ELEMENT_F64] = 8,    [ELEMENT_F16] = 2, [ELEMENT_BF16] = 2,
+        [ELEMENT_E4M3] = 1, [ELEMENT_I8] = 1,     [ELEMENT_I32] = 4, [ELEMENT_U64] = 8,
+        [ELEMENT_BYTE] = 1, [ELEMENT_ADDRESS] = 8};
     return bytes[e];
 }
 
 const char *element_numpy(element_type e)
 {
-    static const char *const types[ELEMENTS] = {[ELEMENT_F32] = "<f4",
-                                                [ELEMENT_F64] = "<f8",
-                                                [ELEMENT_F16] = "<f2",
-                                                [ELEMENT_I8] = "|i1",
-                                                [ELEMENT_I32] = "<i4"};
+    static const char *const types[ELEMENTS] = {
+        [ELEMENT_F32] = "<f4", [ELEMENT_F64] = "<f8", [ELEMENT_F16] = "<f2",
+        [ELEMENT_I8] = "|i1",  [ELEMENT_I32] = "<i4", [ELEMENT_U64] = "<u8"};
     return types[e] ? types[e] : "|u1";
 }
 
@@ -46,9 +44,10 @@ const char *element_numpy(element_type e)
 unsigned element_poison(element_type e)
 {
     static const unsigned poison[ELEMENTS] = {
-        [ELEMENT_F32] = POISON_F32,  [ELEMENT_F64] = 0x7ff4bada,  [ELEMENT_F16] = 0x7dba7dba,
-        [ELEMENT_BF16] = 0x7fa07fa0, [ELEMENT_E4M3] = 0xffffffff, [ELEMENT_I8] = POISON_I32,
-        [ELEMENT_I32] = POISON_I32,  [ELEMENT_BYTE] = POISON_I32, [ELEMENT_ADDRESS] = POISON_I32};
+        [ELEMENT_F32] = POISON_F32,    [ELEMENT_F64] = 0x7ff4bada,  [ELEMENT_F16] = 0x7dba7dba,
+        [ELEMENT_BF16] = 0x7fa07fa0,   [ELEMENT_E4M3] = 0xffffffff, [ELEMENT_I8] = POISON_I32,
+        [ELEMENT_I32] = POISON_I32,    [ELEMENT_U64] = POISON_I32,  [ELEMENT_BYTE] = POISON_I32,
+        [ELEMENT_ADDRESS] = POISON_I32};
     return poison[e];
 }
 
@@ -97,6 +96,7 @@ double element_value(element_type e, const void *array, size_t i)
     case ELEMENT_F64: return ((const double *)array)[i];
     case ELEMENT_I8: return ((const int8_t *)array)[i];
     case ELEMENT_I32: return ((const int32_t *)array)[i];
+    case ELEMENT_U64:
     case ELEMENT_ADDRESS: return (double)((const uint64_t *)array)[i];
     case ELEMENT_E4M3: return decode(&formats[e], ((const uint8_t *)array)[i]);
     case ELEMENT_F16:
@@ -112,6 +112,7 @@ void element_store(element_type e, void *array, size_t i, double value)
     case ELEMENT_F64: ((double *)array)[i] = value; break;
     case ELEMENT_I8: ((int8_t *)array)[i] = (int8_t)fmax(-128, fmin(127, nearbyint(value))); break;
     case ELEMENT_I32: ((int32_t *)array)[i] = (int32_t)nearbyint(value); break;
+    case ELEMENT_U64:
     case ELEMENT_ADDRESS: ((uint64_t *)array)[i] = (uint64_t)value; break;
     case ELEMENT_E4M3: ((uint8_t *)array)[i] = (uint8_t)encode(&formats[e], value); break;
     case ELEMENT_F16:

@@ -14,6 +14,7 @@ typedef enum element {
     ELEMENT_E4M3, /* fp8: up to 448, no infinities */
     ELEMENT_I8,
     ELEMENT_I32,
+    ELEMENT_U64, /* size_t */
     ELEMENT_BYTE,
     ELEMENT_ADDRESS, /* of another argument's buffer; in the grader that argument's number */
     ELEMENTS,

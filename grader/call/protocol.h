@@ -95,6 +95,7 @@ typedef struct wire_call {
     uint32_t relocate;  /* allocate at other addresses than the call before */
     uint32_t timed;     /* flush caches first */
     uint32_t from_idle; /* ... and wait until the device has */
+    uint32_t refuse_at; /* the number of the library's call of the runtime that fails; 0: none */
     uint32_t repeats;   /* calls between the two clock readings; 1 unless a call is very short */
     uint64_t memory_bytes;
     char function[64];
@@ -120,6 +121,33 @@ typedef struct wire_copies {
     int32_t kept;           /* not of these: allocations of device memory less those freed */
 } wire_copies;
 
+/* What a call of the runtime does. */
+typedef enum wire_deed {
+    DEED_WAIT, /* the host, for the device */
+    DEED_COPY, /* between host and device */
+    DEED_ALLOCATE,
+    DEED_ALLOCATE_ELSEWHERE, /* ... not on the stream that the function is given */
+    DEED_FREE,
+    DEED_LAUNCH, /* of a kernel or a graph */
+    DEED_MAKE,   /* streams, events, graphs, memory of the host */
+    DEED_END,    /* ... and their end */
+    DEEDS
+} wire_deed;
+
+#define DEED_NAME 40
+
+/* The library's calls of the runtime, as the worker saw them; on the CPU pthread_create. */
+typedef struct wire_calls {
+    struct {
+        uint32_t count;
+        char first[DEED_NAME]; /* the name of the first of these */
+    } deeds[DEEDS];
+    uint32_t count;   /* that can be refused */
+    int32_t left;     /* made, less those that were ended */
+    uint32_t pending; /* something was started last, and not waited for */
+    char refused[DEED_NAME], refusal[DEED_NAME]; /* the call that was, by which error; or "" */
+} wire_calls;
+
 typedef struct wire_reply {
     uint64_t nonce; /* of the message that it answers; 0 in the first, which answers none */
     uint32_t status;
@@ -135,6 +163,7 @@ typedef struct wire_reply {
     char past[32];      /* crashed behind the end of this buffer, or "" */
     uint64_t distance;  /* ... bytes */
     wire_copies copies; /* of the call, as the worker saw them */
+    wire_calls calls;
 } wire_reply;
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * usage.c: who had the cores: what a process used of them and how long it waited for one, and what
- * the host of a virtual machine took of all of them. By the word of the kernel, not of a process;
- * where that is silent, zeros.
+ * the host of a virtual machine took of all of them; and how often a machine without memory ended
+ * a process. By the word of the kernel, not of a process; where that is silent, zeros.
  */
 #include "call.h"
 
@@ -37,6 +37,20 @@ static double seconds_waited(pid_t process)
 core_usage usage_of(pid_t process)
 {
     return (core_usage){seconds_worked(process), seconds_waited(process)};
+}
+
+const char *oom_counter = "/proc/vmstat";
+
+unsigned long long oom_kills(void)
+{
+    char line[128];
+    unsigned long long kills = 0;
+    FILE *file = fopen(oom_counter, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "oom_kill %llu", &kills) == 1) break;
+    }
+    if (file) fclose(file);
+    return kills;
 }
 
 size_t bytes_held_by(pid_t process)

@@ -32,7 +32,8 @@ struct worker {
     device_process *device; /* softgpu's, or NULL */
     bool patient;           /* let it end by itself: a checker around it has a report to write */
     bool forged;            /* it answered what it had not been asked */
-    bool killed;            /* by nobody here */
+    bool killed;            /* for want of memory */
+    unsigned long long oom_kills; /* when it was started */
     int control, memory, file, printed;
     unsigned char *mapping;
     size_t mapping_bytes;
@@ -86,11 +87,10 @@ void worker_calls_cublas(bool does)
 static jail *worker_jail(const options *o, place where, const char *library)
 {
     static const char *const libraries[] = {"libcourse.so", "remote/libsoftgpu.so",
-                                            "libsoftgpu_cublas.so", "python_cases.py",
-                                            "python_driver.py"};
+                                            "python_cases.py", "python_driver.py"};
     enum { SHARED = sizeof libraries / sizeof *libraries, DRIVER = SHARED - 1, CASES = DRIVER - 1 };
-    char program[PATH_MAX], shared[SHARED][PATH_MAX], *needs[LIBRARIES_MAX];
-    const char *read[LIBRARIES_MAX + SHARED + 3] = {program, library};
+    char program[PATH_MAX], shared[SHARED][PATH_MAX], cublas[PATH_MAX], *needs[LIBRARIES_MAX];
+    const char *read[LIBRARIES_MAX + SHARED + 4] = {program, library};
     snprintf(program, sizeof program, "%s/%s", o->build, worker_program(where, is_python(library)));
     for (int i = 0; i < SHARED; i++) {
         snprintf(shared[i], PATH_MAX, "%s/%s", o->build, libraries[i]);
@@ -98,6 +98,8 @@ static jail *worker_jail(const options *o, place where, const char *library)
     }
     const int count = build_needs(library, needs);
     for (int i = 0; i < count; i++) read[2 + SHARED + i] = needs[i];
+    snprintf(cublas, sizeof cublas, "%s/libsoftgpu_cublas.so", o->build);
+    if (calls_cublas) read[2 + SHARED + count] = cublas;
     const char *guard = sandbox_layers().limits ? "guarded" : "free";
     const char *const argv[] = {program, library, guard, NULL};
     const char *interpreter = is_python(library) ? python() : NULL;
@@ -231,7 +233,7 @@ static void reap(worker *w, exchange outcome)
     int status = 0;
     if (w->process <= 0) return;
     pid_t gone = outcome == EXCHANGE_DIED ? await_exit(w, &status) : 0;
-    w->killed = gone > 0 && ending_signal(w, status) == SIGKILL;
+    w->killed = gone > 0 && ending_signal(w, status) == SIGKILL && oom_kills() > w->oom_kills;
     kill(-w->process, SIGKILL);
     kill(w->process, SIGKILL);
     if (gone == 0) waitpid(w->process, &status, 0);
@@ -303,6 +305,7 @@ worker *worker_start(const options *o, place where, const char *library, bool *k
         worker_stop(w);
         return NULL;
     }
+    w->oom_kills = oom_kills();
     w->process = fork();
     if (w->process == 0) {
         const int device = w->device ? device_process_client(w->device) : -1;
@@ -392,7 +395,7 @@ static void wait_for_end(worker *w)
 void worker_stop(worker *w)
 {
     if (!w) return;
-    if (w->patient && w->device) device_process_listen(w->device, false); /* to what ends it */
+    if (w->patient && w->device) device_process_listen(w->device, false, 0); /* to what ends it */
     if (w->patient && w->process > 0) wait_for_end(w);
     reap(w, EXCHANGE_OK);
     device_process_stop(w->device, w->patient);

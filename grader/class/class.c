@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOCK_TRIES 20 /* in two seconds */
+
 static bool make_folder(const char *path)
 {
     struct stat facts;
@@ -23,13 +25,23 @@ static bool make_folder(const char *path)
     return false;
 }
 
+/* What a run that was killed has just started holds the lock until it is another program. */
+static bool lock_soon(int lock)
+{
+    for (int i = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK || i == LOCK_TRIES) return false;
+        usleep(100000);
+    }
+    return true;
+}
+
 /* @return a descriptor to be closed at the end, or -1 after a message */
 static int take_lock(const class_options *o)
 {
     char path[PATH_MAX];
     out_path(path, o, "lock");
     const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
+    if (lock >= 0 && lock_soon(lock)) return lock;
     fprintf(stderr, "class: %s: %s\n", path,
             lock >= 0 && errno == EWOULDBLOCK ? "another make class is at work in this folder"
                                               : strerror(errno));

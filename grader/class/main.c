@@ -119,6 +119,7 @@ int main(int argc, char **argv)
 {
     const char *build = getenv("COURSE_BUILD");
     command_line c = {.task = -1};
+    guard_output();
     c.options = (class_options){.out = "results/class", .build = build ? build : "build"};
     if (!parse(&c, argc, argv)) {
         fputs(usage, stderr);

@@ -45,14 +45,27 @@ static void keep_finding(case_finding one)
     s->found[s->found_count++] = one;
 }
 
+/* A kernel of an exercise that this one calls: the mistake is in the call, as a rule. */
+static const char *whose(const device_finding *f, char text[80])
+{
+    const char *file = base_name(f->file), *own = id_words(running->exercise->id);
+    const size_t digits = strcspn(file, "_");
+    text[0] = '\0';
+    if (digits > 3 || digits == strlen(file) || id_parse(file, NULL) <= 0) return text;
+    if (digits == strlen(own) && !strncmp(file, own, digits)) return text;
+    snprintf(text, 80, "; %.*s is called by yours: look at what it is given", (int)digits, file);
+    return text;
+}
+
 static case_finding finding_of(const char *function, const device_finding *what, const char *more,
                                const char *mistake)
 {
-    char line[2000];
+    char line[2000], other[80];
     case_finding one = {.what = *what};
     snprintf(one.function, sizeof one.function, "%s", function);
     finding_line(what, line, sizeof line);
-    if (asprintf(&one.text, "%s: %s%s%s", function, line, more, mistake) < 0) abort();
+    if (asprintf(&one.text, "%s: %s%s%s%s", function, line, more, mistake, whose(what, other)) < 0)
+        abort();
     for (char *c = one.text; (c = strchr(c, '\n'));) *c = ' '; /* several are lines of one text */
     return one;
 }
@@ -95,7 +108,9 @@ static void fail_of_call(const char *function, const call_outcome *o)
         culprit->what = o->findings[o->culprit - 1];
         snprintf(culprit->function, sizeof culprit->function, "%s", function);
     }
-    fail_as(o->failure, "%s%s", o->message, symptom_name(o->cause));
+    char other[80] = "";
+    if (o->culprit > 0) whose(&culprit->what, other);
+    fail_as(o->failure, "%s%s%s", o->message, symptom_name(o->cause), other);
 }
 
 /* What one call of a case keeps, another may free. */
@@ -107,6 +122,18 @@ static void take_kept(const char *function, const call_outcome *o)
     running->keeper = function;
 }
 
+/* Results come first: what is broken fails the case when they are right. */
+static void take_promise(const call_request *r, const call_outcome *o)
+{
+    const int number = function_number(running->exercise, r->function);
+    if (number < 0) return;
+    if (!(running->called & 1u << number))
+        running->calls[number] = (uint8_t)(o->calls.count < UINT8_MAX ? o->calls.count : UINT8_MAX);
+    running->called |= 1u << number;
+    const promise p = promise_of(running->exercise, r);
+    if (!running->broken && !r->wanted) running->broken = promise_broken(&p, &o->calls);
+}
+
 /* ---- one call -------------------------------------------------------------------------------- */
 
 static const call_outcome *perform(call_request request)
@@ -114,8 +141,13 @@ static const call_outcome *perform(call_request request)
     case_state *s = running;
     take_sizes(request.arguments, request.count);
     need_worker();
-    call_perform(s->worker, &request, &s->last);
+    if (s->alone_noted) alone_note(&request, (int)(s->grading_case - s->exercise->cases));
     const call_outcome *o = &s->last;
+    request.refuse_at = failure_first(s, &request);
+    do {
+        call_perform(s->worker, &request, &s->last);
+    } while (failure_next(s, &request, o));
+    if (request.shuffle) s->request.shuffle += 2; /* the next call in yet another order */
     if (s->seen) s->seen(s, &request);
     if (o->worker_is_spent) case_drop_worker(s);
     s->dead = s->dead || o->is_hopeless;
@@ -123,6 +155,7 @@ static const call_outcome *perform(call_request request)
     take_findings(request.function, o);
     if (o->failed) fail_of_call(request.function, o);
     take_kept(request.function, o);
+    take_promise(&request, o);
     if (request.is_baseline) leave_case();
     return o;
 }
@@ -193,9 +226,22 @@ void call_returning_handle(int number, const char *function, argument *arguments
 
 void call_counted(const char *function, argument *arguments, int count)
 {
-    call_request r = request_of(function, WIRE_RETURN_CUDA, arguments, count);
+    const bool python = is_python(running->exercise->file);
+    const wire_return returns = python ? WIRE_RETURN_VOID : WIRE_RETURN_CUDA;
+    call_request r = request_of(function, returns, arguments, count);
     r.counted = true;
     perform(r);
+}
+
+void expect_operations(const char *function, double flop)
+{
+    const device_counts *c = call_counts();
+    if (!c) return;
+    expect(
+        operations(c) >= 0.5 * flop,
+        "%s: kernels made %.0f floating-point operations, its work alone has %.0f: it belongs on "
+        "the device",
+        function, operations(c), flop);
 }
 
 void call_refused(int error, const char *function, argument *arguments, int count)

@@ -10,7 +10,8 @@
  * A case is a row {name, function, shape}. Its function builds inputs, makes one or more calls into
  * the worker that holds the student's code, and judges the outputs. It runs three times: with one
  * seed, with another seed at the same addresses, and with the first seed at other addresses,
- * aligned to a float only. The first expectation that fails ends the case. Device memory that its
+ * aligned to a float only. When all cases passed, one runs once more for each array, which alone is
+ * aligned so (alone.c). The first expectation that fails ends the case. Device memory that its
  * calls allocate is to be freed by its end, with the handles that it got.
  *
  * Everything allocated with f32_array and its siblings is freed after the run.
@@ -93,8 +94,11 @@ double held_bytes(void);
 /** What the last call cost: its launches, copies, fills, memory of the device and span; of its
  *  kernels nothing, unless by call_counted. NULL on a GPU. */
 const device_counts *call_counts(void);
-/** As call_cuda; call_counts says on softgpu what its kernels cost, too. */
+/** As call_cuda, or in Python call_void; call_counts says on softgpu what its kernels cost, too. */
 void call_counted(const char *function, argument *arguments, int count);
+/** The last call was counted: did its kernels do the arithmetic? Half of it is enough, since who
+ * leaves out zeros needs fewer. */
+void expect_operations(const char *function, double flop);
 
 /** As call_cuda; but of a timed or counted run this is not the call that is timed or counted. */
 void call_aside(const char *function, argument *arguments, int count);
@@ -102,6 +106,10 @@ void call_aside(const char *function, argument *arguments, int count);
 /** Copies between host and device of the last call, as softgpu's device counts them; on a GPU, and
  *  what memory of the host took part, as the worker does on the library's way to the runtime. */
 wire_copies call_copies(void);
+
+/** What a case in Python finds in the place of its words, and removes last of all: who says nothing
+ * may not have come so far. */
+#define UNTOLD "the case in Python did not come to its end"
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
@@ -133,6 +141,9 @@ void expect_close_of(layout, element_type, const void *got, const double *want, 
 void expect_norm_close(layout, const float *got, const double *want, const double *scale,
                        long terms, double tolerance);
 void expect_equal_i32(layout, const int *got, const int *want);
+/** want, but for what is not finite in it and in got: there it is as got, NaN or an infinity. To be
+ *  compared where that depends on how a formula is written. */
+const double *not_finite_as_got(const double *want, const float *got, size_t count);
 /** Will expect_close pass? Where not, a case may say first what it suspects. */
 bool is_close(layout, const float *got, const double *want, const double *scale, double tolerance);
 /** The next comparison is of an array that would be `wrong` [as many elements] if the student made

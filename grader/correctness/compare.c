@@ -45,6 +45,14 @@ bool is_close(layout l, const float *got, const double *want, const double *scal
     return parallel_find(count, 1, is_wrong, &c) == count;
 }
 
+const double *not_finite_as_got(const double *want, const float *got, size_t count)
+{
+    double *either = f64_array(count);
+    for (size_t i = 0; i < count; i++)
+        either[i] = isfinite(want[i]) || isfinite(got[i]) ? want[i] : (double)got[i];
+    return either;
+}
+
 /* The likely mistake: what softgpu saw, else what the wrong elements have in common. */
 static const char *likely_mistake(const mismatch *m)
 {
@@ -52,21 +60,30 @@ static const char *likely_mistake(const mismatch *m)
     return *seen ? seen : pattern_name(m);
 }
 
+typedef struct index_words {
+    char text[64];
+} index_words;
+
+/* [row][column], or of a vector [element] */
+static index_words index_of(layout l, size_t i)
+{
+    index_words w;
+    if (l.rows > 1)
+        snprintf(w.text, sizeof w.text, "[%zu][%zu]", i / l.cols, i % l.cols);
+    else
+        snprintf(w.text, sizeof w.text, "[%zu]", i);
+    return w;
+}
+
 static void fail_mismatch(const mismatch *m)
 {
-    char place_text[64] = "";
     const layout l = m->where;
-    if (l.rows > 1) {
-        snprintf(place_text, sizeof place_text, "[%zu][%zu]", m->first / l.cols, m->first % l.cols);
-    } else {
-        snprintf(place_text, sizeof place_text, "[%zu]", m->first);
-    }
     const char *mistake = likely_mistake(m);
     result_keep(l, m->got); /* the next call may give it again */
     free(running->mistake);
     running->mistake = strdup(mistake);
-    fail("%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name, place_text, m->got[m->first],
-         m->want[m->first], m->count, l.rows * l.cols, mistake);
+    fail("%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name, index_of(l, m->first).text,
+         m->got[m->first], m->want[m->first], m->count, l.rows * l.cols, mistake);
 }
 
 static mismatch mismatch_of(layout l, const float *got, const double *want)
@@ -126,8 +143,8 @@ void expect_close_of(layout l, element_type e, const void *got, const double *wa
     for (size_t i = 0; i < count && e == ELEMENT_F64; i++)
         bound[i] += element_rounding(ELEMENT_F32, want[i]);
     expect_close(l, f32_of(e, got, count), want, bound, 1);
-    expect(first == count, "%s[%zu][%zu] is %.17g, should be %.17g", l.name, first / l.cols,
-           first % l.cols, element_value(e, got, first), want[first]);
+    expect(first == count, "%s%s is %.17g, should be %.17g", l.name, index_of(l, first).text,
+           element_value(e, got, first), want[first]);
 }
 
 const char *place_of(layout l, size_t first)
@@ -144,6 +161,24 @@ static double usual_norm(const double *scale, size_t count, long terms)
     return terms > 0 ? sqrt(squares / (double)terms) : 0.0;
 }
 
+#define PLAUSIBLE 0.01 /* twice what bf16 makes of a norm: what is more is no matter of digits */
+
+/* Of those that are further off than the array may be: what they have in common. */
+static const char *mistake_of_norm(layout l, const float *got, const double *want, double most)
+{
+    const size_t count = l.rows * l.cols;
+    bool *bad = (bool *)f32_array(count / sizeof(float) + 1);
+    double *bound = f64_array(count);
+    mismatch m = mismatch_of(l, got, want);
+    for (size_t i = 0; i < count; i++) {
+        bound[i] = most / sqrt((double)count);
+        bad[i] = !close_enough(got[i], want[i], bound[i]);
+        if (bad[i] && m.count++ == 0) m.first = i;
+    }
+    m.bad = bad, m.bound = bound;
+    return m.count > 0 ? likely_mistake(&m) : "";
+}
+
 void expect_norm_close(layout l, const float *got, const double *want, const double *scale,
                        long terms, double tolerance)
 {
@@ -156,22 +191,45 @@ void expect_norm_close(layout l, const float *got, const double *want, const dou
     }
     difference = sqrt(difference);
     norm = fmax(sqrt(norm), usual_norm(scale, count, terms));
-    expect(difference <= tolerance * norm,
-           "%s differs by %.3g of its norm; honest fp32 stays below %.0e (lower precision, or "
-           "terms left out?)",
-           l.name, difference / norm, tolerance);
+    if (difference <= tolerance * norm) return;
+    if (difference <= PLAUSIBLE * norm)
+        fail("%s differs by %.3g of its norm; honest fp32 stays below %.0e (lower precision, or "
+             "terms left out?)",
+             l.name, difference / norm, tolerance);
+    fail("%s differs by %.3g of its norm, should be below %.0e%s", l.name, difference / norm,
+         tolerance, mistake_of_norm(l, got, want, tolerance * norm));
+}
+
+/* As floats, of which a pattern is found. What nothing has written stays that. */
+static const float *floats_of(const int *x, size_t count)
+{
+    const unsigned poison = POISON_F32;
+    float *all = f32_array(count);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = (float)x[i];
+        if ((unsigned)x[i] == POISON_I32) memcpy(&all[i], &poison, sizeof poison);
+    }
+    return all;
 }
 
 void expect_equal_i32(layout l, const int *got, const int *want)
 {
-    size_t wrong = 0, first = 0;
-    for (size_t i = 0; i < l.rows * l.cols; i++) {
-        if (got[i] != want[i] && wrong++ == 0) first = i;
+    const size_t size = l.rows * l.cols;
+    if (size == 0 || memcmp(got, want, size * sizeof *got) == 0) return;
+    bool *bad = (bool *)f32_array(size / sizeof(float) + 1);
+    double *right = f64_array(size);
+    mismatch m = mismatch_of(l, floats_of(got, size), right);
+    for (size_t i = 0; i < size; i++) {
+        right[i] = want[i];
+        bad[i] = got[i] != want[i];
+        if (bad[i] && m.count++ == 0) m.first = i;
     }
-    expect(wrong == 0, "%s[%zu][%zu] is %d%s, should be %d; %zu of %zu wrong", l.name,
-           first / l.cols, first % l.cols, got[first],
-           (unsigned)got[first] == POISON_I32 ? " (never written)" : "", want[first], wrong,
-           l.rows * l.cols);
+    m.bad = bad, m.bound = f64_array(size);
+    const char *mistake = likely_mistake(&m);
+    free(running->mistake);
+    running->mistake = strdup(mistake);
+    fail("%s%s is %d, should be %d; %zu of %zu wrong%s", l.name, index_of(l, m.first).text,
+         got[m.first], want[m.first], m.count, size, mistake);
 }
 
 void expect_near(const char *what, double got, double want, double tolerance)

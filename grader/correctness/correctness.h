@@ -3,8 +3,11 @@
  *
  *   run.c        the cases of one exercise as a Check suite
  *   calls.c      their calls into the worker
+ *   alone.c      each array misaligned alone
  *   answers.c    what a file of the submission says
  *   inputs.c     what the calls are fed with
+ *   promises.c   what a contract says of the runtime's calls
+ *   failures.c   ... and of those that fail
  *   compare.c    what came back against what should have
  *   mistakes/    names the likely mistake (mistakes.h is its index)
  *   reference.c  what should have come back, in double
@@ -48,6 +51,7 @@ typedef struct case_result {
     case_finding *found; /* that one, behind the one that the case failed of; NULL: neither */
     int found_count;
     unsigned long long seed;
+    uint8_t calls[24];  /* of the runtime, by the first call of each function of the exercise */
     bool seed_withheld; /* it stays in the grader */
     double seconds;     /* NAN: likewise */
 } case_result;
@@ -68,10 +72,17 @@ typedef struct case_state {
     long long kept; /* by the calls of this case: device memory that is not freed */
     int keepers;    /* ... by so many of them, of which the last was of this function: */
     const char *keeper;
-    int round;        /* of the case that runs: 0, 1, 2 */
-    bool dead;        /* a deadline passed: no more cases */
-    bool interrupted; /* a process was ended from outside: there is no verdict */
-    bool trial;       /* of a shape that the case may not be able to take */
+    char *broken;      /* the first promise that a call of this case broke, or NULL */
+    uint32_t called;   /* the functions that this case called: bit 0 is the first of the exercise */
+    uint8_t calls[24]; /* ... as in its result */
+    uint32_t refuse_at; /* the number of the runtime's call that fails first; 0: none does */
+    uint32_t refused;   /* ... in these functions, so far */
+    bool refused_last;  /* ... in the last call of one that returns nothing */
+    int round;          /* of the case that runs: 0, 1, 2 */
+    bool alone_noted;   /* its arrays may be misaligned alone afterwards (alone.c) */
+    bool dead;          /* a deadline passed: no more cases */
+    bool interrupted;   /* a process was ended from outside: there is no verdict */
+    bool trial;         /* of a shape that the case may not be able to take */
     random_state random;
     failure failure;      /* of the expectation that failed */
     char *message;        /* ... its words, or NULL */
@@ -114,6 +125,30 @@ unsigned long long secret_seed(const case_state *, const char *what);
 void case_drop_worker(case_state *);
 /** Arrays of the case that runs. */
 void inputs_free(void);
+
+/* ---- promises.c ------------------------------------------------------------------------------ */
+
+/** @return which function of the exercise it is, or -1 */
+int function_number(const exercise *, const char *name);
+/** Of a function without a row, what its arguments and its phase say. */
+promise promise_of(const exercise *, const call_request *);
+/** @return the sentence that says what the call did and should not have; NULL: it kept all. The
+ *  caller frees. */
+char *promise_broken(const promise *, const wire_calls *);
+
+/* ---- failures.c ------------------------------------------------------------------------------ */
+
+#define FAILURES_CASE "when a call fails"
+
+/** Or other cases, or a metric, alone? */
+bool failures_wanted(const options *);
+/** Run the quickest case of each function again, where the runtime's calls fail, one after the
+ *  other. @return what went wrong, which the caller frees; or NULL */
+char *run_failures(case_state *, const case_result results[]);
+/** The number of the runtime's call that is to fail first in this call of the case; 0: none. */
+uint32_t failure_first(case_state *, const call_request *);
+/** Was one refused in this call, and has to be another? Or it fails the case. */
+bool failure_next(case_state *, call_request *, const call_outcome *);
 
 /* ---- hidden.c -------------------------------------------------------------------------------- */
 

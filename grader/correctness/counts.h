@@ -6,7 +6,8 @@
 
 #include "course/exercise.h"
 
-/** In sectors of global and local memory, each counted as its 32 bytes, and in copies and fills. */
+/** In sectors of global and local memory, each counted as its 32 bytes, whichever way they are
+ * read, and in copies and fills. */
 double moved_bytes(const device_counts *);
 /** That the threads stored to global memory, whatever sectors those lie in, and copies and fills.
  */
@@ -34,7 +35,8 @@ double waves(const device_counts *);
 double host_copies(const device_counts *);
 /** Of device memory, that the host allocated. */
 double allocated_bytes(const device_counts *);
-double peak_bytes(const device_counts *);          /**< ... and that it held at once, at most */
+double peak_bytes(const device_counts *); /**< ... and that was held at once, at most; what modules
+                                             bring along, too */
 /** Of global memory in distinct sectors that each launch touches, whoever allocated it. */
 double footprint_bytes(const device_counts *);
 double tensor_instructions(const device_counts *); /**< of warps: mma and wmma */

@@ -127,6 +127,13 @@ static void expect_nothing_kept(void)
             running->keepers, running->keepers == 1 ? "" : "s");
 }
 
+static void expect_promises_kept(void)
+{
+    if (!running->broken) return;
+    running->round = 0; /* the same */
+    fail_as(FAILURE_CALL, "%s", running->broken);
+}
+
 /* Some sizes of a case may be the seed's: nobody can be right for the sizes of its table alone. */
 static void draw_shape(const grading_case *c, unsigned long long seed, long shape[SHAPE_MAX])
 {
@@ -153,13 +160,25 @@ static void name_shape(const grading_case *c, case_result *r)
     r->message = message;
 }
 
+/* The same numbers again, from the same table: not what is the seed's or an instructor's. */
+static bool may_run_again(const grading_case *c)
+{
+    bool drawn = false;
+    for (int i = 0; i < SHAPE_MAX; i++) drawn = drawn || c->most[i] != 0;
+    return !c->once && !c->line && !drawn && !getenv("SOFTGPU_PROFILE");
+}
+
 /* Another seed at the same addresses, then the first seed at others: a cache by address or by
  * content answers one of them wrongly. The others are aligned to a float and to nothing more, as
- * the contracts allow. */
+ * the contracts allow. There blocks and warps begin in another order in every call. */
 static void run_trials(const grading_case *c, unsigned long long seed)
 {
     const int trials = c->once ? 1 : 3;
     running->kept = running->keepers = 0;
+    running->called = 0;
+    memset(running->calls, 0, sizeof running->calls);
+    free(running->broken);
+    running->broken = NULL;
     long shape[SHAPE_MAX];
     draw_shape(c, seed, shape);
     for (int trial = 0; trial < trials; trial++) {
@@ -168,10 +187,14 @@ static void run_trials(const grading_case *c, unsigned long long seed)
         running->request.relocate = trial == 2;
         running->request.misaligned = trial == 2 && !getenv("SOFTGPU_PROFILE"); /* of usual costs */
         running->request.against_guard = trial != 2;
+        running->alone_noted = trial == 0 && may_run_again(c);
+        running->request.shuffle = trial == 2 ? seed | 1 : 0;
         c->run(shape);
+        running->alone_noted = false;
         inputs_free();
     }
     expect_nothing_kept();
+    expect_promises_kept();
 }
 
 /* Under a checker, or beside others of the corpus. */
@@ -204,6 +227,7 @@ END_TEST
 static bool wanted(const grading_case *c)
 {
     const char *only = running->options->case_name, *start = running->options->case_start;
+    if ((only || start) && failures_wanted(running->options)) return true; /* they come first */
     if (start && strncmp(start, c->name, strlen(start)) != 0) return false;
     return !only || strcmp(only, c->name) == 0;
 }
@@ -244,7 +268,10 @@ static char *with_round(char *message)
         "; the calls before it were right: its buffers lie elsewhere than theirs",
     };
     char *both = NULL;
-    if (asprintf(&both, "%s%s", message, rounds[running->round]) < 0) abort();
+    const bool shuffled = running->round == 2 && running->place == ON_SOFTGPU;
+    if (asprintf(&both, "%s%s%s", message, rounds[running->round],
+                 shuffled ? ", and its warps begin in another order" : "") < 0)
+        abort();
     free(message);
     return both;
 }
@@ -350,11 +377,14 @@ static void run_case(int index, double end)
     running->failure = FAILURE_NONE;
     run_under_check(index);
     result->seconds = seconds_now() - began;
+    memcpy(result->calls, running->calls, sizeof result->calls);
     if (result->status == PASSED)
         conclude(result, take(&running->note, ""));
     else
         conclude(result, with_round(take(&running->message, "the case ended without a verdict")));
-    if (c->line) case_drop_worker(running);
+    /* What a failed call has left behind, handles say, is no matter of the cases that follow. */
+    if (c->line || (result->status == FAILED && result->failure != FAILURE_RESULT))
+        case_drop_worker(running);
     hidden_hide(running->options, c, result);
     if (result->status == FAILED && !result->seed_withheld) name_shape(c, result);
 }
@@ -364,7 +394,13 @@ void run_cases(case_state *s, case_result results[])
     case_enter(s);
     const double end = seconds_now() + CASES_BUDGET * times_as_long(running->options);
     current_results = results;
-    for (int i = 0; running->exercise->cases[i].name; i++) run_case(i, end);
+    alone_forget();
+    int wrong = 0;
+    for (int i = 0; running->exercise->cases[i].name; i++) {
+        run_case(i, end);
+        wrong += results[i].status == FAILED || results[i].status == NOT_RUN;
+    }
+    if (wrong == 0) alone_run(results);
 }
 
 /* ---- anything else that may fail an expectation ---------------------------------------------- */

@@ -73,13 +73,13 @@ static const char *take(void *context, const ini_line *line)
 const char *answer_find(const exercise *e, const char *folder, const char *key,
                         char value[ANSWER_MOST])
 {
-    char path[PATH_MAX], wrong[1024];
+    char wrong[1024];
     const char *name = file_of(e);
     lookup l = {.exercise = e, .key = key, .value = value};
     int number;
     if (!name || !is_key(e, key)) return say("exercise %s has no key `%s`", id_words(e->id), key);
-    snprintf(path, sizeof path, "%s/%s", folder, submitted_file(folder, name));
-    FILE *file = fopen(path, "r");
+    const int in = open_beneath(folder, submitted_file(folder, name)); /* and behind no link */
+    FILE *file = in >= 0 ? fdopen(in, "r") : NULL;
     if (!file) return say("there is no %s", name);
     const char *what = ini_read(file, take, &l, &number);
     fclose(file);

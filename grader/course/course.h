@@ -99,6 +99,13 @@ bool file_is_skeleton(const options *, const char *path);
 /** Are the submission's file and each of its parts? */
 bool exercise_is_skeleton(const options *, const exercise *);
 
+/* ---- misnamed.c ------------------------------------------------------------------------------ */
+
+#define MISNAMED_WORDS 192
+/** Of an exercise whose file is missing, or is its skeleton still: does another of the submission
+ *  look like it? "209_Transpose.cu looks like 209_transpose.cu: not graded", or "". */
+bool misnamed_file(const exercise *, const char *submission, char words[MISNAMED_WORDS]);
+
 /* ---- metric.c -------------------------------------------------------------------------------- */
 
 #define METRIC_MAX 192

@@ -93,7 +93,10 @@ typedef struct traffic_test {
     double (*count)(const device_counts *); /**< one of those below */
     double ideal;                           /**< the least that the call could do with; 0: as 1 */
     bound bound;
-    double wanted;   /**< full points from here on */
+    double wanted; /**< full points from here on */
+    double least;  /**< a number below it is impossible; 0: of bytes moved, traffic.c knows it */
+    double multiplications; /**< of the task, which tensor instructions are to make: with more than
+                               a third outside of them those are for show; 0: any */
     bool no_kernels; /**< what is counted is memory alone; else a call without a kernel fails */
 } traffic_test;
 
@@ -103,6 +106,26 @@ typedef struct drawn_number {
     long low, high;
     long step; /**< low, low + step, ... up to high; at least 1 */
 } drawn_number;
+
+/** What a contract says of a function besides its results: of the runtime's calls that it makes
+ *  (correctness/promises.c), and of those that fail (correctness/failures.c). */
+enum {
+    WAITS_FOR_NOTHING = 1,
+    WAITS_TO_FREE = 2, /**< ... unless memory must go back to the device */
+    HAS_WAITED = 4,    /**< when it returns, what it has started is over */
+    ALLOCATES_NOTHING = 8,
+    ALLOCATES_ON_ITS_STREAM = 16, /**< memory of the device, where it needs any */
+    COPIES_NOTHING = 32,          /**< between host and device */
+    MAY_KEEP = 64,                /**< after a call of the runtime that fails, what it has made */
+    MAY_FAIL_ANYHOW = 128         /**< nothing is said of such calls */
+};
+
+/** Functions without a row that are given a stream wait for nothing, in phases 2 to 4. */
+typedef struct promise {
+    const char *function;
+    unsigned what;
+    unsigned launches; /**< at most, of kernels and graphs; 0: any number */
+} promise;
 
 /** A challenge is no part of the course: its name has a phase and a letter, as 4b, and its points
  * are a bonus beyond the total. Its number comes after all others. */
@@ -120,6 +143,7 @@ typedef struct exercise {
         *drawn; /**< for the `student` of that part; ends with a NULL name; or NULL */
     const char *functions[24]; /**< contract names that the file exports; NULL ends the list */
     int prerequisites[12];     /**< exercises that this one calls; 0 ends the list */
+    promise promises[12];      /**< a row without a function ends them */
     bool host_copies;          /**< its calls may take data to the host and bring it back */
     bool cublas;               /**< it may call cuBLAS, with which no other is linked */
     int devices;               /**< that its calls use; 0: one. With fewer GPUs it is skipped */

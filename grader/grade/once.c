@@ -56,6 +56,11 @@ static void print_call(const call_request *r)
     printf(")\n");
 }
 
+static bool is_integer(element_type e)
+{
+    return e == ELEMENT_I8 || e == ELEMENT_I32 || e == ELEMENT_U64 || e == ELEMENT_BYTE;
+}
+
 static void print_number(element_type e, const void *array, size_t i)
 {
     const unsigned poison = element_poison(e);
@@ -65,7 +70,7 @@ static void print_number(element_type e, const void *array, size_t i)
     if (telling && memcmp((const char *)array + i * bytes, &poison, bytes < 4 ? bytes : 4) == 0)
         printf(" unwritten");
     else
-        printf(" %.6g", value);
+        printf(is_integer(e) ? " %.0f" : " %.6g", value);
 }
 
 static void print_buffer(const argument *a)
@@ -118,13 +123,17 @@ static bool is_large_enough(const grading_case *c)
     return false;
 }
 
+/* The first that is large enough; of small ones the largest. */
 static const grading_case *find_case(const options *o, const exercise *e, place where)
 {
-    if (o->case_name) return case_like(e, o->case_name);
+    const grading_case *largest = e->cases;
+    if (o->case_name || e->see) return case_like(e, o->case_name ? o->case_name : e->see);
     for (const grading_case *c = e->cases; c->name; c++) {
-        if (is_large_enough(c) && (!c->where || (c->where & where))) return c;
+        if (c->where && !(c->where & where)) continue;
+        if (is_large_enough(c)) return c;
+        if (case_size(c) > case_size(largest)) largest = c;
     }
-    return e->cases;
+    return largest;
 }
 
 /* @return false after a message */

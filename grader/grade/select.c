@@ -38,7 +38,7 @@ json_t *entry_without_verdict(const exercise *e, place where, status s, const ch
 /* Exercises that cannot run here, and files that are still as they were handed out. */
 void sort_out(run *r, item *it)
 {
-    char why[128];
+    char why[MISNAMED_WORDS];
     const place where = exercise_place(it->exercise, r->options->backend);
     const char *needs = exercise_needs(r->options, it->exercise, where);
     if (r->options->cases_only && (where & ON_CPU)) return;
@@ -46,7 +46,8 @@ void sort_out(run *r, item *it)
         snprintf(why, sizeof why, "needs %s", needs);
         it->entry = entry_without_verdict(it->exercise, where, SKIPPED, why);
     } else if (exercise_is_skeleton(r->options, it->exercise)) {
-        it->entry = entry_without_verdict(it->exercise, where, NOT_STARTED, "");
+        misnamed_file(it->exercise, r->options->submission, why);
+        it->entry = entry_without_verdict(it->exercise, where, NOT_STARTED, why);
     } else {
         it->buildable = true;
     }

@@ -21,8 +21,8 @@ static double bytes_copied(const device_counts *c)
 double moved_bytes(const device_counts *c)
 {
     const uint64_t local = c->local_load.sectors + c->local_store.sectors;
-    const uint64_t sectors =
-        c->global_load.sectors + c->global_store.sectors + c->global_atomic.sectors + local;
+    const uint64_t read = c->global_load.sectors + c->read_only.sectors;
+    const uint64_t sectors = read + c->global_store.sectors + c->global_atomic.sectors + local;
     return SECTOR_BYTES * (double)sectors + bytes_copied(c);
 }
 
@@ -40,8 +40,10 @@ static double requests_of_4_bytes(const device_traffic *t)
 
 double sectors_per_request(const device_counts *c)
 {
-    return ratio((double)(c->global_load.sectors + c->global_store.sectors),
-                 requests_of_4_bytes(&c->global_load) + requests_of_4_bytes(&c->global_store));
+    const uint64_t read = c->global_load.sectors + c->read_only.sectors;
+    return ratio((double)(read + c->global_store.sectors),
+                 requests_of_4_bytes(&c->global_load) + requests_of_4_bytes(&c->read_only) +
+                     requests_of_4_bytes(&c->global_store));
 }
 
 double bank_conflicts(const device_counts *c)
@@ -109,7 +111,8 @@ double tensor_instructions(const device_counts *c)
 
 double global_requests(const device_counts *c)
 {
-    return (double)(c->global_load.requests + c->global_store.requests + c->global_atomic.requests);
+    return (double)(c->global_load.requests + c->read_only.requests + c->global_store.requests +
+                    c->global_atomic.requests);
 }
 
 double shared_requests(const device_counts *c)

@@ -101,6 +101,9 @@ void run_traffic(case_state *, const traffic_test *, const char *baseline_librar
 /** What the counts come to, and whether that is what the test wants. */
 double traffic_number(const traffic_test *, const device_counts *, const device_counts *baseline);
 bool traffic_meets(const traffic_test *, double number);
+/** @return NULL, or why no such call can have cost so little */
+char *traffic_impossible(const traffic_test *, const device_counts *,
+                         const device_counts *baseline);
 const char *bound_name(bound);
 
 #endif

@@ -280,6 +280,7 @@ void run_speed(case_state *state, const speed_test *test, const char *baseline_l
     state->request.wall_clock = test->wall_clock;
     state->request.against_guard = state->request.relocate = false;
     state->request.misaligned = false;
+    state->request.shuffle = 0;
     state->request.deadline = 60.0;
     measure(&t, result);
     result->broken = t.broken;

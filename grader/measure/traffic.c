@@ -3,8 +3,10 @@
  * frozen baseline that is counted beside it. No clock takes part: the numbers come from a call with
  * inputs that are the same in every grading, so they are the same in every grading. A second call,
  * with secret inputs, must cost about as much: no answer can be brought along. Against a baseline
- * it is also of another shape, of which the baseline is counted again; other counts are of one
- * shape. The outputs of every counted call are judged.
+ * it is also of another shape, of which the baseline is counted again, and so are tensor
+ * instructions, whose number the shape tells; other counts are of one shape. The outputs of every
+ * counted call are judged. A count below the least that the task needs is impossible, as a time can
+ * be: some of the work was done where nothing is counted.
  */
 #include "measure.h"
 
@@ -15,11 +17,15 @@
 
 #define OPEN_SEED 1    /* of the inputs whose counts are reported */
 #define ALIKE     0.05 /* by how much the counts of secret inputs may differ from those */
+#define ROUNDING  1e-6
+/* Of the task's multiplications others than tensor instructions may make this share: what else a
+ * training step does has a quarter. */
+#define OUTSIDE (1.0 / 3)
 
 /* What is counted of whom. */
 typedef struct counting {
     case_state *state;
-    const traffic_test *test;
+    traffic_test test;  /* of the shape below */
     const char *metric; /* its sentence */
     long shape[SHAPE_MAX];
     bool broken; /* by a call of the student's */
@@ -28,12 +34,15 @@ typedef struct counting {
 /* Whole groups of 16 keep rows aligned and tiles nearly whole. */
 static void vary_shape(counting *c, random_state *random)
 {
-    long *size = &c->shape[c->test->varied];
-    if (!c->test->baseline) return;
+    long *size = &c->shape[c->test.varied];
+    const long before = *size;
+    if (!c->test.baseline && c->test.multiplications <= 0.0) return;
     if (*size >= 64)
         *size -= 16 * (1 + (long)random_below(random, (uint64_t)*size / 64));
     else
         *size += *size > 1 ? -1 : 1;
+    c->test.ideal *= (double)*size / (double)before;
+    c->test.multiplications *= (double)*size / (double)before;
 }
 
 /* One counted call. @return what failed, or NULL */
@@ -42,7 +51,7 @@ static char *count_call(const counting *c, worker **where, const char *library,
 {
     case_state *s = c->state;
     s->random = random_seed(seed);
-    char *message = run_in(s, where, library, c->test->run, function, c->shape);
+    char *message = run_in(s, where, library, c->test.run, function, c->shape);
     *counts = s->last.counts;
     return message;
 }
@@ -50,8 +59,8 @@ static char *count_call(const counting *c, worker **where, const char *library,
 static char *count_baseline(const counting *c, const char *library, device_counts *counts)
 {
     worker *own = NULL;
-    if (!c->test->baseline) return NULL;
-    char *message = count_call(c, &own, library, c->test->baseline, OPEN_SEED, counts);
+    if (!c->test.baseline) return NULL;
+    char *message = count_call(c, &own, library, c->test.baseline, OPEN_SEED, counts);
     worker_stop(own);
     if (!message && c->state->found_count > 0) message = case_take_found(c->state);
     return message;
@@ -61,9 +70,9 @@ static char *count_baseline(const counting *c, const char *library, device_count
 static char *count_student(counting *c, unsigned long long seed, device_counts *counts)
 {
     case_state *s = c->state;
-    char *message = count_call(c, &s->worker, s->library, c->test->function, seed, counts);
+    char *message = count_call(c, &s->worker, s->library, c->test.function, seed, counts);
     c->broken = message ? s->failure != FAILURE_DEADLINE : s->found_count > 0;
-    if (!message && !c->broken && counts->launches == 0 && !c->test->no_kernels)
+    if (!message && !c->broken && counts->launches == 0 && !c->test.no_kernels)
         message = strdup("it launches no kernel");
     return message;
 }
@@ -97,12 +106,51 @@ static char *judge_numbers(const traffic_test *t, double open, double secret)
 {
     char *message = NULL, unlike[64] = "";
     const bool alike = fabs(secret - open) <= ALIKE * fabs(open);
-    const bool met = traffic_meets(t, open);
-    if (met && (alike || traffic_meets(t, secret))) return NULL;
+    const bool met = traffic_meets(t, open), tiles = t->multiplications > 0.0; /* some not whole */
+    if (met && (alike || traffic_meets(t, secret) || (tiles && secret >= open))) return NULL;
     char counted[32], other[32], wanted[32];
     if (met) snprintf(unlike, sizeof unlike, " but %s for other inputs", count_text(other, secret));
     if (asprintf(&message, "counted %s%s, wanted %s %s", count_text(counted, open), unlike,
                  bound_name(t->bound), count_text(wanted, t->wanted)) < 0) {
+        abort();
+    }
+    return message;
+}
+
+/* Every sector that takes part is moved at least once. One launch of the baseline touches these;
+ * without a baseline they come to `ideal`. */
+static double least_of(const traffic_test *t, const device_counts *baseline)
+{
+    const bool moves = t->count == moved_bytes || t->count == stored_bytes;
+    if (t->least > 0.0) return t->least * (t->ideal > 0.0 ? t->ideal : 1.0);
+    if (t->baseline) return moves && baseline->launches == 1 ? (double)baseline->footprint : 0.0;
+    return t->bound == AT_MOST && (moves || t->count == footprint_bytes) ? t->ideal : 0.0;
+}
+
+char *traffic_impossible(const traffic_test *t, const device_counts *counts,
+                         const device_counts *baseline)
+{
+    char *message = NULL, counted[32], needed[32];
+    const double count = t->count(counts), least = least_of(t, baseline);
+    if (count >= least * (1.0 - ROUNDING)) return NULL;
+    if (asprintf(&message, "counted %s bytes, which is impossible: the task takes %s at least",
+                 count_text(counted, count), count_text(needed, least)) < 0) {
+        abort();
+    }
+    return message;
+}
+
+/* Products that are made twice, once as they are graded. */
+static char *tensors_for_show(const traffic_test *t, const device_counts *counts)
+{
+    char *message = NULL, made[32], task[32];
+    const double most = OUTSIDE * t->multiplications;
+    if (t->multiplications <= 0.0 || (double)counts->multiplications <= most) return NULL;
+    if (asprintf(&message,
+                 "tensor instructions do not do the work: %s multiplications are made outside of "
+                 "them, of %s that the products have",
+                 count_text(made, (double)counts->multiplications),
+                 count_text(task, t->multiplications)) < 0) {
         abort();
     }
     return message;
@@ -115,7 +163,9 @@ static char *count_both(counting *c, const char *baseline_library, unsigned long
     device_counts student = {0}, baseline = {0};
     char *message = count_baseline(c, baseline_library, &baseline);
     if (!message) message = count_student(c, seed, &student);
-    if (!message && !c->broken) *number = traffic_number(c->test, &student, &baseline);
+    if (!message && !c->broken) message = traffic_impossible(&c->test, &student, &baseline);
+    if (!message && !c->broken) message = tensors_for_show(&c->test, &student);
+    if (!message && !c->broken) *number = traffic_number(&c->test, &student, &baseline);
     return message;
 }
 
@@ -127,7 +177,7 @@ static char *count_all(counting *c, const char *baseline_library, double *number
     char *message = count_both(c, baseline_library, OPEN_SEED, number);
     vary_shape(c, &sizes);
     if (!message && !c->broken) message = count_both(c, baseline_library, seed, &secret);
-    return message || c->broken ? message : judge_numbers(c->test, *number, secret);
+    return message || c->broken ? message : judge_numbers(&c->test, *number, secret);
 }
 
 void run_traffic(case_state *state, const traffic_test *test, const char *baseline_library,
@@ -138,9 +188,10 @@ void run_traffic(case_state *state, const traffic_test *test, const char *baseli
     state->request.counted = true;
     state->request.relocate = state->request.against_guard = false;
     state->request.misaligned = false;
+    state->request.shuffle = 0;
     state->request.deadline = 60.0;
     result->counted = NAN;
-    counting c = {.state = state, .test = test, .metric = result->metric};
+    counting c = {.state = state, .test = *test, .metric = result->metric};
     memcpy(c.shape, test->shape, sizeof c.shape);
     result->message = count_all(&c, baseline_library, &result->counted);
     result->broken = c.broken;

@@ -76,14 +76,20 @@ static void print_number(const json_t *test)
     }
 }
 
+/* As a grading does: "3 of 14 wrong", "14". A class has none. */
+static void count_cases(const json_t *record, char *words, size_t size)
+{
+    const long all = integer_of(record, "cases"), wrong = all - integer_of(record, "cases_passed");
+    snprintf(words, size, wrong > 0 ? "%2$ld of %1$ld wrong" : "%1$ld", all, wrong);
+    if (!json_object_get(record, "cases")) *words = '\0';
+}
+
 static void print_row(const char *label, const json_t *record, const columns *now_columns)
 {
-    char cases[32];
+    char cases[48];
     const columns c = columns_of(record);
-    snprintf(cases, sizeof cases, "%ld of %ld", integer_of(record, "cases_passed"),
-             integer_of(record, "cases"));
-    if (!json_object_get(record, "cases")) cases[0] = '\0';
-    printf("  %-10s %-20s %-12s %10s %6.1f", label, string_of(record, "time"),
+    count_cases(record, cases, sizeof cases);
+    printf("  %-10s %-20s %-12s %14s %6.1f", label, string_of(record, "time"),
            string_of(json_object_get(record, "entry"), "status"), cases,
            real_of(json_object_get(record, "entry"), "points"));
     for (int i = 0; i < now_columns->count; i++) {
@@ -94,7 +100,7 @@ static void print_row(const char *label, const json_t *record, const columns *no
 
 static void print_heading(const columns *c)
 {
-    printf("\n  %-10s %-20s %-12s %10s %6s", "", "", "", "cases", "points");
+    printf("\n  %-10s %-20s %-12s %14s %6s", "", "", "", "cases", "points");
     for (int i = 0; i < c->count; i++) {
         if (is_shown(c, i)) printf(" %9c", letter_of(c, i));
     }
@@ -253,7 +259,7 @@ static void draw(const options *o, const exercise *e, const json_t *own, const j
     if (plot_history(e, own, reference, median, picture)) {
         printf("\n  %s shows them all.\n", picture);
     } else {
-        printf("\n  No picture: gnuplot is not there, or cannot draw it.\n");
+        printf("\n  No picture: it takes gnuplot (`apt-get install gnuplot-nox`).\n");
     }
     json_decref(median);
 }

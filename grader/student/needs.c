@@ -3,7 +3,8 @@
  * and of all that they call. What the student has not written, and what failed of those that are
  * called, is the course's: a solution, or a library of a handout, if it has one. Standard output
  * has the files, relative to the submission (phase...) or to the course; stderr says whose is
- * whose.
+ * whose. The exit status is 1 where nobody's is: a handout has no solution of what a program is
+ * there to try.
  */
 #include "student.h"
 
@@ -34,7 +35,7 @@ static bool includes_are_written(const options *o, const exercise *e)
 }
 
 /* Whose file of an exercise is taken, and why. */
-typedef enum whose { YOURS, UNWRITTEN, WRONG, WHOSE } whose;
+typedef enum whose { YOURS, UNWRITTEN, WRONG, NOBODYS, WHOSE } whose;
 
 static whose whose_is(const options *o, const exercise *e, const json_t *records)
 {
@@ -61,7 +62,8 @@ static bool print_reference(const options *o, library_set *set, const exercise *
 static void print_whose(char lists[WHOSE][256])
 {
     static const char *const titles[] = {"yours", "the course's, for yours is not written",
-                                         "the course's, for yours failed"};
+                                         "the course's, for yours failed",
+                                         "not written, and this copy has no other"};
     fprintf(stderr, "linked with\n");
     for (int i = 0; i < WHOSE; i++) {
         if (*lists[i]) fprintf(stderr, "  %s:%s\n", titles[i], lists[i]);
@@ -70,20 +72,20 @@ static void print_whose(char lists[WHOSE][256])
 
 int needs(const options *o)
 {
-    char whole[PATH_MAX] = "", lists[WHOSE][256] = {"", "", ""};
+    char whole[PATH_MAX] = "", lists[WHOSE][256] = {"", "", "", ""};
     const bool known = o->history && realpath(o->submission, whole);
     json_t *records = known ? history_of(o, whole, 0) : json_array();
     library_set *set = library_set_create(o, NULL);
     for (const exercise *const *e = catalog(); *e; e++) {
         if (!is_needed(o, *e)) continue;
         whose of = whose_is(o, *e, records);
-        if (of != YOURS && !print_reference(o, set, *e)) of = YOURS;
-        if (of == YOURS) puts((*e)->file);
+        if (of != YOURS && !print_reference(o, set, *e)) of = of == WRONG ? YOURS : NOBODYS;
+        if (of == YOURS || of == NOBODYS) puts((*e)->file); /* a skeleton links, too */
         const size_t used = strlen(lists[of]);
         snprintf(lists[of] + used, sizeof lists[of] - used, " %s", id_words((*e)->id));
     }
     print_whose(lists);
     library_set_free(set);
     json_decref(records);
-    return 0;
+    return *lists[NOBODYS] ? 1 : 0;
 }

@@ -276,10 +276,12 @@ void suggest_next(const grading *g)
     o.exercises = NULL, o.phase = 0;
     json_t *records = open_history(&o);
     const int count = records ? stand_all(&o, records, all, 256) : 0;
-    const standing *s = count > 0 ? choose(all, count, NULL) : NULL;
+    const exercise *graded = catalog_find(id_of(entry));
+    const standing *s = count > 0 ? choose(all, count, graded) : NULL;
     printf("\n  What else is in it: make compare EX=%s.", id_words(id_of(entry)));
     if (s && s->exercise->id != id_of(entry))
-        printf(" Next: %s %s, make next", id_words(s->exercise->id), s->exercise->name);
+        printf(" Next: %s %s, make next EX=%s", id_words(s->exercise->id), s->exercise->name,
+               id_words(s->exercise->id));
     printf("\n");
     json_decref(records);
 }

@@ -234,15 +234,34 @@ static json_t *verdict_of(const version *v)
     return words;
 }
 
+/* The counts that failed in the last grading, of those that a picture can show. */
+static json_t *failed_counts(const options *o, const exercise *e)
+{
+    size_t i;
+    char whole[PATH_MAX];
+    json_t *test, *names = json_array();
+    if (!o->history || !realpath(o->submission, whole)) return names;
+    json_t *records = history_of(o, whole, e->id);
+    const json_t *entry = json_object_get(last_record(records, e->id), "entry");
+    json_array_foreach(json_object_get(entry, "traffic"), i, test)
+    {
+        if (strcmp(string_of(test, "verdict"), "failed") == 0)
+            json_array_append(names, json_object_get(test, "metric"));
+    }
+    json_decref(records);
+    return names;
+}
+
 static json_t *data_of(const version *own, const version *other)
 {
     json_t *mine = read_version(own);
     json_t *last = exchange_last(own, mine), *beside = other ? read_version(other) : last;
     if (other) json_decref(last);
-    return json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "id", id_words(own->exercise->id),
+    return json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o}", "id", id_words(own->exercise->id),
                      "name", own->exercise->name, "case", own->case_name, "verdict",
                      verdict_of(own), "warp", own->options->warp, "mine", mine, "beside",
-                     beside ? beside : json_null());
+                     beside ? beside : json_null(), "failed",
+                     failed_counts(own->options, own->exercise));
 }
 
 static bool has_kernels(const json_t *data)
@@ -274,6 +293,10 @@ int see(const options *o)
     if (!e || !options_case_exists(o)) return 2;
     if (exercise_place(e, BACKEND_CPU) != ON_SOFTGPU) {
         fprintf(stderr, "grader: %s has no kernels to look at\n", id_words(e->id));
+        return 2;
+    }
+    if (exercise_is_skeleton(o, e)) {
+        fprintf(stderr, "grader: %s is not started: its file is %s\n", id_words(e->id), e->file);
         return 2;
     }
     const char *name = o->case_name ? o->case_name : e->see ? e->see : smallest_case(e);

@@ -244,7 +244,7 @@ static void look_after_child(watching *w)
     if (w->child > 0 && waitpid(w->child, &status, WNOHANG) == w->child) {
         w->child = 0;
         w->current = w->at_work;
-        if (status == 0 && has_passed(w)) go_on(w, NULL);
+        if (status == 0 && has_passed(w)) go_on(w, w->at_work);
         tell_keys(w);
     }
     if (w->child == 0 && w->saved_count > 0) start(w);
@@ -257,6 +257,10 @@ static void see_now(const watching *w)
 {
     char exercise[32], submission[PATH_MAX + 16], build[PATH_MAX + 16], whole[PATH_MAX];
     if (!realpath(w->options->submission, whole)) return;
+    if (exercise_is_skeleton(w->options, w->current)) {
+        printf("  %s is not started\n", id_words(w->current->id));
+        return;
+    }
     snprintf(exercise, sizeof exercise, "EX=%s", id_words(w->current->id));
     snprintf(submission, sizeof submission, "SUBMISSION=%s", whole);
     snprintf(build, sizeof build, "BUILD=%s", w->options->build);

@@ -99,11 +99,23 @@ static void give_reason(exercise_result *r)
     }
 }
 
+/* Of what is right: is it right, too, when the runtime's calls fail? Where not, that is a case. */
+static void judge_failures(case_state *s, exercise_result *r)
+{
+    if (!failures_wanted(s->options) || s->options->slow > 0 || s->dead) return;
+    for (int i = 0; i < r->case_count; i++) {
+        if (r->cases[i].status != PASSED && r->cases[i].status != SKIPPED) return;
+    }
+    char *message = run_failures(s, r->cases);
+    if (message) r->cases[r->case_count++] = case_of_call(s, FAILURES_CASE, message);
+}
+
 static void judge_cases(case_state *s, exercise_result *r)
 {
     r->case_count = count_cases(r->exercise);
     r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases); /* one may be added */
     run_cases(s, r->cases);
+    judge_failures(s, r);
     give_reason(r);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROWS = 256, WIDTH = 460, FURTHEST = 100 };
+enum { ROWS = 256, WIDTH = 460, FURTHEST = 100, CROWDED = 30 }; /* CROWDED: its ticks would be */
 
 /* One row of a chart: what it is called, and up to three numbers; noisy: none of them decides. */
 typedef struct row {
@@ -188,8 +188,10 @@ static char *chart_margins(const rows *all, const char *label)
     begin(to, all, height_of(all));
     fprintf(to, "set xlabel '%s'\nset logscale x\n", label);
     fprintf(to, "set xrange [%.6g : %.6g]\n", low / 1.15, high * 1.15);
-    fputs("set xtics (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)\n"
-          "set arrow from 1, graph 0 to 1, graph 1 nohead lc '#d9534a' lw 2\n"
+    fprintf(to, "set xtics (%s)\n",
+            high / low > CROWDED ? "0.01, 0.1, 1, 10, 100"
+                                 : "0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100");
+    fputs("set arrow from 1, graph 0 to 1, graph 1 nohead lc '#d9534a' lw 2\n"
           "plot $data using 3:1:4:5:ytic(2) with xerrorbars lc '#888888' lw 2 pt -1, "
           "$data using ($6 == 0 && $3 >= 1 ? $3 : NaN):1 with points pt 7 ps 0.9 lc '#2a9d78', "
           "$data using ($6 == 0 && $3 < 1 ? $3 : NaN):1 with points pt 9 ps 1.1 lc '#d9534a', "

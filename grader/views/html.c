@@ -37,7 +37,7 @@ static const char head[] =
     "summary .name { font-weight: 600; flex: 1 1 12rem }\n"
     "summary .points { font-variant-numeric: tabular-nums }\n"
     ".outcome { flex: 1 1 100%; font-size: .9rem } .passed { color: var(--good) }\n"
-    ".failed, .build_failed { color: var(--bad) } .noisy { color: var(--open) }\n"
+    ".failed, .build_failed { color: var(--bad) } .noisy, .short { color: var(--open) }\n"
     ".rest { border-top: 1px solid var(--line); padding-top: .6rem }\n"
     "ul { margin: 0 0 1rem; padding-left: 1.2rem } li { margin: .4rem 0; overflow-wrap: anywhere "
     "}\n"
@@ -68,7 +68,9 @@ static void put_charts(FILE *to, const options *o, const json_t *results)
 {
     if (json_array_size(json_object_get(results, "exercises")) == 0) return;
     if (!chart_can_draw()) {
-        fputs("<p class=\"facts\">No charts: they need gnuplot.</p>\n", to);
+        fputs("<p class=\"facts\">No charts: they need gnuplot (<code>apt-get install "
+              "gnuplot-nox</code>).</p>\n",
+              to);
         return;
     }
     fputs("<div class=\"charts\">\n", to);
@@ -179,6 +181,15 @@ static bool has_kernels(const json_t *exercise)
     return dot && strcmp(dot, ".cu") == 0;
 }
 
+/* Right and with points to gain is not green. */
+static const char *kind_of(const json_t *exercise)
+{
+    const char *status = string_of(exercise, "status"); /* one of the schema's */
+    const double left = real_of(exercise, "max_points") - real_of(exercise, "points");
+    if (any_noisy(exercise)) return "noisy";
+    return strcmp(status, "passed") == 0 && left > 1e-6 ? "short" : status;
+}
+
 /* How a failed exercise is drawn; and the picture, if it lies in see/ beside the report. */
 static void put_see(FILE *to, const options *o, const json_t *exercise)
 {
@@ -196,17 +207,23 @@ static void put_exercise(FILE *to, const options *o, const json_t *exercise)
 {
     char outcome[160];
     list l = {to, exercise};
-    const char *status = string_of(exercise, "status"); /* one of the schema's */
+    const bool listed = json_array_size(json_object_get(exercise, "cases")) > 0;
     print_outcome(exercise, outcome, sizeof outcome);
     fputs("<details><summary><span class=\"name\">", to);
     put_name(to, o, exercise);
     fprintf(to,
             "</span><span class=\"points\">%.1f / %.1f</span><span class=\"outcome %s\">%s</span>"
             "</summary>\n<p class=\"facts\">",
-            real_of(exercise, "points"), real_of(exercise, "max_points"),
-            any_noisy(exercise) ? "noisy" : status, outcome);
+            real_of(exercise, "points"), real_of(exercise, "max_points"), kind_of(exercise),
+            outcome);
     put_xml(to, string_of(exercise, "file"));
-    fputs("</p>\n<ul>\n", to);
+    fputs("</p>\n", to);
+    if (!listed && strcmp(string_of(exercise, "status"), "failed") == 0) {
+        fputs("<p>", to);
+        put_xml(to, string_of(exercise, "reason"));
+        fputs("</p>\n", to);
+    }
+    fputs("<ul>\n", to);
     each_verdict(exercise, put_verdict, &l);
     fputs("</ul>\n", to);
     put_see(to, o, exercise);
@@ -270,7 +287,7 @@ static void put_top(FILE *to, const json_t *results)
     }
     fprintf(to, "<p class=\"total\">%.1f of %.1f points</p>\n<p class=\"facts\">",
             real_of(results, "points"), real_of(results, "max_points"));
-    put_fact(to, "submission ", string_of(results, "submission"));
+    put_fact(to, "submission ", base_of(string_of(results, "submission"))); /* not where it lies */
     put_fact(to, ", on ", string_of(device, "name"));
     put_fact(to, ", ", string_of(results, "started"));
     put_fact(to, ", course at ", string_of(results, "commit"));

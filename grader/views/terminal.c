@@ -110,21 +110,62 @@ static void print_quote(const options *o, const json_t *entry, const json_t *one
         printf("        %5ld | %s\n", number, text);
 }
 
+#define SHOWN 3
+
+typedef struct sentence {
+    char words[2048];
+} sentence;
+
+/* What a case says without its numbers: words that hold a digit up to it, no NaN and no infinity;
+ * with the line that softgpu names. */
+static sentence sentence_of(const json_t *one)
+{
+    sentence s = {""};
+    const json_t *first = json_array_get(json_object_get(one, "findings"), 0);
+    for (const char *word = string_of(one, "message"); *word;) {
+        const size_t length = strcspn(word, " "), kept = strcspn(word, " 0123456789");
+        const bool number = !strncmp(word, "nan", 3) || !strncmp(word, "inf,", 4) || *word == '-';
+        const size_t used = strlen(s.words);
+        snprintf(s.words + used, sizeof s.words - used, "%.*s ", number ? 0 : (int)kept, word);
+        word += length + (word[length] == ' ');
+    }
+    const size_t used = strlen(s.words);
+    snprintf(s.words + used, sizeof s.words - used, "%s:%ld", string_of(first, "kind"),
+             (long)integer_of(first, "line"));
+    return s;
+}
+
+/* Three cases of one mistake say it three times: one of each sentence is shown. */
+static bool is_new(sentence said[], int count, const json_t *one)
+{
+    const sentence s = sentence_of(one);
+    if (count == SHOWN) return false;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(said[i].words, s.words) == 0) return false;
+    }
+    said[count] = s;
+    return true;
+}
+
 static void print_failed_cases(const options *o, json_t *entry)
 {
     size_t i;
     json_t *one;
-    int shown = 0;
+    int failed = 0, shown = 0;
+    sentence said[SHOWN];
     json_array_foreach(json_object_get(entry, "cases"), i, one)
     {
         if (strcmp(string_of(one, "status"), "failed") != 0) continue;
-        if (shown++ >= 3) continue;
+        failed++;
+        if (!is_new(said, shown, one)) continue;
+        shown++;
         printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
         if (*string_of(one, "finding")) printf("        %s\n", string_of(one, "finding"));
         print_quote(o, entry, one);
         print_again(o, entry, one);
     }
-    if (shown > 3) printf("      and %d more cases\n", shown - 3);
+    if (failed > shown)
+        printf("      and %d more case%s\n", failed - shown, failed - shown == 1 ? "" : "s");
 }
 
 /* What softgpu found in cases that passed otherwise. */
@@ -202,7 +243,8 @@ void report_exercise(const options *o, json_t *entry)
     int passed, all;
     cases_of(entry, &passed, &all);
     if (on_terminal()) printf("\r\033[K");
-    if (strcmp(status, "not_started") == 0) return; /* the table counts them */
+    if (strcmp(status, "not_started") == 0 && !*string_of(entry, "reason"))
+        return; /* the table counts them */
     printf("  %-3s %-22s %s%s%s", id_words(id_of(entry)), string_of(entry, "name"),
            status_colour(status), plain(status), PLAIN);
     if (passed < all)
@@ -210,7 +252,8 @@ void report_exercise(const options *o, json_t *entry)
     else if (all > 0)
         printf(" (%d case%s)", all, all == 1 ? "" : "s");
     printf("\n");
-    if (strcmp(status, "build_failed") == 0) print_indented(string_of(entry, "reason"));
+    if (strcmp(status, "build_failed") == 0 || strcmp(status, "not_started") == 0)
+        print_indented(string_of(entry, "reason"));
     if (*string_of(entry, "warnings")) {
         printf("      %swarnings%s of the compiler:\n", YELLOW, PLAIN);
         print_indented(string_of(entry, "warnings"));

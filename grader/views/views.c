@@ -106,6 +106,7 @@ int report(const options *o)
     }
     size_t size = 0;
     json_t *results = load(o->results);
+    if (results && v->write == html_view) add_last_verdicts(results, o->history);
     const char *output = output_of(o, path);
     if (output) make_folders_of(output);
     char *text = results ? render(o, v, results, &size) : NULL;

@@ -4,6 +4,7 @@
  *
  *   views.c       the table of views, and the command `grader report`
  *   terminal.c    the table on the terminal, and what an exercise failed of
+ *   last.c        last verdicts of what was not graded this time
  *   locate.c      FILE:LINE in the words of compilers
  *   escape.c      any text in XML, CSV, Markdown and GitHub's commands
  *   junit.c gradescope.c github.c csv.c markdown.c html.c (chart.c draws for it)
@@ -35,6 +36,11 @@ view_function junit_view, gradescope_view, github_view, summary_view, csv_view, 
 
 /** The command. */
 int report(const options *);
+
+/* ---- last.c ---------------------------------------------------------------------------------- */
+
+/** Add to results the last verdicts of exercises that are not in them. @param history or NULL */
+void add_last_verdicts(json_t *results, const char *history);
 
 /* ---- tables.c -------------------------------------------------------------------------------- */
 

@@ -49,6 +49,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     wire_reply reply = {.status = WIRE_CRASHED};
+    calls_stop(&reply);
     if (current_call) reply.nonce = current_call->nonce;
     if (number == SIGSEGV || number == SIGBUS) find_buffer(&reply, info->si_addr);
     snprintf(reply.text, sizeof reply.text, "%s", signal_text(number, info->si_code));

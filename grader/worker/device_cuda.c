@@ -19,7 +19,7 @@
 #define STAGED_MOST (64u << 20) /* bytes of a buffer that is worth its room twice */
 #define HEAD_START  500         /* microseconds, for what does not wait for the stream */
 
-static cudaStream_t stream;                    /* of the first device */
+static cudaStream_t stream, last_stream;       /* of the first device: calls take turns */
 static cudaStream_t others[WIRE_DEVICES_MOST]; /* of the others; others[0] is NULL */
 static int devices = 1;
 static cudaEvent_t start, stop;
@@ -72,6 +72,7 @@ int device_start(void)
     cudaError_t error = start_others();
     if (!error) error = keep_pooled();
     if (!error) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (!error) error = cudaStreamCreateWithFlags(&last_stream, cudaStreamNonBlocking);
     if (!error) error = cudaEventCreate(&start);
     if (!error) error = cudaEventCreate(&stop);
     return error;
@@ -202,6 +203,13 @@ int device_pin(const worker_buffer *buffer)
 void device_unpin(const worker_buffer *buffer)
 {
     cudaHostUnregister(buffer->mapping);
+}
+
+void device_next_stream(void)
+{
+    cudaStream_t next = last_stream;
+    last_stream = stream;
+    stream = next;
 }
 
 void *device_stream(unsigned device)

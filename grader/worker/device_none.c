@@ -57,6 +57,10 @@ void device_unpin(const worker_buffer *buffer)
     (void)buffer;
 }
 
+void device_next_stream(void)
+{
+}
+
 void *device_stream(unsigned device)
 {
     (void)device;
@@ -110,15 +114,6 @@ unsigned device_take_findings(device_finding findings[WIRE_FINDINGS])
 {
     (void)findings;
     return 0;
-}
-
-void copies_start(void)
-{
-}
-
-wire_copies copies_stop(void)
-{
-    return (wire_copies){0};
 }
 
 int device_print_count(void)

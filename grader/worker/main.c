@@ -119,12 +119,23 @@ static void prepare(wire_reply *reply)
     device_wait(); /* copies may be on their way still, and the stream waits for none */
 }
 
-/* Then all that the call does has its place in the stream's order. */
-static bool takes_stream(void)
+/* @return the number of the argument; call.count: there is none */
+static uint32_t stream_at(void)
 {
     uint32_t i = 0;
     while (i < call.count && call.arguments[i].kind != WIRE_STREAM) i++;
-    return i < call.count;
+    return i;
+}
+
+/* Then all that the call does has its place in the stream's order. */
+static bool takes_stream(void)
+{
+    return stream_at() < call.count;
+}
+
+static void *stream_of(void *const pointers[])
+{
+    return takes_stream() ? pointers[stream_at()] : NULL;
 }
 
 /* The grader's image of a hidden buffer may be the buffer itself: it is wiped afterwards, and only
@@ -164,6 +175,8 @@ static void check_after(wire_reply *reply)
         set_text(reply, WIRE_MEDDLED, meddled);
     } else if (stub) {
         set_text(reply, WIRE_NOT_IMPLEMENTED, stub);
+    } else if (*reply->calls.refused && !sticky) {
+        return; /* what it makes of that, the grader judges */
     } else if (call.returns == WIRE_RETURN_CUDA && reply->returned.i != call.wanted) {
         set_unwanted(reply);
     } else if (error && (sticky || call.returns != WIRE_RETURN_I32)) {
@@ -182,6 +195,7 @@ static void run(wire_reply *reply)
         set_text(reply, WIRE_NO_FUNCTION, call.function);
         return;
     }
+    if (!call.timed) device_next_stream();
     for (uint32_t i = 0; i < call.count; i++) pointers[i] = argument_pointer(i, pointers);
 
     if (call.timed) device_flush_caches();
@@ -189,9 +203,9 @@ static void run(wire_reply *reply)
     const bool in_order = takes_stream() && !call.timed;
     if (in_order) device_buffers_enter(buffers, &call);
     device_clock_start();
-    copies_start();
+    calls_start(call.refuse_at, stream_of(pointers));
     for (uint32_t i = 0; i < call.repeats; i++) code_call(&call, pointers, reply);
-    reply->copies = copies_stop();
+    calls_stop(reply);
     if (in_order) device_buffers_leave(buffers, &call);
     reply->seconds = device_clock_stop();
     context_reveal();

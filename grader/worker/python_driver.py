@@ -4,7 +4,8 @@ WORKER is the worker as a library (python.c). It gives up what no exercise needs
 student's FILE loaded; arrays are views of the memory that it was given for the call.
 
 CASES holds the functions of the exercises' worker.py. A call goes there first: such a function is
-given the student's module and then the arguments, and can do what only Python can. Each LIBRARY is what
+given the student's module and then the arguments, and can do what only Python can. Each call has
+fresh ones, since the student's file can find and replace what was there before. Each LIBRARY is what
 the exercise was linked with, were it in C; the student's file finds the first one's path in
 COURSE_LIBRARY, and all in COURSE_LIBRARIES.
 """
@@ -27,9 +28,16 @@ worker.argument_real.restype = ctypes.c_double
 worker.wanted.restype = ctypes.c_char_p
 
 module = types.ModuleType("exercise")
-cases = {}
 with open(sys.argv[2], "rb") as file:
-    exec(compile(file.read(), "worker.py", "exec"), cases)
+    judges = compile(file.read(), "worker.py", "exec")
+
+
+def cases():
+    fresh = {}
+    exec(judges, fresh)
+    return fresh
+
+
 if len(sys.argv) > 5:
     os.environ["COURSE_LIBRARY"] = sys.argv[5]
     os.environ["COURSE_LIBRARIES"] = os.pathsep.join(sys.argv[5:])
@@ -48,7 +56,10 @@ def place_of(error, function):
 
 def tell(error, function):
     stub = isinstance(error, NotImplementedError)
-    words = error.msg if isinstance(error, SyntaxError) else str(error)
+    try:
+        words = error.msg if isinstance(error, SyntaxError) else str(error)
+    except BaseException:
+        words = "its words raise another exception"
     line, raised_by = place_of(error, function)
     text = raised_by if stub else f"{type(error).__name__}: {words}{line}"
     worker.say(text.encode("utf-8", "replace"), int(stub))
@@ -68,7 +79,7 @@ def load(path):
 
 def has(function):
     name = function.decode()
-    return int(name in cases or callable(getattr(module, name, None)))
+    return int(name in cases() or callable(getattr(module, name, None)))
 
 
 def array(i):
@@ -101,8 +112,9 @@ def run(function):
         arguments = []
         for i in range(worker.argument_count()):
             arguments.append(argument(i, arguments))
-        if function in cases:
-            value = cases[function](module, *arguments)
+        judge = cases().get(function)
+        if judge:
+            value = judge(module, *arguments)
         else:
             value = getattr(module, function)(*arguments)
         wanted = worker.wanted().decode()
@@ -110,6 +122,7 @@ def run(function):
             worker.return_integer(ctypes.c_int64(int(value)))
         elif wanted == "real":
             worker.return_real(ctypes.c_double(float(value)))
+        worker.finish()
     except BaseException as error:
         tell(error, function)
     sys.stdout.flush()

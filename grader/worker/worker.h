@@ -6,7 +6,8 @@
  * memory.c      buffers on the host, each followed by an unmapped page
  * device_cuda.c buffers and timing on a CUDA device (WITH_CUDA)
  * device_none.c the same interface where there is no CUDA
- * copies.c      copies between host and device, counted on their way (WITH_CUDA)
+ * calls.c       the library's calls of the runtime, counted and refused on their way (WITH_CUDA)
+ * threads.c     ... and, where there is no CUDA, its threads
  * library.c     the student's code, where it is a shared library
  * python.c      ... and where it is a file of Python: python_driver.py runs it (WITH_PYTHON)
  * addresses.c   arrays of pointers to other buffers
@@ -61,6 +62,8 @@ void device_buffers_leave(worker_buffer[], const wire_call *);
 /** Page-lock a host buffer, or let go of it. */
 int device_pin(const worker_buffer *);
 void device_unpin(const worker_buffer *);
+/** The next call is given another stream than the one before: who remembers it is found. */
+void device_next_stream(void);
 /** The worker's stream of a device; NULL where there is no such device. */
 void *device_stream(unsigned device);
 /** Take the device to another address for the next buffers. */
@@ -76,10 +79,12 @@ const char *device_error_text(int error);
 /** Findings of the emulator since the last call of this. @return how many there were */
 unsigned device_take_findings(device_finding findings[WIRE_FINDINGS]);
 
-/* copies.c, device_none.c */
-void copies_start(void);
-/** @return what there was since copies_start */
-wire_copies copies_stop(void);
+/* calls.c, threads.c */
+/** Count what the library calls. @param refuse_at the number of the call that is refused; 0: none
+ *  @param stream that it is given, or NULL */
+void calls_start(uint32_t refuse_at, void *stream);
+/** Count no more. The reply gets what there was. */
+void calls_stop(wire_reply *);
 
 /** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
 int device_print_facts(void);

@@ -2,7 +2,8 @@
  * conv2d_cpu.h: the contract of exercise 110. The conventions are in cpu.h.
  *
  * Convolution as networks mean it: the kernel is not flipped, and the image is surrounded by `pad`
- * zeros. out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise.
+ * zeros, together at least as large as the kernel.
+ * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise.
  */
 #ifndef COURSE_CONV2D_CPU_H
 #define COURSE_CONV2D_CPU_H

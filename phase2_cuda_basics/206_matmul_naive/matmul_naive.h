@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** c[m x n] = a[m x k] * b[k x n], one thread per element of c. k = 0 gives zeros. */
+/** c[m x n] = a[m x k] * b[k x n], one thread per element of c. k = 0 gives zeros. m is at most
+ *  524,280: a grid has up to 65,535 blocks along y. */
 cudaError_t matmul_naive(float *c, const float *a, const float *b, int m, int n, int k,
                          cudaStream_t stream);
 

@@ -23,7 +23,8 @@ cudaError_t batchnorm_infer(float *y, const float *x, const float *mean, const f
  * @param mean, rstd   of the batch, for the backward pass: rstd = 1 / sqrt(var + eps), where var is
  *                     the mean of (x - mean)^2
  * @param running_mean, running_var   updated: (1 - momentum) * old + momentum * new, where the new
- *                     variance is divided by n - 1 (by 1 for n = 1)
+ *                     variance is divided by n - 1 (by 1 for n = 1). With a NaN in a
+ *                     channel y, mean and running_mean have one; rstd and running_var do not matter
  */
 cudaError_t batchnorm_forward(float *y, float *mean, float *rstd, float *running_mean,
                               float *running_var, const float *x, const float *gamma,

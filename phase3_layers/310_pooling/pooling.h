@@ -19,7 +19,7 @@ extern "C" {
  * (in_h + 2 pad - kernel_size) / stride + 1, rounded down, and out_w likewise.
  * @param y      [batch x channels x out_h x out_w]
  * @param argmax likewise: where in its plane of x the element stands, row * in_w + column; of equal
- *               ones the first
+ *               ones the first, of several NaN any
  * @param x      [batch x channels x in_h x in_w]
  */
 cudaError_t maxpool2d_forward(float *y, int *argmax, const float *x, int batch, int channels,

@@ -17,7 +17,8 @@ extern "C" {
 /**
  * y = (x - mean) * rstd * gamma + beta, with the statistics of each row.
  * @param mean, rstd for the backward pass: rstd = 1 / sqrt(var + eps), where var is the mean of
- *                   (x - mean)^2 over the row
+ *                   (x - mean)^2 over the row. With a NaN or an infinity in the row, its mean and y
+ *                   are not finite, and rstd may be anything
  */
 cudaError_t layernorm_forward(float *y, float *mean, float *rstd, const float *x,
                               const float *gamma, const float *beta, int rows, int cols, float eps,

@@ -4,8 +4,9 @@
  * q, k, v, out and their gradients are [batch x heads x seq x dim]. In each head, query t has the
  * scores s[t][u] = scale * (q[t] . k[u]) over the keys u, or, where causal is not 0, over u <= t:
  * the others take no part. A score of -infinity has weight 0; a query with nothing else gets zeros.
- * Behind the mask, q, k, v and grad_out are finite. No two arrays overlap. Memory that a call needs
- * beyond its arrays, it allocates and frees on the stream.
+ * A NaN among a query's scores is in all of its output; what the scores behind the mask would be
+ * changes nothing. Behind the mask v is finite, and q, k and grad_out are for the gradients. No two
+ * arrays overlap. Memory that a call needs beyond its arrays, it allocates and frees on the stream.
  */
 #ifndef COURSE_ATTENTION_H
 #define COURSE_ATTENTION_H

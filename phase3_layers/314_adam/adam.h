@@ -15,6 +15,7 @@ extern "C" {
  * One step of AdamW on n parameters; param, m and v are updated in place.
  * m = beta1 m + (1 - beta1) grad; v = beta2 v + (1 - beta2) grad^2;
  * param -= lr (m / (1 - beta1^step) / (sqrt(v / (1 - beta2^step)) + eps) + weight_decay * param).
+ * @param m    what is not finite stays so, as a NaN or an infinity
  * @param step counts from 1
  */
 cudaError_t adam_update(float *param, float *m, float *v, const float *grad, size_t n, float lr,

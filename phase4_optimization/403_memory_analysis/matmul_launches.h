@@ -51,9 +51,9 @@ __global__ static void matmul_columns_kernel(float *c, const float *a, const flo
 __global__ static void matmul_tiled_kernel(float *c, const float *a, const float *b, int m, int n,
                                            int k, int tile)
 {
-    extern __shared__ float4 tiles[];
-    float *const a_tile = (float *)tiles;        /* [tile x 32] */
-    float *const b_tile = a_tile + tile * LANES; /* [32 x 32] */
+    extern __shared__ float4 matmul_launches_tiles[];
+    float *const a_tile = (float *)matmul_launches_tiles; /* [tile x 32] */
+    float *const b_tile = a_tile + tile * LANES;          /* [32 x 32] */
     const int x = threadIdx.x, y = threadIdx.y;
     const int row = blockIdx.y * tile + y, col = blockIdx.x * LANES + x;
     float sum = 0.0f;
@@ -77,9 +77,9 @@ __global__ static void matmul_tiled_kernel(float *c, const float *a, const float
 __global__ static void matmul_registers_kernel(float *c, const float *a, const float *b, int m,
                                                int n, int k, int tile)
 {
-    extern __shared__ float4 tiles[];
-    float *const a_tile = (float *)tiles;             /* [16 x tile] */
-    float *const b_tile = a_tile + BLOCK_ROWS * tile; /* [tile x 128] */
+    extern __shared__ float4 matmul_launches_tiles[];
+    float *const a_tile = (float *)matmul_launches_tiles; /* [16 x tile] */
+    float *const b_tile = a_tile + BLOCK_ROWS * tile;     /* [tile x 128] */
     const int x = threadIdx.x, y = threadIdx.y;
     const int top = blockIdx.y * BLOCK_ROWS, left = blockIdx.x * BLOCK_COLS;
     float sum[PART_ROWS][PART_COLS] = {};
@@ -138,8 +138,8 @@ __device__ __forceinline__ static float4 load_four(const float *from, bool insid
 __global__ static void matmul_vectorized_kernel(float *c, const float *a, const float *b, int m,
                                                 int n, int k, int tile)
 {
-    extern __shared__ float4 tiles[];
-    float4 *const a_tile = tiles;                            /* [16 x tile / 4] */
+    extern __shared__ float4 matmul_launches_tiles[];
+    float4 *const a_tile = matmul_launches_tiles;            /* [16 x tile / 4] */
     float4 *const b_tile = a_tile + BLOCK_ROWS * (tile / 4); /* [tile x 32] */
     const int x = threadIdx.x, y = threadIdx.y;
     const int top = blockIdx.y * BLOCK_ROWS, left = blockIdx.x * BLOCK_COLS + 4 * x;

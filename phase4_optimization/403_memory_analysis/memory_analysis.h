@@ -45,7 +45,7 @@ typedef struct matmul_metrics {
  * Loads and efficiency by arithmetic; registers and occupancy of the device, which is asked.
  * a and b begin at multiples of 32 bytes.
  * @param kernel of matmul_kernel; others are cudaErrorInvalidValue
- * @param m      at least 1
+ * @param m      1 .. 500,000: the rows of the given kernels lie along y of the grid
  * @param n, k   multiples of 8, at least 8
  * @param tile   8, 16, 24 or 32
  */

@@ -59,7 +59,7 @@ cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *
                          int out_channels, int kernel_h, int kernel_w, int stride, int pad,
                          float eps, cudaStream_t stream)
 {
-    /* TODO: the sizes; cover y with tiles, pixels along x of the grid (about 11 lines). */
+    /* TODO: the sizes; cover y with tiles, the next of the pixels first (about 11 lines). */
     NOT_IMPLEMENTED(y, x, w, mean, var, gamma, beta, residual, batch, in_channels, in_h, in_w,
                     out_channels, kernel_h, kernel_w, stride, pad, eps, stream);
     return cudaGetLastError();

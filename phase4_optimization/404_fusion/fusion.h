@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /**
- * Linear layer, bias and ReLU in one kernel: pre = x * w^T + bias; y = max(pre, 0).
+ * Linear layer, bias and ReLU in one kernel: pre = x * w^T + bias; y = max(pre, 0); NaN stays NaN.
  * @param y    [batch x out_features]
  * @param pre  [batch x out_features], what the backward pass needs; NULL when not wanted
  * @param x    [batch x in_features]

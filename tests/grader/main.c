@@ -20,6 +20,7 @@ int main(void)
     SRunner *runner = srunner_create(suite_compare());
     srunner_add_suite(runner, suite_pattern());
     srunner_add_suite(runner, suite_process());
+    srunner_add_suite(runner, suite_terminal());
     srunner_add_suite(runner, suite_options());
     srunner_add_suite(runner, suite_score());
     srunner_add_suite(runner, suite_checks());
@@ -53,7 +54,8 @@ int main(void)
     srunner_add_suite(runner, suite_element());
     srunner_add_suite(runner, suite_worker());
     srunner_add_suite(runner, suite_kinds());
-    srunner_add_suite(runner, suite_copies());
+    srunner_add_suite(runner, suite_calls());
+    srunner_add_suite(runner, suite_promises());
     srunner_add_suite(runner, suite_device_process());
     srunner_add_suite(runner, suite_parallel());
     srunner_add_suite(runner, suite_sandbox());

@@ -8,6 +8,7 @@
 Suite *suite_compare(void);    /* test_compare.c */
 Suite *suite_pattern(void);    /* test_pattern.c */
 Suite *suite_process(void);    /* test_process.c */
+Suite *suite_terminal(void);   /* test_terminal.c */
 Suite *suite_options(void);    /* test_options.c */
 Suite *suite_score(void);      /* test_score.c */
 Suite *suite_checks(void);     /* test_checks.c */
@@ -41,7 +42,8 @@ Suite *suite_results(void);        /* test_results.c: results, report, cache */
 Suite *suite_element(void);        /* test_element.c */
 Suite *suite_kinds(void);          /* test_kinds.c: every kind of argument, on a device */
 Suite *suite_worker(void);         /* test_worker.c: channel, argument, call */
-Suite *suite_copies(void);         /* test_copies.c: worker/copies */
+Suite *suite_calls(void);          /* test_calls.c: worker/calls */
+Suite *suite_promises(void);       /* test_promises.c: promises, failures */
 Suite *suite_device_process(void); /* test_device_process.c: device_process, account */
 Suite *suite_parallel(void);       /* test_parallel.c */
 Suite *suite_sandbox(void);        /* test_sandbox.c */

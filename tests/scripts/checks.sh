@@ -57,13 +57,15 @@ sed 's/if (i < n) c/if (i < n \&\& ((volatile float *)c)[i] != 7) c/' "solutions
 grade
 expect 'reading what nothing has written costs the checks' '203  vector_add .*failed 1/1 .*failed .*8.0 / 10.0'
 expect 'it is said where' 'checks.*, in n=33: .*203_vector_add.cu:17'
+SOFTGPU_CHECKS=off grade --fresh
+expect 'whatever the environment has softgpu look for' '203  vector_add .*failed 1/1 .*failed .*8.0 / 10.0'
 grade --no-checks
 expect 'nobody looks' '203  vector_add .*passed 1/1 .* - .*10.0 / 10.0'
 expect 'and that is said' '"skipped: needs softgpu"'
 
 cp grader/exercises/203_vector_add/hostile/on_the_cpu.cu "$work/submission/$file"
 grade
-expect 'work on the host is a wrong case' 'n=33: on softgpu: vector_add: no kernel ran'
+expect 'work on the host is a wrong case' 'on softgpu: vector_add: no kernel ran'
 expect 'and has no points' '203  vector_add .*failed: 1 of 1 .* 0.0 / 10.0'
 
 echo "checks: $passed passed, $failed failed"

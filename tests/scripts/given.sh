@@ -33,5 +33,19 @@ for target in resnet18 cuda_demo train_from_nvme; do
     check "$target takes no such name" $([ ! -e "$scratch/ran" ] && grep -q 'too odd' "$scratch/log"; echo $?)
 done
 
+# One part of the tests, in a build that has nothing.
+only() { # PART
+    mkdir -p "$scratch/build"
+    ONLY=$1 COURSE_BUILD=$scratch/build tests/all.sh basics >"$scratch/log" 2>&1
+}
+
+only rooms
+check 'a part of the tests cannot be run alone' $(($? != 0 || $(grep -c ' passed, 0 failed, 0 skipped' "$scratch/log") != 1))
+only 'unit tests of the grader'
+check 'a part that fails is not named with its command' \
+    $(($? == 0 || $(tail -n 2 "$scratch/log" | grep -c '^FAILED .*: make test ONLY="unit tests of the grader"$') != 1))
+only 'no such part'
+check 'a part that is not there passes' $(($? == 0))
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

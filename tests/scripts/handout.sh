@@ -100,7 +100,8 @@ verdicts() { # RESULTS
     grep -E '"(id|name|status|reason|prerequisites|counted|verdict|points|max_points)"' "$1"
 }
 
-expect 'a handout is made' env HANDOUT_CUDA=no tools/handout.sh "$handout"
+expect 'a handout is made' tools/handout.sh "$handout"
+[ -z "${NVCC:-}" ] || expect 'with libraries for GPUs, of what multiplies bf16, too' [ -s "$handout/prebuilt/cuda/402_baseline.so" ]
 expect 'but not over what is there' says 'is there already' tools/handout.sh "$handout"
 distinctive >"$work/distinctive"
 expect 'the solutions have lines of their own' [ "$(wc -l <"$work/distinctive")" -gt 300 ]
@@ -143,8 +144,15 @@ verdicts "$work/here.json" >"$work/here"
 expect 'right work passes' grep -q '"status": "passed"' "$work/there"
 expect 'with the verdicts that the whole course gives' cmp "$work/here" "$work/there"
 
+stops_unwritten() ( # before it trains
+    cd "$handout" && ln -s "$work/build" build && says 'no other: 509' make -o all BUILD=build SUBMISSION=. BACKEND=cpu gpt &&
+        says 'when these are written' make -o all BUILD=build SUBMISSION=. BACKEND=cpu gpt && [ ! -e build/gpt ] &&
+        says 'no other: 502' make -o all BUILD=build SUBMISSION=. BACKEND=cpu FAST=1 mnist && [ ! -e build/mnist ]
+)
+[ -z "${CUCC_FRONTEND:-}" ] || expect 'a program stops when what it is about is not written' stops_unwritten
+cp solutions/phase5_full_network/509_char_gpt/*.cu* "$handout/phase5_full_network/509_char_gpt"
 program_without_cpu() ( # DEVICE=cpu has words for it
-    cd "$handout" && ln -s "$work/build" build && make BUILD=build SUBMISSION=. BACKEND=cpu gpt-program &&
+    cd "$handout" && make BUILD=build SUBMISSION=. BACKEND=cpu gpt-program &&
         says 'not in this copy' build/gpt sample --device cpu &&
         says 'No such file' build/gpt sample --device gpu --checkpoint "$work/none"
 )

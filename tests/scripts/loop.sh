@@ -116,12 +116,18 @@ cmp "$work/mine" "$work"/backups/103_matmul_cpu.c.* >"$work/cmp.log" 2>&1 && ech
 expect 'to the last byte' whole "$work/cmp.log"
 cmp "$SUBMISSION/$first" "$COURSE_BUILD/skeletons/$first" >"$work/cmp.log" 2>&1 && echo same >"$work/cmp.log"
 expect 'and the skeleton is back' same "$work/cmp.log"
+mv "$SUBMISSION/${first%/*}" "$work/elsewhere"
+ln -s "$work/elsewhere" "$SUBMISSION/${first%/*}"
+reset 103
+expect 'nothing behind a link is handed out' '103_matmul_cpu is a link: nothing was changed' "$work/reset.log"
+rm "$SUBMISSION/${first%/*}"
+mv "$work/elsewhere" "$SUBMISSION/${first%/*}"
 
 mkdir "$work/fresh"
 cp "$COURSE_BUILD/config.mk" "$work/fresh"
 env -u MAKELEVEL -u MAKEFLAGS make -n BUILD="$work/fresh" all >"$work/log" 2>&1
 expect 'a first build says how long it takes' '^building the grader, once: about' "$work/log"
-grep -oE "[^/]*' *$" "$work/log" | grep -oE '[0-9]+' | tail -n 1 >"$work/all"
+grep -oE "building [0-9]+/[0-9]+'" "$work/log" | tail -n 1 | grep -oE '[0-9]+' | tail -n 1 >"$work/all"
 grep -oE " [0-9]+/$(cat "$work/all")'" "$work/log" | tail -n 1 >"$work/last"
 expect 'and counts to the end' " $(cat "$work/all")/$(cat "$work/all")'" "$work/last"
 
@@ -192,7 +198,13 @@ expect 'which must make sense' 'cannot take this shape' "$work/log"
 grader run --exercise 104 --case none >"$work/log" 2>&1
 expect 'and its cases names' '104 has no case none; it has' "$work/log"
 
+cp solutions/phase1_cpu/101_compare/101_compare.c "$SUBMISSION/phase1_cpu/101_compare"
+grader run --exercise 101 >"$work/log" 2>&1
+expect 'an integer is shown as one, of a case that is not empty' '^    out first_bad  *[1-9][0-9]* (1)$' "$work/log"
+
 if [ -n "${CUCC_FRONTEND:-}" ]; then
+    grader run --exercise 204 >"$work/log" 2>&1
+    expect 'no case is shown that is empty' 'CASE=.add, n=100,' "$work/log"
     PYTHON=/bin/false grader grade --exercise '203 216' >"$work/log" 2>&1
     expect 'what is skipped for lack of a package is said' \
         'not graded for lack of NumPy: 216 ([0-9]* points); `apt-get install python3-numpy`' "$work/log"
@@ -226,7 +238,7 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     cp "solutions/$tiled" "$SUBMISSION/$tiled"
     grader grade --exercise 211 >"$work/log" 2>&1
     expect 'what is left to a GPU is told' '([0-9]* more cases need a GPU)' "$work/log"
-    expect 'and what comes next' 'make compare EX=211. Next: [0-9]' "$work/log"
+    expect 'and what comes next' 'make compare EX=211. Next: 212 .*, make next EX=212' "$work/log"
     grader compare --exercise 211 >"$work/log" 2>&1
     expect 'the reference is beside it' 'reference  .* passed ' "$work/log"
     grep -q 'is the least' "$work/log" || echo 'no false floor' >>"$work/log"

@@ -51,6 +51,7 @@ wrong_wishes_are_refused() {
         refuses 'takes three numbers' see 206 solutions --block nine &&
         refuses 'no kernels to look at' see 103 solutions &&
         refuses 'has no case nine' see 206 solutions --case nine &&
+        refuses '206 is not started: its file is phase2' see 206 "$COURSE_BUILD/skeletons" &&
         [ -s "$scratch/see/206.html" ] # as it was
 }
 
@@ -69,10 +70,17 @@ failures_name_it() {
     grep -A 3 'FAILED traffic' "$scratch/words" | grep -q 'see it: make see EX=206$'
 }
 
+failed_counts_are_known() {
+    patched turned 211 slow/tile_turned.patch &&
+        "$COURSE_BUILD/grader" grade --submission "$scratch/turned" --exercise 211 --history "$scratch/history" --results "$scratch/r.json" &&
+        see 211 "$scratch/turned" --history "$scratch/history" && grep -q '"failed":\["bank conflicts' "$scratch/see/211.html"
+}
+
 check 'a page is made, and needs nothing else' page_is_made
 check 'wrong wishes are refused' wrong_wishes_are_refused
 check 'the report links to the page' report_links_to_it
 check 'a race and a failed count name the command' failures_name_it
+check 'a page knows the counts that failed' failed_counts_are_known
 check "the pages' pictures are of these kernels" tools/pictures.sh --check
 
 # --- what is shown ------------------------------------------------------------------------------
@@ -84,7 +92,7 @@ find_browser() {
 }
 
 browse() { # PAGE: its text, once its script has run; no word of it on the console
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" \
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" ${size:-} \
         --enable-logging=stderr --dump-dom "file://$1" >"$scratch/dom" 2>"$scratch/browser.log" &&
         ! grep CONSOLE "$scratch/browser.log"
 }
@@ -111,6 +119,27 @@ banks_are_counted() {
         shows 211 banks 'Bank 0 is wanted for 32 different words: 32 passes, 31 more than needed.' &&
         see 211 solutions &&
         shows 211 banks '32 lanes fall on 32 banks, no two on different words of one: 1 pass, no conflict.'
+}
+
+failed_count_opens_its_view() {
+    see 211 "$scratch/turned" --history "$scratch/history" &&
+        shows 211 '' 'Bank 0 is wanted for 32 different words: 32 passes, 31 more than needed.'
+}
+
+# On a phone nothing is wider than the window, and no line of the source is cut.
+page_fits_a_phone() {
+    sed -e '/Content-Security-Policy/d' "$scratch/see/211.html" >"$scratch/phone.html"
+    cat >>"$scratch/phone.html" <<'END'
+<script>
+const wide = [...document.querySelectorAll('.source code')].filter(c => c.getBoundingClientRect().right > innerWidth);
+const letters = document.querySelector('.picture svg').getBoundingClientRect().width / WIDTH * 12;
+document.title = 'said: ' + (document.documentElement.scrollWidth <= innerWidth ? 'fits' : 'too wide') + ', ' +
+    wide.length + ' cut, ' + (letters >= 9 ? 'readable' : 'too small');
+</script>
+END
+    size=--window-size=500,900 browse "$scratch/phone.html"
+    grep -o '<title>[^<]*' "$scratch/dom"
+    grep -q '<title>said: fits, 0 cut, readable' "$scratch/dom"
 }
 
 # Of the solution: 2 tiles, of which 2 barriers each.
@@ -175,6 +204,8 @@ browser=$(find_browser)
 if [ -n "$browser" ]; then
     check 'lanes lie where they lie' lanes_lie_where_they_lie
     check 'banks are counted' banks_are_counted
+    check 'what failed is what is shown first' failed_count_opens_its_view
+    check 'a phone shows the whole page' page_fits_a_phone
     check 'cells and barriers' cells_and_barriers
     check 'a race is red' race_is_red
     check 'keys move' keys_move

@@ -131,6 +131,9 @@ save "$first" right
 expect 'an exercise that passes' 1 '104 matmul_cpu_ikj: not started'
 press n '105 matmul_cpu_blocked: not started'
 press l '1 of 3 exercises, 10.0 of'
+press s '105 is not started'
+echo '/* begun */' >>"$submission/phase1_cpu/105_matmul_cpu_blocked/105_matmul_cpu_blocked.c"
+expect 'an exercise that fails' 2 '105 matmul_cpu_blocked .*failed'
 press s 'made: .* see EX=105 SUBMISSION=/.*/submission BUILD=/'
 next
 press '?' 'h hint, n next, l list, s see, q quit'
@@ -138,7 +141,7 @@ printf q >&3
 wait "$watcher"
 echo "ended with $?" >>"$work/log"
 watcher=
-expect 'the key q' 1 'ended with 0'
+expect 'the key q' 2 'ended with 0'
 exec 3>&-
 
 # A terminal is afterwards as it was.
@@ -150,7 +153,7 @@ EOF
 if command -v script >/dev/null; then
     printf q | script -qec "sh '$work/session'" /dev/null >"$work/log" 2>&1
     cmp "$work/before" "$work/after" >>"$work/log" 2>&1 && echo 'as it was' >>"$work/log"
-    expect 'a terminal after q' 1 'as it was'
+    expect 'a terminal after q' 2 'as it was'
 else
     echo 'skipped: a terminal after make watch, which needs script'
 fi

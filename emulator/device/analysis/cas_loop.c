@@ -23,6 +23,11 @@ static bool is_swap(const draft *x)
     return false;
 }
 
+static bool is_sum(handler *run)
+{
+    return run == rule_find("add.u64")->run || run == rule_find("add.s64")->run;
+}
+
 /* What alone writes a register, if it is a move or adds a constant, as conversions between address
  * spaces do; or NULL. */
 static const draft *source_of(const decoder *d, uint32_t reg)
@@ -39,7 +44,7 @@ static const draft *source_of(const decoder *d, uint32_t reg)
     if (run == rule_find("mov.b32")->run || run == rule_find("mov.b64")->run ||
         run == rule_find("cvt.u64.u32")->run)
         return only;
-    bool adds = run == rule_find("add.u64")->run && !(only->reads >> FIELD_B & 1);
+    bool adds = is_sum(run) && !(only->reads >> FIELD_B & 1);
     return adds && only->op.b >> 30 == BANK_CONSTANTS ? only : NULL;
 }
 
@@ -70,7 +75,7 @@ static address address_of(const decoder *d, const draft *access)
         const draft *next = source_of(d, a.reg);
         a.known = !next;
         if (!next) return a;
-        if (next->op.run == rule_find("add.u64")->run) a.sum += constant_value(d, next->op.b, 8);
+        if (is_sum(next->op.run)) a.sum += constant_value(d, next->op.b, 8);
         x = next;
     }
     if (x->reads >> FIELD_A & 1 || x->op.a >> 30 != BANK_CONSTANTS) return a;

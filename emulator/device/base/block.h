@@ -32,6 +32,8 @@ struct block {
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
+    uint32_t order[MAX_WARPS]; /**< in which they take turns */
+    block *spare;              /**< for those that this one waits for; NULL: none yet */
     uint8_t *rows, *warp_rows; /**< BANK_BLOCK; BANK_WARP of every warp */
     uint8_t *shared;
     uint32_t shared_bytes, shared_capacity; /**< static, red zones, dynamic */
@@ -93,6 +95,10 @@ struct launch {
     const uint8_t *params; /* padded by 64 bytes */
     uint64_t blocks;
     atomic_uint_fast64_t next;
+    uint32_t
+        *order; /**< run/shuffle.c: in which the blocks begin; NULL: in that of their numbers */
+    atomic_bool *begun;           /**< by number, if there is an order; */
+    atomic_uint_fast64_t lowest;  /**< all below have */
     atomic_uint_fast64_t changes; /**< run/still.c: what may have woken a block that waits, and
                                        how many host threads may still run blocks of it; */
     atomic_uint_fast64_t agreed;  /**< who has seen none since */

@@ -46,6 +46,8 @@ struct function {
     uint32_t register_bytes; /**< of a frame */
     uint32_t formals; /**< parameters of a device function, and where they lie in the frame */
     uint32_t formal[MAX_FORMALS], formal_words[MAX_FORMALS];
+    uint32_t
+        formal_home[MAX_FORMALS]; /**< 1 + where one lies in local memory whose address is taken */
     uint32_t result_offset, result_words;
     uint32_t call_params; /**< offset in the frame of the parameters of its calls */
     uint32_t local_bytes;

@@ -31,7 +31,8 @@ typedef struct placement {
 typedef struct finding_entry {
     device_finding finding;
     const function *function;
-    uint32_t line; /**< index into the module's places */
+    uint32_t line;  /**< index into the module's places */
+    uint32_t other; /**< of a race: that of the earlier access */
 } finding_entry;
 
 struct device {
@@ -40,6 +41,8 @@ struct device {
     uint16_t *owned; /**< how many bytes of each 256 belong to an allocation: its first ones */
     uint64_t *initialised; /**< a bit a byte: it is owned, and was written (or nobody checks) */
     heap heap;
+    uint64_t kernel_heap,
+        kernel_heap_used; /**< bytes that malloc in kernels may hand out in all, and has */
     admission *admitted;
     uint32_t admissions;
     placement *placed;
@@ -71,6 +74,7 @@ struct device {
     uint64_t graph_param_bytes;
     uint32_t last_graph, last_node; /**< that the latest launch was of; 0: of none */
     char error[512];
+    uint64_t seed; /**< of the order in which blocks and warps begin; 0: that of their numbers */
     volatile bool interrupted; /* launches end */
 };
 

@@ -7,6 +7,24 @@
 
 #include "device/base/state.h"
 
+/* ---- race_cause.c ---------------------------------------------------------------------------- */
+
+/** What happens now meets what happened before. */
+typedef struct race {
+    access_kind how; /**< now */
+    uint32_t line;   /**< before; as that of an op */
+    bool wrote;      /**< before */
+    bool barrier;    /**< would one order them? */
+    device_cause cause;
+} race;
+
+/** Of CAUSE_NO_ATOMIC, what a barrier does not mend. */
+#define NOTHING_ATOMIC "with nothing atomic: each reads, changes and writes one number"
+/** The cause is not looked at. */
+device_cause cause_of_race(warp *, const op *, uint32_t lane, const race *);
+/** Does the last barrier stand between these lines? Then what was read is of the round before. */
+bool is_between(const block *, uint32_t wrote, uint32_t read);
+
 /* ---- finding.c ------------------------------------------------------------------------------- */
 
 /** What a finding says of an allocation; see device_finding. */
@@ -24,13 +42,14 @@ void report_near(warp *, const op *, device_finding_kind, uint32_t lane, uint64_
 void report_because(warp *, const op *, device_finding_kind, device_cause, uint32_t lane,
                     uint64_t address, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
+/** The same of a race, with its cause and the other line. */
+void report_race(warp *, const op *, device_finding_kind, uint32_t lane, uint64_t address,
+                 const race *, const char *format, ...) __attribute__((format(printf, 7, 8)));
 void report_at(block *, const function *, uint32_t line, device_finding_kind, uint32_t thread,
                uint64_t address, const char *text);
 /** The same of another block of the launch, by number, and with a cause. */
 void report_of(block *, uint32_t number, const function *, uint32_t line, device_finding_kind,
                device_cause, uint32_t thread, uint64_t address, const char *text);
-/** Of a race of what happens now with what happened before. @param barrier would one order them? */
-device_cause cause_of_race(access_kind now, bool wrote_before, bool barrier);
 /** Where the thread or block of that number stands in a block or grid of that size. */
 void place_in(const uint32_t size[3], uint32_t number, uint32_t xyz[3]);
 /** A finding that is no thread's. Between launches. */
@@ -122,6 +141,7 @@ void global_shadow_start(block *, uint32_t number);
 /** The block's accesses so far come before what others do after they have seen a later strong
  *  access of this block. */
 void global_shadow_fence(block *);
+void global_shadow_end(tracker *);
 /** All blocks of the grid have met: what happened comes before what follows. Between the last
  *  arrival and the first block that goes on. */
 void global_shadow_grid_sync(launch *);

@@ -2,12 +2,12 @@
  * finding.c: the list of defects seen.
  *
  * Interface
- *   report, report_near, report_because, report_at, report_of, cause_of_race, finding_add,
- *   place_in, thread_name
+ *   report, report_near, report_because, report_race, report_at, report_of, finding_add, place_in,
+ *   thread_name
  *
  * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
- * thread is wrong in thousands. A race within a warp that also is one between warps is only that:
- * what it lacks is a barrier of the block.
+ * thread is wrong in thousands. A race within a warp that also is one between warps, at this
+ * line or at the other one, is only that: what it lacks is a barrier of the block.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,25 +48,12 @@ static bool same_place(const finding_entry *e, const function *f, uint32_t line)
     return e->finding.line == number && !strcmp(e->finding.file, file);
 }
 
-static finding_entry *find_entry(device *d, const launch *l, device_finding_kind kind,
-                                 const function *f, uint32_t line)
-{
-    for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
-        finding_entry *e = &d->findings[i];
-        bool same =
-            e->finding.kind == kind || (finding_is_race(e->finding.kind) && finding_is_race(kind));
-        if (!same || e->function->module != f->module) continue;
-        if (e->line == line || same_place(e, f, line)) return e;
-    }
-    return NULL;
-}
-
 /* What is seen, and by whom. */
 typedef struct sighting {
     block *block;
     uint32_t index[3]; /* of the block in the grid */
     const function *function;
-    uint32_t line;
+    uint32_t line, other; /* of a race: that of the earlier access */
     device_finding_kind kind;
     device_cause cause; /* where the kind and what is near do not tell */
     uint32_t thread;
@@ -75,11 +62,33 @@ typedef struct sighting {
     const char *text;
 } sighting;
 
-device_cause cause_of_race(access_kind now, bool wrote_before, bool barrier)
+static bool is_one_line(const module *m, uint32_t a, uint32_t b)
 {
-    if (now == ACCESS_STORE && wrote_before) return CAUSE_ONE_PLACE;
-    if (now == ACCESS_STORE && barrier) return CAUSE_NO_BARRIER_TO_WRITE;
-    return now == ACCESS_LOAD && barrier ? CAUSE_NO_BARRIER_TO_READ : CAUSE_NONE;
+    uint32_t x, y;
+    const char *file = module_file(m, a, &x);
+    return !strcmp(file, module_file(m, b, &y)) && x == y;
+}
+
+/* A race within a warp that shares a line with one between warps. */
+static bool shares_a_line(const finding_entry *e, const sighting *s)
+{
+    const module *m = s->function->module;
+    if (!s->other || !e->other || e->finding.kind == s->kind) return false;
+    return is_one_line(m, e->other, s->line) || is_one_line(m, e->line, s->other) ||
+           is_one_line(m, e->other, s->other);
+}
+
+static finding_entry *find_entry(device *d, const launch *l, const sighting *s)
+{
+    for (uint32_t i = l->first_finding; i < d->finding_count; i++) {
+        finding_entry *e = &d->findings[i];
+        bool same = e->finding.kind == s->kind ||
+                    (finding_is_race(e->finding.kind) && finding_is_race(s->kind));
+        if (!same || e->function->module != s->function->module) continue;
+        if (e->line == s->line || same_place(e, s->function, s->line) || shares_a_line(e, s))
+            return e;
+    }
+    return NULL;
 }
 
 static device_cause cause_of(const sighting *s)
@@ -119,14 +128,18 @@ static void add_entry(device *d, const sighting *s)
 {
     d->findings = retake(d->findings, (d->finding_count + 1) * sizeof *d->findings);
     finding_entry *e = &d->findings[d->finding_count++];
-    *e = (finding_entry){.function = s->function, .line = s->line};
+    *e = (finding_entry){.function = s->function, .line = s->line, .other = s->other};
     fill(&e->finding, s);
 }
 
 static void count_entry(finding_entry *e, const sighting *s)
 {
     uint32_t count = e->finding.count + 1;
-    if (s->kind == FINDING_RACE && e->finding.kind != s->kind) fill(&e->finding, s);
+    if (s->kind == FINDING_RACE && e->finding.kind != s->kind) {
+        fill(&e->finding, s);
+        e->line = s->line;
+        e->other = s->other;
+    }
     e->finding.count = count;
 }
 
@@ -144,7 +157,7 @@ static void note(const sighting *s)
     const launch *l = s->block->launch;
     if (s->block->trace) trace_sighting(s);
     pthread_mutex_lock(&d->reports);
-    finding_entry *e = find_entry(d, l, s->kind, s->function, s->line);
+    finding_entry *e = find_entry(d, l, s);
     if (e)
         count_entry(e, s);
     else if (d->finding_count - l->first_finding < MOST_FINDINGS)
@@ -155,7 +168,7 @@ static void note(const sighting *s)
 void report_at(block *b, const function *f, uint32_t line, device_finding_kind kind,
                uint32_t thread, uint64_t address, const char *text)
 {
-    sighting s = {b, {0}, f, line, kind, CAUSE_NONE, thread, address, {0}, text};
+    sighting s = {b, {0}, f, line, 0, kind, CAUSE_NONE, thread, address, {0}, text};
     memcpy(s.index, b->index, sizeof s.index);
     note(&s);
 }
@@ -164,7 +177,7 @@ void report_of(block *b, uint32_t number, const function *f, uint32_t line,
                device_finding_kind kind, device_cause cause, uint32_t thread, uint64_t address,
                const char *text)
 {
-    sighting s = {b, {0}, f, line, kind, cause, thread, address, {0}, text};
+    sighting s = {b, {0}, f, line, 0, kind, cause, thread, address, {0}, text};
     place_in(b->launch->request->grid, number, s.index);
     note(&s);
 }
@@ -210,6 +223,18 @@ void report_because(warp *w, const op *o, device_finding_kind kind, device_cause
     va_start(list, format);
     report_list((sighting){.kind = kind, .cause = cause, .thread = lane, .address = address}, w, o,
                 format, list);
+    va_end(list);
+}
+
+void report_race(warp *w, const op *o, device_finding_kind kind, uint32_t lane, uint64_t address,
+                 const race *r, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report_list(
+        (sighting){
+            .kind = kind, .cause = r->cause, .other = r->line, .thread = lane, .address = address},
+        w, o, format, list);
     va_end(list);
 }
 

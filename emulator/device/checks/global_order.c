@@ -4,10 +4,11 @@
  * Interface
  *   is_over, order_of, races_with_write, races_with_read, add_reader     for global_shadow.c
  *
- * In one block: the rules of shadow.c, by ticks. Of two blocks: what a block did before a fence
- * comes before what another one does after a strong (atomic or volatile) access later than that
- * fence: it may have seen the flag that the first one set behind its fence. Which flag, and whether
- * it did see it, is not asked: better to miss a race than to accuse a program that has none.
+ * In one block: the rules of shadow.c, by ticks. Of two blocks: what a block did before a fence is
+ * released by its next strong (atomic or volatile) store behind that fence, the flag; what it does
+ * after the flag is not, whatever fence follows. It comes before what another block does after a
+ * strong access that is later than the release. Which flag, and whether the other one did see it,
+ * is not asked: better to miss a race than to accuse a program that has none.
  * Of two works: what order.c says; and of two launches that it calls apart, what a block does after
  * a strong access comes after the other launch if that had fences: they may share a ticket.
  */

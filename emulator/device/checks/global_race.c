@@ -143,9 +143,10 @@ static bool is_mild(const touch *t, const event *e, bool wrote)
     return update == ACCESS_ATOMIC || (update == ACCESS_STORE && uniform);
 }
 
-static const char *advice(const touch *t, const event *e, bool wrote, bool elsewhere)
+static const char *advice(const touch *t, const event *e, const race *r, bool elsewhere)
 {
-    bool mild = is_mild(t, e, wrote);
+    bool mild = is_mild(t, e, r->wrote);
+    if (r->cause == CAUSE_NO_ATOMIC) return NOTHING_ATOMIC;
     if (elsewhere || mild) return order_of_any(mild);
     if (e->warp != t->warp->index) return "with no __syncthreads() in between";
     return "with no __syncwarp() (or __syncthreads()) in between";
@@ -194,11 +195,13 @@ static void report_early(const touch *t, uint32_t cell, bool wrote)
     name_block(b, b->tracker->number, my_block);
     name_thread(b, thread, other);
     name_block(b, e->block, other_block);
+    race r = {.how = t->how, .line = e->line, .wrote = wrote};
+    r.cause = cause_of_race(t->warp, t->op, t->lane, &r);
     snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", other, other_block,
              verb(how), me, my_block, t->how == ACCESS_LOAD ? "read" : "wrote", base_name(file),
-             line, order_of_any(is_mild(t, e, wrote)));
+             line, advice(t, e, &r, true));
     report_of(b, e->block, t->warp->groups[t->warp->current].function, e->line, FINDING_RACE,
-              cause_of_race(how, t->how != ACCESS_LOAD, false), thread, t->address, text);
+              r.cause, thread, t->address, text);
 }
 
 void report_global_race(const touch *t, uint32_t cell, bool wrote)
@@ -229,10 +232,11 @@ void report_global_race(const touch *t, uint32_t cell, bool wrote)
         if (grid) snprintf(other_block, sizeof other_block, "other blocks");
     }
     bool elsewhere = crowd ? grid : e->block != b->tracker->number;
-    bool apart = !in_warp(t, e, cell, wrote) || is_mild(t, e, wrote);
-    report_because(t->warp, t->op, apart ? FINDING_RACE : FINDING_MISSING_SYNCWARP,
-                   cause_of_race(t->how, wrote, !elsewhere), t->lane, t->address,
-                   "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block, verb(t->how), other,
-                   other_block, wrote ? "wrote" : "read", base_name(file), line,
-                   advice(t, e, wrote, elsewhere));
+    race r = {.how = t->how, .line = e->line, .wrote = wrote, .barrier = !elsewhere};
+    r.cause = cause_of_race(t->warp, t->op, t->lane, &r);
+    bool apart = !in_warp(t, e, cell, wrote) || is_mild(t, e, wrote) || r.cause == CAUSE_NO_ATOMIC;
+    report_race(t->warp, t->op, apart ? FINDING_RACE : FINDING_MISSING_SYNCWARP, t->lane,
+                t->address, &r, "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block,
+                verb(t->how), other, other_block, wrote ? "wrote" : "read", base_name(file), line,
+                advice(t, e, &r, elsewhere));
 }

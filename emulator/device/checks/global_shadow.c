@@ -3,7 +3,7 @@
  *
  * Interface
  *   global_shadow_open, global_shadow_over, global_shadow_close, global_shadow_forget
- *   global_shadow_start, global_shadow_fence, global_shadow_grid_sync
+ *   global_shadow_start, global_shadow_fence, global_shadow_grid_sync, global_shadow_end
  *   global_shadow_access, global_shadow_stored
  *   global_shadow_renew, global_shadow_event     for order.c and order_race.c
  *
@@ -122,17 +122,33 @@ void global_shadow_start(block *b, uint32_t number)
     t->number = number;
     t->epoch = t->acquired = 0;
     t->strong = t->acquiring = false;
+    t->fenced_count = 0;
     memset(t->recent, 0, b->warp_count * sizeof *t->recent);
 }
 
 void global_shadow_fence(block *b)
 {
-    global_shadow *g = b->device->global_shadow;
     tracker *t = b->tracker;
     if (!t->epoch) return;
-    uint32_t now = __atomic_add_fetch(&g->clock, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&g->released[t->epoch], now, __ATOMIC_RELEASE);
+    if ((t->fenced_count & (t->fenced_count - 1)) == 0) /* is it full? It holds powers of two */
+        t->fenced = retake(t->fenced, 2 * (size_t)(t->fenced_count + 1) * sizeof *t->fenced);
+    t->fenced[t->fenced_count++] = t->epoch;
     t->epoch = 0;
+}
+
+/* Before the flag is set: whoever sees it finds the clock that says so. */
+static void release(global_shadow *g, tracker *t)
+{
+    if (!t->fenced_count) return;
+    uint32_t now = __atomic_add_fetch(&g->clock, 1, __ATOMIC_SEQ_CST);
+    while (t->fenced_count)
+        __atomic_store_n(&g->released[t->fenced[--t->fenced_count]], now, __ATOMIC_RELEASE);
+}
+
+void global_shadow_end(tracker *t)
+{
+    if (t) free(t->fenced);
+    free(t);
 }
 
 /* A strong access is over when the next one begins: by then it has seen what it could see. */
@@ -498,6 +514,8 @@ bool global_shadow_access(warp *w, const op *o, uint32_t mask)
 {
     tracker *t = w->block->tracker;
     acquire(w->block->device->global_shadow, t);
+    if (o->strength != STRENGTH_PLAIN && !o->is_load && !o->in_block)
+        release(w->block->device->global_shadow, t);
     uint32_t event = find_event(w, o);
     bool stores = event && store_begins(w, o, event);
     if (event) touch_any(w, o, mask, event);

@@ -53,11 +53,11 @@ typedef struct event {
 struct global_shadow {
     uint32_t *written, *read; /**< cells */
     event *events;            /**< by number */
-    uint32_t *released;       /**< by epoch: clock at the fence that ended it; 0: none has */
-    uint32_t first;           /**< event of the launch */
-    uint32_t floor;           /**< first event that may race */
+    uint32_t *released; /**< by epoch: clock at its release, see global_order.c; 0: none yet */
+    uint32_t first;     /**< event of the launch */
+    uint32_t floor;     /**< first event that may race */
     uint32_t next, next_epoch;
-    uint32_t clock;    /**< fences in this launch */
+    uint32_t clock;    /**< releases in this launch */
     uint32_t launches; /**< so far */
     bool told;         /**< the launch has set flags that the host can see */
     tracker *trackers; /**< all there are */
@@ -73,13 +73,15 @@ struct tracker {
     uint32_t launch, number;   /**< of the launch; of the block in it */
     uint32_t event, end_event; /**< numbers taken and not yet used */
     uint32_t epoch;            /**< 0: no event since the last fence */
-    uint32_t acquired;         /**< clock at its last strong access */
-    bool strong;               /**< has done a strong access */
-    bool acquiring;            /**< and nothing that is watched since then */
-    uint32_t over, overs;      /**< events of a work that comes before: the first, how many */
-    uint32_t storing;          /**< event of a store that is noted and under way; 0: none is; */
-    warp *storer;              /**< whose; */
-    const op *store;           /**< which */
+    uint32_t *fenced;          /**< epochs that fences have ended, and nothing has released yet */
+    uint32_t fenced_count;
+    uint32_t acquired;    /**< clock at its last strong access */
+    bool strong;          /**< has done a strong access */
+    bool acquiring;       /**< and nothing that is watched since then */
+    uint32_t over, overs; /**< events of a work that comes before: the first, how many */
+    uint32_t storing;     /**< event of a store that is noted and under way; 0: none is; */
+    warp *storer;         /**< whose; */
+    const op *store;      /**< which */
     tracker *next;
     recent recent[MAX_WARPS][RECENT];
 };

@@ -48,10 +48,16 @@ static device_finding finding_at(uint64_t offset)
                             .address = DEVICE_BASE + offset};
 }
 
+/* Lane 0 is that of the default stream: what is said of a call without a stream. */
+static const char *on_stream(const device *d)
+{
+    return d->order->turn.lane == 0 ? " on the default stream" : "";
+}
+
 static void report_copy(device *d, const range *r, const past *p)
 {
     device_finding f = finding_at(r->offset > p->offset ? r->offset : p->offset);
-    snprintf(f.text, sizeof f.text, "%s %s what %s %s, " NEITHER_WAITS, r->what,
+    snprintf(f.text, sizeof f.text, "%s%s %s what %s %s, " NEITHER_WAITS, r->what, on_stream(d),
              verb(r->writes, p->writes), p->what, p->writes ? "writes" : "reads");
     finding_add(d, &f);
 }
@@ -64,8 +70,8 @@ static void report_launch(device *d, const range *r, const past *p, const meetin
     snprintf(f.file, sizeof f.file, "%s", module_file(p->kernel->module, e->line, &f.line));
     place_in(p->grid, e->block, f.block);
     place_in(p->block, e->warp * LANES + cell_lane(m->cell), f.thread);
-    snprintf(f.text, sizeof f.text, "%s %s what a kernel %s, " NEITHER_WAITS, r->what,
-             verb(r->writes, m->wrote), m->wrote ? "writes" : "reads");
+    snprintf(f.text, sizeof f.text, "%s%s %s what a kernel %s, " NEITHER_WAITS, r->what,
+             on_stream(d), verb(r->writes, m->wrote), m->wrote ? "writes" : "reads");
     finding_add(d, &f);
 }
 

@@ -108,41 +108,51 @@ static uint32_t number_of(const module *m, uint32_t line)
     return number;
 }
 
-/* What is overwritten was read: too early, if the read comes behind the write and the last barrier
- * was none between them. Then the element that was read is that of an earlier round. */
-static bool was_read_too_early(const block *b, const op *o, const conflict *c)
+/* What would order them. */
+static void advise(const block *b, const op *o, bool warp_only, bool mild, const race *r,
+                   char text[200])
 {
-    const module *m = b->launch->function->module;
-    const uint32_t wrote = number_of(m, o->line), read = number_of(m, c->line);
-    const uint32_t barrier = number_of(m, b->barrier_line);
-    return wrote < read && !(wrote < barrier && barrier <= read);
+    const uint32_t wrote = r->how == ACCESS_STORE ? o->line : r->line;
+    const uint32_t read = r->how == ACCESS_STORE ? r->line : o->line;
+    const char *why = mild         ? ": harmless only where an older value does no harm"
+                      : !warp_only ? ""
+                      : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
+                                                           "of a warp"
+                                                         : ": the lanes of a warp need not run "
+                                                           "in step";
+    char edge[64] = "";
+    if (is_between(b, wrote, read))
+        snprintf(edge, sizeof edge, ", at the end of the round, before the next one's line %u",
+                 number_of(b->launch->function->module, wrote));
+    snprintf(text, 200, "with no %s in between%s%s",
+             warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", edge, why);
+}
+
+/* A plain read may see an atomic update or not, as in global memory: some programs mean that. */
+static bool is_mild(const op *o, access_kind how, const conflict *c)
+{
+    if (o->strength == STRENGTH_VOLATILE) return false;
+    return c->wrote ? how == ACCESS_LOAD && c->cell & ATOMIC : how == ACCESS_ATOMIC;
 }
 
 void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, access_kind how,
                         const conflict *c)
 {
     const block *b = w->block;
-    char me[48], other[48];
-    uint32_t line = 0;
-    module_file(b->launch->function->module, c->line, &line);
+    char me[48], other[48], advice[200] = NOTHING_ATOMIC;
+    race r = {.how = how, .line = c->line, .wrote = c->wrote, .barrier = true};
     thread_name(b, w->index * LANES + lane, me);
     thread_name(b, c->cell & THREAD, other);
-    bool several = !c->wrote && c->cell & (MANY | CROWD);
-    bool warp_only = ((c->cell & WARP) / LANES) == w->index && !(c->cell & CROWD);
+    r.cause = cause_of_race(w, o, lane, &r);
+    bool several = !c->wrote && c->cell & (MANY | CROWD), lost = r.cause == CAUSE_NO_ATOMIC;
+    bool warp_only = !lost && (c->cell & WARP) / LANES == w->index && !(c->cell & CROWD);
     const char *does = how == ACCESS_LOAD    ? "reads"
                        : how == ACCESS_STORE ? "overwrites"
                                              : "updates";
-    const char *advice = !warp_only                         ? ""
-                         : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
-                                                              "of a warp"
-                                                            : ": the lanes of a warp need not run "
-                                                              "in step";
-    device_cause cause = cause_of_race(how, c->wrote, true);
-    if (cause == CAUSE_NO_BARRIER_TO_WRITE && was_read_too_early(b, o, c))
-        cause = CAUSE_NO_BARRIER_TO_READ;
-    report_because(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, cause, lane, offset,
-                   "thread%s %s what %s%s %s at line %u with no %s in between%s", me, does,
-                   several ? "other threads" : "thread", several ? "" : other,
-                   c->wrote ? "wrote" : "read", line,
-                   warp_only ? "__syncwarp() (or __syncthreads())" : "__syncthreads()", advice);
+    if (!lost) advise(b, o, warp_only, is_mild(o, how, c), &r, advice);
+    report_race(w, o, warp_only ? FINDING_MISSING_SYNCWARP : FINDING_RACE, lane, offset, &r,
+                "thread%s %s what %s%s %s at line %u %s", me, does,
+                several ? "other threads" : "thread", several ? "" : other,
+                c->wrote ? "wrote" : "read", number_of(b->launch->function->module, c->line),
+                advice);
 }

@@ -181,6 +181,43 @@ void count_request(warp *w, const op *o, counters *t, pattern *p)
     }
 }
 
+/* Constants and texels come from memory as everything else does, by ways of their own, which a
+ * profiler counts apart. */
+static void count_read_only(warp *w, counters *t, const pattern *p)
+{
+    uint64_t sector[LANES];
+    if (!p->mask) return;
+    const uint32_t n = pattern_sectors(p, sector);
+    t->requests++;
+    t->units += n;
+    t->bytes += (uint64_t)__builtin_popcount(p->mask) * p->bytes;
+    counters_touch(w->block->device->counting, sector, n);
+}
+
+const op *run_count_constant(warp *w, const op *o)
+{
+    pattern p;
+    uint32_t mask = active(w, o);
+    read_addresses(w, o, mask, &p);
+    count_read_only(w, count_executed(w, o, mask), &p);
+    return o + 1;
+}
+
+/* A texel between others is made of several. */
+const op *run_count_texture(warp *w, const op *o)
+{
+    const uint32_t mask = active(w, o);
+    counters *t = count_executed(w, o, mask);
+    texels touched = {.bytes = 0};
+    texture_touches(w, o, mask, &touched);
+    for (int i = 0; i < TEXELS; i++) {
+        pattern p = {.mask = touched.mask[i], .bytes = touched.bytes};
+        memcpy(p.address, touched.address[i], sizeof p.address);
+        count_read_only(w, t, &p);
+    }
+    return o + 1;
+}
+
 static void trace_copy(const warp *w, const op *o, uint32_t mask)
 {
     uint64_t to[LANES];

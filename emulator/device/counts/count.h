@@ -27,6 +27,7 @@ typedef enum traffic {
     TRAFFIC_SHARED_LOAD,
     TRAFFIC_SHARED_STORE,
     TRAFFIC_SHARED_ATOMIC,
+    TRAFFIC_READ_ONLY, /* textures, constants */
 } traffic;
 
 /** A generic access has three of them in a row: for global, local and shared memory. Only the
@@ -35,10 +36,11 @@ enum { GENERIC_GLOBAL, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_INSTRUCTIONS };
 
 struct instruction {
     char opcode[32];
-    uint32_t line;       /**< index into the module's places */
-    uint32_t operations; /**< floating-point, a lane */
-    uint8_t class;       /**< a device_class */
-    uint8_t traffic;     /**< a `traffic` */
+    uint32_t line;           /**< index into the module's places */
+    uint32_t operations;     /**< floating-point, a lane */
+    uint8_t multiplications; /**< of a lane, outside of tensor instructions */
+    uint8_t class;           /**< a device_class */
+    uint8_t traffic;         /**< a `traffic` */
     bool barrier;
 };
 
@@ -91,7 +93,7 @@ void count_banks(const warp *, counters *, const pattern *, pattern_kind, traffi
 
 /* count.c, count_matrix.c: what stands before a statement in an instrumented copy */
 handler run_count, run_count_branch, run_count_global, run_count_shared, run_count_local,
-    run_count_generic, run_count_async;
+    run_count_generic, run_count_async, run_count_constant, run_count_texture;
 handler run_count_fragment, run_count_ldmatrix;
 
 /* counters.c */

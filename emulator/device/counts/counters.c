@@ -167,6 +167,7 @@ static void add_memory(device_counts *c, traffic kind, const counters *t)
     case TRAFFIC_SHARED_LOAD: add_banks(&c->shared_load, t); return;
     case TRAFFIC_SHARED_STORE: add_banks(&c->shared_store, t); return;
     case TRAFFIC_SHARED_ATOMIC: add_banks(&c->shared_atomic, t); return;
+    case TRAFFIC_READ_ONLY: add_traffic(&c->read_only, t); return;
     }
 }
 
@@ -176,6 +177,7 @@ static void add_instruction(device_counts *c, const instruction *s, const counte
     c->by_class[s->class] += t->executed;
     c->lanes += t->lanes;
     c->operations += t->lanes * s->operations;
+    c->multiplications += t->lanes * s->multiplications;
     if (s->barrier) c->barriers += t->executed;
     add_memory(c, (traffic)s->traffic, t);
 }

@@ -141,6 +141,21 @@ static void lay_out_frame(function *f, const ptx_function *from)
     f->register_bytes += from->param_bytes / 4 * LANES * 4;
 }
 
+/* A parameter whose address is taken lies in local memory as well. */
+static void give_homes(function *f, const ptx_function *from)
+{
+    for (uint32_t i = 0; i < from->statements; i++) {
+        const ptx_statement *s = &from->statement[i];
+        if (s->operands != 2 || s->operand[1].kind != PTX_SYMBOL) continue;
+        for (uint32_t k = 0; k < f->formals; k++) {
+            if (f->formal_home[k] || strcmp(from->param[k].name, s->operand[1].name)) continue;
+            uint32_t home = align(f->local_bytes, 16);
+            f->formal_home[k] = 1 + home;
+            f->local_bytes = home + 4 * f->formal_words[k];
+        }
+    }
+}
+
 function *decode_header(module *m, const ptx_function *from)
 {
     function *f = take(1, sizeof *f);
@@ -153,6 +168,7 @@ function *decode_header(module *m, const ptx_function *from)
     if (from->kernel) lay_out_kernel(f, from);
     lay_out_frame(f, from);
     f->local_bytes = from->local_bytes;
+    give_homes(f, from);
     f->facts.local_bytes = f->local_bytes;
     return f;
 }

@@ -25,6 +25,7 @@ static uint32_t add_instruction(decoder *d, traffic traffic, bool executes)
         .line = d->now->place, .class = (uint8_t)opcode_class(d), .traffic = (uint8_t)traffic};
     snprintf(s->opcode, sizeof s->opcode, "%s", d->now->opcode);
     if (executes) s->operations = opcode_operations(d);
+    if (executes) s->multiplications = opcode_multiplications(d);
     s->barrier = executes && barrier && !has_part(d, "warp");
     return m->instruction_count++;
 }
@@ -40,15 +41,21 @@ static bool moves_fragment(const draft *x)
     return x->op.run == run_fragment_load || x->op.run == run_fragment_store;
 }
 
+static bool is_texture(const draft *x)
+{
+    return x->op.run == run_texture;
+}
+
 static access access_of(const decoder *d, const draft *x)
 {
     if (x->op.run == run_copy_async) return (access){run_count_async, TRAFFIC_GLOBAL_LOAD};
     if (x->op.run == run_ldmatrix) return (access){run_count_ldmatrix, TRAFFIC_SHARED_LOAD};
+    if (is_texture(x)) return (access){run_count_texture, TRAFFIC_READ_ONLY};
     bool atomic = x->op.run == run_atomic;
     int kind = atomic ? 2 : x->op.is_load ? 0 : 1; /* in the order of `traffic` */
     switch (x->op.space) {
     case SPACE_GLOBAL:
-        if (has_part(d, "const")) break;
+        if (has_part(d, "const")) return (access){run_count_constant, TRAFFIC_READ_ONLY};
         return (access){run_count_global, TRAFFIC_GLOBAL_LOAD + kind};
     case SPACE_SHARED: return (access){run_count_shared, TRAFFIC_SHARED_LOAD + kind};
     case SPACE_LOCAL: return (access){run_count_local, TRAFFIC_LOCAL_LOAD + kind};
@@ -61,7 +68,8 @@ static uint32_t find_access(const decoder *d, uint32_t first)
 {
     for (uint32_t i = first; i < d->count; i++) {
         const draft *x = &d->drafts[i];
-        if (x->accesses || x->op.run == run_ldmatrix || moves_fragment(x)) return i;
+        if (x->accesses || x->op.run == run_ldmatrix || moves_fragment(x) || is_texture(x))
+            return i;
     }
     return d->count;
 }
@@ -74,7 +82,8 @@ static draft draft_like(const draft *x)
     if (x->op.run == run_copy_async)
         addresses =
             1u << FIELD_A | 1u << FIELD_B | 1u << FIELD_C | 1u << FIELD_E | 1u << FIELD_GUARD;
-    if (moves_fragment(x)) addresses |= 1u << FIELD_B; /* the stride */
+    if (moves_fragment(x)) addresses |= 1u << FIELD_B;             /* the stride */
+    if (is_texture(x)) addresses |= 1u << FIELD_B | 1u << FIELD_C; /* the coordinates */
     y.reads &= addresses;
     y.writes = 0;
     y.more_reads = y.more_writes = 0;
@@ -83,6 +92,7 @@ static draft draft_like(const draft *x)
     y.op.variant = x->op.run == run_atomic ? PATTERN_ATOMIC
                    : x->op.is_load         ? PATTERN_LOAD
                                            : PATTERN_STORE;
+    if (is_texture(x)) y.op.variant = x->op.variant;
     return y;
 }
 

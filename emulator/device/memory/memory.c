@@ -10,6 +10,7 @@
  * A byte has two maps (bits.h): is it in an allocation, and was it written? Whatever is written,
  * copied or freed here tells both, and the checks of races.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "device/base/arena.h"
@@ -123,10 +124,33 @@ device_status device_write(device *d, device_address to, const void *from, uint6
     device_status status = check_range(d, to, bytes, &offset);
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_TO_DEVICE);
-    order_touch(d, offset, bytes, true, "a copy to the device");
+    order_touch(d, offset, bytes, true, "a copy to the device (cudaMemcpy)");
     memcpy(d->bytes + offset, from, bytes);
     bits_set(d->initialised, offset, bytes);
     return DEVICE_OK;
+}
+
+/* What a program fetches that nothing at all has written is no result. */
+static void check_written(device *d, uint64_t offset, uint64_t bytes)
+{
+    uint64_t base, size;
+    if (!(d->options.checks & DEVICE_CHECK_UNINITIALISED)) return;
+    if (!d->order || !d->order->open) return;
+    if (bits_any(d->initialised, offset, bytes) || !heap_find(&d->heap, offset, &base, &size))
+        return;
+    device_finding f = {.kind = FINDING_UNINITIALISED,
+                        .cause = CAUSE_UNWRITTEN,
+                        .count = 1,
+                        .address = DEVICE_BASE + offset,
+                        .relation = RELATION_INSIDE,
+                        .base = DEVICE_BASE + base,
+                        .bytes = size};
+    char buffer[192];
+    describe_buffer(d, base, size, buffer, sizeof buffer);
+    snprintf(f.text, sizeof f.text,
+             "a copy to the host takes %llu bytes, none of which anything has written, from %s",
+             (unsigned long long)bytes, buffer);
+    finding_add(d, &f);
 }
 
 device_status device_read(device *d, void *to, device_address from, uint64_t bytes)
@@ -135,7 +159,8 @@ device_status device_read(device *d, void *to, device_address from, uint64_t byt
     device_status status = check_range(d, from, bytes, &offset);
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_TO_HOST);
-    order_touch(d, offset, bytes, false, "a copy to the host");
+    order_touch(d, offset, bytes, false, "a copy to the host (cudaMemcpy)");
+    check_written(d, offset, bytes);
     memcpy(to, d->bytes + offset, bytes);
     return DEVICE_OK;
 }
@@ -147,8 +172,8 @@ device_status device_copy(device *d, device_address to, device_address from, uin
     if (status == DEVICE_OK) status = check_range(d, from, bytes, &source);
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(d, ENGINE_COMPUTE);
-    order_touch(d, source, bytes, false, "a copy on the device");
-    order_touch(d, target, bytes, true, "a copy on the device");
+    order_touch(d, source, bytes, false, "a copy on the device (cudaMemcpy)");
+    order_touch(d, target, bytes, true, "a copy on the device (cudaMemcpy)");
     memmove(d->bytes + target, d->bytes + source, bytes);
     if (bits_all(d->initialised, source, bytes))
         bits_set(d->initialised, target, bytes);
@@ -166,8 +191,8 @@ device_status device_copy_peer(device *d, device_address to, device *source, dev
     if (status != DEVICE_OK || bytes == 0) return status;
     order_step(source, ENGINE_TO_HOST);
     order_step(d, ENGINE_TO_DEVICE);
-    order_touch(source, start, bytes, false, "a copy to another device");
-    order_touch(d, target, bytes, true, "a copy from another device");
+    order_touch(source, start, bytes, false, "a copy to another device (cudaMemcpy)");
+    order_touch(d, target, bytes, true, "a copy from another device (cudaMemcpy)");
     memcpy(d->bytes + target, source->bytes + start, bytes);
     bits_set(d->initialised, target, bytes);
     return DEVICE_OK;
@@ -182,7 +207,7 @@ device_status device_fill(device *d, device_address to, uint32_t value, uint32_t
     device_status status = check_range(d, to, width * count, &offset);
     if (status != DEVICE_OK || count == 0) return status;
     order_step(d, ENGINE_COMPUTE);
-    order_touch(d, offset, width * count, true, "a fill");
+    order_touch(d, offset, width * count, true, "a fill (cudaMemset)");
     uint8_t *at = d->bytes + offset;
     if (width == 1) memset(at, (int)value, count);
     for (uint64_t i = 0; width > 1 && i < count; i++) memcpy(at + i * width, &value, width);

@@ -69,6 +69,15 @@ handler run_atomic;
 /** op.variant: of two dimensions; the coordinates are integers. op.a: the object; b, c: where. */
 enum { TEXTURE_2D = 1, TEXTURE_BY_NUMBER = 2 };
 handler run_texture;
+/** What lanes fetch: a texel each or, between texels, up to four. */
+enum { TEXELS = 4 };
+typedef struct texels {
+    uint64_t address[TEXELS][LANES];
+    uint32_t mask[TEXELS];
+    uint32_t bytes; /**< of one */
+} texels;
+/** What run_texture is about to read. Finds nothing wrong. */
+void texture_touches(warp *, const op *, uint32_t mask, texels *);
 void textures_free(device *);
 
 /* ---- async.c: copies to shared memory that take effect when they are waited for -------------- */

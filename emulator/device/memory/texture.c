@@ -2,7 +2,8 @@
  * texture.c: texture objects, and what a kernel reads through them.
  *
  * Interface
- *   device_texture_add, device_texture_remove (device.h), textures_free, run_texture
+ *   device_texture_add, device_texture_remove (device.h), textures_free, run_texture,
+ * texture_touches
  *
  * A texel is read like any other memory, lane by lane, with the same findings. The number of an
  * object says which use of its slot it was made for, so that one that was destroyed is known.
@@ -87,6 +88,8 @@ typedef struct fetch {
     op load; /* of a texel, as if it were a plain load */
     uint32_t lane;
     const device_texture *texture;
+    texels *touched; /* is told where the texels lie, and nothing is read; or NULL */
+    int corner;      /* which of the texels it is made of */
 } fetch;
 
 typedef union channel {
@@ -132,6 +135,13 @@ static int64_t inside(int64_t i, int64_t n, uint32_t edge)
     return in < n ? in : period - 1 - in;
 }
 
+static void note_touch(fetch *f, uint64_t address, uint32_t bytes)
+{
+    f->touched->address[f->corner][f->lane] = address;
+    f->touched->mask[f->corner] |= 1u << f->lane;
+    f->touched->bytes = bytes;
+}
+
 static void read_texel(fetch *f, int64_t x, int64_t y, channel texel[4])
 {
     const device_texture *t = f->texture;
@@ -144,6 +154,10 @@ static void read_texel(fetch *f, int64_t x, int64_t y, channel texel[4])
         return;
     }
     uint64_t address = t->address + (uint64_t)y * t->pitch + (uint64_t)x * bytes;
+    if (f->touched) {
+        note_touch(f, address, bytes);
+        return;
+    }
     const uint8_t *from =
         reach_lane(f->warp, &f->load, SPACE_GLOBAL, address, bytes, f->lane, ACCESS_LOAD, NULL);
     for (uint32_t k = 0; from && k < t->channels; k++)
@@ -180,6 +194,7 @@ static void interpolate(fetch *f, int64_t x, int64_t y, channel texel[4])
     for (int i = 0; i < 4; i++) {
         channel corner[4];
         if (weight[i] == 0) continue; /* it need not even be written */
+        f->corner = i;
         read_texel(f, (x >> 8) + (i & 1), (y >> 8) + (i >> 1), corner);
         for (int k = 0; k < 4; k++) texel[k].value += (float)weight[i] / FRACTION * corner[k].value;
     }
@@ -206,12 +221,12 @@ static void report_object(warp *w, const op *o, uint32_t lane, uint64_t number, 
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
-static const device_texture *find_texture(warp *w, const op *o, uint32_t lane)
+static const device_texture *find_texture(warp *w, const op *o, uint32_t lane, bool reports)
 {
     uint64_t number = ((const uint64_t *)row(w, o->a))[lane];
     const texture_slot *s = slot_of(w->block->device, number);
     if (s && s->used && s->number == number) return &s->texture;
-    report_object(w, o, lane, number, s != NULL);
+    if (reports) report_object(w, o, lane, number, s != NULL);
     return NULL;
 }
 
@@ -223,18 +238,19 @@ static void fetch_number(fetch *f, const int32_t at[2], channel texel[4])
         return;
     }
     memset(texel, 0, 4 * sizeof *texel);
+    if (f->touched) return;
     report(f->warp, &f->load, FINDING_OUT_OF_BOUNDS, f->lane, t->address,
            "fetches texel %d of a texture that has %u", at[0], t->width);
     launch_fail(f->warp->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
-static void fetch_lane(warp *w, const op *o, uint32_t lane)
+static void fetch_lane(warp *w, const op *o, uint32_t lane, texels *touched, channel texel[4])
 {
     const bool is_2d = o->variant & TEXTURE_2D;
     const uint8_t *x = row(w, o->b), *y = row(w, o->c);
     uint32_t at[2] = {0, 0};
-    channel texel[4] = {{0}};
-    fetch f = {.warp = w, .load = *o, .lane = lane, .texture = find_texture(w, o, lane)};
+    fetch f = {.warp = w, .load = *o, .lane = lane, .touched = touched};
+    f.texture = find_texture(w, o, lane, touched == NULL);
     memcpy(&at[0], x + 4 * lane, 4);
     if (is_2d) memcpy(&at[1], y + 4 * lane, 4);
     if (f.texture) {
@@ -246,11 +262,23 @@ static void fetch_lane(warp *w, const op *o, uint32_t lane)
         fetch_number(&f, (const int32_t[]){(int32_t)at[0], (int32_t)at[1]}, texel);
     else if (f.texture)
         fetch_at(&f, (const float[]){bits_float(at[0]), bits_float(at[1])}, texel);
-    for (int k = 0; k < 4; k++) memcpy((uint8_t *)row(w, (&o->d)[k]) + 4 * lane, &texel[k], 4);
+}
+
+void texture_touches(warp *w, const op *o, uint32_t mask, texels *touched)
+{
+    for (uint32_t m = mask; m; m &= m - 1) {
+        channel unread[4];
+        fetch_lane(w, o, (uint32_t)__builtin_ctz(m), touched, unread);
+    }
 }
 
 const op *run_texture(warp *w, const op *o)
 {
-    for (uint32_t m = active(w, o); m; m &= m - 1) fetch_lane(w, o, (uint32_t)__builtin_ctz(m));
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        channel texel[4] = {{0}};
+        fetch_lane(w, o, lane, NULL, texel);
+        for (int k = 0; k < 4; k++) memcpy((uint8_t *)row(w, (&o->d)[k]) + 4 * lane, &texel[k], 4);
+    }
     return o + 1;
 }

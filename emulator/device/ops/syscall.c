@@ -6,7 +6,7 @@
  *
  * vprintf formats as the host's printf does, from a buffer in which each argument lies at its
  * natural alignment. __assertfail names the assertion and ends the launch. malloc and free serve
- * kernels from the memory that cudaMalloc has.
+ * kernels from the memory that cudaMalloc has, up to a limit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,15 +121,26 @@ static void put_directive(printing *p, const char *spec, char kind, bool wide)
     }
 }
 
-/* Reads a directive behind its %, replaces * by its value. @return what follows it. */
+static int width_argument(printing *p)
+{
+    const int width = (int)next_argument(p, 4);
+    return width > TEXT_LIMIT ? TEXT_LIMIT : width < -TEXT_LIMIT ? -TEXT_LIMIT : width;
+}
+
+/* Reads a directive behind its %, replaces * by its value. Widths end where the text would: the
+ * host's printf takes memory for what it does not show. @return what follows it. */
 static const char *print_directive(printing *p, const char *f)
 {
     char spec[40] = "%";
     size_t n = 1;
+    unsigned width = 0;
     bool wide = false;
     for (; *f && n < 24; f++) {
+        width = *f >= '0' && *f <= '9' ? 10 * width + (unsigned)(*f - '0') : 0;
         if (*f == '*')
-            n += (size_t)snprintf(spec + n, 12, "%d", (int)next_argument(p, 4));
+            n += (size_t)snprintf(spec + n, 12, "%d", width_argument(p));
+        else if (width > TEXT_LIMIT)
+            width /= 10;
         else if (strchr("-+ #0123456789.", *f))
             spec[n++] = *f;
         else if (strchr("lzjt", *f))
@@ -194,17 +205,34 @@ static const op *run_assertfail(warp *w, const op *o)
 
 /* ---- malloc and free: device memory like any other ------------------------------------------- */
 
+/* A kernel's own heap is small, unless cudaDeviceSetLimit has made it larger. */
+static device_address take_from_heap(device *d, uint64_t bytes)
+{
+    device_address address = 0;
+    pthread_mutex_lock(&d->allocations);
+    bool fits = bytes <= d->kernel_heap && d->kernel_heap_used <= d->kernel_heap - bytes;
+    if (fits && device_alloc(d, bytes, &address) == DEVICE_OK) d->kernel_heap_used += bytes;
+    pthread_mutex_unlock(&d->allocations);
+    return address;
+}
+
+static device_status give_to_heap(device *d, device_address address)
+{
+    uint64_t base, bytes = 0;
+    heap_find(&d->heap, address - DEVICE_BASE, &base, &bytes);
+    const device_status status = device_free(d, address);
+    if (status == DEVICE_OK)
+        d->kernel_heap_used -= bytes < d->kernel_heap_used ? bytes : d->kernel_heap_used;
+    return status;
+}
+
 static const op *run_malloc(warp *w, const op *o)
 {
     const call *c = o->extra;
-    device *d = w->block->device;
     uint32_t *result = row(w, c->result);
     for (uint32_t m = active(w, o); m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        device_address address = 0;
-        pthread_mutex_lock(&d->allocations);
-        device_alloc(d, argument(w, c, 0, lane, 2), &address);
-        pthread_mutex_unlock(&d->allocations);
+        device_address address = take_from_heap(w->block->device, argument(w, c, 0, lane, 2));
         result[lane] = (uint32_t)address;
         result[LANES + lane] = (uint32_t)(address >> 32);
     }
@@ -236,7 +264,7 @@ static const op *run_free(warp *w, const op *o)
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         device_address address = argument(w, c, 0, lane, 2);
         pthread_mutex_lock(&d->allocations);
-        if (address && device_free(d, address) != DEVICE_OK) report_bad_free(w, o, lane, address);
+        if (address && give_to_heap(d, address) != DEVICE_OK) report_bad_free(w, o, lane, address);
         pthread_mutex_unlock(&d->allocations);
     }
     return o + 1;

@@ -10,11 +10,13 @@
 
 #include "device/base/arena.h"
 #include "device/base/pages.h"
+#include "device/counts/count.h"
 #include "device/ops/ops.h"
 #include "device/trace/trace.h"
 #include "run.h"
 
 enum { BLOCK_ROWS = 16, WARP_ROWS = 10, ROW_BYTES = LANES * 4 };
+enum { LONG_WAIT = 4 }; /* turns, after which a block may be waiting for another */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -44,8 +46,9 @@ void block_close(block *b)
     pages_release(b->locals, b->local_capacity);
     pages_release(b->written, b->written_capacity);
     shadow_close(b);
+    block_close(b->spare);
     free(b->counters);
-    free(b->tracker);
+    global_shadow_end(b->tracker);
     free(b);
 }
 
@@ -149,6 +152,7 @@ void block_start(block *b, uint64_t number)
         local_start(&b->warps[k]);
         b->warps[k].budget = b->launch->budget;
     }
+    shuffle_warps(b, number);
     shadow_start(b);
     if (b->launch->watched) global_shadow_start(b, (uint32_t)number);
 }
@@ -156,7 +160,7 @@ void block_start(block *b, uint64_t number)
 bool block_turn(block *b)
 {
     bool more = false;
-    for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[k], !more);
+    for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[b->order[k]], !more);
     b->spent = more;
     if (more || b->launch->stop) return more;
     if (b->live && barrier_release(b)) return true;
@@ -164,10 +168,28 @@ bool block_turn(block *b)
     return false;
 }
 
+/* A block that waits may wait for one of a lower number: run those that have not begun. The lowest
+ * finds none below it, so there is only one such spare. */
+static void run_lower(block *b, uint64_t number)
+{
+    launch *l = b->launch;
+    uint64_t lower;
+    if (l->stop || !shuffle_lower(l, number, &lower)) return;
+    if (!b->spare) b->spare = block_open(b->device);
+    block_prepare(b->spare, l);
+    if (l->counted) counters_prepare(b->spare);
+    do block_run(b->spare, lower);
+    while (!l->stop && shuffle_lower(l, number, &lower));
+    if (l->counted) counters_fold(b->spare);
+}
+
 void block_run(block *b, uint64_t number)
 {
     block_start(b, number);
     still_start(b);
-    while (!b->launch->stop && block_turn(b)) still_turn(b);
+    while (!b->launch->stop && block_turn(b)) {
+        still_turn(b);
+        if (b->turns == LONG_WAIT) run_lower(b, number);
+    }
     still_end(b);
 }

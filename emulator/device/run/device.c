@@ -20,6 +20,7 @@
 #include "run.h"
 
 static const uint64_t default_memory = UINT64_C(8) << 30;
+static const uint64_t default_kernel_heap = UINT64_C(8) << 20;
 static const uint64_t default_budget = UINT64_C(500000000);
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -69,9 +70,16 @@ device *device_open(const device_options *options)
         return NULL;
     }
     heap_init(&d->heap, d->options.memory_bytes, d->options.first_byte, d->options.range_bytes);
+    d->kernel_heap = default_kernel_heap;
     d->pool = pool_open(d, d->options.threads);
     d->trace = trace_open();
     return d;
+}
+
+device_status device_limit_heap(device *d, uint64_t bytes)
+{
+    d->kernel_heap = bytes;
+    return DEVICE_OK;
 }
 
 void device_close(device *d)

@@ -264,7 +264,8 @@ const op *follow_step(warp *w, const op *o)
     else if (!IS(own, run_local_address, run_shuffle, run_join, run_exit, run_barrier,
                  run_warp_sync, run_fence, run_pack, run_unpack, run_count, run_count_branch,
                  run_count_global, run_count_shared, run_count_local, run_count_generic,
-                 run_count_async, run_count_fragment, run_count_ldmatrix) &&
+                 run_count_async, run_count_constant, run_count_texture, run_count_fragment,
+                 run_count_ldmatrix) &&
              !step_other(w, o, own, mask))
         w->undefined_count = 0;
     return o->run(w, o);

@@ -48,7 +48,8 @@ void grid_run(block *const *blocks, launch *l)
 {
     while (l->grid->ended < l->blocks && !l->stop) {
         bool moved = false;
-        for (uint64_t i = 0; i < l->blocks && !l->stop; i++) moved |= take_turn(blocks[i], l, i);
+        for (uint64_t i = 0; i < l->blocks && !l->stop; i++)
+            moved |= take_turn(blocks[i], l, l->order ? l->order[i] : i);
         if (!moved) sched_yield();
     }
 }

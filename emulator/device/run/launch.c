@@ -5,9 +5,9 @@
  *   device_launch, launch_now
  *   pool_open, pool_close
  *
- * Host threads are made once and sleep between launches. Blocks are handed out in order; with one
- * host thread they also run in order. The calling thread takes part, and runs a small grid alone:
- * waking somebody takes longer than that.
+ * Host threads are made once and sleep between launches. Blocks are handed out in order
+ * (shuffle.c); with one host thread they also run in order. The calling thread takes part, and runs
+ * a small grid alone: waking somebody takes longer than that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,12 +48,11 @@ static void run_blocks(pool *p, block *b, launch *l)
         grid_run(p->resident, l);
         return;
     }
-    uint64_t number = atomic_fetch_add(&l->next, 1);
+    uint64_t number = shuffle_next(l);
     if (number < l->blocks) block_prepare(b, l);
     bool counts = l->counted && number < l->blocks;
     if (counts) counters_prepare(b);
-    for (; number < l->blocks && !l->stop; number = atomic_fetch_add(&l->next, 1))
-        block_run(b, number);
+    for (; number < l->blocks && !l->stop; number = shuffle_next(l)) block_run(b, number);
     if (counts) counters_fold(b);
     still_leave(l);
 }
@@ -251,7 +250,9 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     if ((counters_are_on(d) || l.trace) && module_instrument(f->module)) counters_begin(&l);
     watch_prepare(&l);
     order_step(d, ENGINE_COMPUTE);
+    shuffle_begin(&l);
     pool_run(d->pool, &l);
+    shuffle_end(&l);
     global_shadow_over(&l);
     counters_end(&l);
     trace_end(&l);

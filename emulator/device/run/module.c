@@ -3,8 +3,8 @@
  * decoded.
  *
  * Interface
- *   device_load, device_unload, device_function, device_function_info, device_symbol
- *   module_instrument, module_free
+ *   device_load, device_unload, device_module_bytes, device_function, device_function_info,
+ * device_symbol module_instrument, module_free
  */
 #include <stdlib.h>
 
@@ -128,7 +128,16 @@ static bool allocate_globals(module *m)
     return true;
 }
 
-static bool symbol_value(const module *m, const ptx_item *item, uint64_t *value)
+/* What a table of virtual functions has in the place of a pure one, which nobody defines. */
+static bool is_declared(const ptx_module *p, const char *name)
+{
+    uint32_t i = 0;
+    while (i < p->functions && strcmp(p->function[i].name, name)) i++;
+    return i < p->functions;
+}
+
+static bool symbol_value(const module *m, const ptx_module *p, const ptx_item *item,
+                         uint64_t *value)
 {
     const variable *v = find_variable(m, item->symbol);
     if (v) *value = v->address + (v->space == SPACE_SHARED ? SHARED_WINDOW : 0);
@@ -139,17 +148,17 @@ static bool symbol_value(const module *m, const ptx_item *item, uint64_t *value)
     }
     *value += item->number;
     if (item->mask) *value = (*value & item->mask) >> __builtin_ctzll(item->mask);
-    return v != NULL;
+    return v != NULL || is_declared(p, item->symbol);
 }
 
-static bool initialise(module *m, const ptx_variable *from)
+static bool initialise(module *m, const ptx_module *p, const ptx_variable *from)
 {
     const variable *v = find_variable(m, from->name);
     if (v->space == SPACE_SHARED || v->kept) return true;
     uint8_t *to = m->device->bytes + (v->address - DEVICE_BASE);
     for (uint32_t i = 0; i < from->items; i++) {
         uint64_t value = from->item[i].number;
-        if (from->item[i].symbol && !symbol_value(m, &from->item[i], &value)) return false;
+        if (from->item[i].symbol && !symbol_value(m, p, &from->item[i], &value)) return false;
         if ((i + 1) * (uint64_t)from->element > v->bytes || from->element > 8) return false;
         memcpy(to + i * from->element, &value, from->element);
     }
@@ -297,7 +306,7 @@ static device_status build(module *m, const ptx_module *p)
         return fail(d, DEVICE_BAD_MODULE, "%s: a branch to an unknown label", failed);
     }
     for (uint32_t i = 0; i < p->variables; i++) {
-        if (initialise(m, &p->variable[i])) continue;
+        if (initialise(m, p, &p->variable[i])) continue;
         return fail(d, DEVICE_BAD_MODULE, "bad initialiser of '%s'", p->variable[i].name);
     }
     for (uint32_t i = 0; i < m->function_count; i++) settle_kernel(m->functions[i]);
@@ -341,6 +350,22 @@ device_status device_load(device *d, const char *ptx, size_t bytes, uint32_t *nu
 static module *module_of(device *d, uint32_t number)
 {
     return number < d->module_count ? d->modules[number] : NULL;
+}
+
+static uint64_t variable_bytes(const module *m)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m->variable_count; i++)
+        bytes += m->variables[i].space == SPACE_SHARED ? 0 : m->variables[i].bytes;
+    return bytes;
+}
+
+uint64_t device_module_bytes(const device *d)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < d->module_count; i++)
+        bytes += d->modules[i] ? variable_bytes(d->modules[i]) : 0;
+    return bytes;
 }
 
 device_status device_unload(device *d, uint32_t number)

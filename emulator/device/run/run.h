@@ -4,6 +4,7 @@
  *   device.c     the device is opened; ptx/ and decode/ make a module of PTX
  *   module.c     its variables get memory
  *   launch.c     blocks go to host threads
+ *   shuffle.c    in which order they begin
  *   block.c      the warps of a block take turns, and meet at barriers
  *   warp.c       the lane groups of a warp take turns, one handler per operation, 32 lanes a call
  *
@@ -46,6 +47,18 @@ void block_run(block *, uint64_t number);
 void block_start(block *, uint64_t number);
 bool block_turn(block *);
 
+/* ---- shuffle.c: in which order blocks and warps begin ---------------------------------------- */
+
+/** Of the blocks, if the device has a seed; otherwise in that of their numbers. */
+void shuffle_begin(launch *);
+void shuffle_end(launch *);
+/** @return the number of the block that begins now, and from then on has; or a number that is none
+ */
+uint64_t shuffle_next(launch *);
+/** A block with a lower number begins now, if one has not. */
+bool shuffle_lower(launch *, uint64_t below, uint64_t *number);
+void shuffle_warps(block *, uint64_t number);
+
 /* ---- still.c: endless loops that wait for what nobody can change ----------------------------- */
 
 void still_start(block *);
@@ -53,6 +66,8 @@ void still_turn(block *);
 /** An operation is next of a block that `rests`. */
 void still_note(warp *, const op *);
 void still_end(block *);
+/** Does the loop that begins here read memory that the host shares? */
+bool still_waits_for_host(const lane_group *);
 /** A host thread has no more blocks of the launch. */
 void still_leave(launch *);
 
@@ -62,8 +77,8 @@ void still_leave(launch *);
 enum { PATIENCE = 4 };
 
 void warp_start(warp *, const function *, uint32_t mask);
-/** Run until every group waits or has ended, or the warp had its turn, a long one if it is the first
- * of its block that runs. @return it can go on. */
+/** Run until every group waits or has ended, or the warp had its turn, a long one if it is the
+ * first of its block that runs. @return it can go on. */
 bool warp_run(warp *, bool is_first);
 
 /* ---- follow.c -------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  * Interface
  *   still_start, still_turn, still_end     for block.c: a block starts, has had a turn, has ended
  *   still_note                             for warp.c: before an operation of a block that is still
+ *   still_waits_for_host                   for warp.c: does it loop until the host writes?
  *   still_leave                            for launch.c: a host thread has no more blocks
  *
  * A block is still when it comes back to the same registers; its first operation that does more
@@ -88,6 +89,14 @@ static bool only_reads(const lane_group *g)
     bool reads = end != NULL;
     for (const op *o = g->pc; reads && o <= end; o++) reads = is_reading(g, o);
     return reads;
+}
+
+bool still_waits_for_host(const lane_group *g)
+{
+    const op *end = end_of_loop(g);
+    for (const op *o = g->pc; end && o <= end; o++)
+        if ((o->is_load || o->is_atomic) && reads_host_memory(g, o)) return true;
+    return false;
 }
 
 /* @return one of the groups that go around in such loops; NULL: there is another one */

@@ -79,7 +79,10 @@ static void out_of_budget(warp *w)
     if (o->run == run_join) o++; /* the loop's start has the line of what comes before it */
     report(w, o, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
            w->block->device->interrupted ? "is still at this line when its time is over"
-                                         : "runs without end: the instruction budget is spent");
+           : still_waits_for_host(group_now(w))
+               ? "runs without end: it waits for the host, and softgpu ends a launch before the "
+                 "program goes on"
+               : "runs without end: the instruction budget is spent");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }
 

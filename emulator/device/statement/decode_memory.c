@@ -143,6 +143,7 @@ static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *
     x->op.variant = (uint8_t)last_part(d)[0];
     x->op.count = has_part(d, "v4") ? 4 : has_part(d, "v2") ? 2 : 1;
     x->op.space = space_named(d);
+    if (x->op.space == SPACE_PARAM && !d->from->kernel) x->op.space = SPACE_LOCAL; /* its home */
     x->op.is_atomic = run == run_atomic;
     x->op.strength = x->op.is_atomic ? STRENGTH_ATOMIC : strength_of(d);
     x->op.in_block = x->op.is_atomic && has_part(d, "cta");
@@ -178,6 +179,29 @@ static handler *fitting_handler(const op *o, bool load)
     if (!load) return global ? run_store_global : run_store_shared;
     if (word) return global ? run_load_global_word : run_load_shared_word;
     return global ? run_load_global : run_load_shared;
+}
+
+void push_formal_copy(decoder *d, uint32_t row, uint32_t home)
+{
+    uint32_t value = new_register(d, 4), address = new_register(d, 8);
+    draft load = start(d, run_param_load), take = start(d, run_local_address);
+    load.op.size = 4;
+    load.op.a = OPERAND(BANK_REGISTERS, row);
+    set_register(&load, FIELD_D, value, true);
+    push(d, &load);
+    take.op.size = 8;
+    take.op.offset = home;
+    set_register(&take, FIELD_D, address, true);
+    push(d, &take);
+    draft store = start(d, run_store);
+    store.accesses = true;
+    store.op.size = store.op.width = 4;
+    store.op.count = 1;
+    store.op.space = SPACE_LOCAL;
+    store.op.extra = find_mover(false, 4, false, 4);
+    set_register(&store, FIELD_A, address, false);
+    set_register(&store, FIELD_D, value, false);
+    push(d, &store);
 }
 
 static bool decode_access(decoder *d, const ptx_operand *memory, const ptx_operand *value,

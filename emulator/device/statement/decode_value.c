@@ -157,6 +157,24 @@ static bool move_local_address(decoder *d, const ptx_operand *from)
     return true;
 }
 
+/* mov.b64 a, f_param_0: the parameter is copied to where it lies in local memory. */
+static bool move_formal_address(decoder *d, const ptx_operand *from)
+{
+    const function *f = d->to;
+    uint32_t i = 0;
+    while (i < f->formals && strcmp(d->from->param[i].name, from->name)) i++;
+    if (i == f->formals || !f->formal_home[i]) return false;
+    const uint32_t home = f->formal_home[i] - 1;
+    for (uint32_t word = 0; word < f->formal_words[i]; word++)
+        push_formal_copy(d, f->formal[i] + word * LANES * 4, home + 4 * word);
+    draft x = start(d, run_local_address);
+    x.op.size = 8;
+    x.op.offset = (int64_t)(home + from->number);
+    set_write(d, &x, FIELD_D, &d->now->operand[0], 8, false);
+    push(d, &x);
+    return true;
+}
+
 bool decode_move(decoder *d)
 {
     const ptx_statement *s = d->now;
@@ -167,6 +185,7 @@ bool decode_move(decoder *d)
     if (from->kind == PTX_LIST) return move_vector(d, from, to, true);
     if (from->kind == PTX_SYMBOL && move_clock(d, from->name)) return true;
     if (from->kind == PTX_SYMBOL && move_local_address(d, from)) return true;
+    if (from->kind == PTX_SYMBOL && move_formal_address(d, from)) return true;
     int bytes = type_size(last_part(d));
     if (bytes < 1 || bytes > 8) return false;
     snprintf(d->name, sizeof d->name, "mov.b%d", 8 * register_width(bytes));

@@ -3,7 +3,7 @@
  *
  * Interface
  *   opcode_find                         for decode.c
- *   opcode_class, opcode_operations     for instruction.c
+ *   opcode_class, opcode_operations, opcode_multiplications     for instruction.c
  *
  * A row has the first word of a statement, its decoder, its class, and the floating-point
  * operations of a lane where its type is one of those. An opcode without a row is refused, so none
@@ -167,4 +167,17 @@ uint32_t opcode_operations(const decoder *d)
     if (class == CLASS_TENSOR) return tensor_operations(d);
     if (class != CLASS_FLOAT && class != CLASS_DOUBLE) return 0;
     return d->opcode->operations * (strstr(last_part(d), "x2") ? 2 : 1);
+}
+
+/* Of a lane. A quotient or an exponential serves as well as a product, a sum does not. Tensor
+ * instructions have none: they are what others are told apart from. */
+uint8_t opcode_multiplications(const decoder *d)
+{
+    const char *word = d->part[0];
+    if (!strcmp(word, "dp4a")) return 4;
+    if (!strcmp(word, "dp2a")) return 2;
+    if (!strcmp(word, "add") || !strcmp(word, "sub") || opcode_class(d) == CLASS_TENSOR) return 0;
+    const bool multiplies = !strncmp(word, "mul", 3) || !strncmp(word, "mad", 3);
+    if (!multiplies && opcode_operations(d) == 0) return 0;
+    return strstr(last_part(d), "x2") ? 2 : 1;
 }

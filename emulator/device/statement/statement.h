@@ -14,10 +14,13 @@ const opcode *opcode_find(const char *word);
 /** Of the statement that is decoded now. */
 device_class opcode_class(const decoder *);
 uint32_t opcode_operations(const decoder *);
+uint8_t opcode_multiplications(const decoder *);
 
 /* The decoders, for opcode.c; decode_memory.c has the first two for decode_async.c too. */
 /** The state space that the opcode names. */
 space space_named(const decoder *);
+/** Copy a word of a parameter, a row of the frame, to local memory. */
+void push_formal_copy(decoder *, uint32_t row, uint32_t home);
 /** The address operand goes to field A, its displacement to op.offset. */
 bool set_address(decoder *, draft *, const ptx_operand *memory);
 

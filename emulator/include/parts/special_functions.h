@@ -69,6 +69,16 @@ OF_FLOAT(erfcinv) OF_FLOAT(erfinv) OF_FLOAT(normcdfinv) OF_FLOAT(erfcx) OF_FLOAT
     SOFTGPU_DEVICE T rnorm##f(int n, const T *x) { return 1 / norm##f(n, x); }
 LENGTHS(float, f) LENGTHS(double, )
 #undef LENGTHS
+
+/* What hosts may call of them. */
+#define HOST_TOO(T, f)                                                                             \
+    static inline T rsqrt##f(T x) { return 1 / std::sqrt(x); }                                     \
+    static inline T rcbrt##f(T x) { return 1 / std::cbrt(x); }                                     \
+    static inline T normcdf##f(T x) { return std::erfc(x * T(-0.70710678118654752440)) / 2; }      \
+    static inline T sinpi##f(T x) { return std::sin(std::remainder(x, T(2)) * T(3.14159265358979323846)); } \
+    static inline T cospi##f(T x) { return std::cos(std::remainder(x, T(2)) * T(3.14159265358979323846)); }
+HOST_TOO(float, f) HOST_TOO(double, )
+#undef HOST_TOO
 /* clang-format on */
 
 #endif

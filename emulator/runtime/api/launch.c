@@ -37,9 +37,22 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaS
     return 0;
 }
 
+/** The stub of a kernel was called, and nobody has said with how many threads. */
+static cudaError_t report_plain_call(void)
+{
+    const struct trace here = trace_here();
+    char place[600];
+
+    trace_place(&here, NULL, place, sizeof place);
+    report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
+                "a kernel is called as a function, without <<<...>>>, and does not run%s%s",
+                *place ? ":" : "", *place ? place + 3 : "");
+    return cudaErrorMissingConfiguration;
+}
+
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
 {
-    if (!depth) return error_keep(cudaErrorMissingConfiguration);
+    if (!depth) return report_plain_call();
     const struct configuration *top = &configurations[--depth];
     *grid = top->grid;
     *block = top->block;

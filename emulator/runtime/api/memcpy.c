@@ -12,10 +12,11 @@ cudaError_t copy_submit(const struct cudaMemcpy3DParms *p, cudaStream_t stream, 
     work.ordinal = runtime.ordinal;
     if (!error && !stream_is_valid(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = copy_check(p);
+    if (!error && waits && order_is_staged(p)) order_host_waits_for_stream(stream);
     if (!error && copy_bytes(p))
         error = waits ? stream_submit(stream, &work) : async_copy(stream, &work);
     if (!error && waits) async_waited();
-    if (!error && waits) order_host_waits_for_stream(stream);
+    if (!error && waits && !order_is_staged(p)) order_host_waits_for_stream(stream);
     return runtime_leave(error);
 }
 

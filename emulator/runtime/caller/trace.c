@@ -192,6 +192,8 @@ static void choose(char *output, const char *stub, char *place, char *in, size_t
         next_line(&rest); /* inlined it may have no name: the launch is in it */
     while (!settled && (function = next_line(&rest)) && (file = next_line(&rest))) {
         char *colon = strrchr(file, ':');
+        if (strstr(function, "__device_stub__Z") && next_line(&rest))
+            next_line(&rest); /* nvcc's stub: the kernel's own name calls it */
         if (strstr(function, "__device_stub_") || is_function(function, stub)) continue;
         if (!*in && *function != '?') snprintf(in, size, "%s", function);
         if (!colon || is_system(file) || colon[1] == '?' || colon[1] == '0') continue;

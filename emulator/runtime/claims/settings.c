@@ -41,9 +41,21 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return cudaSuccess;
 }
 
+/** Of all devices that are there: a program sets it before its first kernel. */
+static cudaError_t limit_heap(size_t value)
+{
+    cudaError_t error = runtime_enter();
+
+    limits[cudaLimitMallocHeapSize] = value;
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (runtime.context[i].device) device_limit_heap(runtime.context[i].device, value);
+    return runtime_leave(error);
+}
+
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if (limit >= LIMITS) return error_keep(cudaErrorInvalidValue);
+    if (limit == cudaLimitMallocHeapSize) return limit_heap(value);
     limits[limit] = value;
     return cudaSuccess;
 }

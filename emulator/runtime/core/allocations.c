@@ -161,7 +161,7 @@ void allocations_report_leaks(void)
         count = 0;
         for (int i = 0; i < BUCKETS; i++)
             for (struct allocation *a = buckets[i]; a; a = a->next) {
-                if (a->is_freed || a->lent) continue;
+                if (a->is_freed || a->lent || a->idle) continue;
                 if (alive) alive[count] = a;
                 count++;
             }

@@ -120,14 +120,17 @@ static void forward_output(void)
         fwrite(text, 1, bytes, stdout);
 }
 
-/** Words for the allocation, or for the call that asked for the copy. */
+/** Words for the allocation, and for the call that asked for the copy. */
 static void describe(const device_finding *f, bool is_copy, char *words, size_t size)
 {
     const struct trace here = is_copy ? trace_here() : (struct trace){0};
 
     words[0] = '\0';
     if (f->base) allocation_describe(f->base, f->bytes, words, size);
-    if (is_copy) trace_place(&here, NULL, words, size);
+    const size_t used = strlen(words);
+    if (used) snprintf(words + used, size - used, ", copied");
+    if (is_copy) trace_place(&here, NULL, words + strlen(words), size - strlen(words));
+    if (!is_copy) words[used] = '\0';
 }
 
 bool report_work(bool is_copy)

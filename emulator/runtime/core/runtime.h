@@ -94,7 +94,8 @@ struct allocation {
     device_address base; /* or a host address, of pinned memory */
     size_t bytes;
     bool is_freed, pinned_host, lent; /* lent: somebody else made it, and named it here */
-    char name[64];                    /* what a tool calls it */
+    bool of_graph, idle; /* a graph's; idle: the program has freed it, until the graph runs */
+    char name[64];       /* what a tool calls it */
     struct trace made, freed;
 };
 void allocation_add(device_address base, size_t bytes, bool pinned_host);

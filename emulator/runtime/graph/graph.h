@@ -72,6 +72,10 @@ cudaGraphNode_t graph_find_copy(cudaGraph_t, const struct CUgraphNode_st *origin
 /* graph_memory.c: memory that belongs to graphs. */
 cudaError_t graph_memory_work(struct work *, size_t bytes);
 void graph_memory_undo(struct work *);
+/** It is the program's from now on, unless a node has freed it, or the program has. */
+void graph_memory_leave(struct graph_memory *);
+/** Fresh memory holds nothing, each time the graph runs. */
+cudaError_t graph_memory_renew(const struct graph_memory *);
 cudaError_t graph_memory_end(struct work *, cudaGraph_t, const void *pointer);
 
 /* user_object.c: objects of the program's that live as long as a graph. */

@@ -1,7 +1,7 @@
 /*
  * graph_memory.c: memory that belongs to graphs. It is allocated when the node is made and keeps
  * its address; each run of the graph finds it with no contents. If a node frees it, it goes with
- * the last node that knows it; otherwise the program frees it.
+ * the last node that knows it; otherwise the program frees it, after each run.
  */
 #include "graph.h"
 
@@ -15,6 +15,33 @@ struct graph_memory *graph_memory_of(cudaGraph_t graph, const void *pointer)
             return work->memory;
     }
     return NULL;
+}
+
+static void own(const struct graph_memory *memory, bool of_graph)
+{
+    struct allocation *a = allocation_find(address_of(memory->pointer));
+
+    if (a) a->of_graph = of_graph;
+}
+
+void graph_memory_leave(struct graph_memory *memory)
+{
+    const struct allocation *a = allocation_find(address_of(memory->pointer));
+    const bool idle = a && a->idle;
+
+    own(memory, false);
+    if (memory->ends || idle) memory_free(memory->pointer);
+    free(memory);
+}
+
+cudaError_t graph_memory_renew(const struct graph_memory *memory)
+{
+    struct allocation *a = allocation_find(address_of(memory->pointer));
+    device *device = device_at(memory->pointer);
+
+    if (!device) return cudaErrorInvalidValue;
+    if (a) a->idle = false;
+    return error_from_device(device_forget(device, address_of(memory->pointer), memory->bytes));
 }
 
 cudaError_t graph_memory_work(struct work *work, size_t bytes)
@@ -31,11 +58,13 @@ cudaError_t graph_memory_work(struct work *work, size_t bytes)
     *memory = (struct graph_memory){.pointer = pointer, .bytes = bytes};
     *work = (struct work){.type = cudaGraphNodeTypeMemAlloc, .ordinal = runtime.ordinal};
     work->memory = memory;
+    own(memory, true);
     return cudaSuccess;
 }
 
 void graph_memory_undo(struct work *work)
 {
+    own(work->memory, false);
     memory_free(work->memory->pointer);
     free(work->memory);
 }

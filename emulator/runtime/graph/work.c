@@ -42,9 +42,7 @@ cudaError_t work_copy(struct work *to, const struct work *from)
 
 static void release(struct graph_memory *memory)
 {
-    if (--memory->references) return;
-    if (memory->ends) memory_free(memory->pointer);
-    free(memory);
+    if (!--memory->references) graph_memory_leave(memory);
 }
 
 void work_drop(struct work *work)

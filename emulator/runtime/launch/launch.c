@@ -56,6 +56,12 @@ static cudaError_t check(const struct launch_work *w)
     cudaError_t error = check_shape(w);
 
     if (error) return error;
+    if (w->kernel->facts.static_shared_bytes > SHARED_DEFAULT)
+        return error_refuse(
+            cudaErrorInvalidValue,
+            "%u bytes of static shared memory: at most %d are allowed, more only as "
+            "dynamic shared memory",
+            w->kernel->facts.static_shared_bytes, SHARED_DEFAULT);
     if (w->shared > dynamic_shared_limit(w->kernel))
         return error_refuse(cudaErrorInvalidValue,
                             "%zu bytes of dynamic shared memory: at most %zu are allowed",

@@ -60,7 +60,7 @@ cudaError_t memory_bad_free(const void *pointer)
     if (check_level(CHECK_FREES) == CHECK_OFF) return cudaErrorInvalidValue;
     trace_place(&here, NULL, place, sizeof place);
     const char *at = *place ? place + 3 : "";
-    if (a && a->is_freed) {
+    if (a && (a->is_freed || a->idle)) {
         allocation_describe(a->base, a->bytes, where, sizeof where);
         report_host(CHECK_FREES, FINDING_BAD_FREE, RELATION_FREED,
                     "frees again a %zu-byte buffer%s:%s", a->bytes, where, at);
@@ -72,14 +72,26 @@ cudaError_t memory_bad_free(const void *pointer)
     return cudaErrorInvalidValue;
 }
 
+/** The program frees what a graph allocates: it comes back when the graph runs again. */
+static cudaError_t rest(struct allocation *a)
+{
+    void *pointer = pointer_to(a->base);
+
+    if (a->idle) return memory_bad_free(pointer);
+    a->idle = true;
+    return error_from_device(device_forget(device_at(pointer), a->base, a->bytes));
+}
+
 /** A null pointer is legal; anything but the start of a live allocation is not. It may be of
  *  another device than the current one. */
 cudaError_t memory_free(void *pointer)
 {
     device *device = device_at(pointer);
+    struct allocation *a = allocation_find(address_of(pointer));
     device_address base;
     uint64_t bytes = 0;
 
+    if (a && a->of_graph && !a->is_freed) return rest(a);
     if (!pointer || shared_free(pointer, SHARED_MANAGED)) return cudaSuccess;
     if (device) device_find(device, address_of(pointer), &base, &bytes);
     if (!device || device_free(device, address_of(pointer))) return memory_bad_free(pointer);

@@ -6,8 +6,9 @@
  * A clock says of each lane which of its works are over. A stream has a lane and a clock, of what
  * its next work comes after; an event has one, and so has the host: what it has waited for comes
  * before all that it asks for later. There are more streams than lanes at times; then some share
- * one. A copy of pageable memory holds up the host until it is done. Nodes of a graph come one
- * after the other, and so do its launches, in whatever streams. Guarded by the runtime's lock.
+ * one. A copy to pageable memory holds up the host until it is done; one from there only until its
+ * bytes lie where the GPU fetches them. Nodes of a graph come one after the other, and so do its
+ * launches, in whatever streams. Guarded by the runtime's lock.
  */
 #include "stream.h"
 
@@ -57,12 +58,20 @@ static bool is_device_work(const struct work *work)
            work->type == cudaGraphNodeTypeMemcpy;
 }
 
-/** Copies of pageable memory do, and those from host to host. */
+bool order_is_staged(const struct cudaMemcpy3DParms *p)
+{
+    const void *to = p->dstPtr.ptr, *from = p->srcPtr.ptr;
+
+    return is_device_address(to) && !is_device_memory(from) && !pinned_contains(from);
+}
+
+/** Copies to pageable memory do, and those from host to host. */
 static bool holds_up_host(const struct work *work)
 {
     const void *to = work->copy.dstPtr.ptr, *from = work->copy.srcPtr.ptr;
 
     if (work->type != cudaGraphNodeTypeMemcpy || work->is_async) return false;
+    if (order_is_staged(&work->copy)) return false;
     if (!is_device_memory(to) && !is_device_memory(from)) return true;
     return !(is_device_memory(to) || pinned_contains(to)) ||
            !(is_device_memory(from) || pinned_contains(from));

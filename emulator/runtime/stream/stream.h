@@ -83,6 +83,8 @@ void order_after(cudaStream_t, const struct clock *);
 /** What comes after all that the stream was asked for so far; nothing new of one that is gone. */
 void order_reached(cudaStream_t, struct clock *);
 /** The host knows that it is done. */
+/** Does the call return when the copy's bytes are taken, before they arrive? */
+bool order_is_staged(const struct cudaMemcpy3DParms *);
 void order_host_waits_for_stream(cudaStream_t);
 void order_host_waits_for_event(cudaEvent_t);
 void order_host_waits_for_all(void);

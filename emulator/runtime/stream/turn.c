@@ -10,15 +10,6 @@ static cudaError_t call_host(const struct cudaHostNodeParams *host)
     return cudaSuccess;
 }
 
-/** Fresh memory holds nothing, each time the graph runs. */
-static cudaError_t renew(const struct graph_memory *memory)
-{
-    device *device = device_at(memory->pointer);
-
-    if (!device) return cudaErrorInvalidValue;
-    return error_from_device(device_forget(device, address_of(memory->pointer), memory->bytes));
-}
-
 /** A copy or a fill may race with works of other streams. */
 static cudaError_t tell(cudaError_t error)
 {
@@ -33,7 +24,7 @@ static cudaError_t run(const struct work *work)
     case cudaGraphNodeTypeMemset: return tell(fill_run(&work->fill));
     case cudaGraphNodeTypeHost: return call_host(&work->host);
     case cudaGraphNodeTypeEventRecord: event_note(work->event); return cudaSuccess;
-    case cudaGraphNodeTypeMemAlloc: return renew(work->memory);
+    case cudaGraphNodeTypeMemAlloc: return graph_memory_renew(work->memory);
     default: return cudaSuccess; /* empty, wait (all is done), free (with the last node) */
     }
 }

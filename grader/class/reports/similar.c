@@ -3,7 +3,7 @@
  * numbers of the student's own are alike, and each GRAM tokens in a row a hash. Of WINDOW hashes in
  * a row the smallest is a mark (winnowing), so that whatever two files share of GRAM + WINDOW - 1
  * tokens gives them a mark in common. What stands in the skeleton, or on the exercise's page, is
- * nobody's own.
+ * nobody's own; a line that the page's hints give is left out, also of the reference.
  *
  *   write_similar()   each pair, exercise by exercise, the most alike first
  *
@@ -121,51 +121,116 @@ static uint64_t token_at(const char *at, size_t *length)
     return (unsigned char)*at;
 }
 
-static void add_grams(hashes *to, const char *text)
+/* Do these tokens stand there one after another? */
+static bool stands_in(const hashes *where, const uint64_t *tokens, size_t count)
+{
+    for (size_t i = 0; i + count <= where->count; i++) {
+        if (memcmp(where->all + i, tokens, count * sizeof *tokens) == 0) return true;
+    }
+    return false;
+}
+
+/* The tokens of a text, but for those from `line` on, if hints give them. */
+static void end_line(hashes *tokens, size_t line, const hashes *hints)
+{
+    const size_t count = tokens->count - line;
+    if (hints && count > 0 && stands_in(hints, tokens->all + line, count)) tokens->count = line;
+}
+
+static hashes tokens_of(const char *text, const hashes *hints)
 {
     hashes tokens = {0};
+    size_t line = 0;
     for (size_t n; *text; text += n) {
+        if (*text == '\n') {
+            end_line(&tokens, line, hints);
+            line = tokens.count;
+        }
         if ((n = nothing_at(text)) == 0) append(&tokens, token_at(text, &n));
     }
+    end_line(&tokens, line, hints);
+    return tokens;
+}
+
+static void add_grams(hashes *to, const char *text, const hashes *hints)
+{
+    hashes tokens = tokens_of(text, hints);
     for (size_t i = 0; i + GRAM <= tokens.count; i++) {
         append(to, hash_of(tokens.all + i, GRAM * sizeof *tokens.all));
     }
     free(tokens.all);
 }
 
-static void add_file(hashes *to, const char *folder, const char *name)
+/* @return its text, or NULL; the caller frees */
+static char *text_of(const char *folder, const char *name)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "r");
-    if (!file) return;
+    if (!file) return NULL;
     char *text = calloc(1, FILE_LIMIT + 1);
-    if (text && fread(text, 1, FILE_LIMIT, file) > 0) add_grams(to, text);
-    free(text);
+    if (text && fread(text, 1, FILE_LIMIT, file) == 0) *text = '\0';
     fclose(file);
+    return text;
+}
+
+static void add_file(hashes *to, const char *folder, const char *name, const hashes *hints)
+{
+    char *text = text_of(folder, name);
+    if (text) add_grams(to, text, hints);
+    free(text);
 }
 
 /* ---- what is whose own ----------------------------------------------------------------------- */
 
-/* The page's last hint is a piece of the solution. */
+static const char *course(void)
+{
+    const char *root = getenv("COURSE_ROOT");
+    return root ? root : ".";
+}
+
+static void name_page(const exercise *e, char page[PATH_MAX])
+{
+    snprintf(page, PATH_MAX, "%.*s/README.md", (int)(strrchr(e->file, '/') - e->file), e->file);
+}
+
 static hashes known_of(const exercise *e)
 {
     char page[PATH_MAX];
-    const char *root = getenv("COURSE_ROOT");
     hashes known = {0};
-    for (int i = 0; exercise_file(e, i); i++)
-        add_file(&known, root ? root : ".", exercise_file(e, i));
-    snprintf(page, sizeof page, "%.*s/README.md", (int)(strrchr(e->file, '/') - e->file), e->file);
-    add_file(&known, root ? root : ".", page);
+    for (int i = 0; exercise_file(e, i); i++) add_file(&known, course(), exercise_file(e, i), NULL);
+    name_page(e, page);
+    add_file(&known, course(), page, NULL);
     sort(&known);
     return known;
 }
 
-static hashes marks_of(const submission *s, const exercise *e, const hashes *known)
+/* What the page has between backticks: its last hint is a piece of the solution, in the middle of
+ * sentences. A backtick in between is a token, too: no line goes over it. */
+static hashes hints_of(const exercise *e)
+{
+    char page[PATH_MAX];
+    hashes hints = {0};
+    name_page(e, page);
+    char *text = text_of(course(), page), *rest = text;
+    for (bool code = false; rest; code = !code) {
+        char *piece = strsep(&rest, "`");
+        hashes one = code ? tokens_of(piece, NULL) : (hashes){0};
+        for (size_t i = 0; i < one.count; i++) append(&hints, one.all[i]);
+        append(&hints, '`');
+        free(one.all);
+    }
+    free(text);
+    return hints;
+}
+
+static hashes marks_of(const submission *s, const exercise *e, const hashes *known,
+                       const hashes *hints)
 {
     hashes grams = {0}, marks = {0};
     size_t last = SIZE_MAX;
-    for (int i = 0; exercise_file(e, i); i++) add_file(&grams, s->folder, exercise_file(e, i));
+    for (int i = 0; exercise_file(e, i); i++)
+        add_file(&grams, s->folder, exercise_file(e, i), hints);
     for (size_t i = 0; i + WINDOW <= grams.count; i++) {
         size_t least = i;
         for (size_t j = i; j < i + WINDOW; j++) {
@@ -224,11 +289,11 @@ static void put_pairs(FILE *to, const exercise *e, const pairs *found)
 
 static void put_similar(FILE *to, const exercise *e, const submission *all, size_t count)
 {
-    hashes known = known_of(e), *marks = calloc(count + 1, sizeof *marks);
+    hashes known = known_of(e), hints = hints_of(e), *marks = calloc(count + 1, sizeof *marks);
     pairs found = {0};
     for (size_t i = 0; i < count; i++) {
         if (*all[i].refused) continue;
-        marks[i] = marks_of(&all[i], e, &known);
+        marks[i] = marks_of(&all[i], e, &known, &hints);
         for (size_t j = 0; j < i; j++) compare(&found, &all[j], &marks[j], &all[i], &marks[i]);
     }
     if (found.count > 0) qsort(found.all, found.count, sizeof *found.all, most_first);
@@ -236,6 +301,7 @@ static void put_similar(FILE *to, const exercise *e, const submission *all, size
     for (size_t i = 0; i < count; i++) free(marks[i].all);
     free(marks);
     free(known.all);
+    free(hints.all);
     free(found.all);
 }
 

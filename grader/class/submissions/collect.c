@@ -155,6 +155,19 @@ static void note_others_name(submission *s, const exercise *e)
              name);
 }
 
+/* Only what is not written may be written under another name. */
+static void note_misnamed(submission *s, const exercise *e, const char *top)
+{
+    const char *root = getenv("COURSE_ROOT");
+    const options course = {.root = root ? root : ".", .submission = s->folder};
+    char path[PATH_MAX], words[MISNAMED_WORDS];
+    const size_t n = strlen(s->note);
+    snprintf(path, sizeof path, "%s/%s", s->folder, e->file);
+    if (access(path, F_OK) == 0 && !exercise_is_skeleton(&course, e)) return;
+    if (misnamed_file(e, top, words))
+        snprintf(s->note + n, sizeof s->note - n, "%s%s", n ? "; " : "", words);
+}
+
 static bool copy_exercises(const char *folder, const char *name, submission *s, time_t *newest)
 {
     char from[PATH_MAX], top[PATH_MAX], board[PATH_MAX];
@@ -179,6 +192,7 @@ static bool copy_exercises(const char *folder, const char *name, submission *s, 
     for (const exercise *const *e = catalog(); *e; e++) {
         if (!copy_exercise(&o, *e, s, newest)) return false;
         note_others_name(s, *e);
+        note_misnamed(s, *e, top);
     }
     snprintf(board, sizeof board, "%s/leaderboard.txt", o.top);
     nickname_read(folder, board, s);
@@ -223,15 +237,22 @@ static void mend_time(submission *s)
 }
 
 /* OUT may lie in DIR: it is nobody's. */
-static bool is_submission(const class_options *o, const struct dirent *entry)
+static bool is_part_of_folder(const class_options *o, const char *name)
 {
     char path[PATH_MAX];
     struct stat facts, out;
+    snprintf(path, sizeof path, "%s/%s", o->submissions, name);
+    if (!strcmp(name, ".") || !strcmp(name, "..") || lstat(path, &facts) != 0) return true;
+    return stat(o->out, &out) == 0 && out.st_ino == facts.st_ino && out.st_dev == facts.st_dev;
+}
+
+static bool is_submission(const class_options *o, const struct dirent *entry)
+{
+    char path[PATH_MAX];
+    struct stat facts;
     snprintf(path, sizeof path, "%s/%s", o->submissions, entry->d_name);
-    if (*entry->d_name == '.' || lstat(path, &facts) != 0) return false;
-    if (stat(o->out, &out) == 0 && out.st_ino == facts.st_ino && out.st_dev == facts.st_dev) {
-        return false;
-    }
+    if (*entry->d_name == '.' || is_part_of_folder(o, entry->d_name)) return false;
+    if (lstat(path, &facts) != 0) return false;
     return S_ISDIR(facts.st_mode) || (S_ISREG(facts.st_mode) && archive_stem(entry->d_name) > 0);
 }
 
@@ -287,6 +308,9 @@ submission *collect(const class_options *o, size_t *count)
         if (is_submission(o, names[i])) {
             take(o, &all[*count], *count, names[i]->d_name);
             ++*count;
+        } else if (!is_part_of_folder(o, names[i]->d_name)) {
+            fprintf(stderr, "class: passed over %s: neither a folder nor a .zip or .tar archive\n",
+                    names[i]->d_name);
         }
         free(names[i]);
     }

@@ -69,14 +69,14 @@ static inline size_t size_of(const mismatch *m)
  */
 
 pattern_function never_written, added_to_unset, result_before, added_to_result_before, became_nan,
-    became_infinite, exp_became_infinite, cut_at_zero, all_zero, should_be_zero, mask_ignored,
-    sign_flipped, sum_not_mean, mean_not_sum, doubled, constant_factor, saturated, log_saturated,
-    small_errors;
+    nan_passed_over, became_infinite, exp_became_infinite, cut_at_zero, all_zero, should_be_zero,
+    mask_ignored, sign_flipped, sum_not_mean, mean_not_sum, doubled, constant_factor, saturated,
+    log_saturated, one_value, small_errors;
 pattern_function is_transposed, one_row_off, one_element_off, wrong_stride, row_repeated,
     column_repeated, block_repeated;
 pattern_function beyond_int, first_row_only, last_partial_rows, last_partial_columns,
-    last_rows_and_columns, grid_too_small, first_ones_right, every_nth_right, every_nth_wrong,
-    diagonal_only;
+    last_rows_and_columns, grid_too_small, first_ones_right, from_block, from_row, every_nth_right,
+    every_nth_wrong, diagonal_only;
 
 /* ---- suspects.c ------------------------------------------------------------------------------ */
 

@@ -33,7 +33,9 @@ static const pattern mistakes[] = {
 
 static const pattern contents[] = {
     {never_written, "never written: they hold what was there before the call"},
-    {added_to_unset, "added (+=) to an output that nothing has set to 0"},
+    {added_to_unset, "added (+=) to an output that nothing has set to 0, or computed from memory "
+                     "that nothing has written"},
+    {nan_passed_over, "they should be NaN: fmaxf, fminf and a comparison pass over it"},
     {all_zero, "they are 0"},
     {became_nan, "they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
     {exp_became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
@@ -43,6 +45,7 @@ static const pattern contents[] = {
     {should_be_zero, "exactly those are wrong that should be 0"},
     {log_saturated, "all stop at one value: a clamp, or log(p + eps), cuts them off"},
     {saturated, "all stop at one value: a clamp or a constant cuts them off"},
+    {one_value, "all hold one value: a constant, or = for +="},
     {small_errors, "small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
                    "approximations), or summed in an order that loses digits"},
 };
@@ -58,6 +61,8 @@ static const pattern places[] = {
     {diagonal_only, "only the diagonal is right: row and column come from the same index"},
     {every_nth_right, "only every %zuth is right: one thread of each group did its work"},
     {every_nth_wrong, "every %zuth is wrong: one thread of each group did not do its work"},
+    {from_block, "the first wrong one is element %zu: where a warp, a block or a tile ends"},
+    {from_row, "only from row %zu on"},
 };
 
 #define ROWS(table) (sizeof(table) / sizeof *(table))
@@ -135,16 +140,19 @@ static bool nearer(const mismatch *m, size_t i, double expected)
     return !isfinite(error) || fabs(m->got[i] - expected) <= 0.25 * error;
 }
 
+/* What is 0 or not finite has many causes. Such ones prove a guess only where it tells them from
+ * others that are right. */
 bool explains(const mismatch *m, guess_function *of, size_t parameter, size_t least)
 {
-    size_t explained = 0;
+    size_t explained = 0, weak = 0;
     for (size_t i = 0; i < size_of(m); i++) {
         const guess g = of(m, i, parameter);
         if (g.open) continue;
         if (!agrees(m->got[i], g.value, g.bound)) return false;
         if (m->bad[i] && !nearer(m, i, g.value)) return false;
-        explained +=
-            m->bad[i] && (size_of(m) > 1 || isfinite(g.value)); /* one NaN proves nothing */
+        explained += m->bad[i] && isfinite(g.value) && m->got[i] != 0.0f;
+        weak += m->bad[i];
     }
-    return explained >= least;
+    const bool tells = m->count < size_of(m) || (size_of(m) == 1 && isfinite(m->got[0]));
+    return explained >= least || (least == 1 && weak > 0 && tells);
 }

@@ -4,6 +4,7 @@
 
 #define TILE_LEAST 4    /* a vector of floats */
 #define TILE_MOST  1024 /* threads of a block */
+#define LEAST      3    /* wrong elements of a part that is named */
 
 static size_t cols_of(const mismatch *m)
 {
@@ -156,4 +157,23 @@ static bool same_of_group(const mismatch *m, size_t row, size_t col, size_t grou
 size_t every_nth_wrong(const mismatch *m)
 {
     return period_of(m, same_of_group);
+}
+
+/* More are wrong than by chance, and the first one begins a warp. */
+size_t from_block(const mismatch *m)
+{
+    const bool vector = m->where.rows == 1;
+    return vector && m->first % 32 == 0 && m->count >= 2 * 32 ? m->first : 0;
+}
+
+/* Where the half of a part is wrong and most of the array lies outside, that is no chance. */
+static bool is_part(const mismatch *m, size_t size)
+{
+    return m->count >= LEAST && 2 * m->count >= size && 4 * size <= 3 * size_of(m);
+}
+
+size_t from_row(const mismatch *m)
+{
+    const size_t first = m->first / cols_of(m), rows = m->where.rows;
+    return rows > 1 && is_part(m, (rows - first) * cols_of(m)) ? first : 0;
 }

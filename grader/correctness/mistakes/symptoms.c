@@ -9,10 +9,11 @@ static const char *const words[ALL_CAUSES] = {
         "; an event is missing, or a launch lacks its stream: one stream must wait for the other",
     [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or they add with "
                         "atomics",
+    [CAUSE_NO_ATOMIC] = "; several threads read, change and write one number: a barrier does not "
+                        "help, atomicAdd does",
     [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before the next round "
-                                  "writes (the second of a loop)",
-    [CAUSE_NO_BARRIER_TO_READ] = "; a barrier is missing after writing, before others read (the "
-                                 "first of a loop)",
+                                  "writes",
+    [CAUSE_NO_BARRIER_TO_READ] = "; a barrier is missing after writing, before others read",
     [CAUSE_UNWRITTEN_SHARED] = "; read before it was written: a barrier is missing, or what lies "
                                "outside was not set to 0",
     [CAUSE_UNWRITTEN] = "; a += to what nobody has set to 0, or a kernel before it that leaves a "

@@ -7,6 +7,8 @@
 #define ROUNDING                                                                                   \
     500 /* times the bound: what TF32 and fp16 can be off by; a dropped term is more               \
          */
+#define ROUNDED   0.01 /* of the norm: twice what bf16 is off by */
+#define DIFFERENT 3    /* right values below a clamp: with fewer, it may be a count */
 
 static bool all_bad(const mismatch *m, bool (*is)(const mismatch *, size_t i))
 {
@@ -90,6 +92,16 @@ size_t became_nan(const mismatch *m)
     return all_bad(m, is_nan);
 }
 
+static bool lost_nan(const mismatch *m, size_t i)
+{
+    return isnan(m->want[i]) && !isnan(m->got[i]);
+}
+
+size_t nan_passed_over(const mismatch *m)
+{
+    return all_bad(m, lost_nan);
+}
+
 static bool is_infinite(const mismatch *m, size_t i)
 {
     return isinf(m->got[i]) && isfinite(m->want[i]);
@@ -134,9 +146,12 @@ static bool wants_zero(const mismatch *m, size_t i)
     return m->want[i] == 0.0 && isfinite(m->got[i]);
 }
 
+/* Where all should be 0, that they are not says nothing. */
 size_t should_be_zero(const mismatch *m)
 {
-    return all_bad(m, wants_zero);
+    bool others = false;
+    for (size_t i = 0; i < size_of(m); i++) others |= m->want[i] != 0.0;
+    return others && all_bad(m, wants_zero);
 }
 
 size_t mask_ignored(const mismatch *m)
@@ -202,22 +217,50 @@ size_t constant_factor(const mismatch *m)
 
 /* ---- many values ----------------------------------------------------------------------------- */
 
+/* Right values that are neither 0 nor the limit show that it is none of the array's few values. */
+static bool has_others(const mismatch *m, double limit)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < size_of(m); i++)
+        others += !m->bad[i] && m->got[i] != 0.0f && m->got[i] != limit;
+    return others >= DIFFERENT;
+}
+
+static bool all_alike(const mismatch *m)
+{
+    const double value = m->got[m->first];
+    if (!isfinite(value) || value == 0.0 || m->count < 3) return false;
+    for (size_t i = 0; i < size_of(m); i++) {
+        if (m->bad[i] && !(fabs(m->got[i] - value) <= 1e-5 * fabs(value))) return false;
+    }
+    return true;
+}
+
 /* The wrong ones are all alike and should lie beyond, the right ones do not. */
-size_t saturated(const mismatch *m)
+static size_t is_cut_off(const mismatch *m)
 {
     const double limit = m->got[m->first], side = m->want[m->first] > limit ? 1 : -1;
-    if (!isfinite(limit) || limit == 0.0 || m->count < 3) return 0;
+    if (!all_alike(m)) return 0;
     for (size_t i = 0; i < size_of(m); i++) {
         const double beyond = side * (m->want[i] - limit);
         if (m->bad[i] ? !(beyond > 0) : beyond > m->bound[i]) return 0;
-        if (m->bad[i] && !(fabs(m->got[i] - limit) <= 1e-5 * fabs(limit))) return 0;
     }
     return 1;
 }
 
+size_t saturated(const mismatch *m)
+{
+    return has_others(m, m->got[m->first]) && is_cut_off(m);
+}
+
+size_t one_value(const mismatch *m)
+{
+    return all_alike(m);
+}
+
 size_t log_saturated(const mismatch *m)
 {
-    return m->exponentials && saturated(m);
+    return m->exponentials && is_cut_off(m);
 }
 
 static bool is_nearly_right(const mismatch *m, size_t i)
@@ -225,7 +268,19 @@ static bool is_nearly_right(const mismatch *m, size_t i)
     return fabs(m->got[i] - m->want[i]) <= ROUNDING * m->bound[i];
 }
 
+static double relative_error(const mismatch *m)
+{
+    double off = 0.0, norm = 0.0;
+    for (size_t i = 0; i < size_of(m); i++) {
+        if (!isfinite(m->want[i])) continue;
+        off += (m->got[i] - m->want[i]) * (m->got[i] - m->want[i]);
+        norm += m->want[i] * m->want[i];
+    }
+    return norm > 0.0 ? sqrt(off / norm) : INFINITY;
+}
+
 size_t small_errors(const mismatch *m)
 {
-    return size_of(m) >= 16 && 2 * m->count >= size_of(m) && all_bad(m, is_nearly_right);
+    return size_of(m) >= 16 && 2 * m->count >= size_of(m) && relative_error(m) <= ROUNDED &&
+           all_bad(m, is_nearly_right);
 }

@@ -17,11 +17,10 @@ typedef struct answer {
 static answer ask(const float *got, const float *ref, const float *scale, size_t n, double tol)
 {
     answer a;
-    a.right = call_returning_i32(
-        "approx_equal",
-        ARGS(in_f32("got", got, n), in_f32("ref", ref, n),
-             scale ? in_f32("scale", scale, n) : null_pointer(), u64(n), f64(tol),
-             out_of(ELEMENT_F64, "first_bad", &a.first_bad, 1))); /* as large as a size_t */
+    a.right = call_returning_i32("approx_equal",
+                                 ARGS(in_f32("got", got, n), in_f32("ref", ref, n),
+                                      scale ? in_f32("scale", scale, n) : null_pointer(), u64(n),
+                                      f64(tol), out_of(ELEMENT_U64, "first_bad", &a.first_bad, 1)));
     return a;
 }
 

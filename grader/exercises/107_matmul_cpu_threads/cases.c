@@ -11,6 +11,11 @@ static const grading_case cases[] = {
     MATMUL_BY_THREADS_ROWS,
     /* Threads that share the sum over k are in the same row for a millisecond. */
     {.name = "deep: 2x4x1000003, 2 threads", .run = run_random, .shape = {2, 4, 1000003, 2}},
+    /* Rows times threads go beyond an int. */
+    {.name = "tall: 8500001x1x1, 256 threads",
+     .run = run_random,
+     .shape = {8500001, 1, 1, 256},
+     .once = true},
     {0},
 };
 

@@ -90,6 +90,21 @@ static double dot(const float *a, const float *b, size_t count)
     return sum;
 }
 
+/* <x, col2im(g)> where each copy overwrites the one before. */
+static double without_sums(const float *x, const float *g, const conv_shape *c)
+{
+    const size_t size = columns_size(c), pixels = (size_t)(c->out_h * c->out_w);
+    float *last = f32_array(c->x_size);
+    for (size_t at = 0; at < size; at++) {
+        const long f = (long)(at / pixels), s = f % c->kernel_w, r = f / c->kernel_w % c->kernel_h;
+        const long row = (long)(at % pixels) / c->out_w * c->stride - c->pad + r;
+        const long col = (long)(at % pixels) % c->out_w * c->stride - c->pad + s;
+        if (row < 0 || row >= c->in_h || col < 0 || col >= c->in_w) continue;
+        last[(f / c->kernel_w / c->kernel_h * c->in_h + row) * c->in_w + col] = g[at];
+    }
+    return dot(x, last, c->x_size);
+}
+
 /* <im2col(x), g> = <x, col2im(g)>: what is copied one way is summed the other way. */
 static void run_adjoint(const long *shape)
 {
@@ -99,6 +114,9 @@ static void run_adjoint(const long *shape)
     float *columns = f32_array(size), *g = random_f32(size);
     call_columns("im2col_cpu", out_f32("columns", columns, size), in_f32("x", x, c.x_size), &c);
     call_columns("col2im_cpu", out_f32("x", back, c.x_size), in_f32("columns", g, size), &c);
+    double *wrong = f64_array(1);
+    *wrong = without_sums(x, g, &c);
+    suspect("col2im stores (=) where windows overlap: it must add (+=)", wrong);
     expect_near("<im2col(x), g> against <x, col2im(g)>", dot(x, back, c.x_size),
                 dot(columns, g, size), 1e-5);
 }

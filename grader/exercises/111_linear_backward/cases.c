@@ -361,6 +361,8 @@ static const grading_case cases[] = {
     LONG_ROW("long enough for threads", run_backward, 400, 512, 256),
     {.name = "any_shape", .run = run_backward, .shape = {1, 1, 1}, .most = {60, 300, 60}},
     {.name = "no_batch", .run = run_backward, .shape = {0, 6, 4}},
+    {.name = "no_inputs", .run = run_backward, .shape = {5, 0, 4}},
+    {.name = "no_outputs", .run = run_backward, .shape = {5, 6, 0}},
     {.name = "accepts_quadratic", .run = run_accept, .shape = {QUADRATIC}},
     {.name = "accepts_linear", .run = run_accept, .shape = {LINEAR}},
     {.name = "accepts_mlp", .run = run_accept, .shape = {MLP}},

@@ -40,14 +40,23 @@ static bool has_number(const char *words, unsigned long long number)
     return false;
 }
 
+/* As many as there is room for. */
+static const char *words_in(size_t room)
+{
+    char *got = array_of(ELEMENT_BYTE, room);
+    call_void("device_words", ARGS(host(out_of(ELEMENT_BYTE, "h_words", got, room)), u64(room)));
+    expect(memchr(got, '\0', room) != NULL, "the words do not end in a room of %zu bytes", room);
+    return got;
+}
+
 /* Ended by 0. */
 static void expect_words(const unsigned long long *numbers)
 {
     static char words[300];
-    char *got = array_of(ELEMENT_BYTE, 256);
-    call_void("device_words", ARGS(host(out_of(ELEMENT_BYTE, "h_words", got, 256)), u64(256)));
-    expect(memchr(got, '\0', 256) != NULL, "the words do not end");
-    snprintf(words, sizeof words, "%s", got);
+    snprintf(words, sizeof words, "%s", words_in(256));
+    for (size_t room = 1; room < 20; room += 9)
+        expect(strncmp(words_in(room), words, room - 1) == 0,
+               "a room of %zu bytes has other words than one of 256", room);
     for (; *numbers; numbers++)
         expect(has_number(words, *numbers), "the words are `%s`, and do not say %llu", words,
                *numbers);
@@ -82,6 +91,8 @@ static void run_devices(const long *shape)
 {
     const int count = count_devices();
     (void)shape;
+    const char *words = words_in(256);
+    expect(!*words, "nothing failed yet, and the words are `%s`", words);
     for (int i = 0; i < count; i++) {
         const device_info info = info_of(i);
         expect_int(i, "number", info.number, i);
@@ -91,6 +102,11 @@ static void run_devices(const long *shape)
                "of %llu bytes of device %d %llu are said to be free",
                (unsigned long long)info.bytes, i, (unsigned long long)info.free_bytes);
     }
+    uint64_t unused, bytes;
+    call_cuda("cudaMemGetInfo", ARGS(struct_out("free", &unused, sizeof unused),
+                                     struct_out("total", &bytes, sizeof bytes)));
+    expect(info_of(0).bytes == bytes, "device 0 is said to have %llu bytes, and has %llu",
+           (unsigned long long)info_of(0).bytes, (unsigned long long)bytes);
 }
 
 static void run_default(const long *shape)
@@ -194,36 +210,58 @@ static void expect_alive(void)
     run_slice((const long[]){20, 50, 1});
 }
 
+/* Other words, of another size. @param t is not NULL afterwards, unless a refused call says so */
+static void refuse_length(int t)
+{
+    make(t, "ones", 1, 5);
+    call_refused(INVALID_VALUE, "to_vec",
+                 ARGS(host(out_f32("h_y", f32_array(7), 7)), u64(7), handle(t)));
+    release(t);
+    WORDS(5, 7);
+}
+
+/* shape: device, size */
 static void run_no_device(const long *shape)
 {
     const int device = (int)shape[0], count = count_devices();
-    const float x = 1.0f;
+    const unsigned said = (unsigned)abs(device);
+    const size_t n = (size_t)shape[1];
+    const float *x = random_f32(n);
     device_info info;
+    refuse_length(0);
     call_refused(INVALID_DEVICE, "device_new",
                  ARGS(struct_out("h_info", &info, sizeof info), i32(device)));
-    if (device > 0) WORDS((unsigned)device, (unsigned)count);
+    WORDS(said, (unsigned)count);
+    refuse_length(0);
     call_refused(INVALID_DEVICE, "synchronize", ARGS(i32(device)));
-    call_refused(INVALID_DEVICE, "zeros", ARGS(handle_out(0), i32(device), u64(10)));
-    release(0); /* NULL */
-    call_refused(INVALID_DEVICE, "ones", ARGS(handle_out(0), i32(device), u64(10)));
-    release(0);
+    WORDS(said);
+    for (int f = 0; f < 2; f++) {
+        refuse_length(0);
+        call_refused(INVALID_DEVICE, f ? "ones" : "zeros",
+                     ARGS(handle_out(0), i32(device), u64(n)));
+        release(0); /* NULL */
+        WORDS(said);
+    }
+    refuse_length(0);
     call_refused(
         INVALID_DEVICE, "from_slice",
-        ARGS(handle_out(0), i32(device), host(in_f32("h_values", &x, 1)), u64(1), u64(1), u64(1)));
+        ARGS(handle_out(0), i32(device), host(in_f32("h_values", x, n)), u64(n), u64(n), u64(1)));
     release(0);
-    if (device > 0) WORDS((unsigned)device);
     expect_alive();
+    WORDS(said); /* of the last one that failed, whatever has worked since */
 }
 
 /* shape: n, 2^20 times */
 static void run_no_memory(const long *shape)
 {
     const unsigned long long n = (unsigned long long)shape[0] << 20;
-    call_refused(OUT_OF_MEMORY, "zeros", ARGS(handle_out(0), i32(0), u64(n)));
-    release(0);
-    WORDS(n);
-    call_refused(OUT_OF_MEMORY, "ones", ARGS(handle_out(0), i32(1), u64(n)));
-    release(0);
+    for (int device = 0; device < 2; device++) {
+        refuse_length(0);
+        call_refused(OUT_OF_MEMORY, device ? "ones" : "zeros",
+                     ARGS(handle_out(0), i32(device), u64(n)));
+        release(0);
+        WORDS(n);
+    }
     expect_alive();
 }
 
@@ -233,11 +271,12 @@ static void run_shape(const long *shape)
     const size_t count = (size_t)shape[0];
     const unsigned long long rows = (unsigned long long)shape[1];
     const unsigned long long cols = (unsigned long long)shape[2];
+    refuse_length(0);
     call_refused(INVALID_VALUE, "from_slice",
                  ARGS(handle_out(0), i32(0), host(in_f32("h_values", random_f32(count), count)),
                       u64(count), u64(rows), u64(cols)));
     release(0);
-    WORDS(count, rows, cols);
+    if (count > 0 && rows > 0 && cols > 0) WORDS(count, rows, cols);
     expect_alive();
 }
 
@@ -250,6 +289,8 @@ static void run_other_length(const long *shape)
     call_refused(INVALID_VALUE, "to_vec",
                  ARGS(host(inout_of(ELEMENT_F32, "h_y", y, asked)), u64(asked), handle(0)));
     WORDS(n, asked);
+    for (size_t i = 0; i < asked; i++)
+        expect(y[i] == 0.0f, "to_vec writes h_y[%zu] of a room that is no place for it", i);
     expect_tensor(0, filled(n, 1.0f), n);
     release(0);
     expect_alive();
@@ -289,20 +330,25 @@ static const grading_case cases[] = {
     LONG_ROW("filled, n=70001 on device 1", run_filled, 70001, 1),
     {.name = "slice of 3 x 5", .run = run_slice, .shape = {3, 5, 0}},
     {.name = "slice of 0 x 5", .run = run_slice, .shape = {0, 5, 1}},
+    {.name = "slice of 5 x 0", .run = run_slice, .shape = {5, 0, 0}},
     LONG_ROW("slice of 70001 x 1", run_slice, 70001, 1, 0),
     LONG_ROW("slice of 2 x 65537 on device 1", run_slice, 2, 65537, 1),
     {.name = "on the device that is named", .run = run_where, .shape = {4 << 20}, .once = true},
-    {.name = "device 99", .run = run_no_device, .shape = {99}, .once = true},
+    {.name = "device 99", .run = run_no_device, .shape = {99, 10}, .once = true},
+    {.name = "device 99, nothing", .run = run_no_device, .shape = {99, 0}, .once = true},
     {.name = "device 2 of 2",
      .run = run_no_device,
-     .shape = {2},
+     .shape = {2, 10},
      .where = ON_SOFTGPU,
      .once = true},
-    {.name = "device -1", .run = run_no_device, .shape = {-1}, .once = true},
+    {.name = "device -1", .run = run_no_device, .shape = {-1, 10}, .once = true},
     {.name = "10 TB", .run = run_no_memory, .shape = {2500000}, .once = true},
     {.name = "2^62 floats", .run = run_no_memory, .shape = {1L << 42}, .once = true},
+    {.name = "2^62 + 2^20 floats", .run = run_no_memory, .shape = {(1L << 42) + 1}, .once = true},
     {.name = "shape of one too many", .run = run_shape, .shape = {16, 3, 5}},
     {.name = "shape of none", .run = run_shape, .shape = {16, 16, 3}},
+    {.name = "shape of 5 x 0 for 15", .run = run_shape, .shape = {15, 5, 0}},
+    {.name = "shape of 3 x 5 for none", .run = run_shape, .shape = {0, 3, 5}},
     /* (2^63 + 8) x 2 */
     {.name = "shape that wraps", .run = run_shape, .shape = {16, LONG_MIN + 8, 2}},
     {.name = "too few of a tensor", .run = run_other_length, .shape = {1000, 999}},
@@ -321,6 +367,11 @@ EXERCISE(202) = {
     .file = "phase2_cuda_basics/202_devices/202_devices.cu",
     .functions = {"device_count", "device_new", "default_device", "synchronize", "zeros", "ones",
                   "from_slice", "to_vec", "tensor_release", "launch_threads", "device_words"},
+    .promises = {{"synchronize", HAS_WAITED},
+                 {"zeros", HAS_WAITED},
+                 {"ones", HAS_WAITED},
+                 {"from_slice", HAS_WAITED},
+                 {"to_vec", HAS_WAITED}},
     .devices = 2,
     .host_copies = true,
     .points = 10,

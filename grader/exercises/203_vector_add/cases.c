@@ -35,15 +35,19 @@ static void run_add(const long *shape)
     expect_sums(c, a, b, n);
 }
 
+/* c is a, then b. */
 static void run_in_place(const long *shape)
 {
     const size_t n = (size_t)shape[0];
-    float *a = random_f32(n), *was = f32_array(n);
-    const float *b = random_f32(n);
-    for (size_t i = 0; i < n; i++) was[i] = a[i];
-    call_cuda("vector_add",
-              ARGS(inout_f32("a", a, n), same_as(0), in_f32("b", b, n), u64(n), stream()));
-    expect_sums(a, was, b, n);
+    float *c = random_f32(n), *was = f32_array(n);
+    const float *other = random_f32(n);
+    for (int of_b = 0; of_b < 2; of_b++) {
+        const argument in = in_f32(of_b ? "a" : "b", other, n);
+        memcpy(was, c, n * sizeof *was);
+        call_cuda("vector_add", ARGS(inout_f32("c", c, n), of_b ? in : same_as(0),
+                                     of_b ? same_as(0) : in, u64(n), stream()));
+        expect_sums(c, was, other, n);
+    }
 }
 
 static void run_large_values(const long *shape)

@@ -60,16 +60,26 @@ static void run_large(const long *shape)
     apply("elementwise", a, b, shape);
 }
 
+/* y is a, then b, where that is read. The grid is the caller's, which only its threads show. */
 static void run_in_place(const long *shape)
 {
     const int op = (int)shape[0];
+    const uint64_t threads = (uint64_t)(shape[2] * shape[3]);
     const size_t n = (size_t)shape[1];
-    float *a = random_f32(n), *was = f32_array(n);
-    const float *b = random_f32(n);
-    memcpy(was, a, n * sizeof(float));
-    call_cuda("elementwise", ARGS(i32(op), inout_f32("y", a, n), same_as(1), second(op, b, n),
-                                  u64(n), i32((int)shape[2]), i32((int)shape[3]), stream()));
-    expect_elements(op, a, was, b, n);
+    float *y = random_f32(n), *was = f32_array(n);
+    const float *other = random_f32(n);
+    for (int of_b = 0; of_b < (op < ELEMENTWISE_RELU ? 2 : 1); of_b++) {
+        memcpy(was, y, n * sizeof(float));
+        call_counted("elementwise",
+                     ARGS(i32(op), inout_f32("y", y, n), of_b ? in_f32("a", other, n) : same_as(1),
+                          of_b ? same_as(1) : second(op, other, n), u64(n), i32((int)shape[2]),
+                          i32((int)shape[3]), stream()));
+        expect_elements(op, y, of_b ? other : was, of_b ? was : other, n);
+        const device_counts *c = call_counts();
+        expect(!c || (c->blocks == (uint64_t)shape[2] && c->threads == threads),
+               "%llu blocks of %llu threads altogether ran, not %ld of %ld each",
+               (unsigned long long)c->blocks, (unsigned long long)c->threads, shape[2], shape[3]);
+    }
 }
 
 static void run_refused(const long *shape)
@@ -113,6 +123,7 @@ static const grading_case cases[] = {
      .most = {3, 30000, 60, 300}},
     {.name = "no such op", .run = run_refused, .shape = {4, 100}},
     {.name = "no such op, below 0", .run = run_refused, .shape = {-1, 100}},
+    {.name = "no such op, n=0", .run = run_refused, .shape = {99, 0}},
     {0},
 };
 
@@ -160,6 +171,7 @@ EXERCISE(204) = {
     .baseline_file = "grader/exercises/204_elementwise/baseline.cu",
     .points = 10,
     .speed_points = 5,
+    .see = "add, n=100, 50 blocks of 64",
     .cases = cases,
     .speed = speed,
     .traffic = traffic,

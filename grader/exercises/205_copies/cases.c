@@ -257,16 +257,26 @@ static void run_freed_on_the_gpu(const long *shape)
     call_cuda("tensor_free", ARGS(null_pointer(), stream()));
 }
 
-/* Memory that no machine has: an error, nothing to free, and the next tensor is made. */
+/* Memory that no machine has: an error, nothing to free, and the next one works. */
 static void run_too_large(const long *shape)
 {
-    const size_t n = (size_t)shape[0];
     const float one = 1.0f;
-    const int error = call_returning_i32(
-        "tensor_create", ARGS(handle_out(0), host(in_f32("h_values", &one, 1)), u64(1ull << 58)));
+    float y = 0.0f, gbs[2];
+    const argument n = u64(1ull << 58), x = host(in_f32("h_x", &one, 1));
+    const argument h_y = host(inout_f32("h_y", &y, 1));
+    run_there_and_back(shape); /* then the handle is not NULL yet */
+    int error = call_returning_i32("tensor_create", ARGS(handle_out(0), x, n));
     expect(error != 0, "tensor_create says that 2^58 floats are no problem");
     release(0); /* NULL */
-    run_there_and_back(&(const long){(long)n});
+    error = call_returning_i32("tensor_chain", ARGS(h_y, x, n, x, x, i32(1), stream()));
+    expect(error != 0, "tensor_chain says that 2^58 floats are no problem");
+    for (int mode = PAGEABLE; mode <= PINNED; mode++) {
+        const argument rates = host(inout_f32("h_gbs", gbs, 2));
+        gbs[0] = gbs[1] = 0.0f;
+        error = call_returning_i32("roundtrip", ARGS(h_y, x, n, i32(mode), rates, stream()));
+        expect(error != 0, "roundtrip says that 2^58 floats are no problem");
+    }
+    run_there_and_back(shape);
 }
 
 /* ---- a chain --------------------------------------------------------------------------------- */
@@ -374,6 +384,13 @@ EXERCISE(205) = {
     .file = "phase2_cuda_basics/205_copies/205_copies.cu",
     .functions = {"roundtrip", "tensor_create", "tensor_to_gpu", "tensor_on_gpu", "tensor_to_cpu",
                   "tensor_free", "tensor_layer", "tensor_get", "tensor_chain"},
+    .promises = {{"roundtrip", HAS_WAITED},
+                 {"tensor_to_gpu", WAITS_FOR_NOTHING | ALLOCATES_NOTHING},
+                 {"tensor_to_cpu", HAS_WAITED | ALLOCATES_NOTHING},
+                 {"tensor_free", 0},
+                 {"tensor_layer", WAITS_FOR_NOTHING | ALLOCATES_NOTHING | COPIES_NOTHING},
+                 {"tensor_get", HAS_WAITED | ALLOCATES_NOTHING},
+                 {"tensor_chain", HAS_WAITED}},
     .baseline_file = "grader/exercises/205_copies/baseline.cu",
     .points = 10,
     .speed_points = 5,

@@ -53,8 +53,8 @@ static void stencil(const char *function, const long *shape)
 {
     const size_t n = (size_t)shape[0];
     const long radius = shape[1];
-    const float *in = random_f32(n);
-    float *out = f32_array(n);
+    float *in = random_f32(n), *out = f32_array(n);
+    sprinkle_special_f32(in, n, (int)shape[2]);
     call_cuda(function, ARGS(out_f32("out", out, n), in_f32("in", in, n), u64(n), i32((int)radius),
                              stream()));
     if (strcmp(function, "stencil_1d") != 0) return;
@@ -77,6 +77,7 @@ static void run_refused(const long *shape)
     call_refused(
         REFUSED, "stencil_1d",
         ARGS(inout_f32("out", out, n), in_f32("in", in, n), u64(n), i32((int)shape[1]), stream()));
+    for (size_t i = 0; i < n; i++) expect(out[i] == 0.0f, "out[%zu] is written", i);
 }
 
 static void run_warp_sums(const long *shape)
@@ -114,8 +115,10 @@ static const grading_case cases[] = {
     {.name = "stencil n=2001, radius 17", .run = run_stencil, .shape = {2001, 17}},
     {.name = "stencil n=777, radius 64", .run = run_stencil, .shape = {777, 64}},
     {.name = "stencil any", .run = run_stencil, .shape = {2, 1}, .most = {3000, 64}},
+    {.name = "stencil with NaN", .run = run_stencil, .shape = {2001, 5, 2}},
     {.name = "stencil n=70001, radius 2", .run = run_stencil, .shape = {70001, 2}},
     {.name = "stencil of radius 65", .run = run_refused, .shape = {100, 65}},
+    {.name = "stencil of radius 65, n=0", .run = run_refused, .shape = {0, 65}},
     {.name = "stencil of radius -1", .run = run_refused, .shape = {100, -1}},
     {.name = "sums n=0", .run = run_warp_sums, .shape = {0}},
     {.name = "sums n=1", .run = run_warp_sums, .shape = {1}},

@@ -44,6 +44,7 @@ EXERCISE(210) = {
     .name = "scan",
     .file = "phase2_cuda_basics/210_scan/210_scan.cu",
     .functions = {"exclusive_scan"},
+    .promises = {{"exclusive_scan", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM}},
     .baseline_file = "grader/exercises/210_scan/baseline.cu",
     .points = 15,
     .speed_points = 5,

@@ -94,15 +94,24 @@ static void run_two(const long *shape)
     destroy(SECOND);
 }
 
+static void refuse_null(size_t m, size_t n, size_t k)
+{
+    float *c = f32_array(m * n);
+    call_refused(INVALID_VALUE, "matmul_cublas",
+                 ARGS(null_pointer(), inout_f32("c", c, m * n),
+                      in_f32("a", random_f32(m * k), m * k), in_f32("b", random_f32(k * n), k * n),
+                      i32((int)m), i32((int)n), i32((int)k), stream()));
+    for (size_t i = 0; i < m * n; i++) expect(c[i] == 0.0f, "c[%zu] is written without a ctx", i);
+}
+
+/* Refused, however little there is to do. */
 static void run_null(const long *shape)
 {
     const size_t m = (size_t)shape[0], n = (size_t)shape[1], k = (size_t)shape[2];
-    float *c = f32_array(m * n);
     call_cuda("cublas_destroy", ARGS(null_pointer()));
-    call_refused(INVALID_VALUE, "matmul_cublas",
-                 ARGS(null_pointer(), out_f32("c", c, m * n), in_f32("a", random_f32(m * k), m * k),
-                      in_f32("b", random_f32(k * n), k * n), i32((int)m), i32((int)n), i32((int)k),
-                      stream()));
+    refuse_null(m, n, k);
+    refuse_null(m, n, 0);
+    refuse_null(0, n, k);
     run_random(shape);
 }
 
@@ -151,7 +160,10 @@ static const grading_case cases[] = {
      .shape = {3, 4, 5, 1000},
      .where = ON_SOFTGPU,
      .once = true},
-    {.name = "300 handles", .run = run_many_handles, .shape = {3, 4, 5, 300}, .once = true},
+    {.name = "300 handles, each destroyed",
+     .run = run_many_handles,
+     .shape = {3, 4, 5, 300},
+     .once = true},
     {.name = "two side by side", .run = run_two, .shape = {9, 8, 7}},
     {.name = "null", .run = run_null, .shape = {9, 8, 7}},
     {.name = "1000x1001x1002", .run = run_random, .shape = {1000, 1001, 1002}, .where = ON_GPU},

@@ -77,8 +77,8 @@ static void run_group_sums(size_t n)
 static void run_maxima(size_t n)
 {
     const size_t warps = parts(n, LANES);
-    const int *in = values(n);
-    int *out = i32_array(warps), *want = i32_array(warps);
+    int *in = values(n), *out = i32_array(warps), *want = i32_array(warps);
+    for (size_t i = n / LANES * LANES; i < n; i++) in[i] = INT_MIN + (int)(i % 3); /* below all */
     for (size_t i = 0; i < n; i++) {
         if (i % LANES == 0 || in[i] > want[i / LANES]) want[i / LANES] = in[i];
     }
@@ -110,8 +110,9 @@ static void run_line(size_t n)
 
 static void run_count_above(size_t n)
 {
-    const int *x = values(n), limit = *random_i32(1, -1000, 1000);
-    int count, want = 0;
+    int *x = values(n), count, want = 0;
+    const int limit = *random_i32(1, -1000, 1000);
+    for (size_t i = 0; i < n; i += 3) x[i] = limit; /* is not above itself */
     for (size_t i = 0; i < n; i++) want += x[i] > limit;
     call_counted("count_above", ARGS(out_i32("count", &count, 1), in_i32("x", x, n), u64(n),
                                      i32(limit), stream()));

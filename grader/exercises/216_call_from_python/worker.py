@@ -86,7 +86,7 @@ def refused(what, kind, call):
     try:
         call()
     except kind as error:
-        return "" if len(str(error)) > 9 else f"{what}: the {kind.__name__} has no words"
+        return "" if str(error).strip() else f"{what}: the {kind.__name__} has no words"
     except NotImplementedError:
         raise
     except Exception as error:

@@ -125,6 +125,7 @@ static const grading_case cases[] = {
     {.name = "backward 64x128", .run = backward, .shape = {64, 128}},
     {.name = "backward 1000x10", .run = backward, .shape = {1000, 10}},
     {.name = "backward 5x4097", .run = backward, .shape = {5, 4097}},
+    {.name = "backward any shape", .run = backward, .shape = {1, 1}, .most = {900, 90}},
     {.name = "backward 70000x1", .run = backward, .shape = {70000, 1}},
     {.name = "backward 1x70000", .run = backward, .shape = {1, 70000}},
     {.name = "backward with NaN", .run = backward, .shape = {70, 33, 2}},

@@ -126,6 +126,7 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
     const size_t size = (size_t)(rows * cols);
     float *grad_x = f32_array(size);
     double *want = f64_array(size), *scale = f64_array(size), *no_dot = f64_array(size);
+    double *plain = f64_array(size);
     call_cuda("softmax_backward",
               ARGS(out_f32("grad_x", grad_x, size), in_f32("grad_y", grad_y, size),
                    in_f32("y", y, size), i32((int)rows), i32((int)cols), stream()));
@@ -139,10 +140,12 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
             want[i] = y[i] * (grad_y[i] - dot);
             scale[i] = y[i] * (fabs(grad_y[i]) + absolute) + 1e-32;
             no_dot[i] = y[i] * (1 - y[i]) * grad_y[i];
+            plain[i] = y[i] * (double)grad_y[i];
         }
     }
     const layout l = {"grad_x", (size_t)rows, (size_t)cols};
     if (!is_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE)) {
+        suspect("the row's sum of y grad_y is not taken off", plain);
         suspect("y (1 - y) grad_y is not all: the other entries of the row take part", no_dot);
     }
     expect_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE);
@@ -208,6 +211,7 @@ static const grading_case cases[] = {
      .most = {5, 4000}},
     {.name = "forward_masked_any_shape", .run = run_masked, .shape = {2, 601}, .most = {5, 4000}},
     {.name = "forward_empty", .run = run_forward, .shape = {0, 7}},
+    {.name = "forward_no_columns", .run = run_forward, .shape = {7, 0}},
     LONG_ROW("forward_many_rows", run_forward, 65537, 2),
     {.name = "forward_large_values", .run = run_large_values, .shape = {9, 301}},
     {.name = "forward_all_negative", .run = run_all_negative, .shape = {9, 301}},
@@ -222,7 +226,9 @@ static const grading_case cases[] = {
     {.name = "backward_17x33", .run = run_backward, .shape = {17, 33}},
     {.name = "backward_5x3001", .run = run_backward, .shape = {5, 3001}},
     {.name = "backward_2x131072", .run = run_backward, .shape = {2, 131072}},
+    {.name = "backward_any_shape", .run = run_backward, .shape = {1, 1}, .most = {9, 4000}},
     {.name = "backward_empty", .run = run_backward, .shape = {0, 7}},
+    {.name = "backward_no_columns", .run = run_backward, .shape = {7, 0}},
     LONG_ROW("backward_many_rows", run_backward, 65537, 2),
     {.name = "backward_nan", .run = run_backward_nan, .shape = {9, 263}},
     {.name = "backward_peaked", .run = run_backward_peaked, .shape = {11, 97}},

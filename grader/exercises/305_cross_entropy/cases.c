@@ -80,15 +80,20 @@ static double naive_loss(const float *row, long classes, float top, int label)
 static void suspect_loss(const batch *b)
 {
     double *no_max = f64_array((size_t)b->rows), *max_0 = f64_array((size_t)b->rows);
+    double *not_back = f64_array((size_t)b->rows);
     for (long r = 0; r < b->rows; r++) {
         const float *row = b->logits + r * b->classes;
         float top = 0.0f;
         if (b->labels[r] == b->ignore) continue;
         for (long c = 0; c < b->classes; c++) top = fmaxf(top, row[c]);
+        float largest = -INFINITY;
+        for (long c = 0; c < b->classes; c++) largest = fmaxf(largest, row[c]);
+        not_back[r] = naive_loss(row, b->classes, largest, b->labels[r]) - largest;
         no_max[r] = naive_loss(row, b->classes, 0.0f, b->labels[r]);
         max_0[r] = naive_loss(row, b->classes, top, b->labels[r]);
     }
     suspect("the maximum is not subtracted before exp", no_max);
+    suspect("the maximum is subtracted, and not added to log(sum) again", not_back);
     suspect("the maximum starts at 0", max_0);
 }
 

@@ -272,6 +272,8 @@ static const grading_case cases[] = {
      .shape = {1, 1, 1, 1, 70001, 1, 1, 1, 0},
      .where = ON_GPU},
     {.name = "empty batch", .run = run_all, .shape = {0, 3, 5, 7, 4, 3, 3, 1, 1}},
+    {.name = "no channels", .run = run_all, .shape = {2, 0, 5, 7, 4, 3, 3, 1, 1}},
+    {.name = "no filters", .run = run_all, .shape = {2, 3, 5, 7, 0, 3, 3, 1, 1}},
     {.name = "nan", .run = run_nan, .shape = {3, 4, 9, 8, 5, 3, 3, 1, 0}},
     {.name = "nan in w", .run = run_special_weights, .shape = {2, 3, 8, 7, 4, 3, 3, 1, 1}},
     {.name = "grad_x alone", .run = run_grad_x_alone, .shape = {2, 3, 7, 6, 5, 3, 3, 2, 1}},

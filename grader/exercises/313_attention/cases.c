@@ -37,11 +37,13 @@ static void run_forward_misaligned(const long *shape)
     expect_attention(forward("attention_naive", &a, 4), NULL, &a);
 }
 
-/* Another scale than 1 / sqrt(dim), and a negative one. */
+/* Another scale than 1 / sqrt(dim), and a negative one; then 0, which makes all scores equal. */
 static void run_other_scale(const long *shape)
 {
     attention a = random_attention(shape);
     a.scale *= -1.7f;
+    expect_attention(forward("attention_naive", &a, 0), NULL, &a);
+    a.scale = 0.0f;
     expect_attention(forward("attention_naive", &a, 0), NULL, &a);
 }
 
@@ -254,6 +256,17 @@ static void run_backward(const long *shape)
     expect_gradients(&g);
 }
 
+static void run_backward_other_scale(const long *shape)
+{
+    attention a = random_attention(shape);
+    a.scale *= -1.7f;
+    gradients g = backward("attention_naive_backward", a, 0);
+    expect_gradients(&g);
+    a.scale = 0.0f;
+    g = backward("attention_naive_backward", a, 0);
+    expect_gradients(&g);
+}
+
 static void run_backward_misaligned(const long *shape)
 {
     const gradients g = backward("attention_naive_backward", random_attention(shape), 4);
@@ -408,6 +421,9 @@ static const grading_case cases[] = {
     {.name = "forward with nan, causal", .run = run_nan, .shape = {1, 3, 34, 6, 1}},
     {.name = "forward, the future", .run = run_future, .shape = {1, 2, 45, 12, 1}},
     {.name = "forward, misaligned", .run = run_forward_misaligned, .shape = {1, 2, 16, 16, 0}},
+    {.name = "backward, another scale",
+     .run = run_backward_other_scale,
+     .shape = {1, 2, 20, 24, 1}},
     {.name = "backward, scores of 10000",
      .run = run_backward_large_scores,
      .shape = {1, 2, 24, 8, 0}},
@@ -428,11 +444,11 @@ static const grading_case cases[] = {
      .run = run_backward,
      .shape = {1, 2, 500, 64, 1},
      .where = ON_GPU},
-    {.name = "forward 70001x1x2x3",
+    {.name = "forward 1x70001x1x1",
      .run = run_forward,
-     .shape = {70001, 1, 2, 3, 1},
-     .where = ON_GPU,
-     .once = true},
+     .shape = {1, 70001, 1, 1, 0},
+     .once = true,
+     .seconds = 120},
     {.name = "backward 1x70001x2x3",
      .run = run_backward,
      .shape = {1, 70001, 2, 3, 0},
@@ -493,6 +509,8 @@ EXERCISE(313) = {
     .file = "phase3_layers/313_attention/313_attention.cu",
     .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},
     .functions = {"attention_naive", "attention_naive_backward"},
+    .promises = {{"attention_naive", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM},
+                 {"attention_naive_backward", WAITS_FOR_NOTHING | ALLOCATES_ON_ITS_STREAM}},
     .prerequisites = {212},
     .own_prerequisites = true,
     .exponentials = true,

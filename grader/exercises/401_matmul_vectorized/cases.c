@@ -14,6 +14,8 @@ static const grading_case cases[] = {
     {.name = "130x260x20", .run = run_random, .shape = {130, 260, 20}},
     LONG_ROW("3x70004x4", run_random, 3, 70004, 4),
     MATMUL_GPU_ROWS,
+    {.name = "8388481x1x1", .run = run_random, .shape = {8388481, 1, 1}, .where = ON_GPU},
+    {.name = "1x8388481x1", .run = run_random, .shape = {1, 8388481, 1}, .where = ON_GPU},
     {0},
 };
 

@@ -119,7 +119,10 @@ static void run_nan(const long *shape)
     for (long i = 0; i < l.batch * l.out; i++) {
         const long r = i / l.out, c = i % l.out;
         if (r == row)
-            expect(isnan(l.pre[i]), "a NaN in x[%ld] is lost in pre[%ld][%ld]", row, r, c);
+            expect(isnan(l.pre[i]) && isnan(l.y[i]),
+                   "a NaN in x[%ld]: pre[%ld][%ld] is %g and y %g, should be NaN: fmaxf takes the "
+                   "number of a number and a NaN",
+                   row, r, c, l.pre[i], l.y[i]);
         else if (c == col)
             expect(isinf(l.pre[i]), "an infinity is lost in pre[%ld][%ld]", r, c);
         else
@@ -144,12 +147,13 @@ typedef struct block {
     conv_shape c;
     statistics s;
     float *x, *w, *residual, *y; /* residual may be NULL */
+    float eps;
 } block;
 
 /* One channel is that of a filter which never answered: its variance is 0. */
 static block random_block(const long *shape)
 {
-    block b = {.c = conv_shape_of(shape)};
+    block b = {.c = conv_shape_of(shape), .eps = EPS};
     const size_t channels = (size_t)b.c.out_channels;
     b.x = random_f32(b.c.x_size);
     b.w = random_f32(b.c.w_size);
@@ -165,7 +169,7 @@ static void call_block(const char *function, argument y, argument residual, cons
     const conv_shape *c = &b->c;
     call_cuda(function, ARGS(y, in_f32("x", b->x, c->x_size), in_f32("w", b->w, c->w_size),
                              STATISTICS(b->s, (size_t)c->out_channels), residual, CONV_SHAPE(c),
-                             f32(EPS), stream()));
+                             f32(b->eps), stream()));
 }
 
 static void fused_block(const char *function, const block *b)
@@ -292,6 +296,27 @@ static void run_without_residual(const long *shape)
     expect_block(&b);
 }
 
+/* @return x / divisor, [count] */
+static float *divided(const float *x, size_t count, float divisor)
+{
+    float *y = f32_array(count);
+    for (size_t i = 0; i < count; i++) y[i] = x[i] / divisor;
+    return y;
+}
+
+/* An eighth of every sum, and a 64th of variance and eps: y is as ever. */
+static void run_other_eps(const long *shape)
+{
+    const block b = random_block(shape);
+    const size_t channels = (size_t)b.c.out_channels;
+    block small = b;
+    small.w = divided(b.w, b.c.w_size, 8);
+    small.s.mean = divided(b.s.mean, channels, 8), small.s.var = divided(b.s.var, channels, 64);
+    small.eps = b.eps / 64;
+    fused_block("conv_bn_relu", &small);
+    expect_block(&b);
+}
+
 /* y is the residual, and overwritten. */
 static void run_in_place(const long *shape)
 {
@@ -326,6 +351,7 @@ typedef struct residual_rows {
     long rows, cols;
     float *x, *residual, *gamma, *beta, *y, *mean, *rstd;
     float *sum; /* may be NULL: it is not asked for */
+    float eps;
 } residual_rows;
 
 static residual_rows random_residual_rows(const long *shape)
@@ -341,7 +367,8 @@ static residual_rows random_residual_rows(const long *shape)
                            .y = f32_array(size),
                            .mean = f32_array(rows),
                            .rstd = f32_array(rows),
-                           .sum = f32_array(size)};
+                           .sum = f32_array(size),
+                           .eps = norm_eps};
 }
 
 static void call_residual_rows(const char *function, const residual_rows *n, unsigned shift)
@@ -355,7 +382,7 @@ static void call_residual_rows(const char *function, const residual_rows *n, uns
                              shifted(in_f32("residual", n->residual, size), 3 * shift),
                              shifted(in_f32("gamma", n->gamma, c), shift),
                              shifted(in_f32("beta", n->beta, c), shift), i32((int)n->rows),
-                             i32((int)n->cols), f32(NORM_EPS), stream()));
+                             i32((int)n->cols), f32(n->eps), stream()));
 }
 
 static void expect_residual_rows(const residual_rows *n)
@@ -374,6 +401,20 @@ static void run_residual_rows(const long *shape)
 {
     const residual_rows n = random_residual_rows(shape);
     call_residual_rows("residual_layernorm_forward", &n, 0);
+    expect_residual_rows(&n);
+}
+
+/* As run_other_eps. */
+static void run_rows_other_eps(const long *shape)
+{
+    const residual_rows n = random_residual_rows(shape);
+    const size_t rows = (size_t)n.rows, size = rows * (size_t)n.cols;
+    residual_rows small = n;
+    small.x = divided(n.x, size, 8), small.residual = divided(n.residual, size, 8);
+    small.eps = n.eps / 64;
+    call_residual_rows("residual_layernorm_forward", &small, 0);
+    for (size_t i = 0; i < size; i++) n.sum[i] *= 8;
+    for (size_t i = 0; i < rows; i++) n.mean[i] *= 8, n.rstd[i] /= 8;
     expect_residual_rows(&n);
 }
 
@@ -416,6 +457,7 @@ static const grading_case cases[] = {
     LONG_ROW("fused_2x3x70001", run_fused, 2, 3, 70001),
     {.name = "fused_empty_batch", .run = run_fused, .shape = {0, 5, 3}},
     {.name = "fused_no_inputs", .run = run_fused, .shape = {5, 0, 3}},
+    {.name = "fused_no_outputs", .run = run_fused, .shape = {5, 3, 0}},
     {.name = "fused_misaligned", .run = run_misaligned, .shape = {35, 45, 55}},
     {.name = "fused_nan", .run = run_nan, .shape = {37, 29, 41}},
     {.name = "without_pre_17x33x65", .run = run_without_pre, .shape = {17, 33, 65}},
@@ -430,6 +472,7 @@ static const grading_case cases[] = {
      .shape = {70000, 3, 5},
      .where = ON_GPU,
      .once = true},
+    {.name = "fused_1048577x1x1", .run = run_fused, .shape = {1048577, 1, 1}, .where = ON_GPU},
     CONV_RANDOM_ROWS,
     CONV_ANY(3, 9, 70),
     CONV_LONG_ROWS,
@@ -443,6 +486,9 @@ static const grading_case cases[] = {
     {.name = "without residual, 1x3x23x30 by 17 of 7x7, stride 2, pad 3",
      .run = run_without_residual,
      .shape = {1, 3, 23, 30, 17, 7, 7, 2, 3}},
+    {.name = "another eps, 2x3x8x11 by 4 of 3x3, pad 1",
+     .run = run_other_eps,
+     .shape = {2, 3, 8, 11, 4, 3, 3, 1, 1}},
     {.name = "residual in place, 2x5x9x12 by 19 of 3x3, pad 1",
      .run = run_in_place,
      .shape = {2, 5, 9, 12, 19, 3, 3, 1, 1}},
@@ -470,6 +516,7 @@ static const grading_case cases[] = {
      .run = run_residual_rows,
      .shape = {5, 260, WITH_INFINITY}},
     {.name = "residual, rows misaligned, 5x256", .run = run_rows_misaligned, .shape = {5, 256}},
+    {.name = "residual, rows, another eps, 5x300", .run = run_rows_other_eps, .shape = {5, 300}},
     {.name = "residual, rows without sum, 5x300", .run = run_without_sum, .shape = {5, 300}},
     {0},
 };

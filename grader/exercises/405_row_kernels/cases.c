@@ -52,7 +52,7 @@ static void check_rmsnorm(const float *y, const float *x, const float *gamma, co
                           long rows, long cols)
 {
     const size_t size = (size_t)(rows * cols);
-    const double *want = rms_normalized(x, gamma, rows, cols, (double)cols, NORM_EPS);
+    const double *want = rms_normalized(x, gamma, rows, cols, (double)cols, norm_eps);
     double *scale = f64_array(size), *as_layernorm = f64_array(size);
     for (size_t i = 0; i < size; i++) scale[i] = (1 + drift_of(cols)) * fabs(want[i]) + 1e-30;
     const layout l = {"y", (size_t)rows, (size_t)cols};
@@ -61,12 +61,12 @@ static void check_rmsnorm(const float *y, const float *x, const float *gamma, co
             double mean, var;
             row_moments(x + r * cols, cols, &mean, &var);
             for (long i = r * cols; i < (r + 1) * cols; i++)
-                as_layernorm[i] = (x[i] - mean) / sqrt(var + NORM_EPS) * gamma[i % cols];
+                as_layernorm[i] = (x[i] - mean) / sqrt(var + norm_eps) * gamma[i % cols];
         }
         suspect("the mean is subtracted: that is layernorm", as_layernorm);
         suspect("eps is left out", rms_normalized(x, gamma, rows, cols, (double)cols, 0.0));
         suspect("the sum of the squares is not divided by cols",
-                rms_normalized(x, gamma, rows, cols, 1.0, NORM_EPS));
+                rms_normalized(x, gamma, rows, cols, 1.0, norm_eps));
     }
     (void)beta;
     expect_close(l, y, want, scale, FP32_SUM_TOLERANCE);
@@ -74,7 +74,7 @@ static void check_rmsnorm(const float *y, const float *x, const float *gamma, co
 
 /* Every buffer begins `shift` bytes past an aligned address. */
 static void call(const char *function, float *y, const float *x, const float *gamma,
-                 const float *beta, long rows, long cols, unsigned shift)
+                 const float *beta, long rows, long cols, float eps, unsigned shift)
 {
     const size_t size = (size_t)(rows * cols), n = (size_t)cols;
     const argument to = shifted(out_f32("y", y, size), shift);
@@ -85,9 +85,9 @@ static void call(const char *function, float *y, const float *x, const float *ga
     if (strstr(function, "softmax"))
         call_cuda(function, ARGS(to, from, r, c, stream()));
     else if (strstr(function, "layernorm"))
-        call_cuda(function, ARGS(to, from, g, b, r, c, f32(NORM_EPS), stream()));
+        call_cuda(function, ARGS(to, from, g, b, r, c, f32(eps), stream()));
     else
-        call_cuda(function, ARGS(to, from, g, r, c, f32(NORM_EPS), stream()));
+        call_cuda(function, ARGS(to, from, g, r, c, f32(eps), stream()));
 }
 
 static row_check *check_of(const char *function)
@@ -103,7 +103,7 @@ static void call_and_check(const char *function, const float *x, long rows, long
     const float *gamma = random_f32_between((size_t)cols, -2.0f, 2.0f);
     const float *beta = random_f32((size_t)cols);
     float *y = f32_array((size_t)(rows * cols));
-    call(function, y, x, gamma, beta, rows, cols, shift);
+    call(function, y, x, gamma, beta, rows, cols, norm_eps, shift);
     if (strstr(function, "_copy")) return; /* a baseline, whose y is x */
     if (rows > 100000 || rows * cols > 10000000) {
         const int *some = sampled_rows(SAMPLED_ROWS, rows);
@@ -140,6 +140,21 @@ static void run_misaligned(const long *shape)
     static const char *const functions[] = {"softmax_rows", "layernorm_rows", "rmsnorm_rows"};
     const float *x = random_rows(AROUND_0, shape[0], shape[1]);
     for (int i = 0; i < 3; i++) call_and_check(functions[i], x, shape[0], shape[1], 4);
+}
+
+/* An eighth of x, and a 64th of eps: y is as of x. */
+static void run_other_eps(const long *shape)
+{
+    static const char *const functions[] = {"layernorm_rows", "rmsnorm_rows"};
+    const size_t size = (size_t)(shape[0] * shape[1]), n = (size_t)shape[1];
+    const float *gamma = random_f32_between(n, -2.0f, 2.0f), *beta = random_f32(n);
+    float *x = random_rows(TINY, shape[0], shape[1]), *eighth = f32_array(size);
+    float *y = f32_array(size);
+    for (size_t i = 0; i < size; i++) eighth[i] = x[i] / 8;
+    for (int i = 0; i < 2; i++) {
+        call(functions[i], y, eighth, gamma, beta, shape[0], shape[1], norm_eps / 64, 0);
+        check_of(functions[i])(y, x, gamma, beta, shape[0], shape[1]);
+    }
 }
 
 static void run_softmax_large(const long *shape)
@@ -216,6 +231,7 @@ static const grading_case cases[] = {
      .shape = {2, 20000, AROUND_10000}},
     SIZES("rmsnorm", run_rmsnorm),
     {.name = "rmsnorm around 10000, 6x768", .run = run_rmsnorm, .shape = {6, 768, AROUND_10000}},
+    {.name = "another eps, 9x301", .run = run_other_eps, .shape = {9, 301}},
     {.name = "misaligned, 5x256", .run = run_misaligned, .shape = {5, 256}},
     {.name = "misaligned, 2x4096", .run = run_misaligned, .shape = {2, 4096}},
     {0},

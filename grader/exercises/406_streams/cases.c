@@ -3,6 +3,7 @@
  * overlap, in how much memory. shape: n, iterations, chunks, streams, pinned, NaN and infinities */
 #include "correctness/case.h"
 
+#include <limits.h>
 #include <math.h>
 
 #define TOLERANCE                                                                                  \
@@ -54,6 +55,25 @@ static void expect_sent(size_t n)
            (unsigned long long)c->to_device.bytes, (unsigned long long)c->to_host.bytes, 4 * n);
 }
 
+/* Each piece is one copy, and there is room for as many as there are streams: for what comes of
+ * them too, and an allocation's alignment. */
+static void expect_pieces(const long *shape)
+{
+    const device_counts *c = call_counts();
+    const unsigned long long n = (unsigned long long)shape[0],
+                             chunks = (unsigned long long)shape[2];
+    if (!c || n == 0) return;
+    const unsigned long long chunk = (n + chunks - 1) / chunks, pieces = (n + chunk - 1) / chunk;
+    const unsigned long long streams = (unsigned long long)shape[3];
+    const unsigned long long at_once = streams < pieces ? streams : pieces;
+    expect(c->to_device.count == pieces,
+           "%llu copies went to the device, should be %llu: pieces of %llu elements",
+           (unsigned long long)c->to_device.count, pieces, chunk);
+    expect(c->peak >= 4 * chunk * at_once && c->peak <= (8 * chunk + 512) * streams,
+           "it has %llu bytes of the device at once: %llu pieces of %llu bytes should be there",
+           (unsigned long long)c->peak, at_once, 4 * chunk);
+}
+
 static void expect_nothing_left(void)
 {
     const device_counts *c = call_counts();
@@ -79,6 +99,7 @@ static void run_pipeline(const long *shape)
     call("pipeline", out, in, shape);
     expect_close((layout){"h_out", 1, n}, out, reference(in, n, shape[1]), NULL, TOLERANCE);
     expect_sent(n);
+    expect_pieces(shape);
     expect_nothing_left();
 }
 
@@ -99,6 +120,9 @@ static void expect_refused(const char *what, const long *shape)
 static void run_wrong_arguments(const long *shape)
 {
     expect_refused("0 chunks", (const long[]){1, 3, 0, 1});
+    expect_refused("-1 chunks", (const long[]){1, 3, -1, 1});
+    expect_refused("0 chunks of nothing", (const long[]){0, 3, 0, 1});
+    expect_refused("-1 iterations on nothing", (const long[]){0, -1, 1, 1});
     expect_refused("0 streams", (const long[]){1, 3, 1, 0});
     expect_refused("-1 streams", (const long[]){1, 3, 1, -1});
     expect_refused("-1 iterations", (const long[]){1, -1, 1, 1});
@@ -163,6 +187,7 @@ static const grading_case cases[] = {
     {.name = "4097 in 4 chunks", .run = run_pipeline, .shape = {4097, 3, 4, 4, 1}},
     {.name = "10 in 6 chunks", .run = run_pipeline, .shape = {10, 3, 6, 2, 1}},
     {.name = "5 in 8 chunks", .run = run_pipeline, .shape = {5, 3, 8, 3, 1}},
+    {.name = "5 in 2147483647 chunks", .run = run_pipeline, .shape = {5, 3, INT_MAX, 2, 1}},
     {.name = "1000 in 1000 chunks", .run = run_pipeline, .shape = {1000, 3, 1000, 3, 1}},
     {.name = "any", .run = run_pipeline, .shape = {1, 0, 1, 1, 0}, .most = {9000, 9, 40, 9, 1}},
     LONG_ROW("3000 in 1500 chunks, 300 streams", run_pipeline, 3000, 2, 1500, 300, 1),
@@ -173,7 +198,7 @@ static const grading_case cases[] = {
     {.name = "pageable, n=0", .run = run_pipeline, .shape = {0, 3, 5, 3, 0}},
     {.name = "wrong arguments", .run = run_wrong_arguments, .shape = {100, 3, 2, 2, 1}},
     {.name = "too large", .run = run_too_large, .shape = {100, 3, 2, 2, 1}},
-    {.name = "n=1000003", .run = run_pipeline, .shape = {1000003, 3, 16, 3, 1}, .once = true},
+    LONG_ROW("2100007 in 2 chunks", run_pipeline, 2100007, 1, 2, 2, 1),
     {.name = "short kernels, 512 chunks",
      .run = run_many,
      .shape = {1 << 24, 1, 512, 3, 1},
@@ -236,6 +261,7 @@ static const traffic_test traffic[] = {
      .count = allocated_bytes,
      .ideal = 2.0 * 3 * 4096 * 4,
      .bound = AT_MOST,
+     .least = 1.0 / 6,
      .wanted = 1.01},
     {.metric = {"operations", .relative_to = "those asked for", .shape = "8 chunks, 3 streams"},
      .function = "pipeline",
@@ -253,6 +279,7 @@ EXERCISE(406) = {
     .name = "streams",
     .file = "phase4_optimization/406_streams/406_streams.cu",
     .functions = {"pipeline"},
+    .promises = {{"pipeline", HAS_WAITED}},
     .baseline_file = "grader/exercises/406_streams/baseline.cu",
     .points = 10,
     .speed_points = 5,

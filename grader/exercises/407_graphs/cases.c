@@ -127,6 +127,22 @@ static void run_replayed(const long *shape)
     destroy(GRAPH);
 }
 
+/* Of x and y only one lies elsewhere than in the run before. */
+static void run_one_is_new(const long *shape)
+{
+    const unsigned at[][2] = {{0, 0}, {0, 4}, {4, 4}, {4, 0}, {0, 0}};
+    const step s = random_step(shape);
+    create(GRAPH, &s);
+    for (size_t run = 0; run < sizeof at / sizeof *at; run++) {
+        step now = random_step(shape);
+        now.rate = s.rate;
+        call_cuda("step_graph_run", ARGS(handle(GRAPH), shifted(y_of(&now), at[run][0]),
+                                         shifted(x_of(&now), at[run][1]), stream()));
+        expect_step(&now);
+    }
+    destroy(GRAPH);
+}
+
 /* Two of them live side by side, and take turns. shape[2], [3]: of the second */
 static void run_two_graphs(const long *shape)
 {
@@ -266,13 +282,19 @@ static layer random_layer(const long *shape)
     return l;
 }
 
-static void forward(const char *function, const layer *l, unsigned shift)
+static void forward_by(void (*call)(const char *, argument *, int), const char *function,
+                       const layer *l, unsigned shift)
 {
     argument bias = l->bias ? in_f32("bias", l->bias, (size_t)l->out) : null_pointer();
-    call_cuda(function, ARGS(shifted(out_f32("y", l->y, (size_t)(l->batch * l->out)), shift),
-                             shifted(in_f32("x", l->x, (size_t)(l->batch * l->in)), shift),
-                             shifted(in_f32("w", l->w, (size_t)(l->out * l->in)), 3 * shift), bias,
-                             i32((int)l->batch), i32((int)l->in), i32((int)l->out), stream()));
+    call(function, ARGS(shifted(out_f32("y", l->y, (size_t)(l->batch * l->out)), shift),
+                        shifted(in_f32("x", l->x, (size_t)(l->batch * l->in)), shift),
+                        shifted(in_f32("w", l->w, (size_t)(l->out * l->in)), 3 * shift), bias,
+                        i32((int)l->batch), i32((int)l->in), i32((int)l->out), stream()));
+}
+
+static void forward(const char *function, const layer *l, unsigned shift)
+{
+    forward_by(call_cuda, function, l, shift);
 }
 
 /* All of a small layer, some rows of a large one. */
@@ -293,6 +315,20 @@ static void run_persistent(const long *shape)
     const layer l = random_layer(shape);
     forward("linear_forward_persistent", &l, 0);
     expect_layer(&l);
+}
+
+/* A block without a tile would cost its start alone, and one without room waits for others. */
+static void run_grid(const long *shape)
+{
+    const layer l = random_layer(shape);
+    forward_by(call_counted, "linear_forward_persistent", &l, 0);
+    expect_layer(&l);
+    const device_counts *c = call_counts();
+    if (!c) return;
+    expect(c->blocks <= c->resident && c->blocks <= (uint64_t)(l.batch * l.out),
+           "%llu blocks for %ld x %ld outputs: the device holds %llu at once, and each should have "
+           "a tile",
+           (unsigned long long)c->blocks, l.batch, l.out, (unsigned long long)c->resident);
 }
 
 static void run_no_bias(const long *shape)
@@ -366,7 +402,7 @@ static const grading_case cases[] = {
     {.name = "launch_70001_by_2", .run = run_launched, .shape = {70001, 2}},
     {.name = "launch_any", .run = run_launched, .shape = {1, 1}, .most = {3000, 40}},
     {.name = "launch_3_by_1100", .run = run_launched, .shape = {3, 1100}},
-    {.name = "launch_1000003_by_3", .run = run_launched, .shape = {1000003, 3}, .where = ON_GPU},
+    LONG_ROW("launch_1048583_by_3", run_launched, 1048583, 3),
     {.name = "launch_nan", .run = run_launched, .shape = {1000, 3, 2}},
     {.name = "launch_no_rounds", .run = run_launched, .shape = {100, 0}},
     {.name = "launch_empty", .run = run_launched, .shape = {0, 5}},
@@ -381,6 +417,8 @@ static const grading_case cases[] = {
     {.name = "graph_no_rounds", .run = run_replayed, .shape = {100, 0, 2}},
     {.name = "graph_empty", .run = run_replayed, .shape = {0, 5, 2}},
     {.name = "graph_free_null", .run = run_free_null},
+    {.name = "graph_one_array_is_new", .run = run_one_is_new, .shape = {70, 3}},
+    {.name = "graph_of_one_round_one_is_new", .run = run_one_is_new, .shape = {70, 1}},
     {.name = "graphs_side_by_side", .run = run_two_graphs, .shape = {300, 7, 45, 10}},
     {.name = "graph_1000_replays", .run = run_replayed, .shape = {100, 5, 1000}, .once = true},
     {.name = "graph_keeps_nothing",
@@ -407,6 +445,8 @@ static const grading_case cases[] = {
     {.name = "persistent_any", .run = run_persistent, .shape = {1, 1, 1}, .most = {300, 90, 200}},
     PERSISTENT("empty_batch", 0, 5, 3),
     PERSISTENT("no_inputs", 40, 0, 50),
+    PERSISTENT("no_outputs", 40, 5, 0),
+    {.name = "persistent_grid_of_3x5x7", .run = run_grid, .shape = {3, 5, 7}, .where = ON_SOFTGPU},
     {.name = "persistent_no_bias", .run = run_no_bias, .shape = {150, 17, 170}},
     {.name = "persistent_misaligned", .run = run_misaligned, .shape = {135, 45, 155}},
     {.name = "persistent_nan", .run = run_nan, .shape = {237, 29, 241}},
@@ -469,6 +509,9 @@ EXERCISE(407) = {
     .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},
     .functions = {"step_launch", "step_graph_create", "step_graph_run", "step_graph_free",
                   "launch_overhead_ns", "linear_forward_persistent"},
+    .promises = {{"step_launch", WAITS_FOR_NOTHING | ALLOCATES_NOTHING},
+                 {"step_graph_run", WAITS_FOR_NOTHING | ALLOCATES_NOTHING},
+                 {"launch_overhead_ns", HAS_WAITED | MAY_KEEP}},
     .prerequisites = {212},
     .own_prerequisites = true,
     .baseline_file = "grader/exercises/407_graphs/baseline.cu",

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE, OUT_OF_MEMORY }; /* cudaError_t */
-enum { POOL };                                  /* handle */
+enum { POOL, OTHER };                           /* handles */
 
 #define DRIVE     "pool_drive" /* of worker.c: calls the pool as a script says */
 #define ALIGNMENT 256
@@ -212,20 +212,20 @@ static void check(const script *s)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static void create(size_t limit)
+static void create(int number, size_t limit)
 {
-    call_aside("pool_create", ARGS(handle_out(POOL), u64(limit)));
+    call_aside("pool_create", ARGS(handle_out(number), u64(limit)));
 }
 
-static void destroy(void)
+static void destroy(int number)
 {
-    call_aside("pool_destroy", ARGS(handle(POOL)));
+    call_aside("pool_destroy", ARGS(handle(number)));
 }
 
 /* The baseline has no pool. */
-static void drive(const char *function, script *s)
+static void drive(const char *function, int number, script *s)
 {
-    const argument pool = strcmp(function, DRIVE) == 0 ? handle(POOL) : null_pointer();
+    const argument pool = strcmp(function, DRIVE) == 0 ? handle(number) : null_pointer();
     const size_t steps = (size_t)s->count * sizeof *s->steps / sizeof(double);
     const size_t outcomes = (size_t)s->count * sizeof *s->log / sizeof(double);
     call_cuda(function, ARGS(pool, host(in_of(ELEMENT_F64, "script", s->steps, steps)),
@@ -245,11 +245,11 @@ static void expect_reserved(const script *s)
 
 static void run_script(script *s)
 {
-    create(s->limit);
-    drive(DRIVE, s);
+    create(POOL, s->limit);
+    drive(DRIVE, POOL, s);
     check(s);
     expect_reserved(s);
-    destroy();
+    destroy(POOL);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -430,16 +430,33 @@ static void run_reset(const long *shape)
            last->hits);
 }
 
-/* Two pools know nothing of each other. */
+/* Two pools know nothing of each other: what one has free, or out, the other does not. */
 static void run_two_pools(const long *shape)
 {
-    (void)shape;
-    script s = new_script(10, UNLIMITED);
-    alloc(&s, 0, 1000, 0);
-    call_aside("pool_create", ARGS(handle_out(POOL + 1), u64(5000)));
-    run_script(&s);
-    call_aside("pool_destroy", ARGS(handle(POOL + 1)));
+    script s = new_script(10, UNLIMITED), other = new_script(10, rounded((unsigned long)shape[0]));
+    alloc(&s, 0, (unsigned long long)shape[0], 0);
+    alloc(&s, 1, (unsigned long long)shape[0], 0);
+    release(&s, 0, 0);
+    alloc(&other, 0, (unsigned long long)shape[0], 0);
+    release(&other, 0, 0);
+    create(POOL, s.limit);
+    create(OTHER, other.limit);
+    drive(DRIVE, POOL, &s);
+    check(&s);
+    drive(DRIVE, OTHER, &other);
+    check(&other);
+    expect(other.log[0].hits == 0, "the first block of a pool is a hit: another pool had it");
+    destroy(POOL);
+    destroy(OTHER);
     call_cuda("pool_destroy", ARGS(null_pointer()));
+}
+
+/* More blocks than a table of some size has room for. */
+static void run_many_blocks(const long *shape)
+{
+    script s = new_script(3 * (int)shape[0], UNLIMITED);
+    for (int i = 0; i < shape[0]; i++) alloc(&s, i % POOL_SLOTS, 1 + (unsigned)i, 0);
+    run_script(&s);
 }
 
 /* A perceptron of so many layers: activations, which the backward pass frees one by one, and for
@@ -540,8 +557,9 @@ static const grading_case cases[] = {
     {.name = "freed elsewhere", .run = run_freed_elsewhere, .shape = {300000, 3}},
     {.name = "its stream is gone", .run = run_stream_gone, .shape = {300000, 3}},
     {.name = "reset", .run = run_reset, .shape = {20}},
-    {.name = "two pools", .run = run_two_pools},
+    {.name = "two pools", .run = run_two_pools, .shape = {1000}},
     {.name = "four training steps", .run = run_training, .shape = {4}, .where = ON_GPU},
+    {.name = "5000 blocks", .run = run_many_blocks, .shape = {5000}, .once = true},
     {.name = "2000 random steps", .run = run_random, .shape = {2000, 0}},
     {.name = "2000 random steps within a limit", .run = run_random, .shape = {2000, 6000000}},
     {.name = "100000 random steps", .run = run_random, .shape = {100000, 0}, .once = true},
@@ -573,23 +591,23 @@ static void run_timed(const char *function, const long *shape)
         release(&s, 0, 0);
     }
     if (strncmp(function, "baseline_", 9) == 0) {
-        drive(function, &s);
+        drive(function, POOL, &s);
         return;
     }
-    create(UNLIMITED);
-    drive(DRIVE, &s);
+    create(POOL, UNLIMITED);
+    drive(DRIVE, POOL, &s);
     check(&s);
-    destroy();
+    destroy(POOL);
 }
 
 static void run_counted(const char *function, const long *shape)
 {
     (void)function; /* and all others */
     script s = training(shape[0]);
-    create(UNLIMITED);
-    drive(DRIVE, &s);
+    create(POOL, UNLIMITED);
+    drive(DRIVE, POOL, &s);
     check(&s);
-    destroy();
+    destroy(POOL);
 }
 
 static const speed_test speed[] = {
@@ -612,6 +630,7 @@ static const traffic_test traffic[] = {
      .count = allocated_bytes,
      .ideal = PEAK,
      .bound = AT_MOST,
+     .least = 1.0,
      .wanted = 1.25,
      .no_kernels = true},
     {0},
@@ -623,6 +642,11 @@ EXERCISE(408) = {
     .file = "phase4_optimization/408_memory_pool/408_memory_pool.cu",
     .functions = {"pool_create", "pool_alloc", "pool_free", "pool_reset", "pool_stats",
                   "pool_destroy"},
+    .promises = {{"pool_create", WAITS_FOR_NOTHING},
+                 {"pool_alloc",
+                  WAITS_FOR_NOTHING | WAITS_TO_FREE | COPIES_NOTHING | MAY_FAIL_ANYHOW},
+                 {"pool_free", WAITS_FOR_NOTHING | ALLOCATES_NOTHING | COPIES_NOTHING},
+                 {"pool_stats", WAITS_FOR_NOTHING | ALLOCATES_NOTHING | COPIES_NOTHING}},
     .baseline_file = "grader/exercises/408_memory_pool/baseline.cu",
     .host_copies = true,
     .points = 15,

@@ -401,8 +401,10 @@ static void run_refused(const long *shape)
     const decoding d = in_pages(shape);
     static const struct {
         int sequences, q_heads, kv_heads, page, max_pages, dim;
-    } wrong[] = {{1, 3, 2, 4, 2, 8}, {1, 2, 2, 4, 2, 12}, {1, 2, 2, 4, 2, 136}, {-1, 2, 2, 4, 2, 8},
-                 {1, 2, 0, 4, 2, 8}, {1, -2, 2, 4, 2, 8}, {1, 2, 2, 0, 2, 8}};
+    } wrong[] = {{1, 3, 2, 4, 2, 8},  {1, 2, 2, 4, 2, 12}, {1, 2, 2, 4, 2, 136},
+                 {-1, 2, 2, 4, 2, 8}, {1, 2, 0, 4, 2, 8},  {1, -2, 2, 4, 2, 8},
+                 {1, 2, -2, 4, 2, 8}, {1, 2, 2, 4, 2, -8}, {1, 2, 2, 4, -1, 8},
+                 {0, 3, 2, 4, 2, 8},  {0, 2, 2, 4, 2, 12}, {1, 2, 2, 0, 2, 8}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const argument sizes[] = {i32(wrong[i].sequences), i32(wrong[i].q_heads),
                                   i32(wrong[i].kv_heads)};
@@ -414,8 +416,9 @@ static void run_refused(const long *shape)
         if (wrong[i].page == 0) continue;
         call_refused(INVALID_VALUE, CONTIGUOUS,
                      ARGS(null_pointer(), null_pointer(), null_pointer(), null_pointer(),
-                          null_pointer(), sizes[0], sizes[1], sizes[2], i32(8), i32(wrong[i].dim),
-                          f32(1.0f), stream()));
+                          null_pointer(), sizes[0], sizes[1], sizes[2],
+                          i32(wrong[i].page * wrong[i].max_pages), i32(wrong[i].dim), f32(1.0f),
+                          stream()));
     }
     check(&d, call(PAGED, &d, 0));
 }
@@ -450,6 +453,9 @@ static const grading_case cases[] = {
      .shape = {4, 2, 1, 16, 16, 8, FULL, -10000}},
     {.name = "paged, a nan in a context", .run = run_nan, .shape = {3, 4, 2, 32, 8, 5, FULL}},
     {.name = "paged, no sequences", .run = run_paged, .shape = {0, 4, 2, 32, 8, 5}},
+    {.name = "paged, no heads", .run = run_paged, .shape = {3, 0, 2, 32, 8, 5}},
+    {.name = "paged, no columns", .run = run_paged, .shape = {3, 4, 2, 0, 8, 5}},
+    {.name = "paged, a scale of 0", .run = run_slope, .shape = {4, 4, 2, 16, 16, 8, DRAWN, 0}},
     {.name = "paged, no room", .run = run_paged, .shape = {3, 4, 2, 32, 8, 0}},
     {.name = "paged, any shape",
      .run = run_any,
@@ -461,6 +467,7 @@ static const grading_case cases[] = {
     LONG_ROW("paged, 1100 heads of the cache", run_paged, 1, 1, 1100, 8, 1, 1, FULL),
     LONG_ROW("paged, a group of 1100", run_paged, 1, 1100, 1, 8, 1, 1, FULL),
     {.name = "contiguous 3 x 4/2 x 50 x 64", .run = run_contiguous, .shape = {3, 2, 2, 64, 50, 1}},
+    {.name = "contiguous, no sequences", .run = run_contiguous, .shape = {0, 4, 2, 16, 9, 1}},
     {.name = "contiguous, no context", .run = run_contiguous, .shape = {2, 4, 2, 16, 0, 1}},
     {.name = "contiguous, one head of the cache",
      .run = run_contiguous,

@@ -207,14 +207,16 @@ static void run_nan(const long *shape)
 
 static void run_refused(const long *shape)
 {
-    static const int wrong[][4] = {{0, 1, 16, 16}, {2, 0, 16, 16}, {2, 1, 12, 16}, {2, 1, 16, 4}};
-    enum { EXPERTS = 8, TOP_K, DIM, FFN };
+    static const int wrong[][4] = {{0, 1, 16, 16},  {2, 0, 16, 16},  {2, 1, 12, 16},
+                                   {-1, 1, 16, 16}, {2, -1, 16, 16}, {2, 1, 16, 4}};
+    enum { TOKENS = 7, EXPERTS, TOP_K, DIM, FFN };
     const moe m = draw(shape);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 12; i++) { /* without tokens, too */
         argument a[FIRST_WEIGHTS + 2 * SETS];
         const int count = arguments_of(&m, a);
-        a[EXPERTS] = i32(wrong[i][0]), a[TOP_K] = i32(wrong[i][1]);
-        a[DIM] = i32(wrong[i][2]), a[FFN] = i32(wrong[i][3]);
+        a[EXPERTS] = i32(wrong[i % 6][0]), a[TOP_K] = i32(wrong[i % 6][1]);
+        a[DIM] = i32(wrong[i % 6][2]), a[FFN] = i32(wrong[i % 6][3]);
+        if (i >= 6) a[TOKENS] = i32(0);
         call_refused(INVALID_VALUE, "moe_experts_compute", a, count);
     }
     run(shape);
@@ -298,6 +300,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 2.0 * 8 * 4 * 8,
      .bound = AT_LEAST,
+     .multiplications = 2.0 * 128 * 64 * 128,
      .wanted = 1.0},
     {.metric = {"DRAM bytes", .relative_to = "bytes of the expert weights",
                 .shape = "32 tokens, 4 experts, 64 → 128"},
@@ -316,6 +319,7 @@ EXERCISE(412) = {
     .name = "moe_experts",
     .file = "phase4_optimization/412_moe_experts/412_moe_experts.cu",
     .functions = {"moe_experts_compute"},
+    .promises = {{"moe_experts_compute", WAITS_FOR_NOTHING, .launches = 2}},
     .baseline_file = "grader/exercises/412_moe_experts/baseline.cu",
     .exponentials = true,
     .points = 20,

@@ -14,7 +14,7 @@
 /* shape: rows, cols, per_channel, symmetric, values */
 enum { PER_TENSOR, PER_CHANNEL };
 enum { ASYMMETRIC, SYMMETRIC };
-enum { RANDOM, TIES, ENDS, ZEROS, CONSTANT, POSITIVE, SPECIAL, HUGE, TINY };
+enum { RANDOM, TIES, ENDS, ZEROS, CONSTANT, POSITIVE, NEGATIVE, SPECIAL, HUGE, TINY };
 
 typedef struct quantized {
     int8_t *q;
@@ -60,6 +60,9 @@ static void draw_row(float *row, long cols, const long *shape)
     case POSITIVE: /* without a zero */
         for (long c = 0; c < cols; c++) row[c] = random_f32_between(1, width, 2 * width)[0];
         break;
+    case NEGATIVE:
+        for (long c = 0; c < cols; c++) row[c] = random_f32_between(1, -2 * width, -width)[0];
+        break;
     case HUGE: draw_range(row, cols, -3e38f, 3e38f); break;
     case TINY: draw_range(row, cols, -1e-30f, 2e-30f); break;
     default: draw_range(row, cols, -width * share, width * (1 - share));
@@ -72,6 +75,8 @@ static float *draw(const long *shape)
     float *x = f32_array((size_t)(rows * cols));
     for (long r = 0; r < rows && cols > 0; r++) draw_row(x + r * cols, cols, shape);
     if (shape[4] == SPECIAL) sprinkle_special_f32(x, (size_t)(rows * cols), (int)rows);
+    for (long c = 0; c < cols && shape[4] == SPECIAL; c++) /* a row without a finite number */
+        x[c] = c % 3 == 0 ? NAN : c % 3 == 1 ? INFINITY : -INFINITY;
     if (shape[4] == ZEROS && rows > 1)
         for (long c = 0; c < cols; c++) x[c] = 1e-45f; /* a 255th of it is nothing */
     return x;
@@ -399,6 +404,7 @@ static const grading_case cases[] = {
     QUANTIZE("zeros, asymmetric", 4, 33, PER_TENSOR, ASYMMETRIC, ZEROS),
     QUANTIZE("equal numbers", 4, 33, PER_CHANNEL, ASYMMETRIC, CONSTANT),
     QUANTIZE("positive numbers", 4, 130, PER_CHANNEL, ASYMMETRIC, POSITIVE),
+    QUANTIZE("negative numbers", 4, 130, PER_CHANNEL, ASYMMETRIC, NEGATIVE),
     QUANTIZE("nan and infinities", 6, 50, PER_CHANNEL, ASYMMETRIC, SPECIAL),
     QUANTIZE("nan and infinities, per tensor", 6, 50, PER_TENSOR, SYMMETRIC, SPECIAL),
     QUANTIZE("huge numbers", 4, 40, PER_CHANNEL, ASYMMETRIC, HUGE),
@@ -407,7 +413,7 @@ static const grading_case cases[] = {
     QUANTIZE("7x0", 7, 0, PER_TENSOR, ASYMMETRIC),
     QUANTIZE("7x0 per channel", 7, 0, PER_CHANNEL, SYMMETRIC),
     LONG_ROW("quantize 65541x2", run_quantize, 65541, 2, PER_CHANNEL, ASYMMETRIC),
-    LONG_ROW("quantize 1100x3", run_quantize, 1100, 3, PER_TENSOR, ASYMMETRIC),
+    LONG_ROW("quantize 1100x250", run_quantize, 1100, 250, PER_TENSOR, ASYMMETRIC),
     LONG_ROW("quantize 2x65541", run_quantize, 2, 65541, PER_CHANNEL, ASYMMETRIC),
     GEMM("1x1x1", 1, 1, 1),
     GEMM("16x8x32", 16, 8, 32),
@@ -480,6 +486,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 8.0 * 16 * 4,
      .bound = AT_LEAST,
+     .multiplications = 128.0 * 128 * 128,
      .wanted = 1.0},
     {.metric = {"warp instructions", .per = "warp dp4a", .shape = "128 × 128 × 252"},
      .function = "gemm_s8s8s32",

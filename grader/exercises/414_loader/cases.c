@@ -394,6 +394,7 @@ static void run_wrong_arguments(const long *shape)
     expect_refused(INVALID_VALUE, file, f.record_bytes, 0, 1);
     expect_refused(INVALID_VALUE, file, f.record_bytes, -1, 1);
     expect_refused(INVALID_VALUE, file, f.record_bytes, 1, 0);
+    expect_refused(INVALID_VALUE, file, f.record_bytes, 1, -1);
     expect_refused(INVALID_VALUE, file, f.record_bytes, 1, 9);
     run_epoch(shape);
 }
@@ -413,6 +414,20 @@ static void run_cut_off(const long *shape)
                    (int)f.batch, 2);
     expect_refused(INVALID_SOURCE, path_of(1, 0, f.data, 1), f.record_bytes, (int)f.batch, 2);
     run_epoch(shape);
+}
+
+/* A batch is what the file has when it is loaded: not what it had the time before. */
+static void run_changed(const long *shape)
+{
+    const records old = new_records(shape[0], shape[1], shape[2]);
+    const records new = new_records(shape[0], shape[1], shape[2]);
+    script before = epoch(&old, 1, NO_PREFETCH), after = epoch(&new, 1, NO_PREFETCH);
+    open_loader(LOADER, file_of(&old, false), &old, shape[3]);
+    drive(DRIVE, LOADER, null_pointer(), &before);
+    check(&before, NULL);
+    drive(DRIVE, LOADER, file_of(&new, false), &after);
+    check(&after, NULL);
+    close_loader(LOADER);
 }
 
 /* Half of the batches are there when they are read. */
@@ -559,6 +574,7 @@ static const grading_case cases[] = {
     {.name = "no file", .run = run_no_file, .shape = {50, 40, 8, 2}},
     {.name = "ends within a record", .run = run_cut_off, .shape = {50, 40, 8, 2}},
     {.name = "becomes shorter", .run = run_shorter, .shape = {48, 3000, 4, 3}},
+    {.name = "changes", .run = run_changed, .shape = {24, 300, 4, 8}},
     {.name = "empty file", .run = run_empty, .shape = {50, 40, 8, 2}},
     {.name = "beyond 4 GiB", .run = run_large_file, .shape = {1, MIB, 1, 2}, .once = true},
     {.name = "two loaders", .run = run_two, .shape = {50, 400, 8, 2}},
@@ -655,6 +671,9 @@ EXERCISE(414) = {
     .file = "phase4_optimization/414_loader/414_loader.cu",
     .functions = {"loader_open", "load_batch_to_gpu", "prefetch_next_batch", "get_pinned_buffer",
                   "loader_close"},
+    .promises = {{"loader_open", WAITS_FOR_NOTHING},
+                 {"load_batch_to_gpu", ALLOCATES_NOTHING},
+                 {"get_pinned_buffer", WAITS_FOR_NOTHING | ALLOCATES_NOTHING}},
     .baseline_file = "grader/exercises/414_loader/baseline.cu",
     .host_copies = true,
     .points = 15,

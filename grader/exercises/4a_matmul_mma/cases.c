@@ -41,6 +41,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 16.0 * 32 * 16,
      .bound = AT_LEAST,
+     .multiplications = 256.0 * 256 * 256,
      .wanted = 1.0},
     {.metric = {"shared-memory requests", .per = "16 × 8 × 16 product", .shape = "256 × 256 × 256"},
      .function = "matmul_mma",

@@ -119,6 +119,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = 16.0 * 16 * 16,
      .bound = EXACTLY,
+     .multiplications = 256.0 * 128 * 128,
      .wanted = 3},
     {.metric = {"bank conflicts", .shape = "256 × 128 × 128"},
      .function = "matmul_3xtf32",

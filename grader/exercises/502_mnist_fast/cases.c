@@ -378,6 +378,8 @@ EXERCISE(502) = {
     .file = "phase5_full_network/502_mnist_fast/502_mnist_fast.cu",
     .functions = {"mlp_fast_create", "mlp_fast_train_epoch", "mlp_fast_get_params",
                   "mlp_fast_free"},
+    .promises = {{"mlp_fast_train_epoch", WAITS_FOR_NOTHING | COPIES_NOTHING},
+                 {"mlp_fast_get_params", HAS_WAITED}},
     .host_copies = true,
     .exponentials = true,
     .baseline_file = "grader/exercises/502_mnist_fast/baseline.cu",

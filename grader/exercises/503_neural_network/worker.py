@@ -79,6 +79,8 @@ def learns(student, told):
         words = "fit prints no bar while an epoch runs"
     elif network.evaluate(x, y) < 0.9:
         words = f"after 4 epochs {100 * network.evaluate(x, y):.0f} % of what is easy are right"
+    elif "validation" in quietly(network.fit, x, y, epochs=1, validation=0)[1] or network.history[4]["accuracy"] is not None:
+        words = "without rows for validation fit says how many of these are right"
     tell(told, words)
 
 
@@ -126,6 +128,8 @@ def network_refusals(student, told):
         ("no rows to evaluate", ValueError, lambda: network.evaluate(x[:0], y[:0])),
         ("all rows for validation", ValueError, lambda: network.fit(x, y, validation=1.0)),
         ("batches of 0 rows", ValueError, lambda: network.fit(x, y, batch_size=0)),
+        ("batches of -1 rows", ValueError, lambda: network.fit(x, y, batch_size=-1)),
+        ("batches of 0 rows in no epoch", ValueError, lambda: network.fit(x, y, epochs=0, batch_size=0)),
         ("a layer of 0 units", ValueError, lambda: make(4, 0, 2)),
         ("a layer of -1 units", ValueError, lambda: make(-1, 3, 2)),
         ("a layer of 2^31 units", ValueError, lambda: make(2**31, 1, 1)),
@@ -134,8 +138,8 @@ def network_refusals(student, told):
         ("parameters of a freed network", ValueError, lambda: freed.parameters()),
     ]
     words = next(filter(None, (quietly(refused, *row)[0] for row in rows)), "")
-    if not words and not numpy.array_equal(before, flat(network)):
-        words = "what is refused changed the parameters"
+    if not words and (len(network.history) != 1 or not numpy.array_equal(before, flat(network))):
+        words = "what is refused changed the parameters or the history"
     tell(told, words)
 
 

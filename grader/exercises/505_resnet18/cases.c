@@ -433,6 +433,7 @@ EXERCISE(505) = {
     .file = "phase5_full_network/505_resnet18/505_resnet18.cu",
     .functions = {"resnet18_create", "resnet18_forward", "resnet18_classify",
                   "resnet18_device_bytes", "resnet18_free"},
+    .promises = {{"resnet18_classify", HAS_WAITED}},
     .prerequisites = {203, 301, 303, 307, 309, 310},
     .own_prerequisites = true,
     .baseline_file = "grader/exercises/505_resnet18/baseline.cu",

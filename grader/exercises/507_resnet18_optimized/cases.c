@@ -19,7 +19,8 @@ static const struct {
     const char *name, *reasons;
     double of_all, of_a_row;
 } precisions[PRECISIONS] = {
-    {"fp32", "; factors rounded to TF32, or small products left out?", 1e-5, 1e-5},
+    {"fp32", "; factors rounded to TF32, small products left out, or eps not under the root?", 1e-5,
+     1e-5},
     {"tf32", "; factors cut off instead of rounded?", 3e-3, 6e-3},
     {"fp16", "; sums in fp16?", 2.5e-3, 5e-3},
 };

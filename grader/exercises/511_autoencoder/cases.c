@@ -384,6 +384,7 @@ EXERCISE(511) = {
     .name = "autoencoder",
     .file = "phase5_full_network/511_autoencoder/511_autoencoder.cu",
     .functions = {"sae_forward", "sae_forward_fused"},
+    .promises = {{"sae_forward_fused", .launches = 1}},
     .prerequisites = {301, 303, 311},
     .own_prerequisites = true,
     .exponentials = true,

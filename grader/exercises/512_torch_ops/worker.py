@@ -364,6 +364,7 @@ class Notes:
 
 def without_torch(student):
     """@return what register_ops does not register, or does not compute, of a stand-in"""
+    sys.modules["torch"] = None  # an old one is none
     words = refused("register_ops without torch", ImportError, student.register_ops)
     if words:
         return words
@@ -376,7 +377,7 @@ def without_torch(student):
         student.register_ops()
         words = of_notes(student, notes.made, stream.value)
     finally:
-        del sys.modules["torch"]
+        sys.modules["torch"] = None
         student.cuda.cudaDeviceSynchronize()
         student.cuda.cudaStreamDestroy(stream)
     return words
@@ -402,12 +403,20 @@ def of_notes(student, made, stream):
     return ""
 
 
-def with_torch(student, told, on_gpu):
-    """What torch makes of the operations, where it is: shapes, and on a GPU a product and its gradient;
-    else what a stand-in is told of them. "-": not all could be tried."""
+def new_torch():
+    """@return torch, where there is one that has what the page names of it: 2.4 or newer; or None"""
     try:
         import torch
     except ImportError:
+        return None
+    return torch if hasattr(torch.library, "register_fake") else None
+
+
+def with_torch(student, told, on_gpu):
+    """What torch makes of the operations, where it is: shapes, and on a GPU a product and its gradient;
+    else what a stand-in is told of them. "-": not all could be tried."""
+    torch = new_torch()
+    if not torch:
         tell(told, without_torch(student) or "-")
         return
     student.register_ops()

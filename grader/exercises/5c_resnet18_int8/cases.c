@@ -441,6 +441,22 @@ static void calibration(const long *shape)
     release(0);
 }
 
+/* Images of nothing but halves, in a scale that is 1. shape: size */
+static void halves(const long *shape)
+{
+    const int size = (int)shape[0];
+    const size_t count = pixels_of(1, size);
+    const int *whole = random_i32(count, -127, 127);
+    float *x = f32_array(count);
+    for (size_t k = 0; k < count; k++) x[k] = (float)whole[k] + 0.5f;
+    x[0] = 127.0f;
+    const float *scales = create(0, resnet_params(), x, 1, size);
+    expect(scales[IMAGE] == 1.0f, "images up to 127 have the scale %.9g, should be 1",
+           scales[IMAGE]);
+    expect_forward(0, scales, resnet_params(), x, 1, size);
+    release(0);
+}
+
 /* Images with much larger numbers than the network was made for, infinities, and NaN, which is a 0
  * among whole numbers. shape: batch, size */
 static void beyond_the_ends(const long *shape)
@@ -554,6 +570,7 @@ static const grading_case cases[] = {
      .once = true},
     {.name = "calibration, 2x32", .run = calibration, .shape = {2, 32}, .once = true},
     {.name = "beyond the ends, 1x33", .run = beyond_the_ends, .shape = {1, 33}, .once = true},
+    {.name = "halves, 1x32", .run = halves, .shape = {32}, .once = true},
     {.name = "two networks", .run = two_networks, .shape = {33}, .once = true},
     {.name = "refused", .run = refused, .once = true},
     {.name = "classes of 32 images of 32x32",
@@ -640,6 +657,7 @@ static const traffic_test traffic[] = {
      .count = tensor_instructions,
      .ideal = PRODUCTS,
      .bound = AT_LEAST,
+     .multiplications = PRODUCTS * 4096,
      .wanted = 1},
     {.metric = {"DRAM bytes", .relative_to = "one byte per weight", .shape = "4 images of 32 × 32"},
      .function = "resnet18_forward_int8",

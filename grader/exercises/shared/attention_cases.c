@@ -43,6 +43,9 @@ typedef enum mistake {
     NEXT_KEY,         /* u <= t + 1 */
     MASKED_LOWER,     /* u >= t */
     ZEROS_FOR_MASKED, /* a score of 0 in place of no weight */
+    STALE_SCORES,     /* behind the mask the score stays where a weight belongs */
+    KEPT_BY_32,       /* what is summed by tiles of 32 keys is not shrunk when the maximum grows */
+    KEPT_BY_64,
 } mistake;
 
 attention_row new_attention_row(const attention *a)
@@ -76,6 +79,13 @@ static double score(const attention *a, const float *q, const float *k, mistake 
     return sum * scale;
 }
 
+static double largest_of_tile(const double *scores, long first, long end, long tile)
+{
+    double largest = -INFINITY;
+    for (long u = first; u < end && u < first + tile; u++) largest = fmax(largest, scores[u]);
+    return largest;
+}
+
 static void row_of(attention_row *r, const attention *a, size_t row, mistake m)
 {
     const long t = (long)(row % (size_t)a->seq);
@@ -91,14 +101,20 @@ static void row_of(attention_row *r, const attention *a, size_t row, mistake m)
         if (isfinite(r->p[u])) r->blur = fmax(r->blur, size);
         top = isnan(r->p[u]) ? NAN : fmax(top, r->p[u]);
     }
+    double seen = -INFINITY; /* the maximum up to the tile of u */
     for (long u = 0; u < a->seq; u++) {
-        r->p[u] = r->p[u] == -INFINITY ? 0.0 : exp(r->p[u] - top);
-        sum += r->p[u];
+        if (m >= KEPT_BY_32 && u % (m == KEPT_BY_32 ? 32 : 64) == 0)
+            seen = fmax(seen, largest_of_tile(r->p, u, a->seq, m == KEPT_BY_32 ? 32 : 64));
+        const double weight = r->p[u] == -INFINITY ? 0.0 : exp(r->p[u] - top);
+        sum += weight;
+        r->p[u] = m >= KEPT_BY_32 && weight > 0.0 ? exp(r->p[u] - seen) : weight;
     }
     r->lse = sum == 0.0 ? -INFINITY : top + log(sum);
     memset(r->out, 0, (size_t)a->dim * sizeof *r->out);
     for (long u = 0; u < a->seq; u++) {
+        double unused;
         if (sum > 0.0 || isnan(sum)) r->p[u] /= sum;
+        if (m == STALE_SCORES && u > t) r->p[u] = score(a, q, a->k + head + u * a->dim, m, &unused);
         for (long i = 0; i < a->dim && r->p[u] != 0.0; i++)
             r->out[i] += r->p[u] * a->v[head + (size_t)(u * a->dim + i)];
     }
@@ -196,9 +212,15 @@ static void suspect_attention(const float *out, const double *want, const attent
         suspect("the mask is off by one: a query sees the key after it",
                 wrong_rows(a, rows, count, NEXT_KEY));
         suspect("the mask is the other triangle", wrong_rows(a, rows, count, MASKED_LOWER));
+        suspect("behind the mask the scores are left: their weights must be 0",
+                wrong_rows(a, rows, count, STALE_SCORES));
         suspect("a masked score is 0, which has weight: it must be -infinity",
                 wrong_rows(a, rows, count, ZEROS_FOR_MASKED));
     }
+    suspect("what is summed so far is not shrunk when the maximum grows",
+            wrong_rows(a, rows, count, KEPT_BY_32));
+    suspect("what is summed so far is not shrunk when the maximum grows",
+            wrong_rows(a, rows, count, KEPT_BY_64));
     if (count == a->rows)
         suspect("the softmax is over the queries of a key, not over the keys of a query",
                 columns_for_rows(a));

@@ -34,7 +34,9 @@ typedef struct conv_work {
     const conv_shape *shape;
     const float *x, *w, *bias;
     double *y, *scale;
-    long row, plane; /* of x: how far apart they are taken to lie */
+    long row, plane;  /* of x: how far apart they are taken to lie */
+    long across, pad; /* how far the window moves along a row, and is moved by the padding */
+    bool turned;      /* the filter, by 180 degrees */
 } conv_work;
 
 /* plane += factor * the channel of x that the window's element (r, s) sees. */
@@ -43,10 +45,10 @@ static void add_moved(double *plane, double *scale, const float *channel, double
 {
     const conv_shape *c = work->shape;
     for (long i = 0; i < c->out_h; i++) {
-        const long row = i * c->stride - c->pad + r;
+        const long row = i * c->stride - work->pad + r;
         if (row < 0 || row >= c->in_h) continue;
         for (long j = 0; j < c->out_w; j++) {
-            const long col = j * c->stride - c->pad + s;
+            const long col = j * work->across - work->pad + s;
             if (col < 0 || col >= c->in_w) continue;
             const double term = factor * channel[row * work->row + col];
             plane[i * c->out_w + j] += term;
@@ -72,7 +74,9 @@ static void fill_plane(const conv_work *work, size_t plane)
         const float *x = work->x + at + channel * work->plane;
         for (long r = 0; r < c->kernel_h; r++) {
             for (long s = 0; s < c->kernel_w; s++) {
-                add_moved(y, scale, x, *w++, r, s, work);
+                const long at_r = work->turned ? c->kernel_h - 1 - r : r;
+                const long at_s = work->turned ? c->kernel_w - 1 - s : s;
+                add_moved(y, scale, x, *w++, at_r, at_s, work);
             }
         }
     }
@@ -91,29 +95,50 @@ static void fill_all(conv_work *work)
     parallel((size_t)(c->batch * c->out_channels), cost, fill_planes, work);
 }
 
+static conv_work right_work(const float *x, const float *w, const float *bias, const conv_shape *c)
+{
+    return (conv_work){.shape = c,
+                       .x = x,
+                       .w = w,
+                       .bias = bias,
+                       .row = c->in_w,
+                       .plane = c->in_h * c->in_w,
+                       .across = c->stride,
+                       .pad = c->pad};
+}
+
 void reference_conv2d(double *y, double *scale, const float *x, const float *w, const float *bias,
                       const conv_shape *c)
 {
-    conv_work work = {c, x, w, bias, y, scale, c->in_w, c->in_h * c->in_w};
+    conv_work work = right_work(x, w, bias, c);
+    work.y = y, work.scale = scale;
     fill_all(&work);
 }
 
-static double *wrong_layout(const float *x, const float *w, const float *bias, const conv_shape *c,
-                            long row, long plane)
+static const double *wrong_by(conv_work work)
 {
-    conv_work work = {c, x, w, bias, f64_array(c->y_size), f64_array(c->y_size), row, plane};
+    work.y = f64_array(work.shape->y_size), work.scale = f64_array(work.shape->y_size);
     fill_all(&work);
     return work.y;
 }
 
-/* Both are right for square images; where they would read beyond x, softgpu has the word. */
-static void suspect_layouts(const float *x, const float *w, const float *bias, const conv_shape *c)
+/* The first two are right for square images; where they would read beyond x, softgpu has the word.
+ */
+static void suspect_formulas(const conv_work *right)
 {
-    if (c->in_h >= c->in_w) return;
-    suspect("a row of x has in_w pixels, not in_h",
-            wrong_layout(x, w, bias, c, c->in_h, c->in_h * c->in_w));
-    suspect("a plane of x has in_h * in_w pixels, not in_h * in_h",
-            wrong_layout(x, w, bias, c, c->in_w, c->in_h * c->in_h));
+    const conv_shape *c = right->shape;
+    conv_work rows = *right, planes = *right, across = *right, corner = *right, turned = *right,
+              plain = *right;
+    rows.row = c->in_h, planes.plane = c->in_h * c->in_h;
+    across.across = 1, corner.pad = 0, turned.turned = true, plain.bias = NULL;
+    if (c->in_h < c->in_w) {
+        suspect("a row of x has in_w pixels, not in_h", wrong_by(rows));
+        suspect("a plane of x has in_h * in_w pixels, not in_h * in_h", wrong_by(planes));
+    }
+    suspect("the window moves by 1 along a row, not by stride", wrong_by(across));
+    suspect("the window's corner is not moved by pad", wrong_by(corner));
+    suspect("the filter is turned by 180 degrees", wrong_by(turned));
+    if (right->bias) suspect("the bias is not added", wrong_by(plain));
 }
 
 void expect_conv2d(const float *y, const float *x, const float *w, const float *bias,
@@ -123,7 +148,8 @@ void expect_conv2d(const float *y, const float *x, const float *w, const float *
     const layout l = {"y", (size_t)(c->batch * c->out_channels * c->out_h), (size_t)c->out_w};
     const long terms = c->in_channels * c->kernel_h * c->kernel_w + (bias != NULL);
     reference_conv2d(want, scale, x, w, bias, c);
-    if (!is_close(l, y, want, scale, FP32_SUM_TOLERANCE)) suspect_layouts(x, w, bias, c);
+    const conv_work right = right_work(x, w, bias, c);
+    if (!is_close(l, y, want, scale, FP32_SUM_TOLERANCE)) suspect_formulas(&right);
     expect_close(l, y, want, scale, FP32_SUM_TOLERANCE);
     expect_norm_close(l, y, want, scale, terms, FP32_NORM_TOLERANCE);
 }

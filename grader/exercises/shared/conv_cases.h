@@ -153,6 +153,8 @@ void conv_any(const long *drawn, void (*run)(const long *shape));
 #define CONV_ROWS                                                                                  \
     CONV_RANDOM_ROWS,                                                                              \
         {.name = "without bias", .run = run_without_bias, .shape = {2, 3, 7, 6, 5, 3, 3, 1, 1}},   \
+        {.name = "no channels", .run = run_random, .shape = {2, 0, 7, 6, 5, 3, 3, 1, 1}},          \
+        {.name = "no filters", .run = run_random, .shape = {2, 3, 7, 6, 0, 3, 3, 1, 1}},           \
         {.name = "ones, 3x3, pad 1", .run = run_ones, .shape = {1, 2, 6, 7, 2, 3, 3, 1, 1}},       \
         {.name = "ones, 7x7, stride 2, pad 3",                                                     \
          .run = run_ones,                                                                          \

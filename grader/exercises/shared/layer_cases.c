@@ -113,17 +113,21 @@ static void naive_softmax(double *y, const float *row, long cols, float top)
 void suspect_softmax(const double *y, const float *x, long rows, long cols)
 {
     const size_t size = (size_t)(rows * cols);
-    double *no_max = f64_array(size), *max_0 = f64_array(size), *masked = f64_array(size);
+    double *no_max = f64_array(size), *sum_only = f64_array(size), *max_0 = f64_array(size),
+           *masked = f64_array(size);
     for (long r = 0; r < rows; r++) {
         const float *row = x + r * cols;
         const bool all_masked = row_max(row, cols, -INFINITY) == -INFINITY;
         for (long i = r * cols; i < (r + 1) * cols; i++) masked[i] = all_masked ? NAN : y[i];
         if (all_masked) continue;
+        const double top = row_max(row, cols, -INFINITY);
+        for (long i = r * cols; i < (r + 1) * cols; i++) sum_only[i] = y[i] * exp(-top);
         naive_softmax(no_max + r * cols, row, cols, 0.0f);
         naive_softmax(max_0 + r * cols, row, cols, (float)row_max(row, cols, 0.0));
     }
     suspect("a row of which all is masked (-inf) must become 0, not 0 / 0 or inf - inf", masked);
     suspect("the maximum is not subtracted before exp", no_max);
+    suspect("the sum is that of exp(x), not of exp(x - max)", sum_only);
     suspect("the maximum starts at 0", max_0);
 }
 

@@ -37,6 +37,7 @@ void matmul_by_threads_special(const char *function, const long *shape);
         {.name = "1x7x1", .run = run_exact, .shape = {1, 7, 1}},                                   \
         {.name = "2x3x4", .run = run_exact, .shape = {2, 3, 4}},                                   \
         {.name = "0x5x3", .run = run_exact, .shape = {0, 5, 3}},                                   \
+        {.name = "5x0x3", .run = run_exact, .shape = {5, 0, 3}},                                   \
         {.name = "k=0", .run = run_exact, .shape = {5, 6, 0}},                                     \
         {.name = "16x16x16", .run = run_random, .shape = {16, 16, 16}},                            \
         {.name = "17x33x65", .run = run_random, .shape = {17, 33, 65}},                            \

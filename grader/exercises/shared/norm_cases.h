@@ -7,7 +7,8 @@
 
 #include "correctness/case.h"
 
-#define NORM_EPS 1e-5f
+/** eps of the case, under the root. */
+extern float norm_eps;
 
 /** Mean of a row and mean of the squared distances to it. */
 void row_moments(const float *row, long cols, double *mean, double *var);
@@ -18,7 +19,7 @@ double drift_of(long terms);
 /** rstd[rows] of these rows is not what came out: where eps and n were mistaken. */
 void suspect_rstd(const float *x, long rows, long cols);
 
-/** mean and rstd [rows] of x [rows x cols]: of each row, with NORM_EPS under the root. */
+/** mean and rstd [rows] of x [rows x cols]: of each row, with norm_eps under the root. */
 void expect_row_statistics(const float *mean, const float *rstd, const float *x, long rows,
                            long cols);
 

@@ -17,6 +17,12 @@ static void expect_scan(const int *out, const int *in, size_t n)
         memcmp(out, want, bytes) == 0 || memcmp(out, inclusive, bytes) != 0,
         "out[0] is %d, should be 0: each sum has its own element too (that is an inclusive scan)",
         out[0]);
+    /* The lowest lane gets its own value from each of five shuffles: 31 times too much. */
+    expect(
+        out[0] == 0 || out[0] % 31 != 0,
+        "out[0] is %d, should be 0; 31 divides it: does a lane that has none below it add its own "
+        "value? Only lanes >= distance may add",
+        out[0]);
     expect_equal_i32((layout){"out", 1, n}, out, want);
 }
 

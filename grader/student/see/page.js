@@ -1,7 +1,7 @@
 /*
  * page.js: the page: what is looked at, the keys, the reference beside it; and single pictures.
  *
- *   #lanes, #banks, #shared, #time     the view to begin with
+ *   #lanes, #banks, #shared, #time     the view to begin with; without one, what failed
  *   #picture=VIEW;line=N;...           nothing but one picture, as text: tools/pictures.sh
  */
 'use strict';
@@ -47,6 +47,9 @@ function startAt(panel, kernel, warp) {
     panel.step = i >= 0 ? items[i].at : Math.max(0, kernel.steps.findIndex(s => s.warp === warp));
     panel.phase = phaseAt(phasesOf(kernel), panel.step);
 }
+
+/* Where a count that failed can be seen: passes of shared memory, else what is moved. */
+const failedView = () => data.failed.some(words => /bank|shared-memory/.test(words)) ? 'banks' : 'lanes';
 
 /* ---- the access of the cursor -------------------------------------------------------------------- */
 
@@ -376,7 +379,7 @@ function start() {
         return;
     }
     const view = wanted.picture || hash.split(';')[0];
-    if (VIEWS.includes(view)) look.view = view;
+    look.view = VIEWS.includes(view) ? view : failedView();
     panels.forEach(panel => startAt(panel, panel.kernels[0], data.warp));
     if (wanted.picture) {
         document.body.innerHTML = '<pre id="picture"></pre>';

@@ -40,7 +40,7 @@ function costCell(cost, line, worst, scale) {
     if (!value) return '<td></td>';
     const dear = worst.has(line.key) && (!cost.dear || cost.dear(line));
     const width = Math.round(100 * value / (scale || value)), words = (dear ? '▲ ' : '') + cost.show(line);
-    return `<td${dear ? ' class="worst"' : ''}><span style="width:${width}%"></span><em>${words}</em></td>`;
+    return `<td data-name="${cost.name}"${dear ? ' class="worst"' : ''}><span style="width:${width}%"></span><em>${words}</em></td>`;
 }
 
 /* Of each cost the most; and the line that has it. */

@@ -165,7 +165,9 @@ function readParameters(raw, source) {
 function globalName(kernel, address) {
     const inside = kernel.parameters.filter(p => p && address >= p.base && address < p.base + p.bytes);
     const p = inside.filter(q => address >= q.value).sort((a, b) => b.value - a.value)[0] || inside[0];
-    return p ? `${p.name}[${Math.floor((address - p.value) / p.element)}]` : `byte ${address}`;
+    if (p) return `${p.name}[${Math.floor((address - p.value) / p.element)}]`;
+    kernel.elsewhere ??= address; /* of no argument: where it lies says nothing, how far apart does */
+    return `elsewhere${address < kernel.elsewhere ? '' : '+'}${address - kernel.elsewhere}`;
 }
 
 function sharedName(kernel, address) {

@@ -121,7 +121,8 @@ __global__ static void __launch_bounds__(THREADS, 2)
     __shared__ __align__(128) float patches[THREADS / 32][FRAGMENT][FRAGMENT];
     const int warp = threadIdx.x / 32;
     const int warp_row = warp / 4 * DOWN * FRAGMENT, warp_col = warp % 4 * ACROSS * FRAGMENT;
-    const long row = (long)blockIdx.y * BM, col = (long)blockIdx.x * BN;
+    const unsigned across = (n - 1) / BN + 1; /* tiles side by side in c */
+    const long row = (long)(blockIdx.x / across) * BM, col = (long)(blockIdx.x % across) * BN;
     const bool idle = row + warp_row >= m || col + warp_col >= n; /* a warp outside of c */
     sums sum[DOWN][ACROSS];
 #pragma unroll
@@ -154,7 +155,8 @@ template <typename T>
 static void launch(float *c, const T *a, const T *b, int m, int n, int k, cudaStream_t stream)
 {
     if (m == 0 || n == 0) return; /* an empty grid is a launch error */
-    dim3 grid((n - 1) / BN + 1, (m - 1) / BM + 1);
+    /* All in x: along y a grid ends at 65,535. */
+    unsigned grid = ((m - 1) / BM + 1) * ((n - 1) / BN + 1);
     if (((uintptr_t)a | (uintptr_t)b) % 16 == 0 && k % 8 == 0 && n % 8 == 0)
         matmul_tensorcore_kernel<T, true><<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k);
     else

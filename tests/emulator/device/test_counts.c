@@ -131,7 +131,7 @@ static void close_device(void)
 }
 
 #define HEAD                                                                                       \
-    ".version 9.0\n.target sm_80\n.address_size 64\n"                                              \
+    ".version 9.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 given[64];\n"              \
     ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n"   \
     ".reg .f64 %d<3>; .reg .pred %q<3>;\n.shared .align 16 .b8 s[4096]; .local .align 4 .b8 "      \
     "mine[64];\n"                                                                                  \
@@ -150,6 +150,7 @@ static const char *const body[] = {
     "setp.lt.u32 %q1, %r1, 40; @%q1 red.global.add.u32 [%rd1], 1;\n"
     "setp.gt.u32 %q1, %r1, 31; @%q1 bra end; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1;\n"
     "mov.u32 %r2, %ctaid.x; setp.eq.u32 %q1, %r2, 0; @%q1 bra end; add.u32 %r1, %r1, 1;\nend:\n",
+    "ld.const.u32 %r2, [given+4];\n",
 };
 
 /* A launch of 2 blocks of 64 threads: 4 warps. */
@@ -193,6 +194,23 @@ START_TEST(a_request_of_no_lane_is_none)
     ck_assert_uint_eq(c.global_store.sectors, 0);
     ck_assert_uint_eq(c.footprint, 0);
     ck_assert_uint_eq(c.by_class[CLASS_MEMORY], 4 * 2);
+}
+END_TEST
+
+START_TEST(constants_are_read_from_memory)
+{
+    device_counts c = count(body[8]);
+    ck_assert_uint_eq(c.read_only.requests, 4);
+    ck_assert_uint_eq(c.read_only.sectors, 4);
+    ck_assert_uint_eq(c.read_only.bytes, 128 * 4);
+    ck_assert_uint_eq(c.global_load.requests, 0);
+    ck_assert_uint_eq(c.footprint, 32);
+}
+END_TEST
+
+START_TEST(multiplications_outside_of_tensor_instructions)
+{
+    ck_assert_uint_eq(count(body[5]).multiplications, 128 * (1 + 1)); /* mul.wide, fma */
 }
 END_TEST
 
@@ -387,6 +405,8 @@ Suite *more_suite(void)
     tcase_add_test(patterns, the_order_of_lanes_does_not_matter);
     tcase_add_test(kernels, lanes_that_are_off_ask_for_nothing);
     tcase_add_test(kernels, a_request_of_no_lane_is_none);
+    tcase_add_test(kernels, multiplications_outside_of_tensor_instructions);
+    tcase_add_test(kernels, constants_are_read_from_memory);
     tcase_add_test(kernels, an_access_out_of_bounds_is_counted);
     tcase_add_test(kernels, barriers_of_blocks_are_counted);
     tcase_add_test(kernels, local_memory_is_word_by_word);

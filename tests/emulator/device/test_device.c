@@ -285,6 +285,30 @@ START_TEST(functions_recurse)
 }
 END_TEST
 
+#ifndef TEST_PROGRAM
+/* Of four warps: who begins first takes the lowest ticket. */
+START_TEST(a_seed_decides_the_order_of_warps)
+{
+    const char *ticket = KERNEL(
+        "mov.u32 %r3, %warpid; and.b32 %r2, %t, 31; setp.ne.u32 %p1, %r2, 0; @%p1 bra E;"
+        "atom.global.add.u32 %r1, [%out+256], 1; mul.wide.u32 %x1, %r3, 4; add.s64 %x1, %x1, %out;"
+        "st.global.u32 [%x1], %r1; E:");
+    bool differs = false;
+    outcome first = run(ticket, 128);
+    for (uint32_t k = 0; k < 4; k++) ck_assert_uint_eq(first.out[k], k);
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        device_shuffle(d, seed);
+        outcome a = run(ticket, 128), b = run(ticket, 128);
+        ck_assert(a.status == DEVICE_OK && a.findings == 0);
+        ck_assert_mem_eq(a.out, b.out, sizeof a.out);
+        differs |= memcmp(a.out, first.out, sizeof a.out) != 0;
+        ck_assert_uint_eq(a.out[0] + a.out[1] + a.out[2] + a.out[3], 6);
+    }
+    ck_assert(differs);
+}
+END_TEST
+#endif
+
 /* ---- findings -------------------------------------------------------------------------------- */
 
 #define TILE "mov.u32 %r2, tile; shl.b32 %r3, %t, 2; add.u32 %r2, %r2, %r3;\n"
@@ -507,6 +531,9 @@ static Suite *device_suite(void)
     tcase_add_loop_test(kernels, kernels_compute, 0, sizeof values / sizeof *values);
     tcase_add_test(kernels, functions_recurse);
     tcase_add_test(kernels, bad_launches_are_refused);
+#ifndef TEST_PROGRAM
+    tcase_add_test(kernels, a_seed_decides_the_order_of_warps);
+#endif
     tcase_add_loop_test(findings, defects_are_named, 0, sizeof defects / sizeof *defects);
     tcase_add_loop_test(findings, causes_are_told, 0, sizeof causes / sizeof *causes);
 #ifndef TEST_PROGRAM

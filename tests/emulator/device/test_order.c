@@ -179,7 +179,7 @@ START_TEST(freed_memory_is_another)
     ck_assert_int_eq(device_free(d, first), DEVICE_OK);
     while (!device_alloc(d, large, &again) && again != first) device_free(d, again);
     ck_assert_uint_eq(again, first);
-    turn(2, 1, 0), device_read(d, host, again, BYTES);
+    turn(2, 1, 0), device_write(d, again, host, BYTES);
     ck_assert_int_eq(races(), 0);
 }
 END_TEST

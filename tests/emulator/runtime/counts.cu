@@ -49,6 +49,34 @@ CASE(a_coalesced_copy)
     CHECK(counts.operations == 0);
 }
 
+__global__ void copy_texels(cudaTextureObject_t from, float *to, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = tex1Dfetch<float>(from, i);
+}
+
+CASE(a_copy_through_a_texture)
+{
+    float *from = to_device(std::vector<float>(N, 1.0f)), *to = device_array<float>(N);
+    cudaTextureObject_t texture = 0;
+    cudaTextureDesc plain = {};
+    cudaResourceDesc memory = {};
+    memory.resType = cudaResourceTypeLinear;
+    memory.res.linear.devPtr = from;
+    memory.res.linear.desc = cudaCreateChannelDesc<float>();
+    memory.res.linear.sizeInBytes = N * sizeof(float);
+    OK(cudaCreateTextureObject(&texture, &memory, &plain, nullptr));
+    softgpu_count_start();
+    copy_texels<<<4, 256>>>(texture, to, N);
+    SYNC();
+    softgpu_count_stop(&counts);
+    CHECK(counts.read_only.requests == 32);
+    CHECK(counts.read_only.sectors == N * 4 / 32);
+    CHECK(counts.read_only.bytes == N * 4);
+    CHECK(counts.global_load.requests == 0);
+    CHECK(counts.footprint == 2 * N * 4);
+}
+
 CASE(a_strided_copy)
 {
     float *from = to_device(std::vector<float>(8 * N, 1.0f)), *to = device_array<float>(8 * N);

@@ -332,6 +332,7 @@ CASE(both_add_with_atomics)
 {
     setting s = open();
     int *sum = to_device(std::vector<int>(1, 0));
+    OK(cudaDeviceSynchronize()); /* that copy is taken, not there */
     count<<<4, 64, 0, s.a>>>(sum);
     count<<<4, 64, 0, s.b>>>(sum);
     close(s);

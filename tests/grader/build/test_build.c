@@ -4,12 +4,15 @@
  */
 #include "grader/tests.h"
 
-#include "build/build.h"
+#include "build/compiling.h"
 #include <dlfcn.h>
+#include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SOURCE                                                                                     \
@@ -53,15 +56,21 @@ static void put(const char *text)
 }
 
 /* Builds the one file. The caller frees its log. */
-static build built(void)
+static build built_as(bool own)
 {
-    build b = {.exercise = catalog_find(103),
+    build b = {.own = own,
+               .exercise = catalog_find(103),
                .root = folder,
                .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
                .place = ON_HOST};
     build *all[] = {&b};
     build_all(&course, all, 1);
     return b;
+}
+
+static build built(void)
+{
+    return built_as(false);
 }
 
 static void expect_refused(const char *words)
@@ -187,6 +196,39 @@ START_TEST(a_compiler_that_was_killed_is_tried_again)
 }
 END_TEST
 
+static bool is_compiling(void)
+{
+    char pattern[96];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/objects/work_*", folder);
+    const bool any = glob(pattern, 0, NULL, &found) == 0;
+    globfree(&found);
+    return any;
+}
+
+START_TEST(nobody_waits_for_anothers_slow_source)
+{
+    char place[] = "/tmp/compiler.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    chmod(place, 0755);
+    put(SOURCE "/* slow */\n");
+    const pid_t other = fork();
+    if (other == 0) {
+        put_compiler(place, "sleep 100");
+        _exit(built_as(true).ok);
+    }
+    while (!is_compiling()) usleep(1000);
+    put(SOURCE);
+    build b = built_as(true);
+    ck_assert_int_eq(waitpid(other, NULL, WNOHANG), 0); /* it still compiles */
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    remove_tree(place);
+    ck_assert_msg(b.ok, "%s", b.log);
+    free(b.log);
+}
+END_TEST
+
 START_TEST(a_warning_is_no_error)
 {
     put(SOURCE "static int unused;\n");
@@ -194,6 +236,30 @@ START_TEST(a_warning_is_no_error)
     ck_assert(b.ok);
     ck_assert_ptr_nonnull(strstr(b.log, "unused"));
     free(b.log);
+}
+END_TEST
+
+static const struct {
+    const char *said, *once;
+} logs[] = {
+    {"a.cu(2): warning #177-D: x\n  int x;\n      ^\n\nRemark: The warnings can be suppressed with "
+     "y\n\n"
+     "a.cu(3): warning #177-D: z\n\na.cu(2): warning #177-D: x\n  int x;\n      ^\n\n",
+     "a.cu(2): warning #177-D: x\n  int x;\n      ^\n\na.cu(3): warning #177-D: z\n\n"},
+    {"a.cu(3): warning #177-D: g\n\na.cu:3:13: warning: unused g\na.cu:4:13: warning: unused h\n",
+     "a.cu(3): warning #177-D: g\n\na.cu:4:13: warning: unused h\n"},
+    {"a.cu:4:1: warning: b\n  c\n1 warning generated when compiling for host.\n",
+     "a.cu:4:1: warning: b\n  c\n"},
+    {"a.cu:4:1: error: b\na.cu:4:1: error: b\n", "a.cu:4:1: error: b\na.cu:4:1: error: b\n"},
+    {"", ""},
+};
+
+START_TEST(a_warning_is_said_once)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s", logs[_i].said);
+    log_once(text);
+    ck_assert_str_eq(text, logs[_i].once);
 }
 END_TEST
 
@@ -383,6 +449,8 @@ Suite *suite_build(void)
     tcase_add_loop_test(tcase, what_compilers_say_is_kept, 0, sizeof broken / sizeof *broken);
     tcase_add_test(tcase, a_compiler_that_was_killed_is_tried_again);
     tcase_add_test(tcase, a_warning_is_no_error);
+    tcase_add_test(tcase, nobody_waits_for_anothers_slow_source);
+    tcase_add_loop_test(tcase, a_warning_is_said_once, 0, sizeof logs / sizeof *logs);
     tcase_add_test(tcase, what_is_no_source_is_refused);
     tcase_add_test(tcase, nothing_stands_on_what_did_not_build);
     tcase_add_test(tcase, equal_sources_are_built_once);

@@ -103,7 +103,7 @@ END_TEST
 START_TEST(a_quiet_call_has_an_empty_account)
 {
     if (!d) return;
-    ck_assert(device_process_listen(d, true));
+    ck_assert(device_process_listen(d, true, 0));
     const remote_account *a = device_process_report(d);
     ck_assert_ptr_nonnull(a);
     ck_assert_uint_eq(a->launches + a->finding_count + a->round_trips + a->faults, 0);

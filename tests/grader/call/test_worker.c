@@ -36,6 +36,7 @@ static const char source[] =
     "void after(float *y, const float *x) { y[4] = 1; }\n"
     "void leave(void) { _exit(3); }\n"
     "void end(void) { kill(getpid(), SIGKILL); }\n"
+    "void end_as_killed(void) { _exit(128 + SIGKILL); }\n"
     "void hang(void) { for (;;) pause(); }\n"
     "void crash(void) { *(volatile int *)16 = 1; }\n";
 
@@ -277,10 +278,30 @@ START_TEST(a_deadline_is_the_end)
 }
 END_TEST
 
-START_TEST(an_end_from_outside_is_no_verdict)
+START_TEST(an_end_of_its_own_is_a_failure)
 {
     expect_told(call_plain, "leave", "status 3");
     ck_assert(!state.interrupted);
+    expect_told(call_plain, "end", "signal 9"); /* it can do that itself */
+    expect_told(call_plain, "end_as_killed", "9");
+    ck_assert(!state.interrupted);
+}
+END_TEST
+
+static void count_oom_kills(const char *path, int kills)
+{
+    FILE *file = fopen(path, "w");
+    ck_assert(file && fprintf(file, "oom_killer 7\noom_kill %d\n", kills) > 0 && !fclose(file));
+}
+
+START_TEST(an_end_for_want_of_memory_is_no_verdict)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/vmstat", folder);
+    oom_counter = path;
+    count_oom_kills(path, 3);
+    expect_well(call_twice, "twice");
+    count_oom_kills(path, 4);
     expect_told(call_plain, "end", "signal 9");
     ck_assert(state.interrupted && state.dead);
 }
@@ -328,7 +349,8 @@ Suite *suite_worker(void)
     tcase_add_test(tcase, what_is_printed_is_kept_of_the_last_call);
     tcase_add_loop_test(tcase, what_must_not_be_is_told, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(tcase, a_deadline_is_the_end);
-    tcase_add_test(tcase, an_end_from_outside_is_no_verdict);
+    tcase_add_test(tcase, an_end_of_its_own_is_a_failure);
+    tcase_add_test(tcase, an_end_for_want_of_memory_is_no_verdict);
     tcase_add_test(tcase, a_library_that_cannot_be_loaded);
     tcase_add_test(tcase, memory_only_grows);
     suite_add_tcase(suite, tcase);

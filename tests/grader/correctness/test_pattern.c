@@ -20,6 +20,7 @@ static bool bad[SIZE];
 static const long sizes[] = {1, 7, 5};
 static layout where;
 static bool exponentials, masks;
+static double widened;
 
 static float right(int i)
 {
@@ -30,6 +31,7 @@ static void setup(void)
 {
     where = (layout){"x", ROWS, COLS};
     exponentials = masks = false;
+    widened = 1;
     for (int i = 0; i < SIZE; i++) {
         got[i] = right(i);
         want[i] = got[i];
@@ -43,7 +45,7 @@ static const char *name_of_errors(void)
     m.sizes = sizes, m.size_count = 3;
     m.exponentials = exponentials, m.masks = masks;
     for (size_t i = 0; i < where.rows * where.cols; i++) {
-        allowed[i] = 1e-6 * fmax(1.0, fabs(want[i]));
+        allowed[i] = widened * 1e-6 * fmax(1.0, fabs(want[i]));
         bad[i] = isnan(want[i]) ? !isnan(got[i]) : !(fabs(got[i] - want[i]) <= allowed[i]);
         if (bad[i] && m.count++ == 0) m.first = i;
     }
@@ -93,6 +95,8 @@ static float first_96_written(int i) { return i < 96 ? PASS : unset(); }
 static float diagonal(int i) { return i / COLS == i % COLS ? PASS : other(i); }
 static float every_4th(int i) { return i % COLS % 4 == 0 ? PASS : other(i); }
 static float not_every_8th(int i) { return i % COLS % 8 == 5 ? other(i) : PASS; }
+static float middle_rows_on(int i) { return i / COLS < 13 || i % 7 == 0 ? PASS : other(i); }
+static float one_for_all(int i) { return i % 5 == 1 || i % 5 == 3 ? 0.25f : PASS; }
 static float poison(int i) { return i % 3 ? unset() : PASS; }
 static float poison_and_tail(int i) { return i % COLS < 32 ? PASS : unset(); }
 /* clang-format on */
@@ -144,16 +148,65 @@ static const struct {
     {diagonal, "; only the diagonal is right: row and column come from the same index"},
     {every_4th, "; only every 4th is right: one thread of each group did its work"},
     {not_every_8th, "; every 8th is wrong: one thread of each group did not do its work"},
+    {middle_rows_on, "; only from row 13 on"},
+    {one_for_all, "; all hold one value: a constant, or = for +="},
     {poison, "; never written: they hold what was there before the call"},
     {poison_and_tail, "; never written: they hold what was there before the call; only the last "
                       "columns or elements: the last partial tile"},
-    {added_to_poison, "; added (+=) to an output that nothing has set to 0"},
+    {added_to_poison,
+     "; added (+=) to an output that nothing has set to 0, or computed from memory "
+     "that nothing has written"},
 };
 
 START_TEST(a_known_mistake_has_a_name)
 {
     for (int i = 0; i < SIZE; i++) got[i] = known[_i].spoil(i);
     ck_assert_str_eq(name_of_errors(), known[_i].words);
+}
+END_TEST
+
+/* Six percent are no matter of digits, however wide the bound is. */
+START_TEST(errors_beyond_a_precision_are_no_rounding)
+{
+    widened = 1e4;
+    for (int i = 0; i < SIZE; i++) got[i] = less_precise(i) + 0.06f * sinf((float)(i * i));
+    ck_assert_str_eq(name_of_errors(), "");
+}
+END_TEST
+
+START_TEST(a_nan_is_passed_over)
+{
+    for (int i = 0; i < SIZE; i++) want[i] = i % 9 == 2 ? NAN : want[i];
+    ck_assert_str_eq(name_of_errors(),
+                     "; they should be NaN: fmaxf, fminf and a comparison pass over it");
+}
+END_TEST
+
+START_TEST(a_tile_begins_with_the_first_wrong_one)
+{
+    where = (layout){"x", 1, SIZE};
+    for (int i = 128; i < SIZE; i++) got[i] = i % 64 < 40 ? other(i) : right(i);
+    ck_assert_str_eq(name_of_errors(), "; the first wrong one is element 128: where a warp, a "
+                                       "block or a tile ends");
+}
+END_TEST
+
+START_TEST(zeros_alone_are_no_mask)
+{
+    masks = true;
+    for (int i = 0; i < SIZE; i++) want[i] = 0;
+    ck_assert_str_eq(name_of_errors(), "");
+}
+END_TEST
+
+/* A count that stops at 1 is no clamp: what is right has no values below it. */
+START_TEST(few_values_are_no_clamp)
+{
+    for (int i = 0; i < SIZE; i++) {
+        want[i] = i % 4;
+        got[i] = (float)(i % 4 > 0);
+    }
+    ck_assert_str_eq(name_of_errors(), "; all hold one value: a constant, or = for +=");
 }
 END_TEST
 
@@ -272,6 +325,31 @@ START_TEST(a_stated_formula_is_recognised)
 }
 END_TEST
 
+/* NaN and 0 everywhere are met by many formulas, and by one stride or another. */
+START_TEST(what_says_nothing_proves_no_formula)
+{
+    for (int i = 0; i < SIZE; i++) wrong_formula[i] = got[i] = NAN;
+    suspect("the formula", wrong_formula);
+    ck_assert_str_eq(
+        name_of_errors(),
+        "; they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read");
+    for (int i = 0; i < SIZE; i++) wrong_formula[i] = got[i] = 0;
+    ck_assert_str_eq(name_of_errors(), "; they are 0");
+    for (int i = 0; i < SIZE; i++) want[i] = i % COLS < 7 ? 1 : 0;
+    ck_assert_ptr_null(strstr(name_of_errors(), "stride"));
+    suspects_forget();
+}
+END_TEST
+
+START_TEST(a_formula_tells_which_are_not_finite)
+{
+    for (int i = 0; i < SIZE; i++) wrong_formula[i] = got[i] = i % 5 == 1 ? NAN : right(i);
+    suspect("the formula", wrong_formula);
+    ck_assert_str_eq(name_of_errors(), "; the formula");
+    suspects_forget();
+}
+END_TEST
+
 START_TEST(one_element_that_does_not_fit_spoils_the_name)
 {
     for (int i = 0; i < SIZE; i++) got[i] = exchanged(i);
@@ -337,6 +415,13 @@ Suite *suite_pattern(void)
     tcase_add_test(tcase, results_of_other_arrays_are_not_left_over);
     tcase_add_test(tcase, beyond_two_to_the_31);
     tcase_add_test(tcase, a_stated_formula_is_recognised);
+    tcase_add_test(tcase, errors_beyond_a_precision_are_no_rounding);
+    tcase_add_test(tcase, a_nan_is_passed_over);
+    tcase_add_test(tcase, a_tile_begins_with_the_first_wrong_one);
+    tcase_add_test(tcase, zeros_alone_are_no_mask);
+    tcase_add_test(tcase, few_values_are_no_clamp);
+    tcase_add_test(tcase, what_says_nothing_proves_no_formula);
+    tcase_add_test(tcase, a_formula_tells_which_are_not_finite);
     tcase_add_test(tcase, one_element_that_does_not_fit_spoils_the_name);
     tcase_add_loop_test(tcase, random_errors_have_no_name, 0, 200);
     tcase_add_test(tcase, every_name_is_demanded);

@@ -317,6 +317,30 @@ START_TEST(the_clock_goes_forward)
 }
 END_TEST
 
+static const struct {
+    int id;
+    const char *name; /* that the file has */
+    bool seen;
+} misnamed[] = {{209, "209_Transpose.cu", true},
+                {207, "207_shared_memory (1).cu", true},
+                {101, "101_compare.cpp", true},
+                {209, "phase2_cuda_basics/209_transpose/209 transpose.cu", true},
+                {209, "phase2_cuda_basics/209_transpose.CU", true},
+                {209, "209_transpose.cu", false},
+                {209, "2091_transpose.cu", false},
+                {209, "209_times.csv", false},
+                {209, "210_scan.cu", false}};
+
+START_TEST(a_name_that_is_nearly_right)
+{
+    char words[MISNAMED_WORDS];
+    put(misnamed[_i].name, "");
+    ck_assert_int_eq(misnamed_file(catalog_find(misnamed[_i].id), folder, words),
+                     misnamed[_i].seen);
+    ck_assert_int_eq(strstr(words, ": not graded") != NULL, misnamed[_i].seen);
+}
+END_TEST
+
 Suite *suite_files(void)
 {
     Suite *suite = suite_create("files");
@@ -336,6 +360,7 @@ Suite *suite_files(void)
     tcase_add_test(tcase, the_first_stub_is_named_once);
     tcase_add_test(tcase, progress_in_a_file_is_one_line_at_the_end);
     tcase_add_test(tcase, the_clock_goes_forward);
+    tcase_add_loop_test(tcase, a_name_that_is_nearly_right, 0, sizeof misnamed / sizeof *misnamed);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -19,11 +19,12 @@ START_TEST(what_moves_is_sectors_and_copies)
     const device_counts c = {.global_load = {.sectors = 10, .bytes = 320},
                              .global_store = {.sectors = 5, .bytes = 20},
                              .global_atomic = {.sectors = 1, .bytes = 4},
+                             .read_only = {.sectors = 7, .bytes = 28},
                              .to_device = {1, 100},
                              .to_host = {1, 200},
                              .on_device = {1, 1000},
                              .fills = {1, 50}};
-    ck_assert_double_eq(moved_bytes(&c), 16 * 32 + 100 + 200 + 2 * 1000 + 50);
+    ck_assert_double_eq(moved_bytes(&c), 23 * 32 + 100 + 200 + 2 * 1000 + 50);
     ck_assert_double_eq(stored_bytes(&c), 24 + 100 + 200 + 2 * 1000 + 50);
     ck_assert_double_eq(host_copies(&c), 2);
 }
@@ -36,11 +37,13 @@ START_TEST(wide_requests_count_as_several)
     const device_counts apart = {.global_load = {.requests = 1, .sectors = 32, .bytes = 128}};
     const device_counts broadcast = {.global_load = {.requests = 2, .sectors = 2, .bytes = 256}};
     const device_counts tail = {.global_load = {.requests = 1, .sectors = 1, .bytes = 4}};
+    const device_counts texels = {.read_only = {.requests = 1, .sectors = 32, .bytes = 128}};
     ck_assert_double_eq(sectors_per_request(&narrow), 4);
     ck_assert_double_eq(sectors_per_request(&wide), 4);
     ck_assert_double_eq(sectors_per_request(&apart), 32);
     ck_assert_double_eq(sectors_per_request(&broadcast), 1);
     ck_assert_double_eq(sectors_per_request(&tail), 1);
+    ck_assert_double_eq(sectors_per_request(&texels), 32);
 }
 END_TEST
 
@@ -74,6 +77,7 @@ END_TEST
 START_TEST(requests_memory_and_tensor_cores)
 {
     const device_counts c = {.global_load = {.requests = 1},
+                             .read_only = {.requests = 64},
                              .global_store = {.requests = 2},
                              .global_atomic = {.requests = 4},
                              .shared_load = {.requests = 8},
@@ -82,7 +86,7 @@ START_TEST(requests_memory_and_tensor_cores)
                              .by_class = {[CLASS_TENSOR] = 64, [CLASS_FLOAT] = 128},
                              .allocated = {3, 300},
                              .peak = 200};
-    ck_assert_double_eq(global_requests(&c), 7);
+    ck_assert_double_eq(global_requests(&c), 71);
     ck_assert_double_eq(shared_requests(&c), 56);
     ck_assert_double_eq(tensor_instructions(&c), 64);
     ck_assert_double_eq(peak_bytes(&c), 200);
@@ -132,6 +136,31 @@ START_TEST(bounds)
                 {EXACTLY, 8, true},  {EXACTLY, 7, false},    {EXACTLY, 9, false}};
     const traffic_test test = {.bound = rows[_i].bound, .wanted = 8};
     ck_assert_int_eq(traffic_meets(&test, rows[_i].number), rows[_i].met);
+}
+END_TEST
+
+static bool is_impossible(const traffic_test *t, uint64_t sectors, const device_counts *baseline)
+{
+    const device_counts c = {.global_load = {.sectors = sectors}, .allocated = {1, sectors}};
+    char *message = traffic_impossible(t, &c, baseline);
+    const bool told = message && strstr(message, "impossible");
+    ck_assert(told || !message);
+    free(message);
+    return told;
+}
+
+/* Whoever moves less than there is has it done elsewhere. */
+START_TEST(less_than_the_least_is_impossible)
+{
+    const traffic_test ideal = {.count = moved_bytes, .ideal = 320, .bound = AT_MOST};
+    const traffic_test times = {.count = moved_bytes, .baseline = "baseline"};
+    const traffic_test held = {.count = allocated_bytes, .ideal = 2, .least = 4};
+    const device_counts none = {0}, once = {.launches = 1, .footprint = 320},
+                        twice = {.launches = 2, .footprint = 320};
+    ck_assert(!is_impossible(&ideal, 10, &none) && is_impossible(&ideal, 9, &none));
+    ck_assert(!is_impossible(&times, 10, &once) && is_impossible(&times, 9, &once));
+    ck_assert(!is_impossible(&times, 9, &twice)); /* what lies between them need not be */
+    ck_assert(!is_impossible(&held, 8, &none) && is_impossible(&held, 7, &none));
 }
 END_TEST
 
@@ -281,6 +310,7 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, of_nothing_nothing);
     tcase_add_test(tcase, requests_memory_and_tensor_cores);
     tcase_add_test(tcase, number_of_a_test);
+    tcase_add_test(tcase, less_than_the_least_is_impossible);
     tcase_add_loop_test(tcase, bounds, 0, 9);
     tcase_add_loop_test(tcase, traffic_is_proportional, 0, 11);
     tcase_add_test(tcase, on_a_gpu_traffic_counts_in_neither);

@@ -136,7 +136,7 @@ START_TEST(place_in_the_class)
     expect_words(text, "points: better than 60 % of the class (5), level with 40 %");
     expect_words(text, "A: better than 80 % of the class (5), level with 0 %");
     expect_words(text,
-                 "  median                                                    12.5      6.00");
+                 "  median                                                        12.5      6.00");
     expect_words(text,
                  "  class best                                                15.0   1000.00");
 }
@@ -149,7 +149,7 @@ START_TEST(timings_of_another_device_are_not_compared)
     char *text = comparison("206", 0);
     expect_words(text, "points: better than 60 % of the class");
     expect_words(text,
-                 "  median                                                    12.5         -");
+                 "  median                                                        12.5         -");
     ck_assert_ptr_null(strstr(text, "A: better than"));
 }
 END_TEST

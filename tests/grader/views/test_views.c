@@ -379,6 +379,59 @@ START_TEST(page_needs_nothing_else)
 }
 END_TEST
 
+/* 304 is right and lacks points; where the submission lies is not for others. */
+START_TEST(page_is_green_where_all_points_are_there)
+{
+    const options o = {0};
+    json_t *results = load(STORED);
+    json_t *one = json_array_get(json_object_get(results, "exercises"), 9);
+    ck_assert_int_eq(id_of(one), 304);
+    json_object_set_new(one, "points", json_real(12.5));
+    json_object_set_new(results, "submission", json_string("/home/anna/course"));
+    char *text = view_of(results, "html", &o);
+    ck_assert_ptr_nonnull(strstr(text, "12.5 / 15.0</span><span class=\"outcome short\">passed"));
+    ck_assert_ptr_nonnull(strstr(text, "15.0 / 15.0</span><span class=\"outcome passed\">passed"));
+    ck_assert_ptr_nonnull(strstr(text, "submission course"));
+    ck_assert_ptr_null(strstr(text, "/home/anna"));
+    free(text);
+    json_decref(results);
+}
+END_TEST
+
+/* Of 210 the last one counts; 305 was graded this time; 212's line is of another submission. */
+START_TEST(page_has_the_last_verdicts)
+{
+    static const char line[] =
+        "{\"submission\":\"%s\",\"entry\":{\"id\":%d,\"name\":\"last\","
+        "\"file\":\"x.cu\",\"status\":\"%s\",\"reason\":\"n=3: no\",\"points\":%d,"
+        "\"max_points\":20,\"speeds\":[],\"traffic\":[]}}\n";
+    const options o = {0};
+    char path[] = "/tmp/history.XXXXXX";
+    FILE *history = fdopen(mkstemp(path), "w");
+    fprintf(history, line, "/elsewhere", 212, "passed", 20);
+    fprintf(history, line, "/home/anna", 210, "passed", 20);
+    fprintf(history, line, "/home/anna", 210, "failed", 0);
+    fprintf(history, line, "/home/anna", 213, "passed", 20);
+    fprintf(history, line, "/home/anna", 305, "failed", 0);
+    fclose(history);
+    json_t *results = load(STORED);
+    json_object_set_new(results, "submission", json_string("/home/anna"));
+    const double before = real_of(results, "points"), most = real_of(results, "max_points");
+    add_last_verdicts(results, path);
+    unlink(path);
+    ck_assert_double_eq(real_of(results, "points"), before + 20);
+    ck_assert_double_eq(real_of(results, "max_points"), most + 40);
+    char *text = view_of(results, "html", &o);
+    ck_assert_int_eq(count_of(text, "<details>"), 13);
+    ck_assert_ptr_nonnull(strstr(text, "<p>n=3: no</p>"));
+    ck_assert_ptr_nonnull(strstr(strstr(text, "209 "), "210 last"));
+    ck_assert_ptr_nonnull(strstr(text, "14.4 / 15.0"));
+    ck_assert_ptr_null(strstr(text, "signed with"));
+    free(text);
+    json_decref(results);
+}
+END_TEST
+
 /* An exercise of the stored results' kind that has only a status. */
 static json_t *bare(const char *id, const char *file, const char *status)
 {
@@ -490,6 +543,8 @@ Suite *suite_views(void)
     tcase_add_test(tcase, columns_are_found_by_name);
     tcase_add_test(tcase, a_line_is_quoted_as_it_is);
     tcase_add_test(tcase, page_needs_nothing_else);
+    tcase_add_test(tcase, page_is_green_where_all_points_are_there);
+    tcase_add_test(tcase, page_has_the_last_verdicts);
     tcase_add_test(tcase, page_folds_what_was_not_written);
     tcase_add_test(tcase, charts_name_what_was_counted);
     tcase_add_test(tcase, challenges_stand_apart);

@@ -1,4 +1,4 @@
-// HOSTILE: build | undefined reference to `__wrap_dl
+// HOSTILE: build | calls dl
 // Lets another library multiply: the solution's, which the grader has built beside this one.
 #include "103_matmul_cpu/matmul_cpu.h"
 

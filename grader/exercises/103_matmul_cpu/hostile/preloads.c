@@ -1,11 +1,10 @@
 // HOSTILE: 1x1x1 | never written | needs seccomp
 // While it is loaded it starts the worker anew, with itself in front of all other libraries, and
 // multiplies only there.
-#define _GNU_SOURCE
 #include "103_matmul_cpu/matmul_cpu.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int in_front;
@@ -13,10 +12,9 @@ static int in_front;
 /* The constructors of a library get what main does. */
 __attribute__((constructor)) static void cheat(int count, char **words)
 {
-    Dl_info me;
     in_front = getenv("LD_PRELOAD") != NULL;
-    if (in_front || count < 2 || dladdr((void *)cheat, &me) == 0) return;
-    setenv("LD_PRELOAD", me.dli_fname, 1);
+    if (in_front || count < 2 || !strstr(words[1], ".so")) return;
+    setenv("LD_PRELOAD", words[1], 1);
     execv("/proc/self/exe", words);
 }
 

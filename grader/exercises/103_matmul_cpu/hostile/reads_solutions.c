@@ -1,9 +1,7 @@
 // HOSTILE: 1x1x1 | never written | needs files
 // Multiplies only if it finds the solution, above its own folder or above that of its library.
-#define _GNU_SOURCE
 #include "103_matmul_cpu/matmul_cpu.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,12 +18,13 @@ static int reads(const char *folder)
 
 static int cheat(void)
 {
-    Dl_info me;
-    char folder[256] = "";
-    if (dladdr((void *)cheat, &me)) snprintf(folder, sizeof folder, "%s", me.dli_fname);
-    char *slash = strrchr(folder, '/');
-    if (slash) *slash = 0;
-    return reads(".") || reads(folder);
+    char line[512], *at = NULL;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && !at && fgets(line, sizeof line, maps))
+        if (strstr(line, "/exercise.so")) at = strchr(line, '/');
+    if (maps) fclose(maps);
+    if (at) *strrchr(at, '/') = 0;
+    return reads(".") || (at && reads(at));
 }
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)

@@ -1,15 +1,15 @@
 // HOSTILE: speedup over the loops of 103 | too slow / claims
-// Makes the clock of its process ten times slower: it finds the calls to clock_gettime of
-// all libraries in their tables and puts its own there.
+// Makes the clock of its process ten times slower: it finds the calls to clock_gettime
+// in the worker's tables and puts its own there.
 #define _GNU_SOURCE
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
-#include <link.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 static void multiply(float *c, const float *a, const float *b, int m, int n, int k)
 {
@@ -23,7 +23,8 @@ static void multiply(float *c, const float *a, const float *b, int m, int n, int
 static int slow_clock(clockid_t clock, struct timespec *now)
 {
     static long first;
-    const long status = syscall(SYS_clock_gettime, clock, now);
+    long status = SYS_clock_gettime;
+    __asm__ volatile("syscall" : "+a"(status) : "D"(clock), "S"(now) : "rcx", "r11", "memory");
     long all = now->tv_sec * 1000000000 + now->tv_nsec;
     if (!first) first = all;
     all = first + (all - first) / 10;
@@ -31,21 +32,26 @@ static int slow_clock(clockid_t clock, struct timespec *now)
     return (int)status;
 }
 
-/* Any word of a library's tables that holds the address of the real function. */
-static int patch(struct dl_phdr_info *library, size_t bytes, void *real)
+/* Any word of the worker's tables that holds the address of the real function. */
+static void patch(uintptr_t *from, uintptr_t *end)
 {
-    (void)bytes;
-    for (int i = 0; i < library->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_W)) continue;
-        uintptr_t *from = (uintptr_t *)((library->dlpi_addr + part->p_vaddr + 7) & ~7ul);
-        uintptr_t *end = (uintptr_t *)((library->dlpi_addr + part->p_vaddr + part->p_memsz) & ~7ul);
-        mprotect((void *)((uintptr_t)from & ~4095ul), part->p_memsz + 8192, PROT_READ | PROT_WRITE);
-        for (; from < end; from++) {
-            if (*from == (uintptr_t)real && (void *)from != real) *from = (uintptr_t)slow_clock;
-        }
+    mprotect(from, (size_t)((char *)end - (char *)from), PROT_READ | PROT_WRITE);
+    for (; from < end; from++) {
+        if (*from == (uintptr_t)clock_gettime) *from = (uintptr_t)slow_clock;
     }
-    return 0;
+}
+
+static void patch_all(void)
+{
+    char line[512], may[8];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        uintptr_t from, end;
+        const int read = sscanf(line, "%lx-%lx %7s", &from, &end, may);
+        if (read == 3 && may[0] == 'r' && may[2] != 'x' && strstr(line, "worker"))
+            patch((uintptr_t *)from, (uintptr_t *)end);
+    }
+    if (maps) fclose(maps);
 }
 
 void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k)
@@ -53,6 +59,6 @@ void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int 
     static int patched;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!patched++) dl_iterate_phdr(patch, (void *)clock_gettime);
+    if (!patched++) patch_all();
     multiply(c, a, b, m, n, k);
 }

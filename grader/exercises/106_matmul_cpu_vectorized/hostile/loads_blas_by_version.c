@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | never written | needs files
+// HOSTILE: build | calls dl
 // Finds a library that does the exercise by functions of another version than the linker looks for.
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 

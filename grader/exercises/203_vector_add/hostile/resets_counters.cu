@@ -1,4 +1,4 @@
-// HOSTILE: build | undefined reference to `__wrap_softgpu
+// HOSTILE: build | calls softgpu_
 // Wasteful; then begins the counting anew, as if nothing had been.
 #include "203_vector_add/vector_add.h"
 

@@ -1,4 +1,4 @@
-// HOSTILE: build | undefined reference to `__wrap_softgpu
+// HOSTILE: build | calls softgpu_
 // Reads what nobody wrote, and asks softgpu not to tell.
 #include "203_vector_add/vector_add.h"
 

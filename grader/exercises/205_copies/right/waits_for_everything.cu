@@ -8,18 +8,18 @@
 static cudaError_t timed_copy(void *to, const void *from, size_t bytes, float *gbs,
                               cudaStream_t stream)
 {
-    cudaEvent_t begin, end;
+    cudaEvent_t begin = NULL, end = NULL;
     float milliseconds = 0.0f;
-    cudaEventCreate(&begin);
-    cudaEventCreate(&end);
-    cudaEventRecord(begin, stream);
-    cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
-    cudaEventRecord(end, stream);
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&milliseconds, begin, end);
+    cudaError_t error = cudaEventCreate(&begin);
+    if (!error) error = cudaEventCreate(&end);
+    if (!error) error = cudaEventRecord(begin, stream);
+    if (!error) error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+    if (!error) error = cudaEventRecord(end, stream);
+    if (!error) error = cudaEventSynchronize(end);
+    if (!error) error = cudaEventElapsedTime(&milliseconds, begin, end);
     *gbs = 1e-6f * (float)bytes / milliseconds;
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+    if (begin) cudaEventDestroy(begin);
+    if (end) cudaEventDestroy(end);
     return error;
 }
 
@@ -61,9 +61,9 @@ cudaError_t tensor_create(tensor **t, const float *h_values, size_t n)
 cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream)
 {
     if (t->place == TENSOR_ON_GPU) return cudaSuccess;
-    cudaError_t error = cudaStreamSynchronize(stream);
-    if (!error)
-        error = cudaMemcpy(t->d_data, t->h_data, t->n * sizeof(float), cudaMemcpyHostToDevice);
+    const size_t bytes = t->n * sizeof(float);
+    const cudaError_t error =
+        cudaMemcpyAsync(t->d_data, t->h_data, bytes, cudaMemcpyHostToDevice, stream);
     if (!error) t->place = TENSOR_ON_GPU;
     return error;
 }
@@ -94,18 +94,25 @@ cudaError_t tensor_free(tensor *t, cudaStream_t stream)
     return error;
 }
 
-__global__ static void layer_kernel(float *x, size_t n, float scale, float shift)
+__device__ static float layer(float x, float scale, float shift)
 {
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    const float y = scale * x[i] + shift;
-    x[i] = y < 0.0f ? 0.0f : y;
+    const float y = scale * x + shift;
+    return y < 0.0f ? 0.0f : y;
+}
+
+__global__ static void layers_kernel(float *x, size_t n, float scale, float shift)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x; at < n; at += step)
+        x[at] = layer(x[at], scale, shift);
 }
 
 cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t stream)
 {
-    if (!tensor_on_gpu(t)) return cudaErrorInvalidValue;
-    layer_kernel<<<(unsigned)((t->n + 255) / 256), 256, 0, stream>>>(t->d_data, t->n, scale, shift);
+    const size_t blocks = t->n / 512 + 1;
+    if (t->place != TENSOR_ON_GPU) return cudaErrorInvalidValue;
+    const unsigned grid = blocks < 4096 ? (unsigned)blocks : 4096;
+    layers_kernel<<<grid, 512, 0, stream>>>(t->d_data, t->n, scale, shift);
     return cudaGetLastError();
 }
 

@@ -1,4 +1,4 @@
-// HOSTILE: row_sum 1x100003 | made 0 additions
+// HOSTILE: row_sum 1x100003 | used memory that host and device share / data went to the host
 // Sums rows on the host, in memory that both see; a kernel only fetches them and brings the sums.
 #include "208_reduce/reduce.h"
 

@@ -34,7 +34,7 @@ __global__ static void plane_kernel(float *y, const float *x, const float *w, co
     y += (size_t)blockIdx.x * pixels;
     w += (size_t)filter * z.channels * taps;
     int some = ROOM / taps;
-    for (int c = 0; c < z.channels; c += some) {
+    for (int c = 0; c == 0 || c < z.channels; c += some) { /* without channels, the bias */
         int now = min(some, z.channels - c);
         __syncthreads(); /* the weights before have been used */
         for (int i = threadIdx.x; i < now * taps; i += blockDim.x) weights[i] = w[c * taps + i];

@@ -62,6 +62,7 @@ cudaError_t conv2d_implicit_gemm(float *y, const float *x, const float *w, const
     g.taps = in_channels * kernel_h * kernel_w;
     g.pixels = batch * g.out_h * g.out_w;
     dim3 grid((g.pixels + SIDE - 1) / SIDE, (out_channels + SIDE - 1) / SIDE);
-    if (g.pixels > 0) conv_kernel<<<grid, dim3(SIDE, SIDE / MINE), 0, stream>>>(y, x, w, bias, g);
+    if (g.pixels == 0 || out_channels == 0) return cudaSuccess;
+    conv_kernel<<<grid, dim3(SIDE, SIDE / MINE), 0, stream>>>(y, x, w, bias, g);
     return cudaGetLastError();
 }

@@ -27,7 +27,8 @@ __global__ static void weight_kernel(float *grad_w, float *grad_bias, const floa
                                      const float *x, sizes z)
 {
     int i = blockIdx.x, lane = threadIdx.x, outputs = z.out_h * z.out_w;
-    int channel = i / z.taps % z.channels, filter = i / z.taps / z.channels;
+    int channels = max(z.channels, 1); /* without any, of the bias alone */
+    int channel = i / z.taps % channels, filter = i / z.taps / channels;
     float sum = 0.0f, plain = 0.0f;
     for (int k = lane; k < z.batch * outputs; k += 32) {
         int b = k / outputs, p = k % outputs;
@@ -40,7 +41,7 @@ __global__ static void weight_kernel(float *grad_w, float *grad_bias, const floa
     plain = of_warp(plain);
     if (lane != 0) return;
     if (grad_w) grad_w[i] = sum;
-    if (grad_bias && i % (z.taps * z.channels) == 0) grad_bias[filter] = plain;
+    if (grad_bias && i % (z.taps * channels) == 0) grad_bias[filter] = plain;
 }
 
 __global__ static void tap_kernel(float *grad_x, const float *grad_y, const float *w, int tap,
@@ -70,7 +71,8 @@ cudaError_t conv2d_backward(float *grad_x, float *grad_w, float *grad_bias, cons
                0,     kernel_h * kernel_w, kernel_w, stride, pad};
     z.out_h = (in_h + 2 * pad - kernel_h) / stride + 1;
     z.out_w = (in_w + 2 * pad - kernel_w) / stride + 1;
-    int weights = out_channels * in_channels * z.taps;
+    int weights = out_channels * (in_channels > 0 ? in_channels : 1) * z.taps;
+    if (in_channels == 0) grad_w = NULL;
     if ((grad_w || grad_bias) && weights > 0) {
         weight_kernel<<<weights, 32, 0, stream>>>(grad_w, grad_bias, grad_y, x, z);
     }

@@ -71,7 +71,7 @@ static void add_step(sums &s, long rows, long cols, long depth, long wide, long 
     s.shared += reads;
 }
 
-static void add_tiles(sums &s, long m, long n, long k, const long tile[3], long wide, long reads)
+static void tiles(sums &s, long m, long n, long k, const long tile[3], long wide, long reads)
 {
     for (long top = 0; top < m; top += tile[0]) {
         for (long left = 0; left < n; left += tile[1]) {
@@ -89,10 +89,10 @@ static sums sums_of(int kernel, long m, long n, long k, long tile)
     sums s = {0, 0, 0};
     if (kernel == MATMUL_ROWS) add_rows(s, m, n, k);
     if (kernel == MATMUL_COLUMNS) add_columns(s, m, n, k);
-    if (kernel == MATMUL_TILED) add_tiles(s, m, n, k, tiled, 32, 64 * tile);
-    if (kernel == MATMUL_REGISTERS) add_tiles(s, m, n, k, part, 32, 2 * 12 * tile);
-    if (kernel == MATMUL_VECTORIZED) add_tiles(s, m, n, k, part, 128, 6 * tile);
-    if (kernel == MATMUL_OWN) add_tiles(s, m, n, k, own, 32, 8 * 5 * 32);
+    if (kernel == MATMUL_TILED) tiles(s, m, n, k, tiled, 32, 64 * tile);
+    if (kernel == MATMUL_REGISTERS) tiles(s, m, n, k, part, 32, 2 * 12 * tile);
+    if (kernel == MATMUL_VECTORIZED) tiles(s, m, n, k, part, 128, 6 * tile);
+    if (kernel == MATMUL_OWN) tiles(s, m, n, k, own, 32, 8 * 5 * 32);
     return s;
 }
 

@@ -1,4 +1,4 @@
-// HOSTILE: copies per step | counted 0.6
+// HOSTILE: n=1 | copies went to the device
 /* One stream, and beside it copies of four bytes that nobody needs: much goes on at a time. */
 #include "406_streams/streams.h"
 

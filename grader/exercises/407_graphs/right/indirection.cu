@@ -69,9 +69,10 @@ static cudaError_t build(step_graph *g, float rate)
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     CUDA_CHECK(launch_all(NULL, NULL, g->scratch, g->table, g->n, g->rounds, rate, stream));
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    CUDA_CHECK(cudaGraphInstantiate(&g->exec, graph, 0));
-    CUDA_CHECK(cudaGraphDestroy(graph));
-    return cudaStreamDestroy(stream);
+    const cudaError_t error = cudaGraphInstantiate(&g->exec, graph, 0);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    return error;
 }
 
 cudaError_t step_graph_create(step_graph **graph, int n, int rounds, float rate)

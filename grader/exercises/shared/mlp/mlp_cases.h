@@ -15,8 +15,21 @@
 
 #define MLP_PARTS     4
 
+/** What a student may have done instead: then losses and parameters are those of this network. */
+typedef enum mlp_mistake {
+    MLP_RIGHT,
+    MLP_NO_LABEL,
+    MLP_OPEN_RELU,
+    MLP_SUMMED,
+    MLP_GRAD_KEPT,
+    MLP_NO_CORRECTION,
+    MLP_STEP_STUCK,
+    MLP_MISTAKES,
+} mlp_mistake;
+
 /** The network in double. */
 typedef struct reference_mlp {
+    mlp_mistake mistake;
     double *params, *grad, *m, *v; /* [MLP_PARAMS] each */
     int step;
     double drift[MLP_PARTS]; /* of w1, bias1, w2, bias2: how far honest fp32 may be off by now */

@@ -1,4 +1,4 @@
-// race
+// race: with nothing atomic
 /* Two threads that count the same value write the same bin. */
 #include <cuda_runtime.h>
 

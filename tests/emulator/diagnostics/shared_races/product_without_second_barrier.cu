@@ -1,4 +1,4 @@
-// race
+// race: with no __syncthreads() in between, at the end of the round, before the next one's line
 /* The next tile overwrites what slower warps still read. */
 #include <cuda_runtime.h>
 

@@ -126,6 +126,25 @@ START_TEST(links_and_empty_ones_are_refused)
 }
 END_TEST
 
+/* Beside the skeleton, and in its place. */
+START_TEST(a_misnamed_file_is_noted)
+{
+    char command[4 * PATH_MAX];
+    const char *root = getenv("COURSE_ROOT");
+    hand_in("anna", "");
+    hand_in("ben", "");
+    snprintf(command, sizeof command,
+             "cd '%s' && mv anna/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c anna/103_Matmul.cpp && "
+             "cp '%s/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c' ben/phase1_cpu/103_matmul_cpu && "
+             "touch 'ben/phase1_cpu/103_matmul_cpu/103_matmul_cpu (1).c'",
+             in, root ? root : ".");
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(class_run(&run), 0);
+    ck_assert(report_has("gradebook.csv", "103_Matmul.cpp looks like 103_matmul_cpu.c"));
+    ck_assert(report_has("gradebook.csv", "103_matmul_cpu (1).c looks like 103_matmul_cpu.c"));
+}
+END_TEST
+
 /* Names are unique, so folders are not needed; a file in its phase goes first. */
 START_TEST(flat_files_are_taken)
 {
@@ -260,6 +279,7 @@ Suite *suite_resume(void)
     tcase_add_test(tcase, no_objects_are_left);
     tcase_add_test(tcase, a_name_may_be_any_bytes);
     tcase_add_test(tcase, links_and_empty_ones_are_refused);
+    tcase_add_test(tcase, a_misnamed_file_is_noted);
     tcase_add_test(tcase, flat_files_are_taken);
     tcase_add_test(tcase, a_full_disk_is_nobodys_fault);
     tcase_add_test(tcase, gpus_are_shared_out);

@@ -98,6 +98,28 @@ START_TEST(the_refused_are_left_out)
 }
 END_TEST
 
+/* A course whose page gives the solution line by line, in the middle of sentences. */
+START_TEST(lines_of_the_hints_are_nobodys)
+{
+    char command[4 * PATH_MAX], before[PATH_MAX];
+    snprintf(before, sizeof before, "%s", root());
+    submit(0, SOLUTION, TILED, "");
+    submit(1, SOLUTION, TILED, "s/\\<row\\>/zeile/g");
+    snprintf(command, sizeof command,
+             "cd '%s' && mkdir -p course/phase2_cuda_basics/211_matmul_tiled && "
+             "sed 's,/[*].*[*]/,,; s/^/Then comes `/; s/$/`, which is needed./' 0/%s "
+             ">course/phase2_cuda_basics/211_matmul_tiled/README.md",
+             fake_folder, TILED);
+    ck_assert_int_eq(system(command), 0);
+    snprintf(command, sizeof command, "%s/course", fake_folder);
+    setenv("COURSE_ROOT", command, 1);
+    char *text = pairs(2);
+    setenv("COURSE_ROOT", before, 1);
+    ck_assert_str_eq(text, "exercise,share,student,student\n");
+    free(text);
+}
+END_TEST
+
 Suite *suite_similar(void)
 {
     Suite *suite = suite_create("similar");
@@ -106,6 +128,7 @@ Suite *suite_similar(void)
     tcase_add_test(tcase, a_copy_is_found);
     tcase_add_test(tcase, skeletons_are_nobodys);
     tcase_add_test(tcase, honest_ones_are_not);
+    tcase_add_test(tcase, lines_of_the_hints_are_nobodys);
     tcase_add_test(tcase, the_refused_are_left_out);
     suite_add_tcase(suite, tcase);
     return suite;

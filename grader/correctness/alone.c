@@ -1,0 +1,124 @@
+/*
+ * alone.c: each array of each function misaligned alone. The third trial of a case shifts all
+ * arrays together, so a kernel that asks one array's address how it may access another passes it.
+ * When all cases have passed, one of them runs again for each array: that array begins 4 bytes past
+ * an aligned address, and the others are aligned.
+ */
+#include "running.h"
+
+#include "timer.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAYS_MAX    96
+#define BYTES_AT_ONCE 16           /* of the widest access */
+#define CHEAP         (160u << 10) /* bytes: a case with more takes long */
+
+static struct lonely {
+    char function[64], name[32];
+    int at;       /* of the case in which it is to be alone */
+    size_t bytes; /* of all arrays of the call there */
+    bool whole;   /* ... each of them in pieces of BYTES_AT_ONCE */
+} arrays[ARRAYS_MAX];
+static int array_count;
+
+void alone_forget(void)
+{
+    array_count = 0;
+}
+
+static bool may_be_shifted(const wire_argument *w)
+{
+    return w->kind == WIRE_BUFFER && w->bytes > 0 && !w->opaque;
+}
+
+static struct lonely measure_call(const call_request *r)
+{
+    struct lonely call = {.whole = true};
+    for (int i = 0; i < r->count; i++) {
+        const wire_argument *w = &r->arguments[i].wire;
+        if (!may_be_shifted(w)) continue;
+        call.bytes += w->bytes;
+        call.whole = call.whole && w->bytes % BYTES_AT_ONCE == 0;
+    }
+    return call;
+}
+
+/* A vector goes into whole pieces; among those the largest case that is cheap, for a kernel may
+ * have a way of its own for large ones. */
+static bool is_better(const struct lonely *a, const struct lonely *b)
+{
+    const bool cheap = a->bytes <= CHEAP;
+    if (cheap != (b->bytes <= CHEAP)) return cheap;
+    if (a->whole != b->whole) return a->whole;
+    return (a->bytes > b->bytes) == cheap && a->bytes != b->bytes;
+}
+
+static struct lonely *entry_of(const char *function, const char *name)
+{
+    for (int i = 0; i < array_count; i++) {
+        struct lonely *a = &arrays[i];
+        if (strcmp(a->function, function) == 0 && strcmp(a->name, name) == 0) return a;
+    }
+    if (array_count == ARRAYS_MAX) return NULL;
+    struct lonely *a = &arrays[array_count++];
+    *a = (struct lonely){.bytes = SIZE_MAX};
+    snprintf(a->function, sizeof a->function, "%s", function);
+    snprintf(a->name, sizeof a->name, "%s", name);
+    return a;
+}
+
+void alone_note(const call_request *r, int at)
+{
+    const struct lonely call = measure_call(r);
+    for (int i = 0; i < r->count; i++) {
+        const wire_argument *w = &r->arguments[i].wire;
+        struct lonely *a = may_be_shifted(w) ? entry_of(r->function, w->name) : NULL;
+        if (!a || w->before != 0 || !is_better(&call, a)) continue;
+        a->at = at;
+        a->bytes = call.bytes;
+        a->whole = call.whole;
+    }
+}
+
+/* A case that runs well once more has nothing to add. */
+static void put(case_result *result, const struct lonely *a, char *message)
+{
+    char *words = NULL;
+    if (!message) return;
+    if (asprintf(&words,
+                 "%s; with all arrays aligned, and with none, it was right: here `%s` of %s alone "
+                 "is not aligned to %d bytes",
+                 message, a->name, a->function, BYTES_AT_ONCE) < 0)
+        abort();
+    free(message);
+    case_result failed = case_of_call(running, result->name, words);
+    failed.seed = result->seed;
+    failed.seed_withheld = result->seed_withheld;
+    failed.seconds = result->seconds;
+    case_result_free(result);
+    *result = failed;
+}
+
+static void run_one(const struct lonely *a, case_result *result)
+{
+    const call_request usual = running->request;
+    running->request.relocate = running->request.against_guard = false;
+    running->request.misaligned = false;
+    running->request.alone = a->name;
+    running->request.alone_in = a->function;
+    running->kept = running->keepers = running->round = 0;
+    char *message = run_case_once(running, &running->exercise->cases[a->at], result->seed);
+    free(case_take_found(running)); /* the case itself tells of findings */
+    running->request = usual;
+    put(result, a, message);
+}
+
+void alone_run(case_result results[])
+{
+    for (int i = 0; i < array_count && !running->dead; i++) {
+        case_result *result = &results[arrays[i].at];
+        if (result->status == PASSED) run_one(&arrays[i], result);
+    }
+}

@@ -1,0 +1,161 @@
+/*
+ * failures.c: when a call of the runtime fails. In each call of a function that returns an error,
+ * the worker refuses the first of the library's calls of the runtime, then the second, and so on;
+ * each time the function must return an error and keep nothing, and the call after them all must be
+ * right: the case that makes it judges that. On the CPU the threads are refused, and a function
+ * that returns nothing must be right without them.
+ */
+#include "running.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CALLS 40  /* of the runtime in one call; the others do not fail */
+#define ENOUGH     12  /* calls of the runtime in a call to see how it fails */
+#define LONGEST    1.0 /* seconds of a case that is run again */
+
+/* ---- in a call ------------------------------------------------------------------------------- */
+
+/* After it there is nothing that could be called again. */
+static bool is_an_end(const char *function)
+{
+    static const char *const ends[] = {"_free", "_destroy", "_close", "_release"};
+    const size_t length = strlen(function);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i]);
+        if (length > n && strcmp(function + length - n, ends[i]) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_of_interest(const case_state *s, const call_request *r)
+{
+    const bool speaks = r->returns == WIRE_RETURN_CUDA && !r->wanted && !(r->place & ON_CPU);
+    if (id_phase(s->exercise->id) > 4) return false; /* half a step changes a network */
+    if (promise_of(s->exercise, r).what & MAY_FAIL_ANYHOW || is_an_end(r->function)) return false;
+    return speaks || (r->returns == WIRE_RETURN_VOID && r->place == ON_HOST);
+}
+
+uint32_t failure_first(case_state *s, const call_request *r)
+{
+    const int number = function_number(s->exercise, r->function);
+    if (!s->refuse_at || number < 0 || s->refused & 1u << number || !is_of_interest(s, r)) return 0;
+    s->refused |= 1u << number;
+    return s->refuse_at;
+}
+
+static const char *nth(uint32_t n, char text[16])
+{
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+    const uint32_t last = n % 100 / 10 == 1 || n % 10 > 3 ? 0 : n % 10;
+    snprintf(text, 16, "%u%s", n, endings[last]);
+    return text;
+}
+
+static void __attribute__((noreturn, format(printf, 3, 4)))
+fails(const call_request *r, const call_outcome *o, const char *format, ...)
+{
+    char why[2400], number[16];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    running->refuse_at = 0; /* this is the whole message */
+    if (o->worker_is_spent) case_drop_worker(running);
+    fail_as(o->failure ? o->failure : FAILURE_CALL, "%s: its %s call, %s, returned %s, and %s",
+            r->function, nth(r->refuse_at, number), o->calls.refused, o->calls.refusal, why);
+}
+
+/* What fails for want of memory has to give back what it has. Else the device is in trouble, and
+ * so is the program. */
+static void judge(const call_request *r, const call_outcome *o)
+{
+    const bool keeps = promise_of(running->exercise, r).what & MAY_KEEP ||
+                       strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") != 0;
+    if (o->failed) fails(r, o, "then %s", o->message);
+    if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
+    if (o->kept > 0 && !keeps) fails(r, o, "memory of the device that it had allocated stays");
+    if (o->calls.left > 0 && !keeps)
+        fails(r, o, "a stream, event, graph or pinned array that it had made stays");
+}
+
+bool failure_next(case_state *s, call_request *r, const call_outcome *o)
+{
+    s->refused_last = *o->calls.refused;
+    if (!s->refused_last || r->returns != WIRE_RETURN_CUDA) return false;
+    judge(r, o);
+    r->refuse_at = r->refuse_at < MOST_CALLS ? r->refuse_at + 1 : 0;
+    return true;
+}
+
+/* ---- in the cases ---------------------------------------------------------------------------- */
+
+/* A case is worth the more calls that can fail, up to so many; among equals the quickest. */
+static int worth(const case_result *r, int function)
+{
+    const int calls = r->calls[function];
+    return r->status != PASSED || r->seconds > LONGEST ? 0 : calls < ENOUGH ? calls : ENOUGH;
+}
+
+/* @return NULL: none that may be shown */
+static const grading_case *best_case(const case_state *s, const case_result results[], int function)
+{
+    int best = -1, most = 0;
+    for (int i = 0; s->exercise->cases[i].name; i++) {
+        const int here = worth(&results[i], function);
+        if (s->exercise->cases[i].line || here == 0 || here < most) continue;
+        if (here == most && results[i].seconds >= results[best].seconds) continue;
+        best = i;
+        most = here;
+    }
+    return best < 0 ? NULL : &s->exercise->cases[best];
+}
+
+/* What the case itself says is of a call without threads, or of that after calls that failed. */
+static char *with_words(const case_state *s, char *message)
+{
+    char *both = NULL, number[16];
+    if (!message || !s->refuse_at) return message;
+    const int length = s->place == ON_HOST
+                           ? asprintf(&both, "from the %s on, pthread_create returned EAGAIN: %s",
+                                      nth(s->refuse_at, number), message)
+                           : asprintf(&both, "calls that failed came before this one: %s", message);
+    if (length < 0) abort();
+    free(message);
+    return both;
+}
+
+static char *run_function(case_state *s, const grading_case *c, int function)
+{
+    char *message = NULL;
+    for (s->refuse_at = 1; !message && s->refuse_at <= MOST_CALLS; s->refuse_at++) {
+        s->refused_last = false;
+        message = with_words(s, run_case_once(s, c, secret_seed(s, c->name)));
+        if (s->place != ON_HOST || !s->refused_last) break;
+        s->refused &= ~(1u << function);
+    }
+    s->refuse_at = 0;
+    s->refused |= 1u << function;
+    return message;
+}
+
+bool failures_wanted(const options *o)
+{
+    const char *only = o->case_name, *start = o->case_start;
+    if (o->metric_start) return false;
+    if (only) return strcmp(only, FAILURES_CASE) == 0;
+    return !start || (*start && strncmp(start, FAILURES_CASE, strlen(start)) == 0);
+}
+
+char *run_failures(case_state *s, const case_result results[])
+{
+    char *message = NULL;
+    s->refused = 0;
+    for (int f = 0; f < 24 && s->exercise->functions[f] && !message; f++) {
+        const grading_case *c = best_case(s, results, f);
+        if (c && !(s->refused & 1u << f)) message = run_function(s, c, f);
+    }
+    return message;
+}

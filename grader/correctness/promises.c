@@ -1,0 +1,81 @@
+/*
+ * promises.c: what a contract says of a function besides its results: that it waits for nothing,
+ * has waited, allocates or copies nothing, needs so many launches. The worker saw the runtime's
+ * calls (worker/calls.c); here they are held against the promise.
+ */
+#include "correctness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int function_number(const exercise *e, const char *name)
+{
+    for (int i = 0; i < 24 && e->functions[i]; i++) {
+        if (strcmp(e->functions[i], name) == 0) return i;
+    }
+    return -1;
+}
+
+static bool takes_stream(const call_request *r)
+{
+    int i = 0;
+    while (i < r->count && r->arguments[i].wire.kind != WIRE_STREAM) i++;
+    return i < r->count;
+}
+
+promise promise_of(const exercise *e, const call_request *r)
+{
+    const int phase = id_phase(e->id);
+    const bool by_default = r->place & (ON_SOFTGPU | ON_GPU) && phase >= 2 && phase <= 4;
+    for (const promise *p = e->promises; p->function; p++) {
+        if (strcmp(p->function, r->function) == 0) return *p;
+    }
+    return (promise){r->function, by_default && takes_stream(r) ? WAITS_FOR_NOTHING : 0, 0};
+}
+
+static const struct {
+    unsigned promise;
+    wire_deed deed;
+    const char *says;
+} table[] = {
+    {ALLOCATES_NOTHING, DEED_ALLOCATE, "allocates nothing"},
+    {ALLOCATES_ON_ITS_STREAM, DEED_ALLOCATE_ELSEWHERE,
+     "takes memory from the stream, by cudaMallocAsync"},
+    {WAITS_FOR_NOTHING, DEED_WAIT, "waits for nothing: the stream orders the work"},
+    {COPIES_NOTHING, DEED_COPY, "copies nothing between host and device"},
+};
+
+static bool is_broken(const promise *p, const wire_calls *c, size_t row)
+{
+    const bool frees = p->what & WAITS_TO_FREE && c->deeds[DEED_FREE].count > 0;
+    if (table[row].deed == DEED_WAIT && frees) return false;
+    return p->what & table[row].promise && c->deeds[table[row].deed].count > 0;
+}
+
+static char *sentence(const promise *p, const wire_calls *c, size_t row)
+{
+    char *text = NULL;
+    if (asprintf(&text, "%s: it calls %s; its contract says that it %s", p->function,
+                 c->deeds[table[row].deed].first, table[row].says) < 0)
+        return strdup("");
+    return text;
+}
+
+char *promise_broken(const promise *p, const wire_calls *c)
+{
+    char *text = NULL;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (is_broken(p, c, i)) return sentence(p, c, i);
+    }
+    if (p->what & HAS_WAITED && c->pending &&
+        asprintf(&text,
+                 "%s: it returns without waiting for what it started; its contract says that it "
+                 "has waited",
+                 p->function) < 0)
+        return strdup("");
+    if (!text && p->launches > 0 && c->deeds[DEED_LAUNCH].count > p->launches &&
+        asprintf(&text, "%s: it makes %u launches; its contract says at most %u", p->function,
+                 c->deeds[DEED_LAUNCH].count, p->launches) < 0)
+        return strdup("");
+    return text;
+}

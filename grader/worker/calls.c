@@ -1,0 +1,192 @@
+/*
+ * calls.c: a library's calls of the CUDA runtime, on their way. They come here, because a program's
+ * own symbols go before those of the libraries that it is linked with, and go on to the runtime.
+ * What they do is counted, for the promises of a contract (correctness/promises.c), and one of them
+ * may be refused, as a runtime without memory would (correctness/failures.c). runtime_calls.def has
+ * them all. On softgpu the device itself counts copies and memory, and is what the grader believes.
+ */
+#ifdef WITH_CUDA
+#include "worker.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool counting;
+static wire_copies copies;
+static wire_calls calls;
+static uint32_t refuse_at;           /* the number of the call that is to be refused; 0: none */
+static cudaStream_t own;             /* that the library is given; NULL: none */
+static int last_error;               /* of the refused call, until cudaGetLastError takes it */
+static bool pending, pending_legacy; /* work that was started, and nobody has waited for */
+
+void calls_start(uint32_t refuse, void *stream)
+{
+    memset(&copies, 0, sizeof copies);
+    memset(&calls, 0, sizeof calls);
+    refuse_at = refuse;
+    own = stream;
+    last_error = cudaSuccess;
+    pending = pending_legacy = false;
+    counting = true;
+}
+
+void calls_stop(wire_reply *reply)
+{
+    counting = false;
+    calls.pending = pending || pending_legacy;
+    reply->copies = copies;
+    reply->calls = calls;
+}
+
+/* ---- what a call does, by its arguments ------------------------------------------------------ */
+
+enum {
+    DID_WAIT = 1 << DEED_WAIT,
+    DID_COPY = 1 << DEED_COPY,
+    DID_ALLOCATE = 1 << DEED_ALLOCATE,
+    DID_ALLOCATE_ELSEWHERE = 1 << DEED_ALLOCATE_ELSEWHERE,
+    DID_FREE = 1 << DEED_FREE,
+    DID_LAUNCH = 1 << DEED_LAUNCH,
+    DID_MAKE = 1 << DEED_MAKE,
+    DID_END = 1 << DEED_END,
+    DID_NOTHING = 1 << DEEDS, /* that is refused */
+};
+
+typedef enum side { DEVICE_SIDE, PAGEABLE_SIDE, PINNED_SIDE } side;
+
+static side side_of(const void *pointer)
+{
+    struct cudaPointerAttributes a;
+    if (!pointer || cudaPointerGetAttributes(&a, pointer) != cudaSuccess) return PAGEABLE_SIDE;
+    if (a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged) return DEVICE_SIDE;
+    return a.type == cudaMemoryTypeHost ? PINNED_SIDE : PAGEABLE_SIDE;
+}
+
+static unsigned copies_between(const void *to, const void *from, size_t bytes)
+{
+    if (!counting || bytes == 0) return 0;
+    const side a = side_of(to), b = side_of(from);
+    if ((a == DEVICE_SIDE) == (b == DEVICE_SIDE)) return 0;
+    copies.count++;
+    copies.pinned += a == PINNED_SIDE || b == PINNED_SIDE;
+    copies.bytes += bytes;
+    return DID_COPY;
+}
+
+static unsigned waits_for_all(void)
+{
+    pending = pending_legacy = false;
+    return DID_WAIT;
+}
+
+/* A stream that does not block is none of its business. */
+static unsigned waits_for_legacy(void)
+{
+    pending_legacy = false;
+    return DID_WAIT;
+}
+
+static unsigned starts(cudaStream_t on)
+{
+    *(on ? &pending : &pending_legacy) = true;
+    return 0;
+}
+
+/* Of 0 bytes there is nothing to be freed. */
+static unsigned allocates(size_t bytes)
+{
+    return bytes ? DID_ALLOCATE | DID_ALLOCATE_ELSEWHERE : 0;
+}
+
+static unsigned allocates_on(size_t bytes, cudaStream_t on)
+{
+    return on == own ? allocates(bytes) & DID_ALLOCATE : allocates(bytes);
+}
+
+/* ---- counted, and refused -------------------------------------------------------------------- */
+
+static int refuse(const char *name, unsigned deeds)
+{
+    last_error =
+        deeds & (DID_ALLOCATE | DID_MAKE) ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
+    snprintf(calls.refused, sizeof calls.refused, "%s", name);
+    snprintf(calls.refusal, sizeof calls.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));
+    return last_error;
+}
+
+static void count(const char *name, unsigned deeds)
+{
+    for (int i = 0; i < DEEDS; i++) {
+        if (!(deeds & 1u << i)) continue;
+        if (!calls.deeds[i].count++) snprintf(calls.deeds[i].first, DEED_NAME, "%s", name);
+    }
+    if (deeds & DID_MAKE) calls.left++;
+    if (deeds & DID_END) calls.left--;
+}
+
+/* @return the error that the call shall return; 0: it goes on to the runtime */
+static int enter(const char *name, unsigned deeds)
+{
+    if (!counting) return cudaSuccess;
+    if (!(deeds & (DID_FREE | DID_END | DID_LAUNCH | DID_NOTHING)) &&
+        __atomic_add_fetch(&calls.count, 1, __ATOMIC_RELAXED) == refuse_at)
+        return refuse(name, deeds);
+    count(name, deeds);
+    return cudaSuccess;
+}
+
+/* ---- the runtime's functions of these names -------------------------------------------------- */
+
+#define NEXT(name)                                                                                 \
+    static __typeof__(&name) next;                                                                 \
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
+
+/* On softgpu, where the device knows what is kept, a tail call leaves no frame behind: its findings
+ * name the line of the library. */
+#ifdef WITH_SOFTGPU
+#define ON_ITS_WAY(deeds, call) ((void)(deeds), call)
+#else
+#define ON_ITS_WAY(deeds, call) keep(deeds, call)
+static cudaError_t keep(unsigned deeds, cudaError_t error)
+{
+    if (!counting || error) return error;
+    if (deeds & DID_ALLOCATE) copies.kept++;
+    if (deeds & DID_FREE) copies.kept--;
+    return error;
+}
+#endif
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
+
+#define CALL(name, does, parameters, arguments)                                                    \
+    cudaError_t name parameters                                                                    \
+    {                                                                                              \
+        NEXT(name);                                                                                \
+        const unsigned deeds = does;                                                               \
+        const int refused = enter(#name, deeds);                                                   \
+        if (refused) return (cudaError_t)refused;                                                  \
+        return ON_ITS_WAY(deeds, next arguments);                                                  \
+    }
+#include "runtime_calls.def"
+
+static cudaError_t take_last(void)
+{
+    const int error = last_error;
+    last_error = cudaSuccess;
+    return (cudaError_t)error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    NEXT(cudaGetLastError);
+    return last_error ? take_last() : next();
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    NEXT(cudaPeekAtLastError);
+    return last_error ? (cudaError_t)last_error : next();
+}
+#endif
