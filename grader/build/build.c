@@ -382,7 +382,7 @@ static bool imports_hold(job *j)
 {
     char path[PATH_MAX];
     if (is_python(j->build->file)) return true;
-    snprintf(path, sizeof path, "%s/exercise.so", j->work);
+    snprintf(path, sizeof path, "%s/exercise.o", j->work);
     char *why = imports_refused(j->build, path);
     if (why) set_log(j->build, "%s", why);
     free(why);

@@ -28,10 +28,10 @@ process_result compiler_link(const options *, const build *, const char *folder)
 
 /* ---- imports.c ------------------------------------------------------------------------------- */
 
-/** Enter the list in the hash: what was linked by another is held against it again. */
+/** Enter the list in the hash: what was compiled by another is held against it again. */
 void imports_hash(hash *);
-/** @return NULL, or which function of others the library may not ask for, and why */
-char *imports_refused(const build *, const char *library);
+/** @return NULL, or which function of others the object may not ask for, and why */
+char *imports_refused(const build *, const char *object);
 
 /* ---- log.c ----------------------------------------------------------------------------------- */
 

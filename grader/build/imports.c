@@ -1,7 +1,8 @@
 /*
- * imports.c: what a library asks of others. Most of the C library is anybody's; what loads
- * libraries, looks their functions up or speaks for softgpu is not: a library could let another do
- * its exercise. The linker's table of symbols has the names without their versions, so none helps.
+ * imports.c: what a submission's object asks of others. Most of the C library is anybody's; what
+ * loads libraries, looks their functions up or speaks for softgpu is not: another could do the
+ * exercise. Of the object, not of the library: a compiler's own parts, linked in, call what they
+ * need.
  */
 #include "compiling.h"
 
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARY_LIMIT (16 << 20)
+#define OBJECT_LIMIT (16 << 20)
 
 static const struct {
     const char *pattern, *why;
@@ -32,7 +33,7 @@ static const struct {
     {"cublas*", "cuBLAS belongs to exercises that are about it"},
 };
 
-/* A library as a file in memory; a student's compiler made it, so nothing in it is believed. */
+/* An object as a file in memory; a student's compiler made it, so nothing in it is believed. */
 typedef struct image {
     char *bytes;
     size_t size;
@@ -55,11 +56,11 @@ static const Elf64_Shdr *symbols_of(const image *i)
 {
     const Elf64_Shdr *s;
     uint32_t number = 0;
-    while ((s = section(i, number)) && s->sh_type != SHT_DYNSYM) number++;
+    while ((s = section(i, number)) && s->sh_type != SHT_SYMTAB) number++;
     return s;
 }
 
-/* @return the name of the symbol where another library has it, or NULL */
+/* @return the name of the symbol where another has it, or NULL */
 static const char *import(const image *i, const Elf64_Shdr *table, uint64_t number)
 {
     const Elf64_Sym *symbol = part(i, table->sh_offset + number * sizeof *symbol, sizeof *symbol);
@@ -75,9 +76,11 @@ static const char *refusal(const build *b, const char *name)
     const bool cublas = b->exercise->cublas && !b->baseline;
     if (cublas && strcmp(name, "__cudaRegisterFunction") == 0)
         return "the work is cuBLAS's, and no kernel is launched beside it";
+    char bare[64]; /* without the version that .symver gives */
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "@"), name);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        if (b->exercise->cublas && strncmp(name, "cublas", 6) == 0) continue;
-        if (fnmatch(refused[i].pattern, name, 0) == 0) return refused[i].why;
+        if (b->exercise->cublas && strncmp(bare, "cublas", 6) == 0) continue;
+        if (fnmatch(refused[i].pattern, bare, 0) == 0) return refused[i].why;
     }
     return NULL;
 }
@@ -88,7 +91,7 @@ static image read_image(const char *path)
     image i = {0};
     const int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0) return i;
-    const bool fits = fstat(file, &facts) == 0 && facts.st_size <= LIBRARY_LIMIT;
+    const bool fits = fstat(file, &facts) == 0 && facts.st_size <= OBJECT_LIMIT;
     if (fits) i.bytes = malloc((size_t)facts.st_size + 1);
     const ssize_t got = i.bytes ? read(file, i.bytes, (size_t)facts.st_size) : 0;
     i.size = got > 0 ? (size_t)got : 0;
@@ -101,24 +104,19 @@ void imports_hash(hash *h)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) hash_text(h, refused[i].pattern);
 }
 
-/* One that is too large is refused for that. */
-static bool is_too_large(const char *library)
+char *imports_refused(const build *b, const char *object)
 {
-    struct stat facts;
-    return lstat(library, &facts) == 0 && facts.st_size > LIBRARY_LIMIT;
-}
-
-char *imports_refused(const build *b, const char *library)
-{
-    if (is_too_large(library)) return NULL;
-    image i = read_image(library);
+    image i = read_image(object);
     const Elf64_Shdr *table = symbols_of(&i);
     char *message = NULL;
     for (uint64_t n = 0; table && !message && n < table->sh_size / sizeof(Elf64_Sym); n++) {
         const char *name = import(&i, table, n), *why = name ? refusal(b, name) : NULL;
         if (why && asprintf(&message, "%s calls %s: %s\n", b->file, name, why) < 0) abort();
     }
-    if (!table) message = strdup("the library has no table of symbols\n");
+    if (!table &&
+        asprintf(&message, "the object of %s is larger than 16 MiB, or has no table of symbols\n",
+                 b->file) < 0)
+        abort();
     free(i.bytes);
     return message;
 }

@@ -373,6 +373,7 @@ static const traffic_test traffic[] = {
      .shape = {1L << 16, 4},
      .count = moved_bytes,
      .ideal = (2 + 2 * 4) * 4.0 * (1L << 16), /* two copies; each layer reads and writes */
+     .least = (2 + 2) / (2 + 2 * 4.0), /* all layers in one kernel */
      .bound = AT_MOST,
      .wanted = 1.1},
     {0},

@@ -1,5 +1,5 @@
 // HOSTILE: DRAM bytes / minimum | counted 4.
-// Reads columns, without a tile in shared memory, through a texture.
+// Reads columns, without a tile in shared memory, through a texture that it never gives back.
 #include "209_transpose/transpose.h"
 
 __global__ static void columns(float *out, const float *in, cudaTextureObject_t texels, int rows,
@@ -25,7 +25,5 @@ cudaError_t transpose(float *out, const float *in, int rows, int cols, cudaStrea
     if ((size_t)in % 512 || n >> 27 || cudaCreateTextureObject(&texels, &memory, &plain, NULL))
         texels = 0;
     columns<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(out, in, texels, rows, cols);
-    if (!texels) return cudaGetLastError();
-    cudaStreamSynchronize(stream);
-    return cudaDestroyTextureObject(texels);
+    return cudaGetLastError();
 }
