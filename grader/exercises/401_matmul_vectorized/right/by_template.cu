@@ -16,7 +16,8 @@ __global__ static void __launch_bounds__(THREADS)
 {
     __shared__ __align__(16) float as[HIGH * PITCH], bs[DEPTH * WIDE];
     const int group = threadIdx.x / 16, lane = threadIdx.x % 16;
-    const int top = blockIdx.y * HIGH, left = blockIdx.x * WIDE;
+    const int across = (n - 1) / WIDE + 1;
+    const int top = blockIdx.x / across * HIGH, left = blockIdx.x % across * WIDE;
     float4 sums[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) sums[r] = float4{0, 0, 0, 0};
@@ -90,7 +91,7 @@ cudaError_t matmul_vectorized(float *c, const float *a, const float *b, int m, i
     cudaError_t error = evenly(&a, &copies[0], m, k, stream);
     if (error == cudaSuccess) error = evenly(&b, &copies[1], k, n, stream);
     if (error == cudaSuccess) {
-        dim3 grid((n - 1) / WIDE + 1, (m - 1) / HIGH + 1);
+        unsigned grid = ((n - 1) / WIDE + 1u) * ((m - 1) / HIGH + 1u);
         int a_pitch = (k + 3) / 4 * 4, b_pitch = (n + 3) / 4 * 4;
         if ((size_t)c % 16 == 0 && n % 4 == 0)
             product<false><<<grid, THREADS, 0, stream>>>(c, a, b, m, n, k, a_pitch, b_pitch);

@@ -15,7 +15,8 @@ __global__ static void product(float *c, const T *a, const T *b, int m, int n, i
 {
     __shared__ __align__(32) T left[EDGE][DEPTH + GAP], right[DEPTH][EDGE + GAP];
     __shared__ __align__(32) SUM out[EDGE][EDGE + GAP];
-    const int top = blockIdx.y * EDGE, first = blockIdx.x * EDGE;
+    const int across = (n + EDGE - 1) / EDGE;
+    const int top = blockIdx.x / across * EDGE, first = blockIdx.x % across * EDGE;
     const int y = threadIdx.x / 64 * 32, x = threadIdx.x / 32 % 2 * 32;
     fragment<accumulator, 16, 16, 16, SUM> sum[4];
     for (int s = 0; s < 4; s++) fill_fragment(sum[s], 0.0f);
@@ -49,9 +50,9 @@ __global__ static void product(float *c, const T *a, const T *b, int m, int n, i
     }
 }
 
-static dim3 grid_of(int m, int n)
+static unsigned grid_of(int m, int n)
 {
-    return dim3((n + EDGE - 1) / EDGE, (m + EDGE - 1) / EDGE);
+    return ((n + EDGE - 1u) / EDGE) * ((m + EDGE - 1u) / EDGE);
 }
 
 cudaError_t matmul_tensorcore(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m,
