@@ -52,6 +52,19 @@ static bool is_shared_by_lanes(const warp *w, const op *o, uint32_t lane)
     return false;
 }
 
+/* Between the two no operation gives the register of the address another value. */
+static bool has_one_address(const op *one, const op *other)
+{
+    const op *last = one < other ? other : one;
+    for (const op *o = one < other ? one : other; o < last; o++) {
+        if (o->d == one->a) return false;
+        for (int i = 0; i < 3; i++) {
+            if (o->v[i] == one->a) return false;
+        }
+    }
+    return true;
+}
+
 /* Does the same line load what `o` stores, or store where `o` loads? One value that all store is
  * no change of what was there. */
 static bool reads_and_writes(const warp *w, const op *o)
@@ -63,7 +76,7 @@ static bool reads_and_writes(const warp *w, const op *o)
             store->uniform)
             continue;
         if (other->a == o->a && other->offset == o->offset && !other->is_atomic &&
-            !compare_places(f->module, other->line, o->line))
+            !compare_places(f->module, other->line, o->line) && has_one_address(o, other))
             return true;
     }
     return false;

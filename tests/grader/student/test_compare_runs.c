@@ -138,7 +138,7 @@ START_TEST(place_in_the_class)
     expect_words(text,
                  "  median                                                        12.5      6.00");
     expect_words(text,
-                 "  class best                                                15.0   1000.00");
+                 "  class best                                                    15.0   1000.00");
 }
 END_TEST
 
