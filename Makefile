@@ -10,6 +10,7 @@
 #   SHAPE=5x700            of make run
 #   FRESH=1                grade again what has not changed
 #   COURSE_CACHE=DIR       where compiled objects are kept, 2 GiB at most (default: ~/.cache/cuda-course)
+#   ALL=1                  of make next, watch: all exercises, not only the path
 #   TIMES=20               gradings of make repeat
 #   STRICT=1               fail unless all points are reached
 #   CHECKS=0               on a GPU: do not look for races and the like on softgpu too
@@ -276,14 +277,14 @@ hint: all ## the next hint: make hint EX=211
 numbers: all ## the numbers of EX that are drawn for you
 	$(GRADER) drawn $(GRADE_FLAGS)
 
-watch: all ## grade an exercise whenever its file is saved, and go on to the next (EX, PHASE: only these)
-	$(GRADER) watch $(GRADE_FLAGS) $(KEEP) --results "$$COURSE_BUILD/watch.json"
+watch: all ## grade an exercise whenever its file is saved, and go on to the next (EX, PHASE: only these; ALL=1)
+	$(GRADER) watch $(GRADE_FLAGS) $(if $(ALL),--all) $(KEEP) --results "$$COURSE_BUILD/watch.json"
 
-progress: all ## a map of the course: what is done, what is open, how many points
+progress: all ## a map of the course, the path first: what is done, what is open, how many points
 	$(GRADER) progress $(GRADE_FLAGS) $(KEEP)
 
-next: all ## the next exercise: its page, its file, about how many lines
-	$(GRADER) next $(GRADE_FLAGS) $(KEEP)
+next: all ## the next exercise on the path: its page, its file, about how many lines; ALL=1: of all
+	$(GRADER) next $(GRADE_FLAGS) $(if $(ALL),--all) $(KEEP)
 
 reset: ## hand an exercise out again: make reset EX=211 (keeps your file in results/backups)
 	tools/reset.sh "$$EX"
@@ -407,7 +408,7 @@ EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -noc
                -Xclang -target-sdk-version=11.5 -isystem emulator/include \
                -isystem emulator/include/libraries -include cuda_runtime.h -std=gnu++17
 
-compile_commands.json: FORCE ## for editors (clangd: README) and clang tools
+compile_commands.json: FORCE ## for editors (clangd: docs/working.md) and clang tools
 	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \
 	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.c)); \
 	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.cu)); } | \

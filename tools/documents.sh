@@ -6,8 +6,11 @@
 #
 #   <!-- numbers -->          of an exercise's page: what its tests require, what the reference
 #                             reaches, what a usual mistake costs
-#   <!-- course -->           the exercises, phase by phase, with their titles
-#   <!-- phase: FOLDER -->    its exercises, with lines to write, hours, and what each calls
+#   <!-- facts -->            of an exercise's page: its file, what it calls, lines to write, hours, and
+#                             what comes next on the path
+#   <!-- path -->             the exercises on the path (.core in cases.c), phase by phase, with hours
+#   <!-- hours -->            how many these are, and how long they take
+#   <!-- phase: FOLDER -->    its exercises: are they on the path, lines to write, hours, what each calls
 #   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
 #                             The middle column stays as it is in the document
 #   <!-- grades: FOLDER -->   grades.tsv and tests.tsv there, as the grader's own table
@@ -105,24 +108,13 @@ numbers_table() { # PAGE
         $results/softgpu/tests.tsv $results/softgpu/mistakes.tsv
 }
 
-# The phases and their exercises, from the first lines of the pages.
-course_list() {
-    for phase in solutions/phase?_*; do
-        name=${phase#solutions/phase}
-        echo "- **[Phase ${name%%_*}, $(echo "${name#*_}" | tr _ ' ' | sed 's/cpu/CPU/;s/cuda/CUDA/')](${phase#solutions/}/README.md)**"
-        for page in $(pages "${name%%_*}"); do
-            sed -n "1s|^# \([0-9]*[a-z]*\) · \(.*\)|  - [\1 \2]($page)|p" "$page"
-        done
-    done
-}
-
-phase_table() { # FOLDER
-    printf '| Exercise | Lines to write | Hours | Needs |\n|---|---|---|---|\n'
-    for page in "$1"/*/README.md; do
-        folder=${page%/README.md} name=${folder##*/}
-        awk -v folder="$folder" -f tools/phase.awk "$page" \
-            $(find "grader/exercises/$name/cases.c" "solutions/$folder" -type f 2>/dev/null)
-    done
+# What tables say of the exercises is gathered once, when the first of them is written.
+facts=
+course_table() { # -v table=WHAT [-v of=FOLDER]
+    # shellcheck disable=SC2046
+    [ -n "$facts" ] || facts=$(awk -f tools/facts.awk $(pages '') phase?_*/README.md grader/exercises/[0-9]*/cases.c \
+        $(find solutions/phase?_* -type f))
+    printf '%s\n' "$facts" | awk "$@" -f tools/course.awk
 }
 
 messages_table() { # KIND DOCUMENT
@@ -184,8 +176,9 @@ table() {
     file=${1#*: }
     case $1 in
     numbers) numbers_table "$2" ;;
-    course) course_list ;;
-    'phase: '*) phase_table "$file" ;;
+    facts) course_table -v table=page -v of="${2%/README.md}" ;;
+    path | hours) course_table -v table="$1" ;;
+    'phase: '*) course_table -v table=phase -v of="$file" ;;
     'softgpu: '*) softgpu_example "$file" ;;
     lacks) lacks_table ;;
     'code: '*) printf '```c\n' && cat "$file" && printf '```\n' ;;

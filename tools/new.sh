@@ -163,6 +163,9 @@ rm "$folder/wrong/changed"
 cat >"$phase/$file/README.md" <<END
 # $id · TODO: its title
 
+<!-- facts -->
+<!-- end -->
+
 ## Idea
 
 TODO: one idea, with a picture.

@@ -40,7 +40,7 @@ def texts(*patterns):
 
 
 # What every page depends on: all are written anew, or made anew, when it changes.
-course_shown = texts("README.md", "docs/glossary.md")
+course_shown = texts("README.md", "phase?_*/README.md", "docs/glossary.md")
 course_made_of = texts("phase?_*/*/*.h", "docs/book/course.py")
 results = os.path.join(root, os.environ.get("RESULTS", "results/results.json"))
 

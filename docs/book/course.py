@@ -1,6 +1,6 @@
 """course.py: what the book adds to the Markdown of the course, which stays as GitHub shows it.
 
-    side bar   the order of README's list, between <!-- course --> and <!-- end -->
+    side bar   the phases, each with the exercises of its page's table, in their order
     hints      a fold each; the next one shows when it is opened
     contract   what an exercise's header declares, by Breathe
     glossary   a word is linked where a page has it first
@@ -22,8 +22,8 @@ from sphinx import addnodes
 from sphinx.errors import ConfigError
 
 GLOSSARY = "docs/glossary"
-ABOUT = [GLOSSARY, "docs/messages", "docs/grading", "docs/reports", "docs/softgpu", "emulator/README",
-         "docs/resnet18", "docs/results/h200/resnet18", "docs/results/h200/README", "docs/results/softgpu/README"]
+ABOUT = ["docs/working", GLOSSARY, "docs/messages", "docs/grading", "docs/reports", "docs/softgpu", "emulator/README",
+         "docs/measured", "docs/resnet18", "docs/results/h200/resnet18", "docs/results/h200/README", "docs/results/softgpu/README"]
 INSTRUCTORS = ["docs/handout", "docs/class", "docs/results/class", "docs/cheating", "docs/seeds", "CONTRIBUTING"]
 
 
@@ -38,13 +38,12 @@ def exercise_of(docname):
 
 def groups(root):
     """[(caption, pages)] in the order of the course, then what is about it; only what is there."""
-    course = (root / "README.md").read_text().partition("<!-- course -->")[2].partition("<!-- end -->")[0]
     listed = []
-    for line in course.splitlines():
-        if phase := re.match(r"- \*\*\[(.*)\]\((.*)\.md\)\*\*", line):
-            listed.append((phase[1], [phase[2]]))
-        elif page := re.match(r"  - .*\((.*)\.md\)", line):
-            listed[-1][1].append(page[1])
+    for phase in sorted(root.glob("phase*/README.md")):
+        text, name = phase.read_text(), phase.parent.name
+        exercises = re.findall(r"^\| \[.*?\]\((\w+)/README\.md\)", text, re.M)
+        listed.append((text.partition("\n")[0].removeprefix("# "), [f"{name}/README"] +
+                       [f"{name}/{folder}/README" for folder in exercises]))
     pages = [file.relative_to(root).with_suffix("").as_posix() for file in sorted((root / "docs").rglob("*.md"))]
     others = [page for page in pages if not exercise_of(page) and page not in ABOUT + INSTRUCTORS]
     listed += [("About", ABOUT + others), ("For instructors", INSTRUCTORS)]

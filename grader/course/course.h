@@ -27,6 +27,7 @@ typedef struct options {
     unsigned long long seed;
     bool seed_given;
     int phase; /* 0: all */
+    bool all;  /* of next and watch: not only along the path */
     bool fresh, strict, own;
     bool without_checks;       /* on a GPU: not on softgpu too */
     bool cases_only;           /* neither timings nor counts */

@@ -133,6 +133,8 @@ typedef struct promise {
 
 typedef struct exercise {
     int id;                  /**< e.g. 206, or CHALLENGE(4, 'b') */
+    bool core;               /**< on the path: what make next leads through, in the order of their
+                                  numbers; what it calls is on it too */
     const char *name;        /**< e.g. "matmul_naive" */
     const char *file;        /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
     const char *parts[8];    /**< further files beside it, which it includes; NULL ends it */

@@ -15,6 +15,7 @@ static const char usage[] =
     "  --backend B        cpu (the software GPU) or cuda (default cpu)\n"
     "  --exercise \"ID...\" only these\n"
     "  --phase N          only this phase\n"
+    "  next, watch: --all not only along the path\n"
     "  --case NAME        only this case        --seed N   with this seed\n"
     "  run: --shape AxB   in this shape\n"
     "  see: --block X,Y,Z --warp N  what is shown first\n"
@@ -42,6 +43,7 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"backend", required_argument, NULL, 'b'},
                                       {"exercise", required_argument, NULL, 'e'},
                                       {"phase", required_argument, NULL, 'p'},
+                                      {"all", no_argument, NULL, 'a'},
                                       {"case", required_argument, NULL, 'c'},
                                       {"seed", required_argument, NULL, 's'},
                                       {"shape", required_argument, NULL, 'S'},
@@ -108,6 +110,7 @@ static bool set_option(options *o, int letter)
         if (!set_number(&number, "--phase", optarg)) return false;
         o->phase = (int)number;
         return true;
+    case 'a': o->all = true; return true;
     case 'c': o->case_name = optarg; return true;
     case 'S': o->shape = optarg; return true;
     case 's': o->seed_given = true; return set_number(&o->seed, "--seed", optarg);

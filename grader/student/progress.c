@@ -1,5 +1,6 @@
-/* progress.c: where a student stands: `grader progress` draws the map of the course, `grader next`
- * says what to do next. Both read the history and the files, and grade nothing. */
+/* progress.c: where a student stands: `grader progress` draws the map of the course, the path
+ * first; `grader next` says what to do next on the path, or, with --all, of everything. Both read
+ * the history and the files, and grade nothing. */
 #include "student.h"
 
 #include <stdio.h>
@@ -101,17 +102,28 @@ static void print_standing(const standing *s)
            words, s->points, s->max_points);
 }
 
-enum { CHALLENGES = 10 }; /* behind the phases */
+/* Behind the path, which goes phase by phase. */
+enum { BESIDE = 9, CHALLENGES };
 
 static int group_of(const standing *s)
 {
-    return id_is_challenge(s->exercise->id) ? CHALLENGES : id_phase(s->exercise->id);
+    if (id_is_challenge(s->exercise->id)) return CHALLENGES;
+    return s->exercise->core ? id_phase(s->exercise->id) : BESIDE;
+}
+
+static void name_group(int group, char title[32])
+{
+    if (group == CHALLENGES)
+        strcpy(title, "Challenges, a bonus:");
+    else if (group == BESIDE)
+        strcpy(title, "Beside the path:");
+    else
+        snprintf(title, 32, "Phase %d: %s", group, group < 6 ? phase_names[group] : "");
 }
 
 static void print_group(int group, const standing all[], int count)
 {
-    char title[32] = "Challenges, a bonus:";
-    char marks[64] = "";
+    char title[32], marks[64] = "";
     size_t n = 0;
     double points = 0, max_points = 0;
     for (int i = 0; i < count; i++) {
@@ -122,26 +134,33 @@ static void print_group(int group, const standing all[], int count)
     }
     if (n == 0) return;
     marks[n] = '\0';
-    if (group < CHALLENGES)
-        snprintf(title, sizeof title, "Phase %d: %s", group, group < 6 ? phase_names[group] : "");
-    printf("\n  %-26s [%s]%*s %5.1f / %.1f\n", title, marks, (int)(34 - n), "", points, max_points);
+    name_group(group, title);
+    printf("\n  %-26s [%s]%*s %5.1f / %.1f\n", title, marks, n < 34 ? (int)(34 - n) : 0, "", points,
+           max_points);
     for (int i = 0; i < count; i++) {
         if (group_of(&all[i]) == group) print_standing(&all[i]);
     }
 }
 
+static bool is_right(const standing *s)
+{
+    return s->state == DONE || s->state == SHORT;
+}
+
 static void print_total(const standing all[], int count)
 {
     double points = 0, max_points = 0;
-    int done = 0;
+    int done = 0, path = 0, path_done = 0;
     while (count > 0 && group_of(&all[count - 1]) == CHALLENGES) count--; /* they are the last */
     for (int i = 0; i < count; i++) {
         points += all[i].points;
         max_points += all[i].max_points;
-        done += all[i].state == DONE || all[i].state == SHORT;
+        done += is_right(&all[i]);
+        path += all[i].exercise->core;
+        path_done += all[i].exercise->core && is_right(&all[i]);
     }
-    printf("\n  %d of %d exercises, %.1f of %.1f points. Next: make next\n", done, count, points,
-           max_points);
+    printf("\n  %d of %d exercises on the path. Next: make next\n", path_done, path);
+    printf("  %d of %d exercises, %.1f of %.1f points\n", done, count, points, max_points);
     printf("  (# done, + right, x failed, o not graded since it was saved, . not started)\n");
 }
 
@@ -168,9 +187,15 @@ int progress(const options *o)
 
 /* ---- what to do next ------------------------------------------------------------------------- */
 
+/* Only the path, unless all is asked for, or exercises are. */
+static bool keeps_to_path(const options *o)
+{
+    return !o->all && (!o->exercises || !*o->exercises);
+}
+
 /* The first behind `after` (NULL: of all) that is not right yet; else the first with points to
  * gain; else NULL. Behind the last comes the first. */
-static const standing *choose(const standing all[], int count, const exercise *after)
+static const standing *choose(const standing all[], int count, const exercise *after, bool path)
 {
     const standing *gain = NULL;
     int begin = 0;
@@ -179,6 +204,7 @@ static const standing *choose(const standing all[], int count, const exercise *a
     }
     for (int i = begin; i < begin + count; i++) {
         const standing *s = &all[i % count];
+        if (path && !s->exercise->core) continue;
         if (s->state < SHORT) return s;
         if (s->state == SHORT && !gain) gain = s;
     }
@@ -251,10 +277,12 @@ int next_after(const options *o, const exercise **current)
     json_t *records = open_history(o);
     if (!records) return 2;
     const int count = stand_all(o, records, all, 256);
-    const standing *s = choose(all, count, *current);
+    const standing *s = choose(all, count, *current, keeps_to_path(o));
     if (s) print_next(o, s);
     if (s) *current = s->exercise;
-    if (!s)
+    if (!s && keeps_to_path(o))
+        printf("  All points of the path are yours. What lies beside it: make next ALL=1\n");
+    else if (!s)
         printf("  All points of %d exercises are yours. make mnist trains your network.\n", count);
     json_decref(records);
     return 0;
@@ -277,7 +305,7 @@ void suggest_next(const grading *g)
     json_t *records = open_history(&o);
     const int count = records ? stand_all(&o, records, all, 256) : 0;
     const exercise *graded = catalog_find(id_of(entry));
-    const standing *s = count > 0 ? choose(all, count, graded) : NULL;
+    const standing *s = count > 0 ? choose(all, count, graded, keeps_to_path(&o)) : NULL;
     printf("\n  What else is in it: make compare EX=%s.", id_words(id_of(entry)));
     if (s && s->exercise->id != id_of(entry))
         printf(" Next: %s %s, make next EX=%s", id_words(s->exercise->id), s->exercise->name,

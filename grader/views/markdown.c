@@ -1,4 +1,4 @@
-/* markdown.c: results.json as a table for a document, such as README.md. */
+/* markdown.c: results.json as a table for a document, such as docs/measured.md. */
 #include "views.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 /* TODO: linear_block and linear_thread, two device functions: ids counted with x fastest, then
-   y, then z (about 1 line each). */
+   y, then z (about 2 lines). */
 
 /* TODO: hello_kernel: one printf. whoami_kernel: find this thread's place in out, write four
    ints (about 8 lines). */

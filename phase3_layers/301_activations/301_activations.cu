@@ -18,10 +18,10 @@
 #include "301_activations/activations.h"
 #include "not_implemented.h"
 
-/* TODO: relu and relu_gradient(grad_y, x): NaN passes forward, the slope at 0 is 0 (1 line
-   each). */
+/* TODO: relu and relu_gradient(grad_y, x): NaN passes forward, the slope at 0 is 0
+   (2 lines). */
 
-/* TODO: sigmoid and its gradient, finite at x = -100 and x = 100 (1 line each). */
+/* TODO: sigmoid and its gradient, finite at x = -100 and x = 100 (2 lines). */
 
 /* TODO: tanh_gradient, from tanhf (about 2 lines). */
 
@@ -29,10 +29,10 @@
 
 /* TODO: forward_kernel and backward_kernel, templates over the function, EACH elements a
    thread, all loaded before the first is stored: y may be x, so the compiler may not move a load
-   over a store by itself (about 9 lines each). */
+   over a store by itself (about 18 lines). */
 
 /* TODO: forward and backward, templates on the host that launch them, nothing for n = 0
-   (about 3 lines each). */
+   (about 6 lines). */
 
 cudaError_t relu_forward(float *y, const float *x, size_t n, cudaStream_t stream)
 {

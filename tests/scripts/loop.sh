@@ -11,6 +11,7 @@ cp -r "$COURSE_BUILD"/skeletons/phase* "$work/submission"
 export SUBMISSION="$work/submission" RESULTS="$work/results.json" BACKUPS="$work/backups"
 history=$work/history.jsonl
 first=phase1_cpu/103_matmul_cpu/103_matmul_cpu.c kernel=phase2_cuda_basics/203_vector_add/203_vector_add.cu
+compare=phase1_cpu/101_compare/101_compare.c
 tiled=phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu
 passed=0 failed=0
 watcher=
@@ -52,6 +53,16 @@ expect 'the first exercise comes first' '101 compare: not started' "$work/log"
 expect 'with its page' 'phase1_cpu/101_compare/README.md' "$work/log"
 expect 'and the budget of lines' 'About [0-9]* lines' "$work/log"
 
+# With 101 solved, in a history of its own: 102 lies beside the path.
+cp "solutions/$compare" "$SUBMISSION/$compare"
+history=$work/path.jsonl grader grade --exercise 101 >"$work/log" 2>&1
+expect 'a grading leads on along the path' 'Next: 103 matmul_cpu, make next EX=103' "$work/log"
+make BUILD="$COURSE_BUILD" HISTORY="$work/path.jsonl" next >"$work/log" 2>&1
+expect 'so does make next' '103 matmul_cpu: not started' "$work/log"
+make BUILD="$COURSE_BUILD" HISTORY="$work/path.jsonl" next ALL=1 >"$work/log" 2>&1
+expect 'or to all exercises' '102 stopwatch: not started' "$work/log"
+cp "$COURSE_BUILD/skeletons/$compare" "$SUBMISSION/$compare"
+
 grader grade --exercise vector_add >"$work/log" 2>&1
 expect 'an exercise has a name, too' '203  *vector_add ' "$work/log"
 cp "$work/results.json" "$work/kept.json"
@@ -90,6 +101,7 @@ $(grep -c '"entry"' "$history")
 EOF
 grader progress >"$work/log" 2>&1
 expect 'a right exercise is done' '# 103 matmul_cpu  *done' "$work/log"
+expect 'and counted on the path' '1 of 3[0-9] exercises on the path' "$work/log"
 printf '{"time":"2026' >>"$history"
 sed -i 's/sum +=/sum -=/; s/sum = 0/sum = 1/' "$SUBMISSION/$first"
 echo '/* changed */' >>"$SUBMISSION/$first"

@@ -216,6 +216,7 @@ static const grading_case cases[] = {
 
 EXERCISE(101) = {
     .id = 101,
+    .core = true,
     .name = "compare",
     .file = "phase1_cpu/101_compare/101_compare.c",
     .functions = {"approx_equal"},

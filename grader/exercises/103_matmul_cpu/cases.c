@@ -7,6 +7,7 @@ static const grading_case cases[] = {MATMUL_ROWS, {0}};
 
 EXERCISE(103) = {
     .id = 103,
+    .core = true,
     .name = "matmul_cpu",
     .file = "phase1_cpu/103_matmul_cpu/103_matmul_cpu.c",
     .functions = {"matmul_cpu"},

@@ -24,6 +24,7 @@ static const speed_test speed[] = {
 
 EXERCISE(104) = {
     .id = 104,
+    .core = true,
     .name = "matmul_cpu_ikj",
     .file = "phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c",
     .functions = {"matmul_cpu_ikj"},

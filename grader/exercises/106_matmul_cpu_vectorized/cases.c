@@ -47,6 +47,7 @@ static const speed_test speed[] = {
 
 EXERCISE(106) = {
     .id = 106,
+    .core = true,
     .name = "matmul_cpu_vectorized",
     .file = "phase1_cpu/106_matmul_cpu_vectorized/106_matmul_cpu_vectorized.c",
     .functions = {"matmul_cpu_vectorized"},

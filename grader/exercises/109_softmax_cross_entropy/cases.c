@@ -163,6 +163,7 @@ static const grading_case cases[] = {
 
 EXERCISE(109) = {
     .id = 109,
+    .core = true,
     .name = "softmax_cross_entropy",
     .file = "phase1_cpu/109_softmax_cross_entropy/109_softmax_cross_entropy.c",
     .functions = {"softmax_cross_entropy_cpu"},

@@ -49,6 +49,7 @@ static const grading_case cases[] = {
 
 EXERCISE(112) = {
     .id = 112,
+    .core = true,
     .name = "mlp_cpu",
     .file = "phase1_cpu/112_mlp_cpu/112_mlp_cpu.c",
     .functions = {"mlp_create_cpu", "mlp_train_batch_cpu", "mlp_predict_cpu", "mlp_get_params_cpu",

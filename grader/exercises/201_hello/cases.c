@@ -92,6 +92,7 @@ static const grading_case cases[] = {
 
 EXERCISE(201) = {
     .id = 201,
+    .core = true,
     .name = "hello",
     .file = "phase2_cuda_basics/201_hello/201_hello.cu",
     .functions = {"hello", "whoami"},

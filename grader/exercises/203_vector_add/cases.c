@@ -166,6 +166,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(203) = {
     .id = 203,
+    .core = true,
     .name = "vector_add",
     .file = "phase2_cuda_basics/203_vector_add/203_vector_add.cu",
     .functions = {"vector_add"},

@@ -165,6 +165,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(204) = {
     .id = 204,
+    .core = true,
     .name = "elementwise",
     .file = "phase2_cuda_basics/204_elementwise/204_elementwise.cu",
     .functions = {"elementwise"},

@@ -381,6 +381,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(205) = {
     .id = 205,
+    .core = true,
     .name = "copies",
     .file = "phase2_cuda_basics/205_copies/205_copies.cu",
     .functions = {"roundtrip", "tensor_create", "tensor_to_gpu", "tensor_on_gpu", "tensor_to_cpu",

@@ -41,6 +41,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(206) = {
     .id = 206,
+    .core = true,
     .name = "matmul_naive",
     .file = "phase2_cuda_basics/206_matmul_naive/206_matmul_naive.cu",
     .functions = {"matmul_naive"},

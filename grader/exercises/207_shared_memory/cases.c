@@ -143,6 +143,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(207) = {
     .id = 207,
+    .core = true,
     .name = "shared_memory",
     .file = "phase2_cuda_basics/207_shared_memory/207_shared_memory.cu",
     .functions = {"reverse_blocks", "stencil_1d", "warp_sums"},

@@ -318,6 +318,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(208) = {
     .id = 208,
+    .core = true,
     .name = "reduce",
     .file = "phase2_cuda_basics/208_reduce/208_reduce.cu",
     .functions = {"reduce_sum", "reduce_max", "row_sum"},

@@ -112,6 +112,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(209) = {
     .id = 209,
+    .core = true,
     .name = "transpose",
     .file = "phase2_cuda_basics/209_transpose/209_transpose.cu",
     .functions = {"transpose"},

@@ -52,6 +52,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(211) = {
     .id = 211,
+    .core = true,
     .name = "matmul_tiled",
     .file = "phase2_cuda_basics/211_matmul_tiled/211_matmul_tiled.cu",
     .functions = {"matmul_tiled"},

@@ -295,6 +295,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(212) = {
     .id = 212,
+    .core = true,
     .name = "matmul_transposed",
     .file = "phase2_cuda_basics/212_matmul_transposed/212_matmul_transposed.cu",
     .parts = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},

@@ -213,6 +213,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(213) = {
     .id = 213,
+    .core = true,
     .name = "matmul_cublas",
     .file = "phase2_cuda_basics/213_matmul_cublas/213_matmul_cublas.cu",
     .functions = {"cublas_create", "matmul_cublas", "cublas_destroy"},

@@ -67,6 +67,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(214) = {
     .id = 214,
+    .core = true,
     .name = "matmul_registers",
     .file = "phase2_cuda_basics/214_matmul_registers/214_matmul_registers.cu",
     .functions = {"matmul_registers"},

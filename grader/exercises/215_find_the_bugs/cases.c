@@ -222,6 +222,7 @@ static const grading_case cases[] = {
 
 EXERCISE(215) = {
     .id = 215,
+    .core = true,
     .name = "find_the_bugs",
     .file = "phase2_cuda_basics/215_find_the_bugs/215_find_the_bugs.cu",
     .parts = {"phase2_cuda_basics/215_find_the_bugs/215_find_the_bugs.answers"},

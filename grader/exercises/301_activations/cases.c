@@ -327,6 +327,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(301) = {
     .id = 301,
+    .core = true,
     .name = "activations",
     .file = "phase3_layers/301_activations/301_activations.cu",
     .functions = {"relu_forward", "relu_backward", "sigmoid_forward", "sigmoid_backward",

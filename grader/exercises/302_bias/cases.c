@@ -193,6 +193,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(302) = {
     .id = 302,
+    .core = true,
     .name = "bias",
     .file = "phase3_layers/302_bias/302_bias.cu",
     .functions = {"bias_forward", "bias_backward"},

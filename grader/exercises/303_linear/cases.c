@@ -318,6 +318,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(303) = {
     .id = 303,
+    .core = true,
     .name = "linear",
     .file = "phase3_layers/303_linear/303_linear.cu",
     .functions = {"linear_forward", "linear_backward"},

@@ -274,6 +274,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(304) = {
     .id = 304,
+    .core = true,
     .name = "softmax",
     .file = "phase3_layers/304_softmax/304_softmax.cu",
     .functions = {"softmax_forward", "softmax_backward"},

@@ -338,6 +338,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(305) = {
     .id = 305,
+    .core = true,
     .name = "cross_entropy",
     .file = "phase3_layers/305_cross_entropy/305_cross_entropy.cu",
     .functions = {"softmax_cross_entropy"},

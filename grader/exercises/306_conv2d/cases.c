@@ -50,6 +50,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(306) = {
     .id = 306,
+    .core = true,
     .name = "conv2d",
     .file = "phase3_layers/306_conv2d/306_conv2d.cu",
     .functions = {"conv2d_forward"},

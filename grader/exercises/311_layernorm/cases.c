@@ -397,6 +397,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(311) = {
     .id = 311,
+    .core = true,
     .name = "layernorm",
     .file = "phase3_layers/311_layernorm/311_layernorm.cu",
     .functions = {"layernorm_forward", "layernorm_backward"},

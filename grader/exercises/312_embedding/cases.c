@@ -475,6 +475,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(312) = {
     .id = 312,
+    .core = true,
     .name = "embedding",
     .file = "phase3_layers/312_embedding/312_embedding.cu",
     .functions = {"embedding_forward", "embedding_backward", "residual_forward", "dropout_forward",

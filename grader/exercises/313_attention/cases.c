@@ -505,6 +505,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(313) = {
     .id = 313,
+    .core = true,
     .name = "attention",
     .file = "phase3_layers/313_attention/313_attention.cu",
     .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},

@@ -629,6 +629,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(314) = {
     .id = 314,
+    .core = true,
     .name = "adam",
     .file = "phase3_layers/314_adam/314_adam.cu",
     .functions = {"adam_update", "sgd_momentum", "global_norm_clip", "adam_update_groups"},

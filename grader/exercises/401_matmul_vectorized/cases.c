@@ -61,6 +61,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(401) = {
     .id = 401,
+    .core = true,
     .name = "matmul_vectorized",
     .file = "phase4_optimization/401_matmul_vectorized/401_matmul_vectorized.cu",
     .functions = {"matmul_vectorized"},

@@ -98,6 +98,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(402) = {
     .id = 402,
+    .core = true,
     .name = "matmul_tensorcore",
     .file = "phase4_optimization/402_matmul_tensorcore/402_matmul_tensorcore.cu",
     .functions = {"matmul_tensorcore", "matmul_tensorcore_half"},

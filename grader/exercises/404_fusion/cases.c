@@ -600,6 +600,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(404) = {
     .id = 404,
+    .core = true,
     .name = "fusion",
     .file = "phase4_optimization/404_fusion/404_fusion.cu",
     .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},

@@ -276,6 +276,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(406) = {
     .id = 406,
+    .core = true,
     .name = "streams",
     .file = "phase4_optimization/406_streams/406_streams.cu",
     .functions = {"pipeline"},

@@ -301,6 +301,7 @@ static const traffic_test traffic[] = {
 
 EXERCISE(409) = {
     .id = 409,
+    .core = true,
     .name = "flash_attention",
     .file = "phase4_optimization/409_flash_attention/409_flash_attention.cu",
     .functions = {"attention_flash"},

@@ -221,6 +221,7 @@ static const grading_case cases[] = {
 
 EXERCISE(501) = {
     .id = 501,
+    .core = true,
     .name = "mnist",
     .file = "phase5_full_network/501_mnist/501_mnist.cu",
     .functions = {"mlp_create", "mlp_train_batch", "mlp_predict", "mlp_get_params", "mlp_free",

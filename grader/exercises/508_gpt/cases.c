@@ -335,6 +335,7 @@ static const grading_case cases[] = {
 
 EXERCISE(508) = {
     .id = 508,
+    .core = true,
     .name = "gpt",
     .file = "phase5_full_network/508_gpt/508_gpt.cu",
     .functions = {"gpt_create", "gpt_forward", "gpt_backward", "gpt_update", "gpt_get_grads",

@@ -593,6 +593,7 @@ static const grading_case cases[] = {
 
 EXERCISE(509) = {
     .id = 509,
+    .core = true,
     .name = "char_gpt",
     .file = "phase5_full_network/509_char_gpt/509_char_gpt.cu",
     .functions = {"gpt_learning_rate", "gpt_train", "gpt_validate", "gpt_generate", "gpt_save",

@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 /* SOLUTION: linear_block and linear_thread, two device functions: ids counted with x fastest, then
-   y, then z (about 1 line each). */
+   y, then z (about 2 lines). */
 __device__ static unsigned linear_block(void)
 {
     return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

@@ -18,8 +18,8 @@
 #include "301_activations/activations.h"
 #include "not_implemented.h"
 
-/* SOLUTION: relu and relu_gradient(grad_y, x): NaN passes forward, the slope at 0 is 0 (1 line
-   each). */
+/* SOLUTION: relu and relu_gradient(grad_y, x): NaN passes forward, the slope at 0 is 0
+   (2 lines). */
 __device__ static float relu(float x)
 {
     return x < 0.0f ? 0.0f : x; /* false for NaN, which stays */
@@ -31,7 +31,7 @@ __device__ static float relu_gradient(float grad_y, float x)
 }
 /* END SOLUTION */
 
-/* SOLUTION: sigmoid and its gradient, finite at x = -100 and x = 100 (1 line each). */
+/* SOLUTION: sigmoid and its gradient, finite at x = -100 and x = 100 (2 lines). */
 __device__ static float sigmoid(float x)
 {
     return 1.0f / (1.0f + expf(-x)); /* expf may overflow to infinity: 1 / infinity is right */
@@ -72,7 +72,7 @@ __device__ static float gelu_gradient(float grad_y, float x)
 
 /* SOLUTION: forward_kernel and backward_kernel, templates over the function, EACH elements a
    thread, all loaded before the first is stored: y may be x, so the compiler may not move a load
-   over a store by itself (about 9 lines each). */
+   over a store by itself (about 18 lines). */
 #define THREADS 256
 #define EACH    4 /* elements a thread, THREADS apart, so that a warp reads neighbours */
 
@@ -105,7 +105,7 @@ __global__ static void backward_kernel(float *grad_x, const float *grad_y, const
 /* END SOLUTION */
 
 /* SOLUTION: forward and backward, templates on the host that launch them, nothing for n = 0
-   (about 3 lines each). */
+   (about 6 lines). */
 template <float (*F)(float)>
 static void forward(float *y, const float *x, size_t n, cudaStream_t stream)
 {

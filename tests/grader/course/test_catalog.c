@@ -156,6 +156,27 @@ START_TEST(prerequisites_come_earlier)
 }
 END_TEST
 
+/* Whoever follows it has written what the next exercise calls, and goes through every phase. */
+START_TEST(the_path_has_what_it_needs)
+{
+    int count = 0, phases = 0;
+    for (const exercise *const *e = catalog(); *e; e++) {
+        if (!(*e)->core) continue;
+        ck_assert_msg(!id_is_challenge((*e)->id), "%s is a challenge", id_words((*e)->id));
+        ck_assert_msg((*e)->devices <= 1, "%d needs several GPUs", (*e)->id);
+        for (int i = 0; (*e)->prerequisites[i]; i++) {
+            ck_assert_msg(catalog_find((*e)->prerequisites[i])->core, "%d needs %s", (*e)->id,
+                          id_words((*e)->prerequisites[i]));
+        }
+        phases |= 1 << id_phase((*e)->id);
+        count++;
+    }
+    ck_assert_int_eq(phases, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5);
+    ck_assert_int_ge(count, 30);
+    ck_assert_int_le(count, 40);
+}
+END_TEST
+
 static bool needs_one_with(const exercise *e, const char *file)
 {
     for (int i = 0; e->prerequisites[i]; i++) {
@@ -330,6 +351,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, each_is_graded_by_the_corpus);
     tcase_add_test(tcase, numbers_and_names_are_unique);
     tcase_add_test(tcase, prerequisites_come_earlier);
+    tcase_add_test(tcase, the_path_has_what_it_needs);
     tcase_add_test(tcase, what_is_included_is_of_a_prerequisite);
     tcase_add_test(tcase, what_is_to_be_seen_is_a_case);
     tcase_add_test(tcase, a_challenge_has_a_letter);

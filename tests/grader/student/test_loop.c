@@ -117,7 +117,8 @@ static options course_of(const char *exercises)
 START_TEST(the_map_has_every_state)
 {
     static const char *const words[] = {
-        "Phase 1: CPU               [#+xxoo?.]",
+        "Phase 1: CPU               [#+xo.]",
+        "Beside the path:           [xo?]",
         "# 103 matmul_cpu             done                                10.0 / 10.0",
         "+ 104 matmul_cpu_ikj         right, points to gain                7.5 / 10.0",
         "x 105 matmul_cpu_blocked     failed, 3 of 14 cases passed         0.0 / 10.0",
@@ -126,11 +127,13 @@ START_TEST(the_map_has_every_state)
         "o 110 conv2d_cpu             begun, not graded yet                0.0 /",
         "? 111 linear_backward        the file is gone                     0.0 / 10.0",
         ". 112 mlp_cpu                not started                          0.0 /",
+        "2 of 5 exercises on the path. ",
         "2 of 8 exercises, 27.5 of "};
     begin_course();
     const options o = course_of("103 104 105 106 109 110 111 112");
     char *said = said_by(progress, &o, 0);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) expect_words(said, words[i]);
+    ck_assert(strstr(said, ". 112 mlp_cpu") < strstr(said, "x 105 matmul_cpu_blocked"));
     free(said);
 }
 END_TEST
@@ -192,6 +195,56 @@ START_TEST(the_next_is_the_first_that_is_not_right)
     for (int i = 0; i < 3 && nexts[_i].words[i]; i++) expect_words(said, nexts[_i].words[i]);
     ck_assert_ptr_null(strstr(said, "An idea"));
     ck_assert_ptr_null(strstr(said, "None"));
+    free(said);
+}
+END_TEST
+
+/* ---- the path -------------------------------------------------------------------------------- */
+
+/* What comes behind an exercise (NULL: behind none), when all of phase 1 but these were solved. */
+static const exercise *behind(const exercise *e, bool all, const char *left)
+{
+    const options wanted = {.exercises = left};
+    options o = course_of(NULL);
+    o.all = all;
+    for (const exercise *const *one = catalog(); *one; one++) {
+        if (id_phase((*one)->id) != 1 || options_want(&wanted, *one)) continue;
+        write_own((*one)->id, "solved");
+        enter((*one)->id, "passed", 10);
+    }
+    ck_assert_int_eq(next_after(&o, &e), 0);
+    return e;
+}
+
+static const struct {
+    const char *left;
+    int behind;
+    bool all;
+    int next;
+} ways[] = {
+    {"102 104 105", 0, false, 104},   {"102 104 105", 0, true, 102},
+    {"105 106 107", 103, false, 106}, {"105 106 107", 103, true, 105},
+    {"104 107 108", 105, false, 104}, {"104 107 108", 105, true, 107},
+    {"102 105", 101, false, 101},     {"102 105", 102, true, 105},
+};
+
+START_TEST(the_next_is_on_the_path_unless_all_is_asked_for)
+{
+    const exercise *from = ways[_i].behind ? catalog_find(ways[_i].behind) : NULL;
+    ck_assert_int_eq(behind(from, ways[_i].all, ways[_i].left)->id, ways[_i].next);
+}
+END_TEST
+
+START_TEST(behind_the_path_comes_what_lies_beside_it)
+{
+    behind(NULL, false, "102 105");
+    options o = course_of(NULL);
+    char *said = said_by(next, &o, 0);
+    expect_words(said, "All points of the path are yours. What lies beside it: make next ALL=1");
+    free(said);
+    o.all = true;
+    said = said_by(next, &o, 0);
+    expect_words(said, "  102 stopwatch: ");
     free(said);
 }
 END_TEST
@@ -308,6 +361,9 @@ Suite *suite_loop(void)
     tcase_add_test(tcase, the_map_has_every_state);
     tcase_add_loop_test(tcase, the_next_is_the_first_that_is_not_right, 0,
                         sizeof nexts / sizeof *nexts);
+    tcase_add_loop_test(tcase, the_next_is_on_the_path_unless_all_is_asked_for, 0,
+                        sizeof ways / sizeof *ways);
+    tcase_add_test(tcase, behind_the_path_comes_what_lies_beside_it);
     tcase_add_test(tcase, without_a_submission_there_is_no_map);
     tcase_add_test(tcase, one_exercise_is_asked_for);
     tcase_add_test(tcase, each_thing_is_found_once);

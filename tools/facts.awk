@@ -1,0 +1,48 @@
+# facts.awk: what tables say of the exercises, a line each: folder, title, 1 if it is on the path, lines to write,
+# hours, numbers of those that it calls, files; and a line of folder and title for each phase. Of the pages, in the
+# order of the course, then of cases.c and solutions with parts. Lines are those that the TODOs ask for; hours
+# follow from them.
+FNR == 1 {
+    inside = 0
+    levels = split(FILENAME, part, "/")
+    name = part[levels - 1]
+}
+FILENAME ~ /README\.md$/ {
+    if (FNR > 1) next
+    title[name] = substr($0, 3)
+    order[++count] = name
+    folder[name] = levels > 2 ? part[1] "/" name : name
+    next
+}
+FILENAME ~ /cases\.c$/ {
+    if (/^    \.core = true,/) core[name] = 1
+    if (sub(/^    \.prerequisites = \{/, "") && sub(/\}.*/, "")) {
+        gsub(/CHALLENGE\(|, '|'\)|,/, "") # CHALLENGE(4, 'c') is 4c
+        needs[name] = $0
+    }
+    next
+}
+FNR == 1 && part[levels] ~ "^" name "\\.(c|cu|py)$" { files[name] = part[levels] " " files[name] }
+FNR == 1 && part[levels] !~ "^" name "\\.(c|cu|py)$" { files[name] = files[name] part[levels] " " }
+/SOLUTION: / { inside = 1; text = "" }
+inside { text = text " " $0 }
+inside && (/\*\// || FILENAME ~ /\.py$/) {
+    inside = 0
+    gsub(/[* #\/]+/, " ", text)
+    sub(/lines? ?$/, "&)", text) # "SOLUTION: about 2 lines" alone
+    sub(/ \)$/, ")", text)
+    while (match(text, /[0-9]+ lines?\)/)) {
+        lines[name] += substr(text, RSTART)
+        text = substr(text, RSTART + RLENGTH)
+    }
+}
+END {
+    for (i = 1; i <= count; i++) {
+        name = order[i]
+        printf "%s\t%s", folder[name], title[name]
+        if (folder[name] ~ /\//)
+            printf "\t%s\t%s\t%s\t%s\t%s", core[name], lines[name], lines[name] ? 0.5 + lines[name] / 40 : "",
+                needs[name], files[name]
+        print ""
+    }
+}
