@@ -20,15 +20,22 @@
  * the order needs no sort. The cost left: fp32 multiply-adds. 16,384 tokens of 1,024 by 64 experts
  * are 2.1 GFLOP, more time than the reading of the 64 MB of input; and a walking thread looks at
  * the choices of all other experts, too.
+ *
+ * Given: the product of 214 (copy_tile to tile_of_logits), block_scan (210), and the launches.
+ * Yours: the order of the experts, softmax and gates; and the three kernels of the lists.
  */
 #include "411_moe_router/moe_router.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <cuda_pipeline.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
 
-/* SOLUTION: the sizes, and the copy of a tile, zero outside the matrix (about 35 lines). */
+/* ---- the product: given ---- */
+
 #define TILE    64         /* TILE tokens x TILE experts a tile of logits */
 #define STEP    32         /* terms of the sums that are in shared memory at a time */
 #define PITCH   (STEP + 4) /* so that 8 rows begin in 8 different groups of banks */
@@ -56,6 +63,7 @@ __device__ static void copy_tile(float (*tile)[PITCH], const float *x, long row,
     }
 }
 
+/** The next terms of both operands. They are on their way when this returns. */
 template <int EACH>
 __device__ static void copy_stage(stage *s, const float *input, const float *weights, long token,
                                   int tokens, int expert, int experts, int col, int cols)
@@ -64,10 +72,9 @@ __device__ static void copy_stage(stage *s, const float *input, const float *wei
     copy_tile<EACH>(s->experts, weights, expert, experts, col, cols);
     __pipeline_commit();
 }
-/* END SOLUTION */
 
-/* SOLUTION: multiply: this thread's sums over the terms of one stage (about 20 lines). */
-/** @param y, x this thread's first row of either tile: the others are 8 and 16 further on */
+/** This thread's sums over the terms of one stage.
+ *  @param y, x this thread's first row of either tile: the others are 8 and 16 further on */
 __device__ static void multiply(float sum[DOWN][ACROSS], const stage *s, int y, int x)
 {
 #pragma unroll 2
@@ -89,10 +96,9 @@ __device__ static void multiply(float sum[DOWN][ACROSS], const stage *s, int y, 
         }
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: tile_of_logits: TILE x TILE logits, with the next stage on its way while this one is
-   multiplied (about 30 lines). */
+/** TILE x TILE logits, from logits[token][expert] on. The next stage is on its way while this one
+ * is multiplied. Ends with a barrier: then all threads of the block may read what was written. */
 template <int EACH>
 __device__ static void tile_of_logits(float *logits, stage *stages, const float *input,
                                       const float *weights, long token, int tokens, int expert,
@@ -122,10 +128,9 @@ __device__ static void tile_of_logits(float *logits, stage *stages, const float 
     }
     __syncthreads(); /* the logits are written, and the stages read */
 }
-/* END SOLUTION */
 
-/* SOLUTION: next_choice: of a token's experts the first that comes after `last`; LANES lanes look
-   together (about 27 lines). */
+/* ---- softmax and top k ---- */
+
 struct choice {
     float logit;
     int expert;
@@ -134,11 +139,19 @@ struct choice {
 /** The larger logit comes first; of equal ones, the lower expert. */
 __device__ static bool comes_before(choice a, choice b)
 {
+    /* SOLUTION: compare the logits, then the experts (about 1 line). */
     return a.logit > b.logit || (a.logit == b.logit && a.expert < b.expert);
+    /* END SOLUTION */
 }
 
+/** Of the experts of a token the first that comes after `last`. The LANES lanes of the token look
+ *  together, lane l at experts l, l + LANES, ..., and all of them get the answer. NaN compares with
+ *  nothing: here it counts as -infinity. Without experts the answer is expert INT_MAX.
+ *  @param logits [experts] */
 __device__ static choice next_choice(const float *logits, int experts, choice last)
 {
+    /* SOLUTION: each lane finds the first of its own experts that come after `last`. Then the lanes
+       agree: __shfl_xor_sync of both fields, over 1, 2 and 4 lanes (about 11 lines). */
     choice best = {-INFINITY, INT_MAX};
     for (int e = threadIdx.x % LANES; e < experts; e += LANES) {
         choice c = {isnan(logits[e]) ? -INFINITY : logits[e], e}; /* NaN has no place in an order */
@@ -150,14 +163,20 @@ __device__ static choice next_choice(const float *logits, int experts, choice la
         if (comes_before(other, best)) best = other;
     }
     return best;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: route_token: softmax, the choices, the gates; the logits become probabilities (about 23
-   lines). */
-/** @param experts 0 for lanes that have no token: they take part in the shuffles alone */
+/** Softmax, choices and gates of one token, by its LANES lanes.
+ *  @param ids, gates [top_k]
+ *  @param logits     [experts] become probabilities
+ *  @param experts    0 for lanes without a token: they take part in the shuffles, and store nothing
+ */
 __device__ static void route_token(int *ids, float *gates, float *logits, int experts, int top_k)
 {
+    /* SOLUTION: the first choice has the maximum that softmax subtracts; the lanes sum the
+       exponentials. Choose top_k times, and let lane 0 store expert and probability. Then write the
+       probabilities over the logits, and divide each gate by the sum of the gates, which another
+       lane may have stored: __syncwarp (about 16 lines). */
     const int lane = threadIdx.x % LANES;
     const choice first = next_choice(logits, experts, (choice){INFINITY, -1});
     float sum = 0.0f, chosen = 0.0f;
@@ -175,11 +194,11 @@ __device__ static void route_token(int *ids, float *gates, float *logits, int ex
     for (int e = lane; e < experts; e += LANES) logits[e] = expf(logits[e] - first.logit) / sum;
     __syncwarp(); /* lane 0 has stored the gates */
     for (int j = lane; j < top_k && experts > 0; j += LANES) gates[j] /= chosen;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: router_kernel: a block TILE tokens: their logits, tile by tile, to probs; then each
-   token (about 20 lines). */
+/** A block for TILE tokens: all their logits, tile by tile, go to probs; then LANES threads take a
+ *  token each. */
 template <int EACH>
 __global__ static void __launch_bounds__(THREADS)
     router_kernel(int *expert_ids, float *gate_scores, float *probs, const float *input,
@@ -187,6 +206,9 @@ __global__ static void __launch_bounds__(THREADS)
 {
     __shared__ __align__(16) stage stages[2];
     const long token = (long)blockIdx.x * TILE;
+    /* SOLUTION: tile_of_logits for every TILE experts. Then each group of LANES threads walks over
+       the block's tokens and calls route_token, also for a token that is not there, with 0 experts
+       (about 8 lines). */
     for (int expert = 0; expert < experts; expert += TILE)
         tile_of_logits<EACH>(probs, stages, input, gate_weights, token, tokens, expert, experts,
                              cols);
@@ -195,18 +217,20 @@ __global__ static void __launch_bounds__(THREADS)
         route_token(expert_ids + t * top_k, gate_scores + t * top_k, probs + t * experts,
                     t < tokens ? experts : 0, top_k);
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t moe_router(int *expert_ids, float *gate_scores, float *probs, const float *input,
                        const float *gate_weights, int num_tokens, int num_experts, int top_k,
                        int hidden_dim, cudaStream_t stream)
 {
     if (num_experts < 1 || top_k < 1 || top_k > num_experts) return cudaErrorInvalidValue;
-    /* SOLUTION: a block for TILE tokens; by 16 bytes where rows begin at multiples of them (about 9
-       lines). */
-    if (num_tokens == 0) return cudaSuccess; /* an empty grid is a launch error */
+    /* SOLUTION: without tokens there is no block, and an empty grid is a launch error (about 1
+       line). */
+    if (num_tokens == 0) return cudaSuccess;
+    /* END SOLUTION */
     const unsigned blocks = (unsigned)((num_tokens - 1) / TILE + 1);
+    /* Copies of 16 bytes where rows begin at multiples of them. */
     const bool wide = hidden_dim % 4 == 0 && ((uintptr_t)input | (uintptr_t)gate_weights) % 16 == 0;
     if (wide)
         router_kernel<4><<<blocks, THREADS, 0, stream>>>(expert_ids, gate_scores, probs, input,
@@ -216,12 +240,11 @@ cudaError_t moe_router(int *expert_ids, float *gate_scores, float *probs, const 
         router_kernel<1><<<blocks, THREADS, 0, stream>>>(expert_ids, gate_scores, probs, input,
                                                          gate_weights, num_tokens, num_experts,
                                                          top_k, hidden_dim);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
-/* SOLUTION: what the three kernels of the lists are given, and the tokens of a segment (about 19
-   lines). */
+/* ---- the lists ---- */
+
 struct lists {
     int tokens, experts, top_k, capacity;
     int segments; /* that have tokens, or should: at most MOE_SEGMENTS */
@@ -239,13 +262,17 @@ __device__ static int end_of(int segment, lists l)
 {
     return min((long)l.tokens, (segment + 1L) * l.length) * l.top_k;
 }
-/* END SOLUTION */
 
-/* SOLUTION: count_kernel: a block a segment, a thread an expert: its entries, and the sum of its
-   probabilities (about 14 lines). */
+/** Block x is a segment, and each thread an expert: how many of the segment's entries are the
+ *  expert's, and the sum of its probabilities over the segment's tokens.
+ *  @param scratch    [segments x experts]
+ *  @param expert_ids [tokens x top_k]
+ *  @param probs      [tokens x experts] */
 __global__ static void count_kernel(moe_segment *scratch, const int *expert_ids, const float *probs,
                                     lists l)
 {
+    /* SOLUTION: walk over the segment's entries and count, walk over its tokens and add up, store.
+       Its first token is blockIdx.x * length (about 8 lines). */
     const int e = own_expert(), begin = blockIdx.x * l.length, end = end_of(blockIdx.x, l);
     if (e >= l.experts) return;
     moe_segment of = {0, 0.0f};
@@ -254,13 +281,13 @@ __global__ static void count_kernel(moe_segment *scratch, const int *expert_ids,
 #pragma unroll 8
     for (int t = begin; t < end / l.top_k; t++) of.probs += probs[(size_t)t * l.experts + e];
     scratch[(size_t)blockIdx.x * l.experts + e] = of;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: block_scan: the sum of x over all threads before this one, and in *total over all of
-   the block (about 20 lines). */
 #define PLANNERS 1024
 
+/** @return the sum of x over all threads before this one; *total: over all of the block. Every
+ *  thread of the block calls it. */
 template <typename T> __device__ static T block_scan(T x, T *total)
 {
     __shared__ T of_warps[PLANNERS / 32];
@@ -280,13 +307,18 @@ template <typename T> __device__ static T block_scan(T x, T *total)
     *total = all;
     return before + sum - x;
 }
-/* END SOLUTION */
 
-/* SOLUTION: plan_kernel, one block: how many entries each expert has and keeps, where its list
-   begins, and the metrics (about 32 lines). */
+/** One block, a thread for each of PLANNERS experts at a time: where the list of each expert
+ * begins, and the metrics. Without tokens all of these are 0.
+ *  @param offsets [experts + 1]
+ *  @param scratch [segments x experts] */
 __global__ static void __launch_bounds__(PLANNERS)
     plan_kernel(int *offsets, moe_metrics *metrics, const moe_segment *scratch, lists l)
 {
+    /* SOLUTION: each thread adds up its expert's segments, of which the list keeps at most
+       `capacity` entries (0: all). block_scan of what is kept, plus what earlier rounds kept, is
+       the offset; utilization counts dropped entries, too. One thread stores what is left: the last
+       offset, the loss, which block_scan adds up, and how many were dropped (about 26 lines). */
     const float entries = (float)l.tokens * l.top_k;
     int carry = 0, kept_by_all;
     float loss = 0.0f, sum;
@@ -313,14 +345,22 @@ __global__ static void __launch_bounds__(PLANNERS)
     offsets[l.experts] = carry;
     metrics->load_balance_loss = l.experts * sum;
     metrics->dropped_tokens = l.tokens * l.top_k - carry;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: place_kernel: each thread walks along its segment once more, and stores its entries
-   behind those of the segments before; what is left of permutation becomes -1 (about 20 lines). */
+/** Block x is a segment, and each thread an expert: stores the expert's entries in its list, and -1
+ *  in those places of the segment that no list reaches.
+ *  @param permutation [tokens x top_k]
+ *  @param offsets     [experts + 1]
+ *  @param expert_ids  [tokens x top_k]
+ *  @param scratch     [segments x experts] */
 __global__ static void place_kernel(int *permutation, const int *offsets, const int *expert_ids,
                                     const moe_segment *scratch, lists l)
 {
+    /* SOLUTION: the lists end at offsets[experts]; the segment's threads share its places beyond.
+       Then each thread adds up what earlier segments have of its expert, walks along its segment,
+       and stores each entry of the expert behind these, as long as there is room (about 16 lines).
+     */
     const int e = own_expert(), begin = blockIdx.x * l.length * l.top_k;
     const int end = end_of(blockIdx.x, l), used = offsets[l.experts];
     for (int i = begin + own_expert(); i < end; i += gridDim.y * blockDim.x) {
@@ -337,8 +377,8 @@ __global__ static void place_kernel(int *permutation, const int *offsets, const 
         if (rank < room) permutation[first + rank] = i;
         rank++;
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t moe_permute(int *permutation, int *offsets, moe_metrics *metrics, moe_segment *scratch,
                         const int *expert_ids, const float *probs, int num_tokens, int num_experts,
@@ -346,17 +386,17 @@ cudaError_t moe_permute(int *permutation, int *offsets, moe_metrics *metrics, mo
 {
     if (num_experts < 1 || top_k < 1 || top_k > num_experts || capacity < 0)
         return cudaErrorInvalidValue;
-    /* SOLUTION: segments of equal length; count, plan, place; no tokens still make a plan (about 12
-       lines). */
-    lists l = {num_tokens, num_experts, top_k, capacity, 0, 0};
+    lists l = {num_tokens, num_experts, top_k, capacity, num_tokens > 0, num_tokens};
+    /* SOLUTION: this is one segment of all tokens. Cut it into at most MOE_SEGMENTS of equal
+       length; without tokens there is none (about 2 lines). */
     l.length = (num_tokens + MOE_SEGMENTS - 1L) / MOE_SEGMENTS;
     l.segments = num_tokens > 0 ? (num_tokens - 1) / l.length + 1 : 0;
+    /* END SOLUTION */
     dim3 threads(num_experts < 256 ? (num_experts + 31) / 32 * 32 : 256);
     dim3 grid(l.segments, (num_experts - 1) / threads.x + 1);
     if (num_tokens > 0) count_kernel<<<grid, threads, 0, stream>>>(scratch, expert_ids, probs, l);
     plan_kernel<<<1, PLANNERS, 0, stream>>>(offsets, metrics, scratch, l);
     if (num_tokens > 0)
         place_kernel<<<grid, threads, 0, stream>>>(permutation, offsets, expert_ids, scratch, l);
-    /* END SOLUTION */
     return cudaGetLastError();
 }

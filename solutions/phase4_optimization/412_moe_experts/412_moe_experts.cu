@@ -23,14 +23,21 @@
  * The cost removed: launches, idle blocks, and a gathered copy of the tokens. The cost left: the
  * last tile of each expert is not full, and what is multiplied there is thrown away: half a tile an
  * expert on average.
+ *
+ * Given: the structs, the copies of a stage, a warp's product, gelu, and the launch; and, in
+ * tensor_core.h, the instructions. Yours: the scheduler, where a row comes from and where it goes,
+ * and the loop of a tile.
  */
 #include "412_moe_experts/moe_experts.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <cuda_bf16.h>
 #include <stdint.h>
 
-/* SOLUTION: the sizes, and the instructions (about 45 lines). */
 #define TILE    128 /* TILE x TILE elements of a product a block */
 #define BK      64
 #define ROW     (BK * 2) /* bytes of a row of a tile: 8 chunks */
@@ -41,45 +48,8 @@
 #define ACROSS  4
 #define COPIES  (TILE * 8 / THREADS) /* chunks a thread, of either tile */
 
-/** Four matrices of 8 x 8: lanes 0-7 give the addresses of the first one's rows, and so on. */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
+/* ---- the scheduler ---- */
 
-/** sum[16 x 8] += a[16 x 16] b[8 x 16]^T */
-__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], uint32_t b0,
-                                           uint32_t b1)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-/** 16 bytes to shared memory, or 16 zeros. */
-__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
-__device__ __forceinline__ static void commit_copies(void)
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-}
-/* END SOLUTION */
-
-/* SOLUTION: group, the arguments of a kernel; and the scheduler: which expert has tile `number`?
-   (about 40 lines) */
 enum product { FIRST, SECOND };
 
 /** The products x * w^T of all experts. */
@@ -101,9 +71,16 @@ struct tile {
     long row, col, end;
 };
 
-/** Go on to tile `number`, which does not come before the last one. @return is there one? */
+/** Go on to tile `number` of all experts' tiles, which does not come before the one that *t is. The
+ *  tiles of an expert are numbered row by row.
+ *  @param t set, but for a first time, by the last call
+ *  @return is there one? */
 __device__ static bool find_tile(tile *t, long number, const group &g)
 {
+    /* SOLUTION: walk on from t->expert. An expert's rows are offsets[expert] to
+       offsets[expert + 1] - 1, and its tiles ceil(rows / TILE) down, ceil(cols / TILE) across. When
+       `number` is among them, set end, row and col; else add their number to first and go on
+       (about 12 lines). */
     const long across = (g.cols + TILE - 1L) / TILE;
     for (; t->expert < g.experts; t->expert++) {
         const long begin = g.offsets[t->expert];
@@ -116,11 +93,11 @@ __device__ static bool find_tile(tile *t, long number, const group &g)
         t->first += tiles;
     }
     return false;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: source: where a thread's chunks of a tile come from; the tokens' rows from anywhere
-   (about 40 lines). */
+/* ---- copies: a thread has chunks of 8 elements, 16 bytes, of either operand ---- */
+
 /** A thread copies one chunk of every 32nd row, so that its places in the swizzle are the same. */
 struct source {
     const __nv_bfloat16 *a[COPIES], *b; /* its chunks at the sums' first terms; NULL: no such row */
@@ -128,18 +105,23 @@ struct source {
     uint32_t to;                        /* its first place in a tile */
 };
 
+/** Where this thread's chunks of a tile lie. For the first product row r of x is the token of entry
+ *  permutation[r], and for the second it is row r of hidden. */
 template <product P> __device__ static source source_of(const tile &t, const group &g)
 {
     const int r = threadIdx.x / 8, chunk = threadIdx.x % 8;
     source s;
     for (int i = 0; i < COPIES; i++) {
         const long row = t.row + r + i * (THREADS / 8);
+        /* SOLUTION: chunk `chunk` of this row, whose rows have g.inner elements; NULL for a row
+           that is not the expert's. P is known when the code is compiled (about 6 lines). */
         if (row >= t.end)
             s.a[i] = NULL;
         else if (P == FIRST)
             s.a[i] = g.input + (size_t)(g.permutation[row] / g.top_k) * g.inner + chunk * 8;
         else
             s.a[i] = g.hidden + (size_t)row * g.inner + chunk * 8;
+        /* END SOLUTION */
     }
     s.b = g.weights[t.expert] + (size_t)(t.col + r) * g.inner + chunk * 8;
     s.b_rows = (int)(g.cols - t.col - r);
@@ -147,7 +129,7 @@ template <product P> __device__ static source source_of(const tile &t, const gro
     return s;
 }
 
-/** The terms of the sums from k on. */
+/** Start to copy the terms of the sums from k on, of both operands; zeros beyond their ends. */
 __device__ __forceinline__ static void copy_stage(uint32_t stage, const source &s, int k, int inner)
 {
     const bool inside = k + threadIdx.x % 8 * 8 < inner;
@@ -155,15 +137,16 @@ __device__ __forceinline__ static void copy_stage(uint32_t stage, const source &
     for (int i = 0; i < COPIES; i++) {
         const int rows = i * (THREADS / 8);
         const bool a_inside = inside && s.a[i] != NULL, b_inside = inside && rows < s.b_rows;
-        copy_chunk(stage + s.to + rows * ROW, a_inside ? s.a[i] + k : s.b, a_inside);
-        copy_chunk(stage + TILE * ROW + s.to + rows * ROW,
-                   b_inside ? s.b + (size_t)rows * inner + k : s.b, b_inside);
+        cp_async_cg(stage + s.to + rows * ROW, a_inside ? s.a[i] + k : s.b, a_inside);
+        cp_async_cg(stage + TILE * ROW + s.to + rows * ROW,
+                    b_inside ? s.b + (size_t)rows * inner + k : s.b, b_inside);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: multiply: a warp's sums over the terms of one stage (about 20 lines). */
-/** @param a, b where this lane's row of the warp's first matrices lies. To move by whole chunks is
+/* ---- products ---- */
+
+/** A warp's sums over the terms of one stage.
+ *  @param a, b where this lane's row of the warp's first matrices lies. To move by whole chunks is
  *  to change bits of the chunk's number, which the swizzle leaves to xor. */
 __device__ __forceinline__ static void multiply(float sum[DOWN][ACROSS][4], uint32_t a, uint32_t b)
 {
@@ -171,21 +154,20 @@ __device__ __forceinline__ static void multiply(float sum[DOWN][ACROSS][4], uint
     for (int k = 0; k < BK / 16; k++) {
         uint32_t a_part[DOWN][4], b_part[ACROSS / 2][4];
 #pragma unroll
-        for (int i = 0; i < DOWN; i++) load_matrices(a_part[i], (a ^ k * 32) + i * 16 * ROW);
+        for (int i = 0; i < DOWN; i++) ldmatrix(a_part[i], (a ^ k * 32) + i * 16 * ROW);
 #pragma unroll
-        for (int j = 0; j < ACROSS / 2; j++) load_matrices(b_part[j], (b ^ k * 32) + j * 16 * ROW);
+        for (int j = 0; j < ACROSS / 2; j++) ldmatrix(b_part[j], (b ^ k * 32) + j * 16 * ROW);
 #pragma unroll
         for (int i = 0; i < DOWN; i++) {
 #pragma unroll
-            for (int j = 0; j < ACROSS; j++)
-                mma(sum[i][j], a_part[i], b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]);
+            for (int j = 0; j < ACROSS; j++) {
+                const uint32_t two[2] = {b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]};
+                mma_bf16(sum[i][j], a_part[i], two);
+            }
         }
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: store_row: what becomes of a row's sums: gelu and bf16, or gate and token (about 30
-   lines). */
 /** x / 2 * (1 + tanh(u)) = x / (1 + exp(-2 u)) */
 __device__ static float gelu(float x)
 {
@@ -193,11 +175,17 @@ __device__ static float gelu(float x)
     return __fdividef(x, 1.0f + __expf(-2.0f * u));
 }
 
-/** @param sum of the columns from col on, two of every eight; half: the first or the last two */
+/** What becomes of a row's sums: the first product ends with gelu and goes to hidden; the second
+ * one is added, times its gate, to the token that it belongs to.
+ *  @param sum of the columns from col on, two of every eight; half: the first or the last two */
 template <product P>
 __device__ __forceinline__ static void store_row(const group &g, long row, long col,
                                                  const float (*sum)[4], int half)
 {
+    /* SOLUTION: sum[j][2 half] belongs to column col + 8 j, the sum behind it to the next column; g
+       has cols of them, an even number. FIRST stores two bf16 at once (__floats2bfloat162_rn).
+       SECOND adds by atomicAdd, since other blocks have the token's other entries; its entry is
+       permutation[row] (about 15 lines). */
     const int entry = P == SECOND ? g.permutation[row] : 0;
     const float gate = P == SECOND ? g.gates[entry] : 1.0f;
     float *to = g.output + (size_t)(entry / g.top_k) * g.cols;
@@ -213,10 +201,10 @@ __device__ __forceinline__ static void store_row(const group &g, long row, long 
             atomicAdd(&to[col + 1], gate * two[1]);
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: experts_kernel: tile after tile; the ring as in 4a, or simpler (about 45 lines). */
+/** All of one tile. @param ring STAGES stages in shared memory, each a tile of either operand */
 template <product P> __device__ static void make_tile(const tile &t, const group &g, uint32_t ring)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -228,19 +216,26 @@ template <product P> __device__ static void make_tile(const tile &t, const group
     const int steps = (g.inner + BK - 1) / BK;
     float sum[DOWN][ACROSS][4] = {};
 
+    /* SOLUTION: `steps` stages of BK terms go through the ring, stage s at ring + s % STAGES *
+       STAGE. Copy STAGES - 1 of them ahead, a group each. Each step waits for its own, passes a
+       barrier, copies the stage STAGES - 1 further on, and multiplies, unless the warp is idle. A
+       step commits a group also where nothing is left to copy: what waits counts groups (about 13
+       lines).
+     */
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < steps) copy_stage(ring + s * STAGE, from, s * BK, g.inner);
-        commit_copies();
+        cp_async_commit();
     }
     for (int s = 0; s < steps; s++) {
-        wait_for_copies<STAGES - 2>();
+        cp_async_wait<STAGES - 2>();
         __syncthreads(); /* this stage is complete, and nobody reads the one before any more */
         const int next = s + STAGES - 1;
         if (next < steps) copy_stage(ring + next % STAGES * STAGE, from, next * BK, g.inner);
-        commit_copies(); /* an empty group too: what waits counts groups */
+        cp_async_commit(); /* an empty group too: what waits counts groups */
         if (!idle) multiply(sum, a_at + s % STAGES * STAGE, b_at + s % STAGES * STAGE);
     }
     __syncthreads(); /* all have read the last stage, before the next tile overwrites it */
+    /* END SOLUTION */
 
 #pragma unroll
     for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
@@ -249,10 +244,14 @@ template <product P> __device__ static void make_tile(const tile &t, const group
     }
 }
 
+/** Block b makes tiles b, b + gridDim.x, ..., of all experts. */
 template <product P> __global__ static void __launch_bounds__(THREADS, 2) experts_kernel(group g)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const uint32_t ring = shared_address(shared);
+    /* SOLUTION: the blocks of the first product clear output[outputs] together, for the second
+       launch to add to. Then find_tile and make_tile, from expert 0 on, until there is no tile
+       (about 8 lines). */
     if (P == FIRST) { /* what the second launch adds to; it begins when this one is done */
         const size_t stride = (size_t)gridDim.x * THREADS;
         for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < g.outputs; i += stride)
@@ -261,11 +260,10 @@ template <product P> __global__ static void __launch_bounds__(THREADS, 2) expert
     tile t = {0, 0, 0, 0, 0};
     for (long number = blockIdx.x; find_tile(&t, number, g); number += gridDim.x)
         make_tile<P>(t, g, ring);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: launch: as many blocks as the device holds at once, and no more than there can be tiles
-   (about 20 lines). */
+/** As many blocks as the device holds at once (407), and no more than there can be tiles. */
 template <product P> static cudaError_t launch(const group &g, long entries, cudaStream_t stream)
 {
     int device, multiprocessors, each;
@@ -275,14 +273,16 @@ template <product P> static cudaError_t launch(const group &g, long entries, cud
                                     STAGES * STAGE));
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, experts_kernel<P>, THREADS,
                                                              STAGES * STAGE));
+    long blocks = (long)multiprocessors * each;
+    /* SOLUTION: only the device knows the offsets. How many tiles can there be at most, with
+       `entries` rows in all? At least one block clears output (about 3 lines). */
     /* An expert's last tile may have one row: so each may have one more than its share. */
     const long tiles = (entries / TILE + g.experts) * ((g.cols + TILE - 1L) / TILE);
-    long blocks = (long)multiprocessors * each;
     if (blocks > tiles) blocks = tiles > 0 ? tiles : 1;
+    /* END SOLUTION */
     experts_kernel<P><<<(unsigned)blocks, THREADS, STAGES * STAGE, stream>>>(g);
     return cudaGetLastError();
 }
-/* END SOLUTION */
 
 cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv_bfloat16 *input,
                                 const __nv_bfloat16 *const *expert_weights, const int *permutation,
@@ -292,13 +292,15 @@ cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv
 {
     if (num_experts < 1 || top_k < 1 || hidden_dim % 8 != 0 || ffn_dim % 8 != 0)
         return cudaErrorInvalidValue;
-    /* SOLUTION: both launches; the second one's weights are the second half of the pointers (about
-       10 lines). */
-    if (num_tokens == 0 || hidden_dim == 0) return cudaSuccess; /* an empty grid is an error */
+    /* SOLUTION: without tokens, or without columns, there is nothing to do (about 1 line). */
+    if (num_tokens == 0 || hidden_dim == 0) return cudaSuccess;
+    /* END SOLUTION */
     const long entries = (long)num_tokens * top_k;
     group g = {output,      hidden,  input,       expert_weights,
                permutation, offsets, gate_scores, (size_t)num_tokens * hidden_dim,
                num_experts, top_k,   hidden_dim,  ffn_dim};
+    /* SOLUTION: launch the first product. For the second one change what differs, and launch it:
+       the down matrices are the second half of the pointers (about 3 lines). */
     CUDA_CHECK(launch<FIRST>(g, entries, stream));
     g.weights += num_experts, g.inner = ffn_dim, g.cols = hidden_dim;
     CUDA_CHECK(launch<SECOND>(g, entries, stream));
