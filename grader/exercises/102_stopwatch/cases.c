@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIT     100000 /* nanoseconds: what a call takes, if it is not told more */
-#define ATTEMPTS 3 /* a machine may stop between f's clock and the student's, once in a while */
+#define UNIT          100000 /* nanoseconds: what a call takes, if it is not told more */
+#define OVER_A_SECOND 1050000000
+#define NO_ROOM       40000000 /* times: more than malloc has at hand */
+#define ATTEMPTS      3 /* a machine may stop between f's clock and the student's, once in a while */
 
 typedef struct measurement {
     stopwatch_plan plan;
@@ -196,6 +198,31 @@ static void run_without_spread(const long *shape)
     expect(got >= UNIT, "each call took %d ns or more, and the median is %.0f", UNIT, got);
 }
 
+/* A call that begins in one second of the clock and ends in another. */
+static void run_over_a_second(const long *shape)
+{
+    (void)shape;
+    measurement *m = plan_of(0, 1);
+    m->plan.length[0] = OVER_A_SECOND;
+    m->plan.sleeps = 1;
+    expect_measured(m);
+}
+
+static void run_without_memory(const long *shape)
+{
+    (void)shape;
+    const double got = call_returning_f64("bench_ns_without_memory", ARGS(i32(NO_ROOM)));
+    expect(isnan(got), "no memory is left for %d times: returned %g, should be NaN", NO_ROOM, got);
+}
+
+static void run_freed(const long *shape)
+{
+    (void)shape;
+    const double kept = call_returning_f64("bytes_that_bench_ns_keeps", ARGS(i32(PLAN_CALLS)));
+    expect(kept <= 0.0, "after %d times %.0f bytes stay allocated: is free() missing?", PLAN_CALLS,
+           kept);
+}
+
 static const grading_case cases[] = {
     {.name = "one", .run = run_steady, .shape = {0, 1}},
     {.name = "warm", .run = run_steady, .shape = {8, 5}},
@@ -214,6 +241,9 @@ static const grading_case cases[] = {
     {.name = "no_reps", .run = run_nothing, .shape = {5, 0}},
     {.name = "fewer_than_none", .run = run_nothing, .shape = {5, -3}},
     {.name = "no_spread", .run = run_without_spread, .shape = {1, 5}},
+    {.name = "freed", .run = run_freed},
+    {.name = "no_memory", .run = run_without_memory},
+    {.name = "over_a_second", .run = run_over_a_second, .once = true},
     LONG_ROW("390_times", run_steady, 10, 390),
     LONG_ROW("70001_times", run_many, 3, 70001),
     {0},

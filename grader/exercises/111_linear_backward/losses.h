@@ -16,6 +16,7 @@
 #define LOSS_LINEAR_N    (LOSS_OUT * LOSS_IN + LOSS_OUT)
 #define LOSS_MLP_N       (LOSS_HIDDEN * LOSS_IN + LOSS_HIDDEN + LOSS_OUT * LOSS_HIDDEN + LOSS_OUT)
 #define LOSS_LARGE_UNIT  1000.0 /* loss_large is the quadratic of theta / LOSS_LARGE_UNIT */
+#define LOSS_WAVES       40.0   /* radians of loss_waves that theta moves it by in a unit */
 #define LOSS_TINY_FACTOR 1e-6   /* loss_tiny is the quadratic times this */
 
 /** Number i of the data: without pattern, in (-1, 1). */

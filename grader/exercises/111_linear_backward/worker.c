@@ -24,11 +24,14 @@ static double loss_quadratic(const float *theta, void *context)
     return quadratic(theta, 1.0);
 }
 
-/* The same slopes far from zero: a float keeps no digits for them. */
-static double loss_offset(const float *theta, void *context)
+/* Far from zero, where a float keeps no digits for the slopes, and so curved that a step of 0.01 is
+ * too long. */
+static double loss_waves(const float *theta, void *context)
 {
     (void)context;
-    return 1000.0 + quadratic(theta, 1.0);
+    double sum = 1000.0;
+    for (int i = 0; i < LOSS_QUADRATIC_N; i++) sum += sin(LOSS_WAVES * theta[i]) / LOSS_WAVES;
+    return sum;
 }
 
 static double loss_tiny(const float *theta, void *context)
@@ -101,7 +104,7 @@ static double loss_mlp(const float *theta, void *context)
 }
 
 WORKER_FUNCTION(loss_quadratic);
-WORKER_FUNCTION(loss_offset);
+WORKER_FUNCTION(loss_waves);
 WORKER_FUNCTION(loss_tiny);
 WORKER_FUNCTION(loss_large);
 WORKER_FUNCTION(loss_flat);

@@ -4,7 +4,12 @@
 
 MATMUL_RUNNERS("matmul_naive")
 
-static const grading_case cases[] = {MATMUL_ROWS, MATMUL_GPU_ROWS, {0}};
+static const grading_case cases[] = {
+    MATMUL_ROWS,
+    LONG_ROW("the most rows: 524280x1x1", run_random, 524280, 1, 1),
+    MATMUL_GPU_ROWS,
+    {0},
+};
 
 static const speed_test speed[] = {
     {.metric = {"speedup", .over = "the uncoalesced kernel", .shape = "2048 × 2048 × 2048"},

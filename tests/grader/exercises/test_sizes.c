@@ -39,7 +39,7 @@ static const reach table[] = {
     {109, "softmax_cross_entropy_cpu", "", {GRID, GRID}},
     {110, "conv2d_cpu conv2d_cpu_im2col", CONVOLUTION},
     {110, "im2col_cpu", "im2col", {0, BLOCK, BLOCK, BLOCK}},
-    {110, "col2im_cpu", "adjoint", {0, BLOCK, BLOCK, BLOCK}},
+    {110, "col2im_cpu", "col2im of", {0, BLOCK, BLOCK, BLOCK}},
     {111, "linear_backward_cpu", "", {GRID, GRID, GRID}},
     {111, "gradcheck", "accepts", {GRID}},
     {112, "mlp_predict_cpu", "predict", {BLOCK}},
