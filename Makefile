@@ -204,7 +204,7 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 	mkdir -p $(@D)
 	tools/skeletons.sh --print $< >$@
 
-NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
+NVCC_FLAGS = -c -DALL_WARNINGS -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a
 PTX_ALONE  = -gencode arch=compute_80,code=compute_80
 QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)
