@@ -143,8 +143,8 @@ template <bool SPLIT>
 __global__ static void heads_kernel(float *to, const float *from, size_t n, int parts, int batch,
                                     int seq, int heads, int dim)
 {
-    /* TODO: take i apart from the right, into d, head, part, t and b; put the place in heads
-       together from them; copy one float the one way or the other (about 13 lines). */
+    /* TODO: guard i. Take it apart from the right, into d, head, part, t and b; put the place
+       in heads together from them; copy one float the one way or the other (about 13 lines). */
 }
 
 template <bool SPLIT>

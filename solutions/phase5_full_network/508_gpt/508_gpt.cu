@@ -143,8 +143,8 @@ template <bool SPLIT>
 __global__ static void heads_kernel(float *to, const float *from, size_t n, int parts, int batch,
                                     int seq, int heads, int dim)
 {
-    /* SOLUTION: take i apart from the right, into d, head, part, t and b; put the place in heads
-       together from them; copy one float the one way or the other (about 13 lines). */
+    /* SOLUTION: guard i. Take it apart from the right, into d, head, part, t and b; put the place
+       in heads together from them; copy one float the one way or the other (about 13 lines). */
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; /* along rows: neighbours there are */
     if (i >= n) return;                                       /* neighbours in a head, too */
     size_t d = i % dim, rest = i / dim;
