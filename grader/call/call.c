@@ -80,7 +80,9 @@ static bool reply_is_good(ongoing *c, const wire_reply *reply)
     const char *function = c->request->function;
     if (reply->sticky || reply->status == WIRE_CRASHED) c->outcome->worker_is_spent = true;
     keep_findings(c, reply);
-    if (reply->status != WIRE_OK && reply->finding_count > 0) return finding_fails(c, reply);
+    const bool stubbed = reply->status == WIRE_NOT_IMPLEMENTED; /* what was found comes of that */
+    if (reply->status != WIRE_OK && !stubbed && reply->finding_count > 0)
+        return finding_fails(c, reply);
     switch (reply->status) {
     case WIRE_OK: return true;
     case WIRE_NO_FUNCTION:

@@ -18,6 +18,7 @@
 #include "404_fusion/fusion.h"
 #include "501_mnist/mnist.h"
 #include "cuda_check.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include "progress.h"
 #include "random.h"
@@ -50,42 +51,121 @@ struct mlp {
     float *losses;      /* [rows] */
 };
 
-/* TODO: helpers: set_up, reserve (room for a batch), forward, backward (about 50 lines). */
+static cudaError_t allocate_floats(float **d_floats, size_t count)
+{
+    CUDA_CHECK(cudaFree(*d_floats)); /* NULL, or a smaller one; waits for kernels that use it */
+    *d_floats = NULL;
+    CUDA_CHECK(cudaMalloc((void **)d_floats, count * sizeof(float)));
+    return cudaSuccess;
+}
+
+static cudaError_t set_up(mlp *net, const float *h_params)
+{
+    size_t bytes = MLP_PARAMS * sizeof(float);
+    CUDA_CHECK(allocate_floats(&net->params, MLP_PARAMS));
+    CUDA_CHECK(allocate_floats(&net->grad, MLP_PARAMS));
+    CUDA_CHECK(allocate_floats(&net->m, MLP_PARAMS));
+    CUDA_CHECK(allocate_floats(&net->v, MLP_PARAMS));
+    CUDA_CHECK(allocate_floats(&net->loss, 1));
+    CUDA_CHECK(cudaMemset(net->m, 0, bytes));
+    CUDA_CHECK(cudaMemset(net->v, 0, bytes));
+    CUDA_CHECK(cudaMemcpy(net->params, h_params, bytes, cudaMemcpyHostToDevice));
+    /* All that was the default stream, for which the caller's streams need not wait. */
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return cudaSuccess;
+}
+
+/* Make room for the activations of a batch. It stays, so that only the largest batch allocates. */
+static cudaError_t reserve(mlp *net, int batch)
+{
+    if (batch <= net->rows) return cudaSuccess;
+    size_t rows = (size_t)batch;
+    net->rows = 0;
+    CUDA_CHECK(allocate_floats(&net->pre, rows * MLP_HIDDEN));
+    CUDA_CHECK(allocate_floats(&net->hidden, rows * MLP_HIDDEN));
+    CUDA_CHECK(allocate_floats(&net->grad_hidden, rows * MLP_HIDDEN));
+    CUDA_CHECK(allocate_floats(&net->logits, rows * MLP_CLASSES));
+    CUDA_CHECK(allocate_floats(&net->grad_logits, rows * MLP_CLASSES));
+    CUDA_CHECK(allocate_floats(&net->losses, rows));
+    net->rows = batch;
+    return cudaSuccess;
+}
+
+/* d_logits[batch x MLP_CLASSES] of the images d_x[batch x MLP_INPUTS]. net->pre and net->hidden
+ * stay, for backward. */
+static cudaError_t forward(mlp *net, float *d_logits, const float *d_x, int batch,
+                           cudaStream_t stream)
+{
+    /* TODO: the linear layer with the ReLU in it (404) from the images to net->pre and
+       net->hidden; then the second linear layer (303) to d_logits. The parameters of both begin at
+       net->params + W1, + BIAS1, + W2 and + BIAS2 (about 5 lines). */
+    NOT_IMPLEMENTED(net, d_logits, d_x, batch, stream);
+    return cudaSuccess;
+}
+
+/* net->grad[MLP_PARAMS], the gradients of the mean loss, from what forward left behind:
+ * net->logits, net->hidden and net->pre. net->losses[batch] are those of the images. */
+static cudaError_t backward(mlp *net, const float *d_x, const int *d_labels, int batch,
+                            cudaStream_t stream)
+{
+    /* TODO: losses and the gradient of the logits (305, no label is ignored: -1); then back
+       through the second layer, the ReLU (301, in place in net->grad_hidden) and the first layer,
+       whose input needs no gradient: NULL (about 10 lines). */
+    NOT_IMPLEMENTED(net, d_x, d_labels, batch, stream);
+    return cudaSuccess;
+}
 
 cudaError_t mlp_create(mlp **net, const float *h_params)
 {
     *net = NULL;
-    /* TODO: a zeroed struct, set up; nothing is left behind on an error (about 8 lines). */
-    NOT_IMPLEMENTED(net, h_params);
+    mlp *created = (mlp *)calloc(1, sizeof *created);
+    if (created == NULL) return cudaErrorMemoryAllocation;
+    cudaError_t error = set_up(created, h_params);
+    if (error != cudaSuccess) {
+        mlp_free(created);
+        return error;
+    }
+    *net = created;
     return cudaGetLastError();
 }
 
 cudaError_t mlp_train_batch(mlp *net, float *h_loss, const float *d_x, const int *d_labels,
                             int batch, float lr, cudaStream_t stream)
 {
-    /* TODO: forward, backward, Adam; the mean of the losses (about 12 lines). */
+    if (h_loss != NULL) *h_loss = 0.0f;
+    if (batch == 0) return cudaSuccess;
+    CUDA_CHECK(reserve(net, batch));
+    /* TODO: forward into net->logits, backward; count the step and let Adam take it (314).
+       Where the caller wants the loss: sum the net->losses[batch] into net->loss (208), copy that
+       to h_loss, wait for the stream, and divide by batch (about 12 lines). */
     NOT_IMPLEMENTED(net, h_loss, d_x, d_labels, batch, lr, stream);
     return cudaGetLastError();
 }
 
 cudaError_t mlp_predict(mlp *net, float *d_logits, const float *d_x, int batch, cudaStream_t stream)
 {
-    /* TODO: forward, straight into d_logits (about 3 lines). */
-    NOT_IMPLEMENTED(net, d_logits, d_x, batch, stream);
+    if (batch == 0) return cudaSuccess;
+    CUDA_CHECK(reserve(net, batch));
+    CUDA_CHECK(forward(net, d_logits, d_x, batch, stream));
     return cudaGetLastError();
 }
 
 cudaError_t mlp_get_params(mlp *net, float *h_params)
 {
-    /* TODO: wait for every stream, since none is given; copy (about 3 lines). */
-    NOT_IMPLEMENTED(net, h_params);
+    CUDA_CHECK(cudaDeviceSynchronize()); /* no stream is given: wait for all of them */
+    CUDA_CHECK(
+        cudaMemcpy(h_params, net->params, MLP_PARAMS * sizeof(float), cudaMemcpyDeviceToHost));
     return cudaGetLastError();
 }
 
 cudaError_t mlp_free(mlp *net)
 {
-    /* TODO: every buffer, then the struct (about 7 lines). */
-    NOT_IMPLEMENTED(net);
+    if (net == NULL) return cudaSuccess;
+    float *d_buffers[] = {net->params, net->grad,        net->m,      net->v,
+                          net->loss,   net->pre,         net->hidden, net->grad_hidden,
+                          net->logits, net->grad_logits, net->losses};
+    for (size_t i = 0; i < sizeof d_buffers / sizeof d_buffers[0]; i++) cudaFree(d_buffers[i]);
+    free(net);
     return cudaGetLastError();
 }
 
@@ -102,15 +182,102 @@ typedef struct {
     int training, validation;
 } train_data;
 
-/* TODO: helpers: load and unload train_data; gather_kernel; an epoch; the accuracy on the
- * validation images (about 85 lines). */
+static cudaError_t load(train_data *data, const float *h_images, const int *h_labels, int batch)
+{
+    size_t count = (size_t)data->training + (size_t)data->validation;
+    size_t image_bytes = count * MLP_INPUTS * sizeof(float), label_bytes = count * sizeof(int);
+    size_t logit_bytes = (size_t)data->validation * MLP_CLASSES * sizeof(float);
+    data->h_order = (int *)malloc(label_bytes);
+    data->h_logits = (float *)malloc(logit_bytes + 1);
+    if (data->h_order == NULL || data->h_logits == NULL) return cudaErrorMemoryAllocation;
+    for (int i = 0; i < data->training; i++) data->h_order[i] = i;
+
+    CUDA_CHECK(cudaMalloc((void **)&data->images, image_bytes));
+    CUDA_CHECK(cudaMalloc((void **)&data->labels, label_bytes));
+    CUDA_CHECK(cudaMalloc((void **)&data->order, label_bytes));
+    CUDA_CHECK(cudaMalloc((void **)&data->x, (size_t)batch * MLP_INPUTS * sizeof(float)));
+    CUDA_CHECK(cudaMalloc((void **)&data->x_labels, (size_t)batch * sizeof(int)));
+    CUDA_CHECK(cudaMalloc((void **)&data->logits, logit_bytes));
+    CUDA_CHECK(cudaMemcpy(data->images, h_images, image_bytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(data->labels, h_labels, label_bytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaDeviceSynchronize()); /* as in set_up */
+    return cudaSuccess;
+}
+
+static void unload(train_data *data)
+{
+    cudaFree(data->images);
+    cudaFree(data->labels);
+    cudaFree(data->order);
+    cudaFree(data->x);
+    cudaFree(data->x_labels);
+    cudaFree(data->logits);
+    free(data->h_order);
+    free(data->h_logits);
+}
+
+/* Block r copies image order[r] and its label to row r of the batch: x[gridDim.x x MLP_INPUTS],
+ * x_labels[gridDim.x]. images[.. x MLP_INPUTS] and labels[..] are those of all images. */
+__global__ static void gather_kernel(float *x, int *x_labels, const float *images,
+                                     const int *labels, const int *order)
+{
+    /* TODO: the threads of the block share the pixels of its image, neighbours next to each
+       other; one of them copies the label (about 4 lines). */
+}
+
+/* Every training image once, in random order. *loss is the mean over all of them. */
+static cudaError_t train_epoch(mlp *net, float *loss, train_data *data, int batch, float lr,
+                               random_state *rng, progress *bar, cudaStream_t stream)
+{
+    /* TODO: shuffle data->h_order[training] and copy it to data->order; then batch by batch:
+       rows is batch, or what is left; gather `rows` images, a block of 256 threads each, to data->x
+       and data->x_labels; train on them. A loss counts as often as its batch has images. After each
+       batch: progress_step(bar, images so far, "loss %.4f", mean so far) (about 17 lines). */
+    NOT_IMPLEMENTED(net, loss, data, batch, lr, rng, bar, stream);
+    return cudaSuccess;
+}
+
+/* The share of the validation images whose largest logit is that of their label. */
+static cudaError_t validate(mlp *net, float *accuracy, train_data *data, const int *h_labels,
+                            cudaStream_t stream)
+{
+    /* TODO: predict data->logits[validation x MLP_CLASSES] of the images behind those for
+       training; copy them to data->h_logits, wait for the stream, and count on the host. Without
+       images the share is 0. h_labels[validation] are those of these images (about 15 lines). */
+    NOT_IMPLEMENTED(net, accuracy, data, h_labels, stream);
+    return cudaSuccess;
+}
+
+static cudaError_t train_epochs(mlp *net, float *h_loss, float *h_accuracy, train_data *data,
+                                const int *h_labels, int epochs, int batch, float lr,
+                                random_state *rng, cudaStream_t stream)
+{
+    for (int epoch = 0; epoch < epochs; epoch++) {
+        char title[32];
+        snprintf(title, sizeof title, "epoch %d/%d", epoch + 1, epochs);
+        progress bar = progress_begin(title, data->training);
+        CUDA_CHECK(train_epoch(net, &h_loss[epoch], data, batch, lr, rng, &bar, stream));
+        CUDA_CHECK(validate(net, &h_accuracy[epoch], data, h_labels + data->training, stream));
+        progress_end(&bar, "loss %.4f, validation accuracy %.2f %%", h_loss[epoch],
+                     100 * h_accuracy[epoch]);
+    }
+    return cudaSuccess;
+}
 
 cudaError_t train_mnist(mlp *net, float *h_loss, float *h_accuracy, const float *h_images,
                         const int *h_labels, int count, int validation, int epochs, int batch,
                         float lr, unsigned long long seed, cudaStream_t stream)
 {
-    /* TODO: images to the device, once; the epochs; free, also on an error (about 9 lines). */
-    NOT_IMPLEMENTED(net, h_loss, h_accuracy, h_images, h_labels, count, validation, epochs, batch,
-                    lr, seed, stream);
+    if (batch < 1 || validation < 0 || validation >= count) return cudaErrorInvalidValue;
+    train_data data = {};
+    data.training = count - validation;
+    data.validation = validation;
+    random_state rng = random_seed(seed);
+    cudaError_t error = load(&data, h_images, h_labels, batch);
+    if (error == cudaSuccess)
+        error =
+            train_epochs(net, h_loss, h_accuracy, &data, h_labels, epochs, batch, lr, &rng, stream);
+    unload(&data);
+    if (error != cudaSuccess) return error;
     return cudaGetLastError();
 }

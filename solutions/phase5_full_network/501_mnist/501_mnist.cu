@@ -18,6 +18,9 @@
 #include "404_fusion/fusion.h"
 #include "501_mnist/mnist.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include "progress.h"
 #include "random.h"
@@ -50,7 +53,6 @@ struct mlp {
     float *losses;      /* [rows] */
 };
 
-/* SOLUTION: helpers: set_up, reserve (room for a batch), forward, backward (about 50 lines). */
 static cudaError_t allocate_floats(float **d_floats, size_t count)
 {
     CUDA_CHECK(cudaFree(*d_floats)); /* NULL, or a smaller one; waits for kernels that use it */
@@ -91,21 +93,31 @@ static cudaError_t reserve(mlp *net, int batch)
     return cudaSuccess;
 }
 
+/* d_logits[batch x MLP_CLASSES] of the images d_x[batch x MLP_INPUTS]. net->pre and net->hidden
+ * stay, for backward. */
 static cudaError_t forward(mlp *net, float *d_logits, const float *d_x, int batch,
                            cudaStream_t stream)
 {
+    /* SOLUTION: the linear layer with the ReLU in it (404) from the images to net->pre and
+       net->hidden; then the second linear layer (303) to d_logits. The parameters of both begin at
+       net->params + W1, + BIAS1, + W2 and + BIAS2 (about 5 lines). */
     const float *p = net->params;
     CUDA_CHECK(linear_forward_fused(net->hidden, net->pre, d_x, p + W1, p + BIAS1, batch,
                                     MLP_INPUTS, MLP_HIDDEN, stream));
     CUDA_CHECK(linear_forward(d_logits, net->hidden, p + W2, p + BIAS2, batch, MLP_HIDDEN,
                               MLP_CLASSES, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
-/* The gradients of the mean loss, from what forward left behind. */
+/* net->grad[MLP_PARAMS], the gradients of the mean loss, from what forward left behind:
+ * net->logits, net->hidden and net->pre. net->losses[batch] are those of the images. */
 static cudaError_t backward(mlp *net, const float *d_x, const int *d_labels, int batch,
                             cudaStream_t stream)
 {
+    /* SOLUTION: losses and the gradient of the logits (305, no label is ignored: -1); then back
+       through the second layer, the ReLU (301, in place in net->grad_hidden) and the first layer,
+       whose input needs no gradient: NULL (about 10 lines). */
     const float *p = net->params;
     float *grad = net->grad;
     size_t activations = (size_t)batch * MLP_HIDDEN;
@@ -116,14 +128,13 @@ static cudaError_t backward(mlp *net, const float *d_x, const int *d_labels, int
     CUDA_CHECK(relu_backward(net->grad_hidden, net->grad_hidden, net->pre, activations, stream));
     CUDA_CHECK(linear_backward(NULL, grad + W1, grad + BIAS1, net->grad_hidden, d_x, p + W1, batch,
                                MLP_INPUTS, MLP_HIDDEN, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t mlp_create(mlp **net, const float *h_params)
 {
     *net = NULL;
-    /* SOLUTION: a zeroed struct, set up; nothing is left behind on an error (about 8 lines). */
     mlp *created = (mlp *)calloc(1, sizeof *created);
     if (created == NULL) return cudaErrorMemoryAllocation;
     cudaError_t error = set_up(created, h_params);
@@ -132,17 +143,18 @@ cudaError_t mlp_create(mlp **net, const float *h_params)
         return error;
     }
     *net = created;
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t mlp_train_batch(mlp *net, float *h_loss, const float *d_x, const int *d_labels,
                             int batch, float lr, cudaStream_t stream)
 {
-    /* SOLUTION: forward, backward, Adam; the mean of the losses (about 12 lines). */
     if (h_loss != NULL) *h_loss = 0.0f;
     if (batch == 0) return cudaSuccess;
     CUDA_CHECK(reserve(net, batch));
+    /* SOLUTION: forward into net->logits, backward; count the step and let Adam take it (314).
+       Where the caller wants the loss: sum the net->losses[batch] into net->loss (208), copy that
+       to h_loss, wait for the stream, and divide by batch (about 12 lines). */
     CUDA_CHECK(forward(net, net->logits, d_x, batch, stream));
     CUDA_CHECK(backward(net, d_x, d_labels, batch, stream));
     net->step += 1;
@@ -161,34 +173,28 @@ cudaError_t mlp_train_batch(mlp *net, float *h_loss, const float *d_x, const int
 
 cudaError_t mlp_predict(mlp *net, float *d_logits, const float *d_x, int batch, cudaStream_t stream)
 {
-    /* SOLUTION: forward, straight into d_logits (about 3 lines). */
     if (batch == 0) return cudaSuccess;
     CUDA_CHECK(reserve(net, batch));
     CUDA_CHECK(forward(net, d_logits, d_x, batch, stream));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t mlp_get_params(mlp *net, float *h_params)
 {
-    /* SOLUTION: wait for every stream, since none is given; copy (about 3 lines). */
-    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaDeviceSynchronize()); /* no stream is given: wait for all of them */
     CUDA_CHECK(
         cudaMemcpy(h_params, net->params, MLP_PARAMS * sizeof(float), cudaMemcpyDeviceToHost));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t mlp_free(mlp *net)
 {
-    /* SOLUTION: every buffer, then the struct (about 7 lines). */
     if (net == NULL) return cudaSuccess;
     float *d_buffers[] = {net->params, net->grad,        net->m,      net->v,
                           net->loss,   net->pre,         net->hidden, net->grad_hidden,
                           net->logits, net->grad_logits, net->losses};
     for (size_t i = 0; i < sizeof d_buffers / sizeof d_buffers[0]; i++) cudaFree(d_buffers[i]);
     free(net);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
@@ -205,8 +211,6 @@ typedef struct {
     int training, validation;
 } train_data;
 
-/* SOLUTION: helpers: load and unload train_data; gather_kernel; an epoch; the accuracy on the
- * validation images (about 85 lines). */
 static cudaError_t load(train_data *data, const float *h_images, const int *h_labels, int batch)
 {
     size_t count = (size_t)data->training + (size_t)data->validation;
@@ -241,20 +245,28 @@ static void unload(train_data *data)
     free(data->h_logits);
 }
 
-/* Block r copies image order[r] and its label to row r of the batch. */
+/* Block r copies image order[r] and its label to row r of the batch: x[gridDim.x x MLP_INPUTS],
+ * x_labels[gridDim.x]. images[.. x MLP_INPUTS] and labels[..] are those of all images. */
 __global__ static void gather_kernel(float *x, int *x_labels, const float *images,
                                      const int *labels, const int *order)
 {
+    /* SOLUTION: the threads of the block share the pixels of its image, neighbours next to each
+       other; one of them copies the label (about 4 lines). */
     size_t row = blockIdx.x, image = order[row];
     for (int i = threadIdx.x; i < MLP_INPUTS; i += blockDim.x)
         x[row * MLP_INPUTS + i] = images[image * MLP_INPUTS + i];
     if (threadIdx.x == 0) x_labels[row] = labels[image];
+    /* END SOLUTION */
 }
 
-/* Every training image once, in random order. loss is the mean over all of them. */
+/* Every training image once, in random order. *loss is the mean over all of them. */
 static cudaError_t train_epoch(mlp *net, float *loss, train_data *data, int batch, float lr,
                                random_state *rng, progress *bar, cudaStream_t stream)
 {
+    /* SOLUTION: shuffle data->h_order[training] and copy it to data->order; then batch by batch:
+       rows is batch, or what is left; gather `rows` images, a block of 256 threads each, to data->x
+       and data->x_labels; train on them. A loss counts as often as its batch has images. After each
+       batch: progress_step(bar, images so far, "loss %.4f", mean so far) (about 17 lines). */
     int training = data->training;
     random_shuffle(rng, data->h_order, (size_t)training);
     CUDA_CHECK(cudaMemcpyAsync(data->order, data->h_order, (size_t)training * sizeof(int),
@@ -272,6 +284,7 @@ static cudaError_t train_epoch(mlp *net, float *loss, train_data *data, int batc
         progress_step(bar, done, "loss %.4f", sum / done);
     }
     *loss = (float)(sum / training);
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
@@ -279,6 +292,9 @@ static cudaError_t train_epoch(mlp *net, float *loss, train_data *data, int batc
 static cudaError_t validate(mlp *net, float *accuracy, train_data *data, const int *h_labels,
                             cudaStream_t stream)
 {
+    /* SOLUTION: predict data->logits[validation x MLP_CLASSES] of the images behind those for
+       training; copy them to data->h_logits, wait for the stream, and count on the host. Without
+       images the share is 0. h_labels[validation] are those of these images (about 15 lines). */
     int validation = data->validation, right = 0;
     CUDA_CHECK(mlp_predict(net, data->logits, data->images + (size_t)data->training * MLP_INPUTS,
                            validation, stream));
@@ -294,6 +310,7 @@ static cudaError_t validate(mlp *net, float *accuracy, train_data *data, const i
         right += best == h_labels[row];
     }
     *accuracy = validation > 0 ? (float)right / (float)validation : 0.0f;
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
@@ -312,13 +329,11 @@ static cudaError_t train_epochs(mlp *net, float *h_loss, float *h_accuracy, trai
     }
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t train_mnist(mlp *net, float *h_loss, float *h_accuracy, const float *h_images,
                         const int *h_labels, int count, int validation, int epochs, int batch,
                         float lr, unsigned long long seed, cudaStream_t stream)
 {
-    /* SOLUTION: images to the device, once; the epochs; free, also on an error (about 9 lines). */
     if (batch < 1 || validation < 0 || validation >= count) return cudaErrorInvalidValue;
     train_data data = {};
     data.training = count - validation;
@@ -330,6 +345,5 @@ cudaError_t train_mnist(mlp *net, float *h_loss, float *h_accuracy, const float 
             train_epochs(net, h_loss, h_accuracy, &data, h_labels, epochs, batch, lr, &rng, stream);
     unload(&data);
     if (error != cudaSuccess) return error;
-    /* END SOLUTION */
     return cudaGetLastError();
 }

@@ -29,6 +29,9 @@
  */
 #include "502_mnist_fast/mnist_fast.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
 #include <cooperative_groups.h>
@@ -49,10 +52,8 @@ enum {
 #define EPSILON 1e-8f
 
 struct mlp_fast {
-    int count; /* images */
-    int step;  /* steps taken */
-    /* SOLUTION: how the work is divided; what lies on the device: parameters, Adam's means, images,
-       and what blocks tell each other (about 9 lines). */
+    int count;          /* images */
+    int step;           /* steps taken */
     int blocks, units;  /* of the grid; hidden units of each block, of the last one maybe fewer */
     float *params;      /* [MLP_PARAMS] this and all below on the device */
     float *m, *v;       /* [MLP_PARAMS] each */
@@ -61,17 +62,15 @@ struct mlp_fast {
     float *hidden;      /* [MLP_FAST_BATCH x MLP_HIDDEN] after the ReLU */
     float *grad_logits; /* [MLP_FAST_BATCH x MLP_CLASSES] */
     float *losses;      /* [MLP_FAST_BATCH] */
-    /* END SOLUTION */
 };
 
-/* SOLUTION: the sizes of the kernel; what it is given; what a block keeps in shared memory; a step
-   (about 40 lines). */
 #define THREADS 1024
 #define WARPS   (THREADS / 32)
 #define WORDS   (MLP_INPUTS / 4)    /* of an image */
 #define ROUNDS  ((WORDS + 31) / 32) /* in which a warp takes an image, a word a lane */
 #define PARTS   (THREADS / WORDS)   /* of a batch: threads have a word each, of one of so many */
 
+/* What the kernel is given, by value. */
 typedef struct epoch {
     mlp_fast net;
     float *losses;      /* [steps] of the caller, or NULL */
@@ -81,6 +80,7 @@ typedef struct epoch {
     double power1, power2; /* BETA1 and BETA2 to the power of the steps before */
 } epoch;
 
+/* What a block keeps in shared memory. */
 typedef struct block_memory {
     float *w1;       /* [units x MLP_INPUTS] */
     float *partial;  /* [PARTS x MLP_INPUTS] a gradient, before its parts are added */
@@ -94,6 +94,7 @@ typedef struct step {
     float lr, correct1, correct2; /* m and v began at 0; these make up for it */
 } step;
 
+/* @return bytes of a block_memory */
 static size_t shared_bytes(const epoch *e)
 {
     size_t floats = (size_t)(e->net.units + PARTS) * MLP_INPUTS + e->batch;
@@ -107,10 +108,8 @@ __device__ static block_memory divide(const epoch *e, float *memory)
     block_memory shared = {memory, partial, x, (float *)(x + 2 * e->kept * WORDS)};
     return shared;
 }
-/* END SOLUTION */
 
-/* SOLUTION: helpers: the sum over a warp, a pixel of a word, where an image lies, Adam (about 45
-   lines). */
+/* @return the sum of x over the lanes of the warp */
 __device__ static float warp_sum(float x)
 {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -118,18 +117,20 @@ __device__ static float warp_sum(float x)
     return x; /* in every lane */
 }
 
-/* Of four. A float from 2^23 on counts in ones: with a pixel in its lowest byte it is 2^23 plus
- * that pixel. Moving a byte and subtracting is quicker than a conversion. */
+/* Pixel i of four, 0 to 255. A float from 2^23 on counts in ones: with a pixel in its lowest byte
+ * it is 2^23 plus that pixel. Moving a byte and subtracting is quicker than a conversion. */
 __device__ static float pixel(unsigned word, int i)
 {
     return __uint_as_float(__byte_perm(word, 0x4b000000, 0x7440 + i)) - 8388608.0f;
 }
 
+/* The WORDS words of image order[place], in device memory. */
 __device__ static const unsigned *image_of(const epoch *e, int place)
 {
     return e->net.images + (size_t)e->order[place] * WORDS;
 }
 
+/* The same of image `row` of a step, in shared memory if it was kept. */
 __device__ static const unsigned *row_of(const epoch *e, const step *s, int row)
 {
     return row < e->kept ? s->x + row * WORDS : image_of(e, s->first + row);
@@ -146,22 +147,23 @@ __device__ static learnt fetch(const epoch *e, int i)
     return p;
 }
 
-/* One step of Adam. Returns the new parameter. */
+/* One step of Adam for parameter i, which was fetched as p. Returns the new parameter. */
 __device__ static float learn(const epoch *e, const step *s, int i, learnt p, float grad)
 {
+    /* SOLUTION: the two means; then the parameter, with the means divided by s->correct1 and
+       s->correct2; all three go back to where fetch found them (about 6 lines). */
     p.m = (float)BETA1 * p.m + (float)(1.0 - BETA1) * grad;
     p.v = (float)BETA2 * p.v + (float)(1.0 - BETA2) * grad * grad;
     p.param -= s->lr * (p.m / s->correct1) / (sqrtf(p.v / s->correct2) + EPSILON);
     e->net.params[i] = p.param;
     e->net.m[i] = p.m;
     e->net.v[i] = p.v;
+    /* END SOLUTION */
     return p.param;
 }
-/* END SOLUTION */
 
-/* SOLUTION: stage: copy the images from place `first` on to shared memory, without waiting (about
-   12 lines). */
-/* Not by warp 0, which has a loss to compute meanwhile. */
+/* Copy the images from place `first` on to x, in shared memory, without waiting. Not by warp 0,
+ * which has a loss to compute meanwhile. */
 __device__ static void stage(const epoch *e, unsigned *x, int first)
 {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -173,12 +175,15 @@ __device__ static void stage(const epoch *e, unsigned *x, int first)
     }
     __pipeline_commit();
 }
-/* END SOLUTION */
 
-/* SOLUTION: forward: one hidden unit of all images; its weights in registers, a warp an image
-   (about 25 lines). */
+/* hidden[s->rows x MLP_HIDDEN]: column `unit`, by the whole block. w1[MLP_INPUTS] are the weights
+ * of the unit, in shared memory. */
 __device__ static void forward(const epoch *e, const step *s, const float *w1, int unit)
 {
+    /* SOLUTION: a lane takes every 32nd word of four pixels: first its weights, to registers,
+       ROUNDS times four, 0 behind the last word. Then a warp takes every WARPS-th row: pixel times
+       weight, warp_sum, divided by 255, plus bias1 of the unit, ReLU, and one lane writes (about 21
+       lines). */
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     float bias = e->net.params[BIAS1 + unit];
     float4 w[ROUNDS];
@@ -200,13 +205,17 @@ __device__ static void forward(const epoch *e, const step *s, const float *w1, i
         float pre = warp_sum(sum) * (1.0f / 255.0f) + bias; /* a pixel p stands for p / 255 */
         if (lane == 0) e->net.hidden[row * MLP_HIDDEN + unit] = pre < 0.0f ? 0.0f : pre;
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: loss: one image by one warp: logits, softmax, the gradient of the mean loss (about 36
-   lines). */
+/* One image of the step by one warp: its loss to losses[row], and the gradient of the mean loss to
+ * grad_logits[row x MLP_CLASSES ..]. */
 __device__ static void loss(const epoch *e, const step *s, int row)
 {
+    /* SOLUTION: a lane has four of the hidden units: a logit is its warp_sum of hidden times w2,
+       plus bias2, and then all lanes have all logits. Subtract the largest before expf. The
+       gradient is (softmax - 1 of the label, - 0 of others) / s->rows, and lane c writes that of
+       class c (about 23 lines). */
     int lane = threadIdx.x % 32, label = e->net.labels[e->order[s->first + row]];
     const float4 *w2 = (const float4 *)(e->net.params + W2); /* four units a lane */
     float4 h = ((const float4 *)e->net.hidden)[row * (MLP_HIDDEN / 4) + lane];
@@ -230,6 +239,7 @@ __device__ static void loss(const epoch *e, const step *s, int row)
             e->net.grad_logits[row * MLP_CLASSES + c] =
                 (logits[c] / sum - (c == label ? 1.0f : 0.0f)) / s->rows;
     if (lane == 0) e->net.losses[row] = logf(sum) - of_label;
+    /* END SOLUTION */
 }
 
 /* By one warp, when all images have theirs. */
@@ -240,12 +250,12 @@ __device__ static void mean_loss(const epoch *e, const step *s, float *mean)
     sum = warp_sum(sum);
     if (threadIdx.x % 32 == 0) *mean = sum / s->rows;
 }
-/* END SOLUTION */
 
-/* SOLUTION: backward: of one unit its grad_pre, then every gradient that it has a part in, and the
-   step of Adam (about 65 lines). */
+/* grad_pre[s->rows], in shared memory: the gradient of the unit before its ReLU, for each image. */
 __device__ static void compute_grad_pre(const epoch *e, const step *s, float *grad_pre, int unit)
 {
+    /* SOLUTION: a thread an image: its grad_logits times the unit's column of w2; 0 where the
+       hidden value is not above 0 (about 7 lines). */
     for (int row = threadIdx.x; row < s->rows; row += THREADS) {
         float grad = 0.0f;
         for (int c = 0; c < MLP_CLASSES; c++)
@@ -253,9 +263,11 @@ __device__ static void compute_grad_pre(const epoch *e, const step *s, float *gr
                     e->net.params[W2 + c * MLP_HIDDEN + unit];
         grad_pre[row] = e->net.hidden[row * MLP_HIDDEN + unit] > 0.0f ? grad : 0.0f;
     }
+    /* END SOLUTION */
 }
 
-/* All but w1: a warp a parameter. Those of bias2 belong to no unit, so that unit 0 takes them. */
+/* Gradient and step of all but w1: a warp a parameter, first the unit's MLP_CLASSES of w2, then its
+ * bias1. Those of bias2 belong to no unit, so that unit 0 takes them. */
 __device__ static void learn_the_rest(const epoch *e, const step *s, const float *grad_pre,
                                       int unit)
 {
@@ -273,11 +285,13 @@ __device__ static void learn_the_rest(const epoch *e, const step *s, const float
     if (lane == 0) learn(e, s, i, p, grad);
 }
 
-/* Of four pixels, over every PARTS-th image of the batch. */
+/* The gradient of the weights of four pixels, word `word` of an image, over every PARTS-th image of
+ * the step from number `part` on; the pixels count as they are, 0 to 255. */
 __device__ static float4 grad_w1(const epoch *e, const step *s, const float *grad_pre, int part,
                                  int word)
 {
     float4 grad = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    /* SOLUTION: add grad_pre of the image times its pixels (about 7 lines). */
     for (int row = part; row < s->rows; row += PARTS) {
         unsigned four = row_of(e, s, row)[word];
         grad.x += grad_pre[row] * pixel(four, 0);
@@ -285,12 +299,19 @@ __device__ static float4 grad_w1(const epoch *e, const step *s, const float *gra
         grad.z += grad_pre[row] * pixel(four, 2);
         grad.w += grad_pre[row] * pixel(four, 3);
     }
+    /* END SOLUTION */
     return grad;
 }
 
+/* All gradients of one unit, and their step of Adam, by the whole block. w1[MLP_INPUTS] are its
+ * weights in shared memory, which change with those in params. */
 __device__ static void backward(const epoch *e, const step *s, block_memory shared, float *w1,
                                 int unit)
 {
+    /* SOLUTION: compute_grad_pre to shared.grad_pre; learn_the_rest; PARTS groups of WORDS threads
+       have grad_w1 of their part, to shared.partial[PARTS x MLP_INPUTS]. Then a thread a weight
+       adds the parts in order, divides by 255, and lets it learn. Barriers: who reads what another
+       thread writes? (about 16 lines) */
     int thread = threadIdx.x, part = thread / WORDS, word = thread % WORDS;
     int i = W1 + unit * MLP_INPUTS + thread;
     learnt own = {};
@@ -307,23 +328,48 @@ __device__ static void backward(const epoch *e, const step *s, block_memory shar
         for (int p = 0; p < PARTS; p++) grad += shared.partial[p * MLP_INPUTS + thread];
         w1[thread] = learn(e, s, i, own, grad * (1.0f / 255.0f));
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: epoch_kernel: the weights to shared memory, then all steps (about 35 lines). */
+/* Step number i, by all blocks. This one has the units `unit` to unit + units - 1, and their
+ * weights in shared.w1[units x MLP_INPUTS]. The images of this step are on their way to s->x. */
+__device__ static void train_step(const epoch *e, const step *s, block_memory shared, int i,
+                                  int unit, int units)
+{
+    /* SOLUTION: wait for the copies of stage (__pipeline_wait_prior(0)) and for the block; forward
+       of own units; a barrier of the grid; loss, a row a warp, rows shared among all warps of the
+       grid; stage the next step's images, to the other half of shared.x; a barrier of the grid; one
+       warp of the grid has mean_loss to e->losses[i], unless that is NULL; backward of own units
+       (about 13 lines). */
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    int warp = threadIdx.x / 32;
+    __pipeline_wait_prior(0);
+    __syncthreads(); /* images and weights are there, and the other half of x is free */
+    for (int u = 0; u < units; u++) forward(e, s, shared.w1 + u * MLP_INPUTS, unit + u);
+    grid.sync(); /* every unit of every image is there */
+    for (int row = blockIdx.x + gridDim.x * warp; row < s->rows; row += gridDim.x * WARPS)
+        loss(e, s, row);
+    stage(e, shared.x + (i + 1) % 2 * e->kept * WORDS, s->first + e->batch);
+    grid.sync(); /* every image's gradient is there */
+    if (e->losses && blockIdx.x == gridDim.x - 1 && warp == WARPS - 1)
+        mean_loss(e, s, e->losses + i);
+    for (int u = 0; u < units; u++) backward(e, s, shared, shared.w1 + u * MLP_INPUTS, unit + u);
+    /* END SOLUTION */
+}
+
+/* The weights of own units to shared memory, then all steps. */
 __global__ __launch_bounds__(THREADS) static void epoch_kernel(epoch e)
 {
     extern __shared__ float4 memory[];
-    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     block_memory shared = divide(&e, (float *)memory);
-    int warp = threadIdx.x / 32, unit = blockIdx.x * e.net.units;
+    int unit = blockIdx.x * e.net.units;
     int units = min(e.net.units, MLP_HIDDEN - unit), steps = (e.n - 1) / e.batch + 1;
 
     for (int i = threadIdx.x; i < units * MLP_INPUTS; i += THREADS)
         shared.w1[i] = e.net.params[W1 + unit * MLP_INPUTS + i];
     stage(&e, shared.x, 0);
     for (int i = 0; i < steps; i++) {
-        int first = i * e.batch, next = first + e.batch;
+        int first = i * e.batch;
         e.power1 *= BETA1;
         e.power2 *= BETA2;
         step s = {first,
@@ -332,24 +378,11 @@ __global__ __launch_bounds__(THREADS) static void epoch_kernel(epoch e)
                   e.first_lr + (e.last_lr - e.first_lr) * ((float)i / (float)steps),
                   (float)(1.0 - e.power1),
                   (float)(1.0 - e.power2)};
-        __pipeline_wait_prior(0);
-        __syncthreads(); /* images and weights are there, and the other half of x is free */
-        for (int u = 0; u < units; u++) forward(&e, &s, shared.w1 + u * MLP_INPUTS, unit + u);
-        grid.sync(); /* every unit of every image is there */
-        for (int row = blockIdx.x + gridDim.x * warp; row < s.rows; row += gridDim.x * WARPS)
-            loss(&e, &s, row);
-        stage(&e, shared.x + (i + 1) % 2 * e.kept * WORDS, next);
-        grid.sync(); /* every image's gradient is there */
-        if (e.losses && blockIdx.x == gridDim.x - 1 && warp == WARPS - 1)
-            mean_loss(&e, &s, e.losses + i);
-        for (int u = 0; u < units; u++)
-            backward(&e, &s, shared, shared.w1 + u * MLP_INPUTS, unit + u);
+        train_step(&e, &s, shared, i, unit, units);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: helpers: a block a multiprocessor; device memory and what goes there (about 35 lines).
- */
+/* A block a multiprocessor, and the units of a block. */
 static cudaError_t share_out(mlp_fast *net)
 {
     int device, multiprocessors, blocks;
@@ -386,13 +419,11 @@ static cudaError_t set_up(mlp_fast *net, const float *h_params, const unsigned c
     CUDA_CHECK(cudaMemset(net->v, 0, bytes));
     return cudaDeviceSynchronize(); /* the caller's streams need not wait for the default stream */
 }
-/* END SOLUTION */
 
 cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigned char *h_images,
                             const int *h_labels, int count)
 {
     *net = NULL;
-    /* SOLUTION: a zeroed struct, set up; nothing is left behind on an error (about 9 lines). */
     mlp_fast *created = (mlp_fast *)calloc(1, sizeof *created);
     if (created == NULL) return cudaErrorMemoryAllocation;
     created->count = count;
@@ -402,12 +433,10 @@ cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigne
         return error;
     }
     *net = created;
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
-/* SOLUTION: keep_images: as many of a batch as find room in shared memory, twice (about 14 lines).
- */
+/* As many images of a batch as find room in shared memory, twice. */
 static cudaError_t keep_images(epoch *e)
 {
     int device, most;
@@ -419,44 +448,40 @@ static cudaError_t keep_images(epoch *e)
     return cudaFuncSetAttribute((const void *)epoch_kernel,
                                 cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes(e));
 }
-/* END SOLUTION */
 
 cudaError_t mlp_fast_train_epoch(mlp_fast *net, float *d_losses, const int *d_order, int n,
                                  int batch, float first_lr, float last_lr, cudaStream_t stream)
 {
-    /* SOLUTION: refuse a wrong batch; fill in an epoch; one cooperative launch (about 12 lines). */
     if (batch < 1 || batch > MLP_FAST_BATCH) return cudaErrorInvalidValue;
     if (n == 0) return cudaSuccess;
     epoch e = {*net, d_losses, d_order, n, batch, 0, first_lr, last_lr, 0.0, 0.0};
     e.power1 = pow(BETA1, net->step);
     e.power2 = pow(BETA2, net->step);
     CUDA_CHECK(keep_images(&e));
+    /* SOLUTION: one cooperative launch of epoch_kernel, whose argument is e: net->blocks blocks of
+       THREADS threads, with shared_bytes(&e) of shared memory (about 3 lines). */
     void *arguments[] = {&e};
     CUDA_CHECK(cudaLaunchCooperativeKernel((const void *)epoch_kernel, dim3(net->blocks),
                                            dim3(THREADS), arguments, shared_bytes(&e), stream));
-    net->step += (n - 1) / batch + 1;
     /* END SOLUTION */
+    net->step += (n - 1) / batch + 1;
     return cudaGetLastError();
 }
 
 cudaError_t mlp_fast_get_params(mlp_fast *net, float *h_params)
 {
-    /* SOLUTION: wait for every stream, since none is given; copy (about 3 lines). */
-    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaDeviceSynchronize()); /* no stream is given: wait for all of them */
     CUDA_CHECK(
         cudaMemcpy(h_params, net->params, MLP_PARAMS * sizeof(float), cudaMemcpyDeviceToHost));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t mlp_fast_free(mlp_fast *net)
 {
-    /* SOLUTION: every buffer, then the struct (about 6 lines). */
     if (net == NULL) return cudaSuccess;
     void *d_buffers[] = {net->params, net->m,      net->v,           net->images,
                          net->labels, net->hidden, net->grad_logits, net->losses};
     for (size_t i = 0; i < sizeof d_buffers / sizeof d_buffers[0]; i++) cudaFree(d_buffers[i]);
     free(net);
-    /* END SOLUTION */
     return cudaGetLastError();
 }

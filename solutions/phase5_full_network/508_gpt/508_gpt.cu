@@ -31,6 +31,9 @@
 #include "314_adam/adam.h"
 #include "508_gpt/gpt.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
 #include <limits.h>
@@ -73,8 +76,6 @@ struct gpt_activations {
     float *grad_x, *grad_y, *grad_sum; /* [n x C] each */
 };
 
-/* SOLUTION: helpers: lay_out, which gives every activation its place, and reserve, which makes room
-   for a batch and keeps it (about 57 lines). */
 /* @return the place of the next `count` floats, aligned as if it came from cudaMalloc; without
  * memory they are only counted. */
 static float *take(float *memory, size_t *used, size_t count)
@@ -137,15 +138,16 @@ static cudaError_t reserve(gpt *net, size_t n)
     lay_out(a, a->memory, &net->config, n);
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: heads_kernel: element i of rows [batch x seq x parts x heads x dim] is taken to, or
-   from, its place in [parts x batch x heads x seq x dim]; and its launches, split_heads and
-   merge_heads (about 40 lines). */
+/* Thread i has element i of rows [batch x seq x parts x heads x dim], and its place in heads
+ * [parts x batch x heads x seq x dim]. SPLIT: from is rows, to is heads. Otherwise from is heads,
+ * to is rows. n is their size. */
 template <bool SPLIT>
 __global__ static void heads_kernel(float *to, const float *from, size_t n, int parts, int batch,
                                     int seq, int heads, int dim)
 {
+    /* SOLUTION: guard i. Take it apart from the right, into d, head, part, t and b; put the place
+       in heads together from them; copy one float the one way or the other (about 13 lines). */
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; /* along rows: neighbours there are */
     if (i >= n) return;                                       /* neighbours in a head, too */
     size_t d = i % dim, rest = i / dim;
@@ -159,6 +161,7 @@ __global__ static void heads_kernel(float *to, const float *from, size_t n, int 
         to[at] = from[i];
     else
         to[i] = from[at];
+    /* END SOLUTION */
 }
 
 template <bool SPLIT>
@@ -173,24 +176,27 @@ static cudaError_t move_heads(float *to, const float *from, int parts, const gpt
     return cudaGetLastError();
 }
 
+/* heads [parts x batch x heads x seq x dim] of rows [n x parts x C]. */
 static cudaError_t split_heads(float *heads, const float *rows, int parts, const gpt *net,
                                cudaStream_t stream)
 {
     return move_heads<true>(heads, rows, parts, net, stream);
 }
 
+/* The way back: rows [n x parts x C] of heads. */
 static cudaError_t merge_heads(float *rows, const float *heads, int parts, const gpt *net,
                                cudaStream_t stream)
 {
     return move_heads<false>(rows, heads, parts, net, stream);
 }
-/* END SOLUTION */
 
-/* SOLUTION: attention and its backward pass, from rows to rows (about 26 lines). */
-/* l->attention = attention of the rows [n x 3C] in a->rows. */
+/* l->attention [n x C] = attention of the rows [n x 3C] in a->rows. */
 static cudaError_t attention_forward(const gpt *net, const layer_activations *l,
                                      cudaStream_t stream)
 {
+    /* SOLUTION: split the rows into l->qkv: queries, then keys, then values, each n x C floats;
+       causal attention of these to a->heads, scaled by 1 / sqrt(dim) (313); merge that to
+       l->attention (about 7 lines). */
     const gpt_activations *a = net->activations;
     int heads = net->config.heads, dim = net->config.channels / heads;
     size_t width = (size_t)a->batch * a->seq * net->config.channels;
@@ -198,6 +204,7 @@ static cudaError_t attention_forward(const gpt *net, const layer_activations *l,
     CUDA_CHECK(attention_naive(a->heads, l->qkv, l->qkv + width, l->qkv + 2 * width, a->batch,
                                heads, a->seq, dim, 1, 1.0f / sqrtf((float)dim), stream));
     CUDA_CHECK(merge_heads(l->attention, a->heads, 1, net, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
@@ -205,6 +212,8 @@ static cudaError_t attention_forward(const gpt *net, const layer_activations *l,
 static cudaError_t attention_backward(const gpt *net, const layer_activations *l,
                                       cudaStream_t stream)
 {
+    /* SOLUTION: split a->grad_y into a->heads; 313's backward pass, from l->qkv, to a->grad_qkv,
+       which is laid out as l->qkv; merge its three parts to a->rows (about 9 lines). */
     const gpt_activations *a = net->activations;
     int heads = net->config.heads, dim = net->config.channels / heads;
     size_t width = (size_t)a->batch * a->seq * net->config.channels;
@@ -214,13 +223,16 @@ static cudaError_t attention_backward(const gpt *net, const layer_activations *l
                                         l->qkv + width, l->qkv + 2 * width, a->batch, heads, a->seq,
                                         dim, 1, 1.0f / sqrtf((float)dim), stream));
     CUDA_CHECK(merge_heads(a->rows, grad, 3, net, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: layer_forward: both branches of one layer, from x to l->x (about 25 lines). */
+/* Both branches of one layer, from x [n x C] to l->x. What backward needs stays in l. */
 static cudaError_t layer_forward(const gpt *net, const float *x, int layer, cudaStream_t stream)
 {
+    /* SOLUTION: ln1, qkv into a->rows [n x 3C], attention_forward, proj into a->rows, and the sum
+       with x to l->middle; then ln2, fc, gelu, fcproj into a->rows, and the sum with l->middle to
+       l->x. gpt_layer_at says where the layer's parameters begin (about 20 lines). */
     const gpt_activations *a = net->activations;
     const layer_activations *l = &a->layers[layer];
     const float *p = net->params;
@@ -242,13 +254,17 @@ static cudaError_t layer_forward(const gpt *net, const float *x, int layer, cuda
     CUDA_CHECK(
         linear_forward(a->rows, l->gelu, p + at.fcproj_w, p + at.fcproj_b, n, 4 * C, C, stream));
     CUDA_CHECK(residual_forward(l->x, l->middle, a->rows, width, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: layer_backward: grad_x, of l->x at first, becomes that of x (about 27 lines). */
+/* a->grad_x [n x C], the gradient of l->x at first, becomes that of x. Those of the layer's
+ * parameters go to their places in net->grad. */
 static cudaError_t layer_backward(const gpt *net, const float *x, int layer, cudaStream_t stream)
 {
+    /* SOLUTION: the second branch back: fcproj and gelu in a->rows [n x 4C], fc to a->grad_y, ln2
+       to a->grad_sum, which is added to a->grad_x. Then the first in the same way: proj to
+       a->grad_y, attention_backward, which leaves a->rows [n x 3C], qkv, ln1 (about 23 lines). */
     const gpt_activations *a = net->activations;
     const layer_activations *l = &a->layers[layer];
     const float *p = net->params;
@@ -273,12 +289,11 @@ static cudaError_t layer_backward(const gpt *net, const float *x, int layer, cud
     CUDA_CHECK(layernorm_backward(a->grad_sum, grad + at.ln1_w, grad + at.ln1_b, a->grad_y, x,
                                   p + at.ln1_w, l->mean1, l->rstd1, n, C, stream));
     CUDA_CHECK(residual_forward(a->grad_x, a->grad_x, a->grad_sum, width, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: before, what a layer reads; loss_forward: losses, their mean, and the gradient of the
-   logits, which the backward pass begins with (about 20 lines). */
+/* @return what a layer reads, [n x C]; of number `layers`: what the last normalization reads */
 static const float *before(const gpt_activations *a, int layer)
 {
     return layer == 0 ? a->x : a->layers[layer - 1].x;
@@ -289,9 +304,13 @@ __global__ static void scale_kernel(float *x, float factor)
     *x *= factor;
 }
 
+/* a->losses[n]; a->grad_logits [n x vocab], which the backward pass begins with; and the mean of
+ * the losses to d_loss[1], unless that is NULL. */
 static cudaError_t loss_forward(const gpt *net, float *d_loss, const float *logits,
                                 const int *d_targets, cudaStream_t stream)
 {
+    /* SOLUTION: losses and gradient (305, no target is ignored: -1); their sum by 208, and
+       scale_kernel with one thread makes the mean of it (about 7 lines). */
     const gpt_activations *a = net->activations;
     int n = a->batch * a->seq;
     CUDA_CHECK(softmax_cross_entropy(a->losses, a->grad_logits, logits, d_targets, n,
@@ -299,12 +318,11 @@ static cudaError_t loss_forward(const gpt *net, float *d_loss, const float *logi
     if (d_loss == NULL) return cudaSuccess;
     CUDA_CHECK(reduce_sum(d_loss, a->losses, (size_t)n, stream));
     scale_kernel<<<1, 1, 0, stream>>>(d_loss, 1.0f / n);
+    /* END SOLUTION */
     return cudaGetLastError();
 }
-/* END SOLUTION */
 
-/* SOLUTION: set_up: all that a new network needs, which has waited for the device (about 20 lines).
- */
+/* All that a new network needs. */
 static cudaError_t set_up(gpt *net, const float *h_params)
 {
     size_t bytes = gpt_params(&net->config) * sizeof(float);
@@ -324,12 +342,10 @@ static cudaError_t set_up(gpt *net, const float *h_params)
     CUDA_CHECK(cudaDeviceSynchronize());
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t gpt_create(gpt **net, const gpt_config *config, const float *h_params)
 {
     *net = NULL;
-    /* SOLUTION: a zeroed struct, set up; nothing is left behind on an error (about 10 lines). */
     if (!gpt_config_is_valid(config)) return cudaErrorInvalidValue;
     gpt *created = (gpt *)calloc(1, sizeof *created);
     if (created == NULL) return cudaErrorMemoryAllocation;
@@ -340,17 +356,13 @@ cudaError_t gpt_create(gpt **net, const gpt_config *config, const float *h_param
         return error;
     }
     *net = created;
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t gpt_forward(gpt *net, float *d_loss, float *d_logits, const int *d_tokens,
                         const int *d_targets, int batch, int seq, cudaStream_t stream)
 {
-    /* SOLUTION: sizes, room, a copy of the tokens; embedding, layers, the last normalization, the
-       product with wte; the loss where there are targets (about 23 lines). */
     const gpt_config *c = &net->config;
-    const float *p = net->params;
     gpt_activations *a = net->activations;
     if (batch < 1 || seq < 1 || seq > c->context || batch > INT_MAX / seq)
         return cudaErrorInvalidValue;
@@ -361,6 +373,11 @@ cudaError_t gpt_forward(gpt *net, float *d_loss, float *d_logits, const int *d_t
     a->seq = seq;
     CUDA_CHECK(
         cudaMemcpyAsync(a->tokens, d_tokens, n * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+    /* SOLUTION: the embedding of a->tokens to a->x (312; wte lies at net->params, wpe at gpt_wpe);
+       the layers in order; the last normalization to a->lnf; the product with wte to d_logits, or
+       to a->logits where the caller wants none; the loss where there are targets (about 9 lines).
+     */
+    const float *p = net->params;
     CUDA_CHECK(
         embedding_forward(a->x, a->tokens, p, p + gpt_wpe(c), batch, seq, c->channels, stream));
     for (int i = 0; i < c->layers; i++) CUDA_CHECK(layer_forward(net, before(a, i), i, stream));
@@ -369,21 +386,22 @@ cudaError_t gpt_forward(gpt *net, float *d_loss, float *d_logits, const int *d_t
     float *logits = d_logits != NULL ? d_logits : a->logits;
     CUDA_CHECK(linear_forward(logits, a->lnf, p, NULL, n, c->channels, c->vocab, stream));
     if (d_targets != NULL) CUDA_CHECK(loss_forward(net, d_loss, logits, d_targets, stream));
-    a->has_targets = d_targets != NULL;
     /* END SOLUTION */
+    a->has_targets = d_targets != NULL;
     return cudaGetLastError();
 }
 
 cudaError_t gpt_backward(gpt *net, cudaStream_t stream)
 {
-    /* SOLUTION: the product with wte, the last normalization, layers from the last to the first;
-       the embedding adds to wte's gradient. Positions behind seq had no part in it: theirs is 0
-       (about 20 lines). */
-    const gpt_config *c = &net->config;
     const gpt_activations *a = net->activations;
+    if (!a->has_targets) return cudaErrorInvalidValue;
+    /* SOLUTION: from a->grad_logits through the product with wte to a->grad_y, and through the last
+       normalization to a->grad_x; the layers from the last to the first; the embedding, which adds
+       to wte's gradient. Positions from seq on had no part in it: in wpe their gradient is 0 (about
+       15 lines). */
+    const gpt_config *c = &net->config;
     const float *p = net->params;
     float *grad = net->grad, *grad_wpe = grad + gpt_wpe(c);
-    if (!a->has_targets) return cudaErrorInvalidValue;
     int n = a->batch * a->seq, C = c->channels;
     CUDA_CHECK(
         linear_backward(a->grad_y, grad, NULL, a->grad_logits, a->lnf, p, n, C, c->vocab, stream));
@@ -400,8 +418,9 @@ cudaError_t gpt_backward(gpt *net, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-/* SOLUTION: decay_groups: neighbours of one kind are one group (about 14 lines). */
-/* @return how many groups; there is room for as many as there are arrays */
+/* Arrays that weight decay pulls at, and those that it leaves alone: neighbours of one kind are one
+ * group of 314.
+ * @return how many groups; there is room for as many as there are arrays */
 static int decay_groups(adam_group *groups, const gpt_config *c, float weight_decay)
 {
     int count = 0, kind = -1;
@@ -416,12 +435,14 @@ static int decay_groups(adam_group *groups, const gpt_config *c, float weight_de
     }
     return count;
 }
-/* END SOLUTION */
 
 cudaError_t gpt_update(gpt *net, float lr, float beta1, float beta2, float eps, float weight_decay,
                        float max_norm, cudaStream_t stream)
 {
-    /* SOLUTION: clip, then Adam with its groups (about 14 lines). */
+    /* SOLUTION: where max_norm is above 0, clip all gradients together (314; the norm goes to
+       net->activations->norm); room on the host for gpt_arrays groups; decay_groups; Adam with
+       these groups takes step number net->step + 1, which counts once it succeeded (about 11
+       lines). */
     size_t n = gpt_params(&net->config);
     if (max_norm > 0.0f)
         CUDA_CHECK(global_norm_clip(net->activations->norm, net->grad, n, max_norm, stream));
@@ -437,37 +458,29 @@ cudaError_t gpt_update(gpt *net, float lr, float beta1, float beta2, float eps, 
     return cudaGetLastError();
 }
 
-/* SOLUTION: fetch: wait for every stream, since none is given, and copy (about 6 lines). */
 static cudaError_t fetch(const gpt *net, float *h_array, const float *array)
 {
-    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaDeviceSynchronize()); /* no stream is given: wait for all of them */
     CUDA_CHECK(cudaMemcpy(h_array, array, gpt_params(&net->config) * sizeof(float),
                           cudaMemcpyDeviceToHost));
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t gpt_get_grads(gpt *net, float *h_grads)
 {
-    /* SOLUTION: fetch (1 line). */
     CUDA_CHECK(fetch(net, h_grads, net->grad));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t gpt_get_params(gpt *net, float *h_params)
 {
-    /* SOLUTION: fetch (1 line). */
     CUDA_CHECK(fetch(net, h_params, net->params));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t gpt_free(gpt *net)
 {
-    /* SOLUTION: every buffer, the activations, the struct; any of them may be missing where
-       gpt_create failed (about 13 lines). */
-    if (net == NULL) return cudaSuccess;
+    if (net == NULL) return cudaSuccess; /* and any part may be missing where gpt_create failed */
     float *d_buffers[] = {net->params, net->grad, net->m, net->v};
     for (size_t i = 0; i < sizeof d_buffers / sizeof d_buffers[0]; i++) cudaFree(d_buffers[i]);
     if (net->activations != NULL) {
@@ -477,6 +490,5 @@ cudaError_t gpt_free(gpt *net)
         free(net->activations);
     }
     free(net);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
