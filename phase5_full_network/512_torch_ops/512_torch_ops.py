@@ -24,7 +24,7 @@ MOE_SEGMENTS = 128  # of optimization.h
 
 
 class Libraries:
-    """The functions of several libraries: yours of 401, 4h, 311, 313, 411, 412, and the runtime."""
+    """The functions of several libraries: yours of 401, 409, 311, 313, 411, 412, and the runtime."""
 
     def __init__(self, paths):
         self.all = [ctypes.CDLL(path) for path in paths.split(os.pathsep)]
@@ -98,7 +98,7 @@ def heads_of(**tensors):
 def flash_attention(q, k, v, causal=False, scale=None, stream=None):
     """softmax(scale * q k^T) v in each head of [batch x heads x seq x dim]. causal: a query sees the
     keys up to its own. scale: None is 1 / sqrt(dim)."""
-    # TODO: 4h, without its lse (about 7 lines).
+    # TODO: 409, without its lse (about 7 lines).
     raise NotImplementedError
 
 

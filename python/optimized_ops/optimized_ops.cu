@@ -20,7 +20,7 @@ cudaError_t optimized_attention(float *out, const float *q, const float *k, cons
                                 int batch, int heads, int seq, int dim, int causal, float scale,
                                 cudaStream_t stream)
 {
-    return attention_flash_fast(out, NULL, q, k, v, batch, heads, seq, dim, causal, scale, stream);
+    return attention_flash(out, NULL, q, k, v, batch, heads, seq, dim, causal, scale, stream);
 }
 
 cudaError_t optimized_layernorm(float *y, const float *x, const float *gamma, const float *beta,

@@ -17,7 +17,7 @@ extern "C" {
 /** c[m x n] = a[m x k] * b[k x n] (401) */
 cudaError_t optimized_matmul(float *c, const float *a, const float *b, int m, int n, int k,
                              cudaStream_t stream);
-/** out, q, k, v [batch x heads x seq x dim]; dim at most 128 (4h) */
+/** out, q, k, v [batch x heads x seq x dim]; dim at most 128 (409) */
 cudaError_t optimized_attention(float *out, const float *q, const float *k, const float *v,
                                 int batch, int heads, int seq, int dim, int causal, float scale,
                                 cudaStream_t stream);

@@ -303,7 +303,7 @@ EXERCISE(512) = {
     .file = "phase5_full_network/512_torch_ops/512_torch_ops.py",
     .functions = {"matmul", "layernorm", "layernorm_backward", "flash_attention",
                   "flash_attention_backward", "moe", "register_ops"},
-    .prerequisites = {401, 311, 313, CHALLENGE(4, 'h'), 411, 412},
+    .prerequisites = {401, 311, 313, 409, 411, 412},
     .own_prerequisites = true,
     .exponentials = true,
     .points = 15,

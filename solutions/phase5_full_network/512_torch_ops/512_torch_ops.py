@@ -24,7 +24,7 @@ MOE_SEGMENTS = 128  # of optimization.h
 
 
 class Libraries:
-    """The functions of several libraries: yours of 401, 4h, 311, 313, 411, 412, and the runtime."""
+    """The functions of several libraries: yours of 401, 409, 311, 313, 411, 412, and the runtime."""
 
     def __init__(self, paths):
         self.all = [ctypes.CDLL(path) for path in paths.split(os.pathsep)]
@@ -50,7 +50,7 @@ def declare_arguments():
     cuda.matmul_vectorized.argtypes = [p] * 3 + [i] * 3 + [p]
     cuda.layernorm_forward.argtypes = [p] * 6 + [i] * 2 + [f, p]
     cuda.layernorm_backward.argtypes = [p] * 8 + [i] * 2 + [p]
-    cuda.attention_flash_fast.argtypes = [p] * 5 + [i] * 5 + [f, p]
+    cuda.attention_flash.argtypes = [p] * 5 + [i] * 5 + [f, p]
     cuda.attention_naive_backward.argtypes = [p] * 7 + [i] * 5 + [f, p]
     cuda.moe_router.argtypes = [p] * 5 + [i] * 4 + [p]
     cuda.moe_permute.argtypes = [p] * 6 + [i] * 4 + [p]
@@ -160,11 +160,11 @@ def heads_of(**tensors):
 def flash_attention(q, k, v, causal=False, scale=None, stream=None):
     """softmax(scale * q k^T) v in each head of [batch x heads x seq x dim]. causal: a query sees the
     keys up to its own. scale: None is 1 / sqrt(dim)."""
-    # SOLUTION: 4h, without its lse (about 7 lines).
+    # SOLUTION: 409, without its lse (about 7 lines).
     q, k, v = heads_of(q=q, k=k, v=v)
     out = q.new_empty(q.shape)
     scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
-    check(cuda.attention_flash_fast(
+    check(cuda.attention_flash(
         out.data_ptr(), None, q.data_ptr(), k.data_ptr(), v.data_ptr(), *q.shape, causal, scale, stream))
     return out
     # END SOLUTION

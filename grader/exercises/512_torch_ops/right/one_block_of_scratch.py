@@ -9,7 +9,7 @@ SIGNATURES = """
     matmul_vectorized ppp iii p
     layernorm_forward ppp ppp ii f p
     layernorm_backward ppp ppppp ii p
-    attention_flash_fast pp ppp iiiii f p
+    attention_flash pp ppp iiiii f p
     attention_naive_backward ppp pppp iiiii f p
     moe_router ppp pp iiii p
     moe_permute pppp pp iiii p
@@ -134,7 +134,7 @@ def attend(name, results, tensors, causal, scale, stream):
 
 
 def flash_attention(q, k, v, causal=False, scale=None, stream=None):
-    return attend("attention_flash_fast", 1, (q, k, v), causal, scale, stream)[0]
+    return attend("attention_flash", 1, (q, k, v), causal, scale, stream)[0]
 
 
 def flash_attention_backward(grad_out, q, k, v, causal=False, scale=None, stream=None):
