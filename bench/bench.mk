@@ -59,7 +59,7 @@ bench-stages: all
 	cat "$(BENCH)/stages.tsv"
 
 # Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 409 410 412 413 4b 4c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
+VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
                $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \

@@ -280,7 +280,7 @@ commands() {
     with='103 104 105 106 107 108 1a 206 211 212 213 214 2a 401 402 4a 4b 4g' \
                            part 'the ladder in one table'         tests/scripts/ladder.sh
     with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
-    with='206 214 2a 304 311 313 402 404 405 409 410 412 413 4a 4b 4c' \
+    with='206 214 2a 304 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
                            part 'each operation validated'        tests/scripts/validate.sh
     with="$networks 3a 401 4c 4d 4g"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
     with='103 104'         part 'repeated gradings'               tests/scripts/repeat.sh

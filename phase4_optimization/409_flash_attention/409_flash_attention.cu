@@ -11,53 +11,125 @@
  *     new m  = max(m, scores of the tile)           shrink = exp(m - new m)
  *     l = l shrink + sum of exp(score - new m)      o = o shrink + sum of exp(score - new m) v
  *
- * In the end out = o / l, and lse = m + log l, which a backward pass wants. The exponentials are
- * powers of 2, which the hardware has: log2(e) is in the factor of q.
+ * In the end out = o / l, and lse = m + log l, which a backward pass wants.
  *
- * Both products go as in 401: each thread has 8 x 8 scores in registers, and 8 rows of o, and
- * fetches four floats at a time from shared memory. A warp has 32 queries of its own, so that
- * weights pass from the threads that have them to those that need them without a barrier. While one
- * product runs, cp.async brings the tile of the other (2a).
+ * A block has 32 queries, and tiles of 32 keys. A warp is a query and a lane is a key, so that each
+ * thread has one score of the tile, and the maximum of a row passes by shuffles. Of the query's row
+ * of out, lane x sums columns x, x + 32, x + 64 and x + 96. Causal, tiles that come after all
+ * queries of the block are left out: half of the work.
  *
- * Causal, tiles that come after all queries of a block are not fetched, and a warp passes over
- * those that come after its own: half of the work. The blocks with the longest way start first.
+ * The cost removed: seq x seq scores, in memory and on their way to it and back.
  *
- * The cost removed: bytes that grow with the square of seq. The cost left: 4 seq^2 dim operations
- * a head in fp32; tensor cores have 16 times as many (4c).
+ * The cost left: each multiply-add reads one or two operands from shared memory, which delivers a
+ * quarter of what the arithmetic takes. 4h keeps 8 x 8 scores a thread in registers; 4c does both
+ * products on tensor cores, which have 16 times as many multiply-adds.
  */
 #include "409_flash_attention/flash_attention.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <math.h>
-#include <stdint.h>
 
-/* TODO: the sizes, the tiles in shared memory, what a thread carries (about 40 lines). */
+#define TILE 32  /* queries of a block, a warp each; keys of a tile, a lane each */
+#define COLS 128 /* columns that a row of a tile has room for */
+#define MINE 4   /* columns of out that a thread sums: its lane's, and every 32 further */
 
-/* TODO: a copy of rows to shared memory that nobody waits for, and the wait (about 40 lines).
+/** A call; q, k, v and out are [heads x seq x dim], lse is [heads x seq]. */
+typedef struct attention {
+    float *out, *lse;
+    const float *q, *k, *v;
+    unsigned heads, seq, dim; /* heads of all of the batch */
+    bool causal;
+    float scale;
+} attention;
+
+/** What a thread knows of its query from the tiles that it has seen. */
+typedef struct seen {
+    float m;       /* the largest score: the same in all lanes */
+    float l;       /* the sum of exp(score - m) over the keys of this lane */
+    float o[MINE]; /* the sum of exp(score - m) v over all keys, of the lane's columns */
+} seen;
+
+/** The largest value, and the sum, of one a lane; each lane gets it. */
+__device__ static float warp_max(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+__device__ static float warp_sum(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, distance);
+    return value;
+}
+
+/**
+ * tile = rows `start` .. start + 31 of x[seq x dim], zeros beyond seq; columns beyond dim stay as
+ * they are. A tile has one column more than it needs: lanes that read a column of it, one row each,
+ * meet 32 different banks.
  */
+__device__ static void load_tile(float (*tile)[COLS + 1], const float *x, unsigned start,
+                                 attention a)
+{
+    /* TODO: row threadIdx.y, and every 32nd column (about 3 lines). */
+}
 
-/* TODO: s = q k^T: `row` is the thread's first query, `lane` its first key; the next ones are
-   4 and 8 further (about 30 lines). */
-
-/* TODO: mask, for tiles at the diagonal and at the end: keys that a query must not see score
-   -infinity (about 15 lines). */
-
-/* TODO: the online softmax: s becomes weights, what was seen before shrinks (about 25 lines).
+/**
+ * @param q, k [dim] rows of shared memory
+ * @return the score of query number `query` and key number `key`; -infinity where the query must
+ *         not see the key: it does not exist, or comes later
  */
+__device__ static float score(const float *q, const float *k, unsigned query, unsigned key,
+                              attention a)
+{
+    /* TODO: the mask, else the product (about 4 lines). */
+    return 0;
+}
 
-/* TODO: o += p v: the weights of a part of the keys go to shared memory, where all threads of
-   the warp find them (about 50 lines). */
+/**
+ * The online softmax. What was seen before shrinks as the maximum grows, and l gets what is new;
+ * o gets it from add_values.
+ * @param s the score of this lane's key
+ * @return its weight exp(s - m); 0 where s is -infinity
+ */
+__device__ static float soften(seen *to, float s)
+{
+    /* TODO: the new maximum of the row; beware of -infinity - -infinity (about 8 lines). */
+    return 0;
+}
 
-/* TODO: the end: sums of the threads that share a query, out and lse (about 25 lines). */
+/**
+ * o += p v: the weights of the row times the lane's columns of the tile.
+ * @param v      a tile of values
+ * @param weight of key threadIdx.x of the tile
+ */
+__device__ static void add_values(seen *to, float (*v)[COLS + 1], float weight, unsigned dim)
+{
+    /* TODO: the weight of each key comes from its lane (about 7 lines). */
+}
 
-/* TODO: flash_kernel: a block per QUERIES of a head; a loop over tiles of keys (about 55
-   lines). */
+/** out and lse of one query, unless it is beyond seq. No key with weight: zeros, and -infinity. */
+__device__ static void store(const seen *from, attention a, size_t head, unsigned query)
+{
+    /* TODO: the sum of all lanes; o / l; m + log l (about 8 lines). */
+}
+
+/** A block per 32 queries of a head: of head blockIdx.x % heads, from query 32 (blockIdx.x / heads)
+ *  on. Thread (x, y) has query y of the block's, and key x of each tile. */
+__global__ static void __launch_bounds__(TILE *TILE) flash_kernel(attention a)
+{
+    /* TODO: two tiles in shared memory, of queries and of k, then v; a loop over tiles of keys,
+       of which a causal block needs no more than its last query sees; barriers between who loads a
+       tile and who reads it; the end (about 20 lines). */
+}
 
 cudaError_t attention_flash(float *out, float *lse, const float *q, const float *k, const float *v,
                             int batch, int heads, int seq, int dim, int causal, float scale,
                             cudaStream_t stream)
 {
-    if (dim > 128) return cudaErrorInvalidValue;
-    /* TODO: what the kernel is to compute, by the smallest DIM that dim fits in (about 9
+    if (dim > COLS) return cudaErrorInvalidValue;
+    /* TODO: what the kernel is to compute, and its launch; none if there is nothing (about 5
        lines). */
     NOT_IMPLEMENTED(out, lse, q, k, v, batch, heads, seq, dim, causal, scale, stream);
     return cudaGetLastError();

@@ -25,7 +25,7 @@
  * stages of 16 KB of keys and 16 KB of values. Two blocks need 192 of Hopper's 227 KB; where a
  * block may have no more than 99 KB there is room for one.
  *
- * The cost removed: the multiply-adds in fp32 of 409. The cost left: what a warp multiplies it
+ * The cost removed: the multiply-adds in fp32 of 4h. The cost left: what a warp multiplies it
  * loads first, 512 bytes of keys or values for four products, and on Hopper no stream of `mma.sync`
  * keeps the tensor cores more than 63 % busy (4a).
  */

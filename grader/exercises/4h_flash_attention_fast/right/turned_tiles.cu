@@ -1,6 +1,6 @@
 // RIGHT: q, k and p turned in shared memory, 8 x 4 scores a thread of 64 queries and 64 keys, heads
 // along y of the grid, C++
-#include "409_flash_attention/flash_attention.h"
+#include "4h_flash_attention_fast/flash_attention_fast.h"
 #include <math.h>
 
 namespace
@@ -133,9 +133,9 @@ template <int D> void start(const task &a, cudaStream_t stream)
 
 } // namespace
 
-cudaError_t attention_flash(float *out, float *lse, const float *q, const float *k, const float *v,
-                            int batch, int heads, int seq, int dim, int causal, float scale,
-                            cudaStream_t stream)
+cudaError_t attention_flash_fast(float *out, float *lse, const float *q, const float *k,
+                                 const float *v, int batch, int heads, int seq, int dim, int causal,
+                                 float scale, cudaStream_t stream)
 {
     const task a = {out, lse, q, k, v, (size_t)batch * heads, seq, dim, causal != 0, scale};
     if (dim > 128) return cudaErrorInvalidValue;

@@ -1,0 +1,184 @@
+/*
+ * 4h_flash_attention_fast.cu: 409 at the speed of fp32.
+ *
+ * The idea: 409 has a score a thread, and reads one or two operands from shared memory for each
+ * multiply-add. Both products of a tile are done as in 401 instead: each thread has 8 x 8 scores in
+ * registers, and 8 rows of o, and fetches four floats at a time from shared memory. A warp has 32
+ * queries of its own, so that weights pass from the threads that have them to those that need them
+ * without a barrier. While one product runs, cp.async brings the tile of the other (2a). The
+ * exponentials are powers of 2, which the hardware has: log2(e) is in the factor of q.
+ *
+ * Causal, tiles that come after all queries of a block are not fetched, and a warp passes over
+ * those that come after its own: half of the work. The blocks with the longest way start first.
+ *
+ * The cost removed: operands that come from shared memory one at a time, and waits for tiles. The
+ * cost left: 4 seq^2 dim operations a head in fp32; tensor cores have 16 times as many (4c).
+ */
+#include "4h_flash_attention_fast/flash_attention_fast.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#include "not_implemented.h"
+#include <math.h>
+#include <stdint.h>
+
+#define ROWS   8  /* queries of a thread: every fourth of its warp's 32 */
+#define LANES  8  /* threads that share a query */
+#define P_COLS 32 /* keys whose weights a warp passes on at a time */
+
+/**
+ * What a block holds, for dim up to DIM: zeros beyond dim. All of it takes less than 99 KB, what a
+ * block may have on any GPU; a thread has less than 255 registers. Rows are 4 or 8 floats longer
+ * than needed: those that the threads of a warp read, or write, together lie in different banks.
+ */
+template <int DIM> struct __align__(16) tiles
+{
+    enum {
+        KEYS = DIM > 64 ? 32 : 64, /* of a tile */
+        THREADS = DIM > 64 ? 64 : 128,
+        QUERIES = THREADS, /* 32 a warp */
+    };
+    float q[QUERIES][DIM + 4]; /* times scale log2(e) */
+    float k[KEYS][DIM + 4];
+    float v[KEYS][DIM];
+    float p[QUERIES][P_COLS + 8]; /* weights */
+};
+
+/** Of each query of a thread. */
+template <int DIM> struct seen {
+    float m[ROWS];              /* the largest score yet: the same in all its threads */
+    float l[ROWS];              /* the sum of 2^(score - m) of this thread's keys */
+    float o[ROWS][DIM / LANES]; /* of these columns: four, every 32 */
+};
+
+typedef struct attention {
+    float *out, *lse;
+    const float *q, *k, *v;
+    unsigned heads, seq, dim; /* heads of all of the batch */
+    bool causal;
+    bool wide; /* rows begin at multiples of 16 bytes */
+    float scale;
+} attention;
+
+/** One float, or four, from global to shared memory, which nobody waits for; 0 if not inside. Both
+ *  addresses of four are multiples of 16. */
+__device__ __forceinline__ static void copy_one(float *to, const float *from, bool inside)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(inside ? 4 : 0)
+                 : "memory");
+}
+
+__device__ __forceinline__ static void copy_four(float *to, const float *from, bool inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+/** tile = rows `start` .. of x[seq x dim], zeros outside of it; of start >= end nothing. Always a
+ *  group of copies, if an empty one. */
+template <int DIM, int PITCH>
+__device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const float *x,
+                                                 unsigned start, unsigned end, attention a)
+{
+    /* TODO: four columns at a time, by copy_four where rows begin at multiples of 16 bytes;
+       commit the group (about 12 lines). */
+}
+
+/** Of the two groups on their way, the older one is here, for all threads. */
+__device__ __forceinline__ static void wait_for_older(void)
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    __syncthreads();
+}
+
+/** sum += a . b */
+__device__ __forceinline__ static void add_product(float *sum, float4 a, float4 b)
+{
+    /* TODO: four multiply-adds (about 4 lines). */
+}
+
+/** s = q k^T: `row` is the thread's first query, `lane` its first key; the next ones are 4 and 8
+ *  further. */
+template <int DIM, int COLS>
+__device__ __forceinline__ static void multiply_keys(float (&s)[ROWS][COLS], const tiles<DIM> *t,
+                                                     int row, int lane)
+{
+    /* TODO: of each four columns 8 float4 of q, then one of k after the other (about 17
+       lines). */
+}
+
+/** For tiles at the diagonal and at the end: keys that a query must not see score -infinity.
+ *  @param query, key those of s[0][0] */
+template <int COLS>
+__device__ __forceinline__ static void mask(float (&s)[ROWS][COLS], unsigned query, unsigned key,
+                                            attention a)
+{
+    /* TODO: keys that a query must not see score -infinity (about 9 lines). */
+}
+
+/** The online softmax: s becomes weights, what was seen before shrinks. */
+template <int DIM, int COLS>
+__device__ __forceinline__ static void soften(seen<DIM> *to, float (&s)[ROWS][COLS])
+{
+    /* TODO: of each row the maximum, the factor by which all shrinks, the weights (about 21
+       lines). */
+}
+
+/** sum[0 .. 3] += p v */
+__device__ __forceinline__ static void add_four(float *sum, float p, float4 v)
+{
+    /* TODO: four multiply-adds (about 4 lines). */
+}
+
+/** o += p v of P_COLS keys, the first of which is `key` in the tile. */
+template <int DIM>
+__device__ __forceinline__ static void multiply_values(seen<DIM> *to, const tiles<DIM> *t, int row,
+                                                       int lane, int key)
+{
+    /* TODO: of each four keys 8 float4 of p, and four rows of v (about 19 lines). */
+}
+
+/** o += p v: the weights of P_COLS keys at a time go to shared memory, where all of the warp
+ *  find them. */
+template <int DIM, int COLS>
+__device__ __forceinline__ static void add_values(seen<DIM> *to, tiles<DIM> *t,
+                                                  const float (&p)[ROWS][COLS], int row, int lane)
+{
+    /* TODO: a part of the weights into shared memory, its product, the next part (about 12
+       lines). */
+}
+
+/** The end: sums of the threads that share a query, out and lse.
+ *  @param query of row 0 of the thread */
+template <int DIM>
+__device__ __forceinline__ static void store(seen<DIM> *from, attention a, size_t head,
+                                             unsigned query, int lane)
+{
+    /* TODO: the sum over the threads of a row; out and lse (about 16 lines). */
+}
+
+/** A block per QUERIES of a head; the tiles of queries with the longest way come first. */
+template <int DIM>
+__global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(attention a)
+{
+    /* TODO: the first copies; q, scaled; a loop over tiles; the end (about 42 lines). */
+}
+
+template <int DIM> static void launch(attention a, cudaStream_t stream)
+{
+    /* TODO: the launch, with room for the tiles (about 4 lines). */
+    NOT_IMPLEMENTED(a, stream);
+}
+
+cudaError_t attention_flash_fast(float *out, float *lse, const float *q, const float *k,
+                                 const float *v, int batch, int heads, int seq, int dim, int causal,
+                                 float scale, cudaStream_t stream)
+{
+    if (dim > 128) return cudaErrorInvalidValue;
+    /* TODO: what the kernel is to compute, by the smallest DIM that dim fits in (about 9
+       lines). */
+    NOT_IMPLEMENTED(out, lse, q, k, v, batch, heads, seq, dim, causal, scale, stream);
+    return cudaGetLastError();
+}
