@@ -4,7 +4,7 @@
 #
 # and, when that stands in the body of a host function and is the first such region there, the line
 # NOT_IMPLEMENTED(parameters of the function); follows. A region that ends with a return leaves
-# `return 0;`. The text may span several lines. Of
+# `return 0;`, or `return cudaSuccess;` where the function returns a cudaError_t. The text may span several lines. Of
 #
 #   #ifdef BROKEN ... #else ... #endif, or #ifndef BROKEN ... #endif
 #
@@ -127,7 +127,8 @@ function print_stub(left, names,    line, margin, n, i, word, part)
 /\/\* END SOLUTION \*\// {
     if (!in_region) fail("END SOLUTION without SOLUTION")
     in_region = 0
-    if (depth > 0 && last ~ /^ *return /) print indent "return 0;"
+    if (depth > 0 && last ~ /^ *return /)
+        print indent "return " (signature ~ /^[^(]*cudaError_t/ ? "cudaSuccess;" : "0;")
     next
 }
 
