@@ -64,8 +64,8 @@ __device__ __forceinline__ static void store_four(float *at, int left, bool wide
     /* END SOLUTION */
 }
 
-/** c = a * b. Block i computes tile i of c: the tiles lie row by row, (n - 1) / BN + 1 side by
- * side.
+/** c = a * b. Block i computes tile i of c: the tiles lie row by row, (n - 1) / BN + 1 of them side
+ *  by side.
  *  @param wide_a, wide_b, wide_c of each matrix: its rows begin at multiples of 16 bytes */
 __global__ static void __launch_bounds__(THREADS, 2)
     matmul_vectorized_kernel(float *c, const float *a, const float *b, int m, int n, int k,
