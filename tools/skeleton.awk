@@ -4,7 +4,8 @@
 #
 # and, when that stands in the body of a host function and is the first such region there, the line
 # NOT_IMPLEMENTED(parameters of the function); follows. A region that ends with a return leaves
-# `return 0;`, of whatever type in device code: `return {};`. The text may span several lines. Of
+# `return 0;`; of a cudaError_t `return cudaSuccess;`, of whatever type in device code `return {};`. The text
+# may span several lines. Of
 #
 #   #ifdef BROKEN ... #else ... #endif, or #ifndef BROKEN ... #endif
 #
@@ -127,7 +128,8 @@ function print_stub(left, names,    line, margin, n, i, word, part)
 /\/\* END SOLUTION \*\// {
     if (!in_region) fail("END SOLUTION without SOLUTION")
     in_region = 0
-    if (depth > 0 && last ~ /^ *return /) print indent (signature ~ /__device__/ ? "return {};" : "return 0;")
+    if (depth > 0 && last ~ /^ *return /)
+        print indent (signature ~ /^[^(]*cudaError_t/ ? "return cudaSuccess;" : signature ~ /__device__/ ? "return {};" : "return 0;")
     next
 }
 

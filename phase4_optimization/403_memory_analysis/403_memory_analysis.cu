@@ -14,27 +14,87 @@
  * place under the roofline. What it leaves out: caches, which serve many of those sectors again.
  */
 #include "403_memory_analysis/matmul_launches.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
-/* TODO: own_kernel: your 211, or better, with the arguments of the others (about 20 lines). */
+#define TILE 32 /* own_kernel: TILE x TILE threads a block, and so many elements of c */
 
-/* TODO: what loads cost; parts of a length, rounded up (about 8 lines). */
+/** Your own kernel: c = a * b, with the arguments of the five. It need not use `tile`. */
+__global__ static void own_kernel(float *c, const float *a, const float *b, int m, int n, int k,
+                                  int tile)
+{
+    /* TODO: your 211, or a better one; with another block, or another number of elements a
+       thread, TILE and matmul_own_launch change too (about 15 lines). */
+}
 
-/* TODO: of the two kernels without tiles: in each step along k, a warp loads one element of a
-   and one of b a lane (about 16 lines). */
+/** What the loads of a launch cost. */
+typedef struct loads {
+    size_t requests, sectors; /* of global memory */
+    size_t shared;            /* requests of shared memory */
+} loads;
 
-/* TODO: of the kernels with tiles: rows x cols of c a block, `depth` of k a step. Each row of a
-   is loaded once for each block beside it, each row of b once for each block above it; shared
-   memory is read by every warp, also for tails (about 16 lines). */
+/** How many parts a length has, rounded up. */
+static size_t parts(size_t length, size_t part)
+{
+    return (length + part - 1) / part;
+}
 
-/* TODO: count, for each kernel (about 18 lines). */
+/** MATMUL_ROWS: in each step along k, a warp loads one element of a and one of b a lane. */
+static loads count_rows(size_t m, size_t n, size_t k)
+{
+    loads l = {};
+    /* TODO: the steps of all warps, the requests and the sectors of a step: its lanes are rows
+       (about 3 lines). */
+    NOT_IMPLEMENTED(m, n, k);
+    return l;
+}
 
-/* TODO: ask the device for registers, and for the blocks that a multiprocessor holds (about 14
-   lines). */
+/** MATMUL_COLUMNS: the same. */
+static loads count_columns(size_t m, size_t n, size_t k)
+{
+    loads l = {};
+    /* TODO: as above; the lanes are columns (about 3 lines). */
+    NOT_IMPLEMENTED(m, n, k);
+    return l;
+}
+
+/** A kernel with tiles: rows x cols of c a block, `depth` of k a step.
+ *  @param width  columns of b a request
+ *  @param shared requests of shared memory by a block in a step */
+static loads count_tiled(size_t m, size_t n, size_t k, size_t rows, size_t cols, size_t depth,
+                         size_t width, size_t shared)
+{
+    loads l = {};
+    /* TODO: each row of a is loaded once for each block beside it, each row of b once for each
+       block above it; shared memory is read by every warp, also for tails (about 4 lines). */
+    NOT_IMPLEMENTED(m, n, k, rows, cols, depth, width, shared);
+    return l;
+}
+
+/** What a kernel of enum matmul_kernel loads. */
+static loads count(int kernel, size_t m, size_t n, size_t k, size_t tile)
+{
+    if (kernel == MATMUL_ROWS) return count_rows(m, n, k);
+    if (kernel == MATMUL_COLUMNS) return count_columns(m, n, k);
+    loads l = {};
+    /* TODO: count_tiled of MATMUL_TILED, MATMUL_REGISTERS, MATMUL_VECTORIZED, and else of your
+       own: the numbers are in their sources (about 11 lines). */
+    NOT_IMPLEMENTED(kernel, m, n, k, tile);
+    return l;
+}
+
+/** register_usage and achieved_occupancy: only the device knows them. */
+static cudaError_t ask_device(matmul_metrics *metrics, const matmul_launch *launch)
+{
+    /* TODO: the registers of a thread; and the threads of the blocks that a multiprocessor
+       holds of this launch, of those that it can hold (about 9 lines). */
+    NOT_IMPLEMENTED(metrics, launch);
+    return cudaSuccess;
+}
 
 cudaError_t matmul_own_launch(matmul_launch *launch, int m, int n, int k, int tile)
 {
-    /* TODO: your kernel, and its grid, block and shared memory (about 5 lines). */
+    /* TODO: own_kernel, its grid, its block, and its dynamic shared memory (about 5 lines). */
     NOT_IMPLEMENTED(launch, m, n, k, tile);
     return cudaSuccess;
 }
@@ -43,7 +103,8 @@ cudaError_t analyze_memory(matmul_metrics *metrics, int kernel, int m, int n, in
 {
     matmul_launch launch;
     CUDA_CHECK(matmul_describe(&launch, kernel, m, n, k, tile));
-    /* TODO: its loads, its efficiency, and what the device says of it (about 6 lines). */
+    /* TODO: count its loads; the efficiency is the sectors of a and b, each once, over those
+       that are fetched; then ask the device (about 5 lines). */
     NOT_IMPLEMENTED(metrics, kernel, m, n, k, tile);
     return cudaSuccess;
 }

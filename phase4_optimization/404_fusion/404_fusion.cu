@@ -27,31 +27,88 @@
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "404_fusion/fusion.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
 #define TILE 16 /* TILE x TILE threads a block, and so many outputs */
 
-/* TODO: linear_fused_kernel: the tiled product of rows of x and rows of w, and in the guarded
-   end, from the register: bias, pre if it is wanted, ReLU (about 20 lines). */
+/* ---- a linear layer, bias, ReLU -------------------------------------------------------------- */
+
+/** y and pre, a tile of each a block. y, pre: [batch x out_features], pre may be NULL; x: [batch x
+ *  in_features]; w: [out_features x in_features]. */
+__global__ static void linear_fused_kernel(float *y, float *pre, const float *x, const float *w,
+                                           const float *bias, int batch, int in_features,
+                                           int out_features)
+{
+    __shared__ float x_tile[TILE][TILE + 1]; /* one more column: the threads of a warp read */
+    __shared__ float w_tile[TILE][TILE + 1]; /* different rows of w_tile, in different banks */
+    operand x_rows = row_major(x, batch, in_features);
+    operand w_rows = row_major(w, out_features, in_features);
+    unsigned across = (out_features - 1) / TILE + 1; /* tiles side by side in y */
+    int row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
+
+    /* TODO: the tiled product of rows of x and rows of w, as in 212; then the thread's element
+       of y, from the register: bias, pre if it is wanted, ReLU, of which NaN stays NaN (about 15
+       lines). */
+}
 
 cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* TODO: cover y with tiles, rounding up; launch unless y is empty (about 4 lines). */
+    /* TODO: cover y with tiles along x of the grid, rounding up; launch unless y is empty
+       (about 5 lines). */
     NOT_IMPLEMENTED(y, pre, x, w, bias, batch, in_features, out_features, stream);
     return cudaGetLastError();
 }
 
-/* TODO: the sizes of a convolution, and the parameters of a normalization (about 10 lines). */
+/* ---- a convolution, batch normalization, residual, ReLU -------------------------------------- */
 
-/* TODO: window_element: element `tap` of a window of x, found by division; 0 in the padding
-   and past the last tap (about 8 lines). */
+typedef struct conv {
+    int in_channels, in_h, in_w, out_channels, out_h, out_w, kernel_h, kernel_w, stride, pad;
+    int taps;   /* in_channels * kernel_h * kernel_w: the length of a sum */
+    int pixels; /* of the outputs of all images */
+} conv;
 
-/* TODO: finish, the epilogue: from the sum of a filter to its output (about 6 lines). */
+typedef struct batchnorm {
+    const float *mean, *var, *gamma, *beta; /* [out_channels] */
+    float eps;
+} batchnorm;
 
-/* TODO: conv_bn_relu_kernel: the tiled product of filters and windows, a thread fetching for
-   the pixel that it stores; then finish (about 28 lines). */
+/** Element `tap` of the window whose corner is (top, left); 0 in the padding and past the last tap.
+ *  x: one image, [in_channels x in_h x in_w]. */
+__device__ static float window_element(const float *x, int tap, int top, int left, conv c)
+{
+    /* TODO: find channel, row and column by division, as in 307 (about 4 lines). */
+    return {};
+}
+
+/** The epilogue: from the sum of a filter to the element of y. */
+__device__ static float finish(float sum, int filter, batchnorm n, float residual)
+{
+    /* TODO: normalize with what is the filter's, add the residual, ReLU (about 3 lines). */
+    return {};
+}
+
+/** y [images x out_channels x out_h x out_w], a tile of filters and pixels a block. Thread (x, y)
+ *  has filter y and pixel x, whose image, place and window are found already.
+ *  w: [out_channels x taps]; residual: as y, or NULL. */
+__global__ static void conv_bn_relu_kernel(float *y, const float *x, const float *w, batchnorm n,
+                                           const float *residual, conv c)
+{
+    __shared__ float w_tile[TILE][TILE + 1]; /* [filter][tap] */
+    __shared__ float x_tile[TILE][TILE];     /* [tap][pixel] */
+    operand filters = row_major(w, c.out_channels, c.taps);
+    unsigned across = (c.pixels - 1) / TILE + 1;
+    int filter = blockIdx.x / across * TILE;
+    int pixel = blockIdx.x % across * TILE + threadIdx.x;
+    int plane = c.out_h * c.out_w, image = pixel / plane, place = pixel % plane;
+    int top = place / c.out_w * c.stride - c.pad, left = place % c.out_w * c.stride - c.pad;
+    x += (size_t)image * c.in_channels * c.in_h * c.in_w;
+
+    /* TODO: the tiled product of filters and windows: load_tile for the filters, and of the
+       thread's own window tap k + threadIdx.y; then finish, and one store (about 13 lines). */
+}
 
 cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *mean,
                          const float *var, const float *gamma, const float *beta,
@@ -59,25 +116,63 @@ cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *
                          int out_channels, int kernel_h, int kernel_w, int stride, int pad,
                          float eps, cudaStream_t stream)
 {
-    /* TODO: the sizes; cover y with tiles, the next of the pixels first (about 11 lines). */
+    int out_h = (in_h + 2 * pad - kernel_h) / stride + 1;
+    int out_w = (in_w + 2 * pad - kernel_w) / stride + 1;
+    conv c = {in_channels, in_h,     in_w,   out_channels, out_h, out_w,
+              kernel_h,    kernel_w, stride, pad,          0,     0};
+    c.taps = in_channels * kernel_h * kernel_w;
+    c.pixels = batch * out_h * out_w;
+    batchnorm n = {mean, var, gamma, beta, eps};
+    /* TODO: cover y with tiles, the next of the pixels first; launch unless y is empty (about 4
+       lines). */
     NOT_IMPLEMENTED(y, x, w, mean, var, gamma, beta, residual, batch, in_channels, in_h, in_w,
                     out_channels, kernel_h, kernel_w, stride, pad, eps, stream);
     return cudaGetLastError();
 }
 
-/* TODO: the sizes, and block_sum: the sum of one value per thread, for every thread (about 17
-   lines). */
+/* ---- residual, layer normalization ----------------------------------------------------------- */
 
-/* TODO: residual_layernorm_kernel, a block per row: add, store if wanted, keep; mean; variance
-   from the differences; y (about 34 lines). */
+#define ROW_THREADS 256
+#define ROW_KEPT    8192 /* columns of a row that shared memory keeps */
+
+/** The sum of one value per thread, for every thread of the block. */
+__device__ static float block_sum(float value)
+{
+    __shared__ float of_warp[ROW_THREADS / 32];
+    /* TODO: the sum of each warp by shuffles; the sums of the warps through of_warp, which an
+       earlier call has used too (about 8 lines). */
+    return value;
+}
+
+/** Column c of the sum x + residual: kept by this same thread, or added again. kept: [ROW_KEPT] */
+__device__ static float sum_at(const float *kept, const float *x, const float *residual, int c)
+{
+    /* TODO: which of the two (1 line). */
+    return {};
+}
+
+/** A block per row. y, sum, x, residual: [rows x cols], sum may be NULL; mean, rstd: [rows]; gamma,
+ *  beta: [cols]. */
+__global__ static void residual_layernorm_kernel(float *y, float *sum, float *mean, float *rstd,
+                                                 const float *x, const float *residual,
+                                                 const float *gamma, const float *beta, int cols,
+                                                 float eps)
+{
+    extern __shared__ float kept[]; /* the first ROW_KEPT columns, or all */
+    size_t start = (size_t)blockIdx.x * cols;
+    x += start, residual += start, y += start;
+
+    /* TODO: walk along the row three times: add, keep, store if wanted, for the mean; the
+       variance from the differences to it; y. One thread stores the statistics (about 19 lines). */
+}
 
 cudaError_t residual_layernorm_forward(float *y, float *sum, float *mean, float *rstd,
                                        const float *x, const float *residual, const float *gamma,
                                        const float *beta, int rows, int cols, float eps,
                                        cudaStream_t stream)
 {
-    /* TODO: a block per row, with shared memory for as much of it as is kept (about 4 lines).
-     */
+    /* TODO: a block of ROW_THREADS per row, with shared memory for as much of the row as is
+       kept; nothing without rows or columns (about 3 lines). */
     NOT_IMPLEMENTED(y, sum, mean, rstd, x, residual, gamma, beta, rows, cols, eps, stream);
     return cudaGetLastError();
 }

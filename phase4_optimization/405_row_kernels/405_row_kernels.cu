@@ -28,34 +28,244 @@
  * of a multiprocessor, and nothing is loaded there while its sum is being agreed upon.
  */
 #include "405_row_kernels/row_kernels.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <cuda_pipeline.h>
 #include <math.h>
 
 typedef enum kind { SOFTMAX, LAYERNORM, RMSNORM } kind;
 
-/* TODO: load and store of WIDTH floats, 4 or 1, which nobody needs again: __ldcs, __stcs; and
-   of 4 or 1 parameters, which every row needs (about 27 lines). */
+/* ---- WIDTH neighbouring floats, 4 or 1 ------------------------------------------------------- */
 
-/* TODO: over_row: the sum or the maximum of one value per thread of a row, for each of them:
-   shuffles within the warp, then, if there are more warps, shuffles of what they found (about 20
-   lines). */
+#define MOST 32 /* floats that a thread keeps at most: 1,024 threads have 64 registers each */
 
-/* TODO: what differs between the three: how an element is moved, what is summed of it, and
-   what is stored (about 28 lines). */
+/** of a row, which nobody needs again */
+template <int WIDTH> __device__ static void load_once(float *to, const float *from)
+{
+    if (WIDTH == 4) {
+        float4 v = __ldcs((const float4 *)from);
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else {
+        to[0] = __ldcs(from);
+    }
+}
 
-/* TODO: what a thread has of its row: columns first, first + step, ..., WIDTH of each; and the
-   four steps: fetch, find what to move by, move and sum, store (about 78 lines). */
+/** of gamma or beta, which every row needs, or of shared memory */
+template <int WIDTH> __device__ static void load(float *to, const float *from)
+{
+    if (WIDTH == 4) {
+        float4 v = *(const float4 *)from;
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else {
+        to[0] = *from;
+    }
+}
 
-/* TODO: row_kernel: blockDim.x threads a row, blockDim.y rows a block (about 20 lines). */
+/** of y, which nobody here needs again */
+template <int WIDTH> __device__ static void store_once(float *to, const float *v)
+{
+    if (WIDTH == 4)
+        __stcs((float4 *)to, make_float4(v[0], v[1], v[2], v[3]));
+    else
+        __stcs(to, v[0]);
+}
 
-/* TODO: launch: how many threads and registers a row gets, and whether the rest fits in shared
-   memory; float4 only where every row of every array begins at a multiple of 16 bytes (about 38
-   lines). */
+/* ---- the reductions -------------------------------------------------------------------------- */
+
+/** The sum, or the LARGEST, of one value per lane, for every lane. */
+template <bool LARGEST> __device__ static float over_warp(float value)
+{
+    /* TODO: by shuffles (about 4 lines). */
+    return value;
+}
+
+/** The same of one value per thread of a row, which has blockDim.x threads, whole warps.
+ *  @param parts [32] shared, for this reduction alone: so one barrier is enough */
+template <bool LARGEST> __device__ static float over_row(float value, float *parts)
+{
+    /* TODO: shuffles within the warp; then, where the row has more than one, its warps share by
+       parts what they found, and each reduces that by shuffles once more (about 6 lines). */
+    return {};
+}
+
+/* ---- what differs between the three ---------------------------------------------------------- */
+
+/** What an element of x becomes. */
+template <kind KIND> __device__ static float moved(float x, float by)
+{
+    /* TODO: see the table above (1 line). */
+    return {};
+}
+
+/** What is summed of it. */
+template <kind KIND> __device__ static float term(float moved)
+{
+    /* TODO: see the table above (1 line). */
+    return {};
+}
+
+/** What it is scaled by, where the sum of the row is `sum`. */
+template <kind KIND> __device__ static float scale_of(float sum, int cols, float eps)
+{
+    /* TODO: see the table above; a softmax of -infinity alone gives zeros (about 2 lines). */
+    return {};
+}
+
+/** WIDTH elements of y. gamma: not read by softmax; beta: read by layernorm alone. */
+template <kind KIND, int WIDTH>
+__device__ static void finish(float *y, const float *moved, float scale, const float *gamma,
+                              const float *beta)
+{
+    float out[WIDTH], factor[WIDTH], shift[WIDTH];
+    /* TODO: load what the kind needs of gamma and beta; scale, multiply, add; store (about 8
+       lines). */
+}
+
+/* ---- the four steps -------------------------------------------------------------------------- */
+
+/** What a thread has of its row: WIDTH columns from first on, from first + step on, ... The first
+ *  KEPT of these it keeps in registers: kept[k .. k + WIDTH) are the columns from
+ *  first + k / WIDTH * step on. Slots from column cols on are empty. */
+typedef struct share {
+    unsigned first, step, cols;
+    unsigned in_registers; /* columns: from there on they are in rest */
+    const float *rest;     /* shared memory, or x again */
+} share;
+
+/* Short rows leave nothing to the loops over the rest: no code either. */
+template <int KEPT> __device__ static bool left(unsigned c, share s)
+{
+    return KEPT == MOST && c < s.cols;
+}
+
+/** kept[KEPT], and what is beyond in stash, unless that is NULL. Empty slots get what changes
+ *  neither a maximum nor a sum. Everything is asked for before anything is used. */
+template <kind KIND, int WIDTH, int KEPT>
+__device__ __forceinline__ static void fetch(float *kept, float *stash, const float *x, share s)
+{
+    if (stash != NULL) {
+        for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step)
+            __pipeline_memcpy_async(stash + (c - s.in_registers), x + c, WIDTH * sizeof(float));
+    }
+    __pipeline_commit();
+    /* TODO: fill kept, WIDTH at a time, in a loop that unrolls: an array whose indices are not
+       constants is not in registers (about 6 lines). */
+    __pipeline_wait_prior(0); /* no barrier: each thread reads what it copied itself */
+}
+
+/** What the row is moved by: its maximum, or its mean. Not called by rmsnorm. */
+template <kind KIND, int WIDTH, int KEPT>
+__device__ __forceinline__ static float move_by(const float *kept, float *parts, share s)
+{
+    const bool largest = KIND == SOFTMAX;
+    float by = largest ? -INFINITY : 0.0f, few[WIDTH];
+    /* TODO: maximum or sum of what this thread keeps (about 2 lines). */
+#pragma unroll 2
+    for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step) {
+        load<WIDTH>(few, s.rest + (c - s.in_registers));
+        for (int i = 0; i < WIDTH; i++) by = largest ? fmaxf(by, few[i]) : by + few[i];
+    }
+    /* TODO: of the row; in a row of -infinity, x - by must stay -infinity (about 3 lines). */
+    return {};
+}
+
+/** Moves what is kept. @return the sum over this thread's part of the row */
+template <kind KIND, int WIDTH, int KEPT>
+__device__ __forceinline__ static float move_and_sum(float *kept, float by, share s)
+{
+    float sum = 0.0f, few[WIDTH];
+    /* TODO: move each element that is kept, in place, and add its term. An empty slot must not
+       add to the sum (about 6 lines). */
+#pragma unroll 2
+    for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step) {
+        load<WIDTH>(few, s.rest + (c - s.in_registers));
+        for (int i = 0; i < WIDTH; i++) sum += term<KIND>(moved<KIND>(few[i], by));
+    }
+    return sum;
+}
+
+/** y of this thread's part of the row; kept: moved already. */
+template <kind KIND, int WIDTH, int KEPT>
+__device__ __forceinline__ static void store(float *y, const float *kept, float by, float scale,
+                                             const float *gamma, const float *beta, share s)
+{
+    float few[WIDTH];
+    /* TODO: finish what is kept, WIDTH at a time, but not the empty slots (about 5 lines). */
+#pragma unroll 2
+    for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step) {
+        load<WIDTH>(few, s.rest + (c - s.in_registers));
+        for (int i = 0; i < WIDTH; i++) few[i] = moved<KIND>(few[i], by);
+        finish<KIND, WIDTH>(y + c, few, scale, gamma + c, beta + c);
+    }
+}
+
+/** blockDim.x threads a row, blockDim.y rows a block. y, x: [rows x cols]; gamma, beta: [cols]. */
+template <kind KIND, int WIDTH, int KEPT>
+__global__ static void __launch_bounds__(KEPT == MOST ? 1024 : 512)
+    row_kernel(float *y, const float *x, const float *__restrict__ gamma,
+               const float *__restrict__ beta, int rows, int cols, bool stashed, float eps)
+{
+    extern __shared__ float4 stash[]; /* [columns that are not in registers], if stashed */
+    __shared__ float parts[2][32];
+    unsigned row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows) return; /* a whole warp; no barrier where a block has several rows */
+    x += (size_t)row * cols;
+    y += (size_t)row * cols;
+
+    const unsigned in_registers = blockDim.x * KEPT; /* columns */
+    const float *rest = stashed ? (const float *)stash : x + in_registers;
+    const share s = {threadIdx.x * WIDTH, blockDim.x * WIDTH, (unsigned)cols, in_registers, rest};
+    float kept[KEPT];
+    /* TODO: the four steps, with a reduction of the sums of the threads between the last two,
+       and an array of parts for each reduction (about 4 lines). */
+}
+
+/* ---- the launch ------------------------------------------------------------------------------ */
+
+/** How many threads and registers a row gets, and whether the rest fits in shared memory. */
+template <kind KIND, int WIDTH>
+static cudaError_t launch_width(float *y, const float *x, const float *gamma, const float *beta,
+                                int rows, int cols, float eps, cudaStream_t stream)
+{
+    int kept = cols <= 256 ? 8 : cols <= 512 || (cols > 1024 && cols <= 8192) ? 16 : MOST;
+    int threads = 32, most = cols <= 32768 ? 512 : 1024;
+    if (cols > 1024) threads = cols >= most * kept ? most : ((cols - 1) / kept / 32 + 1) * 32;
+    dim3 block(threads, threads == 32 ? 8 : 1);
+    auto *kernel = kept == 8    ? row_kernel<KIND, WIDTH, 8>
+                   : kept == 16 ? row_kernel<KIND, WIDTH, 16>
+                                : row_kernel<KIND, WIDTH, MOST>;
+
+    size_t beyond = cols > threads * kept ? (size_t)(cols - threads * kept) * sizeof(float) : 0;
+    if (beyond > 0) {
+        int device, limit;
+        cudaError_t error = cudaGetDevice(&device);
+        if (error == cudaSuccess)
+            error = cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+        if (error != cudaSuccess) return error;
+        if (beyond + 2 * 32 * sizeof(float) > (size_t)limit) beyond = 0; /* it is read again */
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, beyond);
+        if (error != cudaSuccess) return error;
+    }
+    kernel<<<(rows - 1) / block.y + 1, block, beyond, stream>>>(y, x, gamma, beta, rows, cols,
+                                                                beyond > 0, eps);
+    return cudaGetLastError();
+}
+
+/** float4 only where every row of every array begins at a multiple of 16 bytes. */
+template <kind KIND>
+static cudaError_t launch(float *y, const float *x, const float *gamma, const float *beta, int rows,
+                          int cols, float eps, cudaStream_t stream)
+{
+    if (rows == 0 || cols == 0) return cudaSuccess; /* an empty grid is a launch error */
+    bool aligned =
+        cols % 4 == 0 && ((size_t)y | (size_t)x | (size_t)gamma | (size_t)beta) % 16 == 0;
+    return aligned ? launch_width<KIND, 4>(y, x, gamma, beta, rows, cols, eps, stream)
+                   : launch_width<KIND, 1>(y, x, gamma, beta, rows, cols, eps, stream);
+}
 
 cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStream_t stream)
 {
-    /* TODO: one of the three (about 2 lines). */
+    /* TODO: launch of its kind, and its error (about 2 lines). */
     NOT_IMPLEMENTED(y, x, rows, cols, stream);
     return cudaGetLastError();
 }
@@ -63,7 +273,7 @@ cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStrea
 cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const float *beta,
                            int rows, int cols, float eps, cudaStream_t stream)
 {
-    /* TODO: one of the three (about 2 lines). */
+    /* TODO: launch of its kind, and its error (about 2 lines). */
     NOT_IMPLEMENTED(y, x, gamma, beta, rows, cols, eps, stream);
     return cudaGetLastError();
 }
@@ -71,7 +281,7 @@ cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const f
 cudaError_t rmsnorm_rows(float *y, const float *x, const float *gamma, int rows, int cols,
                          float eps, cudaStream_t stream)
 {
-    /* TODO: one of the three (about 2 lines). */
+    /* TODO: launch of its kind, and its error (about 2 lines). */
     NOT_IMPLEMENTED(y, x, gamma, rows, cols, eps, stream);
     return cudaGetLastError();
 }

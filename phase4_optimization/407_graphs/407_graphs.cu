@@ -18,11 +18,30 @@
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "407_graphs/graphs.h"
 #include "cuda_check.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include "timer.h"
 #include <stdlib.h>
 
-/* TODO: smooth_kernel, a thread an element, and its number of blocks (about 10 lines). */
+/* ---- the step as launches -------------------------------------------------------------------- */
+
+#define BLOCK 256
+
+/** One round, to[n] from from[n], a thread an element. */
+__global__ static void smooth_kernel(float *to, const float *from, int n, float rate)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= n) return;
+    float here = from[i];
+    float left = i > 0 ? from[i - 1] : here, right = i + 1 < n ? from[i + 1] : here;
+    to[i] = here + rate * (left - 2.0f * here + right);
+}
+
+/** of smooth_kernel */
+static unsigned blocks_for(int n)
+{
+    return (unsigned)((n + BLOCK - 1) / BLOCK);
+}
 
 cudaError_t step_launch(float *y, const float *x, float *scratch, int n, int rounds, float rate,
                         cudaStream_t stream)
@@ -38,54 +57,116 @@ cudaError_t step_launch(float *y, const float *x, float *scratch, int n, int rou
 struct step_graph {
     int n, rounds;
     float rate;
-    /* TODO: the scratch, the graph, what can run of it, the nodes that a run changes (about 4
-       lines). */
+    float *scratch;              /* [2 x n] */
+    cudaGraph_t graph;           /* stays: it is what names the nodes */
+    cudaGraphExec_t exec;        /* NULL: no rounds or no elements, so there is nothing to replay */
+    cudaGraphNode_t first, last; /* the readers of x and writers of y; of one round, the same */
 };
 
-/* TODO: capture step_launch with a stream of its own and NULL for y and x, and instantiate
-   (about 10 lines). */
+/** g->graph and g->exec: step_launch of n, rounds, rate and scratch, with NULL for y and x. */
+static cudaError_t capture(step_graph *g)
+{
+    /* TODO: capture step_launch in a stream of your own, which goes again, and instantiate the
+       graph. A capture must be ended also after an error (about 8 lines). */
+    NOT_IMPLEMENTED(g);
+    return cudaSuccess;
+}
 
-/* TODO: find the nodes whose arguments are NULL (about 12 lines). */
+/** g->first and g->last, of g->graph. */
+static cudaError_t find_ends(step_graph *g)
+{
+    size_t count = (size_t)g->rounds;
+    cudaGraphNode_t *nodes = (cudaGraphNode_t *)calloc(count, sizeof *nodes);
+    cudaError_t error =
+        nodes ? cudaGraphGetNodes(g->graph, nodes, &count) : cudaErrorMemoryAllocation;
+    for (size_t i = 0; !error && i < count; i++) { /* in no order that is promised */
+        cudaKernelNodeParams p;
+        error = cudaGraphKernelNodeGetParams(nodes[i], &p);
+        if (error) break;
+        /* TODO: p.kernelParams are the addresses of the kernel's arguments, in their order.
+           Keep the node that was captured with NULL to write to, and the one with NULL to read from
+           (about 2 lines). */
+        NOT_IMPLEMENTED(g);
+    }
+    free(nodes);
+    return error;
+}
 
-/* TODO: put to and from into a node of what can run (about 8 lines). */
+/** From the next launch of g->exec on, the node reads `from` and writes `to`. */
+static cudaError_t set_node(step_graph *g, cudaGraphNode_t node, float *to, const float *from)
+{
+    /* TODO: set all of its parameters: function, grid, block, arguments (about 7 lines). */
+    NOT_IMPLEMENTED(g, node, to, from);
+    return cudaSuccess;
+}
 
 cudaError_t step_graph_create(step_graph **graph, int n, int rounds, float rate)
 {
     *graph = NULL;
-    /* TODO: allocate; capture and find the ends unless there is nothing to do; after an error
-       free all of it (about 14 lines). */
+    step_graph *g = (step_graph *)calloc(1, sizeof *g);
+    if (g == NULL) return cudaErrorMemoryAllocation;
+    g->n = n;
+    g->rounds = rounds;
+    g->rate = rate;
+    cudaError_t error = cudaSuccess;
+    /* TODO: unless there is nothing to do: scratch, graph and its ends (about 5 lines). */
     NOT_IMPLEMENTED(graph, n, rounds, rate);
+    if (error) {
+        step_graph_free(g);
+        return error;
+    }
+    *graph = g;
     return cudaSuccess;
 }
 
 cudaError_t step_graph_run(step_graph *graph, float *y, const float *x, cudaStream_t stream)
 {
-    /* TODO: nothing captured: step_launch; else x into the first node, y into the last, and
-       one launch (about 7 lines). */
+    /* TODO: nothing captured: step_launch; else x into the first node, y into the last, which
+       may be the same, and one launch (about 6 lines). */
     NOT_IMPLEMENTED(graph, y, x, stream);
     return cudaSuccess;
 }
 
 cudaError_t step_graph_free(step_graph *graph)
 {
-    /* TODO: nothing for NULL; else wait, and free what create made (about 6 lines). */
+    /* TODO: nothing for NULL; else wait for the device, and free what step_graph_create made,
+       which after an error is not all (about 6 lines). */
     NOT_IMPLEMENTED(graph);
     return cudaSuccess;
 }
 
 /* ---- what a launch costs --------------------------------------------------------------------- */
 
-/* TODO: empty_kernel, and submit: that many launches of it; the nanoseconds until the last has
-   returned, of each (about 7 lines). */
+__global__ static void empty_kernel(void)
+{
+}
 
-/* TODO: capture the same launches, as an instantiated graph (about 9 lines). */
+/** So many launches of empty_kernel. @return nanoseconds of each until the last has returned */
+static float submit(int launches, cudaStream_t stream)
+{
+    double began = seconds_now();
+    for (int i = 0; i < launches; i++) empty_kernel<<<1, 1, 0, stream>>>();
+    return (float)((seconds_now() - began) * 1e9 / launches);
+}
+
+/** The same launches, as a graph that can run. The caller destroys it. */
+static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
+{
+    /* TODO: capture submit as capture does step_launch; only what can run stays (about 9
+       lines). */
+    NOT_IMPLEMENTED(exec, launches);
+    return cudaSuccess;
+}
 
 cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_node_ns,
                                int launches, cudaStream_t stream)
 {
-    /* TODO: warm up, then time launches and graph, each from an idle stream until it is idle
-       again (about 14 lines). */
+    cudaGraphExec_t exec;
+    CUDA_CHECK(capture_empty(&exec, launches));
+    /* TODO: run launches and graph once, to load them; then time both, each from an idle stream
+       until it is idle again (about 11 lines). */
     NOT_IMPLEMENTED(h_submit_ns, h_launch_ns, h_node_ns, launches, stream);
+    CUDA_CHECK(cudaGraphExecDestroy(exec));
     return cudaGetLastError();
 }
 
@@ -93,18 +174,36 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
 
 #define TILE 16 /* TILE x TILE threads a block, and so many outputs */
 
-/* TODO: persistent_kernel: a loop over tiles, from blockIdx.x in steps of gridDim.x, around
-   the tiled product (about 24 lines). */
+/** y[batch x out_features] has `tiles` tiles, counted row by row. Any number of blocks shares them.
+ *  bias may be NULL. */
+__global__ static void persistent_kernel(float *y, const float *x, const float *w,
+                                         const float *bias, int batch, int in_features,
+                                         int out_features, int tiles)
+{
+    __shared__ float x_tile[TILE][TILE + 1], w_tile[TILE][TILE + 1];
+    operand x_rows = row_major(x, batch, in_features);
+    operand w_rows = row_major(w, out_features, in_features);
+    int tiles_across = (out_features + TILE - 1) / TILE;
 
-/* TODO: resident_blocks: of one multiprocessor by the occupancy API, times how many there are
-   (about 6 lines). */
+    /* TODO: a loop over the tiles of this block, around the tiled product of rows of x and rows
+       of w, as in 404; every thread takes part in every tile (about 15 lines). */
+}
+
+/** How many blocks of persistent_kernel the device holds at once. */
+static cudaError_t resident_blocks(int *blocks)
+{
+    /* TODO: of one multiprocessor by the occupancy API, times how many there are (about 6
+       lines). */
+    NOT_IMPLEMENTED(blocks);
+    return cudaSuccess;
+}
 
 cudaError_t linear_forward_persistent(float *y, const float *x, const float *w, const float *bias,
                                       int batch, int in_features, int out_features,
                                       cudaStream_t stream)
 {
     /* TODO: count tiles, none for an empty y; launch as many blocks as fit, and no more than
-       there are tiles (about 7 lines). */
+       there are tiles (about 6 lines). */
     NOT_IMPLEMENTED(y, x, w, bias, batch, in_features, out_features, stream);
     return cudaGetLastError();
 }

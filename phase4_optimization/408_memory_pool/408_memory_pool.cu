@@ -25,56 +25,166 @@
  * fragmentation for it.
  */
 #include "408_memory_pool/memory_pool.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <stdint.h>
 #include <stdlib.h>
 
-/* TODO: a block, the pool, and the class of a size (about 40 lines). */
+/* ---- blocks, classes, the table -------------------------------------------------------------- */
 
-/* TODO: a block from the device, and back to it; free blocks go back, largest first, until the
-   pool holds no more than so much (about 60 lines). */
+#define ALIGNMENT 256
+#define STEPS     4 /* classes for each power of two */
+#define CLASSES   (STEPS * 62)
+#define BUCKETS   (1 << BITS)
+#define BITS      12
 
-/* TODO: a free block of a class: one that this stream freed comes after its work anyway, else
-   the one that has been free for longest; the stream waits for its event (about 20 lines). */
+typedef struct block {
+    void *memory;
+    size_t bytes, asked; /* of its class; that the caller wanted, 0 while it is free */
+    int size_class;
+    cudaStream_t stream; /* that freed it last: what is free comes after `freed` */
+    cudaEvent_t freed;
+    struct block *next_free, *next; /* in its class, in its bucket */
+} block;
+
+struct pool {
+    size_t limit;
+    pool_statistics now;
+    block *free_blocks[CLASSES]; /* the last freed comes first */
+    block *buckets[BUCKETS];     /* all blocks, by their address */
+};
+
+/** The first class of at least so many bytes; at most SIZE_MAX / 4 of them. */
+static int class_of(size_t bytes)
+{
+    /* TODO: the inverse of class_bytes, rounding up (about 4 lines). */
+    NOT_IMPLEMENTED(bytes);
+    return 0;
+}
+
+/** How large its blocks are: 4, 5, 6, 7 times 64 bytes, then twice as much, and so on. */
+static size_t class_bytes(int size_class)
+{
+    const size_t parts = (size_t)(STEPS + size_class % STEPS) << size_class / STEPS;
+    return parts * (ALIGNMENT / STEPS);
+}
+
+/** Where the block of this address is linked in; NULL stands there if there is none. */
+static block **find(pool *p, const void *memory)
+{
+    /* Large blocks lie at multiples of 2 MB, whose lower bits say nothing: a product's upper bits
+       depend on all of them. */
+    const uint64_t hash = (uint64_t)(uintptr_t)memory * 0x9e3779b97f4a7c15u;
+    block **at = &p->buckets[hash >> (64 - BITS)];
+    while (*at != NULL && (*at)->memory != memory) at = &(*at)->next;
+    return at;
+}
+
+/* ---- memory of the device -------------------------------------------------------------------- */
+
+/** A block of its own from the device, with its event, in the table and in `reserved`, in no list.
+ *  After an error nothing is left of it, and cudaGetLastError knows nothing. */
+static cudaError_t make(pool *p, int size_class, block **made)
+{
+    /* TODO: allocate block, memory and event, or none of them; enter it (about 17 lines). */
+    NOT_IMPLEMENTED(p, size_class, made);
+    return cudaSuccess;
+}
+
+/** A block that is in no list any more goes back to the device. @return the first error; it is gone
+ *  all the same */
+static cudaError_t unmake(pool *p, block *b)
+{
+    /* TODO: take it out of the table and of `reserved`, wait for those that still use it, and
+       give back memory, event and block (about 7 lines). */
+    NOT_IMPLEMENTED(p, b);
+    return cudaSuccess;
+}
+
+/** Free blocks go back, largest first, until no more than `most` bytes are reserved, or none is
+ *  left. */
+static cudaError_t shrink(pool *p, size_t most)
+{
+    cudaError_t error = cudaSuccess;
+    /* TODO: unmake the first of a class's list, as often as it takes (about 7 lines). */
+    NOT_IMPLEMENTED(p, most);
+    return error;
+}
+
+/** A new block. Free ones of other classes go, where the limit or the device has no room else.
+ *  @return cudaErrorMemoryAllocation where that does not do */
+static cudaError_t reserve(pool *p, int size_class, block **made)
+{
+    const size_t bytes = class_bytes(size_class);
+    /* TODO: make it within the limit; where the device is full, once more without any free
+       block (about 7 lines). */
+    NOT_IMPLEMENTED(p, size_class, made);
+    return cudaSuccess;
+}
+
+/* ---- free blocks ----------------------------------------------------------------------------- */
+
+/** A free block of the class, if there is one; what `stream` does from now on comes after all that
+ *  used it. Of several one that this very stream freed, else the one that has been free longest. */
+static cudaError_t reuse(pool *p, int size_class, cudaStream_t stream, block **taken)
+{
+    /* TODO: walk along the list of the class, whose last entry was freed first; let the stream
+       wait for the block's event; take the block out of the list (about 8 lines). */
+    NOT_IMPLEMENTED(p, size_class, stream, taken);
+    return cudaSuccess;
+}
+
+/** The block is free, as the first of its class. */
+static void put_back(pool *p, block *b, cudaStream_t stream)
+{
+    /* TODO: what is known of it, in_use, and the list (about 5 lines). */
+    NOT_IMPLEMENTED(p, b, stream);
+}
+
+/* ---- the contract ---------------------------------------------------------------------------- */
 
 cudaError_t pool_create(pool **p, size_t reserve_limit)
 {
-    /* TODO: an empty pool (about 3 lines). */
-    NOT_IMPLEMENTED(p, reserve_limit);
+    *p = (pool *)calloc(1, sizeof **p);
+    if (*p == NULL) return cudaErrorMemoryAllocation;
+    (*p)->limit = reserve_limit;
     return cudaSuccess;
 }
 
 cudaError_t pool_alloc(pool *p, void **ptr, size_t bytes, cudaStream_t stream)
 {
-    /* TODO: a free block of the class, else a new one; statistics (about 15 lines). */
+    /* TODO: NULL of 0 bytes, and on an error; a free block of the class, which is a hit, else a
+       new one; statistics (about 16 lines). */
     NOT_IMPLEMENTED(p, ptr, bytes, stream);
     return cudaSuccess;
 }
 
 cudaError_t pool_free(pool *p, void *ptr, cudaStream_t stream)
 {
-    /* TODO: is it a block that is out? Then its event is recorded (about 6 lines). */
+    /* TODO: find the block, which must be out; record its event in the stream; put it back
+       (about 6 lines). */
     NOT_IMPLEMENTED(p, ptr, stream);
     return cudaSuccess;
 }
 
 cudaError_t pool_reset(pool *p)
 {
-    /* TODO: when the device has nothing to do, nobody uses a block (about 7 lines). */
+    /* TODO: wait for the device; then put back all blocks of the table that are out (about 6
+       lines). */
     NOT_IMPLEMENTED(p);
     return cudaSuccess;
 }
 
 cudaError_t pool_stats(const pool *p, pool_statistics *statistics)
 {
-    /* TODO: as they are (1 line). */
-    NOT_IMPLEMENTED(p, statistics);
+    *statistics = p->now;
     return cudaSuccess;
 }
 
 cudaError_t pool_destroy(pool *p)
 {
-    /* TODO: all blocks are free, and go back (about 5 lines). */
+    /* TODO: nothing for NULL; else all blocks are free, and go back; free the pool (about 5
+       lines). */
     NOT_IMPLEMENTED(p);
     return cudaSuccess;
 }

@@ -84,7 +84,7 @@ __device__ static float score(const float *q, const float *k, unsigned query, un
                               attention a)
 {
     /* TODO: the mask, else the product (about 4 lines). */
-    return 0;
+    return {};
 }
 
 /**
@@ -96,7 +96,7 @@ __device__ static float score(const float *q, const float *k, unsigned query, un
 __device__ static float soften(seen *to, float s)
 {
     /* TODO: the new maximum of the row; beware of -infinity - -infinity (about 8 lines). */
-    return 0;
+    return {};
 }
 
 /**

@@ -14,14 +14,19 @@
  * place under the roofline. What it leaves out: caches, which serve many of those sectors again.
  */
 #include "403_memory_analysis/matmul_launches.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
-/* SOLUTION: own_kernel: your 211, or better, with the arguments of the others (about 20 lines). */
-#define TILE 32
+#define TILE 32 /* own_kernel: TILE x TILE threads a block, and so many elements of c */
 
+/** Your own kernel: c = a * b, with the arguments of the five. It need not use `tile`. */
 __global__ static void own_kernel(float *c, const float *a, const float *b, int m, int n, int k,
                                   int tile)
 {
+    /* SOLUTION: your 211, or a better one; with another block, or another number of elements a
+       thread, TILE and matmul_own_launch change too (about 15 lines). */
     (void)tile;
     __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
     const int x = threadIdx.x, y = threadIdx.y;
@@ -36,78 +41,91 @@ __global__ static void own_kernel(float *c, const float *a, const float *b, int 
         __syncthreads(); /* everybody has read before the next tiles overwrite them */
     }
     if (row < m && col < n) c[(size_t)row * n + col] = sum;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: what loads cost; parts of a length, rounded up (about 8 lines). */
+/** What the loads of a launch cost. */
 typedef struct loads {
     size_t requests, sectors; /* of global memory */
     size_t shared;            /* requests of shared memory */
 } loads;
 
+/** How many parts a length has, rounded up. */
 static size_t parts(size_t length, size_t part)
 {
     return (length + part - 1) / part;
 }
-/* END SOLUTION */
 
-/* SOLUTION: of the two kernels without tiles: in each step along k, a warp loads one element of a
-   and one of b a lane (about 16 lines). */
+/** MATMUL_ROWS: in each step along k, a warp loads one element of a and one of b a lane. */
 static loads count_rows(size_t m, size_t n, size_t k)
 {
+    loads l = {};
+    /* SOLUTION: the steps of all warps, the requests and the sectors of a step: its lanes are rows
+       (about 3 lines). */
     const size_t steps = parts(m, LANES) * n * k; /* of warps */
-    loads l = {2 * steps, 0, 0};
+    l.requests = 2 * steps;
     l.sectors = m * n * k + steps; /* of a one a lane, of b one for all */
+    /* END SOLUTION */
     return l;
 }
 
+/** MATMUL_COLUMNS: the same. */
 static loads count_columns(size_t m, size_t n, size_t k)
 {
+    loads l = {};
+    /* SOLUTION: as above; the lanes are columns (about 3 lines). */
     const size_t steps = m * parts(n, LANES) * k;
-    loads l = {2 * steps, 0, 0};
+    l.requests = 2 * steps;
     l.sectors = steps + m * (n / 8) * k; /* of a one for all, of b one for 8 lanes */
+    /* END SOLUTION */
     return l;
 }
-/* END SOLUTION */
 
-/* SOLUTION: of the kernels with tiles: rows x cols of c a block, `depth` of k a step. Each row of a
-   is loaded once for each block beside it, each row of b once for each block above it; shared
-   memory is read by every warp, also for tails (about 16 lines). */
-/** @param width  columns of b a request
+/** A kernel with tiles: rows x cols of c a block, `depth` of k a step.
+ *  @param width  columns of b a request
  *  @param shared requests of shared memory by a block in a step */
 static loads count_tiled(size_t m, size_t n, size_t k, size_t rows, size_t cols, size_t depth,
                          size_t width, size_t shared)
 {
+    loads l = {};
+    /* SOLUTION: each row of a is loaded once for each block beside it, each row of b once for each
+       block above it; shared memory is read by every warp, also for tails (about 4 lines). */
     const size_t high = parts(m, rows), wide = parts(n, cols), steps = parts(k, depth);
-    loads l;
     l.requests = m * steps * wide + k * parts(n, width) * high;
     l.sectors = m * (k / 8) * wide + k * (n / 8) * high;
     l.shared = high * wide * steps * shared;
+    /* END SOLUTION */
     return l;
 }
-/* END SOLUTION */
 
-/* SOLUTION: count, for each kernel (about 18 lines). */
+/** What a kernel of enum matmul_kernel loads. */
 static loads count(int kernel, size_t m, size_t n, size_t k, size_t tile)
 {
+    if (kernel == MATMUL_ROWS) return count_rows(m, n, k);
+    if (kernel == MATMUL_COLUMNS) return count_columns(m, n, k);
+    loads l = {};
+    /* SOLUTION: count_tiled of MATMUL_TILED, MATMUL_REGISTERS, MATMUL_VECTORIZED, and else of your
+       own: the numbers are in their sources (about 11 lines). */
     const size_t reads = PART_WARPS * (PART_ROWS + PART_COLS); /* of a block, in one step of s */
     switch (kernel) {
-    case MATMUL_ROWS: return count_rows(m, n, k);
-    case MATMUL_COLUMNS: return count_columns(m, n, k);
-    case MATMUL_TILED: return count_tiled(m, n, k, tile, LANES, LANES, LANES, tile * 2 * LANES);
+    case MATMUL_TILED: l = count_tiled(m, n, k, tile, LANES, LANES, LANES, tile * 2 * LANES); break;
     case MATMUL_REGISTERS:
-        return count_tiled(m, n, k, BLOCK_ROWS, BLOCK_COLS, tile, LANES, tile * reads);
+        l = count_tiled(m, n, k, BLOCK_ROWS, BLOCK_COLS, tile, LANES, tile * reads);
+        break;
     case MATMUL_VECTORIZED:
-        return count_tiled(m, n, k, BLOCK_ROWS, BLOCK_COLS, tile, BLOCK_COLS, tile / 4 * reads);
-    default: return count_tiled(m, n, k, TILE, TILE, TILE, TILE, TILE * 2 * TILE);
+        l = count_tiled(m, n, k, BLOCK_ROWS, BLOCK_COLS, tile, BLOCK_COLS, tile / 4 * reads);
+        break;
+    default: l = count_tiled(m, n, k, TILE, TILE, TILE, TILE, TILE * 2 * TILE);
     }
+    /* END SOLUTION */
+    return l;
 }
-/* END SOLUTION */
 
-/* SOLUTION: ask the device for registers, and for the blocks that a multiprocessor holds (about 14
-   lines). */
+/** register_usage and achieved_occupancy: only the device knows them. */
 static cudaError_t ask_device(matmul_metrics *metrics, const matmul_launch *launch)
 {
+    /* SOLUTION: the registers of a thread; and the threads of the blocks that a multiprocessor
+       holds of this launch, of those that it can hold (about 9 lines). */
     const int threads = launch->block.x * launch->block.y * launch->block.z;
     cudaFuncAttributes attributes;
     int device, most, blocks;
@@ -118,13 +136,13 @@ static cudaError_t ask_device(matmul_metrics *metrics, const matmul_launch *laun
     CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device));
     metrics->register_usage = attributes.numRegs;
     metrics->achieved_occupancy = (float)(blocks * threads) / most;
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t matmul_own_launch(matmul_launch *launch, int m, int n, int k, int tile)
 {
-    /* SOLUTION: your kernel, and its grid, block and shared memory (about 5 lines). */
+    /* SOLUTION: own_kernel, its grid, its block, and its dynamic shared memory (about 5 lines). */
     (void)k, (void)tile;
     launch->kernel = (const void *)own_kernel;
     launch->grid = dim3(parts(n, TILE), parts(m, TILE));
@@ -138,7 +156,8 @@ cudaError_t analyze_memory(matmul_metrics *metrics, int kernel, int m, int n, in
 {
     matmul_launch launch;
     CUDA_CHECK(matmul_describe(&launch, kernel, m, n, k, tile));
-    /* SOLUTION: its loads, its efficiency, and what the device says of it (about 6 lines). */
+    /* SOLUTION: count its loads; the efficiency is the sectors of a and b, each once, over those
+       that are fetched; then ask the device (about 5 lines). */
     const loads l = count(kernel, m, n, k, tile);
     metrics->global_loads = l.requests;
     metrics->shared_loads = l.shared;

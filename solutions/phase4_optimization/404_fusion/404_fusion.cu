@@ -27,12 +27,17 @@
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "404_fusion/fusion.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
 #define TILE 16 /* TILE x TILE threads a block, and so many outputs */
 
-/* SOLUTION: linear_fused_kernel: the tiled product of rows of x and rows of w, and in the guarded
-   end, from the register: bias, pre if it is wanted, ReLU (about 20 lines). */
+/* ---- a linear layer, bias, ReLU -------------------------------------------------------------- */
+
+/** y and pre, a tile of each a block. y, pre: [batch x out_features], pre may be NULL; x: [batch x
+ *  in_features]; w: [out_features x in_features]. */
 __global__ static void linear_fused_kernel(float *y, float *pre, const float *x, const float *w,
                                            const float *bias, int batch, int in_features,
                                            int out_features)
@@ -44,6 +49,9 @@ __global__ static void linear_fused_kernel(float *y, float *pre, const float *x,
     unsigned across = (out_features - 1) / TILE + 1; /* tiles side by side in y */
     int row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
 
+    /* SOLUTION: the tiled product of rows of x and rows of w, as in 212; then the thread's element
+       of y, from the register: bias, pre if it is wanted, ReLU, of which NaN stays NaN (about 15
+       lines). */
     float sum = 0.0f;
     for (int k = 0; k < in_features; k += TILE) {
         load_tile(x_tile, x_rows, 0, row, k);
@@ -60,14 +68,15 @@ __global__ static void linear_fused_kernel(float *y, float *pre, const float *x,
     float z = sum + bias[col];
     if (pre != NULL) pre[i] = z;
     y[i] = z < 0.0f ? 0.0f : z; /* this way round NaN stays NaN */
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* SOLUTION: cover y with tiles, rounding up; launch unless y is empty (about 4 lines). */
+    /* SOLUTION: cover y with tiles along x of the grid, rounding up; launch unless y is empty
+       (about 5 lines). */
     if (batch == 0 || out_features == 0) return cudaSuccess; /* an empty grid is a launch error */
     dim3 block(TILE, TILE);
     /* All in x: along y a grid ends at 65,535. */
@@ -78,7 +87,8 @@ cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const flo
     return cudaGetLastError();
 }
 
-/* SOLUTION: the sizes of a convolution, and the parameters of a normalization (about 10 lines). */
+/* ---- a convolution, batch normalization, residual, ReLU -------------------------------------- */
+
 typedef struct conv {
     int in_channels, in_h, in_w, out_channels, out_h, out_w, kernel_h, kernel_w, stride, pad;
     int taps;   /* in_channels * kernel_h * kernel_w: the length of a sum */
@@ -89,31 +99,32 @@ typedef struct batchnorm {
     const float *mean, *var, *gamma, *beta; /* [out_channels] */
     float eps;
 } batchnorm;
-/* END SOLUTION */
 
-/* SOLUTION: window_element: element `tap` of a window of x, found by division; 0 in the padding
-   and past the last tap (about 8 lines). */
-/** x: one image. (top, left): the corner of the window. */
+/** Element `tap` of the window whose corner is (top, left); 0 in the padding and past the last tap.
+ *  x: one image, [in_channels x in_h x in_w]. */
 __device__ static float window_element(const float *x, int tap, int top, int left, conv c)
 {
+    /* SOLUTION: find channel, row and column by division, as in 307 (about 4 lines). */
     int channel = tap / (c.kernel_h * c.kernel_w), place = tap % (c.kernel_h * c.kernel_w);
     int row = top + place / c.kernel_w, col = left + place % c.kernel_w;
     bool inside = tap < c.taps && row >= 0 && row < c.in_h && col >= 0 && col < c.in_w;
     return inside ? x[((size_t)channel * c.in_h + row) * c.in_w + col] : 0.0f;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: finish, the epilogue: from the sum of a filter to its output (about 6 lines). */
+/** The epilogue: from the sum of a filter to the element of y. */
 __device__ static float finish(float sum, int filter, batchnorm n, float residual)
 {
+    /* SOLUTION: normalize with what is the filter's, add the residual, ReLU (about 3 lines). */
     float factor = n.gamma[filter] / sqrtf(n.var[filter] + n.eps);
     float z = (sum - n.mean[filter]) * factor + n.beta[filter] + residual;
     return z < 0.0f ? 0.0f : z;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: conv_bn_relu_kernel: the tiled product of filters and windows, a thread fetching for
-   the pixel that it stores; then finish (about 28 lines). */
+/** y [images x out_channels x out_h x out_w], a tile of filters and pixels a block. Thread (x, y)
+ *  has filter y and pixel x, whose image, place and window are found already.
+ *  w: [out_channels x taps]; residual: as y, or NULL. */
 __global__ static void conv_bn_relu_kernel(float *y, const float *x, const float *w, batchnorm n,
                                            const float *residual, conv c)
 {
@@ -127,6 +138,8 @@ __global__ static void conv_bn_relu_kernel(float *y, const float *x, const float
     int top = place / c.out_w * c.stride - c.pad, left = place % c.out_w * c.stride - c.pad;
     x += (size_t)image * c.in_channels * c.in_h * c.in_w;
 
+    /* SOLUTION: the tiled product of filters and windows: load_tile for the filters, and of the
+       thread's own window tap k + threadIdx.y; then finish, and one store (about 13 lines). */
     float sum = 0.0f;
     for (int k = 0; k < c.taps; k += TILE) {
         load_tile(w_tile, filters, 0, filter, k);
@@ -141,8 +154,8 @@ __global__ static void conv_bn_relu_kernel(float *y, const float *x, const float
     if (pixel >= c.pixels || filter >= c.out_channels) return;
     size_t i = ((size_t)image * c.out_channels + filter) * plane + place;
     y[i] = finish(sum, filter, n, residual != NULL ? residual[i] : 0.0f);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *mean,
                          const float *var, const float *gamma, const float *beta,
@@ -150,30 +163,34 @@ cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *
                          int out_channels, int kernel_h, int kernel_w, int stride, int pad,
                          float eps, cudaStream_t stream)
 {
-    /* SOLUTION: the sizes; cover y with tiles, the next of the pixels first (about 11 lines). */
     int out_h = (in_h + 2 * pad - kernel_h) / stride + 1;
     int out_w = (in_w + 2 * pad - kernel_w) / stride + 1;
     conv c = {in_channels, in_h,     in_w,   out_channels, out_h, out_w,
               kernel_h,    kernel_w, stride, pad,          0,     0};
     c.taps = in_channels * kernel_h * kernel_w;
     c.pixels = batch * out_h * out_w;
+    batchnorm n = {mean, var, gamma, beta, eps};
+    /* SOLUTION: cover y with tiles, the next of the pixels first; launch unless y is empty (about 4
+       lines). */
     if (c.pixels == 0 || out_channels == 0) return cudaSuccess;
     dim3 block(TILE, TILE);
     unsigned grid = ((c.pixels - 1) / TILE + 1) * ((out_channels - 1) / TILE + 1);
-    batchnorm n = {mean, var, gamma, beta, eps};
     conv_bn_relu_kernel<<<grid, block, 0, stream>>>(y, x, w, n, residual, c);
     /* END SOLUTION */
     return cudaGetLastError();
 }
 
-/* SOLUTION: the sizes, and block_sum: the sum of one value per thread, for every thread (about 17
-   lines). */
+/* ---- residual, layer normalization ----------------------------------------------------------- */
+
 #define ROW_THREADS 256
 #define ROW_KEPT    8192 /* columns of a row that shared memory keeps */
 
+/** The sum of one value per thread, for every thread of the block. */
 __device__ static float block_sum(float value)
 {
     __shared__ float of_warp[ROW_THREADS / 32];
+    /* SOLUTION: the sum of each warp by shuffles; the sums of the warps through of_warp, which an
+       earlier call has used too (about 8 lines). */
     for (int distance = 16; distance > 0; distance /= 2) {
         value += __shfl_xor_sync(0xffffffffu, value, distance);
     }
@@ -182,18 +199,20 @@ __device__ static float block_sum(float value)
     __syncthreads(); /* of_warp is complete */
     value = 0.0f;
     for (int w = 0; w < ROW_THREADS / 32; w++) value += of_warp[w];
+    /* END SOLUTION */
     return value;
 }
-/* END SOLUTION */
 
-/* SOLUTION: residual_layernorm_kernel, a block per row: add, store if wanted, keep; mean; variance
-   from the differences; y (about 34 lines). */
-/** Column c of the sum: kept by this same thread, or added again. */
+/** Column c of the sum x + residual: kept by this same thread, or added again. kept: [ROW_KEPT] */
 __device__ static float sum_at(const float *kept, const float *x, const float *residual, int c)
 {
+    /* SOLUTION: which of the two (1 line). */
     return c < ROW_KEPT ? kept[c] : x[c] + residual[c];
+    /* END SOLUTION */
 }
 
+/** A block per row. y, sum, x, residual: [rows x cols], sum may be NULL; mean, rstd: [rows]; gamma,
+ *  beta: [cols]. */
 __global__ static void residual_layernorm_kernel(float *y, float *sum, float *mean, float *rstd,
                                                  const float *x, const float *residual,
                                                  const float *gamma, const float *beta, int cols,
@@ -203,6 +222,8 @@ __global__ static void residual_layernorm_kernel(float *y, float *sum, float *me
     size_t start = (size_t)blockIdx.x * cols;
     x += start, residual += start, y += start;
 
+    /* SOLUTION: walk along the row three times: add, keep, store if wanted, for the mean; the
+       variance from the differences to it; y. One thread stores the statistics (about 19 lines). */
     float total = 0.0f, squares = 0.0f;
     for (int c = threadIdx.x; c < cols; c += ROW_THREADS) {
         float s = x[c] + residual[c];
@@ -223,16 +244,16 @@ __global__ static void residual_layernorm_kernel(float *y, float *sum, float *me
     if (threadIdx.x != 0) return;
     mean[blockIdx.x] = m;
     rstd[blockIdx.x] = r;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t residual_layernorm_forward(float *y, float *sum, float *mean, float *rstd,
                                        const float *x, const float *residual, const float *gamma,
                                        const float *beta, int rows, int cols, float eps,
                                        cudaStream_t stream)
 {
-    /* SOLUTION: a block per row, with shared memory for as much of it as is kept (about 4 lines).
-     */
+    /* SOLUTION: a block of ROW_THREADS per row, with shared memory for as much of the row as is
+       kept; nothing without rows or columns (about 3 lines). */
     if (rows == 0 || cols == 0) return cudaSuccess;
     size_t bytes = (cols < ROW_KEPT ? cols : ROW_KEPT) * sizeof(float);
     residual_layernorm_kernel<<<rows, ROW_THREADS, bytes, stream>>>(y, sum, mean, rstd, x, residual,

@@ -28,16 +28,20 @@
  * of a multiprocessor, and nothing is loaded there while its sum is being agreed upon.
  */
 #include "405_row_kernels/row_kernels.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <cuda_pipeline.h>
 #include <math.h>
 
 typedef enum kind { SOFTMAX, LAYERNORM, RMSNORM } kind;
 
-/* SOLUTION: load and store of WIDTH floats, 4 or 1, which nobody needs again: __ldcs, __stcs; and
-   of 4 or 1 parameters, which every row needs (about 27 lines). */
+/* ---- WIDTH neighbouring floats, 4 or 1 ------------------------------------------------------- */
+
 #define MOST 32 /* floats that a thread keeps at most: 1,024 threads have 64 registers each */
 
+/** of a row, which nobody needs again */
 template <int WIDTH> __device__ static void load_once(float *to, const float *from)
 {
     if (WIDTH == 4) {
@@ -48,6 +52,7 @@ template <int WIDTH> __device__ static void load_once(float *to, const float *fr
     }
 }
 
+/** of gamma or beta, which every row needs, or of shared memory */
 template <int WIDTH> __device__ static void load(float *to, const float *from)
 {
     if (WIDTH == 4) {
@@ -58,6 +63,7 @@ template <int WIDTH> __device__ static void load(float *to, const float *from)
     }
 }
 
+/** of y, which nobody here needs again */
 template <int WIDTH> __device__ static void store_once(float *to, const float *v)
 {
     if (WIDTH == 4)
@@ -65,55 +71,71 @@ template <int WIDTH> __device__ static void store_once(float *to, const float *v
     else
         __stcs(to, v[0]);
 }
-/* END SOLUTION */
 
-/* SOLUTION: over_row: the sum or the maximum of one value per thread of a row, for each of them:
-   shuffles within the warp, then, if there are more warps, shuffles of what they found (about 20
-   lines). */
+/* ---- the reductions -------------------------------------------------------------------------- */
+
+/** The sum, or the LARGEST, of one value per lane, for every lane. */
 template <bool LARGEST> __device__ static float over_warp(float value)
 {
+    /* SOLUTION: by shuffles (about 4 lines). */
     for (int distance = 16; distance > 0; distance /= 2) {
         float other = __shfl_xor_sync(0xffffffffu, value, distance);
         value = LARGEST ? fmaxf(value, other) : value + other;
     }
+    /* END SOLUTION */
     return value;
 }
 
-/** @param parts [32] shared, for this reduction alone: so one barrier is enough */
+/** The same of one value per thread of a row, which has blockDim.x threads, whole warps.
+ *  @param parts [32] shared, for this reduction alone: so one barrier is enough */
 template <bool LARGEST> __device__ static float over_row(float value, float *parts)
 {
+    /* SOLUTION: shuffles within the warp; then, where the row has more than one, its warps share by
+       parts what they found, and each reduces that by shuffles once more (about 6 lines). */
     value = over_warp<LARGEST>(value);
     if (blockDim.x == 32) return value; /* a row a warp: no barrier */
     int lane = threadIdx.x % 32, warps = blockDim.x / 32;
     if (lane == 0) parts[threadIdx.x / 32] = value;
     __syncthreads();
     return over_warp<LARGEST>(lane < warps ? parts[lane] : LARGEST ? -INFINITY : 0.0f);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: what differs between the three: how an element is moved, what is summed of it, and
-   what is stored (about 28 lines). */
+/* ---- what differs between the three ---------------------------------------------------------- */
+
+/** What an element of x becomes. */
 template <kind KIND> __device__ static float moved(float x, float by)
 {
+    /* SOLUTION: see the table above (1 line). */
     return KIND == SOFTMAX ? __expf(x - by) : KIND == LAYERNORM ? x - by : x;
+    /* END SOLUTION */
 }
 
+/** What is summed of it. */
 template <kind KIND> __device__ static float term(float moved)
 {
+    /* SOLUTION: see the table above (1 line). */
     return KIND == SOFTMAX ? moved : moved * moved;
+    /* END SOLUTION */
 }
 
+/** What it is scaled by, where the sum of the row is `sum`. */
 template <kind KIND> __device__ static float scale_of(float sum, int cols, float eps)
 {
+    /* SOLUTION: see the table above; a softmax of -infinity alone gives zeros (about 2 lines). */
     if (KIND == SOFTMAX) return sum == 0.0f ? 0.0f : 1.0f / sum; /* 0: a row of -infinity */
     return rsqrtf(sum / cols + eps);
+    /* END SOLUTION */
 }
 
+/** WIDTH elements of y. gamma: not read by softmax; beta: read by layernorm alone. */
 template <kind KIND, int WIDTH>
 __device__ static void finish(float *y, const float *moved, float scale, const float *gamma,
                               const float *beta)
 {
     float out[WIDTH], factor[WIDTH], shift[WIDTH];
+    /* SOLUTION: load what the kind needs of gamma and beta; scale, multiply, add; store (about 8
+       lines). */
     if (KIND != SOFTMAX) load<WIDTH>(factor, gamma);
     if (KIND == LAYERNORM) load<WIDTH>(shift, beta);
     for (int i = 0; i < WIDTH; i++) {
@@ -122,11 +144,14 @@ __device__ static void finish(float *y, const float *moved, float scale, const f
         if (KIND == LAYERNORM) out[i] += shift[i];
     }
     store_once<WIDTH>(y, out);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: what a thread has of its row: columns first, first + step, ..., WIDTH of each; and the
-   four steps: fetch, find what to move by, move and sum, store (about 78 lines). */
+/* ---- the four steps -------------------------------------------------------------------------- */
+
+/** What a thread has of its row: WIDTH columns from first on, from first + step on, ... The first
+ *  KEPT of these it keeps in registers: kept[k .. k + WIDTH) are the columns from
+ *  first + k / WIDTH * step on. Slots from column cols on are empty. */
 typedef struct share {
     unsigned first, step, cols;
     unsigned in_registers; /* columns: from there on they are in rest */
@@ -139,7 +164,8 @@ template <int KEPT> __device__ static bool left(unsigned c, share s)
     return KEPT == MOST && c < s.cols;
 }
 
-/* Everything is asked for before anything is used. */
+/** kept[KEPT], and what is beyond in stash, unless that is NULL. Empty slots get what changes
+ *  neither a maximum nor a sum. Everything is asked for before anything is used. */
 template <kind KIND, int WIDTH, int KEPT>
 __device__ __forceinline__ static void fetch(float *kept, float *stash, const float *x, share s)
 {
@@ -148,42 +174,54 @@ __device__ __forceinline__ static void fetch(float *kept, float *stash, const fl
             __pipeline_memcpy_async(stash + (c - s.in_registers), x + c, WIDTH * sizeof(float));
     }
     __pipeline_commit();
+    /* SOLUTION: fill kept, WIDTH at a time, in a loop that unrolls: an array whose indices are not
+       constants is not in registers (about 6 lines). */
 #pragma unroll
     for (int k = 0; k < KEPT; k += WIDTH) {
         unsigned c = s.first + k / WIDTH * s.step;
         for (int i = 0; i < WIDTH; i++) kept[k + i] = KIND == SOFTMAX ? -INFINITY : 0.0f;
         if (c < s.cols) load_once<WIDTH>(kept + k, x + c);
     }
+    /* END SOLUTION */
     __pipeline_wait_prior(0); /* no barrier: each thread reads what it copied itself */
 }
 
+/** What the row is moved by: its maximum, or its mean. Not called by rmsnorm. */
 template <kind KIND, int WIDTH, int KEPT>
 __device__ __forceinline__ static float move_by(const float *kept, float *parts, share s)
 {
     const bool largest = KIND == SOFTMAX;
     float by = largest ? -INFINITY : 0.0f, few[WIDTH];
+    /* SOLUTION: maximum or sum of what this thread keeps (about 2 lines). */
 #pragma unroll
     for (int k = 0; k < KEPT; k++) by = largest ? fmaxf(by, kept[k]) : by + kept[k];
+/* END SOLUTION */
 #pragma unroll 2
     for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step) {
         load<WIDTH>(few, s.rest + (c - s.in_registers));
         for (int i = 0; i < WIDTH; i++) by = largest ? fmaxf(by, few[i]) : by + few[i];
     }
+    /* SOLUTION: of the row; in a row of -infinity, x - by must stay -infinity (about 3 lines). */
     by = over_row<largest>(by, parts);
     if (KIND == LAYERNORM) return by / s.cols;
     return by == -INFINITY ? 0.0f : by; /* x - by must stay -infinity */
+    /* END SOLUTION */
 }
 
+/** Moves what is kept. @return the sum over this thread's part of the row */
 template <kind KIND, int WIDTH, int KEPT>
 __device__ __forceinline__ static float move_and_sum(float *kept, float by, share s)
 {
     float sum = 0.0f, few[WIDTH];
+    /* SOLUTION: move each element that is kept, in place, and add its term. An empty slot must not
+       add to the sum (about 6 lines). */
 #pragma unroll
     for (int k = 0; k < KEPT; k++) {
         bool there = s.first + k / WIDTH * s.step < s.cols;
         kept[k] = there ? moved<KIND>(kept[k], by) : 0.0f;
         sum += term<KIND>(kept[k]);
     }
+/* END SOLUTION */
 #pragma unroll 2
     for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step) {
         load<WIDTH>(few, s.rest + (c - s.in_registers));
@@ -192,16 +230,19 @@ __device__ __forceinline__ static float move_and_sum(float *kept, float by, shar
     return sum;
 }
 
+/** y of this thread's part of the row; kept: moved already. */
 template <kind KIND, int WIDTH, int KEPT>
 __device__ __forceinline__ static void store(float *y, const float *kept, float by, float scale,
                                              const float *gamma, const float *beta, share s)
 {
     float few[WIDTH];
+    /* SOLUTION: finish what is kept, WIDTH at a time, but not the empty slots (about 5 lines). */
 #pragma unroll
     for (int k = 0; k < KEPT; k += WIDTH) {
         unsigned c = s.first + k / WIDTH * s.step;
         if (c < s.cols) finish<KIND, WIDTH>(y + c, kept + k, scale, gamma + c, beta + c);
     }
+/* END SOLUTION */
 #pragma unroll 2
     for (unsigned c = s.in_registers + s.first; left<KEPT>(c, s); c += s.step) {
         load<WIDTH>(few, s.rest + (c - s.in_registers));
@@ -209,9 +250,8 @@ __device__ __forceinline__ static void store(float *y, const float *kept, float 
         finish<KIND, WIDTH>(y + c, few, scale, gamma + c, beta + c);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: row_kernel: blockDim.x threads a row, blockDim.y rows a block (about 20 lines). */
+/** blockDim.x threads a row, blockDim.y rows a block. y, x: [rows x cols]; gamma, beta: [cols]. */
 template <kind KIND, int WIDTH, int KEPT>
 __global__ static void __launch_bounds__(KEPT == MOST ? 1024 : 512)
     row_kernel(float *y, const float *x, const float *__restrict__ gamma,
@@ -228,16 +268,18 @@ __global__ static void __launch_bounds__(KEPT == MOST ? 1024 : 512)
     const float *rest = stashed ? (const float *)stash : x + in_registers;
     const share s = {threadIdx.x * WIDTH, blockDim.x * WIDTH, (unsigned)cols, in_registers, rest};
     float kept[KEPT];
+    /* SOLUTION: the four steps, with a reduction of the sums of the threads between the last two,
+       and an array of parts for each reduction (about 4 lines). */
     fetch<KIND, WIDTH, KEPT>(kept, stashed ? (float *)stash : NULL, x, s);
     float by = KIND == RMSNORM ? 0.0f : move_by<KIND, WIDTH, KEPT>(kept, parts[0], s);
     float sum = over_row<false>(move_and_sum<KIND, WIDTH, KEPT>(kept, by, s), parts[1]);
     store<KIND, WIDTH, KEPT>(y, kept, by, scale_of<KIND>(sum, cols, eps), gamma, beta, s);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: launch: how many threads and registers a row gets, and whether the rest fits in shared
-   memory; float4 only where every row of every array begins at a multiple of 16 bytes (about 38
-   lines). */
+/* ---- the launch ------------------------------------------------------------------------------ */
+
+/** How many threads and registers a row gets, and whether the rest fits in shared memory. */
 template <kind KIND, int WIDTH>
 static cudaError_t launch_width(float *y, const float *x, const float *gamma, const float *beta,
                                 int rows, int cols, float eps, cudaStream_t stream)
@@ -266,6 +308,7 @@ static cudaError_t launch_width(float *y, const float *x, const float *gamma, co
     return cudaGetLastError();
 }
 
+/** float4 only where every row of every array begins at a multiple of 16 bytes. */
 template <kind KIND>
 static cudaError_t launch(float *y, const float *x, const float *gamma, const float *beta, int rows,
                           int cols, float eps, cudaStream_t stream)
@@ -276,11 +319,10 @@ static cudaError_t launch(float *y, const float *x, const float *gamma, const fl
     return aligned ? launch_width<KIND, 4>(y, x, gamma, beta, rows, cols, eps, stream)
                    : launch_width<KIND, 1>(y, x, gamma, beta, rows, cols, eps, stream);
 }
-/* END SOLUTION */
 
 cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStream_t stream)
 {
-    /* SOLUTION: one of the three (about 2 lines). */
+    /* SOLUTION: launch of its kind, and its error (about 2 lines). */
     cudaError_t error = launch<SOFTMAX>(y, x, NULL, NULL, rows, cols, 0.0f, stream);
     if (error != cudaSuccess) return error;
     /* END SOLUTION */
@@ -290,7 +332,7 @@ cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStrea
 cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const float *beta,
                            int rows, int cols, float eps, cudaStream_t stream)
 {
-    /* SOLUTION: one of the three (about 2 lines). */
+    /* SOLUTION: launch of its kind, and its error (about 2 lines). */
     cudaError_t error = launch<LAYERNORM>(y, x, gamma, beta, rows, cols, eps, stream);
     if (error != cudaSuccess) return error;
     /* END SOLUTION */
@@ -300,7 +342,7 @@ cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const f
 cudaError_t rmsnorm_rows(float *y, const float *x, const float *gamma, int rows, int cols,
                          float eps, cudaStream_t stream)
 {
-    /* SOLUTION: one of the three (about 2 lines). */
+    /* SOLUTION: launch of its kind, and its error (about 2 lines). */
     cudaError_t error = launch<RMSNORM>(y, x, gamma, NULL, rows, cols, eps, stream);
     if (error != cudaSuccess) return error;
     /* END SOLUTION */

@@ -18,13 +18,18 @@
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "407_graphs/graphs.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include "timer.h"
 #include <stdlib.h>
 
-/* SOLUTION: smooth_kernel, a thread an element, and its number of blocks (about 10 lines). */
+/* ---- the step as launches -------------------------------------------------------------------- */
+
 #define BLOCK 256
 
+/** One round, to[n] from from[n], a thread an element. */
 __global__ static void smooth_kernel(float *to, const float *from, int n, float rate)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -34,11 +39,11 @@ __global__ static void smooth_kernel(float *to, const float *from, int n, float 
     to[i] = here + rate * (left - 2.0f * here + right);
 }
 
+/** of smooth_kernel */
 static unsigned blocks_for(int n)
 {
     return (unsigned)((n + BLOCK - 1) / BLOCK);
 }
-/* END SOLUTION */
 
 cudaError_t step_launch(float *y, const float *x, float *scratch, int n, int rounds, float rate,
                         cudaStream_t stream)
@@ -61,19 +66,17 @@ cudaError_t step_launch(float *y, const float *x, float *scratch, int n, int rou
 struct step_graph {
     int n, rounds;
     float rate;
-    /* SOLUTION: the scratch, the graph, what can run of it, the nodes that a run changes (about 4
-       lines). */
     float *scratch;              /* [2 x n] */
     cudaGraph_t graph;           /* stays: it is what names the nodes */
     cudaGraphExec_t exec;        /* NULL: no rounds or no elements, so there is nothing to replay */
     cudaGraphNode_t first, last; /* the readers of x and writers of y; of one round, the same */
-    /* END SOLUTION */
 };
 
-/* SOLUTION: capture step_launch with a stream of its own and NULL for y and x, and instantiate
-   (about 10 lines). */
+/** g->graph and g->exec: step_launch of n, rounds, rate and scratch, with NULL for y and x. */
 static cudaError_t capture(step_graph *g)
 {
+    /* SOLUTION: capture step_launch in a stream of your own, which goes again, and instantiate the
+       graph. A capture must be ended also after an error (about 8 lines). */
     cudaStream_t stream;
     CUDA_CHECK(cudaStreamCreate(&stream));
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
@@ -82,10 +85,10 @@ static cudaError_t capture(step_graph *g)
     cudaStreamDestroy(stream);
     if (!error) error = ended;
     return error ? error : cudaGraphInstantiate(&g->exec, g->graph, 0);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: find the nodes whose arguments are NULL (about 12 lines). */
+/** g->first and g->last, of g->graph. */
 static cudaError_t find_ends(step_graph *g)
 {
     size_t count = (size_t)g->rounds;
@@ -96,17 +99,21 @@ static cudaError_t find_ends(step_graph *g)
         cudaKernelNodeParams p;
         error = cudaGraphKernelNodeGetParams(nodes[i], &p);
         if (error) break;
+        /* SOLUTION: p.kernelParams are the addresses of the kernel's arguments, in their order.
+           Keep the node that was captured with NULL to write to, and the one with NULL to read from
+           (about 2 lines). */
         if (*(float **)p.kernelParams[0] == NULL) g->last = nodes[i];
         if (*(float **)p.kernelParams[1] == NULL) g->first = nodes[i];
+        /* END SOLUTION */
     }
     free(nodes);
     return error;
 }
-/* END SOLUTION */
 
-/* SOLUTION: put to and from into a node of what can run (about 8 lines). */
+/** From the next launch of g->exec on, the node reads `from` and writes `to`. */
 static cudaError_t set_node(step_graph *g, cudaGraphNode_t node, float *to, const float *from)
 {
+    /* SOLUTION: set all of its parameters: function, grid, block, arguments (about 7 lines). */
     void *arguments[] = {&to, &from, &g->n, &g->rate};
     cudaKernelNodeParams p = {};
     p.func = (void *)smooth_kernel;
@@ -114,38 +121,37 @@ static cudaError_t set_node(step_graph *g, cudaGraphNode_t node, float *to, cons
     p.blockDim = dim3(BLOCK);
     p.kernelParams = arguments; /* copied before the call returns */
     return cudaGraphExecKernelNodeSetParams(g->exec, node, &p);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t step_graph_create(step_graph **graph, int n, int rounds, float rate)
 {
     *graph = NULL;
-    /* SOLUTION: allocate; capture and find the ends unless there is nothing to do; after an error
-       free all of it (about 14 lines). */
     step_graph *g = (step_graph *)calloc(1, sizeof *g);
     if (g == NULL) return cudaErrorMemoryAllocation;
     g->n = n;
     g->rounds = rounds;
     g->rate = rate;
     cudaError_t error = cudaSuccess;
+    /* SOLUTION: unless there is nothing to do: scratch, graph and its ends (about 5 lines). */
     if (n > 0 && rounds > 0) {
         error = cudaMalloc((void **)&g->scratch, 2 * sizeof(float) * (size_t)n);
         if (!error) error = capture(g);
         if (!error) error = find_ends(g);
     }
+    /* END SOLUTION */
     if (error) {
         step_graph_free(g);
         return error;
     }
     *graph = g;
-    /* END SOLUTION */
     return cudaSuccess;
 }
 
 cudaError_t step_graph_run(step_graph *graph, float *y, const float *x, cudaStream_t stream)
 {
-    /* SOLUTION: nothing captured: step_launch; else x into the first node, y into the last, and
-       one launch (about 7 lines). */
+    /* SOLUTION: nothing captured: step_launch; else x into the first node, y into the last, which
+       may be the same, and one launch (about 6 lines). */
     step_graph *g = graph;
     if (g->exec == NULL) return step_launch(y, x, NULL, g->n, g->rounds, g->rate, stream);
     bool alone = g->rounds == 1;
@@ -158,7 +164,8 @@ cudaError_t step_graph_run(step_graph *graph, float *y, const float *x, cudaStre
 
 cudaError_t step_graph_free(step_graph *graph)
 {
-    /* SOLUTION: nothing for NULL; else wait, and free what create made (about 6 lines). */
+    /* SOLUTION: nothing for NULL; else wait for the device, and free what step_graph_create made,
+       which after an error is not all (about 6 lines). */
     if (graph == NULL) return cudaSuccess;
     CUDA_CHECK(cudaDeviceSynchronize());
     if (graph->exec) CUDA_CHECK(cudaGraphExecDestroy(graph->exec));
@@ -171,23 +178,23 @@ cudaError_t step_graph_free(step_graph *graph)
 
 /* ---- what a launch costs --------------------------------------------------------------------- */
 
-/* SOLUTION: empty_kernel, and submit: that many launches of it; the nanoseconds until the last has
-   returned, of each (about 7 lines). */
 __global__ static void empty_kernel(void)
 {
 }
 
+/** So many launches of empty_kernel. @return nanoseconds of each until the last has returned */
 static float submit(int launches, cudaStream_t stream)
 {
     double began = seconds_now();
     for (int i = 0; i < launches; i++) empty_kernel<<<1, 1, 0, stream>>>();
     return (float)((seconds_now() - began) * 1e9 / launches);
 }
-/* END SOLUTION */
 
-/* SOLUTION: capture the same launches, as an instantiated graph (about 9 lines). */
+/** The same launches, as a graph that can run. The caller destroys it. */
 static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
 {
+    /* SOLUTION: capture submit as capture does step_launch; only what can run stays (about 9
+       lines). */
     cudaStream_t stream;
     cudaGraph_t graph = NULL;
     CUDA_CHECK(cudaStreamCreate(&stream));
@@ -197,16 +204,16 @@ static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
     CUDA_CHECK(cudaGraphInstantiate(exec, graph, 0));
     CUDA_CHECK(cudaGraphDestroy(graph));
     return cudaStreamDestroy(stream);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_node_ns,
                                int launches, cudaStream_t stream)
 {
-    /* SOLUTION: warm up, then time launches and graph, each from an idle stream until it is idle
-       again (about 14 lines). */
     cudaGraphExec_t exec;
     CUDA_CHECK(capture_empty(&exec, launches));
+    /* SOLUTION: run launches and graph once, to load them; then time both, each from an idle stream
+       until it is idle again (about 11 lines). */
     submit(launches, stream); /* the first launches load the kernel, and the graph */
     CUDA_CHECK(cudaGraphLaunch(exec, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
@@ -220,8 +227,8 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
     CUDA_CHECK(cudaGraphLaunch(exec, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
     *h_node_ns = (float)((seconds_now() - began) * 1e9 / launches);
-    CUDA_CHECK(cudaGraphExecDestroy(exec));
     /* END SOLUTION */
+    CUDA_CHECK(cudaGraphExecDestroy(exec));
     return cudaGetLastError();
 }
 
@@ -229,8 +236,8 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
 
 #define TILE 16 /* TILE x TILE threads a block, and so many outputs */
 
-/* SOLUTION: persistent_kernel: a loop over tiles, from blockIdx.x in steps of gridDim.x, around
-   the tiled product (about 24 lines). */
+/** y[batch x out_features] has `tiles` tiles, counted row by row. Any number of blocks shares them.
+ *  bias may be NULL. */
 __global__ static void persistent_kernel(float *y, const float *x, const float *w,
                                          const float *bias, int batch, int in_features,
                                          int out_features, int tiles)
@@ -240,6 +247,8 @@ __global__ static void persistent_kernel(float *y, const float *x, const float *
     operand w_rows = row_major(w, out_features, in_features);
     int tiles_across = (out_features + TILE - 1) / TILE;
 
+    /* SOLUTION: a loop over the tiles of this block, around the tiled product of rows of x and rows
+       of w, as in 404; every thread takes part in every tile (about 15 lines). */
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         int row = tile / tiles_across * TILE, col = tile % tiles_across * TILE;
         float sum = 0.0f;
@@ -255,29 +264,30 @@ __global__ static void persistent_kernel(float *y, const float *x, const float *
         if (row < batch && col < out_features)
             y[(size_t)row * out_features + col] = sum + (bias ? bias[col] : 0.0f);
     } /* no return: a thread beyond the edge of one tile is needed in the next */
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: resident_blocks: of one multiprocessor by the occupancy API, times how many there are
-   (about 6 lines). */
+/** How many blocks of persistent_kernel the device holds at once. */
 static cudaError_t resident_blocks(int *blocks)
 {
+    /* SOLUTION: of one multiprocessor by the occupancy API, times how many there are (about 6
+       lines). */
     int device, multiprocessors, each;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, persistent_kernel, TILE * TILE, 0));
     *blocks = each * multiprocessors;
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t linear_forward_persistent(float *y, const float *x, const float *w, const float *bias,
                                       int batch, int in_features, int out_features,
                                       cudaStream_t stream)
 {
     /* SOLUTION: count tiles, none for an empty y; launch as many blocks as fit, and no more than
-       there are tiles (about 7 lines). */
+       there are tiles (about 6 lines). */
     if (batch == 0 || out_features == 0) return cudaSuccess; /* an empty grid is a launch error */
     int tiles = ((batch + TILE - 1) / TILE) * ((out_features + TILE - 1) / TILE), blocks;
     dim3 block(TILE, TILE);

@@ -25,11 +25,15 @@
  * fragmentation for it.
  */
 #include "408_memory_pool/memory_pool.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <stdint.h>
 #include <stdlib.h>
 
-/* SOLUTION: a block, the pool, and the class of a size (about 40 lines). */
+/* ---- blocks, classes, the table -------------------------------------------------------------- */
+
 #define ALIGNMENT 256
 #define STEPS     4 /* classes for each power of two */
 #define CLASSES   (STEPS * 62)
@@ -55,12 +59,15 @@ struct pool {
 /** The first class of at least so many bytes; at most SIZE_MAX / 4 of them. */
 static int class_of(size_t bytes)
 {
+    /* SOLUTION: the inverse of class_bytes, rounding up (about 4 lines). */
     const size_t parts = ((bytes - 1) / ALIGNMENT + 1) * STEPS; /* of 64 bytes */
     int doubled = 0;
     while ((parts - 1) >> doubled >= 2 * STEPS - 1) doubled++;
     return STEPS * doubled + (int)((parts - 1) >> doubled) + 1 - STEPS;
+    /* END SOLUTION */
 }
 
+/** How large its blocks are: 4, 5, 6, 7 times 64 bytes, then twice as much, and so on. */
 static size_t class_bytes(int size_class)
 {
     const size_t parts = (size_t)(STEPS + size_class % STEPS) << size_class / STEPS;
@@ -77,12 +84,14 @@ static block **find(pool *p, const void *memory)
     while (*at != NULL && (*at)->memory != memory) at = &(*at)->next;
     return at;
 }
-/* END SOLUTION */
 
-/* SOLUTION: a block from the device, and back to it; free blocks go back, largest first, until the
-   pool holds no more than so much (about 60 lines). */
+/* ---- memory of the device -------------------------------------------------------------------- */
+
+/** A block of its own from the device, with its event, in the table and in `reserved`, in no list.
+ *  After an error nothing is left of it, and cudaGetLastError knows nothing. */
 static cudaError_t make(pool *p, int size_class, block **made)
 {
+    /* SOLUTION: allocate block, memory and event, or none of them; enter it (about 17 lines). */
     const size_t bytes = class_bytes(size_class);
     block *b = (block *)calloc(1, sizeof *b);
     if (b == NULL) return cudaErrorMemoryAllocation;
@@ -100,11 +109,16 @@ static cudaError_t make(pool *p, int size_class, block **made)
     *find(p, b->memory) = b;
     p->now.reserved += bytes;
     *made = b;
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
+/** A block that is in no list any more goes back to the device. @return the first error; it is gone
+ *  all the same */
 static cudaError_t unmake(pool *p, block *b)
 {
+    /* SOLUTION: take it out of the table and of `reserved`, wait for those that still use it, and
+       give back memory, event and block (about 7 lines). */
     block **at = find(p, b->memory);
     *at = b->next;
     p->now.reserved -= b->bytes;
@@ -112,11 +126,15 @@ static cudaError_t unmake(pool *p, block *b)
     const cudaError_t freed = cudaFree(b->memory), destroyed = cudaEventDestroy(b->freed);
     free(b);
     return error != cudaSuccess ? error : freed != cudaSuccess ? freed : destroyed;
+    /* END SOLUTION */
 }
 
+/** Free blocks go back, largest first, until no more than `most` bytes are reserved, or none is
+ *  left. */
 static cudaError_t shrink(pool *p, size_t most)
 {
     cudaError_t error = cudaSuccess;
+    /* SOLUTION: unmake the first of a class's list, as often as it takes (about 7 lines). */
     for (int c = CLASSES - 1; c >= 0 && error == cudaSuccess; c--) {
         while (p->free_blocks[c] != NULL && p->now.reserved > most && error == cudaSuccess) {
             block *b = p->free_blocks[c];
@@ -124,13 +142,17 @@ static cudaError_t shrink(pool *p, size_t most)
             error = unmake(p, b);
         }
     }
+    /* END SOLUTION */
     return error;
 }
 
-/** A new block. Free ones of other classes go, where there is no room else. */
+/** A new block. Free ones of other classes go, where the limit or the device has no room else.
+ *  @return cudaErrorMemoryAllocation where that does not do */
 static cudaError_t reserve(pool *p, int size_class, block **made)
 {
     const size_t bytes = class_bytes(size_class);
+    /* SOLUTION: make it within the limit; where the device is full, once more without any free
+       block (about 7 lines). */
     if (bytes > p->limit) return cudaErrorMemoryAllocation;
     cudaError_t error = shrink(p, p->limit - bytes);
     if (error != cudaSuccess) return error;
@@ -139,13 +161,17 @@ static cudaError_t reserve(pool *p, int size_class, block **made)
     if (error != cudaErrorMemoryAllocation) return error;
     error = shrink(p, 0); /* the device is full */
     return error == cudaSuccess ? make(p, size_class, made) : error;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: a free block of a class: one that this stream freed comes after its work anyway, else
-   the one that has been free for longest; the stream waits for its event (about 20 lines). */
+/* ---- free blocks ----------------------------------------------------------------------------- */
+
+/** A free block of the class, if there is one; what `stream` does from now on comes after all that
+ *  used it. Of several one that this very stream freed, else the one that has been free longest. */
 static cudaError_t reuse(pool *p, int size_class, cudaStream_t stream, block **taken)
 {
+    /* SOLUTION: walk along the list of the class, whose last entry was freed first; let the stream
+       wait for the block's event; take the block out of the list (about 8 lines). */
     block **at = &p->free_blocks[size_class];
     if (*at == NULL) return cudaSuccess;
     while ((*at)->stream != stream && (*at)->next_free != NULL) at = &(*at)->next_free;
@@ -153,32 +179,36 @@ static cudaError_t reuse(pool *p, int size_class, cudaStream_t stream, block **t
     if (error != cudaSuccess) return error;
     *taken = *at;
     *at = (*at)->next_free;
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
+/** The block is free, as the first of its class. */
 static void put_back(pool *p, block *b, cudaStream_t stream)
 {
+    /* SOLUTION: what is known of it, in_use, and the list (about 5 lines). */
     p->now.in_use -= b->asked;
     b->asked = 0;
     b->stream = stream;
     b->next_free = p->free_blocks[b->size_class];
     p->free_blocks[b->size_class] = b;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
+
+/* ---- the contract ---------------------------------------------------------------------------- */
 
 cudaError_t pool_create(pool **p, size_t reserve_limit)
 {
-    /* SOLUTION: an empty pool (about 3 lines). */
     *p = (pool *)calloc(1, sizeof **p);
     if (*p == NULL) return cudaErrorMemoryAllocation;
     (*p)->limit = reserve_limit;
-    /* END SOLUTION */
     return cudaSuccess;
 }
 
 cudaError_t pool_alloc(pool *p, void **ptr, size_t bytes, cudaStream_t stream)
 {
-    /* SOLUTION: a free block of the class, else a new one; statistics (about 15 lines). */
+    /* SOLUTION: NULL of 0 bytes, and on an error; a free block of the class, which is a hit, else a
+       new one; statistics (about 16 lines). */
     *ptr = NULL;
     if (bytes == 0) return cudaSuccess;
     if (bytes > p->limit || bytes > SIZE_MAX / 4) return cudaErrorMemoryAllocation;
@@ -201,7 +231,8 @@ cudaError_t pool_alloc(pool *p, void **ptr, size_t bytes, cudaStream_t stream)
 
 cudaError_t pool_free(pool *p, void *ptr, cudaStream_t stream)
 {
-    /* SOLUTION: is it a block that is out? Then its event is recorded (about 6 lines). */
+    /* SOLUTION: find the block, which must be out; record its event in the stream; put it back
+       (about 6 lines). */
     if (ptr == NULL) return cudaSuccess;
     block *b = *find(p, ptr);
     if (b == NULL || b->asked == 0) return cudaErrorInvalidValue;
@@ -214,7 +245,8 @@ cudaError_t pool_free(pool *p, void *ptr, cudaStream_t stream)
 
 cudaError_t pool_reset(pool *p)
 {
-    /* SOLUTION: when the device has nothing to do, nobody uses a block (about 7 lines). */
+    /* SOLUTION: wait for the device; then put back all blocks of the table that are out (about 6
+       lines). */
     const cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess) return error;
     for (int i = 0; i < BUCKETS; i++) {
@@ -227,15 +259,14 @@ cudaError_t pool_reset(pool *p)
 
 cudaError_t pool_stats(const pool *p, pool_statistics *statistics)
 {
-    /* SOLUTION: as they are (1 line). */
     *statistics = p->now;
-    /* END SOLUTION */
     return cudaSuccess;
 }
 
 cudaError_t pool_destroy(pool *p)
 {
-    /* SOLUTION: all blocks are free, and go back (about 5 lines). */
+    /* SOLUTION: nothing for NULL; else all blocks are free, and go back; free the pool (about 5
+       lines). */
     if (p == NULL) return cudaSuccess;
     cudaError_t error = pool_reset(p);
     if (error == cudaSuccess) error = shrink(p, 0);

@@ -26,11 +26,13 @@
  */
 #include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include "4a_matmul_mma/matmul_mma.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <cuda_bf16.h>
 #include <stdint.h>
 
-/* SOLUTION: the sizes, and the three instructions (about 50 lines). */
 #define BM      256 /* BM x BN elements of c a block */
 #define BN      128
 #define BK      64
@@ -42,28 +44,38 @@
 #define STAGE   (A_BYTES + BK * B_ROW)
 #define PARTS   (BK / 16) /* steps of `mma` a tile; each copies a part of another one */
 
+/* ---- the instructions ------------------------------------------------------------------------ */
+
 /** Four matrices of 8 x 8: lanes 0-7 give the addresses of the first one's rows, and so on. */
 __device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
 {
+    /* SOLUTION: ldmatrix.sync.aligned.m8n8.x4.shared.b16 (about 3 lines). */
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                  : "r"(address));
+    /* END SOLUTION */
 }
 
+/** The same, each matrix transposed. */
 __device__ __forceinline__ static void load_matrices_turned(uint32_t to[4], uint32_t address)
 {
+    /* SOLUTION: the same with .trans behind .x4 (about 3 lines). */
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                  : "r"(address));
+    /* END SOLUTION */
 }
 
 /** sum[16 x 8] += a[16 x 16] b[16 x 8] */
 __device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
+    /* SOLUTION: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32: four sums that are read and
+       written, "+f", four registers of a and two of b, "r" (about 4 lines). */
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    /* END SOLUTION */
 }
 
 /** 16 bytes to shared memory, or 16 zeros. */
@@ -74,14 +86,22 @@ __device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from,
                  : "memory");
 }
 
+/** What this thread has copied since the last call is a group. */
+__device__ __forceinline__ static void end_group(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/** until no more than so many of this thread's groups are on their way */
 template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
 }
-/* END SOLUTION */
 
-/* SOLUTION: source: what a thread copies of each stage: its chunk of every 32nd row of a, and of
-   every 16th of b, so that its places in the swizzle are always the same (about 45 lines). */
+/* ---- the copies ------------------------------------------------------------------------------ */
+
+/** What a thread copies of each stage: its chunk of every A_STEPth row of a and of every B_STEPth
+ *  row of b, so that its places in the swizzle are always the same. */
 struct source {
     enum {
         A_STEP = THREADS / (BK / 8), /* rows from one of a thread's chunks to its next */
@@ -94,21 +114,30 @@ struct source {
     int a_rows, a_cols, b_rows, b_cols; /* that are left from there to the matrix's ends */
     uint32_t to_a, to_b;                /* its first places in a stage */
 
+    /** of c's tile at (row, col), from k = 0 on */
     __device__ __forceinline__ source(const __nv_bfloat16 *all_a, const __nv_bfloat16 *all_b,
                                       long row, long col, int m, int n, int k)
     {
         const int r = threadIdx.x / (BK / 8), r_chunk = threadIdx.x % (BK / 8);
         const int s = threadIdx.x / (BN / 8), s_chunk = threadIdx.x % (BN / 8);
+        /* SOLUTION: the thread's first chunk is r_chunk of row r of a's tile, and s_chunk of row s
+           of b's: all members of it, with the swizzle in to_a and to_b (about 6 lines). */
         a = all_a + (row + r) * k + r_chunk * 8, b = all_b + (long)s * n + col + s_chunk * 8;
         a_pitch = (long)A_STEP * k, b_pitch = (long)B_STEP * n;
         a_rows = (int)(m - row - r), a_cols = k - r_chunk * 8;
         b_rows = k - s, b_cols = (int)(n - col - s_chunk * 8);
         to_a = r * BK * 2 + (r_chunk ^ r % 8) * 16;
         to_b = A_BYTES + s * B_ROW + (s_chunk ^ s % 8) * 16;
+        /* END SOLUTION */
     }
 
+    /** @param stage where it begins in shared memory
+     *  @param part  0 .. PARTS - 1, in this order; after the last one the stage is a group, and the
+     *               members are those of the next stage */
     __device__ __forceinline__ void copy(uint32_t stage, int part)
     {
+        /* SOLUTION: A_COPIES chunks of a and B_COPIES of b, zeros outside of the matrices (about 13
+           lines). */
 #pragma unroll
         for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
             copy_chunk(stage + to_a + i * A_STEP * BK * 2, a + i * a_pitch,
@@ -120,26 +149,31 @@ struct source {
                        i * B_STEP < b_rows && b_cols > 0);
         }
         if (part < PARTS - 1) return;
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        end_group();
         a += BK, b += BK / B_STEP * b_pitch, a_cols -= BK, b_rows -= BK;
+        /* END SOLUTION */
     }
 };
-/* END SOLUTION */
 
-/* SOLUTION: take, the fragments of one step; and matmul_mma_kernel: the ring, fragments of two
-   steps, a copy between the products; how long may the ring be? (about 80 lines) */
-/** @param a_at, b_at where this lane's row of the warp's first matrices lies at s = 0. To move by
+/* ---- the product ----------------------------------------------------------------------------- */
+
+/** The fragments of step s of a tile, 16 along k.
+ *  @param a_at, b_at where this lane's row of the warp's first matrices lies at s = 0. To move by
  *  whole chunks is to change bits of the chunk's number, which the swizzle leaves to xor. */
 __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACROSS][2],
                                             uint32_t a_at, uint32_t b_at, int s)
 {
+    /* SOLUTION: four matrices are one fragment of a, or two of b (about 5 lines). */
 #pragma unroll
     for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * BK * 2);
 #pragma unroll
     for (int j = 0; j < ACROSS; j += 2)
         load_matrices_turned(b[j], (b_at ^ j * 16) + s * 16 * B_ROW);
+    /* END SOLUTION */
 }
 
+/** c = a * b, a tile of BM x BN elements a block, by a ring of STAGES. Rows of a and b begin at
+ *  multiples of 16 bytes, rows of c at multiples of 8. */
 template <int STAGES>
 __global__ static void __launch_bounds__(THREADS, 1)
     matmul_mma_kernel(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n, int k)
@@ -149,6 +183,11 @@ __global__ static void __launch_bounds__(THREADS, 1)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int warp_row = warp / 2 * DOWN * 16, warp_col = warp % 2 * ACROSS * 8;
     const long row = (long)blockIdx.x * BM, col = (long)blockIdx.y * BN;
+    /* SOLUTION: where this lane's rows of the warp's first matrices lie, with the swizzle; the
+       source; registers for the fragments of two steps, and for the sums. Ask for all stages but
+       one, and take the first fragments. Then, for each tile, PARTS steps: take the fragments of
+       the next step, which may be in the next stage, copy a part, and multiply. Store two sums at a
+       time (about 48 lines). */
     const uint32_t a_at = ring + (warp_row + lane % 16) * BK * 2 + (lane / 16 ^ lane % 8) * 16;
     const uint32_t b_at =
         ring + A_BYTES + lane % 16 * B_ROW + (warp_col / 8 + lane / 16 ^ lane % 8) * 16;
@@ -195,6 +234,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
             if (r < m && q < n) *(float2 *)&c[r * n + q] = make_float2(two[0], two[1]);
         }
     }
+    /* END SOLUTION */
 }
 
 template <int STAGES>
@@ -219,13 +259,12 @@ static int most_stages(void)
         return 0;
     return bytes / STAGE;
 }
-/* END SOLUTION */
 
 cudaError_t matmul_mma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
                        int k, cudaStream_t stream)
 {
-    /* SOLUTION: what has no aligned rows, or no room, goes to matmul_tensorcore; else a ring of
-       four or three (about 8 lines). */
+    /* SOLUTION: nothing for an empty c; what has no aligned rows, or no room for three stages, goes
+       to matmul_tensorcore; else launch a ring of four or three (about 8 lines). */
     const int stages = most_stages();
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (((uintptr_t)a | (uintptr_t)b) % 16 != 0 || (uintptr_t)c % 8 != 0 || k % 8 || n % 8 ||
