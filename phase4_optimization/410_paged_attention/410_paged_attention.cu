@@ -25,8 +25,12 @@
  * The cost removed: attention_naive's matrix of scores, and a cache that is read for each query
  * head. The cost left: each multiply-add takes a lane, so that beyond 8 heads a group arithmetic is
  * what takes the time. Tensor cores (4c) do 16 heads for the price of one.
+ *
+ * Given: loads, the sum over a team, which block has what, and the launches. Yours: the walk along
+ * the table of pages, the online softmax of a team, and the merging of parts.
  */
 #include "410_paged_attention/paged_attention.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <cuda_bf16.h>
 #include <float.h>
@@ -43,31 +47,308 @@ typedef struct cache {
     int page, max_pages, kv_heads, dim;
 } cache;
 
-/* TODO: sizes; the row of a token; 8 elements of a row, loaded and taken apart (about 40
-   lines). */
+#define THREADS  64
+#define EACH     8   /* elements of a row that a lane has: 16 bytes */
+#define DEPTH    4   /* rows that a team asks for at a time */
+#define SHORTEST 512 /* tokens of a split: fewer are not worth a part of their own */
+#define LOG2_E   1.44269504f
 
-/* TODO: the score of one token: each lane of a team has GROUP products of its 8 elements, and
-   gets the sum over the team for one of the heads: lane l for head l / (LANES / GROUP) (about 30
-   lines). */
+/** Blocks that a multiprocessor holds at once, for so many heads. */
+#define RESIDENT(heads) ((heads) == 1 ? 8 : (heads) <= 4 ? 6 : 4)
 
-/* TODO: what a team has seen: one head's largest score and sum of weights a lane, and all
-   heads' weighted sums of its 8 columns; and DEPTH tokens more (about 40 lines). */
+typedef struct piece {
+    unsigned pairs[EACH / 2]; /* of two elements, the first in the lower half */
+} piece;
 
-/* TODO: a part is dim sums, the largest score and the sum of weights; and the merging of
-   several, for one column (about 20 lines). */
+/** @return the row of a token, or -1: it is beyond the end */
+__device__ static int row_of(const cache &c, int sequence, int token, int end)
+{
+    /* TODO: what a row is stands at `cache`. Entries of the table beyond the context may hold
+       anything: do not look at them (about 4 lines). */
+    return {};
+}
 
-/* TODO: decode_kernel: a block per split of a context, head of the cache and GROUP query heads;
-   merge_kernel: a block per query head (about 125 lines). */
+/** 8 elements; zeros of no row. WIDE: they begin at a multiple of 16 bytes. */
+template <bool WIDE> __device__ __forceinline__ static piece load(const bf16 *x, bool there)
+{
+    piece p = {{0, 0, 0, 0}};
+    if (!there) return p;
+    if (WIDE) {
+        const uint4 bits = __ldcs((const uint4 *)x); /* nobody needs them again */
+        p = {{bits.x, bits.y, bits.z, bits.w}};
+    } else {
+        for (int i = 0; i < EACH; i++)
+            p.pairs[i / 2] |= (unsigned)__bfloat16_as_ushort(x[i]) << i % 2 * 16;
+    }
+    return p;
+}
 
-/* TODO: the launches: how many splits, scratch for their parts, the kernel for the group, the
-   width of a row and its alignment (about 60 lines). */
+/** A bf16 is the upper half of a float. */
+__device__ __forceinline__ static void take_apart(float x[EACH], const piece &p)
+{
+#pragma unroll
+    for (int i = 0; i < EACH / 2; i++) {
+        x[2 * i] = __uint_as_float(p.pairs[i] << 16);
+        x[2 * i + 1] = __uint_as_float(p.pairs[i] & 0xffff0000u);
+    }
+}
+
+/** Each lane of a team brings a value for each of GROUP heads.
+ *  @return the sum over the team for one of the heads: to lane l for head l / (LANES / GROUP) */
+template <int GROUP, int LANES>
+__device__ __forceinline__ static float over_team(float value[GROUP])
+{
+    int apart = LANES / 2;
+#pragma unroll
+    for (int half = GROUP / 2; half > 0; half /= 2, apart /= 2) {
+        const bool upper = threadIdx.x & apart;
+#pragma unroll
+        for (int i = 0; i < half; i++) { /* keep one half of the heads, give the other away */
+            const float low = value[i], high = value[i + half], given = upper ? low : high;
+            value[i] = (upper ? high : low) + __shfl_xor_sync(0xffffffffu, given, apart);
+        }
+    }
+#pragma unroll
+    for (; apart > 0; apart /= 2) value[0] += __shfl_xor_sync(0xffffffffu, value[0], apart);
+    return value[0];
+}
+
+/** The score of one token. @return as of over_team
+ *  @param q, key this lane's 8 elements: of each head's query, and of the token's key */
+template <int GROUP, int LANES>
+__device__ __forceinline__ static float score(const float q[GROUP][EACH], const piece &key)
+{
+    float products[GROUP] = {};
+    /* TODO: take the key apart; products[h] is the sum over this lane's elements of head h
+       (about 8 lines). */
+    return over_team<GROUP, LANES>(products);
+}
+
+/** What a team has seen. Lane l has the largest score and the sum of weights of one head, as in
+ *  over_team, and the weighted sums of its own 8 columns for all heads. */
+template <int GROUP> struct seen {
+    float largest, weights; /* of the lane's head; scores are logarithms to the base 2 */
+    float sums[GROUP][EACH];
+};
+
+/** DEPTH tokens more.
+ *  @param scores of the lane's head; -infinity of a token that is not there
+ *  @param values this lane's 8 elements of each token's value */
+template <int GROUP, int LANES>
+__device__ __forceinline__ static void add(seen<GROUP> *s, float scores[DEPTH],
+                                           const piece values[DEPTH])
+{
+    /* TODO: the online softmax. Find the new largest score; exp2f(old - new) is by how much
+       weights and sums shrink, and exp2f(score - new) is the weight of a token. A lane has shrink
+       and weights of its own head alone: for sums[h] fetch them by __shfl_sync from lane h * (LANES
+       / GROUP) of the team, whose width is LANES (about 28 lines). */
+}
+
+/* A part, of a team or of a split, is dim sums, then the largest score, then the sum of weights. */
+typedef struct merged {
+    float sum, largest, weights;
+} merged;
+
+/** Several parts as one, for one column.
+ *  @param parts `count` of them, `pitch` floats apart, of `dim` columns each */
+__device__ static merged merge(const float *parts, int count, size_t pitch, int dim, int column)
+{
+    merged m = {0.0f, -FLT_MAX, 0.0f};
+    /* TODO: find the largest score of all; sums and weights of each part are brought to it by
+       exp2f(its own - the largest), and added (about 6 lines). */
+    return m;
+}
+
+/** The weighted mean; 0 where there was no token. */
+__device__ static bf16 divided(merged m)
+{
+    /* TODO: sum / weights, to bf16 (about 1 line). */
+    return {};
+}
+
+/** What a block does: a stretch of a context, for a few heads. */
+typedef struct task {
+    int sequence, split, kv_head, head, heads; /* query heads: from `head` on, so many */
+    int begin, end;                            /* tokens */
+} task;
+
+/** Neighbours in the grid are neighbours in memory: heads of the cache run fastest. */
+template <int GROUP> __device__ static task task_of(const cache &c, int q_heads, int splits)
+{
+    const int group = q_heads / c.kv_heads, groups = (group - 1) / GROUP + 1;
+    unsigned number = blockIdx.x;
+    task t;
+    t.kv_head = number % c.kv_heads, number /= c.kv_heads;
+    const int first = number % groups * GROUP;
+    number /= groups;
+    t.split = number % splits, t.sequence = number / splits;
+    t.head = t.kv_head * group + first;
+    t.heads = min(GROUP, group - first);
+
+    const int length = c.lengths[t.sequence];
+    const int tokens = max(SHORTEST, (length - 1) / splits + 1);
+    t.begin = min((long)t.split * tokens, (long)length);
+    t.end = min((long)t.begin + tokens, (long)length);
+    return t;
+}
+
+/** Columns of keys and values that belong to a lane, in row 0 of the cache, and how far apart rows
+ *  are; `there`: the lane has columns. */
+typedef struct columns {
+    const bf16 *k, *v;
+    int pitch;
+    bool there;
+} columns;
+
+template <int LANES> __device__ static columns columns_of(const cache &c, int kv_head)
+{
+    const int first = threadIdx.x % LANES * EACH;
+    const size_t offset = (size_t)kv_head * c.dim + first;
+    return {c.k + offset, c.v + offset, c.kv_heads * c.dim, first < c.dim};
+}
+
+/** Rows and keys of a warp's next tokens: each lane looks one up, and tells the team whose it is.
+ *  @param rows  of this team's next DEPTH tokens, -1 of those that are not there
+ *  @param token the warp's first */
+template <int LANES, bool WIDE>
+__device__ __forceinline__ static void ask(int rows[DEPTH], piece keys[DEPTH], const columns &l,
+                                           const cache &c, const task &t, int token)
+{
+    enum { TEAMS = 32 / LANES };
+    const int lane = threadIdx.x % 32;
+    const int row = lane < TEAMS * DEPTH ? row_of(c, t.sequence, token + lane, t.end) : -1;
+#pragma unroll
+    for (int u = 0; u < DEPTH; u++) {
+        rows[u] = __shfl_sync(0xffffffffu, row, u * TEAMS + lane / LANES);
+        keys[u] = load<WIDE>(l.k + (long)rows[u] * l.pitch, l.there && rows[u] >= 0);
+    }
+}
+
+/** All of this team's share of the block's stretch: a warp takes TOKENS tokens at a time, and then
+ *  those that are THREADS / 32 * TOKENS further on. */
+template <int GROUP, int LANES, bool WIDE>
+__device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GROUP][EACH],
+                                               const cache &c, const task &t)
+{
+    enum { TOKENS = 32 / LANES * DEPTH }; /* of a warp at a time */
+    const columns l = columns_of<LANES>(c, t.kv_head);
+    piece keys[DEPTH], values[DEPTH];
+    int rows[DEPTH], token = t.begin + threadIdx.x / 32 * TOKENS;
+    ask<LANES, WIDE>(rows, keys, l, c, t, token);
+    /* TODO: as long as there are tokens: load this lane's part of the values (row r of them
+       begins at l.v + r * l.pitch), and nothing of a row that is not there. The score of such a
+       token is -infinity, of others `score`. Ask for the next keys, and add (about 14 lines). */
+}
+
+/** A block per split of a context, head of the cache and up to GROUP query heads.
+ *  @param out   [sequences x q_heads x dim], if there is one split
+ *  @param parts [sequences x q_heads x splits x (dim + 2)], if there are more */
+template <int GROUP, int LANES, bool WIDE>
+__global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
+    decode_kernel(bf16 *out, float *parts, const bf16 *queries, cache c, int q_heads, int splits,
+                  float scale)
+{
+    enum { TEAMS = THREADS / LANES, SHARE = LANES / GROUP };
+    __shared__ float of_team[TEAMS][GROUP][LANES * EACH + 2]; /* a part each */
+    const task t = task_of<GROUP>(c, q_heads, splits);
+    const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const size_t row = (size_t)t.sequence * q_heads + t.head; /* of q and of out */
+    float q[GROUP][EACH];
+#pragma unroll
+    for (int h = 0; h < GROUP; h++) {
+        const bool there = h < t.heads && lane * EACH < c.dim;
+        take_apart(q[h], load<WIDE>(queries + (row + h) * c.dim + lane * EACH, there));
+#pragma unroll
+        for (int i = 0; i < EACH; i++) q[h][i] *= scale * LOG2_E;
+    }
+    seen<GROUP> s = {-FLT_MAX, 0.0f, {}}; /* not -infinity: less itself, that would be NaN */
+    see_all<GROUP, LANES, WIDE>(&s, q, c, t);
+    /* TODO: store the team's part of each head. Lane l has 8 columns of all heads, and largest
+       and weights of head l / SHARE. After a barrier merge, an element of t.heads x dim a thread,
+       as many teams as have seen a token; with one split that is a result, with more a part (about
+       21 lines). */
+}
+
+/** A block per query head. @param parts as of decode_kernel */
+__global__ static void merge_kernel(bf16 *out, const float *parts, int splits, int dim)
+{
+    /* TODO: merge the splits of each column of row blockIdx.x, and divide (about 3 lines). */
+}
+
+/* ---- the launches: given ---- */
+
+template <int GROUP, int LANES>
+static void launch_wide(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
+                        int q_heads, int splits, float scale, cudaStream_t stream)
+{
+    if (((uintptr_t)q | (uintptr_t)c.k | (uintptr_t)c.v) % 16 == 0)
+        decode_kernel<GROUP, LANES, true>
+            <<<blocks, THREADS, 0, stream>>>(out, parts, q, c, q_heads, splits, scale);
+    else
+        decode_kernel<GROUP, LANES, false>
+            <<<blocks, THREADS, 0, stream>>>(out, parts, q, c, q_heads, splits, scale);
+}
+
+template <int GROUP>
+static void launch(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
+                   int q_heads, int splits, float scale, cudaStream_t stream)
+{
+    if (c.dim <= 8 * EACH)
+        launch_wide<GROUP, 8>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
+    else
+        launch_wide<GROUP, 16>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
+}
+
+/** As many splits as run at once: a second wave that is not full would leave most multiprocessors
+ *  idle. @return those that are long enough, or 0: the device cannot be asked */
+static int splits_of(size_t blocks, int resident, size_t room)
+{
+    int device = 0, processors = 0;
+    if (cudaGetDevice(&device) != cudaSuccess) return 0;
+    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 0;
+    const size_t at_once = (size_t)resident * processors / blocks;
+    const size_t most = (room + SHORTEST - 1) / SHORTEST;
+    const size_t splits = at_once < most ? at_once : most;
+    return splits > 1 ? (int)splits : 1;
+}
+
+/** Both functions: how many splits, scratch for their parts, and the kernels. */
+static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequences, int q_heads,
+                          float scale, cudaStream_t stream)
+{
+    if (sequences == 0 || q_heads == 0 || c.dim == 0) return cudaSuccess;
+    const int group = q_heads / c.kv_heads, GROUP = group == 1 ? 1 : group <= 4 ? 4 : 8;
+    const size_t rows = (size_t)sequences * q_heads;
+    const size_t blocks = (size_t)sequences * c.kv_heads * ((group - 1) / GROUP + 1);
+    const int splits = splits_of(blocks, RESIDENT(GROUP), (size_t)c.page * c.max_pages);
+    float *parts = NULL;
+    cudaError_t error = splits == 0 ? cudaGetLastError() : cudaSuccess;
+    if (splits > 1)
+        error = cudaMallocAsync(&parts, rows * splits * (c.dim + 2) * sizeof *parts, stream);
+    if (error != cudaSuccess) return error;
+    const auto launch_group = GROUP == 1 ? launch<1> : GROUP == 4 ? launch<4> : launch<8>;
+    launch_group((unsigned)(blocks * splits), out, parts, q, c, q_heads, splits, scale, stream);
+    if (splits == 1) return cudaGetLastError();
+    merge_kernel<<<(unsigned)rows, THREADS, 0, stream>>>(out, parts, splits, c.dim);
+    error = cudaGetLastError();
+    const cudaError_t freed = cudaFreeAsync(parts, stream);
+    return error != cudaSuccess ? error : freed;
+}
+
+static bool are_sizes(int sequences, int q_heads, int kv_heads, int dim)
+{
+    if (sequences < 0 || q_heads < 0 || kv_heads < 0 || dim < 0) return false;
+    return dim % EACH == 0 && dim <= 128 && (kv_heads > 0 ? q_heads % kv_heads == 0 : q_heads == 0);
+}
 
 cudaError_t multi_query_attention(bf16 *out, const bf16 *q, const bf16 *k, const bf16 *v,
                                   const int *context_lengths, int sequences, int q_heads,
                                   int kv_heads, int max_context, int dim, float scale,
                                   cudaStream_t stream)
 {
-    /* TODO: a cache without a table (about 5 lines). */
+    /* TODO: refuse what paged_attention.h refuses; then decode, of a cache without a table: a
+       sequence has one page of max_context tokens (about 5 lines). */
     NOT_IMPLEMENTED(out, q, k, v, context_lengths, sequences, q_heads, kv_heads, max_context, dim,
                     scale, stream);
     return cudaGetLastError();

@@ -96,7 +96,7 @@ __device__ static void multiply(float sum[DOWN][ACROSS], const stage *s, int y, 
 }
 
 /** TILE x TILE logits, from logits[token][expert] on. The next stage is on its way while this one
- * is multiplied. Ends with a barrier: then all threads of the block may read what was written. */
+ *  is multiplied. Ends with a barrier: then all threads of the block may read what was written. */
 template <int EACH>
 __device__ static void tile_of_logits(float *logits, stage *stages, const float *input,
                                       const float *weights, long token, int tokens, int expert,
@@ -259,7 +259,7 @@ template <typename T> __device__ static T block_scan(T x, T *total)
 }
 
 /** One block, a thread for each of PLANNERS experts at a time: where the list of each expert
- * begins, and the metrics. Without tokens all of these are 0.
+ *  begins, and the metrics. Without tokens all of these are 0.
  *  @param offsets [experts + 1]
  *  @param scratch [segments x experts] */
 __global__ static void __launch_bounds__(PLANNERS)

@@ -24,8 +24,12 @@
  * The cost removed: a device that waits for the disk, and a disk that waits for the device. The
  * cost left: each byte still goes through memory of the host, and a thread for each buffer sleeps
  * in pread; io_uring does with one thread, and GPUDirect Storage (cuFile) without the detour.
+ *
+ * Given: what a slot and the loader are, the files, the reads past the system's cache, the threads,
+ * and how all of it is closed. Yours: the ring of buffers, from FREE to FREE again.
  */
 #include "414_loader/loader.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -35,31 +39,192 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* TODO: a buffer and what is known of it; the loader; how far a block goes (about 35 lines). */
+#define BLOCK     4096 /* what O_DIRECT wants of places, lengths and addresses, at most */
+#define MAX_DEPTH 8
 
-/* TODO: read a batch into its buffer, however many reads that takes (about 30 lines). */
+typedef enum slot_state { FREE, WANTED, READY } slot_state;
 
-/* TODO: the thread of a slot: wait until it is wanted, wait for the copy from it, read, say so
-   (about 20 lines). */
+typedef struct slot {
+    struct loader *owner;
+    pthread_t thread;
+    bool has_thread;
+    char *h_blocks; /* page-locked: blocks of the file, of which the batch is a part */
+    char *h_batch;  /* where it begins in there, */
+    size_t bytes;   /* and how long it is */
+    cudaEvent_t copied;
+    slot_state state; /* of what is below, and of the batch's bytes */
+    size_t batch_idx;
+    cudaError_t error; /* of reading it */
+} slot;
 
-/* TODO: the file, and a slot with all that it has; each returns what went wrong (about 35
-   lines). */
+struct loader {
+    int plain, direct; /* descriptors; direct is -1 where there is none */
+    int device;
+    size_t file_bytes, batch_bytes, batches;
+    slot slots[MAX_DEPTH];
+    int depth, next;    /* the slot to be taken next, if it is free */
+    const slot *loaded; /* last, or NULL */
+    bool closing;
+    pthread_mutex_t lock; /* of the slots' states and of closing */
+    pthread_cond_t changed;
+};
 
-cudaError_t loader_open(loader **out, const char *path, size_t record_bytes, int batch, int depth)
+static size_t whole_blocks(size_t bytes)
 {
-    /* TODO: check the numbers; open the file and the slots; of half a loader nothing stays
-       (about 20 lines). */
-    NOT_IMPLEMENTED(out, path, record_bytes, batch, depth);
+    return (bytes + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+/* ---- what the thread of a slot does ---- */
+
+/** As pread, past the system's cache where that can be done. */
+static ssize_t read_some(const loader *l, char *to, size_t bytes, size_t at)
+{
+    const bool in_blocks = (at | bytes | (uintptr_t)to) % BLOCK == 0;
+    if (in_blocks && l->direct >= 0) {
+        const ssize_t n = pread(l->direct, to, bytes, (off_t)at);
+        if (n >= 0 || errno != EINVAL) return n;
+    }
+    return pread(l->plain, to, bytes, (off_t)at);
+}
+
+/** Read batch s->batch_idx into the slot's buffer, and set h_batch and bytes.
+ *  @return cudaErrorOperatingSystem where a read fails or the file ends too early */
+static cudaError_t read_batch(slot *s)
+{
+    const loader *l = s->owner;
+    const size_t first = s->batch_idx * l->batch_bytes, left = l->file_bytes - first;
+    const size_t before = first % BLOCK; /* bytes of the first block that are another batch's */
+    s->bytes = left < l->batch_bytes ? left : l->batch_bytes;
+    s->h_batch = s->h_blocks + before;
+    const size_t wanted = before + s->bytes, room = whole_blocks(wanted);
+    /* TODO: read_some into h_blocks, from place first - before of the file, until `wanted`
+       bytes are there. Ask for `room`, which is whole blocks; each read may bring less, or fail
+       with EINTR: then ask for the rest (about 6 lines). */
+    NOT_IMPLEMENTED(s);
     return cudaSuccess;
 }
 
-/* TODO: the slot of a batch that was asked for; a free slot, in turn; ask its thread to read;
-   all with the lock held (about 25 lines). */
+/** The thread of a slot, until the loader closes. The lock is held except while it waits or reads.
+ */
+static void *read_for(void *argument)
+{
+    slot *s = (slot *)argument;
+    loader *l = s->owner;
+    cudaSetDevice(l->device);
+    pthread_mutex_lock(&l->lock);
+    /* TODO: until l->closing: sleep on l->changed while the slot is not WANTED. When it is, let
+       go of the lock, wait for the event behind the last copy from the buffer, and read; then, with
+       the lock, keep the error, say READY, and wake everybody (about 13 lines). */
+    NOT_IMPLEMENTED(argument);
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+/* ---- opening: each function returns what went wrong ---- */
+
+static cudaError_t open_file(loader *l, const char *path, size_t record_bytes, int batch)
+{
+    struct stat facts;
+    l->direct = -1;
+    l->plain = open(path, O_RDONLY | O_CLOEXEC);
+    if (l->plain < 0 || fstat(l->plain, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return cudaErrorFileNotFound;
+    l->file_bytes = (size_t)facts.st_size;
+    if (l->file_bytes % record_bytes != 0) return cudaErrorInvalidSource;
+    l->direct = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
+    const size_t records = l->file_bytes / record_bytes;
+    const size_t in_batch = (size_t)batch < records ? (size_t)batch : records;
+    l->batch_bytes = in_batch * record_bytes; /* a buffer is no larger than the file */
+    l->batches = records > 0 ? (records + in_batch - 1) / in_batch : 0;
+    return cudaSuccess;
+}
+
+/** Buffer, event and thread of a slot. */
+static cudaError_t open_slot(loader *l, slot *s)
+{
+    s->owner = l;
+    /* The batch may begin and end within a block. */
+    const size_t room = whole_blocks(l->batch_bytes) + BLOCK;
+    cudaError_t error = cudaSuccess;
+    /* TODO: h_blocks, page-locked, of `room` bytes; and the event, which need not take the time
+       (about 2 lines). */
+    NOT_IMPLEMENTED(l, s);
+    if (error != cudaSuccess) {
+        cudaGetLastError(); /* the caller is told, and it is no error of later calls */
+        return error;
+    }
+    s->has_thread = pthread_create(&s->thread, NULL, read_for, s) == 0;
+    return s->has_thread ? cudaSuccess : cudaErrorOperatingSystem;
+}
+
+static bool are_in_limits(size_t record_bytes, int batch, int depth)
+{
+    /* TODO: the limits are in loader.h (about 1 line). */
+    NOT_IMPLEMENTED(record_bytes, batch, depth);
+    return 0;
+}
+
+cudaError_t loader_open(loader **out, const char *path, size_t record_bytes, int batch, int depth)
+{
+    *out = NULL;
+    if (!are_in_limits(record_bytes, batch, depth)) return cudaErrorInvalidValue;
+    loader *l = (loader *)calloc(1, sizeof *l);
+    if (l == NULL) return cudaErrorMemoryAllocation;
+    l->depth = depth;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->changed, NULL);
+    cudaError_t error = open_file(l, path, record_bytes, batch);
+    if (error == cudaSuccess) error = cudaGetDevice(&l->device);
+    for (int i = 0; i < depth && error == cudaSuccess; i++) error = open_slot(l, &l->slots[i]);
+    if (error != cudaSuccess) {
+        loader_close(l);
+        return error;
+    }
+    *out = l;
+    return cudaSuccess;
+}
+
+/* ---- the ring: these four are called with the lock held ---- */
+
+/** @return the slot of a batch that was asked for and not loaded yet, or NULL */
+static slot *find(loader *l, size_t batch_idx)
+{
+    /* TODO: it is not FREE, and has this batch_idx (about 5 lines). */
+    NOT_IMPLEMENTED(l, batch_idx);
+    return 0;
+}
+
+/** @return a FREE slot, or NULL: the one whose copy was asked for longest ago, or nearly so */
+static slot *find_free(loader *l)
+{
+    /* TODO: the first FREE one from slot l->next on, once round the ring (about 5 lines). */
+    NOT_IMPLEMENTED(l);
+    return 0;
+}
+
+/** Ask the slot's thread for a batch; the slot behind it is the next one to be taken. */
+static void want(loader *l, slot *s, size_t batch_idx)
+{
+    /* TODO: set l->next, the slot's batch and its state, and wake the threads (about 4 lines).
+     */
+    NOT_IMPLEMENTED(l, s, batch_idx);
+}
+
+static void wait_until_ready(loader *l, const slot *s)
+{
+    /* TODO: whoever is woken looks again whether it was meant (about 1 line). */
+    NOT_IMPLEMENTED(l, s);
+}
+
+/* ---- what the training loop calls ---- */
 
 cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 {
     cudaError_t error = cudaSuccess;
-    /* TODO: unless somebody reads it already, a free slot shall (about 8 lines). */
+    /* TODO: refuse a batch beyond the last. With the lock: unless a slot has the batch already,
+       a free one shall read it; where none is free the answer is cudaErrorNotReady (about 10
+       lines).
+     */
     NOT_IMPLEMENTED(l, batch_idx);
     return error;
 }
@@ -67,8 +232,11 @@ cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 cudaError_t load_batch_to_gpu(loader *l, void *d_batch, size_t batch_idx, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* TODO: find the batch or have it read, wait for it, copy it, and record the event that
-       says when the buffer may be written to (about 22 lines). */
+    /* TODO: refuse a batch beyond the last. With the lock: find the slot of the batch, or a
+       free one, or wait until slot l->next is READY and take that; want the batch if no slot had
+       it; wait until it is READY, and set it FREE. Without the lock: after an error of reading
+       return it; else remember the slot in l->loaded, copy in the stream, and record the event that
+       says when the buffer may be written to (about 19 lines). */
     NOT_IMPLEMENTED(l, d_batch, batch_idx, stream);
     return error;
 }
@@ -80,14 +248,35 @@ cudaError_t get_pinned_buffer(loader *l, void **h_buffer, size_t *bytes)
     return cudaSuccess;
 }
 
-/* TODO: end a thread, wait for the copy, free what a slot has: tell the first error (about 12
-   lines). */
+/* ---- closing ---- */
+
+/** End the thread, wait for the copy, free what a slot has. @return the first error */
+static cudaError_t close_slot(slot *s)
+{
+    if (s->has_thread) pthread_join(s->thread, NULL);
+    cudaError_t error = s->copied != NULL ? cudaEventSynchronize(s->copied) : cudaSuccess;
+    const cudaError_t destroyed = s->copied != NULL ? cudaEventDestroy(s->copied) : cudaSuccess;
+    const cudaError_t freed = cudaFreeHost(s->h_blocks);
+    if (error == cudaSuccess) error = destroyed;
+    return error != cudaSuccess ? error : freed;
+}
 
 cudaError_t loader_close(loader *l)
 {
     cudaError_t error = cudaSuccess;
-    /* TODO: tell the threads; close the slots and the descriptors, whether there are errors or
-       not (about 17 lines). */
-    NOT_IMPLEMENTED(l);
+    if (l == NULL) return cudaSuccess;
+    pthread_mutex_lock(&l->lock);
+    l->closing = true;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    for (int i = 0; i < l->depth; i++) {
+        const cudaError_t closed = close_slot(&l->slots[i]);
+        if (error == cudaSuccess) error = closed;
+    }
+    if (l->direct >= 0) close(l->direct);
+    if (l->plain >= 0) close(l->plain);
+    pthread_cond_destroy(&l->changed);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
     return error;
 }

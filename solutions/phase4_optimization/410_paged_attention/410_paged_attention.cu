@@ -25,8 +25,14 @@
  * The cost removed: attention_naive's matrix of scores, and a cache that is read for each query
  * head. The cost left: each multiply-add takes a lane, so that beyond 8 heads a group arithmetic is
  * what takes the time. Tensor cores (4c) do 16 heads for the price of one.
+ *
+ * Given: loads, the sum over a team, which block has what, and the launches. Yours: the walk along
+ * the table of pages, the online softmax of a team, and the merging of parts.
  */
 #include "410_paged_attention/paged_attention.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <cuda_bf16.h>
 #include <float.h>
@@ -43,8 +49,6 @@ typedef struct cache {
     int page, max_pages, kv_heads, dim;
 } cache;
 
-/* SOLUTION: sizes; the row of a token; 8 elements of a row, loaded and taken apart (about 40
-   lines). */
 #define THREADS  64
 #define EACH     8   /* elements of a row that a lane has: 16 bytes */
 #define DEPTH    4   /* rows that a team asks for at a time */
@@ -61,10 +65,13 @@ typedef struct piece {
 /** @return the row of a token, or -1: it is beyond the end */
 __device__ static int row_of(const cache &c, int sequence, int token, int end)
 {
+    /* SOLUTION: what a row is stands at `cache`. Entries of the table beyond the context may hold
+       anything: do not look at them (about 4 lines). */
     if (token >= end) return -1;
     if (c.table == NULL) return sequence * c.page + token;
     const int page = c.table[(size_t)sequence * c.max_pages + token / c.page];
     return page * c.page + token % c.page;
+    /* END SOLUTION */
 }
 
 /** 8 elements; zeros of no row. WIDE: they begin at a multiple of 16 bytes. */
@@ -91,11 +98,9 @@ __device__ __forceinline__ static void take_apart(float x[EACH], const piece &p)
         x[2 * i + 1] = __uint_as_float(p.pairs[i] & 0xffff0000u);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: the score of one token: each lane of a team has GROUP products of its 8 elements, and
-   gets the sum over the team for one of the heads: lane l for head l / (LANES / GROUP) (about 30
-   lines). */
+/** Each lane of a team brings a value for each of GROUP heads.
+ *  @return the sum over the team for one of the heads: to lane l for head l / (LANES / GROUP) */
 template <int GROUP, int LANES>
 __device__ __forceinline__ static float over_team(float value[GROUP])
 {
@@ -114,10 +119,15 @@ __device__ __forceinline__ static float over_team(float value[GROUP])
     return value[0];
 }
 
+/** The score of one token. @return as of over_team
+ *  @param q, key this lane's 8 elements: of each head's query, and of the token's key */
 template <int GROUP, int LANES>
 __device__ __forceinline__ static float score(const float q[GROUP][EACH], const piece &key)
 {
-    float k[EACH], products[GROUP];
+    float products[GROUP] = {};
+    /* SOLUTION: take the key apart; products[h] is the sum over this lane's elements of head h
+       (about 8 lines). */
+    float k[EACH];
     take_apart(k, key);
 #pragma unroll
     for (int h = 0; h < GROUP; h++) {
@@ -125,21 +135,28 @@ __device__ __forceinline__ static float score(const float q[GROUP][EACH], const 
 #pragma unroll
         for (int i = 1; i < EACH; i++) products[h] = fmaf(q[h][i], k[i], products[h]);
     }
+    /* END SOLUTION */
     return over_team<GROUP, LANES>(products);
 }
-/* END SOLUTION */
 
-/* SOLUTION: what a team has seen: one head's largest score and sum of weights a lane, and all
-   heads' weighted sums of its 8 columns; and DEPTH tokens more (about 40 lines). */
+/** What a team has seen. Lane l has the largest score and the sum of weights of one head, as in
+ *  over_team, and the weighted sums of its own 8 columns for all heads. */
 template <int GROUP> struct seen {
     float largest, weights; /* of the lane's head; scores are logarithms to the base 2 */
     float sums[GROUP][EACH];
 };
 
+/** DEPTH tokens more.
+ *  @param scores of the lane's head; -infinity of a token that is not there
+ *  @param values this lane's 8 elements of each token's value */
 template <int GROUP, int LANES>
 __device__ __forceinline__ static void add(seen<GROUP> *s, float scores[DEPTH],
                                            const piece values[DEPTH])
 {
+    /* SOLUTION: the online softmax. Find the new largest score; exp2f(old - new) is by how much
+       weights and sums shrink, and exp2f(score - new) is the weight of a token. A lane has shrink
+       and weights of its own head alone: for sums[h] fetch them by __shfl_sync from lane h * (LANES
+       / GROUP) of the team, whose width is LANES (about 28 lines). */
     float largest = s->largest;
 #pragma unroll
     for (int u = 0; u < DEPTH; u++) largest = fmaxf(largest, scores[u]);
@@ -168,36 +185,39 @@ __device__ __forceinline__ static void add(seen<GROUP> *s, float scores[DEPTH],
             for (int i = 0; i < EACH; i++) s->sums[h][i] = fmaf(p, v[i], s->sums[h][i]);
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: a part is dim sums, the largest score and the sum of weights; and the merging of
-   several, for one column (about 20 lines). */
+/* A part, of a team or of a split, is dim sums, then the largest score, then the sum of weights. */
 typedef struct merged {
     float sum, largest, weights;
 } merged;
 
-/** @param parts `count` of them, `pitch` floats apart, of `dim` columns each */
+/** Several parts as one, for one column.
+ *  @param parts `count` of them, `pitch` floats apart, of `dim` columns each */
 __device__ static merged merge(const float *parts, int count, size_t pitch, int dim, int column)
 {
     merged m = {0.0f, -FLT_MAX, 0.0f};
+    /* SOLUTION: find the largest score of all; sums and weights of each part are brought to it by
+       exp2f(its own - the largest), and added (about 6 lines). */
     for (int i = 0; i < count; i++) m.largest = fmaxf(m.largest, parts[i * pitch + dim]);
     for (int i = 0; i < count; i++) {
         const float by = exp2f(parts[i * pitch + dim] - m.largest);
         m.sum += by * parts[i * pitch + column];
         m.weights += by * parts[i * pitch + dim + 1];
     }
+    /* END SOLUTION */
     return m;
 }
 
+/** The weighted mean; 0 where there was no token. */
 __device__ static bf16 divided(merged m)
 {
-    return __float2bfloat16(m.weights == 0.0f ? 0.0f : m.sum / m.weights); /* 0: no token */
+    /* SOLUTION: sum / weights, to bf16 (about 1 line). */
+    return __float2bfloat16(m.weights == 0.0f ? 0.0f : m.sum / m.weights);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: decode_kernel: a block per split of a context, head of the cache and GROUP query heads;
-   merge_kernel: a block per query head (about 125 lines). */
 /** What a block does: a stretch of a context, for a few heads. */
 typedef struct task {
     int sequence, split, kv_head, head, heads; /* query heads: from `head` on, so many */
@@ -240,7 +260,8 @@ template <int LANES> __device__ static columns columns_of(const cache &c, int kv
 }
 
 /** Rows and keys of a warp's next tokens: each lane looks one up, and tells the team whose it is.
- */
+ *  @param rows  of this team's next DEPTH tokens, -1 of those that are not there
+ *  @param token the warp's first */
 template <int LANES, bool WIDE>
 __device__ __forceinline__ static void ask(int rows[DEPTH], piece keys[DEPTH], const columns &l,
                                            const cache &c, const task &t, int token)
@@ -255,6 +276,8 @@ __device__ __forceinline__ static void ask(int rows[DEPTH], piece keys[DEPTH], c
     }
 }
 
+/** All of this team's share of the block's stretch: a warp takes TOKENS tokens at a time, and then
+ *  those that are THREADS / 32 * TOKENS further on. */
 template <int GROUP, int LANES, bool WIDE>
 __device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GROUP][EACH],
                                                const cache &c, const task &t)
@@ -264,6 +287,9 @@ __device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GRO
     piece keys[DEPTH], values[DEPTH];
     int rows[DEPTH], token = t.begin + threadIdx.x / 32 * TOKENS;
     ask<LANES, WIDE>(rows, keys, l, c, t, token);
+    /* SOLUTION: as long as there are tokens: load this lane's part of the values (row r of them
+       begins at l.v + r * l.pitch), and nothing of a row that is not there. The score of such a
+       token is -infinity, of others `score`. Ask for the next keys, and add (about 14 lines). */
     for (; token < t.end; token += THREADS / 32 * TOKENS) {
         float scores[DEPTH];
 #pragma unroll
@@ -278,15 +304,19 @@ __device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GRO
         ask<LANES, WIDE>(rows, keys, l, c, t, token + THREADS / 32 * TOKENS);
         add<GROUP, LANES>(s, scores, values);
     }
+    /* END SOLUTION */
 }
 
+/** A block per split of a context, head of the cache and up to GROUP query heads.
+ *  @param out   [sequences x q_heads x dim], if there is one split
+ *  @param parts [sequences x q_heads x splits x (dim + 2)], if there are more */
 template <int GROUP, int LANES, bool WIDE>
 __global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
     decode_kernel(bf16 *out, float *parts, const bf16 *queries, cache c, int q_heads, int splits,
                   float scale)
 {
     enum { TEAMS = THREADS / LANES, SHARE = LANES / GROUP };
-    __shared__ float of_team[TEAMS][GROUP][LANES * EACH + 2];
+    __shared__ float of_team[TEAMS][GROUP][LANES * EACH + 2]; /* a part each */
     const task t = task_of<GROUP>(c, q_heads, splits);
     const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const size_t row = (size_t)t.sequence * q_heads + t.head; /* of q and of out */
@@ -300,6 +330,10 @@ __global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
     }
     seen<GROUP> s = {-FLT_MAX, 0.0f, {}}; /* not -infinity: less itself, that would be NaN */
     see_all<GROUP, LANES, WIDE>(&s, q, c, t);
+    /* SOLUTION: store the team's part of each head. Lane l has 8 columns of all heads, and largest
+       and weights of head l / SHARE. After a barrier merge, an element of t.heads x dim a thread,
+       as many teams as have seen a token; with one split that is a result, with more a part (about
+       21 lines). */
 #pragma unroll
     for (int h = 0; h < GROUP; h++) {
 #pragma unroll
@@ -322,18 +356,21 @@ __global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
         part[column] = m.sum;
         if (column == 0) part[c.dim] = m.largest, part[c.dim + 1] = m.weights;
     }
+    /* END SOLUTION */
 }
 
+/** A block per query head. @param parts as of decode_kernel */
 __global__ static void merge_kernel(bf16 *out, const float *parts, int splits, int dim)
 {
+    /* SOLUTION: merge the splits of each column of row blockIdx.x, and divide (about 3 lines). */
     const size_t row = blockIdx.x, pitch = dim + 2;
     for (int i = threadIdx.x; i < dim; i += THREADS)
         out[row * dim + i] = divided(merge(parts + row * splits * pitch, splits, pitch, dim, i));
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: the launches: how many splits, scratch for their parts, the kernel for the group, the
-   width of a row and its alignment (about 60 lines). */
+/* ---- the launches: given ---- */
+
 template <int GROUP, int LANES>
 static void launch_wide(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
                         int q_heads, int splits, float scale, cudaStream_t stream)
@@ -370,6 +407,7 @@ static int splits_of(size_t blocks, int resident, size_t room)
     return splits > 1 ? (int)splits : 1;
 }
 
+/** Both functions: how many splits, scratch for their parts, and the kernels. */
 static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequences, int q_heads,
                           float scale, cudaStream_t stream)
 {
@@ -397,14 +435,14 @@ static bool are_sizes(int sequences, int q_heads, int kv_heads, int dim)
     if (sequences < 0 || q_heads < 0 || kv_heads < 0 || dim < 0) return false;
     return dim % EACH == 0 && dim <= 128 && (kv_heads > 0 ? q_heads % kv_heads == 0 : q_heads == 0);
 }
-/* END SOLUTION */
 
 cudaError_t multi_query_attention(bf16 *out, const bf16 *q, const bf16 *k, const bf16 *v,
                                   const int *context_lengths, int sequences, int q_heads,
                                   int kv_heads, int max_context, int dim, float scale,
                                   cudaStream_t stream)
 {
-    /* SOLUTION: a cache without a table (about 5 lines). */
+    /* SOLUTION: refuse what paged_attention.h refuses; then decode, of a cache without a table: a
+       sequence has one page of max_context tokens (about 5 lines). */
     if (!are_sizes(sequences, q_heads, kv_heads, dim) || max_context < 0)
         return cudaErrorInvalidValue;
     const cache c = {k, v, NULL, context_lengths, max_context, 1, kv_heads, dim};

@@ -176,7 +176,7 @@ __device__ static float gelu(float x)
 }
 
 /** What becomes of a row's sums: the first product ends with gelu and goes to hidden; the second
- * one is added, times its gate, to the token that it belongs to.
+ *  one is added, times its gate, to the token that it belongs to.
  *  @param sum of the columns from col on, two of every eight; half: the first or the last two */
 template <product P>
 __device__ __forceinline__ static void store_row(const group &g, long row, long col,

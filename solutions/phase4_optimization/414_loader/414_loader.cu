@@ -24,8 +24,14 @@
  * The cost removed: a device that waits for the disk, and a disk that waits for the device. The
  * cost left: each byte still goes through memory of the host, and a thread for each buffer sleeps
  * in pread; io_uring does with one thread, and GPUDirect Storage (cuFile) without the detour.
+ *
+ * Given: what a slot and the loader are, the files, the reads past the system's cache, the threads,
+ * and how all of it is closed. Yours: the ring of buffers, from FREE to FREE again.
  */
 #include "414_loader/loader.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +41,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* SOLUTION: a buffer and what is known of it; the loader; how far a block goes (about 35 lines). */
 #define BLOCK     4096 /* what O_DIRECT wants of places, lengths and addresses, at most */
 #define MAX_DEPTH 8
 
@@ -70,9 +75,9 @@ static size_t whole_blocks(size_t bytes)
 {
     return (bytes + BLOCK - 1) / BLOCK * BLOCK;
 }
-/* END SOLUTION */
 
-/* SOLUTION: read a batch into its buffer, however many reads that takes (about 30 lines). */
+/* ---- what the thread of a slot does ---- */
+
 /** As pread, past the system's cache where that can be done. */
 static ssize_t read_some(const loader *l, char *to, size_t bytes, size_t at)
 {
@@ -84,6 +89,8 @@ static ssize_t read_some(const loader *l, char *to, size_t bytes, size_t at)
     return pread(l->plain, to, bytes, (off_t)at);
 }
 
+/** Read batch s->batch_idx into the slot's buffer, and set h_batch and bytes.
+ *  @return cudaErrorOperatingSystem where a read fails or the file ends too early */
 static cudaError_t read_batch(slot *s)
 {
     const loader *l = s->owner;
@@ -92,24 +99,30 @@ static cudaError_t read_batch(slot *s)
     s->bytes = left < l->batch_bytes ? left : l->batch_bytes;
     s->h_batch = s->h_blocks + before;
     const size_t wanted = before + s->bytes, room = whole_blocks(wanted);
+    /* SOLUTION: read_some into h_blocks, from place first - before of the file, until `wanted`
+       bytes are there. Ask for `room`, which is whole blocks; each read may bring less, or fail
+       with EINTR: then ask for the rest (about 6 lines). */
     for (size_t done = 0; done < wanted;) {
         const ssize_t n = read_some(l, s->h_blocks + done, room - done, first - before + done);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return cudaErrorOperatingSystem; /* 0: the file ends here, and should not */
         done += (size_t)n;
     }
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: the thread of a slot: wait until it is wanted, wait for the copy from it, read, say so
-   (about 20 lines). */
+/** The thread of a slot, until the loader closes. The lock is held except while it waits or reads.
+ */
 static void *read_for(void *argument)
 {
     slot *s = (slot *)argument;
     loader *l = s->owner;
     cudaSetDevice(l->device);
     pthread_mutex_lock(&l->lock);
+    /* SOLUTION: until l->closing: sleep on l->changed while the slot is not WANTED. When it is, let
+       go of the lock, wait for the event behind the last copy from the buffer, and read; then, with
+       the lock, keep the error, say READY, and wake everybody (about 13 lines). */
     while (!l->closing) {
         if (s->state != WANTED) {
             pthread_cond_wait(&l->changed, &l->lock);
@@ -123,13 +136,13 @@ static void *read_for(void *argument)
         s->state = READY;
         pthread_cond_broadcast(&l->changed);
     }
+    /* END SOLUTION */
     pthread_mutex_unlock(&l->lock);
     return NULL;
 }
-/* END SOLUTION */
 
-/* SOLUTION: the file, and a slot with all that it has; each returns what went wrong (about 35
-   lines). */
+/* ---- opening: each function returns what went wrong ---- */
+
 static cudaError_t open_file(loader *l, const char *path, size_t record_bytes, int batch)
 {
     struct stat facts;
@@ -147,13 +160,18 @@ static cudaError_t open_file(loader *l, const char *path, size_t record_bytes, i
     return cudaSuccess;
 }
 
+/** Buffer, event and thread of a slot. */
 static cudaError_t open_slot(loader *l, slot *s)
 {
     s->owner = l;
     /* The batch may begin and end within a block. */
     const size_t room = whole_blocks(l->batch_bytes) + BLOCK;
-    cudaError_t error = cudaMallocHost((void **)&s->h_blocks, room);
+    cudaError_t error = cudaSuccess;
+    /* SOLUTION: h_blocks, page-locked, of `room` bytes; and the event, which need not take the time
+       (about 2 lines). */
+    error = cudaMallocHost((void **)&s->h_blocks, room);
     if (error == cudaSuccess) error = cudaEventCreateWithFlags(&s->copied, cudaEventDisableTiming);
+    /* END SOLUTION */
     if (error != cudaSuccess) {
         cudaGetLastError(); /* the caller is told, and it is no error of later calls */
         return error;
@@ -161,15 +179,18 @@ static cudaError_t open_slot(loader *l, slot *s)
     s->has_thread = pthread_create(&s->thread, NULL, read_for, s) == 0;
     return s->has_thread ? cudaSuccess : cudaErrorOperatingSystem;
 }
-/* END SOLUTION */
+
+static bool are_in_limits(size_t record_bytes, int batch, int depth)
+{
+    /* SOLUTION: the limits are in loader.h (about 1 line). */
+    return record_bytes >= 1 && batch >= 1 && depth >= 1 && depth <= MAX_DEPTH;
+    /* END SOLUTION */
+}
 
 cudaError_t loader_open(loader **out, const char *path, size_t record_bytes, int batch, int depth)
 {
-    /* SOLUTION: check the numbers; open the file and the slots; of half a loader nothing stays
-       (about 20 lines). */
     *out = NULL;
-    if (record_bytes < 1 || batch < 1 || depth < 1 || depth > MAX_DEPTH)
-        return cudaErrorInvalidValue;
+    if (!are_in_limits(record_bytes, batch, depth)) return cudaErrorInvalidValue;
     loader *l = (loader *)calloc(1, sizeof *l);
     if (l == NULL) return cudaErrorMemoryAllocation;
     l->depth = depth;
@@ -183,49 +204,63 @@ cudaError_t loader_open(loader **out, const char *path, size_t record_bytes, int
         return error;
     }
     *out = l;
-    /* END SOLUTION */
     return cudaSuccess;
 }
 
-/* SOLUTION: the slot of a batch that was asked for; a free slot, in turn; ask its thread to read;
-   all with the lock held (about 25 lines). */
+/* ---- the ring: these four are called with the lock held ---- */
+
+/** @return the slot of a batch that was asked for and not loaded yet, or NULL */
 static slot *find(loader *l, size_t batch_idx)
 {
+    /* SOLUTION: it is not FREE, and has this batch_idx (about 5 lines). */
     for (int i = 0; i < l->depth; i++) {
         slot *s = &l->slots[i];
         if (s->state != FREE && s->batch_idx == batch_idx) return s;
     }
     return NULL;
+    /* END SOLUTION */
 }
 
-/** The one whose copy was asked for longest ago comes first, or nearly so. */
+/** @return a FREE slot, or NULL: the one whose copy was asked for longest ago, or nearly so */
 static slot *find_free(loader *l)
 {
+    /* SOLUTION: the first FREE one from slot l->next on, once round the ring (about 5 lines). */
     for (int i = 0; i < l->depth; i++) {
         slot *s = &l->slots[(l->next + i) % l->depth];
         if (s->state == FREE) return s;
     }
     return NULL;
+    /* END SOLUTION */
 }
 
+/** Ask the slot's thread for a batch; the slot behind it is the next one to be taken. */
 static void want(loader *l, slot *s, size_t batch_idx)
 {
+    /* SOLUTION: set l->next, the slot's batch and its state, and wake the threads (about 4 lines).
+     */
     l->next = (int)(s - l->slots + 1) % l->depth;
     s->batch_idx = batch_idx;
     s->state = WANTED;
     pthread_cond_broadcast(&l->changed);
+    /* END SOLUTION */
 }
 
 static void wait_until_ready(loader *l, const slot *s)
 {
+    /* SOLUTION: whoever is woken looks again whether it was meant (about 1 line). */
     while (s->state != READY) pthread_cond_wait(&l->changed, &l->lock);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
+
+/* ---- what the training loop calls ---- */
 
 cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: unless somebody reads it already, a free slot shall (about 8 lines). */
+    /* SOLUTION: refuse a batch beyond the last. With the lock: unless a slot has the batch already,
+       a free one shall read it; where none is free the answer is cudaErrorNotReady (about 10
+       lines).
+     */
     if (batch_idx >= l->batches) return cudaErrorInvalidValue;
     pthread_mutex_lock(&l->lock);
     if (find(l, batch_idx) == NULL) {
@@ -243,8 +278,11 @@ cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 cudaError_t load_batch_to_gpu(loader *l, void *d_batch, size_t batch_idx, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: find the batch or have it read, wait for it, copy it, and record the event that
-       says when the buffer may be written to (about 22 lines). */
+    /* SOLUTION: refuse a batch beyond the last. With the lock: find the slot of the batch, or a
+       free one, or wait until slot l->next is READY and take that; want the batch if no slot had
+       it; wait until it is READY, and set it FREE. Without the lock: after an error of reading
+       return it; else remember the slot in l->loaded, copy in the stream, and record the event that
+       says when the buffer may be written to (about 19 lines). */
     if (batch_idx >= l->batches) return cudaErrorInvalidValue;
     pthread_mutex_lock(&l->lock);
     slot *s = find(l, batch_idx);
@@ -277,8 +315,9 @@ cudaError_t get_pinned_buffer(loader *l, void **h_buffer, size_t *bytes)
     return cudaSuccess;
 }
 
-/* SOLUTION: end a thread, wait for the copy, free what a slot has: tell the first error (about 12
-   lines). */
+/* ---- closing ---- */
+
+/** End the thread, wait for the copy, free what a slot has. @return the first error */
 static cudaError_t close_slot(slot *s)
 {
     if (s->has_thread) pthread_join(s->thread, NULL);
@@ -288,13 +327,10 @@ static cudaError_t close_slot(slot *s)
     if (error == cudaSuccess) error = destroyed;
     return error != cudaSuccess ? error : freed;
 }
-/* END SOLUTION */
 
 cudaError_t loader_close(loader *l)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: tell the threads; close the slots and the descriptors, whether there are errors or
-       not (about 17 lines). */
     if (l == NULL) return cudaSuccess;
     pthread_mutex_lock(&l->lock);
     l->closing = true;
@@ -309,6 +345,5 @@ cudaError_t loader_close(loader *l)
     pthread_cond_destroy(&l->changed);
     pthread_mutex_destroy(&l->lock);
     free(l);
-    /* END SOLUTION */
     return error;
 }
