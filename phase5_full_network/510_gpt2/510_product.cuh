@@ -192,10 +192,10 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
     }
 };
 
-/* A warp's sums to where they go. A fragment has two neighbouring
- * sums a lane, in 8 rows an instruction: stores of 4 bytes, and each sum would wait for its own
- * load of the residual. So they go by a patch of shared memory, where the ring is free at last, and
- * a lane takes four neighbours, always of the same columns; half a warp has a row. */
+/* A warp's sums to where they go. A fragment has two neighbouring sums a lane, in 8 rows an
+ * instruction: stores of 4 bytes, and each sum would wait for its own load of the residual. So they
+ * go by a patch of shared memory, where the ring is free at last, and a lane takes four neighbours,
+ * always of the same columns; half a warp has a row. */
 #define PATCH (WN + 8) /* floats of a row of a patch: 4 rows of a fragment in different banks */
 #define AHEAD 8        /* rows a lane whose residual is loaded before the first of them is used */
 

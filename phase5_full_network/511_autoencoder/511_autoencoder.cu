@@ -471,8 +471,8 @@ static cudaError_t launch_frames(float *y, float *latent, const float *x, const 
  * many use each weight often. */
 static cudaError_t frames_of_block(int *frames, int batch)
 {
-    /* TODO: ask the device for its multiprocessors. One frame while each block can have one of
-       them for itself, then 4, 8 and 64 as the batch grows (about 4 lines). */
+    /* TODO: ask the device for its multiprocessors. One frame while the batch is no larger than
+       their number, 4 up to 4 times, 8 up to 40 times as many, else 64 (about 4 lines). */
     NOT_IMPLEMENTED(frames, batch);
     return cudaSuccess;
 }
