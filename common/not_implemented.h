@@ -3,24 +3,10 @@
  *
  * A function that is still to be written calls NOT_IMPLEMENTED with all of its arguments, so that
  * the skeleton compiles without warnings. Delete the call when you write the body: as long as it
- * runs, the grader fails the case and says which function is missing.
- *
- * In a kernel there is no such call. A skeleton with kernels and helpers that nobody calls yet says
- * UNFINISHED before it includes this file: then compilers do not warn of what is not used.
+ * runs, the grader fails the case and says which function is missing. In a kernel there is none.
  */
 #ifndef COURSE_NOT_IMPLEMENTED_H
 #define COURSE_NOT_IMPLEMENTED_H
-
-#ifdef UNFINISHED
-#ifdef __NVCC__
-#pragma nv_diag_suppress 177, 550 /* declared, or set, but never used */
-#endif
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
-#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -15,6 +15,9 @@
  * with a part of k. They leave their sums in global memory, and the last one to arrive, which
  * a counter tells, adds them all, always in the same order.
  *
+ * Given: the sizes, the ring and its copies, products from fragments, and the launch, as in 4a and
+ * 413. To write: add_splits and finish.
+ *
  * The cost removed: 307's transposed stores, its fp32 multiply-adds, and the traffic of the layers
  * behind (batch normalization, sum, ReLU). The cost left: each pixel is copied once for each tap.
  */
@@ -67,26 +70,225 @@ template <int PIXELS, int CHANNELS, int WARPS_M, int WARPS_N, int STAGES_> struc
     };
 };
 
-/* TODO: source: what a thread copies of each stage: its chunk of some rows of x and w. Where
-   their windows begin, and a bit for each tap that lies in x (about 50 lines). */
+/* What a thread copies of each stage: its chunk of some rows of x and w. Where their windows begin,
+ * and a bit for each tap that lies in x. */
+template <typename T> struct source {
+    const uint4 *x, *w;
+    int window[T::A_ROWS];      /* chunks from x to the first tap, which may lie outside */
+    unsigned inside[T::A_ROWS]; /* bit r * taps_w + s */
+    int w_pitch;                /* chunks from one of its rows of w to the next */
+    uint32_t to;                /* its first chunk in a stage */
 
-/* TODO: place: which tap, and which part of its channels, the next step is (about 22 lines). */
+    /** window[i] and inside[i] of a pixel, counted over all images; beyond the last no tap is
+     * inside. */
+    __device__ __forceinline__ void find_window(int i, int pixel, const conv_args &a)
+    {
+        const int row = pixel / a.side, image = row / a.side;
+        const int out_row = row - image * a.side, out_col = pixel - row * a.side;
+        const int top = out_row * a.stride - a.pad, left = out_col * a.stride - a.pad;
+        window[i] = image * a.image + out_row * a.out_row + out_col * a.out_col -
+                    a.pad * (a.tap_row + a.tap_col);
+        inside[i] = 0;
+        if (pixel >= a.pixels) return;
+        for (int r = 0, bit = 0; r < a.taps_h; r++) {
+            for (int s = 0; s < a.taps_w; s++, bit++) {
+                const bool is = (unsigned)(top + r) < (unsigned)a.in_side &&
+                                (unsigned)(left + s) < (unsigned)a.in_side;
+                inside[i] |= (unsigned)is << bit;
+            }
+        }
+    }
 
-/* TODO: multiply_stage: a warp's products of one stage, 32 bytes of k at a time (about 28
-   lines). */
+    __device__ __forceinline__ source(const conv_args &a, uint32_t shared, int pixel, int channel,
+                                      int first_step)
+    {
+        const int row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+        x = a.x + chunk + (chunk >= CHUNKS / 2 ? a.upper : 0);
+        w = a.w + ((size_t)(channel + row) * a.steps + first_step) * CHUNKS + chunk;
+        w_pitch = T::ROW_STEP * CHUNKS * a.steps;
+        to = shared + row * ROW_BYTES + (chunk ^ row % CHUNKS) * 16;
+#pragma unroll
+        for (int i = 0; i < T::A_ROWS; i++) find_window(i, pixel + row + i * T::ROW_STEP, a);
+    }
 
-/* TODO: multiply_tiles: the ring: wait for a stage, barrier, start the copy into the one that
-   everybody has left, multiply (about 35 lines). */
+    /** By L1, since neighbouring taps want mostly the same pixels again.
+     *  @param offset chunks from the window's beginning @param stage bytes */
+    __device__ __forceinline__ void copy(int tap, int offset, uint32_t stage)
+    {
+#pragma unroll
+        for (int i = 0; i < T::A_ROWS; i++) {
+            cp_async_ca(to + stage + i * T::ROW_STEP * ROW_BYTES, x + (window[i] + offset),
+                        inside[i] >> tap & 1);
+        }
+#pragma unroll
+        for (int i = 0; i < T::B_ROWS; i++) {
+            cp_async_ca(to + stage + (T::M + i * T::ROW_STEP) * ROW_BYTES, w + i * w_pitch, true);
+        }
+        w += CHUNKS;
+    }
+};
 
-/* TODO: add_splits: leave the sums; the last to arrive has those of all. @return is this it?
-   (about 35 lines). */
+/** Which tap, and which part of its channels, the next step is. The same in all threads, so that it
+ * costs nobody a register of his own. */
+struct place {
+    int r, s, part;
 
-/* TODO: stage_sums: from the lanes that have them to rows in shared memory (about 18 lines). */
+    __device__ __forceinline__ place(int step, const conv_args &a)
+    {
+        const int tap = step / a.tap_steps;
+        part = step - tap * a.tap_steps;
+        r = tap / a.taps_w;
+        s = tap - r * a.taps_w;
+    }
+    __device__ __forceinline__ int tap(const conv_args &a) const
+    {
+        return r * a.taps_w + s;
+    }
+    __device__ __forceinline__ int offset(const conv_args &a) const
+    {
+        return r * a.tap_row + s * a.tap_col + part * CHUNKS;
+    }
+    __device__ __forceinline__ void advance(const conv_args &a)
+    {
+        if (++part < a.tap_steps) return;
+        part = 0;
+        if (++s < a.taps_w) return;
+        s = 0;
+        r++;
+    }
+};
 
-/* TODO: finish: bias, residual, ReLU; rows leave in 16-byte pieces (about 45 lines). */
+/** A warp's products of one stage, 32 bytes of k at a time.
+ *  @param a_row, b_row the lane's row of its warp's part, for ldmatrix, at chunk 0 */
+template <resnet18_precision P, typename T>
+__device__ __forceinline__ static void multiply_stage(float sum[T::MI][T::NJ][4], uint32_t a_row,
+                                                      uint32_t b_row)
+{
+    const int lane = threadIdx.x % 32, swizzle = lane % 8;
+    const int a_chunk = lane / 16, b_chunk = lane / 8 % 2; /* of the two */
+#pragma unroll
+    for (int k = 0; k < CHUNKS / 2; k++) {
+        uint32_t a[T::MI][4], b[T::NJ][2];
+        const uint32_t a_at = a_row + ((2 * k + a_chunk) ^ swizzle) * 16;
+        const uint32_t b_at = b_row + ((2 * k + b_chunk) ^ swizzle) * 16;
+#pragma unroll
+        for (int i = 0; i < T::MI; i++) ldmatrix(a[i], a_at + i * 16 * ROW_BYTES);
+#pragma unroll
+        for (int j = 0; j < T::NJ; j += 2) ldmatrix(b[j], b_at + j * 8 * ROW_BYTES);
+        product<P, T::MI, T::NJ>::add(sum, a, b);
+    }
+}
 
-/* TODO: conv_kernel: blockIdx.x is the tile, channels fastest, so that neighbours read the same
-   pixels; blockIdx.y is the split (about 22 lines). */
+/* The ring: wait for a stage, barrier, start the copy into the one that everybody has left,
+ * multiply.
+ */
+template <resnet18_precision P, typename T>
+__device__ __forceinline__ static void multiply_tiles(float sum[T::MI][T::NJ][4],
+                                                      const conv_args &a, uint32_t shared,
+                                                      int pixel, int channel, int begin, int end)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_m = warp / T::ACROSS * T::MI * 16, warp_n = warp % T::ACROSS * T::NJ * 8;
+    const uint32_t a_row = shared + (warp_m + lane % 16) * ROW_BYTES;
+    const uint32_t b_row = shared + (T::M + warp_n + lane / 16 * 8 + lane % 8) * ROW_BYTES;
+    source<T> from(a, shared, pixel, channel, begin);
+    place next(begin, a);
+    uint32_t fill = 0, use = 0; /* stages, in bytes */
+    int to_copy = end - begin;
+
+    for (int i = 0; i < T::STAGES - 1; i++) {
+        if (to_copy-- > 0) from.copy(next.tap(a), next.offset(a), fill);
+        cp_async_commit(); /* an empty group too: they are counted */
+        next.advance(a);
+        fill += T::STAGE_BYTES;
+    }
+    for (int step = begin; step < end; step++) {
+        cp_async_wait<T::STAGES - 2>();
+        __syncthreads(); /* all copies of this stage are there, and the one before it is read */
+        if (to_copy-- > 0) from.copy(next.tap(a), next.offset(a), fill);
+        cp_async_commit();
+        next.advance(a);
+        fill = fill == T::RING_BYTES - T::STAGE_BYTES ? 0 : fill + T::STAGE_BYTES;
+        multiply_stage<P, T>(sum, a_row + use, b_row + use);
+        use = use == T::RING_BYTES - T::STAGE_BYTES ? 0 : use + T::STAGE_BYTES;
+    }
+    cp_async_wait<0>();
+    __syncthreads(); /* the ring is free for other things */
+}
+
+/** Leave this block's sums; the last of a tile's a.splits blocks to arrive has those of all, added
+ * from the first split to the last. blockIdx.x is the tile, blockIdx.y the split. a.partial is
+ * [tiles x splits x MI * NJ x THREADS] float4, a.arrived [tiles].
+ *  @return is this the last? */
+template <typename T>
+__device__ __forceinline__ static bool add_splits(float sum[T::MI][T::NJ][4], const conv_args &a)
+{
+    /* TODO: each thread stores its MI * NJ times four sums, neighbours beside each other, so
+       that the same thread of another block can add them. Then the fence, a barrier, and one thread
+       counts up a.arrived with atomicAdd; if it is the last, it sets the counter back to 0. A
+       barrier brings the news to all. All but the last block return false. The last begins at 0 and
+       adds what every split has left, its own too, by __ldcg, past the L1 cache (about 30 lines).
+     */
+    return {};
+}
+
+/* From the lanes that have them to rows in shared memory: [M x N, rows of PITCH]. */
+template <typename T>
+__device__ __forceinline__ static void stage_sums(float *rows, float sum[T::MI][T::NJ][4])
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    rows += (warp / T::ACROSS * T::MI * 16 + lane / 4) * T::PITCH;
+    rows += warp % T::ACROSS * T::NJ * 8 + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < T::MI; i++) {
+#pragma unroll
+        for (int j = 0; j < T::NJ; j++) {
+            float *at = rows + i * 16 * T::PITCH + j * 8;
+            *(float2 *)at = make_float2(sum[i][j][0], sum[i][j][1]);
+            *(float2 *)(at + 8 * T::PITCH) = make_float2(sum[i][j][2], sum[i][j][3]);
+        }
+    }
+}
+
+/** By 16 bytes, at whose multiples `from` begins. */
+template <int COUNT> __device__ __forceinline__ static void load_floats(float *v, const float *from)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 4) unpack(v + i, *(const uint4 *)(from + i), (float *)NULL);
+}
+
+/** y = relu(rows + bias + residual), of the tile at this pixel and channel of y.
+ *  @param rows [M x N, rows of PITCH] of shared memory; bias is padded as w is, y and residual are
+ * not */
+template <typename E, typename T>
+__device__ __forceinline__ static void finish(const float *rows, const conv_args &a, int pixel,
+                                              int channel)
+{
+    /* TODO: a thread takes WIDTH_OF(E) channels of a pixel at a time, neighbours the next ones,
+       and leaves out what is no pixel or no channel. load_floats brings sums and bias, `unpack` 16
+       bytes of the residual, if there is one; NaN must pass the ReLU, if there is one. `pack` makes
+       16 bytes for y; or the numbers go to y as single floats if y_is_float (about 23 lines). */
+}
+
+/* blockIdx.x is the tile, channels fastest, so that neighbours read the same pixels; blockIdx.y is
+ * the split. */
+template <resnet18_precision P, typename T>
+__global__ __launch_bounds__(T::THREADS) static void conv_kernel(const conv_args a)
+{
+    typedef typename element_of<P>::type element;
+    extern __shared__ uint4 memory[];
+    const int tiles_n = (a.channels + T::N - 1) / T::N;
+    const int pixel = blockIdx.x / tiles_n * T::M, channel = blockIdx.x % tiles_n * T::N;
+    const int begin = (long long)a.steps * blockIdx.y / a.splits;
+    const int end = (long long)a.steps * (blockIdx.y + 1) / a.splits;
+    float sum[T::MI][T::NJ][4] = {};
+
+    multiply_tiles<P, T>(sum, a, shared_address(memory), pixel, channel, begin, end);
+    if (a.splits > 1 && !add_splits<T>(sum, a)) return;
+    stage_sums<T>((float *)memory, sum);
+    __syncthreads(); /* what a thread takes away now, others have brought */
+    finish<element, T>((const float *)memory, a, pixel, channel);
+}
 
 /* ---- the host's side ------------------------------------------------------------------------- */
 
@@ -98,9 +300,29 @@ typedef struct conv_variant {
 
 #define CONV_VARIANTS 4
 
-/* TODO: the variants of a precision. Large tiles copy less for a product, small ones leave
-   fewer multiprocessors idle. More stages would take room from other blocks and from the L1 cache
-   (about 20 lines). */
+/* The variants of a precision. Large tiles copy less for a product, small ones leave fewer
+ * multiprocessors idle. More stages would take room from other blocks and from the L1 cache. */
+template <resnet18_precision P, typename T> static conv_variant variant_of(void)
+{
+    return conv_variant{(const void *)conv_kernel<P, T>, T::M, T::N, T::THREADS, T::SHARED_BYTES};
+}
+
+template <resnet18_precision P> static conv_variant variant_in(int i)
+{
+    switch (i) {
+    case 0: return variant_of<P, tile<128, 128, 2, 4, 2>>();
+    case 1: return variant_of<P, tile<256, 64, 4, 2, 2>>();
+    case 2: return variant_of<P, tile<64, 64, 2, 2, 2>>();
+    default: return variant_of<P, tile<64, 32, 2, 2, 3>>();
+    }
+}
+
+static conv_variant conv_variant_of(resnet18_precision precision, int i)
+{
+    if (precision == RESNET18_FP16) return variant_in<RESNET18_FP16>(i);
+    if (precision == RESNET18_TF32) return variant_in<RESNET18_TF32>(i);
+    return variant_in<RESNET18_FP32>(i);
+}
 
 /** @return tiles of y */
 static inline int conv_tiles(const conv_args *a, conv_variant v)

@@ -8,6 +8,8 @@
  * Weights are folded with their batch normalization (309) and turned to [filter][r][s][channel],
  * padded with zeros to whole tiles: filters to a multiple of 128, channels and taps of conv1 as
  * above. This is done once; every forward pass saves the normalization.
+ *
+ * Given is all but pack_kernel.
  */
 #ifndef PREPARE_CUH
 #define PREPARE_CUH
@@ -18,7 +20,22 @@
 #define STEM_TAPS     8 /* of a row of conv1's window */
 #define FILTER_BLOCK  128
 
-/* TODO: to_element: a float as the element of a precision, rounded (about 12 lines). */
+/* A float as the element of a precision, rounded. */
+template <resnet18_precision P>
+__device__ static typename element_of<P>::type to_element(float value);
+
+template <> __device__ __half to_element<RESNET18_FP16>(float value)
+{
+    return __float2half_rn(value);
+}
+template <> __device__ float to_element<RESNET18_TF32>(float value)
+{
+    return __uint_as_float(to_tf32(__float_as_uint(value)));
+}
+template <> __device__ float to_element<RESNET18_FP32>(float value)
+{
+    return value;
+}
 
 /** Pixels a side of an image in its frame: the last window and its 8th tap end there. It is even.
  */
@@ -28,8 +45,26 @@ static inline int framed_side(int size)
     return 2 * (windows - 1) + STEM_TAPS;
 }
 
-/* TODO: frame_kernel: a thread per framed pixel; the image begins at (3, 3) (about 20 lines).
- */
+/* A thread per framed pixel; the image begins at (3, 3). */
+template <resnet18_precision P>
+__global__ static void frame_kernel(typename element_of<P>::type *framed, const float *x, int size,
+                                    int side, int pixels)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= pixels) return;
+    const int line = i / side, image = line / side;
+    const int row = line - image * side - 3, col = i - line * side - 3;
+    const bool inside = row >= 0 && row < size && col >= 0 && col < size;
+    const float *from = x + ((size_t)image * 3 * size + row) * size + col;
+    alignas(16) typename element_of<P>::type pixel[STEM_CHANNELS];
+    for (int c = 0; c < STEM_CHANNELS; c++) {
+        pixel[c] = to_element<P>(inside && c < 3 ? from[(size_t)c * size * size] : 0.0f);
+    }
+    if (sizeof pixel == 16)
+        ((uint4 *)framed)[i] = *(const uint4 *)pixel;
+    else
+        ((uint2 *)framed)[i] = *(const uint2 *)pixel;
+}
 
 /** The arrays of one layer, and its shape before and after padding. */
 typedef struct filters {
@@ -40,6 +75,16 @@ typedef struct filters {
     int packed;     /* elements of a packed filter */
 } filters;
 
-/* TODO: pack_kernel: a block per packed filter (about 25 lines). */
+/** Fold and pack, a block per packed filter, of which those from f.filters on are zeros.
+ *  @param packed [blocks x f.packed]: tap after tap, f.pixel elements each, rows of f.row taps
+ *  @param bias   [blocks] */
+template <resnet18_precision P>
+__global__ static void pack_kernel(typename element_of<P>::type *packed, float *bias, filters f)
+{
+    /* TODO: the normalization of a filter is scale = gamma / sqrt(var + eps) and shift = beta -
+       scale mean; without a gamma scale is 1, and beta the bias. Then each element of the filter:
+       its channel, and its row r and column s of the window; to_element of the weight times scale,
+       or 0 where there is no such channel or tap (about 15 lines). */
+}
 
 #endif

@@ -12,7 +12,9 @@
  *   507_layers.cuh            one arena: one cudaMalloc for weights, activations, sums of splits
  *   507_launches.cuh          one graph: 24 launches become one
  *
- * That is also the order in which to write them; the first two can be tried on one layer.
+ * The parts say what of them is given. To write, in this order: pack_kernel; `split` and the
+ * product of RESNET18_FP32; finish; launch_block and resnet18_forward_opt, with which the network
+ * runs without a graph; capture; add_splits.
  *
  * What is left: each activation is written and read once; a launch inside a graph still costs about
  * a microsecond, so that a batch of 1 waits more than it computes.
@@ -21,39 +23,73 @@
 
 #include <stdlib.h>
 
-/* TODO: prepare: plan, fill, capture; where there can be no graph, go without; what was made is
-   freed by free_opt, whatever comes after (about 25 lines). */
+static void drop_graph(resnet18_opt *net)
+{
+    if (net->exec) cudaGraphExecDestroy(net->exec);
+    if (net->graph) cudaGraphDestroy(net->graph);
+    net->exec = NULL;
+    net->graph = NULL;
+}
+
+/* Plan, fill, capture; where there can be no graph, go without. What was made is freed by
+ * resnet18_free_opt, whatever comes after. */
+static cudaError_t prepare(resnet18_opt *net, const float *h_params)
+{
+    CUDA_CHECK(plan_arena(net));
+    CUDA_CHECK(fill_arena(net, h_params));
+    CUDA_CHECK(cudaStreamCreateWithFlags(&net->side_stream, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaEventCreateWithFlags(&net->forked, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&net->joined, cudaEventDisableTiming));
+    if (capture(net) == cudaSuccess && find_nodes(net) == cudaSuccess) return cudaSuccess;
+    drop_graph(net);
+    cudaGetLastError(); /* it was said on stderr, and is no error of the network's */
+    return cudaSuccess;
+}
 
 cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int batch, int size,
                                 resnet18_precision precision)
 {
     cudaError_t e = cudaErrorNotSupported;
     *net = NULL;
-    /* TODO: refuse what there is no network for; on an error, free what there is (about 16
-     * lines). */
-    NOT_IMPLEMENTED(net, h_params, batch, size, precision);
+    if (batch < 1 || size < 32 || precision < RESNET18_FP32 || precision > RESNET18_FP16)
+        return cudaErrorInvalidValue;
+    resnet18_opt *made = (resnet18_opt *)calloc(1, sizeof *made);
+    if (made == NULL) return cudaErrorMemoryAllocation;
+    made->precision = precision;
+    made->batch = batch;
+    made->size = size;
+    made->element_bytes = precision == RESNET18_FP16 ? sizeof(__half) : sizeof(float);
+    plan_layers(made);
+    e = prepare(made, h_params);
+    if (e == cudaSuccess)
+        *net = made;
+    else
+        resnet18_free_opt(made);
     return e;
 }
 
 cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *x,
                                  cudaStream_t stream)
 {
-    /* TODO: launch the graph; into a stream that is being captured, or without a graph, the
-       layers themselves (about 7 lines). */
+    /* TODO: launch the graph, after set_pointers; into a stream that is being captured
+       (cudaStreamIsCapturing), or without a graph, launch_all (about 6 lines). */
     NOT_IMPLEMENTED(net, logits, x, stream);
     return cudaGetLastError();
 }
 
 size_t resnet18_device_bytes_opt(const resnet18_opt *net)
 {
-    /* TODO: the arena is all there is (about 1 line). */
-    NOT_IMPLEMENTED(net);
-    return 0;
+    return net->bytes;
 }
 
 cudaError_t resnet18_free_opt(resnet18_opt *net)
 {
-    /* TODO: everything, the arena last: cudaFree waits for whoever uses it (about 9 lines). */
-    NOT_IMPLEMENTED(net);
+    if (net == NULL) return cudaSuccess;
+    drop_graph(net);
+    if (net->forked) cudaEventDestroy(net->forked);
+    if (net->joined) cudaEventDestroy(net->joined);
+    if (net->side_stream) cudaStreamDestroy(net->side_stream);
+    CUDA_CHECK(cudaFree(net->arena));
+    free(net);
     return cudaGetLastError();
 }

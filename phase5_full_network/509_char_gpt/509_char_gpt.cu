@@ -28,7 +28,7 @@
 #include "508_gpt/gpt.h"
 #include "509_char_gpt/char_gpt.h"
 #include "cuda_check.h"
-#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include "progress.h"
 #include "random.h"

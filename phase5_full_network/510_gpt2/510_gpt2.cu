@@ -21,6 +21,11 @@
  * allocates nothing of its own. Of a layer 16 activations of [tokens x channels] are kept, half as
  * large as 508's; logits exist for a quarter of the tokens at a time, and become their gradient.
  *
+ * Given: the arena, the descriptions of products (linear, linear_inputs, linear_weights), attention
+ * by 4c and 4d, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
+ * write: these two; layer_forward, layer_backward, head; the step; and how many logits there are at
+ * a time.
+ *
  * The cost left: what 4c and 4d want by heads is moved there and back, 16 times [tokens x channels]
  * a layer; and no kernel begins before the one before it has ended.
  */
@@ -73,34 +78,344 @@ struct gpt2 {
     bf16 *grad_x, *narrow; /* [n x C] each */
 };
 
-/* TODO: lay_out: every array gets its place in the arena (about 60 lines). */
+/* @return the place of `bytes` bytes, aligned as if it came from cudaMalloc; without an arena they
+ * are only counted. */
+static void *take(gpt2 *net, size_t bytes)
+{
+    void *taken = net->arena == NULL ? NULL : net->arena + net->bytes;
+    net->bytes += (bytes + 255) / 256 * 256;
+    return taken;
+}
 
-/* TODO: a linear layer: what its three products are, and the gradients of its parameters (about
-   50 lines). */
+static float *floats(gpt2 *net, size_t count)
+{
+    return (float *)take(net, count * sizeof(float));
+}
 
-/* TODO: heads apart and together, and the scale of scores (about 18 lines). */
+static bf16 *halves(gpt2 *net, size_t count)
+{
+    return (bf16 *)take(net, count * sizeof(bf16));
+}
 
-/* TODO: layer_forward: both branches of one layer, from x to l->x (about 40 lines). */
+static void lay_out_layer(gpt2 *net, layer_activations *l, size_t n, size_t width)
+{
+    l->ln1 = halves(net, width);
+    l->mean1 = floats(net, n);
+    l->rstd1 = floats(net, n);
+    l->qkv = halves(net, 3 * width);
+    l->attention = halves(net, width);
+    l->lse = floats(net, n * net->config.heads);
+    l->middle = halves(net, width);
+    l->ln2 = halves(net, width);
+    l->mean2 = floats(net, n);
+    l->rstd2 = floats(net, n);
+    l->fc = halves(net, 4 * width);
+    l->gelu = halves(net, 4 * width);
+    l->x = halves(net, width);
+}
 
-/* TODO: layer_backward: grad_x, of l->x at first, becomes that of x (about 50 lines). */
+/* Every array gets its place in the arena. */
+static void lay_out(gpt2 *net)
+{
+    const size_t all = gpt_params(&net->config), C = net->config.channels;
+    const size_t n = (size_t)net->batch * net->seq, width = n * C;
+    net->bytes = 0;
+    net->params = floats(net, all);
+    net->grad = floats(net, all);
+    net->m = floats(net, all);
+    net->v = floats(net, all);
+    net->weights = halves(net, all);
+    for (int i = 0; i < net->config.layers; i++) lay_out_layer(net, &net->layers[i], n, width);
+    net->x = halves(net, width);
+    net->lnf = halves(net, width);
+    net->mean = floats(net, n);
+    net->rstd = floats(net, n);
+    net->losses = floats(net, n);
+    net->norm = floats(net, 1);
+    net->logits = halves(net, (size_t)net->chunk * net->pitch);
+    net->rows = halves(net, 3 * width);
+    net->wide = halves(net, 4 * width);
+    net->grad_x = halves(net, width);
+    net->narrow = halves(net, width);
+    net->room.parts_floats = 32 * C * C; /* 8 splits of the largest matrix of a layer */
+    net->room.parts = floats(net, net->room.parts_floats);
+}
 
-/* TODO: head, the logits of some rows, their loss and its gradients in three products; and
-   head_all, chunk by chunk (about 45 lines). */
+/* A linear layer, out [n x to] = x [n x from] w^T + bias, of the parameters at w and bias: what
+ * multiply is told. The caller may set residual or gelu first. */
+static product linear(const gpt2 *net, bf16 *out, const bf16 *x, size_t w, size_t bias, int from,
+                      int to)
+{
+    product p = {};
+    p.kind = NT, p.m = net->batch * net->seq, p.n = to, p.k = from;
+    p.a = x, p.a_pitch = from;
+    p.b = net->weights + w, p.b_pitch = from;
+    p.bias = net->params + bias;
+    p.out = out, p.out_pitch = to;
+    return p;
+}
 
-/* TODO: before, what a layer reads; forward and backward (about 40 lines). */
+/* Likewise grad_x [n x from] = grad_y [n x to] w; the caller may set slope_of. */
+static product linear_inputs(const gpt2 *net, bf16 *grad_x, const bf16 *grad_y, size_t w, int from,
+                             int to)
+{
+    product p = {};
+    p.kind = NN, p.m = net->batch * net->seq, p.n = from, p.k = to;
+    p.a = grad_y, p.a_pitch = to;
+    p.b = net->weights + w, p.b_pitch = from;
+    p.out = grad_x, p.out_pitch = from;
+    return p;
+}
 
-/* TODO: update: clip, AdamW in its groups, and weights rounded anew (about 30 lines). */
+/* The gradients of w and bias, from grad_y [n x to] and x [n x from]. */
+static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const bf16 *grad_y,
+                                  const bf16 *x, int from, int to, cudaStream_t stream)
+{
+    const int n = net->batch * net->seq;
+    product p = {};
+    p.kind = TN, p.m = to, p.n = from, p.k = n;
+    p.a = grad_y, p.a_pitch = to;
+    p.b = x, p.b_pitch = from;
+    p.sums = net->grad + w, p.out_pitch = from;
+    CUDA_CHECK(column_sums(NULL, net->grad + bias, grad_y, NULL, NULL, NULL, n, to, net->room.parts,
+                           stream));
+    return multiply(&p, &net->room, stream);
+}
 
-/* TODO: set_up: what products need of the device, the arena, parameters and zeros; it waits for
-   the device (about 28 lines). */
+/* heads [parts x batch x heads x seq x dim] from rows [n x parts x C]; merge_heads: back. */
+static cudaError_t split_heads(const gpt2 *net, bf16 *heads, const bf16 *rows, int parts,
+                               cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    return move_heads(true, heads, rows, parts, net->batch, net->seq, c->heads,
+                      c->channels / c->heads, stream);
+}
+
+static cudaError_t merge_heads(const gpt2 *net, bf16 *rows, const bf16 *heads, int parts,
+                               cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    return move_heads(false, rows, heads, parts, net->batch, net->seq, c->heads,
+                      c->channels / c->heads, stream);
+}
+
+static float score_scale(const gpt2 *net)
+{
+    return 1.0f / sqrtf((float)(net->config.channels / net->config.heads));
+}
+
+/* net->narrow [n x C] = attention, of the queries, keys and values in net->rows [n x 3C]. */
+static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l,
+                                     cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const size_t width = (size_t)net->batch * net->seq * c->channels;
+    CUDA_CHECK(split_heads(net, l->qkv, net->rows, 3, stream));
+    CUDA_CHECK(attention_flash2(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
+                                net->batch, c->heads, net->seq, c->channels / c->heads, 1,
+                                score_scale(net), stream));
+    return merge_heads(net, net->narrow, l->attention, 1, stream);
+}
+
+/* Both branches of one layer, from x [n x C] to l->x. Activations are kept in l. */
+static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cudaStream_t stream)
+{
+    const layer_activations *l = &net->layers[layer];
+    const float *p = net->params;
+    const gpt_layer at = gpt_layer_at(&net->config, layer);
+    const int n = net->batch * net->seq, C = net->config.channels;
+    /* TODO: layernorm to ln1; the product qkv to net->rows; attention_forward; the product proj
+       to middle, with x as its residual. Likewise layernorm to ln2; fc to l->fc, with l->gelu as
+       its gelu; fcproj to l->x, with middle as its residual. Each product is described by linear,
+       then multiply runs it (about 17 lines). */
+    NOT_IMPLEMENTED(net, x, layer, stream);
+    return cudaSuccess;
+}
+
+/* net->rows [n x 3C] = the gradient of queries, keys and values, from that of what attention left,
+ * net->narrow [n x C]. Overwrites net->wide. */
+static cudaError_t attention_backward(const gpt2 *net, const layer_activations *l,
+                                      cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const size_t width = (size_t)net->batch * net->seq * c->channels;
+    bf16 *grad_heads = net->wide, *grad = net->wide + width; /* of queries, keys, values */
+    CUDA_CHECK(split_heads(net, grad_heads, net->narrow, 1, stream));
+    CUDA_CHECK(attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads,
+                                         l->attention, l->lse, l->qkv, l->qkv + width,
+                                         l->qkv + 2 * width, net->batch, c->heads, net->seq,
+                                         c->channels / c->heads, 1, score_scale(net), stream));
+    return merge_heads(net, net->rows, grad, 3, stream);
+}
+
+/* net->grad_x [n x C], of l->x at first, becomes that of x; the gradients of the layer's parameters
+ * are overwritten. What is only for a moment is in narrow [n x C], rows [n x 3C] and wide [n x 4C].
+ */
+static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cudaStream_t stream)
+{
+    const layer_activations *l = &net->layers[layer];
+    const float *p = net->params;
+    float *grad = net->grad, *parts = net->room.parts;
+    bf16 *narrow = net->narrow, *wide = net->wide, *rows = net->rows, *grad_x = net->grad_x;
+    const gpt_layer at = gpt_layer_at(&net->config, layer);
+    const int n = net->batch * net->seq, C = net->config.channels;
+    /* TODO: layer_forward backwards. Of a linear layer first linear_weights, from the gradient
+       of what it left and what it has read, then linear_inputs and multiply. The second branch:
+       fcproj to wide, with l->fc as its slope_of, so that GELU is done; fc to narrow;
+       layernorm_back, which adds to grad_x. The first: merge_heads brings back what proj has read;
+       proj to narrow; attention_backward; qkv, from rows, to narrow; layernorm_back (about 22
+       lines). */
+    NOT_IMPLEMENTED(net, x, layer, stream);
+    return cudaSuccess;
+}
+
+/* The logits of `rows` rows from `first` on, their losses, and the gradients: of these rows of lnf,
+ * in net->narrow [n x C], and of wte, at net->grad [V x C]. The first rows overwrite wte's, all
+ * others add to it. The logits are in net->logits [rows x pitch], wte rounded in net->weights [V x
+ * C]. */
+static cudaError_t head(const gpt2 *net, int first, int rows, const int *d_targets,
+                        cudaStream_t stream)
+{
+    const int V = net->config.vocab, C = net->config.channels, n = net->batch * net->seq;
+    const bf16 *lnf = net->lnf + (size_t)first * C;
+    product logits = {}, inputs = {}, table = {};
+    /* TODO: logits = lnf wte^T, of kind NT; loss_in_place, scaled by one over all tokens; the
+       gradient of lnf = logits wte, of kind NN; that of wte = logits^T lnf, of kind TN, to sums. A
+       product is told kind, m, n, k, a and b with their pitches, where it goes and the pitch there
+       (about 16 lines). */
+    NOT_IMPLEMENTED(net, first, rows, d_targets, stream);
+    return cudaSuccess;
+}
+
+/* The same for all rows, chunk by chunk. */
+static cudaError_t head_all(const gpt2 *net, const int *d_targets, cudaStream_t stream)
+{
+    const int n = net->batch * net->seq;
+    for (int first = 0; first < n; first += net->chunk) {
+        const int rows = n - first < net->chunk ? n - first : net->chunk;
+        CUDA_CHECK(head(net, first, rows, d_targets, stream));
+    }
+    return cudaSuccess;
+}
+
+/* What a layer reads. */
+static const bf16 *before(const gpt2 *net, int layer)
+{
+    return layer == 0 ? net->x : net->layers[layer - 1].x;
+}
+
+/* From the tokens to lnf. */
+static cudaError_t forward(const gpt2 *net, const int *d_tokens, cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const float *p = net->params;
+    CUDA_CHECK(
+        embed(net->x, d_tokens, p, p + gpt_wpe(c), net->batch, net->seq, c->channels, stream));
+    for (int i = 0; i < c->layers; i++) CUDA_CHECK(layer_forward(net, before(net, i), i, stream));
+    return layernorm(net->lnf, net->mean, net->rstd, before(net, c->layers), p + gpt_lnf_w(c),
+                     p + gpt_lnf_b(c), net->batch * net->seq, c->channels, GPT_EPS, stream);
+}
+
+/* From the gradient of lnf, net->narrow. The embedding adds to what the logits left in wte's. */
+static cudaError_t backward(const gpt2 *net, const int *d_tokens, cudaStream_t stream)
+{
+    const gpt_config *c = &net->config;
+    const int n = net->batch * net->seq, C = c->channels;
+    float *grad = net->grad, *wide = (float *)net->wide; /* [n x C], for 3a */
+    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), net->narrow,
+                              before(net, c->layers), net->params + gpt_lnf_w(c), net->mean,
+                              net->rstd, n, C, false, net->room.parts, stream));
+    for (int i = c->layers - 1; i >= 0; i--)
+        CUDA_CHECK(layer_backward(net, before(net, i), i, stream));
+    CUDA_CHECK(widen_all(wide, net->grad_x, (size_t)n * C, stream));
+    return embedding_backward_deterministic(grad, grad + gpt_wpe(c), wide, d_tokens, net->batch,
+                                            net->seq, C, c->vocab, stream);
+}
+
+/* @return how many groups: neighbours that decay alike are one */
+static int groups_of(adam_group *groups, const gpt_config *c, float weight_decay)
+{
+    int count = 0;
+    for (int i = 0; i < gpt_arrays(c); i++) {
+        const gpt_array array = gpt_array_at(c, i);
+        const float decay = array.matrix ? weight_decay : 0.0f;
+        if (count == 0 || groups[count - 1].weight_decay != decay) groups[count++] = {0, decay};
+        groups[count - 1].n += array.rows * array.cols;
+    }
+    return count;
+}
+
+/* Clip, AdamW in its groups, and weights rounded anew. */
+static cudaError_t update(gpt2 *net, float lr, float beta1, float beta2, float eps,
+                          float weight_decay, float max_norm, cudaStream_t stream)
+{
+    const size_t all = gpt_params(&net->config);
+    if (max_norm > 0.0f) CUDA_CHECK(global_norm_clip(net->norm, net->grad, all, max_norm, stream));
+    adam_group *groups = (adam_group *)malloc(gpt_arrays(&net->config) * sizeof *groups);
+    if (groups == NULL) return cudaErrorMemoryAllocation;
+    const int count = groups_of(groups, &net->config, weight_decay);
+    const cudaError_t error =
+        adam_update_groups(net->params, net->m, net->v, net->grad, groups, count, lr, beta1, beta2,
+                           eps, net->step + 1, stream);
+    free(groups);
+    if (error != cudaSuccess) return error;
+    net->step++;
+    return round_all(net->weights, net->params, all, stream);
+}
+
+/* What products need of the device. */
+static cudaError_t ask_device(product_room *room)
+{
+    int device, bytes;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    room->large = bytes >= 192 * 1024; /* four stages of 48 KB */
+    return cudaSuccess;
+}
+
+/* The arena, parameters and zeros; it waits for the device. */
+static cudaError_t set_up(gpt2 *net, const float *h_params)
+{
+    const size_t all = gpt_params(&net->config), bytes = all * sizeof(float);
+    net->layers = (layer_activations *)calloc(net->config.layers, sizeof *net->layers);
+    if (net->layers == NULL) return cudaErrorMemoryAllocation;
+    CUDA_CHECK(ask_device(&net->room));
+    lay_out(net);
+    CUDA_CHECK(cudaMalloc((void **)&net->arena, net->bytes));
+    lay_out(net);
+    /* Positions behind seq have a gradient of 0, and keep it. */
+    CUDA_CHECK(cudaMemset(net->grad, 0, bytes));
+    CUDA_CHECK(cudaMemset(net->m, 0, bytes));
+    CUDA_CHECK(cudaMemset(net->v, 0, bytes));
+    CUDA_CHECK(cudaMemcpy(net->params, h_params, bytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(round_all(net->weights, net->params, all, NULL));
+    return cudaDeviceSynchronize(); /* the caller's streams need not wait for this one */
+}
 
 cudaError_t gpt2_create(gpt2 **net, const gpt_config *config, const float *h_params, int batch,
                         int seq)
 {
     *net = NULL;
-    /* TODO: refuse what 4c has no kernel for; a zeroed struct, set up; nothing is left behind
-       on an error (about 20 lines). */
+    if (!gpt_config_is_valid(config) || batch < 1 || seq < 1 || seq > config->context ||
+        batch > INT_MAX / seq)
+        return cudaErrorInvalidValue;
+    const int dim = config->channels / config->heads;
+    if (dim != 64 && dim != 128) return cudaErrorInvalidValue;
+    gpt2 *made = (gpt2 *)calloc(1, sizeof *made);
+    if (made == NULL) return cudaErrorMemoryAllocation;
+    made->config = *config;
+    made->batch = batch;
+    made->seq = seq;
+    /* TODO: made->chunk: a quarter of the tokens, rounded up to a multiple of 256, but no more
+       than there are; made->pitch: vocab, rounded up to a multiple of 8 (about 3 lines). */
     NOT_IMPLEMENTED(net, config, h_params, batch, seq);
+    const cudaError_t error = set_up(made, h_params);
+    if (error != cudaSuccess) {
+        gpt2_free(made);
+        return error;
+    }
+    *net = made;
     return cudaGetLastError();
 }
 
@@ -108,39 +423,44 @@ cudaError_t gpt2_train_step(gpt2 *net, float *d_loss, const int *d_tokens, const
                             float lr, float beta1, float beta2, float eps, float weight_decay,
                             float max_norm, cudaStream_t stream)
 {
-    /* TODO: forward, the head, the mean loss, backward, update (about 6 lines). */
+    /* TODO: forward; head_all; the loss, if it is wanted, by reduce_sum over net->losses [n];
+       backward; update (about 6 lines). */
     NOT_IMPLEMENTED(net, d_loss, d_tokens, d_targets, lr, beta1, beta2, eps, weight_decay, max_norm,
                     stream);
     return cudaGetLastError();
 }
 
-/* TODO: fetch: wait for every stream, since none is given, and copy (about 7 lines). */
+/* Wait for every stream, since none is given, and copy. */
+static cudaError_t fetch(const gpt2 *net, float *h_array, const float *array)
+{
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return cudaMemcpy(h_array, array, gpt_params(&net->config) * sizeof(float),
+                      cudaMemcpyDeviceToHost);
+}
 
 cudaError_t gpt2_get_grads(gpt2 *net, float *h_grads)
 {
-    /* TODO: fetch (1 line). */
-    NOT_IMPLEMENTED(net, h_grads);
+    CUDA_CHECK(fetch(net, h_grads, net->grad));
     return cudaGetLastError();
 }
 
 cudaError_t gpt2_get_params(gpt2 *net, float *h_params)
 {
-    /* TODO: fetch (1 line). */
-    NOT_IMPLEMENTED(net, h_params);
+    CUDA_CHECK(fetch(net, h_params, net->params));
     return cudaGetLastError();
 }
 
 size_t gpt2_device_bytes(const gpt2 *net)
 {
-    /* TODO: the arena is all there is (1 line). */
-    NOT_IMPLEMENTED(net);
-    return 0;
+    return net->bytes;
 }
 
 cudaError_t gpt2_free(gpt2 *net)
 {
-    /* TODO: the arena, the layers, the struct; any of them may be missing where gpt2_create
-       failed (about 5 lines). */
-    NOT_IMPLEMENTED(net);
+    if (net == NULL) return cudaSuccess;
+    const cudaError_t error = cudaFree(net->arena); /* waits for kernels that use it */
+    free(net->layers);
+    free(net);
+    if (error != cudaSuccess) return error;
     return cudaGetLastError();
 }

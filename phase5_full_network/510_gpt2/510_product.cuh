@@ -17,6 +17,9 @@
  * multiprocessors. So k is split, each split leaves its sums in memory, and a second kernel adds
  * them, in an order that is always the same; atomics would give other bits each time.
  *
+ * Given is all but `finish`: tiles, swizzle, ring and fragments are those of 4a, whose page
+ * explains them.
+ *
  * The cost removed: sums that go to memory so that a bias or a GELU can read them. The way out is a
  * third of a block's time where k is 768: it goes by shared memory, in whole rows. The cost left:
  * as in 4a, no stream of `mma.sync` keeps Hopper's tensor cores more than 63 % busy.
@@ -26,6 +29,7 @@
 
 #include "cuda_check.h"
 #include "not_implemented.h"
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "tensor_core.h"
 #include <cuda_bf16.h>
 #include <math.h>
@@ -62,35 +66,320 @@ typedef struct product_room {
     size_t parts_floats; /* with fewer, there are fewer splits */
 } product_room;
 
-/* TODO: gelu, its slope, and finish, which takes four neighbouring sums to where they go (about
-   60 lines). */
+#define GELU_SCALE 0.7978845608f /* the root of 2 / pi */
+#define GELU_CUBE  0.044715f
 
-/* TODO: the sizes (about 5 lines). */
+/** By two fast instructions; right at both infinities. */
+__device__ __forceinline__ static float tanh_fast(float x)
+{
+    return 1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * x));
+}
 
-/* TODO: operand: one of the two matrices as a thread sees it, the chunks that it copies and the
-   fragments that its warp takes. Chunk c of row r stands at place c ^ (r % 8) (about 60 lines). */
+__device__ __forceinline__ static float gelu(float x)
+{
+    return 0.5f * x * (1.0f + tanh_fast(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
+}
 
-/* TODO: leave: a warp's sums to where they go (about 40 lines). A fragment has two neighbouring
-   sums a lane, in 8 rows an instruction: stores of 4 bytes, and each sum would wait for its own
-   load of the residual. So they go by a patch of shared memory, where the ring is free at last, and
-   a lane takes four neighbours, always of the same columns; half a warp has a row. */
+__device__ __forceinline__ static float gelu_slope(float x)
+{
+    const float t = tanh_fast(GELU_SCALE * (x + GELU_CUBE * x * x * x));
+    return 0.5f * (1.0f + t) +
+           0.5f * x * (1.0f - t * t) * GELU_SCALE * (1.0f + 3.0f * GELU_CUBE * x * x);
+}
 
-/* TODO: product_kernel: the ring, fragments of two steps, a copy between the products, as in
-   4a; leave (about 55 lines). */
+__device__ __forceinline__ static float2 load_two(const bf16 *from)
+{
+    return __bfloat1622float2(*(const __nv_bfloat162 *)from);
+}
 
-/* TODO: parts_kernel: a thread adds the parts of four sums and finishes them (about 17 lines).
+__device__ __forceinline__ static void store_four(bf16 *to, float4 four)
+{
+    __nv_bfloat162 two[2] = {__floats2bfloat162_rn(four.x, four.y),
+                             __floats2bfloat162_rn(four.z, four.w)};
+    *(uint2 *)to = *(const uint2 *)two;
+}
+
+/** Take four neighbouring sums to where they go.
+ *  @param at    of the first, in all of p's [m x n]
+ *  @param bias  of the four; zeros where there is none
+ *  @param other of the four, 8 bytes of residual or of slope_of, whichever there is */
+__device__ __forceinline__ static void finish(const product &p, size_t at, float4 sum, float4 bias,
+                                              uint2 other)
+{
+    /* TODO: with p.sums as fp32 to sums, or added to what is there, and nothing else. Else add
+       bias, add the residual, multiply by gelu_slope of slope_of, whichever there are; store the
+       four to out and, if there is p.gelu, their gelu there. One load or store of 16 bytes, or of 8
+       in bf16, for all four (about 16 lines). */
+}
+
+__device__ __forceinline__ static float4 bias_of(const product &p, int col)
+{
+    return p.bias ? *(const float4 *)&p.bias[col] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+__device__ __forceinline__ static uint2 other_of(const product &p, size_t at)
+{
+    const bf16 *from = p.residual ? p.residual : p.slope_of;
+    return from ? *(const uint2 *)&from[at] : make_uint2(0, 0);
+}
+
+#define WM    64 /* WM x WN elements of c a warp */
+#define WN    64
+#define BN    (2 * WN)
+#define BK    64
+#define STEPS (BK / 16) /* of `mma` a tile; each copies a part of another one */
+
+/** One of the two matrices as a thread sees it, the chunks that it copies and the fragments that
+ * its warp takes. Chunk c of row r stands at place c ^ (r % 8). OUTER rows or columns of c. Not
+ * TURNED, a tile has OUTER rows that run along k; else BK rows that run across it. LEFT: it is a.
  */
+template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
+    enum {
+        CHUNKS = (TURNED ? OUTER : BK) / 8, /* of a row */
+        ROW = CHUNKS * 16,                  /* bytes */
+        STEP = THREADS / CHUNKS, /* rows from one of a thread's chunks to its next: a multiple of 8,
+                                    so that its places in the swizzle are always the same */
+        COPIES = (TURNED ? BK : OUTER) / STEP / STEPS, /* chunks of a part */
+        FRAGMENTS = (LEFT ? WM : WN) / 16              /* of a warp, side by side */
+    };
+    const bf16 *from; /* its first chunk in the next tile */
+    long step, tile;  /* elements to its next chunk, and to the next tile */
+    int rows, cols;   /* that are left from there to the matrix's ends */
+    uint32_t to, at;  /* its first place in a stage; and where its lane's row of the first matrices
+                         of its warp is */
 
-/* TODO: plan: large tiles or small, and how many splits, by the time that the slowest
-   multiprocessor takes, in tiles of k; the numbers are measured (about 40 lines). */
+    /** @param outer, outer_end rows or columns of c. @param k, k_end the split */
+    __device__ __forceinline__ operand(const bf16 *x, int pitch, int outer, int outer_end, int k,
+                                       int k_end, uint32_t shared, int warp_outer)
+    {
+        const int r = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS, lane = threadIdx.x % 32;
+        const int row = (TURNED ? k : outer) + r, col = (TURNED ? outer : k) + chunk * 8;
+        from = x + (size_t)row * pitch + col;
+        step = (long)STEP * pitch, tile = TURNED ? (long)BK * pitch : BK;
+        rows = (TURNED ? k_end : outer_end) - row, cols = (TURNED ? outer_end : k_end) - col;
+        to = shared + r * ROW + (chunk ^ r % 8) * 16;
+        /* `mma` wants a's matrices down first, and b's along k first. */
+        const bool down = LEFT != TURNED;
+        const int lane_row = down ? lane % 16 : lane / 16 * 8 + lane % 8;
+        const int lane_chunk = down ? lane / 16 : lane / 8 % 2;
+        at = shared + (TURNED ? 0 : warp_outer * ROW) + lane_row * ROW +
+             ((TURNED ? warp_outer / 8 : 0) + (lane_chunk ^ lane % 8)) * 16;
+    }
 
-/* TODO: the launch (about 40 lines). */
+    __device__ __forceinline__ void copy(uint32_t stage, int part)
+    {
+#pragma unroll
+        for (int i = part * COPIES; i < (part + 1) * COPIES; i++)
+            cp_async_cg(to + stage + i * STEP * ROW, from + i * step, i * STEP < rows && cols > 0);
+        if (part < STEPS - 1) return;
+        from += tile;
+        (TURNED ? rows : cols) -= BK;
+    }
+
+    /** The fragments of step s. To move by whole chunks is to change bits of the chunk's number,
+     *  which the swizzle leaves to xor. */
+    __device__ __forceinline__ void take(uint32_t part[FRAGMENTS][4], uint32_t stage, int s) const
+    {
+#pragma unroll
+        for (int i = 0; i < FRAGMENTS; i++) {
+            const int chunks = TURNED ? i * 2 : s * 2, row = TURNED ? s * 16 : i * 16;
+            const uint32_t from_row = ((at + stage) ^ chunks * 16) + row * ROW;
+            if (TURNED)
+                ldmatrix_trans(part[i], from_row);
+            else
+                ldmatrix(part[i], from_row);
+        }
+    }
+};
+
+/* A warp's sums to where they go. A fragment has two neighbouring sums a lane, in 8 rows an
+ * instruction: stores of 4 bytes, and each sum would wait for its own load of the residual. So they
+ * go by a patch of shared memory, where the ring is free at last, and a lane takes four neighbours,
+ * always of the same columns; half a warp has a row. */
+#define PATCH (WN + 8) /* floats of a row of a patch: 4 rows of a fragment in different banks */
+#define AHEAD 8        /* rows a lane whose residual is loaded before the first of them is used */
+
+__device__ __forceinline__ static void leave(const product &p, float *patch,
+                                             const float sum[WM / 16][WN / 8][4], int row, int col,
+                                             float *parts)
+{
+    const int lane = threadIdx.x % 32, q = lane % 16 * 4;
+#pragma unroll
+    for (int i = 0; i < WM / 8; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
+#pragma unroll
+        for (int j = 0; j < WN / 8; j++)
+            *(float2 *)&patch[(i * 8 + lane / 4) * PATCH + j * 8 + lane % 4 * 2] =
+                *(const float2 *)&sum[i / 2][j][i % 2 * 2];
+    }
+    __syncwarp();
+    if (col + q >= p.n) return;
+    const float4 bias = bias_of(p, col + q);
+    for (int i = lane / 16; i < WM; i += 2 * AHEAD) {
+        uint2 other[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (row + i + k * 2 < p.m)
+                other[k] = other_of(p, (size_t)(row + i + k * 2) * p.out_pitch + col + q);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            const int r = row + i + k * 2;
+            const float4 four = *(const float4 *)&patch[(i + k * 2) * PATCH + q];
+            if (r >= p.m) continue;
+            if (parts)
+                *(float4 *)&parts[((size_t)blockIdx.y * p.m + r) * p.n + col + q] = four;
+            else
+                finish(p, (size_t)r * p.out_pitch + col + q, four, bias, other[k]);
+        }
+    }
+}
+
+/* The ring, fragments of two steps, a copy between the products, as in 4a; leave. */
+template <bool A_TURNED, bool B_TURNED, int DOWN, int STAGES>
+__global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
+    product_kernel(const product p, int tiles, float *parts)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    enum {
+        BM = DOWN * WM, /* DOWN warps down, 2 across */
+        A_BYTES = BM * BK * 2,
+        STAGE = A_BYTES + BN * BK * 2
+    };
+    const uint32_t ring = shared_address(shared), end = STAGES * STAGE;
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / 2 * WM, warp_col = warp % 2 * WN;
+    /* Neighbours go along the shorter side, so that blocks of one time share what they read. */
+    const int down = (p.m - 1) / BM + 1, across = (p.n - 1) / BN + 1, block = blockIdx.x;
+    const int row = (down < across ? block % down : block / across) * BM;
+    const int col = (down < across ? block / down : block % across) * BN;
+    const int k = blockIdx.y * tiles * BK, k_end = min(p.k, k + tiles * BK);
+    operand<BM, A_TURNED, true, DOWN * 64> a(p.a, p.a_pitch, row, p.m, k, k_end, ring, warp_row);
+    operand<BN, B_TURNED, false, DOWN * 64> b(p.b, p.b_pitch, col, p.n, k, k_end, ring + A_BYTES,
+                                              warp_col);
+    uint32_t a_part[2][WM / 16][4], b_part[2][WN / 16][4], read = 0, write = end - STAGE;
+    float sum[WM / 16][WN / 8][4] = {};
+
+    for (int i = 0; i < STAGES - 1; i++) {
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) a.copy(i * STAGE, s), b.copy(i * STAGE, s);
+        cp_async_commit();
+    }
+    cp_async_wait<STAGES - 2>();
+    __syncthreads(); /* the first stage is complete */
+    a.take(a_part[0], 0, 0), b.take(b_part[0], 0, 0);
+    for (int start = k; start < k_end; start += BK) {
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            if (s == STEPS - 1) {
+                read = read + STAGE == end ? 0 : read + STAGE;
+                cp_async_wait<STAGES - 3>();
+                __syncthreads(); /* the next stage is complete, and this one has been read */
+            }
+            a.take(a_part[(s + 1) % 2], read, (s + 1) % STEPS);
+            b.take(b_part[(s + 1) % 2], read, (s + 1) % STEPS);
+            a.copy(write, s), b.copy(write, s);
+#pragma unroll
+            for (int i = 0; i < WM / 16; i++) {
+#pragma unroll
+                for (int j = 0; j < WN / 8; j++)
+                    mma_bf16(sum[i][j], a_part[s % 2][i], b_part[s % 2][j / 2] + j % 2 * 2);
+            }
+        }
+        cp_async_commit();
+        write = write + STAGE == end ? 0 : write + STAGE;
+    }
+    cp_async_wait<0>();
+    __syncthreads(); /* nobody reads the ring any more */
+    leave(p, (float *)shared + warp * WM * PATCH, sum, row + warp_row, col + warp_col, parts);
+}
+
+/* A thread adds the parts of four sums and finishes them. */
+__global__ static void parts_kernel(const product p, const float *parts, int splits)
+{
+    const size_t size = (size_t)p.m * p.n, i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    const size_t row = i / p.n, col = i % p.n, at = row * p.out_pitch + col;
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (i >= size) return;
+#pragma unroll 4
+    for (int s = 0; s < splits; s++) {
+        const float4 part = *(const float4 *)&parts[s * size + i];
+        sum.x += part.x, sum.y += part.y, sum.z += part.z, sum.w += part.w;
+    }
+    finish(p, at, sum, bias_of(p, (int)col), other_of(p, at));
+}
+
+/* Large tiles or small, and how many splits, by the time that the slowest multiprocessor takes, in
+ * tiles of k; the numbers are measured. */
+typedef struct plan {
+    bool large;
+    int splits, tiles; /* tiles of k a split */
+} plan;
+
+#define MOST_SPLITS 32
+#define LARGE_BEGIN 6.6   /* large tiles of k: the first copies, and the way out */
+#define SMALL_BEGIN 2.3   /* likewise: a block works while its neighbour begins or leaves */
+#define SMALL_TILE  0.555 /* what a small one takes of a large one */
+#define SECOND      3.0   /* the second kernel */
+#define A_FLOAT     2e-6  /* of a split, written and read */
+
+static double cycles(const product *p, const product_room *room, plan by)
+{
+    const int tile_m = by.large ? 256 : 128;
+    const double blocks = ((p->m - 1) / tile_m + 1.0) * ((p->n - 1) / BN + 1) * by.splits;
+    const double each = by.large ? LARGE_BEGIN + by.tiles : SMALL_BEGIN + SMALL_TILE * by.tiles;
+    const double second = SECOND + A_FLOAT * by.splits * p->m * p->n;
+    return ceil(blocks / room->processors) * each + (by.splits > 1 ? second : 0.0);
+}
+
+static plan plan_of(const product *p, const product_room *room)
+{
+    plan best = {false, 1, (p->k - 1) / BK + 1};
+    const int all = best.tiles;
+    for (int i = 0; i < (room->large ? 2 : 1) * MOST_SPLITS; i++) {
+        plan one = {i >= MOST_SPLITS, i % MOST_SPLITS + 1, 0};
+        one.tiles = (all - 1) / one.splits + 1;
+        if ((one.splits - 1) * one.tiles >= all) continue; /* the last one would have nothing */
+        if (one.splits > 1 &&
+            (p->n % 4 != 0 || (size_t)p->m * p->n * one.splits > room->parts_floats))
+            continue;
+        if (cycles(p, room, one) < cycles(p, room, best)) best = one;
+    }
+    return best;
+}
+
+template <bool A_TURNED, bool B_TURNED, int DOWN, int STAGES>
+static cudaError_t launch_tiles(const product *p, const product_room *room, plan by,
+                                cudaStream_t stream)
+{
+    enum { BM = DOWN * WM, BYTES = STAGES * (BM + BN) * BK * 2 };
+    const dim3 grid(((p->m - 1) / BM + 1) * ((p->n - 1) / BN + 1), by.splits);
+    CUDA_CHECK(cudaFuncSetAttribute(product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+    product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>
+        <<<grid, DOWN * 64, BYTES, stream>>>(*p, by.tiles, by.splits > 1 ? room->parts : NULL);
+    if (by.splits > 1) {
+        const size_t fours = (size_t)p->m * p->n / 4;
+        parts_kernel<<<(unsigned)((fours - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts,
+                                                                            by.splits);
+    }
+    return cudaGetLastError();
+}
+
+template <bool A_TURNED, bool B_TURNED>
+static cudaError_t launch(const product *p, const product_room *room, cudaStream_t stream)
+{
+    const plan by = plan_of(p, room);
+    return by.large ? launch_tiles<A_TURNED, B_TURNED, 4, 4>(p, room, by, stream)
+                    : launch_tiles<A_TURNED, B_TURNED, 2, 3>(p, room, by, stream);
+}
 
 /** m, n and k are at least 1. */
 static inline cudaError_t multiply(const product *p, const product_room *room, cudaStream_t stream)
 {
-    /* TODO: one of three (about 5 lines). */
-    NOT_IMPLEMENTED(p, room, stream);
+    switch (p->kind) {
+    case NT: return launch<false, false>(p, room, stream);
+    case NN: return launch<false, true>(p, room, stream);
+    case TN: return launch<true, true>(p, room, stream);
+    }
     return cudaErrorNotSupported;
 }
 

@@ -9,6 +9,8 @@
  * Backward the gradient is added to grad_x, which stands for what went past this branch, in the
  * same trip through memory: 508 had a kernel for that.
  *
+ * All of this file is given.
+ *
  * Columns are summed in stretches of rows and then stretch by stretch, always in the same order.
  * The cost left: grad_y and x are read again for that.
  */
@@ -17,24 +19,148 @@
 
 #include "510_product.cuh"
 
-/* TODO: eight, a chunk as floats; its load and store; warp_sum (about 30 lines). */
+#define WARPS 8 /* rows of a block */
 
-/* TODO: layernorm_kernel, a warp per row: mean, variance, y; lane 0 keeps the statistics (about
-   35 lines). */
+/* A chunk as floats. */
+struct eight {
+    float v[8];
+};
 
-/* TODO: grad_x_kernel, a warp per row: two sums, then what is added to grad_x (about 35
-   lines). */
+__device__ __forceinline__ static eight load_eight(const bf16 *from)
+{
+    const uint4 bits = *(const uint4 *)from;
+    const bf16 *x = (const bf16 *)&bits;
+    eight to;
+#pragma unroll
+    for (int e = 0; e < 8; e++) to.v[e] = __bfloat162float(x[e]);
+    return to;
+}
 
-/* TODO: columns_kernel: a block sums a stretch of rows in 64 columns, of grad_y and, where
-   there is an x, of grad_y xhat; stretches_kernel adds the stretches (about 60 lines). */
+__device__ __forceinline__ static void store_eight(bf16 *to, eight from)
+{
+    uint4 bits;
+#pragma unroll
+    for (int e = 0; e < 8; e++) ((bf16 *)&bits)[e] = __float2bfloat16(from.v[e]);
+    *(uint4 *)to = bits;
+}
+
+__device__ __forceinline__ static float warp_sum(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, distance);
+    return value;
+}
+
+/* A warp per row: mean, variance, y; lane 0 keeps the statistics. */
+__global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x,
+                                        const float *gamma, const float *beta, int rows, int cols,
+                                        float eps)
+{
+    const int row = blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return; /* all lanes of a warp, or none */
+    x += (size_t)row * cols, y += (size_t)row * cols;
+    float sum = 0.0f, squares = 0.0f;
+    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+        const eight value = load_eight(x + c);
+        for (int e = 0; e < 8; e++) sum += value.v[e];
+    }
+    const float m = warp_sum(sum) / cols;
+    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+        const eight value = load_eight(x + c);
+        for (int e = 0; e < 8; e++) squares += (value.v[e] - m) * (value.v[e] - m);
+    }
+    const float r = rsqrtf(warp_sum(squares) / cols + eps);
+    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+        eight value = load_eight(x + c);
+        for (int e = 0; e < 8; e++) value.v[e] = (value.v[e] - m) * r * gamma[c + e] + beta[c + e];
+        store_eight(y + c, value);
+    }
+    if (threadIdx.x != 0) return;
+    mean[row] = m;
+    rstd[row] = r;
+}
+
+/* A warp per row: two sums, then what is added to grad_x. */
+__global__ static void grad_x_kernel(bf16 *grad_x, const bf16 *grad_y, const bf16 *x,
+                                     const float *gamma, const float *mean, const float *rstd,
+                                     int rows, int cols, bool adds)
+{
+    const int row = blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return;
+    const size_t start = (size_t)row * cols;
+    const float m = mean[row], r = rstd[row];
+    float sum = 0.0f, dot = 0.0f;
+    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+        const eight g = load_eight(grad_y + start + c), value = load_eight(x + start + c);
+        for (int e = 0; e < 8; e++) {
+            sum += g.v[e] * gamma[c + e];
+            dot += g.v[e] * gamma[c + e] * ((value.v[e] - m) * r);
+        }
+    }
+    sum = warp_sum(sum) / cols;
+    dot = warp_sum(dot) / cols;
+    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+        const eight g = load_eight(grad_y + start + c), value = load_eight(x + start + c);
+        eight to = {};
+        if (adds) to = load_eight(grad_x + start + c);
+        for (int e = 0; e < 8; e++)
+            to.v[e] += r * (g.v[e] * gamma[c + e] - sum - (value.v[e] - m) * r * dot);
+        store_eight(grad_x + start + c, to);
+    }
+}
+
+#define STRETCHES 64 /* at most; a stretch has at least as many rows */
+
+/** A block sums a stretch of rows in 64 columns, of grad_y and, where there is an x, of grad_y
+ * xhat. part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has two columns.
+ */
+__global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf16 *x,
+                                      const float *mean, const float *rstd, int rows, int cols,
+                                      int stretch)
+{
+    __shared__ float4 sums[WARPS][32];
+    const int col = blockIdx.x * 64 + threadIdx.x * 2, first = blockIdx.y * stretch;
+    const int end = min(rows, first + stretch);
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 4
+    for (int row = first + threadIdx.y; row < end; row += WARPS) {
+        const float2 g = load_two(grad_y + (size_t)row * cols + col);
+        sum.x += g.x, sum.y += g.y;
+        if (x == NULL) continue;
+        const float2 value = load_two(x + (size_t)row * cols + col);
+        sum.z += g.x * ((value.x - mean[row]) * rstd[row]);
+        sum.w += g.y * ((value.y - mean[row]) * rstd[row]);
+    }
+    sums[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads(); /* every warp has left its sums */
+    if (threadIdx.y != 0) return;
+    for (int w = 1; w < WARPS; w++) {
+        const float4 other = sums[w][threadIdx.x];
+        sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
+    }
+    part += (size_t)blockIdx.y * 2 * cols + col;
+    *(float2 *)part = make_float2(sum.x, sum.y);
+    *(float2 *)(part + cols) = make_float2(sum.z, sum.w);
+}
+
+/** Adds the stretches: beta [cols] and, unless it is NULL, gamma [cols]. */
+__global__ static void stretches_kernel(float *gamma, float *beta, const float *part, int stretches,
+                                        int cols)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    if (i >= (gamma ? 2 : 1) * cols) return;
+    for (int s = 0; s < stretches; s++) sum += part[(size_t)s * 2 * cols + i];
+    (i < cols ? beta : gamma - cols)[i] = sum;
+}
 
 /** cols is a multiple of 64 from here on. @param mean, rstd [rows] */
 static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf16 *x,
                                     const float *gamma, const float *beta, int rows, int cols,
                                     float eps, cudaStream_t stream)
 {
-    /* TODO: a warp per row (about 2 lines). */
-    NOT_IMPLEMENTED(y, mean, rstd, x, gamma, beta, rows, cols, eps, stream);
+    layernorm_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
+        y, mean, rstd, x, gamma, beta, rows, cols, eps);
     return cudaGetLastError();
 }
 
@@ -44,8 +170,12 @@ static inline cudaError_t column_sums(float *grad_gamma, float *grad_beta, const
                                       const bf16 *x, const float *mean, const float *rstd, int rows,
                                       int cols, float *parts, cudaStream_t stream)
 {
-    /* TODO: as many stretches as there may be, and two launches (about 8 lines). */
-    NOT_IMPLEMENTED(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, stream);
+    const int most = (rows - 1) / STRETCHES + 1, stretches = most < STRETCHES ? most : STRETCHES;
+    const int stretch = (rows - 1) / stretches + 1;
+    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
+        parts, grad_y, x, mean, rstd, rows, cols, stretch);
+    stretches_kernel<<<(2 * cols - 1) / 128 + 1, 128, 0, stream>>>(grad_gamma, grad_beta, parts,
+                                                                   stretches, cols);
     return cudaGetLastError();
 }
 
@@ -55,9 +185,10 @@ static inline cudaError_t layernorm_back(bf16 *grad_x, float *grad_gamma, float 
                                          const float *mean, const float *rstd, int rows, int cols,
                                          bool adds, float *parts, cudaStream_t stream)
 {
-    /* TODO: the column sums, then a warp per row (about 4 lines). */
-    NOT_IMPLEMENTED(grad_x, grad_gamma, grad_beta, grad_y, x, gamma, mean, rstd, rows, cols, adds,
-                    parts, stream);
+    CUDA_CHECK(
+        column_sums(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, stream));
+    grad_x_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
+        grad_x, grad_y, x, gamma, mean, rstd, rows, cols, adds);
     return cudaGetLastError();
 }
 

@@ -15,6 +15,9 @@
  * with a part of k. They leave their sums in global memory, and the last one to arrive, which
  * a counter tells, adds them all, always in the same order.
  *
+ * Given: the sizes, the ring and its copies, products from fragments, and the launch, as in 4a and
+ * 413. To write: add_splits and finish.
+ *
  * The cost removed: 307's transposed stores, its fp32 multiply-adds, and the traffic of the layers
  * behind (batch normalization, sum, ReLU). The cost left: each pixel is copied once for each tap.
  */
@@ -67,15 +70,17 @@ template <int PIXELS, int CHANNELS, int WARPS_M, int WARPS_N, int STAGES_> struc
     };
 };
 
-/* SOLUTION: source: what a thread copies of each stage: its chunk of some rows of x and w. Where
-   their windows begin, and a bit for each tap that lies in x (about 50 lines). */
+/* What a thread copies of each stage: its chunk of some rows of x and w. Where their windows begin,
+ * and a bit for each tap that lies in x. */
 template <typename T> struct source {
     const uint4 *x, *w;
-    int window[T::A_ROWS];
+    int window[T::A_ROWS];      /* chunks from x to the first tap, which may lie outside */
     unsigned inside[T::A_ROWS]; /* bit r * taps_w + s */
     int w_pitch;                /* chunks from one of its rows of w to the next */
     uint32_t to;                /* its first chunk in a stage */
 
+    /** window[i] and inside[i] of a pixel, counted over all images; beyond the last no tap is
+     * inside. */
     __device__ __forceinline__ void find_window(int i, int pixel, const conv_args &a)
     {
         const int row = pixel / a.side, image = row / a.side;
@@ -122,10 +127,9 @@ template <typename T> struct source {
         w += CHUNKS;
     }
 };
-/* END SOLUTION */
 
-/* SOLUTION: place: which tap, and which part of its channels, the next step is (about 22 lines). */
-/** The same in all threads, so that it costs nobody a register of his own. */
+/** Which tap, and which part of its channels, the next step is. The same in all threads, so that it
+ * costs nobody a register of his own. */
 struct place {
     int r, s, part;
 
@@ -153,11 +157,9 @@ struct place {
         r++;
     }
 };
-/* END SOLUTION */
 
-/* SOLUTION: multiply_stage: a warp's products of one stage, 32 bytes of k at a time (about 28
-   lines). */
-/** @param a_row, b_row the lane's row of its warp's part, for ldmatrix, at chunk 0 */
+/** A warp's products of one stage, 32 bytes of k at a time.
+ *  @param a_row, b_row the lane's row of its warp's part, for ldmatrix, at chunk 0 */
 template <resnet18_precision P, typename T>
 __device__ __forceinline__ static void multiply_stage(float sum[T::MI][T::NJ][4], uint32_t a_row,
                                                       uint32_t b_row)
@@ -176,10 +178,10 @@ __device__ __forceinline__ static void multiply_stage(float sum[T::MI][T::NJ][4]
         product<P, T::MI, T::NJ>::add(sum, a, b);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: multiply_tiles: the ring: wait for a stage, barrier, start the copy into the one that
-   everybody has left, multiply (about 35 lines). */
+/* The ring: wait for a stage, barrier, start the copy into the one that everybody has left,
+ * multiply.
+ */
 template <resnet18_precision P, typename T>
 __device__ __forceinline__ static void multiply_tiles(float sum[T::MI][T::NJ][4],
                                                       const conv_args &a, uint32_t shared,
@@ -213,13 +215,20 @@ __device__ __forceinline__ static void multiply_tiles(float sum[T::MI][T::NJ][4]
     cp_async_wait<0>();
     __syncthreads(); /* the ring is free for other things */
 }
-/* END SOLUTION */
 
-/* SOLUTION: add_splits: leave the sums; the last to arrive has those of all. @return is this it?
-   (about 35 lines). */
+/** Leave this block's sums; the last of a tile's a.splits blocks to arrive has those of all, added
+ * from the first split to the last. blockIdx.x is the tile, blockIdx.y the split. a.partial is
+ * [tiles x splits x MI * NJ x THREADS] float4, a.arrived [tiles].
+ *  @return is this the last? */
 template <typename T>
 __device__ __forceinline__ static bool add_splits(float sum[T::MI][T::NJ][4], const conv_args &a)
 {
+    /* SOLUTION: each thread stores its MI * NJ times four sums, neighbours beside each other, so
+       that the same thread of another block can add them. Then the fence, a barrier, and one thread
+       counts up a.arrived with atomicAdd; if it is the last, it sets the counter back to 0. A
+       barrier brings the news to all. All but the last block return false. The last begins at 0 and
+       adds what every split has left, its own too, by __ldcg, past the L1 cache (about 30 lines).
+     */
     enum { VECTORS = T::MI * T::NJ };
     __shared__ bool last;
     float4 *all = (float4 *)a.partial + (size_t)blockIdx.x * a.splits * VECTORS * T::THREADS;
@@ -253,10 +262,10 @@ __device__ __forceinline__ static bool add_splits(float sum[T::MI][T::NJ][4], co
         }
     }
     return true;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: stage_sums: from the lanes that have them to rows in shared memory (about 18 lines). */
+/* From the lanes that have them to rows in shared memory: [M x N, rows of PITCH]. */
 template <typename T>
 __device__ __forceinline__ static void stage_sums(float *rows, float sum[T::MI][T::NJ][4])
 {
@@ -273,20 +282,25 @@ __device__ __forceinline__ static void stage_sums(float *rows, float sum[T::MI][
         }
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: finish: bias, residual, ReLU; rows leave in 16-byte pieces (about 45 lines). */
-/** By 16 bytes, which `from` is a multiple of. */
+/** By 16 bytes, at whose multiples `from` begins. */
 template <int COUNT> __device__ __forceinline__ static void load_floats(float *v, const float *from)
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4) unpack(v + i, *(const uint4 *)(from + i), (float *)NULL);
 }
 
+/** y = relu(rows + bias + residual), of the tile at this pixel and channel of y.
+ *  @param rows [M x N, rows of PITCH] of shared memory; bias is padded as w is, y and residual are
+ * not */
 template <typename E, typename T>
 __device__ __forceinline__ static void finish(const float *rows, const conv_args &a, int pixel,
                                               int channel)
 {
+    /* SOLUTION: a thread takes WIDTH_OF(E) channels of a pixel at a time, neighbours the next ones,
+       and leaves out what is no pixel or no channel. load_floats brings sums and bias, `unpack` 16
+       bytes of the residual, if there is one; NaN must pass the ReLU, if there is one. `pack` makes
+       16 bytes for y; or the numbers go to y as single floats if y_is_float (about 23 lines). */
     enum { WIDTH = WIDTH_OF(E), ACROSS = T::N / WIDTH };
     const E *type = NULL;
 #pragma unroll 4
@@ -311,11 +325,11 @@ __device__ __forceinline__ static void finish(const float *rows, const conv_args
 #pragma unroll
         for (int e = 0; e < WIDTH; e++) ((float *)a.y)[at + e] = v[e];
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: conv_kernel: blockIdx.x is the tile, channels fastest, so that neighbours read the same
-   pixels; blockIdx.y is the split (about 22 lines). */
+/* blockIdx.x is the tile, channels fastest, so that neighbours read the same pixels; blockIdx.y is
+ * the split. */
 template <resnet18_precision P, typename T>
 __global__ __launch_bounds__(T::THREADS) static void conv_kernel(const conv_args a)
 {
@@ -333,7 +347,6 @@ __global__ __launch_bounds__(T::THREADS) static void conv_kernel(const conv_args
     __syncthreads(); /* what a thread takes away now, others have brought */
     finish<element, T>((const float *)memory, a, pixel, channel);
 }
-/* END SOLUTION */
 
 /* ---- the host's side ------------------------------------------------------------------------- */
 
@@ -345,9 +358,8 @@ typedef struct conv_variant {
 
 #define CONV_VARIANTS 4
 
-/* SOLUTION: the variants of a precision. Large tiles copy less for a product, small ones leave
-   fewer multiprocessors idle. More stages would take room from other blocks and from the L1 cache
-   (about 20 lines). */
+/* The variants of a precision. Large tiles copy less for a product, small ones leave fewer
+ * multiprocessors idle. More stages would take room from other blocks and from the L1 cache. */
 template <resnet18_precision P, typename T> static conv_variant variant_of(void)
 {
     return conv_variant{(const void *)conv_kernel<P, T>, T::M, T::N, T::THREADS, T::SHARED_BYTES};
@@ -369,7 +381,6 @@ static conv_variant conv_variant_of(resnet18_precision precision, int i)
     if (precision == RESNET18_TF32) return variant_in<RESNET18_TF32>(i);
     return variant_in<RESNET18_FP32>(i);
 }
-/* END SOLUTION */
 
 /** @return tiles of y */
 static inline int conv_tiles(const conv_args *a, conv_variant v)

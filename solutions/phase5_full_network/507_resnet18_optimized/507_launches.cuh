@@ -4,6 +4,8 @@
  * Launches are captured once, when the network is made. All that a call may change is where the
  * images come from and where the logits go: parameters of the first node and of the last, which are
  * set when they are others than at the call before.
+ *
+ * To write: launch_block and capture.
  */
 #ifndef LAUNCHES_CUH
 #define LAUNCHES_CUH
@@ -11,7 +13,6 @@
 #include "507_layers.cuh"
 #include "507_pooling_nhwc.cuh"
 
-/* SOLUTION: launch_all: the whole forward pass, layer by layer (about 75 lines). */
 static void *slot(const resnet18_opt *net, int i)
 {
     return net->arena + net->slot[i];
@@ -65,9 +66,13 @@ static cudaError_t launch_conv(resnet18_opt *net, int i, cudaStream_t stream)
     return conv_launch(&net->layers[i].args, net->layers[i].variant, stream);
 }
 
-/* The shortcut's convolution needs x alone, and so does the first one: neither fills the GPU. */
+/* The convolutions of a block. The shortcut's needs x alone, and so does the first one: neither
+ * fills the GPU, so that they run side by side. */
 static cudaError_t launch_block(resnet18_opt *net, const resnet18_block *b, cudaStream_t stream)
 {
+    /* SOLUTION: conv1, then conv2, by launch_conv. A downsample, if there is one (not -1), goes to
+       net->side_stream: it waits for the event `forked`, which is recorded before conv1, and
+       `stream` waits for `joined` before conv2 (about 9 lines). */
     if (b->downsample >= 0) {
         CUDA_CHECK(cudaEventRecord(net->forked, stream));
         CUDA_CHECK(cudaStreamWaitEvent(net->side_stream, net->forked, 0));
@@ -76,9 +81,12 @@ static cudaError_t launch_block(resnet18_opt *net, const resnet18_block *b, cuda
     }
     CUDA_CHECK(launch_conv(net, b->conv1, stream));
     if (b->downsample >= 0) CUDA_CHECK(cudaStreamWaitEvent(stream, net->joined, 0));
-    return launch_conv(net, b->conv2, stream);
+    CUDA_CHECK(launch_conv(net, b->conv2, stream));
+    /* END SOLUTION */
+    return cudaSuccess;
 }
 
+/* The whole forward pass, layer by layer. */
 static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, cudaStream_t stream)
 {
     CUDA_CHECK(launch_frame(net, x, stream));
@@ -92,24 +100,32 @@ static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, 
     linear.args.y = logits;
     return conv_launch(&linear.args, linear.variant, stream);
 }
-/* END SOLUTION */
 
-/* SOLUTION: capture (launch_all, once), find_nodes (the first and the last), set_pointers (what
-   changes from call to call) (about 45 lines). */
+/* net->graph and net->exec: launch_all, captured once. On an error the caller drops what was made.
+ */
 static cudaError_t capture(resnet18_opt *net)
 {
+    cudaError_t e = cudaErrorNotSupported;
+    /* SOLUTION: a non-blocking stream of its own; begin a capture of this thread's launches in it,
+       launch_all with NULL for both pointers, end the capture into net->graph. The stream is
+       destroyed and a capture that was begun is ended, whatever happens. Then instantiate the graph
+       (about 11 lines).
+     */
     cudaStream_t stream;
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    cudaError_t e = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    e = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (e == cudaSuccess) {
         e = launch_all(net, NULL, NULL, stream);
         const cudaError_t ended = cudaStreamEndCapture(stream, &net->graph);
         if (e == cudaSuccess) e = ended;
     }
     cudaStreamDestroy(stream);
-    return e != cudaSuccess ? e : cudaGraphInstantiate(&net->exec, net->graph, 0);
+    if (e == cudaSuccess) e = cudaGraphInstantiate(&net->exec, net->graph, 0);
+    /* END SOLUTION */
+    return e;
 }
 
+/* net->first_node, which reads the images, and net->last_node, which writes the logits. */
 static cudaError_t find_nodes(resnet18_opt *net)
 {
     cudaGraphNode_t nodes[64];
@@ -152,6 +168,5 @@ static cudaError_t set_pointers(resnet18_opt *net, float *logits, const float *x
     }
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 #endif

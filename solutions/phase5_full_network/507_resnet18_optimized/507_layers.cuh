@@ -5,6 +5,8 @@
  * Activations take turns in 3 slots. A block reads x, needs a place for what its first convolution
  * makes, and writes its result over its shortcut: each thread has read what it replaces. So a block
  * whose shortcut is x itself takes two slots, and one with a convolution in its shortcut three.
+ *
+ * All of this file is given.
  */
 #ifndef LAYERS_CUH
 #define LAYERS_CUH
@@ -16,7 +18,7 @@
 #define LAYERS (RESNET18_CONVS + 1) /* the linear layer is the last */
 #define SLOTS  3
 
-/* SOLUTION: the network, and a layer of it (about 30 lines). */
+/* The linear layer, or a convolution with all that follows it. */
 typedef struct layer {
     conv_args args;
     conv_variant variant;
@@ -43,10 +45,7 @@ struct resnet18_opt {
     const float *x; /* that the graph reads, and logits that it writes */
     float *logits;
 };
-/* END SOLUTION */
 
-/* SOLUTION: shape_layer: a convolution as conv_args, everything but its pointers (about 45 lines).
- */
 static int chunks_of(const resnet18_opt *net, int elements)
 {
     return elements * net->element_bytes / 16;
@@ -80,6 +79,7 @@ static void shape_stem(conv_args *a, const resnet18_opt *net)
                  STEM_TAPS * STEM_TAPS * STEM_CHANNELS);
 }
 
+/* Of any other layer; the linear one is a convolution of 1 x 1. */
 static void shape_layer(conv_args *a, const resnet18_opt *net, int in_side, int in_channels,
                         int out_channels, int kernel, int stride, int pad)
 {
@@ -97,11 +97,7 @@ static void shape_layer(conv_args *a, const resnet18_opt *net, int in_side, int 
     shape_common(a, net, resnet18_out_size(in_side, kernel, stride, pad), out_channels,
                  kernel * kernel * in_channels);
 }
-/* END SOLUTION */
 
-/* SOLUTION: plan_layers: the shapes of all layers, and which slots they read and write (about 55
- * lines).
- */
 /** Slot `to` has to hold so many elements. */
 static void reserve(resnet18_opt *net, int to, size_t elements)
 {
@@ -136,6 +132,7 @@ static int plan_block(resnet18_opt *net, const resnet18_block *b, int x, int *si
     return out;
 }
 
+/* The shapes of all layers, and which slots they read and write. */
 static void plan_layers(resnet18_opt *net)
 {
     const resnet18_conv *stem = &resnet18_convs[0];
@@ -161,9 +158,7 @@ static void plan_layers(resnet18_opt *net)
     linear->from = net->features;
     linear->to = -1; /* the caller's logits */
 }
-/* END SOLUTION */
 
-/* SOLUTION: plan_arena: a place for everything, and a tile for every layer (about 45 lines). */
 /** @return where so many bytes begin, at a multiple of 256 */
 static size_t take(resnet18_opt *net, size_t bytes)
 {
@@ -199,6 +194,7 @@ static void plan_splits(resnet18_opt *net)
     net->counters_bytes = net->bytes - net->counters;
 }
 
+/* A place for everything, and a tile for every layer. */
 static inline cudaError_t plan_arena(resnet18_opt *net)
 {
     int device, processors, variant;
@@ -216,9 +212,8 @@ static inline cudaError_t plan_arena(resnet18_opt *net)
     for (int i = 0; i < SLOTS; i++) net->slot[i] = take(net, net->slot_bytes[i]);
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: fill_arena: pointers for all layers; weights packed from d_params (about 50 lines). */
+/* Where things are in the arena, as pointers. */
 static void point_layer(const resnet18_opt *net, layer *l)
 {
     conv_args *a = &l->args;
@@ -284,6 +279,7 @@ static cudaError_t pack_in_precision(const resnet18_opt *net, const float *d_par
     return pack_layers<RESNET18_FP32>(net, d_params);
 }
 
+/* The arena, pointers for all layers, and the weights packed. h_params: [RESNET18_FLOATS] */
 static inline cudaError_t fill_arena(resnet18_opt *net, const float *h_params)
 {
     const size_t bytes = RESNET18_FLOATS * sizeof(float);
@@ -298,6 +294,5 @@ static inline cudaError_t fill_arena(resnet18_opt *net, const float *h_params)
     cudaFree(d_params);
     return e != cudaSuccess ? e : done;
 }
-/* END SOLUTION */
 
 #endif

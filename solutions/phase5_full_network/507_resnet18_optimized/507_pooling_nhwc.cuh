@@ -5,6 +5,8 @@
  * In NHWC pooling is the same for all channels: a thread takes 16 bytes of them, 8 halfs or
  * 4 floats, and neighbours take the next 16. In NCHW (310) neighbouring windows overlap, and lanes
  * read two floats apart: half of each sector for nothing.
+ *
+ * All of this file is given.
  */
 #ifndef POOLING_NHWC_CUH
 #define POOLING_NHWC_CUH
@@ -12,8 +14,7 @@
 #include "507_tensor_core.cuh"
 #include <math.h>
 
-/* SOLUTION: maxpool_kernel: 3 x 3, stride 2, padding 1; a thread per 16 bytes of y. NaN is larger
-   than any number (about 30 lines). */
+/* 3 x 3, stride 2, padding 1; a thread per 16 bytes of y. NaN is larger than any number. */
 template <typename E>
 __global__ static void maxpool_kernel(uint4 *y, const uint4 *x, int in_side, int side, int chunks,
                                       int count)
@@ -39,13 +40,12 @@ __global__ static void maxpool_kernel(uint4 *y, const uint4 *x, int in_side, int
     }
     y[i] = pack(largest, type);
 }
-/* END SOLUTION */
 
 #define MEAN_CHUNKS 8  /* of 16 bytes: what a block takes of each pixel */
 #define MEAN_GROUPS 16 /* the threads that share a chunk, every 16th pixel for each */
 
-/* SOLUTION: mean_kernel: blockIdx.x is a group of chunks, blockIdx.y the image; the sums of the
-   groups meet in shared memory, and are added in the same order always (about 30 lines). */
+/* blockIdx.x is a group of chunks, blockIdx.y the image; the sums of the groups meet in shared
+ * memory, and are added in the same order always. */
 template <typename E>
 __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chunks)
 {
@@ -73,6 +73,5 @@ __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chu
     for (int e = 0; e < WIDTH; e++) sum[e] /= pixels;
     y[(size_t)blockIdx.y * chunks + at] = pack(sum, type);
 }
-/* END SOLUTION */
 
 #endif

@@ -8,6 +8,8 @@
  * Weights are folded with their batch normalization (309) and turned to [filter][r][s][channel],
  * padded with zeros to whole tiles: filters to a multiple of 128, channels and taps of conv1 as
  * above. This is done once; every forward pass saves the normalization.
+ *
+ * Given is all but pack_kernel.
  */
 #ifndef PREPARE_CUH
 #define PREPARE_CUH
@@ -18,7 +20,7 @@
 #define STEM_TAPS     8 /* of a row of conv1's window */
 #define FILTER_BLOCK  128
 
-/* SOLUTION: to_element: a float as the element of a precision, rounded (about 12 lines). */
+/* A float as the element of a precision, rounded. */
 template <resnet18_precision P>
 __device__ static typename element_of<P>::type to_element(float value);
 
@@ -34,7 +36,6 @@ template <> __device__ float to_element<RESNET18_FP32>(float value)
 {
     return value;
 }
-/* END SOLUTION */
 
 /** Pixels a side of an image in its frame: the last window and its 8th tap end there. It is even.
  */
@@ -44,8 +45,7 @@ static inline int framed_side(int size)
     return 2 * (windows - 1) + STEM_TAPS;
 }
 
-/* SOLUTION: frame_kernel: a thread per framed pixel; the image begins at (3, 3) (about 20 lines).
- */
+/* A thread per framed pixel; the image begins at (3, 3). */
 template <resnet18_precision P>
 __global__ static void frame_kernel(typename element_of<P>::type *framed, const float *x, int size,
                                     int side, int pixels)
@@ -65,7 +65,6 @@ __global__ static void frame_kernel(typename element_of<P>::type *framed, const 
     else
         ((uint2 *)framed)[i] = *(const uint2 *)pixel;
 }
-/* END SOLUTION */
 
 /** The arrays of one layer, and its shape before and after padding. */
 typedef struct filters {
@@ -76,10 +75,16 @@ typedef struct filters {
     int packed;     /* elements of a packed filter */
 } filters;
 
-/* SOLUTION: pack_kernel: a block per packed filter (about 25 lines). */
+/** Fold and pack, a block per packed filter, of which those from f.filters on are zeros.
+ *  @param packed [blocks x f.packed]: tap after tap, f.pixel elements each, rows of f.row taps
+ *  @param bias   [blocks] */
 template <resnet18_precision P>
 __global__ static void pack_kernel(typename element_of<P>::type *packed, float *bias, filters f)
 {
+    /* SOLUTION: the normalization of a filter is scale = gamma / sqrt(var + eps) and shift = beta -
+       scale mean; without a gamma scale is 1, and beta the bias. Then each element of the filter:
+       its channel, and its row r and column s of the window; to_element of the weight times scale,
+       or 0 where there is no such channel or tap (about 15 lines). */
     const int n = blockIdx.x;
     const bool real = n < f.filters;
     float scale = 1.0f, shift = real ? f.beta[n] : 0.0f;
@@ -94,7 +99,7 @@ __global__ static void pack_kernel(typename element_of<P>::type *packed, float *
         const size_t from = (((size_t)n * f.channels + channel) * f.kernel + r) * f.kernel + s;
         packed[(size_t)n * f.packed + i] = to_element<P>(inside ? f.w[from] * scale : 0.0f);
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 #endif

@@ -12,7 +12,9 @@
  *   507_layers.cuh            one arena: one cudaMalloc for weights, activations, sums of splits
  *   507_launches.cuh          one graph: 24 launches become one
  *
- * That is also the order in which to write them; the first two can be tried on one layer.
+ * The parts say what of them is given. To write, in this order: pack_kernel; `split` and the
+ * product of RESNET18_FP32; finish; launch_block and resnet18_forward_opt, with which the network
+ * runs without a graph; capture; add_splits.
  *
  * What is left: each activation is written and read once; a launch inside a graph still costs about
  * a microsecond, so that a batch of 1 waits more than it computes.
@@ -21,8 +23,6 @@
 
 #include <stdlib.h>
 
-/* SOLUTION: prepare: plan, fill, capture; where there can be no graph, go without; what was made is
-   freed by free_opt, whatever comes after (about 25 lines). */
 static void drop_graph(resnet18_opt *net)
 {
     if (net->exec) cudaGraphExecDestroy(net->exec);
@@ -31,6 +31,8 @@ static void drop_graph(resnet18_opt *net)
     net->graph = NULL;
 }
 
+/* Plan, fill, capture; where there can be no graph, go without. What was made is freed by
+ * resnet18_free_opt, whatever comes after. */
 static cudaError_t prepare(resnet18_opt *net, const float *h_params)
 {
     CUDA_CHECK(plan_arena(net));
@@ -43,15 +45,12 @@ static cudaError_t prepare(resnet18_opt *net, const float *h_params)
     cudaGetLastError(); /* it was said on stderr, and is no error of the network's */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int batch, int size,
                                 resnet18_precision precision)
 {
     cudaError_t e = cudaErrorNotSupported;
     *net = NULL;
-    /* SOLUTION: refuse what there is no network for; on an error, free what there is (about 16
-     * lines). */
     if (batch < 1 || size < 32 || precision < RESNET18_FP32 || precision > RESNET18_FP16)
         return cudaErrorInvalidValue;
     resnet18_opt *made = (resnet18_opt *)calloc(1, sizeof *made);
@@ -66,15 +65,14 @@ cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int b
         *net = made;
     else
         resnet18_free_opt(made);
-    /* END SOLUTION */
     return e;
 }
 
 cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *x,
                                  cudaStream_t stream)
 {
-    /* SOLUTION: launch the graph; into a stream that is being captured, or without a graph, the
-       layers themselves (about 7 lines). */
+    /* SOLUTION: launch the graph, after set_pointers; into a stream that is being captured
+       (cudaStreamIsCapturing), or without a graph, launch_all (about 6 lines). */
     cudaStreamCaptureStatus status;
     CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
     if (net->exec == NULL || status != cudaStreamCaptureStatusNone)
@@ -87,14 +85,11 @@ cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *
 
 size_t resnet18_device_bytes_opt(const resnet18_opt *net)
 {
-    /* SOLUTION: the arena is all there is (about 1 line). */
     return net->bytes;
-    /* END SOLUTION */
 }
 
 cudaError_t resnet18_free_opt(resnet18_opt *net)
 {
-    /* SOLUTION: everything, the arena last: cudaFree waits for whoever uses it (about 9 lines). */
     if (net == NULL) return cudaSuccess;
     drop_graph(net);
     if (net->forked) cudaEventDestroy(net->forked);
@@ -102,6 +97,5 @@ cudaError_t resnet18_free_opt(resnet18_opt *net)
     if (net->side_stream) cudaStreamDestroy(net->side_stream);
     CUDA_CHECK(cudaFree(net->arena));
     free(net);
-    /* END SOLUTION */
     return cudaGetLastError();
 }

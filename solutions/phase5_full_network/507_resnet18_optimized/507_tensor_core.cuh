@@ -14,12 +14,17 @@
  * Tensor cores cut sums off where they should round, always towards zero. Over the 4608 terms of a
  * dot product the loss adds up to 10 or 20 times what fp32 loses. So RESNET18_FP32 lets them add
  * three products only, the small ones first, and adds the sum to its own by an fp32 addition.
+ *
+ * Given is all but `split` and the product of RESNET18_FP32.
  */
 #ifndef TENSOR_CORE_CUH
 #define TENSOR_CORE_CUH
 
 #include "507_resnet18_optimized/resnet18_optimized.h"
 #include "not_implemented.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "tensor_core.h"
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -37,8 +42,7 @@ template <> struct element_of<RESNET18_FP16> {
 /** Elements of 16 bytes. */
 #define WIDTH_OF(element) ((int)(16 / sizeof(element)))
 
-/* SOLUTION: to_tf32: round to the nearest; split: hi = x rounded, lo = x - hi, which is exact
-   (about 20 lines). */
+/** @return a float of 11 bits, rounded to the nearest */
 __device__ __forceinline__ static uint32_t to_tf32(uint32_t bits)
 {
     uint32_t rounded;
@@ -46,20 +50,23 @@ __device__ __forceinline__ static uint32_t to_tf32(uint32_t bits)
     return rounded;
 }
 
-/** x becomes hi. lo need not be rounded: tensor cores drop what they have no bits for. Rounding by
- *  hand takes two instructions instead of four: NaN, for which cvt has the others, comes back by
- * lo.
+/** x[COUNT], bits of floats, become hi, rounded to 11 bits: all but the lowest 13 of them;
+ * lo[COUNT] is what is left, x - hi, which is exact. lo need not be rounded: tensor cores drop what
+ * they have no bits for. Rounding by hand takes two instructions instead of four: NaN, for which
+ * cvt has the others, comes back by lo.
  */
 template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
 {
+    /* SOLUTION: add a half of the last bit that stays to the bits of x, clear the lowest 13; lo by
+       a subtraction in fp32 (about 6 lines). */
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const float whole = __uint_as_float(x[i]);
         x[i] = (x[i] + 0x1000) & ~UINT32_C(0x1fff);
         lo[i] = __float_as_uint(whole - __uint_as_float(x[i]));
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 /**
  * The sums of a warp's part of the tile, from 32 bytes of each row: sum[MI * 16 x NJ * 8] += a b^T.
@@ -67,7 +74,6 @@ template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, u
  */
 template <resnet18_precision P, int MI, int NJ> struct product;
 
-/* SOLUTION: the three of them (about 50 lines). */
 template <int MI, int NJ> struct product<RESNET18_FP16, MI, NJ> {
     __device__ __forceinline__ static void add(float sum[MI][NJ][4], uint32_t a[MI][4],
                                                uint32_t b[NJ][2])
@@ -99,6 +105,10 @@ template <int MI, int NJ> struct product<RESNET18_FP32, MI, NJ> {
     __device__ __forceinline__ static void add(float sum[MI][NJ][4], uint32_t a[MI][4],
                                                uint32_t b[NJ][2])
     {
+        /* SOLUTION: split b once, and a for each i. For each i the sums of three products,
+           lo hi, hi lo, hi hi, begin at 0 in a part[NJ][4], by mma_tf32; then an fp32 addition
+           takes each to sum[i]. A product waits for the one before on the same sum: so one of each
+           j, in turn (about 18 lines). */
         uint32_t b_lo[NJ][2];
         split<NJ * 2>(b[0], b_lo[0]);
 #pragma unroll
@@ -119,11 +129,11 @@ template <int MI, int NJ> struct product<RESNET18_FP32, MI, NJ> {
                 for (int e = 0; e < 4; e++) sum[i][j][e] += part[j][e];
             }
         }
+        /* END SOLUTION */
     }
 };
-/* END SOLUTION */
 
-/* SOLUTION: 16 bytes of activations, from and to floats (about 30 lines). */
+/* 16 bytes of activations, from and to floats. */
 __device__ __forceinline__ static void unpack(float v[4], uint4 from, const float *)
 {
     v[0] = __uint_as_float(from.x), v[1] = __uint_as_float(from.y);
@@ -157,6 +167,5 @@ __device__ __forceinline__ static uint4 pack(const float v[8], const __half *)
     return make_uint4(pack_two(v[0], v[1]), pack_two(v[2], v[3]), pack_two(v[4], v[5]),
                       pack_two(v[6], v[7]));
 }
-/* END SOLUTION */
 
 #endif

@@ -29,7 +29,7 @@
 #include "509_char_gpt/char_gpt.h"
 #include "cuda_check.h"
 #ifdef BROKEN
-#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #endif
 #include "not_implemented.h"
 #include "progress.h"

@@ -21,6 +21,11 @@
  * allocates nothing of its own. Of a layer 16 activations of [tokens x channels] are kept, half as
  * large as 508's; logits exist for a quarter of the tokens at a time, and become their gradient.
  *
+ * Given: the arena, the descriptions of products (linear, linear_inputs, linear_weights), attention
+ * by 4c and 4d, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
+ * write: these two; layer_forward, layer_backward, head; the step; and how many logits there are at
+ * a time.
+ *
  * The cost left: what 4c and 4d want by heads is moved there and back, 16 times [tokens x channels]
  * a layer; and no kernel begins before the one before it has ended.
  */
@@ -73,7 +78,6 @@ struct gpt2 {
     bf16 *grad_x, *narrow; /* [n x C] each */
 };
 
-/* SOLUTION: lay_out: every array gets its place in the arena (about 60 lines). */
 /* @return the place of `bytes` bytes, aligned as if it came from cudaMalloc; without an arena they
  * are only counted. */
 static void *take(gpt2 *net, size_t bytes)
@@ -110,6 +114,7 @@ static void lay_out_layer(gpt2 *net, layer_activations *l, size_t n, size_t widt
     l->x = halves(net, width);
 }
 
+/* Every array gets its place in the arena. */
 static void lay_out(gpt2 *net)
 {
     const size_t all = gpt_params(&net->config), C = net->config.channels;
@@ -135,11 +140,9 @@ static void lay_out(gpt2 *net)
     net->room.parts_floats = 32 * C * C; /* 8 splits of the largest matrix of a layer */
     net->room.parts = floats(net, net->room.parts_floats);
 }
-/* END SOLUTION */
 
-/* SOLUTION: a linear layer: what its three products are, and the gradients of its parameters (about
-   50 lines). */
-/* out [n x to] = x [n x from] w^T + bias, of the parameters at w and bias */
+/* A linear layer, out [n x to] = x [n x from] w^T + bias, of the parameters at w and bias: what
+ * multiply is told. The caller may set residual or gelu first. */
 static product linear(const gpt2 *net, bf16 *out, const bf16 *x, size_t w, size_t bias, int from,
                       int to)
 {
@@ -152,7 +155,7 @@ static product linear(const gpt2 *net, bf16 *out, const bf16 *x, size_t w, size_
     return p;
 }
 
-/* grad_x [n x from] = grad_y [n x to] w */
+/* Likewise grad_x [n x from] = grad_y [n x to] w; the caller may set slope_of. */
 static product linear_inputs(const gpt2 *net, bf16 *grad_x, const bf16 *grad_y, size_t w, int from,
                              int to)
 {
@@ -178,9 +181,8 @@ static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const 
                            stream));
     return multiply(&p, &net->room, stream);
 }
-/* END SOLUTION */
 
-/* SOLUTION: heads apart and together, and the scale of scores (about 18 lines). */
+/* heads [parts x batch x heads x seq x dim] from rows [n x parts x C]; merge_heads: back. */
 static cudaError_t split_heads(const gpt2 *net, bf16 *heads, const bf16 *rows, int parts,
                                cudaStream_t stream)
 {
@@ -201,9 +203,8 @@ static float score_scale(const gpt2 *net)
 {
     return 1.0f / sqrtf((float)(net->config.channels / net->config.heads));
 }
-/* END SOLUTION */
 
-/* SOLUTION: layer_forward: both branches of one layer, from x to l->x (about 40 lines). */
+/* net->narrow [n x C] = attention, of the queries, keys and values in net->rows [n x 3C]. */
 static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l,
                                      cudaStream_t stream)
 {
@@ -216,12 +217,17 @@ static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l
     return merge_heads(net, net->narrow, l->attention, 1, stream);
 }
 
+/* Both branches of one layer, from x [n x C] to l->x. Activations are kept in l. */
 static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cudaStream_t stream)
 {
     const layer_activations *l = &net->layers[layer];
     const float *p = net->params;
     const gpt_layer at = gpt_layer_at(&net->config, layer);
     const int n = net->batch * net->seq, C = net->config.channels;
+    /* SOLUTION: layernorm to ln1; the product qkv to net->rows; attention_forward; the product proj
+       to middle, with x as its residual. Likewise layernorm to ln2; fc to l->fc, with l->gelu as
+       its gelu; fcproj to l->x, with middle as its residual. Each product is described by linear,
+       then multiply runs it (about 17 lines). */
     CUDA_CHECK(layernorm(l->ln1, l->mean1, l->rstd1, x, p + at.ln1_w, p + at.ln1_b, n, C, GPT_EPS,
                          stream));
     const product qkv = linear(net, net->rows, l->ln1, at.qkv_w, at.qkv_b, C, 3 * C);
@@ -238,12 +244,13 @@ static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cuda
     CUDA_CHECK(multiply(&fc, &net->room, stream));
     product fcproj = linear(net, l->x, l->gelu, at.fcproj_w, at.fcproj_b, 4 * C, C);
     fcproj.residual = l->middle;
-    return multiply(&fcproj, &net->room, stream);
+    CUDA_CHECK(multiply(&fcproj, &net->room, stream));
+    /* END SOLUTION */
+    return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: layer_backward: grad_x, of l->x at first, becomes that of x (about 50 lines). */
-/* net->rows [n x 3C] = the gradient of queries, keys and values, from net->narrow [n x C]. */
+/* net->rows [n x 3C] = the gradient of queries, keys and values, from that of what attention left,
+ * net->narrow [n x C]. Overwrites net->wide. */
 static cudaError_t attention_backward(const gpt2 *net, const layer_activations *l,
                                       cudaStream_t stream)
 {
@@ -258,6 +265,9 @@ static cudaError_t attention_backward(const gpt2 *net, const layer_activations *
     return merge_heads(net, net->rows, grad, 3, stream);
 }
 
+/* net->grad_x [n x C], of l->x at first, becomes that of x; the gradients of the layer's parameters
+ * are overwritten. What is only for a moment is in narrow [n x C], rows [n x 3C] and wide [n x 4C].
+ */
 static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cudaStream_t stream)
 {
     const layer_activations *l = &net->layers[layer];
@@ -266,7 +276,12 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
     bf16 *narrow = net->narrow, *wide = net->wide, *rows = net->rows, *grad_x = net->grad_x;
     const gpt_layer at = gpt_layer_at(&net->config, layer);
     const int n = net->batch * net->seq, C = net->config.channels;
-
+    /* SOLUTION: layer_forward backwards. Of a linear layer first linear_weights, from the gradient
+       of what it left and what it has read, then linear_inputs and multiply. The second branch:
+       fcproj to wide, with l->fc as its slope_of, so that GELU is done; fc to narrow;
+       layernorm_back, which adds to grad_x. The first: merge_heads brings back what proj has read;
+       proj to narrow; attention_backward; qkv, from rows, to narrow; layernorm_back (about 22
+       lines). */
     CUDA_CHECK(linear_weights(net, at.fcproj_w, at.fcproj_b, grad_x, l->gelu, 4 * C, C, stream));
     product fcproj = linear_inputs(net, wide, grad_x, at.fcproj_w, 4 * C, C);
     fcproj.slope_of = l->fc;
@@ -285,20 +300,26 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
     CUDA_CHECK(linear_weights(net, at.qkv_w, at.qkv_b, rows, l->ln1, C, 3 * C, stream));
     const product qkv = linear_inputs(net, narrow, rows, at.qkv_w, C, 3 * C);
     CUDA_CHECK(multiply(&qkv, &net->room, stream));
-    return layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, narrow, x, p + at.ln1_w,
-                          l->mean1, l->rstd1, n, C, true, parts, stream);
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, narrow, x, p + at.ln1_w,
+                              l->mean1, l->rstd1, n, C, true, parts, stream));
+    /* END SOLUTION */
+    return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: head, the logits of some rows, their loss and its gradients in three products; and
-   head_all, chunk by chunk (about 45 lines). */
-/* Rows first, ... of lnf and of its gradient, net->narrow; wte's is overwritten by the first. */
+/* The logits of `rows` rows from `first` on, their losses, and the gradients: of these rows of lnf,
+ * in net->narrow [n x C], and of wte, at net->grad [V x C]. The first rows overwrite wte's, all
+ * others add to it. The logits are in net->logits [rows x pitch], wte rounded in net->weights [V x
+ * C]. */
 static cudaError_t head(const gpt2 *net, int first, int rows, const int *d_targets,
                         cudaStream_t stream)
 {
     const int V = net->config.vocab, C = net->config.channels, n = net->batch * net->seq;
     const bf16 *lnf = net->lnf + (size_t)first * C;
     product logits = {}, inputs = {}, table = {};
+    /* SOLUTION: logits = lnf wte^T, of kind NT; loss_in_place, scaled by one over all tokens; the
+       gradient of lnf = logits wte, of kind NN; that of wte = logits^T lnf, of kind TN, to sums. A
+       product is told kind, m, n, k, a and b with their pitches, where it goes and the pitch there
+       (about 16 lines). */
     logits.kind = NT, logits.m = rows, logits.n = V, logits.k = C;
     logits.a = lnf, logits.a_pitch = C, logits.b = net->weights, logits.b_pitch = C;
     logits.out = net->logits, logits.out_pitch = net->pitch;
@@ -312,9 +333,12 @@ static cudaError_t head(const gpt2 *net, int first, int rows, const int *d_targe
     table.kind = TN, table.m = V, table.n = C, table.k = rows;
     table.a = net->logits, table.a_pitch = net->pitch, table.b = lnf, table.b_pitch = C;
     table.sums = net->grad, table.out_pitch = C, table.adds = first > 0;
-    return multiply(&table, &net->room, stream);
+    CUDA_CHECK(multiply(&table, &net->room, stream));
+    /* END SOLUTION */
+    return cudaSuccess;
 }
 
+/* The same for all rows, chunk by chunk. */
 static cudaError_t head_all(const gpt2 *net, const int *d_targets, cudaStream_t stream)
 {
     const int n = net->batch * net->seq;
@@ -324,14 +348,14 @@ static cudaError_t head_all(const gpt2 *net, const int *d_targets, cudaStream_t 
     }
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: before, what a layer reads; forward and backward (about 40 lines). */
+/* What a layer reads. */
 static const bf16 *before(const gpt2 *net, int layer)
 {
     return layer == 0 ? net->x : net->layers[layer - 1].x;
 }
 
+/* From the tokens to lnf. */
 static cudaError_t forward(const gpt2 *net, const int *d_tokens, cudaStream_t stream)
 {
     const gpt_config *c = &net->config;
@@ -358,9 +382,7 @@ static cudaError_t backward(const gpt2 *net, const int *d_tokens, cudaStream_t s
     return embedding_backward_deterministic(grad, grad + gpt_wpe(c), wide, d_tokens, net->batch,
                                             net->seq, C, c->vocab, stream);
 }
-/* END SOLUTION */
 
-/* SOLUTION: update: clip, AdamW in its groups, and weights rounded anew (about 30 lines). */
 /* @return how many groups: neighbours that decay alike are one */
 static int groups_of(adam_group *groups, const gpt_config *c, float weight_decay)
 {
@@ -374,6 +396,7 @@ static int groups_of(adam_group *groups, const gpt_config *c, float weight_decay
     return count;
 }
 
+/* Clip, AdamW in its groups, and weights rounded anew. */
 static cudaError_t update(gpt2 *net, float lr, float beta1, float beta2, float eps,
                           float weight_decay, float max_norm, cudaStream_t stream)
 {
@@ -390,10 +413,8 @@ static cudaError_t update(gpt2 *net, float lr, float beta1, float beta2, float e
     net->step++;
     return round_all(net->weights, net->params, all, stream);
 }
-/* END SOLUTION */
 
-/* SOLUTION: set_up: what products need of the device, the arena, parameters and zeros; it waits for
-   the device (about 28 lines). */
+/* What products need of the device. */
 static cudaError_t ask_device(product_room *room)
 {
     int device, bytes;
@@ -404,6 +425,7 @@ static cudaError_t ask_device(product_room *room)
     return cudaSuccess;
 }
 
+/* The arena, parameters and zeros; it waits for the device. */
 static cudaError_t set_up(gpt2 *net, const float *h_params)
 {
     const size_t all = gpt_params(&net->config), bytes = all * sizeof(float);
@@ -421,34 +443,33 @@ static cudaError_t set_up(gpt2 *net, const float *h_params)
     CUDA_CHECK(round_all(net->weights, net->params, all, NULL));
     return cudaDeviceSynchronize(); /* the caller's streams need not wait for this one */
 }
-/* END SOLUTION */
 
 cudaError_t gpt2_create(gpt2 **net, const gpt_config *config, const float *h_params, int batch,
                         int seq)
 {
     *net = NULL;
-    /* SOLUTION: refuse what 4c has no kernel for; a zeroed struct, set up; nothing is left behind
-       on an error (about 20 lines). */
     if (!gpt_config_is_valid(config) || batch < 1 || seq < 1 || seq > config->context ||
         batch > INT_MAX / seq)
         return cudaErrorInvalidValue;
-    const int dim = config->channels / config->heads,
-              quarter = (batch * seq - 1) / 4 / 256 * 256 + 256;
+    const int dim = config->channels / config->heads;
     if (dim != 64 && dim != 128) return cudaErrorInvalidValue;
     gpt2 *made = (gpt2 *)calloc(1, sizeof *made);
     if (made == NULL) return cudaErrorMemoryAllocation;
     made->config = *config;
     made->batch = batch;
     made->seq = seq;
+    /* SOLUTION: made->chunk: a quarter of the tokens, rounded up to a multiple of 256, but no more
+       than there are; made->pitch: vocab, rounded up to a multiple of 8 (about 3 lines). */
+    const int quarter = (batch * seq - 1) / 4 / 256 * 256 + 256;
     made->chunk = quarter < batch * seq ? quarter : batch * seq;
     made->pitch = (config->vocab - 1) / 8 * 8 + 8;
+    /* END SOLUTION */
     const cudaError_t error = set_up(made, h_params);
     if (error != cudaSuccess) {
         gpt2_free(made);
         return error;
     }
     *net = made;
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
@@ -456,7 +477,8 @@ cudaError_t gpt2_train_step(gpt2 *net, float *d_loss, const int *d_tokens, const
                             float lr, float beta1, float beta2, float eps, float weight_decay,
                             float max_norm, cudaStream_t stream)
 {
-    /* SOLUTION: forward, the head, the mean loss, backward, update (about 6 lines). */
+    /* SOLUTION: forward; head_all; the loss, if it is wanted, by reduce_sum over net->losses [n];
+       backward; update (about 6 lines). */
     CUDA_CHECK(forward(net, d_tokens, stream));
     CUDA_CHECK(head_all(net, d_targets, stream));
     if (d_loss != NULL)
@@ -467,47 +489,37 @@ cudaError_t gpt2_train_step(gpt2 *net, float *d_loss, const int *d_tokens, const
     return cudaGetLastError();
 }
 
-/* SOLUTION: fetch: wait for every stream, since none is given, and copy (about 7 lines). */
+/* Wait for every stream, since none is given, and copy. */
 static cudaError_t fetch(const gpt2 *net, float *h_array, const float *array)
 {
     CUDA_CHECK(cudaDeviceSynchronize());
     return cudaMemcpy(h_array, array, gpt_params(&net->config) * sizeof(float),
                       cudaMemcpyDeviceToHost);
 }
-/* END SOLUTION */
 
 cudaError_t gpt2_get_grads(gpt2 *net, float *h_grads)
 {
-    /* SOLUTION: fetch (1 line). */
     CUDA_CHECK(fetch(net, h_grads, net->grad));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t gpt2_get_params(gpt2 *net, float *h_params)
 {
-    /* SOLUTION: fetch (1 line). */
     CUDA_CHECK(fetch(net, h_params, net->params));
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 size_t gpt2_device_bytes(const gpt2 *net)
 {
-    /* SOLUTION: the arena is all there is (1 line). */
     return net->bytes;
-    /* END SOLUTION */
 }
 
 cudaError_t gpt2_free(gpt2 *net)
 {
-    /* SOLUTION: the arena, the layers, the struct; any of them may be missing where gpt2_create
-       failed (about 5 lines). */
     if (net == NULL) return cudaSuccess;
     const cudaError_t error = cudaFree(net->arena); /* waits for kernels that use it */
     free(net->layers);
     free(net);
     if (error != cudaSuccess) return error;
-    /* END SOLUTION */
     return cudaGetLastError();
 }

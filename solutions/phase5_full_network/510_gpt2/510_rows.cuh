@@ -9,6 +9,8 @@
  * Backward the gradient is added to grad_x, which stands for what went past this branch, in the
  * same trip through memory: 508 had a kernel for that.
  *
+ * All of this file is given.
+ *
  * Columns are summed in stretches of rows and then stretch by stretch, always in the same order.
  * The cost left: grad_y and x are read again for that.
  */
@@ -17,9 +19,9 @@
 
 #include "510_product.cuh"
 
-/* SOLUTION: eight, a chunk as floats; its load and store; warp_sum (about 30 lines). */
 #define WARPS 8 /* rows of a block */
 
+/* A chunk as floats. */
 struct eight {
     float v[8];
 };
@@ -48,10 +50,8 @@ __device__ __forceinline__ static float warp_sum(float value)
         value += __shfl_xor_sync(0xffffffffu, value, distance);
     return value;
 }
-/* END SOLUTION */
 
-/* SOLUTION: layernorm_kernel, a warp per row: mean, variance, y; lane 0 keeps the statistics (about
-   35 lines). */
+/* A warp per row: mean, variance, y; lane 0 keeps the statistics. */
 __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x,
                                         const float *gamma, const float *beta, int rows, int cols,
                                         float eps)
@@ -79,10 +79,8 @@ __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const
     mean[row] = m;
     rstd[row] = r;
 }
-/* END SOLUTION */
 
-/* SOLUTION: grad_x_kernel, a warp per row: two sums, then what is added to grad_x (about 35
-   lines). */
+/* A warp per row: two sums, then what is added to grad_x. */
 __global__ static void grad_x_kernel(bf16 *grad_x, const bf16 *grad_y, const bf16 *x,
                                      const float *gamma, const float *mean, const float *rstd,
                                      int rows, int cols, bool adds)
@@ -110,13 +108,12 @@ __global__ static void grad_x_kernel(bf16 *grad_x, const bf16 *grad_y, const bf1
         store_eight(grad_x + start + c, to);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: columns_kernel: a block sums a stretch of rows in 64 columns, of grad_y and, where
-   there is an x, of grad_y xhat; stretches_kernel adds the stretches (about 60 lines). */
 #define STRETCHES 64 /* at most; a stretch has at least as many rows */
 
-/** part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has two columns. */
+/** A block sums a stretch of rows in 64 columns, of grad_y and, where there is an x, of grad_y
+ * xhat. part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has two columns.
+ */
 __global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf16 *x,
                                       const float *mean, const float *rstd, int rows, int cols,
                                       int stretch)
@@ -146,7 +143,7 @@ __global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf1
     *(float2 *)(part + cols) = make_float2(sum.z, sum.w);
 }
 
-/** beta [cols] and, unless it is NULL, gamma [cols]. */
+/** Adds the stretches: beta [cols] and, unless it is NULL, gamma [cols]. */
 __global__ static void stretches_kernel(float *gamma, float *beta, const float *part, int stretches,
                                         int cols)
 {
@@ -156,17 +153,14 @@ __global__ static void stretches_kernel(float *gamma, float *beta, const float *
     for (int s = 0; s < stretches; s++) sum += part[(size_t)s * 2 * cols + i];
     (i < cols ? beta : gamma - cols)[i] = sum;
 }
-/* END SOLUTION */
 
 /** cols is a multiple of 64 from here on. @param mean, rstd [rows] */
 static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf16 *x,
                                     const float *gamma, const float *beta, int rows, int cols,
                                     float eps, cudaStream_t stream)
 {
-    /* SOLUTION: a warp per row (about 2 lines). */
     layernorm_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
         y, mean, rstd, x, gamma, beta, rows, cols, eps);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
@@ -176,14 +170,12 @@ static inline cudaError_t column_sums(float *grad_gamma, float *grad_beta, const
                                       const bf16 *x, const float *mean, const float *rstd, int rows,
                                       int cols, float *parts, cudaStream_t stream)
 {
-    /* SOLUTION: as many stretches as there may be, and two launches (about 8 lines). */
     const int most = (rows - 1) / STRETCHES + 1, stretches = most < STRETCHES ? most : STRETCHES;
     const int stretch = (rows - 1) / stretches + 1;
     columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
         parts, grad_y, x, mean, rstd, rows, cols, stretch);
     stretches_kernel<<<(2 * cols - 1) / 128 + 1, 128, 0, stream>>>(grad_gamma, grad_beta, parts,
                                                                    stretches, cols);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
@@ -193,12 +185,10 @@ static inline cudaError_t layernorm_back(bf16 *grad_x, float *grad_gamma, float 
                                          const float *mean, const float *rstd, int rows, int cols,
                                          bool adds, float *parts, cudaStream_t stream)
 {
-    /* SOLUTION: the column sums, then a warp per row (about 4 lines). */
     CUDA_CHECK(
         column_sums(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, stream));
     grad_x_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
         grad_x, grad_y, x, gamma, mean, rstd, rows, cols, adds);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 

@@ -5,6 +5,8 @@
  * The loss. Logits are the largest array there is: 50,257 for each token. They are in memory for a
  * part of the tokens at a time, and their gradient takes their place: a block reads a row for its
  * maximum and sum at once (304's online form), and reads it again, from a cache, to overwrite it.
+ *
+ * Given is all but loss_kernel.
  */
 #ifndef TOKENS_CUH
 #define TOKENS_CUH
@@ -12,8 +14,7 @@
 #include "510_rows.cuh"
 #include <float.h>
 
-/* SOLUTION: embed_kernel, 8 channels a thread: from the parameters in fp32, rounded once (about 15
-   lines). */
+/* 8 channels a thread: from the parameters in fp32, rounded once. */
 __global__ static void embed_kernel(bf16 *x, const int *tokens, const float *wte, const float *wpe,
                                     size_t chunks, int seq, int channels)
 {
@@ -26,13 +27,10 @@ __global__ static void embed_kernel(bf16 *x, const int *tokens, const float *wte
     for (int e = 0; e < 8; e++) sum.v[e] = token[e] + place[e];
     store_eight(x + i * 8, sum);
 }
-/* END SOLUTION */
 
-/* SOLUTION: merge, of two maxima and what is summed relative to them; loss_kernel, a block a row
-   (about 60 lines). */
 #define LOSS_THREADS 256
 
-/** sum of e^(x - high) */
+/** Of some x: the largest, and the sum of e^(x - high). */
 struct online {
     float high, sum;
 };
@@ -43,6 +41,7 @@ __device__ __forceinline__ static online merge(online a, online b)
     return {high, a.sum * __expf(a.high - high) + b.sum * __expf(b.high - high)};
 }
 
+/** @return of all that the threads of a block have; all of them call it, and all get it */
 __device__ static online over_block(online mine)
 {
     __shared__ online parts[LOSS_THREADS / 32];
@@ -56,10 +55,17 @@ __device__ static online over_block(online mine)
     return mine;
 }
 
-/** logits [rows x pitch] become their gradient; behind the vocabulary they become 0. */
+/** A block a row: logits [rows x pitch] become their gradient, scale * (softmax - onehot); behind
+ * the vocabulary they become 0. losses [rows]: scale * (log of the sum of e^x - x of the target).
+ *  pitch is a multiple of 8 and less than 8 more than vocab. */
 __global__ static void loss_kernel(float *losses, bf16 *logits, const int *targets, int vocab,
                                    int pitch, float scale)
 {
+    /* SOLUTION: once through the row, 8 logits at a time (load_eight), what is left behind the last
+       8 one by one: each thread merges what it has, then over_block. Of 8, first the largest, then
+       their sum. Thread 0 writes the loss; a barrier, since the target's logit is about to be
+       overwritten. Once more through all of pitch, 8 at a time, with store_eight (about 28 lines).
+     */
     bf16 *row = logits + (size_t)blockIdx.x * pitch;
     const int target = targets[blockIdx.x], whole = vocab / 8 * 8;
     online all = {-FLT_MAX, 0.0f};
@@ -86,12 +92,11 @@ __global__ static void loss_kernel(float *losses, bf16 *logits, const int *targe
         }
         store_eight(row + c, grad);
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: heads_kernel, as 508's but a chunk of 8 a thread; round_kernel and widen_kernel, 8 a
-   thread (about 45 lines). */
-/** Rows [batch x seq x parts x heads x dim] to or from [parts x batch x heads x seq x dim]. */
+/** As 508's, but a chunk of 8 a thread: rows [batch x seq x parts x heads x dim] to or from [parts
+ * x batch x heads x seq x dim]. */
 template <bool SPLIT>
 __global__ static void heads_kernel(uint4 *to, const uint4 *from, size_t chunks, int parts,
                                     int batch, int seq, int heads, int width)
@@ -111,6 +116,7 @@ __global__ static void heads_kernel(uint4 *to, const uint4 *from, size_t chunks,
         to[i] = from[at];
 }
 
+/* 8 a thread, as widen_kernel. */
 __global__ static void round_kernel(bf16 *to, const float *from, size_t chunks)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -127,7 +133,6 @@ __global__ static void widen_kernel(float *to, const bf16 *from, size_t chunks)
     ((float4 *)to)[2 * i] = make_float4(x.v[0], x.v[1], x.v[2], x.v[3]);
     ((float4 *)to)[2 * i + 1] = make_float4(x.v[4], x.v[5], x.v[6], x.v[7]);
 }
-/* END SOLUTION */
 
 #define CHUNK_THREADS 256
 
@@ -140,11 +145,9 @@ static inline unsigned chunk_blocks(size_t chunks)
 static inline cudaError_t embed(bf16 *x, const int *tokens, const float *wte, const float *wpe,
                                 int batch, int seq, int channels, cudaStream_t stream)
 {
-    /* SOLUTION: the launch (about 3 lines). */
     const size_t chunks = (size_t)batch * seq * channels / 8;
     embed_kernel<<<chunk_blocks(chunks), CHUNK_THREADS, 0, stream>>>(x, tokens, wte, wpe, chunks,
                                                                      seq, channels);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
@@ -153,9 +156,7 @@ static inline cudaError_t embed(bf16 *x, const int *tokens, const float *wte, co
 static inline cudaError_t loss_in_place(float *losses, bf16 *logits, const int *targets, int rows,
                                         int vocab, int pitch, float scale, cudaStream_t stream)
 {
-    /* SOLUTION: the launch (about 2 lines). */
     loss_kernel<<<rows, LOSS_THREADS, 0, stream>>>(losses, logits, targets, vocab, pitch, scale);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
@@ -164,29 +165,23 @@ static inline cudaError_t loss_in_place(float *losses, bf16 *logits, const int *
 static inline cudaError_t move_heads(bool split, bf16 *to, const bf16 *from, int parts, int batch,
                                      int seq, int heads, int dim, cudaStream_t stream)
 {
-    /* SOLUTION: one of two launches (about 5 lines). */
     const size_t chunks = (size_t)parts * batch * seq * heads * dim / 8;
     auto *kernel = split ? heads_kernel<true> : heads_kernel<false>;
     kernel<<<chunk_blocks(chunks), CHUNK_THREADS, 0, stream>>>(
         (uint4 *)to, (const uint4 *)from, chunks, parts, batch, seq, heads, dim / 8);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 /** count is a multiple of 8. */
 static inline cudaError_t round_all(bf16 *to, const float *from, size_t count, cudaStream_t stream)
 {
-    /* SOLUTION: the launch (about 2 lines). */
     round_kernel<<<chunk_blocks(count / 8), CHUNK_THREADS, 0, stream>>>(to, from, count / 8);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 static inline cudaError_t widen_all(float *to, const bf16 *from, size_t count, cudaStream_t stream)
 {
-    /* SOLUTION: the launch (about 2 lines). */
     widen_kernel<<<chunk_blocks(count / 8), CHUNK_THREADS, 0, stream>>>(to, from, count / 8);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 

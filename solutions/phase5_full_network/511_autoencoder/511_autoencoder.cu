@@ -19,6 +19,11 @@
  * bytes feed 160 multiplications. With 64 frames the eight lanes take other frames; with fewer they
  * take other columns of the row, and add their sums by shuffles at the end of the layer.
  *
+ * Given: the sizes, the tiles and their copies, the layer norm of a row, GELU, what goes in and
+ * out, and the launch. To write, in this order: sae_forward; next_tile, the ring; eight_sum;
+ * multiply, a thread's share; fused_kernel, the layers in turn; frames_of_block and
+ * sae_forward_fused.
+ *
  * What it costs: a block reads all weights, however few frames it has. Each sum is fp32 on the
  * ordinary cores; tensor cores (4g) would be faster for a batch of thousands.
  */
@@ -28,6 +33,9 @@
 #include "511_autoencoder/autoencoder.h"
 #include "cuda_check.h"
 #include "not_implemented.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 
 #include <cuda_pipeline.h>
 #include <stddef.h>
@@ -35,8 +43,8 @@
 
 /* ---- layer by layer ---- */
 
-/* SOLUTION: slices_kernel: [batch x 5 x 64] to [5 x batch x 64], so that the slices of one gamma
-   lie together, and back (about 12 lines). */
+/* [batch x 5 x 64] to [5 x batch x 64], so that the slices of one gamma lie together; and back,
+ * unless `cut`. A thread per number. */
 __global__ static void slices_kernel(float *to, const float *from, int batch, bool cut)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,9 +64,9 @@ static cudaError_t move_slices(float *to, const float *from, int batch, bool cut
     slices_kernel<<<(unsigned)blocks, 256, 0, stream>>>(to, from, batch, cut);
     return cudaGetLastError();
 }
-/* END SOLUTION */
 
-/* SOLUTION: normalize_slices: cut, 311 for each slice, joined again (about 15 lines). */
+/* y = the layer norm (311) of each slice of x, both [batch x 5 x 64]: cut, normalized, joined
+ * again. spare: [batch x 320], stats: [2 x batch]; both are overwritten. */
 static cudaError_t normalize_slices(float *y, float *spare, float *stats, const float *x,
                                     const float *params, int batch, cudaStream_t stream)
 {
@@ -71,13 +79,15 @@ static cudaError_t normalize_slices(float *y, float *spare, float *stats, const 
     }
     return move_slices(y, spare, batch, false, stream);
 }
-/* END SOLUTION */
 
 cudaError_t sae_forward(float *y, float *latent, const float *x, const float *params,
                         float *scratch, int batch, cudaStream_t stream)
 {
-    /* SOLUTION: slices, then 303, 301 and 311 in turn, through two arrays of scratch (about 18
-       lines). */
+    /* SOLUTION: nothing for a batch of 0. Else two arrays [batch x 320] in scratch, behind them
+       2 x batch floats for mean and rstd. normalize_slices takes x to the first; then
+       linear_forward, gelu_forward (in place), linear_forward, layernorm_forward to latent, and
+       linear_forward, gelu_forward, linear_forward to y, each from one array to the other (about
+       18 lines). */
     if (batch == 0) return cudaSuccess;
     const float *p = params;
     size_t rows = (size_t)batch;
@@ -101,8 +111,6 @@ cudaError_t sae_forward(float *y, float *latent, const float *x, const float *pa
 
 /* ---- in one kernel ---- */
 
-/* SOLUTION: the sizes: threads, tiles, buffers, and what a thread has of a block's frames (about 30
-   lines). */
 #define THREADS   256
 #define WARPS     (THREADS / 32)
 #define GROUPS    (THREADS / 8) /* of eight lanes, which share a row */
@@ -131,10 +139,8 @@ typedef struct {
     int options;
     int tile; /* the next to be multiplied */
 } block_state;
-/* END SOLUTION */
 
-/* SOLUTION: load4 and store4 of four neighbours, 16 bytes at once or 4 and 4; fetch (about 20
- * lines). */
+/* Four neighbours, 16 bytes at once or 4 and 4. */
 template <bool VECTORS> __device__ __forceinline__ static float4 load4(const float *from)
 {
     if constexpr (VECTORS)
@@ -159,9 +165,8 @@ template <bool VECTORS> __device__ __forceinline__ static void fetch(float *to, 
 {
     __pipeline_memcpy_async(to, from, AT_ONCE<VECTORS> * sizeof(float));
 }
-/* END SOLUTION */
 
-/* SOLUTION: fetch_tile: where tile t of the weights lies, and its copy (about 25 lines). */
+/* Where a tile of the weights lies. */
 typedef struct {
     int at, stride, width; /* of the first weight in params; of a row; columns of the tile */
 } tile_place;
@@ -175,6 +180,7 @@ __device__ static tile_place place_of(int t)
     return {SAE_W4 + half * SAE_HIDDEN * SAE_HIDDEN + column, SAE_HIDDEN, 32};
 }
 
+/* to: 5,120 floats, its rows of WIDTH padded by 4. */
 template <int WIDTH, bool VECTORS>
 __device__ static void copy_tile(float *to, const float *from, int stride)
 {
@@ -186,8 +192,8 @@ __device__ static void copy_tile(float *to, const float *from, int stride)
     }
 }
 
-/* Each call commits one group, an empty one beyond the last tile: the count of groups says which
- * tile has arrived. */
+/* Send for tile t. Each call commits one group, an empty one beyond the last tile: the count of
+ * groups says which tile has arrived. */
 template <bool VECTORS> __device__ static void fetch_tile(float *to, int t, const float *params)
 {
     if (t < TILES) {
@@ -199,17 +205,23 @@ template <bool VECTORS> __device__ static void fetch_tile(float *to, int t, cons
     }
     __pipeline_commit();
 }
-/* END SOLUTION */
 
-/* SOLUTION: next_tile: wait for the next tile, and send for the one after the next (about 20
-   lines). */
+/* The buffer of tile t. Without SAE_PREFETCH all tiles have the same. */
 __device__ static float *buffer_of(int t, const block_state *s)
 {
     return s->ring + (s->options & SAE_PREFETCH ? t % BUFFERS * TILE_ROOM : 0);
 }
 
+/** Wait for the next tile and send for the one after the next. All threads of the block call it,
+ * and have then done with the tile before.
+ *  @return the tile: rows of its width + 4 floats */
 template <bool VECTORS> __device__ static const float *next_tile(block_state *s)
 {
+    /* SOLUTION: take s->tile, and count it on. With SAE_PREFETCH the two tiles from this one on
+       were sent for: wait until all groups but the last have arrived, then a barrier, then send for
+       the tile BUFFERS - 1 further on, whose buffer the barrier has freed. Without it: a barrier,
+       send for this tile, wait for it, a second barrier. Return the tile's buffer (about 13 lines).
+     */
     bool ahead = s->options & SAE_PREFETCH;
     int t = s->tile++, fetched = ahead ? t + BUFFERS - 1 : t;
     if (ahead) __pipeline_wait_prior(BUFFERS - 2); /* groups that may be on their way still */
@@ -222,13 +234,16 @@ template <bool VECTORS> __device__ static const float *next_tile(block_state *s)
         __syncthreads();
     }
     return buffer_of(t, s);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: eight_sum: the sum over eight lanes, by shuffles or through shared memory (about 15
-   lines). */
+/** @return the sum of `value` over the eight lanes of a group, in each of them. All 32 lanes of a
+ *  warp call it. */
 __device__ static float eight_sum(float value, const block_state *s)
 {
+    /* SOLUTION: with SAE_WARP_SUMS by shuffles, which stay among eight lanes that begin at a
+       multiple of 8. Without it through the group's eight floats of s->scratch: store, __syncwarp,
+       add up all eight, __syncwarp (about 12 lines). */
     if (s->options & SAE_WARP_SUMS) {
         for (int distance = 4; distance > 0; distance /= 2)
             value += __shfl_xor_sync(0xffffffffu, value, distance);
@@ -241,11 +256,11 @@ __device__ static float eight_sum(float value, const block_state *s)
     for (int i = 0; i < 8; i++) value += values[i];
     __syncwarp(); /* all have read them: the next sum may begin */
     return value;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: normalize: layer norm of a row of 32 or 64 in shared memory by eight lanes (about 25
-   lines). */
+/* Layer norm (311) of a row of WIDTH, 32 or 64, in shared memory, in place, by the eight lanes of a
+ * group. Where the row is not `there`, the lanes still take part in the sums. */
 template <int WIDTH, bool VECTORS>
 __device__ static void normalize(float *row, const float *gamma, const float *beta, bool there,
                                  const block_state *s)
@@ -276,9 +291,8 @@ __device__ static void normalize(float *row, const float *gamma, const float *be
                                     v[q].z * rstd * g.z + b.z, v[q].w * rstd * g.w + b.w));
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: gelu, with tanhf or tanh.approx.f32 (about 8 lines). */
+/* By tanhf, or by tanh.approx.f32: one instruction, 11 bits. */
 __device__ static float gelu(float x, bool fast)
 {
     float t, inner = 0.7978845608f * (x + 0.044715f * x * x * x);
@@ -288,10 +302,6 @@ __device__ static float gelu(float x, bool fast)
         t = tanhf(inner);
     return 0.5f * x * (1.0f + t);
 }
-/* END SOLUTION */
-
-/* SOLUTION: dense: the sums of a thread's frames and rows, tile after tile; store_sums: with their
-   bias, through GELU or not (about 60 lines). */
 
 /* Row r of a thread: neighbours of a warp take neighbours, which lie in other banks. */
 __device__ __forceinline__ static int row_of(int r)
@@ -299,6 +309,7 @@ __device__ __forceinline__ static int row_of(int r)
     return (r * WARPS + threadIdx.x / 32) * 4 + threadIdx.x % 32 / 8;
 }
 
+/* Frame i of a thread, of the block's FRAMES. */
 template <int FRAMES> __device__ __forceinline__ static int frame_of(int i)
 {
     return i * shares<FRAMES>::FRAME_LANES + threadIdx.x % shares<FRAMES>::FRAME_LANES;
@@ -309,11 +320,18 @@ __device__ __forceinline__ static float dot4(float sum, float4 a, float4 b)
     return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
-/** sums += in[FRAMES x WIDTH, rows of `stride`] * w[R * 32 x WIDTH]^T, in shared memory. */
+/** sums += in[FRAMES x WIDTH, rows of `stride`] * w[R * 32 x WIDTH]^T, in shared memory; rows of w
+ *  are WIDTH + 4 floats apart. sums[i][r] is of frame_of<FRAMES>(i) and row_of(r), over the columns
+ *  that are this lane's; dense adds up the lanes. */
 template <int FRAMES, int R, int WIDTH, bool VECTORS, bool UNROLL>
 __device__ __forceinline__ static void multiply(float (&sums)[shares<FRAMES>::EACH][R],
                                                 const float *in, int stride, const float *w)
 {
+    /* SOLUTION: a lane takes four columns in 4 * COLUMN_LANES; its first are given by its place
+       among the eight, threadIdx.x % 8 / FRAME_LANES. For these four: load4 of each of its EACH
+       frames, kept in registers, then of each of its R rows of w, and dot4 of all pairs. The loops
+       over frames and rows unroll always, the one over columns 4 times if UNROLL, else not (about
+       18 lines). */
     typedef shares<FRAMES> share;
     constexpr int STEP = 4 * share::COLUMN_LANES, ROUNDS = UNROLL ? 4 : 1;
     int first = threadIdx.x % 8 / share::FRAME_LANES * 4;
@@ -330,6 +348,7 @@ __device__ __forceinline__ static void multiply(float (&sums)[shares<FRAMES>::EA
             for (int i = 0; i < share::EACH; i++) sums[i][r] = dot4(sums[i][r], a[i], b);
         }
     }
+    /* END SOLUTION */
 }
 
 /** sums = in * w^T, where w is the next `tiles` tiles; complete in every lane of a group. */
@@ -393,10 +412,9 @@ __device__ __forceinline__ static void store_hidden(float *out, int stride,
             *v = gelu(*v, fast);
         }
 }
-/* END SOLUTION */
 
-/* SOLUTION: what goes in and out: x to shared memory, zeros for frames that are not there; rows
-   from shared memory to y (about 25 lines). */
+/** Send for x, to in[FRAMES x 320, rows of WIDE] in shared memory; zeros for the frames beyond
+ *  `frames`. The caller commits the group. */
 template <int FRAMES, bool VECTORS>
 __device__ static void fetch_frames(float *in, const float *x, int frames)
 {
@@ -411,7 +429,8 @@ __device__ static void fetch_frames(float *in, const float *x, int frames)
     }
 }
 
-/** to[frames x WIDTH, rows of `stride`] = from, in shared memory. */
+/** to[frames x WIDTH, rows of `stride`] = from[FRAMES x WIDTH, rows of NARROW], in shared memory.
+ */
 template <int FRAMES, int WIDTH, bool VECTORS>
 __device__ static void write_frames(float *to, int stride, const float *from, int frames)
 {
@@ -426,9 +445,8 @@ __device__ static void write_frames(float *to, int stride, const float *from, in
             *there = *here;
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: normalize_slices_of and normalize_latent, of all frames of a block (about 22 lines). */
+/* All slices of a block's frames, in place: in[FRAMES x 320, rows of WIDE]. */
 template <int FRAMES, bool VECTORS>
 __device__ static void normalize_block_slices(float *in, const block_state *s)
 {
@@ -441,6 +459,7 @@ __device__ static void normalize_block_slices(float *in, const block_state *s)
     }
 }
 
+/* The latents of a block's frames, in place: in[FRAMES x 32, rows of NARROW]. */
 template <int FRAMES, bool VECTORS>
 __device__ static void normalize_block_latent(float *in, const block_state *s)
 {
@@ -450,12 +469,10 @@ __device__ static void normalize_block_latent(float *in, const block_state *s)
                                        s->params + SAE_BETA2, row < FRAMES, s);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: fused_kernel: a block takes FRAMES frames through all layers (about 50 lines). */
-
-/* Two areas of shared memory, of FRAMES x 160 each, that the layers read and write in turn: x lies
- * across both. */
+/** A block takes FRAMES frames through all layers. Two areas of shared memory, front and back, of
+ *  [FRAMES x 160, rows of NARROW] each, are read and written by the layers in turn: x lies across
+ *  both, in rows of WIDE. Only the first `frames` frames are there, and have a y and a latent. */
 template <int FRAMES, bool VECTORS, bool UNROLL>
 __global__ static void __launch_bounds__(THREADS, FRAMES == 64 ? 1 : 2)
     fused_kernel(float *y, float *latent, const float *x, const float *params, int batch,
@@ -471,6 +488,16 @@ __global__ static void __launch_bounds__(THREADS, FRAMES == 64 ? 1 : 2)
     bool fast = options & SAE_FAST_GELU;
     x += first * SAE_INPUTS, y += first * SAE_INPUTS, latent += first * SAE_LATENT;
 
+    /* SOLUTION: the layers in turn (about 32 lines).
+       1. fetch_frames into front, one group; with SAE_PREFETCH tiles 0 and 1, a group each. Wait
+          until x has arrived; a barrier; normalize_block_slices.
+       2. dense for the 10 tiles of w1, from front in rows of WIDE; store_hidden to front.
+       3. dense for w2, 1 row a thread and 160 columns, from front; store_sums to back;
+          normalize_block_latent.
+       4. dense for w3 from back; write_frames of the latent; store_hidden to front.
+       5. For each half of y: dense for 5 tiles of w4 from front; store_sums to back; write_frames.
+       The sums are float[EACH][ROWS] in registers, and float[EACH][1] for w2. dense begins with a
+       barrier, next_tile's, before each tile. Where that one does not do, put a __syncthreads(). */
     fetch_frames<FRAMES, VECTORS>(front, x, frames);
     __pipeline_commit();
     if (options & SAE_PREFETCH) {
@@ -503,11 +530,10 @@ __global__ static void __launch_bounds__(THREADS, FRAMES == 64 ? 1 : 2)
         __syncthreads(); /* rows are whole; the next half comes some barriers later */
         write_frames<FRAMES, SAE_HIDDEN, VECTORS>(y + half, SAE_INPUTS, back, frames);
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: launch: which kernel, with how many frames a block and how much shared memory (about 50
-   lines). */
+/* The launch of one kind of kernel, with the shared memory that it needs. */
 template <int FRAMES, bool VECTORS, bool UNROLL>
 static cudaError_t launch(float *y, float *latent, const float *x, const float *params, int batch,
                           int options, cudaStream_t stream)
@@ -522,6 +548,7 @@ static cudaError_t launch(float *y, float *latent, const float *x, const float *
     return cudaGetLastError();
 }
 
+/* The launch with FRAMES frames a block: SAE_VECTORS and SAE_UNROLL choose the kernel. */
 template <int FRAMES>
 static cudaError_t launch_frames(float *y, float *latent, const float *x, const float *params,
                                  int batch, int options, cudaStream_t stream)
@@ -533,26 +560,32 @@ static cudaError_t launch_frames(float *y, float *latent, const float *x, const 
     return kind(y, latent, x, params, batch, options, stream);
 }
 
-/* Few frames a block keep all multiprocessors busy, many use each weight often. */
+/* How many frames a block takes: 1, 4, 8 or 64. Few frames a block keep all multiprocessors busy,
+ * many use each weight often. */
 static cudaError_t frames_of_block(int *frames, int batch)
 {
+    /* SOLUTION: ask the device for its multiprocessors. One frame while the batch is no larger than
+       their number, 4 up to 4 times, 8 up to 40 times as many, else 64 (about 4 lines). */
     int device, sms;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
     *frames = batch <= sms ? 1 : batch <= 4 * sms ? 4 : batch <= 40 * sms ? 8 : 64;
+    /* END SOLUTION */
     return cudaSuccess;
 }
 
+/* May all four be read or written 16 bytes at a time? */
 static bool aligned(const void *a, const void *b, const void *c, const void *d)
 {
     return ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)d) % sizeof(float4) == 0;
 }
-/* END SOLUTION */
 
 cudaError_t sae_forward_fused(float *y, float *latent, const float *x, const float *params,
                               int batch, int options, cudaStream_t stream)
 {
-    /* SOLUTION: one launch; 16 bytes at a time only where the arrays allow it (about 10 lines). */
+    /* SOLUTION: cudaErrorInvalidValue for a bit beyond SAE_ALL; nothing for a batch of 0. The
+       frames of a block: 1 without SAE_MANY_FRAMES. SAE_VECTORS is dropped unless all arrays are
+       aligned. Then one of launch_frames<1>, <4>, <8> and <64> (about 10 lines). */
     if (options & ~SAE_ALL) return cudaErrorInvalidValue;
     if (batch == 0) return cudaSuccess;
     int frames = 1;

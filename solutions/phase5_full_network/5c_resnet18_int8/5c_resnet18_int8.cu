@@ -18,6 +18,12 @@
  * windows as patches, 147 numbers and 13 zeros, and it becomes a convolution of 1 x 1. The linear
  * layer has 4 % of the weights, and nothing behind it that evens out its errors: it stays fp32.
  *
+ * Given: which tensors a convolution reads, where they lie, and memory; pooling, mean, the tiles
+ * and the ring of 413, launches; the network in fp32 that calibration runs. To write: how a float
+ * becomes a byte and weights become bytes with a scale per filter, calibrate_kernel and calibrate,
+ * the patches of conv1, what a thread copies of a window, the way back from sums to bytes, and the
+ * forward call.
+ *
  * The cost removed: three quarters of the bytes of weights and activations, and half of the tensor
  * cores' instructions for bf16. The cost left: some 25 launches; the last layers of a small batch
  * have few tiles, of which each goes along all of k (507 splits it); shortcuts are rounded to bytes
@@ -31,14 +37,15 @@
 #include "cuda_check.h"
 #include "not_implemented.h"
 #include "tensor_core.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 
 #include <cuda_pipeline.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* SOLUTION: the network: its tensors by number, what each convolution reads and adds, and where its
-   weights lie (about 30 lines). */
 /** Tensor 0 .. 19 is what this convolution leaves. */
 enum { IMAGE = RESNET18_CONVS, POOLED, TENSORS };
 
@@ -69,10 +76,8 @@ struct resnet18_int8 {
     size_t at[TENSORS + 1]; /* elements before each tensor; the last: before the features */
     size_t bytes;
 };
-/* END SOLUTION */
 
-/* SOLUTION: connect: which tensors each convolution reads and adds; lay_out: where the tensors of a
-   batch begin, in bytes as in floats (about 50 lines). */
+/* Which tensors each convolution reads and adds, where its weights begin, and the order. */
 static void connect(resnet18_int8 *net)
 {
     layer *l = net->layers;
@@ -101,6 +106,7 @@ static bool has_relu(int i)
     return resnet18_convs[i].kernel != 1; /* all but the shortcuts */
 }
 
+/* Pixels of a side of a tensor of images of size x size; of IMAGE: patches. */
 static int side_of(int tensor, int size)
 {
     if (tensor == POOLED) return resnet18_in_size(1, size);
@@ -115,7 +121,8 @@ static int channels_of(int tensor)
     return resnet18_convs[tensor == POOLED ? 0 : tensor].out_channels;
 }
 
-/** All begin at multiples of 16 elements. The floats of an image fit where its patches lie. */
+/** Where the tensors of a batch begin, in bytes as in floats: multiples of 16 elements. The floats
+ * of an image fit where its patches lie. */
 static void lay_out(size_t at[TENSORS + 1], int batch, int size)
 {
     at[0] = 0;
@@ -124,22 +131,29 @@ static void lay_out(size_t at[TENSORS + 1], int batch, int size)
         at[i + 1] = at[i] + side * side * batch * channels_of(i);
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: quantized; a kernel that writes the patches of conv1, 16 bytes a thread (about 25
-   lines). */
+/** @return q(x, scale) as resnet18_int8.h has it, -127 .. 127; of NaN 0 */
 __device__ static int quantized(float x, float scale)
 {
+    /* SOLUTION: rintf rounds halves to the even; mind the NaN (about 2 lines). */
     if (isnan(x)) return 0;
     return (int)fminf(fmaxf(rintf(x / scale), -127.0f), 127.0f);
+    /* END SOLUTION */
 }
 
-/** The numbers of a window stand as those of a filter do: [channel][row][col]. */
+/** The windows of conv1, 7 x 7 with stride 2 and padding 3, as rows of bytes. The numbers of a
+ * window stand as those of a filter do: [channel][row][col], then 13 zeros.
+ *  @param patches [images x side x side x PATCH / 16], of which a thread writes one
+ *  @param x       [images x 3 x size x size]
+ *  @param count   of patches */
 __global__ static void patches_kernel(int4 *patches, const float *x, float scale, int size,
                                       int side, int count)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
+    /* SOLUTION: thread i has 16 bytes of one pixel of y: which pixel, image and corner of the
+       window, and the first of its 16 numbers. Each is `quantized`, or 0 beyond the image and
+       behind the 147th; the 16 leave in one store (about 14 lines). */
     const int pixel = i / (PATCH / 16), first = i % (PATCH / 16) * 16;
     const int line = pixel / side, image = line / side;
     const int top = line % side * 2 - 3, left = pixel % side * 2 - 3;
@@ -152,11 +166,10 @@ __global__ static void patches_kernel(int4 *patches, const float *x, float scale
         q[j] = (int8_t)(inside ? quantized(x[from], scale) : 0);
     }
     patches[i] = *(const int4 *)q;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: pool_kernel: the largest of 3 x 3 pixels, four channels a thread; mean_kernel: a sum of
-   bytes, which is exact, a channel a thread (about 30 lines). */
+/* y [images x side x side x 64]: the largest of 3 x 3 pixels, four channels a thread. */
 __global__ static void pool_kernel(char4 *y, const char4 *x, int in_side, int side, int count)
 {
     enum { EACH = 64 / 4 };
@@ -175,6 +188,7 @@ __global__ static void pool_kernel(char4 *y, const char4 *x, int in_side, int si
     y[i] = most;
 }
 
+/* features [images x 512]: a sum of bytes, which is exact, a channel a thread. */
 __global__ static void mean_kernel(float *features, const int8_t *x, float scale, int pixels,
                                    int count)
 {
@@ -185,16 +199,15 @@ __global__ static void mean_kernel(float *features, const int8_t *x, float scale
     for (int p = 0; p < pixels; p++) sum += x[p * RESNET18_FEATURES];
     features[i] = (float)sum * scale / (float)pixels;
 }
-/* END SOLUTION */
 
 /* ---- the convolution ------------------------------------------------------------------------- */
 
-/* SOLUTION: the sizes; what the kernel is told (about 20 lines). */
 #define ROW      128 /* bytes of k a step, and of a row of a tile */
 #define CHANNELS 64  /* of a tile: PIXELS x CHANNELS; a warp has 32 x 32 of it */
 #define STAGES   3
 #define PITCH    (CHANNELS + 8) /* of sums on their way out: 4 rows of 8 ints meet in no bank */
 
+/* What the kernel is told. */
 typedef struct conv {
     int8_t *y;                   /* [pixels x channels], NHWC */
     const int8_t *x, *w;         /* NHWC; [channels x k] */
@@ -205,15 +218,15 @@ typedef struct conv {
     int in_channels, in_side, kernel, stride, pad, k;
     float least; /* 0 with ReLU, else -127 */
 } conv;
-/* END SOLUTION */
 
-/* SOLUTION: source: what a thread copies of each step: its 16 bytes of some pixels' windows, and of
-   some filters; zeros for what lies outside (about 55 lines). */
+/* What a thread copies of each step: its 16 bytes of the windows of four pixels, RISE rows of the
+ * tile apart, and of CHANNELS / RISE filters; zeros for what lies outside. */
 template <int PIXELS> struct source {
     enum { RISE = PIXELS / 4 }; /* rows that a block copies at once */
-    const int8_t *window[4], *w;
-    int top[4], left[4];
-    int r, s, channel; /* the tap and the channel of its next 16 bytes */
+    const int8_t *window[4];    /* of each pixel: channel 0 of its window's corner */
+    const int8_t *w;            /* this thread's next 16 bytes of its first filter */
+    int top[4], left[4];        /* the corners */
+    int r, s, channel;          /* the tap and the channel of its next 16 bytes */
 
     __device__ __forceinline__ source(const conv &c, int pixel, int filter)
     {
@@ -233,16 +246,27 @@ template <int PIXELS> struct source {
         find_tap(c);
     }
 
+    /** Of a channel beyond the last of a pixel: the tap that it belongs to, and its channel there.
+     */
     __device__ __forceinline__ void find_tap(const conv &c)
     {
+        /* SOLUTION: taps follow each other by columns s, then by rows r, c.kernel of each (about 2
+           lines). */
         for (; channel >= c.in_channels; channel -= c.in_channels)
             if (++s == c.kernel) s = 0, r++;
+        /* END SOLUTION */
     }
 
-    /** @param tile the rows of pixels, and behind them those of filters. Chunk i of row j stands at
+    /** Send for the next step's bytes, and move on by ROW.
+     *  @param tile the rows of pixels, and behind them those of filters. Chunk i of row j stands at
      *  place i ^ (j % 8): as RISE is a multiple of 8, a thread's place is the same in all rows. */
     __device__ __forceinline__ void copy(unsigned char *tile, const conv &c)
     {
+        /* SOLUTION: a copy of 16 bytes for each of four pixels, from window[i] and its tap, and for
+           each of CHANNELS / RISE filters, c.k bytes apart, whose rows of the tile begin behind
+           PIXELS of them. A tap beyond the image, and all behind the last tap (r == c.kernel), is
+           16 zeros: the last argument of __pipeline_memcpy_async; the source must still be an
+           address. Then w and channel move on, and find_tap (about 20 lines). */
         const int row = threadIdx.x / 8, chunk = threadIdx.x % 8;
         const bool any = r < c.kernel; /* behind the last tap are zeros, in both */
         const size_t tap = ((size_t)r * c.in_side + s) * c.in_channels + channel;
@@ -261,13 +285,12 @@ template <int PIXELS> struct source {
         w += ROW;
         channel += ROW;
         find_tap(c);
+        /* END SOLUTION */
     }
 };
-/* END SOLUTION */
 
-/* SOLUTION: multiply: a warp's 32 x 32 sums over one step; finish: from sums in shared memory to
-   bytes, four channels a thread (about 45 lines). */
-/** @param a, b where this lane's row of the warp's first matrices lies; see 413 */
+/** A warp's 32 x 32 sums over one step.
+ *  @param a, b where this lane's row of the warp's first matrices lies; see 413 */
 __device__ __forceinline__ static void multiply(int sum[2][4][4], uint32_t a, uint32_t b)
 {
 #pragma unroll
@@ -289,16 +312,25 @@ __device__ __forceinline__ static void multiply(int sum[2][4][4], uint32_t a, ui
     }
 }
 
+/** @return the byte of an output: sum * factor + shift + shortcut, at least `least`, at most 127 */
 __device__ __forceinline__ static signed char finished(int sum, float factor, float shift,
                                                        float shortcut, float least)
 {
+    /* SOLUTION: in fp32, rounded by rintf (about 2 lines). */
     const float x = (float)sum * factor + shift + shortcut;
     return (signed char)fminf(fmaxf(rintf(x), least), 127.0f);
+    /* END SOLUTION */
 }
 
+/** From the block's sums in shared memory to bytes of c.y, four channels at a time.
+ *  @param sums   [PIXELS x CHANNELS, rows of PITCH]
+ *  @param pixel, filter  of y, where the tile begins; it may reach beyond the last pixel */
 template <int PIXELS>
 __device__ __forceinline__ static void finish(const int *sums, const conv &c, int pixel, int filter)
 {
+    /* SOLUTION: the block has PIXELS * 2 threads; neighbours take neighbouring channels. Read four
+       sums, four factors and four shifts in one load each; of the shortcut, if there is one, four
+       bytes, each times c.add; store four bytes at once (about 16 lines). */
     for (int i = threadIdx.x; i < PIXELS * CHANNELS / 4; i += PIXELS * 2) {
         const int row = i / (CHANNELS / 4), col = i % (CHANNELS / 4) * 4;
         if (pixel + row >= c.pixels) return; /* and so are all that follow */
@@ -314,11 +346,11 @@ __device__ __forceinline__ static void finish(const int *sums, const conv &c, in
         q.w = finished(sum.w, factor.w, shift.w, q.w * c.add, c.least);
         *(char4 *)&c.y[at] = q;
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: conv_kernel: a ring of three stages, copied two ahead; the sums leave by the same
-   memory (about 40 lines). */
+/** A tile of PIXELS x CHANNELS of y: a ring of three stages, copied two ahead; the sums leave by
+ * the same memory. */
 template <int PIXELS> __global__ static void __launch_bounds__(PIXELS * 2) conv_kernel(const conv c)
 {
     enum { STAGE = (PIXELS + CHANNELS) * ROW };
@@ -356,10 +388,7 @@ template <int PIXELS> __global__ static void __launch_bounds__(PIXELS * 2) conv_
     __syncthreads(); /* what a thread takes away now, others have brought */
     finish<PIXELS>(sums, c, pixel, filter);
 }
-/* END SOLUTION */
 
-/* SOLUTION: the launch: tiles of 128 pixels where there are enough of them for all processors, else
-   of 64 (about 45 lines). */
 template <int PIXELS> static size_t shared_bytes(void)
 {
     return (size_t)STAGES * (PIXELS + CHANNELS) * ROW;
@@ -378,6 +407,8 @@ template <int PIXELS> static int tiles(const conv *c)
     return (c->pixels + PIXELS - 1) / PIXELS * (c->channels / CHANNELS);
 }
 
+/* Convolution i: tiles of 128 pixels where there are enough of them for all processors, else of 64.
+ */
 static cudaError_t convolve(const resnet18_int8 *net, int i, int batch, int size,
                             cudaStream_t stream)
 {
@@ -406,16 +437,18 @@ static cudaError_t convolve(const resnet18_int8 *net, int i, int batch, int size
         conv_kernel<64><<<tiles<64>(&c), 128, shared_bytes<64>(), stream>>>(c);
     return cudaGetLastError();
 }
-/* END SOLUTION */
 
 /* ---- once, when the network is made ---------------------------------------------------------- */
 
-/* SOLUTION: two kernels: what follows a convolution in fp32, with the largest |x| of what it
-   leaves; and weights as bytes, a block per filter (about 45 lines). */
-/** Of what is not negative, floats are in the order of their bits. */
+/** What follows a convolution in fp32: y = relu(y + shortcut), where there is a shortcut and a
+ * ReLU. The largest |y| goes to *most, if it is larger than what is there, as the bits of a float.
+ * Of what is not negative, floats are in the order of their bits.
+ *  @param y, shortcut [count]; blocks of 256 threads, at most 1,024 of them */
 __global__ static void calibrate_kernel(float *y, unsigned *most, const float *shortcut,
                                         size_t count, bool relu)
 {
+    /* SOLUTION: a grid-stride loop, the largest of a thread in a register; __reduce_max_sync over
+       the warp's bits, and an atomicMax of one lane (about 11 lines). */
     float largest = 0.0f;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (size_t)gridDim.x * blockDim.x) {
@@ -426,19 +459,31 @@ __global__ static void calibrate_kernel(float *y, unsigned *most, const float *s
     }
     const unsigned bits = __reduce_max_sync(0xffffffffu, __float_as_uint(largest));
     if (threadIdx.x % 32 == 0) atomicMax(most, bits);
+    /* END SOLUTION */
 }
 
+/** @return the scale of numbers of which `largest` is the largest |x|; of nothing but zeros 1 */
 __host__ __device__ static float scale_for(float largest)
 {
+    /* SOLUTION: as resnet18_int8.h has it (about 2 lines). */
     const float scale = largest / 127.0f;
     return scale > 0.0f ? scale : 1.0f;
+    /* END SOLUTION */
 }
 
-/** @param w a filter's weights, [channels x taps] */
+/** Weights as bytes with a scale per filter: a block of 256 threads per filter.
+ *  @param q      [filters x k]: tap after tap, channel after channel, zeros behind the last
+ *  @param factor [filters] in * scale of the filter / out
+ *  @param shift  [filters] bias / out
+ *  @param w      [filters x channels x taps], folded
+ *  @param in, out scales of the tensors that the convolution reads and leaves */
 __global__ static void pack_kernel(int8_t *q, float *factor, float *shift, const float *w,
                                    const float *bias, int channels, int taps, int k, float in,
                                    float out)
 {
+    /* SOLUTION: the largest |w| of the filter, by an atomicMax on bits in shared memory, and its
+       scale_for; then k bytes, `quantized`, in the other order; then one thread writes factor and
+       shift (about 19 lines). */
     __shared__ unsigned most;
     float largest = 0.0f;
     w += (size_t)blockIdx.x * channels * taps;
@@ -457,17 +502,17 @@ __global__ static void pack_kernel(int8_t *q, float *factor, float *shift, const
     if (threadIdx.x > 0) return;
     factor[blockIdx.x] = in * scale / out;
     shift[blockIdx.x] = bias[blockIdx.x] / out;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: calibrate: the largest |x| of every tensor, by 307 and 310 in fp32, some images at a
-   time (about 80 lines). */
+/* What calibration has on the device. */
 typedef struct calibration {
     float *params, *folded; /* [RESNET18_FLOATS] each; folded: w and beta alone */
     float *memory;          /* tensors, as lay_out has them, in NCHW; then argmax of the pooling */
     unsigned *most;         /* [TENSORS] bits of floats */
 } calibration;
 
+/* w and beta of all convolutions, with their batch normalizations folded in (309). */
 static cudaError_t fold_all(const calibration *c)
 {
     const float *p = c->params;
@@ -481,6 +526,7 @@ static cudaError_t fold_all(const calibration *c)
     return cudaSuccess;
 }
 
+/* calibrate_kernel on a tensor's y and shortcut, [count] each. */
 static cudaError_t note_largest(const calibration *c, int tensor, float *y, const float *shortcut,
                                 size_t count, bool relu)
 {
@@ -490,6 +536,7 @@ static cudaError_t note_largest(const calibration *c, int tensor, float *y, cons
     return cudaGetLastError();
 }
 
+/* Convolution i in fp32 (307), and all that follows it. at: of lay_out. */
 static cudaError_t calibrate_conv(const resnet18_int8 *net, const calibration *c,
                                   const size_t at[TENSORS + 1], int i, int batch, int size)
 {
@@ -505,6 +552,8 @@ static cudaError_t calibrate_conv(const resnet18_int8 *net, const calibration *c
                         side * side * batch * v->out_channels, has_relu(i));
 }
 
+/* The network in fp32 up to its last convolution: c->most[tensor] is the largest |x| so far, for
+ * all tensors but POOLED. h_images: [batch x 3 x size x size], batch is at most AT_ONCE. */
 static cudaError_t calibrate_images(const resnet18_int8 *net, const calibration *c,
                                     const float *h_images, int batch, int size)
 {
@@ -523,9 +572,13 @@ static cudaError_t calibrate_images(const resnet18_int8 *net, const calibration 
     return cudaSuccess;
 }
 
+/* net->scale of all tensors, by what a network in fp32 makes of all images. That of POOLED is
+ * conv1's. h_images: [count x 3 x size x size] */
 static cudaError_t calibrate(resnet18_int8 *net, const calibration *c, const float *h_images,
                              int count, int size)
 {
+    /* SOLUTION: clear c->most, calibrate_images for AT_ONCE images at a time, the last time maybe
+       fewer; then copy c->most, [TENSORS] bits of floats, and scale_for each (about 14 lines). */
     unsigned most[TENSORS] = {};
     CUDA_CHECK(cudaMemset(c->most, 0, sizeof most));
     for (int first = 0; first < count; first += AT_ONCE) {
@@ -539,12 +592,11 @@ static cudaError_t calibrate(resnet18_int8 *net, const calibration *c, const flo
         memcpy(&largest, &most[i == POOLED ? 0 : i], sizeof largest);
         net->scale[i] = scale_for(largest);
     }
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: pack: memory for weights, and all of them into it; prepare: everything, with memory
-   that is given back whatever happens (about 55 lines). */
+/* Memory for weights, and all of them into it. */
 static cudaError_t pack(resnet18_int8 *net, const calibration *c)
 {
     const size_t linear = RESNET18_FLOATS - RESNET18_FC_W;
@@ -580,6 +632,7 @@ static cudaError_t prepare(resnet18_int8 *net, const calibration *c, const float
     return cudaDeviceSynchronize(); /* other streams need not wait for the default one */
 }
 
+/* The same, with memory that is given back whatever happens. */
 static cudaError_t prepare_with_memory(resnet18_int8 *net, const float *h_params,
                                        const float *h_images, int count, int size)
 {
@@ -598,18 +651,17 @@ static cudaError_t prepare_with_memory(resnet18_int8 *net, const float *h_params
     const cudaError_t freed = cudaFree(memory);
     return error != cudaSuccess ? error : freed;
 }
-/* END SOLUTION */
 
 cudaError_t resnet18_create_int8(resnet18_int8 **net, const float *h_params, const float *h_images,
                                  int count, int size)
 {
     cudaError_t error = cudaErrorNotSupported;
     *net = NULL;
-    /* SOLUTION: refuse what there is no network for; on an error, free what there is (about 12
-       lines). */
+    /* SOLUTION: refuse what the contract refuses, before anything else happens (about 3 lines). */
     if (count < 1 || size < 32) return cudaErrorInvalidValue;
     for (size_t i = 0; i < (size_t)count * 3 * size * size; i++)
         if (!isfinite(h_images[i])) return cudaErrorInvalidValue;
+    /* END SOLUTION */
     resnet18_int8 *made = (resnet18_int8 *)calloc(1, sizeof *made);
     if (made == NULL) return cudaErrorMemoryAllocation;
     connect(made);
@@ -618,11 +670,10 @@ cudaError_t resnet18_create_int8(resnet18_int8 **net, const float *h_params, con
         *net = made;
     else
         resnet18_free_int8(made);
-    /* END SOLUTION */
     return error;
 }
 
-/* SOLUTION: reserve: memory for a batch that stays; stem, and head (about 45 lines). */
+/* Memory for the tensors of a batch, and where each begins. It stays. */
 static cudaError_t reserve(resnet18_int8 *net, int batch, int size)
 {
     lay_out(net->at, batch, size);
@@ -653,6 +704,7 @@ static cudaError_t stem(const resnet18_int8 *net, const float *x, int batch, int
     return cudaGetLastError();
 }
 
+/** From what the last block leaves to the logits. */
 static cudaError_t head(const resnet18_int8 *net, float *logits, int batch, int size,
                         cudaStream_t stream)
 {
@@ -667,12 +719,13 @@ static cudaError_t head(const resnet18_int8 *net, float *logits, int batch, int 
                           net->linear + RESNET18_CLASSES * RESNET18_FEATURES, batch,
                           RESNET18_FEATURES, RESNET18_CLASSES, stream);
 }
-/* END SOLUTION */
 
 cudaError_t resnet18_forward_int8(resnet18_int8 *net, float *logits, int8_t *tensors,
                                   const float *x, int batch, int size, cudaStream_t stream)
 {
-    /* SOLUTION: stem, blocks, head; a copy of the tensors (about 10 lines). */
+    /* SOLUTION: what the contract refuses, and a batch of 0; reserve, stem, the convolutions from 1
+       on in net->order, head. If they are wanted, a copy of all that the convolutions leave: the
+       first net->at[RESNET18_CONVS] bytes of net->memory (about 11 lines). */
     if (batch < 0 || size < 32) return cudaErrorInvalidValue;
     if (batch == 0) return cudaSuccess;
     CUDA_CHECK(reserve(net, batch, size));
@@ -689,26 +742,20 @@ cudaError_t resnet18_forward_int8(resnet18_int8 *net, float *logits, int8_t *ten
 
 cudaError_t resnet18_scales_int8(const resnet18_int8 *net, float *h_scales)
 {
-    /* SOLUTION: a copy (1 line). */
     memcpy(h_scales, net->scale, (RESNET18_CONVS + 1) * sizeof *h_scales);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 size_t resnet18_device_bytes_int8(const resnet18_int8 *net)
 {
-    /* SOLUTION: weights and tensors (1 line). */
     return net->weight_bytes + net->bytes;
-    /* END SOLUTION */
 }
 
 cudaError_t resnet18_free_int8(resnet18_int8 *net)
 {
-    /* SOLUTION: both allocations, then the struct (about 4 lines). */
     if (net == NULL) return cudaSuccess;
     cudaFree(net->weights);
     cudaFree(net->memory);
     free(net);
-    /* END SOLUTION */
     return cudaGetLastError();
 }
