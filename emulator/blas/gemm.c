@@ -13,20 +13,21 @@ static bool is_transposed(cublasOperation_t op)
     return op != CUBLAS_OP_N; /* for real numbers the conjugate is the transpose */
 }
 
-/* Columns of the matrix as it lies there are this long. */
+/* Columns of the matrix as it lies there are this long; of an empty one too, 1 is the least. */
 static bool has_room(const struct gemm_operand *x, int rows, int columns)
 {
-    return x->leading >= (x->transposed ? columns : rows);
+    return x->leading >= 1 && x->leading >= (x->transposed ? columns : rows);
 }
 
 static bool makes_sense(const struct gemm *g)
 {
     if (g->m < 0 || g->n < 0 || g->k < 0 || g->count < 0) return false;
     if (!g->alpha.at || !g->beta.at) return false;
+    if (!has_room(&g->a, g->m, g->k) || !has_room(&g->b, g->k, g->n) ||
+        !has_room(&g->c, g->m, g->n))
+        return false;
     if (g->m == 0 || g->n == 0) return true;
-    return g->c.data && g->d.data && has_room(&g->c, g->m, g->n) &&
-           (g->k == 0 ||
-            (g->a.data && has_room(&g->a, g->m, g->k) && g->b.data && has_room(&g->b, g->k, g->n)));
+    return g->c.data && g->d.data && (g->k == 0 || (g->a.data && g->b.data));
 }
 
 cudaDataType gemm_scale_type(const struct gemm *g)

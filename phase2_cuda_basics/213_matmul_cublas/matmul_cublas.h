@@ -19,8 +19,8 @@ cudaError_t cublas_create(cublas_ctx **ctx);
 /**
  * As matmul_naive, by one call of cuBLAS, whose handle is ctx's: it is made once.
  * @return cudaErrorInvalidValue, and does nothing, when ctx is NULL; cudaErrorUnknown when cuBLAS
- *         reports an error. A ctx that was destroyed is the caller's mistake, as memory that was
- *         freed is
+ *         reports an error, as it does of a negative size. A ctx that was destroyed is the
+ *         caller's mistake, as memory that was freed is
  */
 cudaError_t matmul_cublas(cublas_ctx *ctx, float *c, const float *a, const float *b, int m, int n,
                           int k, cudaStream_t stream);

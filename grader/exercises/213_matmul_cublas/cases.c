@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-enum { INVALID_VALUE = 1 }; /* of cudaError_t */
-enum { FIRST, SECOND };     /* handles */
+enum { INVALID_VALUE = 1, UNKNOWN = 999 }; /* of cudaError_t */
+enum { FIRST, SECOND };                    /* handles */
 
 static void create(int number)
 {
@@ -83,6 +83,24 @@ static void run_many_handles(const long *shape)
     for (long i = 0; i < shape[3]; i++) run_random(shape);
 }
 
+static void make_and_free(long times)
+{
+    for (long i = 0; i < times; i++) {
+        create(FIRST);
+        destroy(FIRST);
+    }
+}
+
+/* The smallest block of a heap has 32 bytes. */
+static void run_frees_all(const long *shape)
+{
+    make_and_free(shape[3]);
+    const double before = held_bytes();
+    make_and_free(shape[3]);
+    const double each = (held_bytes() - before) / (double)shape[3];
+    expect(each <= 20.0, "of each ctx %.0f bytes of the host's memory are not freed", each);
+}
+
 /* Neither may keep what it has where the other finds it. */
 static void run_two(const long *shape)
 {
@@ -113,6 +131,19 @@ static void run_null(const long *shape)
     refuse_null(m, n, 0);
     refuse_null(0, n, k);
     run_random(shape);
+}
+
+/* cuBLAS refuses a negative size. Only its status says so, and the next call is right again. */
+static void run_refused(const long *shape)
+{
+    const size_t m = (size_t)shape[0], n = (size_t)shape[1];
+    create(FIRST);
+    call_refused(UNKNOWN, "matmul_cublas",
+                 ARGS(handle(FIRST), inout_f32("c", f32_array(m * n), m * n),
+                      in_f32("a", random_f32(m), m), in_f32("b", random_f32(n), n), i32((int)m),
+                      i32((int)n), i32(-1), stream()));
+    multiply_random(FIRST, shape);
+    destroy(FIRST);
 }
 
 /* ---- timed and counted ----------------------------------------------------------------------- */
@@ -164,8 +195,14 @@ static const grading_case cases[] = {
      .run = run_many_handles,
      .shape = {3, 4, 5, 300},
      .once = true},
+    {.name = "5000 times made and freed",
+     .run = run_frees_all,
+     .shape = {3, 4, 5, 5000},
+     .where = ON_SOFTGPU,
+     .once = true},
     {.name = "two side by side", .run = run_two, .shape = {9, 8, 7}},
     {.name = "null", .run = run_null, .shape = {9, 8, 7}},
+    {.name = "k=-1", .run = run_refused, .shape = {9, 8, 7}},
     {.name = "1000x1001x1002", .run = run_random, .shape = {1000, 1001, 1002}, .where = ON_GPU},
     {.name = "3x3000000x1", .run = run_random, .shape = {3, 3000000, 1}, .where = ON_GPU},
     {.name = "4096x4096x4096",

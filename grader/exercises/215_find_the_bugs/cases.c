@@ -209,6 +209,7 @@ static void run(const long *shape)
         .name = title ", any", .run = run, .shape = {kernel, 1}, .most = { 0, 3000 }               \
     }
 #define NOTHING_ROW(title, kernel) LONG_ROW(title ", n=0", run, kernel, 0)
+#define ONE_ROW(title, kernel)     LONG_ROW(title ", n=1", run, kernel, 1)
 #define MANY_ROW(title, kernel)    LONG_ROW(title ", n=70001", run, kernel, 70001)
 /* Size by size, so that what is shown first has a word on each kernel. */
 #define EACH(row)                                                                                  \
@@ -217,7 +218,7 @@ static void run(const long *shape)
         row("evaluate_line", LINE), row("count_above", COUNT_ABOVE)
 
 static const grading_case cases[] = {
-    EACH(TAIL_ROW), EACH(ANY_ROW), EACH(NOTHING_ROW), EACH(MANY_ROW), {0},
+    EACH(TAIL_ROW), EACH(ANY_ROW), EACH(NOTHING_ROW), EACH(ONE_ROW), EACH(MANY_ROW), {0},
 };
 
 EXERCISE(215) = {

@@ -129,6 +129,7 @@ static const grading_case cases[] = {
     {.name = "backward 70000x1", .run = backward, .shape = {70000, 1}},
     {.name = "backward 1x70000", .run = backward, .shape = {1, 70000}},
     {.name = "backward with NaN", .run = backward, .shape = {70, 33, 2}},
+    {.name = "backward 263000x65", .run = backward, .shape = {263000, 65}, .once = true},
     {.name = "backward 1100000x33",
      .run = backward,
      .shape = {1100000, 33},

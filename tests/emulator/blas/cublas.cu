@@ -324,6 +324,8 @@ CASE(wrong_arguments)
           CUBLAS_STATUS_INVALID_VALUE);
     CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 2, 2, &one, p, 3, p, 2, &one, p, 4) ==
           CUBLAS_STATUS_INVALID_VALUE); /* 4 rows in columns of 3 */
+    CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 0, &one, p, 2, p, 0, &one, p, 2) ==
+          CUBLAS_STATUS_INVALID_VALUE); /* an empty matrix has columns of 1 at least, too */
     CHECK(cublasSgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, p, 2, p, 2, &one, p, 2) ==
           CUBLAS_STATUS_NOT_INITIALIZED);
 }
