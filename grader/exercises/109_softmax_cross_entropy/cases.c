@@ -2,6 +2,7 @@
  * hold for any: a row of the gradient sums to 0, and adding a constant to a row changes nothing. */
 #include "correctness/case.h"
 
+#include <float.h>
 #include <math.h>
 
 #define ALL_LABELS -1 /* no label is ignored here */
@@ -120,6 +121,18 @@ static void run_hopeless_label(const long *shape)
     call_and_check(logits, labels, rows, classes);
 }
 
+/* As far apart as logits can be: the loss of the first row is more than a float holds, and the mean
+ * is not. */
+static void run_farthest(const long *shape)
+{
+    const long rows = shape[0], classes = shape[1];
+    float *logits = random_f32((size_t)(rows * classes));
+    int *labels = random_i32((size_t)rows, 0, (int)classes);
+    labels[0] = 0;
+    logits[0] = -FLT_MAX, logits[1] = FLT_MAX;
+    call_and_check(logits, labels, rows, classes);
+}
+
 /* The logits are multiples of 1/256, so that adding a constant to a row is exact. */
 static void run_shifted_rows(const long *shape)
 {
@@ -156,6 +169,7 @@ static const grading_case cases[] = {
     {.name = "all_below_zero", .run = run_between, .shape = {9, 10, -1010, -1000}},
     {.name = "rows_far_apart", .run = run_rows_far_apart, .shape = {11, 10, 500}},
     {.name = "hopeless_label", .run = run_hopeless_label, .shape = {6, 10, 100}},
+    {.name = "farthest_label", .run = run_farthest, .shape = {7, 5}},
     {.name = "nan", .run = run_nan, .shape = {9, 10, 2}},
     {.name = "shifted_rows", .run = run_shifted_rows, .shape = {16, 10}},
     {0},

@@ -33,11 +33,29 @@ static void run_half_epoch(const long *shape)
     mlp_free_here();
 }
 
+/* One class after the other is so sure that its exponential is no float. */
+static void run_sure(const long *shape)
+{
+    const int batch = (int)shape[0];
+    float *x = f32_array((size_t)batch * MLP_INPUTS);
+    const int *labels = mlp_draw(x, batch);
+    for (int sure = 0; sure < MLP_CLASSES; sure++) {
+        float *params = mlp_random_params(1.0f);
+        params[MLP_PARAMS - MLP_CLASSES + sure] = 200.0f;
+        reference_mlp reference = reference_mlp_create(params);
+        mlp_create_here(params);
+        expect_near("the loss with a logit of about 200", mlp_train_here(x, labels, batch, LR),
+                    reference_mlp_train(&reference, x, labels, batch, LR), FP32_SUM_TOLERANCE);
+        mlp_free_here();
+    }
+}
+
 static const grading_case cases[] = {
     {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 3, 33}},
     {.name = "first_loss", .run = mlp_first_loss, .shape = {500}},
     {.name = "predict_any", .run = mlp_prediction, .shape = {1, 1}, .most = {150, 150}},
     {.name = "batches_of_any_size", .run = mlp_parity, .shape = {1, 1, 1}, .most = {70, 30, 70}},
+    {.name = "a_sure_class", .run = run_sure, .shape = {3}},
     LONG_ROW("predict_1100", mlp_prediction, 1100),
     LONG_ROW("first_loss_of_1100", mlp_first_loss, 1100),
     {.name = "last_partial_batch", .run = mlp_parity, .shape = {64, 7, 64, 1, 100, 3}},
