@@ -27,25 +27,137 @@
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include "tensor_core.h"
 #include <stdint.h>
 
-/* TODO: the sizes (about 14 lines). */
+#define BM      128 /* BM x BN elements of c a block */
+#define BN      128
+#define BK      32 /* 128 bytes of a row of a, in 8 chunks of 16 */
+#define STAGES  4
+#define THREADS 256 /* 8 warps: 2 down, 4 across */
+#define DOWN    4   /* products of 16 x 8 that a warp has, down and across */
+#define ACROSS  4
+#define PITCH   (BN + 8) /* floats, of b's tile */
+#define A_BYTES (BM * BK * 4)
+#define STAGE   (A_BYTES + BK * PITCH * 4)
+#define RING    (STAGES * STAGE)
+#define PARTS   (BK / 8) /* steps of `mma` a tile; each copies a part of another one */
 
-/* TODO: split: hi = x rounded to 11 bits, lo = x - hi, which is exact (about 12 lines). */
+/** x, the bits of COUNT floats, becomes hi, rounded to 11 bits; lo becomes what that left out. lo
+ *  need not be rounded: tensor cores drop what they have no bits for. */
+template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
+{
+    /* TODO: round the bits of each x; lo = x - hi, in fp32, is exact (about 6 lines). */
+}
 
-/* TODO: source: what a thread copies of each stage: its chunk of every 32nd row of a, so that
-   its place in the swizzle is always the same, and of every 8th of b (about 45 lines). */
+/** What a thread copies of each stage, as in 4a: its chunk of every A_STEPth row of a, with the
+ *  swizzle, and of every B_STEPth row of b, whose rows are PITCH long. */
+struct source {
+    enum {
+        A_STEP = THREADS / (BK / 4), /* rows from one of a thread's chunks to its next */
+        B_STEP = THREADS / (BN / 4),
+        A_COPIES = BM / A_STEP / PARTS, /* chunks a part */
+        B_COPIES = BK / B_STEP / PARTS
+    };
+    const float *a, *b;                 /* its first chunks in the next stage */
+    long a_pitch, b_pitch;              /* floats, from one of its chunks to the next */
+    int a_rows, a_cols, b_rows, b_cols; /* that are left from there to the matrix's ends */
+    uint32_t to_a, to_b;                /* its first places in a stage */
 
-/* TODO: take, the numbers of one step; multiply, three products of each; and
-   matmul_3xtf32_kernel; does its ring fit? (about 105 lines) */
+    __device__ __forceinline__ source(const float *all_a, const float *all_b, long row, long col,
+                                      int m, int n, int k)
+    {
+        const int r = threadIdx.x / (BK / 4), r_chunk = threadIdx.x % (BK / 4);
+        const int s = threadIdx.x / (BN / 4), s_chunk = threadIdx.x % (BN / 4);
+        a = all_a + (row + r) * k + r_chunk * 4, b = all_b + (long)s * n + col + s_chunk * 4;
+        a_pitch = (long)A_STEP * k, b_pitch = (long)B_STEP * n;
+        a_rows = (int)(m - row - r), a_cols = k - r_chunk * 4;
+        b_rows = k - s, b_cols = (int)(n - col - s_chunk * 4);
+        to_a = r * BK * 4 + (r_chunk ^ r % 8) * 16;
+        to_b = A_BYTES + (s * PITCH + s_chunk * 4) * 4;
+    }
+
+    /** @param stage where it begins in shared memory
+     *  @param part  0 .. PARTS - 1, in this order; after the last one the stage is a group, and the
+     *               members are those of the next stage */
+    __device__ __forceinline__ void copy(uint32_t stage, int part)
+    {
+#pragma unroll
+        for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
+            cp_async_cg(stage + to_a + i * A_STEP * BK * 4, a + i * a_pitch,
+                        i * A_STEP < a_rows && a_cols > 0);
+        }
+#pragma unroll
+        for (int i = part * B_COPIES; i < (part + 1) * B_COPIES; i++) {
+            cp_async_cg(stage + to_b + i * B_STEP * PITCH * 4, b + i * b_pitch,
+                        i * B_STEP < b_rows && b_cols > 0);
+        }
+        if (part < PARTS - 1) return;
+        cp_async_commit();
+        a += BK, b += BK / B_STEP * b_pitch, a_cols -= BK, b_rows -= BK;
+    }
+};
+
+/** The numbers of step s of a tile, 8 along k: DOWN fragments of a, ACROSS of b.
+ *  @param a_at where this lane's row of the warp's first matrices of a lies at s = 0
+ *  @param b_at its first word of b there */
+__device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACROSS][2],
+                                            uint32_t a_at, const uint32_t *b_at, int s)
+{
+    /* TODO: a by ldmatrix, as in 4a; b word by word: rows lane % 4 and 4 more, column lane / 4
+       of each fragment (about 7 lines). */
+}
+
+/** part += a b; a and b become their own hi. A product waits for the one before on the same sum: so
+ *  one of each sum, in turn. */
+__device__ __forceinline__ static void multiply(float part[DOWN][ACROSS][4], uint32_t a[DOWN][4],
+                                                uint32_t b[ACROSS][2])
+{
+    uint32_t a_lo[DOWN][4], b_lo[ACROSS][2];
+    /* TODO: split both; then the three products that count, each of all sums, by mma_tf32
+       (about 11 lines). */
+}
+
+/** c = a * b, a tile of BM x BN elements a block. Rows of a and b begin at multiples of 16 bytes,
+ *  rows of c at multiples of 8. */
+__global__ static void __launch_bounds__(THREADS, 1)
+    matmul_3xtf32_kernel(float *c, const float *a, const float *b, int m, int n, int k)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const uint32_t ring = shared_address(shared);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp_row = warp / 4 * DOWN * 16, warp_col = warp % 4 * ACROSS * 8;
+    const long row = (long)blockIdx.x * BM, col = (long)blockIdx.y * BN;
+    const uint32_t a_at = ring + (warp_row + lane % 16) * BK * 4 + (lane / 16 ^ lane % 8) * 16;
+    const int b_at = A_BYTES + (lane % 4 * PITCH + warp_col + lane / 4) * 4;
+    source from(a, b, row, col, m, n, k);
+    uint32_t a_part[2][DOWN][4], b_part[2][ACROSS][2], read = 0, write = (STAGES - 1) * STAGE;
+    float sum[DOWN][ACROSS][4] = {};
+
+    /* TODO: ask for all stages but one, and take the first numbers. Then, for each tile, PARTS
+       steps: copy a part, take the numbers of the next step, which may be in the next stage, and
+       multiply into a part of the sum that an ordinary addition takes over. Store two sums at a
+       time (about 38 lines). */
+}
+
+/** Has this device so much shared memory for a block? */
+static bool fits(int bytes)
+{
+    int device, most;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+               cudaSuccess &&
+           bytes <= most;
+}
 
 cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n, int k,
                           cudaStream_t stream)
 {
-    /* TODO: what has no aligned rows, or no room, goes to matmul_vectorized; else one block per
-       tile of c, with more shared memory than a launch gets unasked (about 10 lines). */
+    /* TODO: nothing for an empty c; what has no aligned rows, or no room, goes to
+       matmul_vectorized; else one block per tile of c, with more shared memory than a launch gets
+       unasked (about 9 lines). */
     NOT_IMPLEMENTED(c, a, b, m, n, k, stream);
     return cudaGetLastError();
 }

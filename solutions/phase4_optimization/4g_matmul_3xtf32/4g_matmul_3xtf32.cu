@@ -27,11 +27,13 @@
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
+#ifdef BROKEN
+#define UNFINISHED /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include "tensor_core.h"
 #include <stdint.h>
 
-/* SOLUTION: the sizes (about 14 lines). */
 #define BM      128 /* BM x BN elements of c a block */
 #define BN      128
 #define BK      32 /* 128 bytes of a row of a, in 8 chunks of 16 */
@@ -44,23 +46,23 @@
 #define STAGE   (A_BYTES + BK * PITCH * 4)
 #define RING    (STAGES * STAGE)
 #define PARTS   (BK / 8) /* steps of `mma` a tile; each copies a part of another one */
-/* END SOLUTION */
 
-/* SOLUTION: split: hi = x rounded to 11 bits, lo = x - hi, which is exact (about 12 lines). */
-/** x becomes hi. lo need not be rounded: tensor cores drop what they have no bits for. */
+/** x, the bits of COUNT floats, becomes hi, rounded to 11 bits; lo becomes what that left out. lo
+ *  need not be rounded: tensor cores drop what they have no bits for. */
 template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
 {
+    /* SOLUTION: round the bits of each x; lo = x - hi, in fp32, is exact (about 6 lines). */
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const float whole = __uint_as_float(x[i]);
         x[i] = (x[i] + 0x1000) & ~UINT32_C(0x1fff);
         lo[i] = __float_as_uint(whole - __uint_as_float(x[i]));
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: source: what a thread copies of each stage: its chunk of every 32nd row of a, so that
-   its place in the swizzle is always the same, and of every 8th of b (about 45 lines). */
+/** What a thread copies of each stage, as in 4a: its chunk of every A_STEPth row of a, with the
+ *  swizzle, and of every B_STEPth row of b, whose rows are PITCH long. */
 struct source {
     enum {
         A_STEP = THREADS / (BK / 4), /* rows from one of a thread's chunks to its next */
@@ -86,6 +88,9 @@ struct source {
         to_b = A_BYTES + (s * PITCH + s_chunk * 4) * 4;
     }
 
+    /** @param stage where it begins in shared memory
+     *  @param part  0 .. PARTS - 1, in this order; after the last one the stage is a group, and the
+     *               members are those of the next stage */
     __device__ __forceinline__ void copy(uint32_t stage, int part)
     {
 #pragma unroll
@@ -103,15 +108,15 @@ struct source {
         a += BK, b += BK / B_STEP * b_pitch, a_cols -= BK, b_rows -= BK;
     }
 };
-/* END SOLUTION */
 
-/* SOLUTION: take, the numbers of one step; multiply, three products of each; and
-   matmul_3xtf32_kernel; does its ring fit? (about 105 lines) */
-/** @param a_at where this lane's row of the warp's first matrices of a lies at s = 0
+/** The numbers of step s of a tile, 8 along k: DOWN fragments of a, ACROSS of b.
+ *  @param a_at where this lane's row of the warp's first matrices of a lies at s = 0
  *  @param b_at its first word of b there */
 __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACROSS][2],
                                             uint32_t a_at, const uint32_t *b_at, int s)
 {
+    /* SOLUTION: a by ldmatrix, as in 4a; b word by word: rows lane % 4 and 4 more, column lane / 4
+       of each fragment (about 7 lines). */
 #pragma unroll
     for (int i = 0; i < DOWN; i++) ldmatrix(a[i], (a_at ^ s * 32) + i * 16 * BK * 4);
 #pragma unroll
@@ -119,6 +124,7 @@ __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACRO
         b[j][0] = b_at[s * 8 * PITCH + j * 8];
         b[j][1] = b_at[(s * 8 + 4) * PITCH + j * 8];
     }
+    /* END SOLUTION */
 }
 
 /** part += a b; a and b become their own hi. A product waits for the one before on the same sum: so
@@ -127,6 +133,8 @@ __device__ __forceinline__ static void multiply(float part[DOWN][ACROSS][4], uin
                                                 uint32_t b[ACROSS][2])
 {
     uint32_t a_lo[DOWN][4], b_lo[ACROSS][2];
+    /* SOLUTION: split both; then the three products that count, each of all sums, by mma_tf32
+       (about 11 lines). */
     split<DOWN * 4>(a[0], a_lo[0]);
     split<ACROSS * 2>(b[0], b_lo[0]);
 #pragma unroll
@@ -138,8 +146,11 @@ __device__ __forceinline__ static void multiply(float part[DOWN][ACROSS][4], uin
 #pragma unroll
     for (int ij = 0; ij < DOWN * ACROSS; ij++)
         mma_tf32(part[ij / ACROSS][ij % ACROSS], a[ij / ACROSS], b[ij % ACROSS]);
+    /* END SOLUTION */
 }
 
+/** c = a * b, a tile of BM x BN elements a block. Rows of a and b begin at multiples of 16 bytes,
+ *  rows of c at multiples of 8. */
 __global__ static void __launch_bounds__(THREADS, 1)
     matmul_3xtf32_kernel(float *c, const float *a, const float *b, int m, int n, int k)
 {
@@ -154,6 +165,10 @@ __global__ static void __launch_bounds__(THREADS, 1)
     uint32_t a_part[2][DOWN][4], b_part[2][ACROSS][2], read = 0, write = (STAGES - 1) * STAGE;
     float sum[DOWN][ACROSS][4] = {};
 
+    /* SOLUTION: ask for all stages but one, and take the first numbers. Then, for each tile, PARTS
+       steps: copy a part, take the numbers of the next step, which may be in the next stage, and
+       multiply into a part of the sum that an ordinary addition takes over. Store two sums at a
+       time (about 38 lines). */
     for (int i = 0; i < STAGES - 1; i++) {
 #pragma unroll
         for (int part = 0; part < PARTS; part++) from.copy(ring + i * STAGE, part);
@@ -190,7 +205,9 @@ __global__ static void __launch_bounds__(THREADS, 1)
             if (r < m && q < n) *(float2 *)&c[r * n + q] = make_float2(two[0], two[1]);
         }
     }
+    /* END SOLUTION */
 }
+
 /** Has this device so much shared memory for a block? */
 static bool fits(int bytes)
 {
@@ -200,13 +217,13 @@ static bool fits(int bytes)
                cudaSuccess &&
            bytes <= most;
 }
-/* END SOLUTION */
 
 cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n, int k,
                           cudaStream_t stream)
 {
-    /* SOLUTION: what has no aligned rows, or no room, goes to matmul_vectorized; else one block per
-       tile of c, with more shared memory than a launch gets unasked (about 10 lines). */
+    /* SOLUTION: nothing for an empty c; what has no aligned rows, or no room, goes to
+       matmul_vectorized; else one block per tile of c, with more shared memory than a launch gets
+       unasked (about 9 lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (((uintptr_t)a | (uintptr_t)b) % 16 != 0 || (uintptr_t)c % 8 != 0 || k % 4 || n % 4 ||
         !fits(RING))
