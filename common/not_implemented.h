@@ -13,11 +13,13 @@
 
 #ifdef UNFINISHED
 #ifdef __NVCC__
-#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 177, 550 /* declared, or set, but never used */
 #endif
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
 #endif
 
 #ifdef __cplusplus

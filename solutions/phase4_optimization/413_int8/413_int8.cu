@@ -221,10 +221,9 @@ __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_
         fill<WHOLE>(a_tile, a, row, (int)start, m, k);
         fill<WHOLE>(b_tile, b, col, (int)start, n, k);
         __syncthreads(); /* both tiles are complete */
-        /* SOLUTION: the inner step: for each of the WORDS words, sum[i][j] gets the four products
-           of row y + i * (DP4A_TILE / EACH) of a_tile and row x + j * (DP4A_TILE / EACH) of b_tile,
-           by
-           __dp4a (about 7 lines). */
+        /* SOLUTION: the inner step: for each of the WORDS words, __dp4a adds four products to
+           sum[i][j]: of row y + i * (DP4A_TILE / EACH) of a_tile, and of row
+           x + j * (DP4A_TILE / EACH) of b_tile (about 7 lines). */
         for (int w = 0; w < WORDS; w++) {
             for (int i = 0; i < EACH; i++) {
                 for (int j = 0; j < EACH; j++)
