@@ -7,9 +7,8 @@
  *   ldmatrix, ldmatrix_trans                           from shared memory into fragments
  *   mma_bf16, mma_f16, mma_tf32, mma_s8                sum += a b
  *
- * You write them yourself where they are taught: cp.async in 2a and 402, ldmatrix and mma in 4a,
- * or in 412 and 413. Later exercises call these. They need compute capability 8.0 or newer, or
- * softgpu.
+ * You write them yourself where they are taught: cp.async in 2a and 402, ldmatrix and mma in 4a.
+ * Other exercises call these. They need compute capability 8.0 or newer, or softgpu.
  *
  * A copy belongs to its thread. ldmatrix and mma belong to the warp: all of its 32 lanes call them
  * together.

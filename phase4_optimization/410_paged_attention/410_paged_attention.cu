@@ -139,9 +139,9 @@ __device__ __forceinline__ static void add(seen<GROUP> *s, float scores[DEPTH],
                                            const piece values[DEPTH])
 {
     /* TODO: the online softmax. Find the new largest score; exp2f(old - new) is by how much
-       weights and sums shrink, and exp2f(score - new) is the weight of a token. A lane has shrink
-       and weights of its own head alone: for sums[h] fetch them by __shfl_sync from lane h * (LANES
-       / GROUP) of the team, whose width is LANES (about 28 lines). */
+       weights and sums shrink, and exp2f(score - new) is the weight of a token. A lane has both for
+       its own head alone: for sums[h] fetch them from lane h * (LANES / GROUP) of the team, by a
+       __shfl_sync of width LANES (about 28 lines). */
 }
 
 /* A part, of a team or of a split, is dim sums, then the largest score, then the sum of weights. */

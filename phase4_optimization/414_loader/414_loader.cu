@@ -205,8 +205,7 @@ static slot *find_free(loader *l)
 /** Ask the slot's thread for a batch; the slot behind it is the next one to be taken. */
 static void want(loader *l, slot *s, size_t batch_idx)
 {
-    /* TODO: set l->next, the slot's batch and its state, and wake the threads (about 4 lines).
-     */
+    /* TODO: set l->next, the slot's batch and state, and wake the threads (about 4 lines). */
     NOT_IMPLEMENTED(l, s, batch_idx);
 }
 
@@ -222,9 +221,7 @@ cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 {
     cudaError_t error = cudaSuccess;
     /* TODO: refuse a batch beyond the last. With the lock: unless a slot has the batch already,
-       a free one shall read it; where none is free the answer is cudaErrorNotReady (about 10
-       lines).
-     */
+       a free one shall read it; without a free one it is cudaErrorNotReady (about 10 lines). */
     NOT_IMPLEMENTED(l, batch_idx);
     return error;
 }

@@ -154,9 +154,9 @@ __device__ __forceinline__ static void add(seen<GROUP> *s, float scores[DEPTH],
                                            const piece values[DEPTH])
 {
     /* SOLUTION: the online softmax. Find the new largest score; exp2f(old - new) is by how much
-       weights and sums shrink, and exp2f(score - new) is the weight of a token. A lane has shrink
-       and weights of its own head alone: for sums[h] fetch them by __shfl_sync from lane h * (LANES
-       / GROUP) of the team, whose width is LANES (about 28 lines). */
+       weights and sums shrink, and exp2f(score - new) is the weight of a token. A lane has both for
+       its own head alone: for sums[h] fetch them from lane h * (LANES / GROUP) of the team, by a
+       __shfl_sync of width LANES (about 28 lines). */
     float largest = s->largest;
 #pragma unroll
     for (int u = 0; u < DEPTH; u++) largest = fmaxf(largest, scores[u]);

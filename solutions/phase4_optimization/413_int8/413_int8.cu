@@ -25,30 +25,41 @@
  * The cost removed: bytes, and tensor cores that take twice as many terms at a time as of bf16. The
  * cost left: quantize_s8 reads x twice, and c goes to memory and back as ints of 4 bytes where the
  * product could end with the epilogue itself (404).
+ *
+ * Given: the tiles of both products and how they are filled, and which of the two is launched; and,
+ * in tensor_core.h, the instructions. Yours: the scale of a row, its numbers, the inner step of
+ * either product, and the way back to floats.
  */
 #include "413_int8/int8.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <stdint.h>
 
 #define THREADS 256 /* of each block here: 8 warps */
 
 /* ---- quantize -------------------------------------------------------------------------------- */
 
-/* SOLUTION: range: the smallest and the largest of some numbers, and 0; over a warp, then over a
-   block (about 40 lines). */
-/** Of no numbers it is 0 .. 0: 0 is always in it, so that there is a q for it. */
+/** The smallest and the largest of some numbers, and of 0, so that there is a q for it. Of no
+ *  numbers it is 0 .. 0. */
 struct range {
     float low, high;
 };
 
-/** Infinities and NaN would leave no scale for all others. */
+/** The range, widened to hold x as well. Infinities and NaN do not count: they would leave no scale
+ *  for all others. */
 __device__ static range with(range r, float x)
 {
+    /* SOLUTION: low and high change only if x is finite (about 2 lines). */
     if (!isfinite(x)) return r;
     return {fminf(r.low, x), fmaxf(r.high, x)};
+    /* END SOLUTION */
 }
 
+/** The range over all threads of the block, to each of them. */
 __device__ static range over_block(range r)
 {
     __shared__ range parts[THREADS / 32];
@@ -62,43 +73,49 @@ __device__ static range over_block(range r)
     return r;
 }
 
+/** @param x [cols]; all threads of the block look at it together */
 __device__ static range range_of_row(const float *x, int cols)
 {
+    /* SOLUTION: from 0 .. 0 on, each thread its share of the row; then over the block (about 3
+       lines). */
     range r = {0.0f, 0.0f};
     for (int i = threadIdx.x; i < cols; i += THREADS) r = with(r, x[i]);
     return over_block(r);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: group: the scale and the zero point of a range; and the q of a number (about 35
-   lines). */
 struct group {
     float scale;
     int zero_point;
 };
 
-/** Halves, because the difference itself may be infinite. */
+/** The scale and the zero point of a range: the formulas are in int8.h. high - low may be infinite
+ *  where its 255th part is not: take halves. */
 __device__ static group group_of(range r, bool symmetric)
 {
+    /* SOLUTION: a scale of 0 becomes 1; the zero point is 0, or rounded to the nearest and clamped
+       to -128 .. 127 (about 4 lines). */
     group g = {symmetric ? fmaxf(-r.low, r.high) / 127.0f : (r.high / 2 - r.low / 2) / 127.5f, 0};
     if (g.scale == 0.0f) g.scale = 1.0f;
     if (!symmetric) g.zero_point = max(-128, min(127, __float2int_rn(-128.0f - r.low / g.scale)));
     return g;
+    /* END SOLUTION */
 }
 
-/** The clamp comes before the conversion, since infinity has no int; and zero_point after rounding,
- *  or it would turn ties to even into ties to odd. */
+/** The q of a number. The clamp comes before the conversion, since infinity has no int; zero_point
+ *  comes after rounding, or it would turn ties to even into ties to odd. */
 __device__ static int quantized(float x, group g)
 {
+    /* SOLUTION: NaN gives the zero point; else divide, round halves to even (rintf), add the zero
+       point, clamp to -128 .. 127 (about 3 lines). */
     if (isnan(x)) return g.zero_point;
     const float whole = rintf(x / g.scale) + g.zero_point;
     return (int)fminf(fmaxf(whole, -128.0f), 127.0f);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: three kernels: the range of each row; one range of all of them; and a row's numbers,
-   with their sum (about 50 lines). */
-/** The ranges of rows wait where their scales and zero points will stand. */
+/** For one group of all rows, a block a row: the ranges of rows wait where their scales and zero
+ *  points will stand. */
 __global__ static void row_ranges_kernel(float *scale, int *zero_point, const float *x, int cols)
 {
     const range r = range_of_row(x + (size_t)blockIdx.x * cols, cols);
@@ -107,7 +124,7 @@ __global__ static void row_ranges_kernel(float *scale, int *zero_point, const fl
     zero_point[blockIdx.x] = __float_as_int(r.high);
 }
 
-/** One block. */
+/** One block, after that: one group of all ranges, written for each row. */
 __global__ static void one_group_kernel(float *scale, int *zero_point, int rows, bool symmetric)
 {
     range r = {0.0f, 0.0f};
@@ -118,6 +135,9 @@ __global__ static void one_group_kernel(float *scale, int *zero_point, int rows,
         scale[i] = g.scale, zero_point[i] = g.zero_point;
 }
 
+/** A block a row. The row is a group of its own if per_channel; else its scale is there already.
+ *  @param q, x     [rows x cols]
+ *  @param row_sums [rows] sums of q */
 __global__ static void quantize_kernel(int8_t *q, float *scale, int *zero_point, int *row_sums,
                                        const float *x, int cols, bool per_channel, bool symmetric)
 {
@@ -129,22 +149,24 @@ __global__ static void quantize_kernel(int8_t *q, float *scale, int *zero_point,
     int sum = 0;
     if (threadIdx.x == 0) total = 0;
     __syncthreads();
+    /* SOLUTION: each thread stores its share of the row's numbers, and sums it (about 4 lines). */
     for (int i = threadIdx.x; i < cols; i += THREADS) {
         const int whole = quantized(from[i], g);
         q[row * cols + i] = (int8_t)whole, sum += whole;
     }
+    /* END SOLUTION */
     sum = __reduce_add_sync(0xffffffffu, sum);
     if (threadIdx.x % 32 == 0) atomicAdd(&total, sum);
     __syncthreads();
     if (threadIdx.x == 0)
         scale[row] = g.scale, zero_point[row] = g.zero_point, row_sums[row] = total;
 }
-/* END SOLUTION */
 
 cudaError_t quantize_s8(int8_t *q, float *scale, int *zero_point, int *row_sums, const float *x,
                         int rows, int cols, int per_channel, int symmetric, cudaStream_t stream)
 {
-    /* SOLUTION: a launch for rows of their own, three for one group (about 10 lines). */
+    /* SOLUTION: a launch for rows of their own, three for one group. A block of THREADS threads a
+       row; of no rows nothing is launched (about 7 lines). */
     if (rows == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (!per_channel) {
         row_ranges_kernel<<<rows, THREADS, 0, stream>>>(scale, zero_point, x, cols);
@@ -158,8 +180,6 @@ cudaError_t quantize_s8(int8_t *q, float *scale, int *zero_point, int *row_sums,
 
 /* ---- multiply: dp4a -------------------------------------------------------------------------- */
 
-/* SOLUTION: gemm_dp4a_kernel: tiles of 64 x 64, of both operands 16 words of four bytes along the
-   sum; a thread has 4 x 4 sums (about 60 lines). */
 #define DP4A_TILE 64 /* DP4A_TILE x DP4A_TILE elements of c a block */
 #define WORDS     16 /* terms of a step, in fours */
 #define EACH      4  /* EACH x EACH sums a thread, DP4A_TILE / EACH rows and columns apart */
@@ -186,7 +206,8 @@ __device__ static void fill(int tile[DP4A_TILE][WORDS + 1], const int8_t *x, lon
     }
 }
 
-/** @tparam WHOLE rows of both begin at multiples of 4 bytes, and have as many */
+/** A block DP4A_TILE x DP4A_TILE elements of c.
+ *  @tparam WHOLE rows of both begin at multiples of 4 bytes, and have as many */
 template <bool WHOLE>
 __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_t *b, int m, int n,
                                         int k)
@@ -200,6 +221,9 @@ __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_
         fill<WHOLE>(a_tile, a, row, (int)start, m, k);
         fill<WHOLE>(b_tile, b, col, (int)start, n, k);
         __syncthreads(); /* both tiles are complete */
+        /* SOLUTION: the inner step: for each of the WORDS words, __dp4a adds four products to
+           sum[i][j]: of row y + i * (DP4A_TILE / EACH) of a_tile, and of row
+           x + j * (DP4A_TILE / EACH) of b_tile (about 7 lines). */
         for (int w = 0; w < WORDS; w++) {
             for (int i = 0; i < EACH; i++) {
                 for (int j = 0; j < EACH; j++)
@@ -207,6 +231,7 @@ __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_
                                        b_tile[x + j * (DP4A_TILE / EACH)][w], sum[i][j]);
             }
         }
+        /* END SOLUTION */
         __syncthreads(); /* and read, before the next ones overwrite them */
     }
     for (int i = 0; i < EACH; i++) {
@@ -216,11 +241,9 @@ __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_
         }
     }
 }
-/* END SOLUTION */
 
 /* ---- multiply: mma --------------------------------------------------------------------------- */
 
-/* SOLUTION: the sizes, and the instructions (about 45 lines). */
 #define TILE   128 /* TILE x TILE elements of c a block */
 #define ROW    128 /* terms of a step, and bytes of a row of a tile: 8 chunks of 16 */
 #define STAGE  (2 * TILE * ROW)
@@ -229,46 +252,8 @@ __global__ static void gemm_dp4a_kernel(int32_t *c, const int8_t *a, const int8_
 #define ACROSS 4
 #define COPIES (TILE * 8 / THREADS) /* chunks a thread, of either tile */
 
-/** Four matrices of 8 rows of 16 bytes: lanes 0-7 say where the first one's rows are, and so on. */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-/** sum[16 x 8] += a[16 x 32] b[8 x 32]^T */
-__device__ __forceinline__ static void mma(int sum[4], const uint32_t a[4], uint32_t b0,
-                                           uint32_t b1)
-{
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-/** 16 bytes to shared memory, or 16 zeros. */
-__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
-__device__ __forceinline__ static void commit_copies(void)
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-}
-/* END SOLUTION */
-
-/* SOLUTION: copy_rows: the next terms of a tile's rows, chunk c of row r at place c ^ (r % 8); and
-   multiply: a warp's sums over one stage (about 45 lines). */
-/** A thread copies one chunk of every 32nd row, so that its place in the swizzle is the same.
+/** Start to copy the next terms of a tile's rows: chunk c of row r goes to place c ^ (r % 8). A
+ *  thread copies one chunk of every 32nd row, so that its place in the swizzle is the same.
  *  @param from its first chunk; rows that are left from its row on, terms from its chunk on */
 __device__ __forceinline__ static void copy_rows(uint32_t tile, const int8_t *from, long rows,
                                                  long terms, int k)
@@ -279,40 +264,46 @@ __device__ __forceinline__ static void copy_rows(uint32_t tile, const int8_t *fr
     for (int i = 0; i < COPIES; i++) {
         const int down = i * (THREADS / 8);
         const bool inside = down < rows && terms > 0;
-        copy_chunk(to + down * ROW, inside ? from + (size_t)down * k : from, inside);
+        cp_async_cg(to + down * ROW, inside ? from + (size_t)down * k : from, inside);
     }
 }
 
-/** @param a, b where this lane's row of the warp's first matrices lies. To move by whole chunks is
+/** A warp's sums over the terms of one stage.
+ *  @param a, b where this lane's row of the warp's first matrices lies. To move by whole chunks is
  *  to change bits of the chunk's number, which the swizzle leaves to xor. */
 __device__ __forceinline__ static void multiply(int sum[DOWN][ACROSS][4], uint32_t a, uint32_t b)
 {
 #pragma unroll
     for (int step = 0; step < ROW / 32; step++) {
+        /* SOLUTION: the inner step, 32 terms, which begin at a ^ step * 32 and b ^ step * 32.
+           ldmatrix of DOWN matrices of a, each 16 rows of ROW bytes further on, and of ACROSS / 2
+           of b, each for two products; then mma_s8 for each of DOWN x ACROSS products. Product j
+           takes words j % 2 and j % 2 + 2 of matrix j / 2 of b (about 13 lines). */
         uint32_t a_part[DOWN][4], b_part[ACROSS / 2][4];
 #pragma unroll
-        for (int i = 0; i < DOWN; i++) load_matrices(a_part[i], (a ^ step * 32) + i * 16 * ROW);
+        for (int i = 0; i < DOWN; i++) ldmatrix(a_part[i], (a ^ step * 32) + i * 16 * ROW);
 #pragma unroll
-        for (int j = 0; j < ACROSS / 2; j++)
-            load_matrices(b_part[j], (b ^ step * 32) + j * 16 * ROW);
+        for (int j = 0; j < ACROSS / 2; j++) ldmatrix(b_part[j], (b ^ step * 32) + j * 16 * ROW);
 #pragma unroll
         for (int i = 0; i < DOWN; i++) {
 #pragma unroll
-            for (int j = 0; j < ACROSS; j++)
-                mma(sum[i][j], a_part[i], b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]);
+            for (int j = 0; j < ACROSS; j++) {
+                const uint32_t two[2] = {b_part[j / 2][j % 2], b_part[j / 2][j % 2 + 2]};
+                mma_s8(sum[i][j], a_part[i], two);
+            }
         }
+        /* END SOLUTION */
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: gemm_mma_kernel: a ring of three stages, copied two ahead (about 50 lines). */
-/** @tparam PAIRS two neighbours of c lie at a multiple of 8 bytes */
+/** A block TILE x TILE elements of c: a ring of three stages, copied two ahead.
+ *  @tparam PAIRS two neighbours of c lie at a multiple of 8 bytes */
 template <bool PAIRS>
 __global__ static void __launch_bounds__(THREADS, 2)
     gemm_mma_kernel(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const uint32_t ring = shared_address(shared);
     const long across = (n - 1L) / TILE + 1;
     const long row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -332,11 +323,11 @@ __global__ static void __launch_bounds__(THREADS, 2)
             copy_rows(stage, a_from + start, m - row - r, k - start - first, k);
             copy_rows(stage + TILE * ROW, b_from + start, n - col - r, k - start - first, k);
         }
-        commit_copies(); /* an empty group too: what waits counts groups */
+        cp_async_commit(); /* an empty group too: what waits counts groups */
     };
     for (int step = 0; step < STAGES - 1; step++) copy_step(step);
     for (int step = 0; step < steps; step++) {
-        wait_for_copies<STAGES - 2>();
+        cp_async_wait<STAGES - 2>();
         __syncthreads(); /* this stage is complete, and nobody reads the one before any more */
         copy_step(step + STAGES - 1);
         const uint32_t stage = step % STAGES * STAGE;
@@ -359,9 +350,9 @@ __global__ static void __launch_bounds__(THREADS, 2)
         }
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: which of the two kernels may take it, and which is worth it (about 35 lines). */
+/* ---- multiply: which of the two ---- */
+
 static unsigned tiles(long m, long n, long side)
 {
     return (unsigned)(((m - 1) / side + 1) * ((n - 1) / side + 1));
@@ -387,13 +378,12 @@ static cudaError_t launch_dp4a(int32_t *c, const int8_t *a, const int8_t *b, int
         gemm_dp4a_kernel<false><<<tiles(m, n, DP4A_TILE), THREADS, 0, stream>>>(c, a, b, m, n, k);
     return cudaGetLastError();
 }
-/* END SOLUTION */
 
 cudaError_t gemm_s8s8s32(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k,
                          cudaStream_t stream)
 {
-    /* SOLUTION: tensor cores where rows begin at multiples of 16 bytes and a product of 16 x 8 x 32
-       can be full; else dp4a (about 5 lines). */
+    /* SOLUTION: launch_mma where rows of a and b begin at multiples of 16 bytes and a product of
+       16 x 8 x 32 can be full; else launch_dp4a; and nothing for an empty c (about 6 lines). */
     if (m == 0 || n == 0) return cudaSuccess;
     const bool rows_of_chunks = ((uintptr_t)a | (uintptr_t)b) % 16 == 0 && k % 16 == 0;
     const cudaError_t error = rows_of_chunks && m >= 16 && n >= 8 && k >= 32
@@ -406,11 +396,12 @@ cudaError_t gemm_s8s8s32(int32_t *c, const int8_t *a, const int8_t *b, int m, in
 
 /* ---- back to floats -------------------------------------------------------------------------- */
 
-/* SOLUTION: dequantize_kernel: a thread keeps what belongs to its column, and walks down some rows
-   (about 25 lines). */
 #define ROWS 16 /* of a block */
 
-/** In 64 bits, for the four terms may be large where their sum is small. */
+/** A block for ROWS x THREADS elements: a thread keeps what belongs to its column, and walks down
+ *  the rows. In 64 bits, for the four terms may be large where their sum is small.
+ *  @param y, c [m x n]
+ *  @param bias [n] or NULL; what ends in _a is [m], what ends in _b [n] */
 __global__ static void dequantize_kernel(float *y, const int32_t *c, const float *scale_a,
                                          const int *zero_a, const int *sums_a, const float *scale_b,
                                          const int *zero_b, const int *sums_b, const float *bias,
@@ -420,6 +411,9 @@ __global__ static void dequantize_kernel(float *y, const int32_t *c, const float
     const long first = blockIdx.x / across * ROWS;
     const long col = blockIdx.x % across * THREADS + threadIdx.x;
     if (col >= n) return;
+    /* SOLUTION: of each row the sum of (a - zero_a) (b - zero_b), in whole numbers: c, less
+       zero_a * sums_b, less zero_b * sums_a, plus k * zero_a * zero_b. Make it a float, multiply by
+       both scales, add the bias (about 7 lines). */
     const long long zero = zero_b[col], sum = sums_b[col];
     const float scale = scale_b[col], add = bias != NULL ? bias[col] : 0.0f;
     for (long r = first; r < first + ROWS && r < m; r++) {
@@ -427,15 +421,16 @@ __global__ static void dequantize_kernel(float *y, const int32_t *c, const float
             c[r * n + col] - zero_a[r] * sum - zero * sums_a[r] + k * zero * zero_a[r];
         y[r * n + col] = (float)whole * (scale_a[r] * scale) + add;
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t dequantize_epilogue(float *y, const int32_t *c, const float *scale_a, const int *zero_a,
                                 const int *sums_a, const float *scale_b, const int *zero_b,
                                 const int *sums_b, const float *bias, int m, int n, int k,
                                 cudaStream_t stream)
 {
-    /* SOLUTION: the launch (about 4 lines). */
+    /* SOLUTION: the launch: blocks of THREADS threads, all of them along x; of no elements there is
+       none (about 4 lines). */
     if (m == 0 || n == 0) return cudaSuccess;
     const long blocks = ((m - 1L) / ROWS + 1) * ((n - 1L) / THREADS + 1);
     dequantize_kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(

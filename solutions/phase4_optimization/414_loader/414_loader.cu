@@ -236,8 +236,7 @@ static slot *find_free(loader *l)
 /** Ask the slot's thread for a batch; the slot behind it is the next one to be taken. */
 static void want(loader *l, slot *s, size_t batch_idx)
 {
-    /* SOLUTION: set l->next, the slot's batch and its state, and wake the threads (about 4 lines).
-     */
+    /* SOLUTION: set l->next, the slot's batch and state, and wake the threads (about 4 lines). */
     l->next = (int)(s - l->slots + 1) % l->depth;
     s->batch_idx = batch_idx;
     s->state = WANTED;
@@ -258,9 +257,7 @@ cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 {
     cudaError_t error = cudaSuccess;
     /* SOLUTION: refuse a batch beyond the last. With the lock: unless a slot has the batch already,
-       a free one shall read it; where none is free the answer is cudaErrorNotReady (about 10
-       lines).
-     */
+       a free one shall read it; without a free one it is cudaErrorNotReady (about 10 lines). */
     if (batch_idx >= l->batches) return cudaErrorInvalidValue;
     pthread_mutex_lock(&l->lock);
     if (find(l, batch_idx) == NULL) {
