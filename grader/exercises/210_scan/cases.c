@@ -36,6 +36,13 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * (1 << 18),
      .bound = AT_MOST,
      .wanted = 2.2},
+    {.metric = {"instructions", .per = "warp", .shape = "2^18 ints"},
+     .function = "exclusive_scan",
+     .run = scan_random,
+     .shape = {1 << 18},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 5000},
     {0},
 };
 

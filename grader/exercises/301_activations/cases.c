@@ -322,6 +322,13 @@ static const traffic_test traffic[] = {
      .ideal = 12.0 * (1L << 16),
      .bound = AT_MOST,
      .wanted = 1.1},
+    {.metric = {"waves of blocks", .shape = "2^16 floats"},
+     .function = "gelu_backward",
+     .run = timed_gelu_backward,
+     .shape = {1L << 16},
+     .count = waves,
+     .bound = AT_MOST,
+     .wanted = 16},
     {0},
 };
 
