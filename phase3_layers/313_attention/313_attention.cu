@@ -23,35 +23,124 @@
  *
  * What it costs: s is written, read and written by the softmax, and read again: memory and bytes
  * grow with the square of seq. 409 never stores it. Causal, half of each product is with zeros.
+ *
+ * Given: the operands, the launches, sums and maxima of a warp, and the memory for p. Yours: the
+ * three kernels, and the products of both passes.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "313_attention/attention.h"
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <math.h>
 
-/* TODO: two operands: a stack of matrices, one a head, and the same turned (about 12 lines). */
+/** Matrices of rows x cols, one per head, each behind the one before it. */
+static operand stack(const float *data, int rows, int cols)
+{
+    operand x = row_major(data, rows, cols);
+    x.batch = (size_t)rows * cols;
+    return x;
+}
 
-/* TODO: the product of 212, times a factor, and its launch; c lies as a stack (about 30
-   lines). */
+/** The same matrices with rows and columns exchanged. Nothing moves. */
+static operand transposed(operand x)
+{
+    operand turned = {x.data, x.cols, x.rows, x.col, x.row, x.batch};
+    return turned;
+}
 
-/* TODO: the sum and the maximum of one value a lane, for every lane (about 12 lines). */
+#define TILE 32   /* TILE x TILE threads a block */
+#define MOST 1024 /* blocks along y, which may have 65,535; heads may be more */
 
-/* TODO: softmax_kernel, in place, a warp a row: of the keys that the query may see; zeros for
-   the others (about 20 lines). */
+/** c[heads x a.rows x b.cols] = factor * a * b, head by head; a.cols is b.rows. Block (x, y) has
+ *  tile x of c, and the heads y, y + gridDim.y, ... */
+__global__ static void product_kernel(float *c, operand a, operand b, unsigned heads, float factor)
+{
+    __shared__ float a_tile[TILE][TILE + 1]; /* one column more: a turned tile is written by */
+    __shared__ float b_tile[TILE][TILE + 1]; /* columns, and these lie in different banks so */
+    unsigned x = threadIdx.x, y = threadIdx.y;
+    unsigned across = (b.cols - 1) / TILE + 1; /* tiles side by side in c */
+    unsigned top = blockIdx.x / across * TILE, left = blockIdx.x % across * TILE;
 
-/* TODO: softmax_backward_kernel, a warp a row: grad_p becomes grad_s; behind the mask p is 0,
-   and so is grad_s (about 12 lines). */
+    /* TODO: for each of its heads, the product of 212: load_tile both tiles, whose corners are
+       a[top][start] and b[start][left], with a barrier before and after the sum; this thread's
+       element of c, if it is inside, is factor times the sum (about 12 lines). */
+}
 
-/* TODO: probabilities: p [heads x seq x seq] from q and k, by two launches (about 9 lines). */
+static void multiply(float *c, operand a, operand b, unsigned heads, float factor,
+                     cudaStream_t stream)
+{
+    unsigned tiles = ((a.rows - 1) / TILE + 1) * ((b.cols - 1) / TILE + 1);
+    dim3 grid(tiles, heads < MOST ? heads : MOST);
+    product_kernel<<<grid, dim3(TILE, TILE), 0, stream>>>(c, a, b, heads, factor);
+}
+
+/** The sum of one value per lane, for every lane. */
+__device__ static float warp_sum(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, distance);
+    return value;
+}
+
+/** The largest of one value per lane, for every lane. */
+__device__ static float warp_max(float value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+#define WARPS 8 /* rows of a block */
+
+/** Each row of p[rows x seq] becomes its softmax, in place: of the keys that the query may see, and
+ *  zeros for the others. A warp has a row, and row r belongs to query r % seq. */
+__global__ static void softmax_kernel(float *p, size_t rows, int seq, int causal)
+{
+    size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return; /* all lanes of a warp, or none */
+    p += row * seq;
+    /* TODO: how many keys this query may see; the maximum over them, then the sum of
+       expf(p - max); then all seq weights. A row in which every score is -infinity gets zeros
+       (about 11 lines). */
+}
+
+/** Each row of grad_p[rows x seq] becomes grad_s, in place, a warp per row. Behind the mask p is 0,
+ *  and so is grad_s. */
+__global__ static void softmax_backward_kernel(float *grad_p, const float *p, size_t rows, int seq)
+{
+    size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return;
+    p += row * seq;
+    grad_p += row * seq;
+
+    /* TODO: the row's sum of p * grad_p, then each element by the formula of grad_s (about 4
+       lines). */
+}
+
+/** p[heads x seq x seq] from the operands q and k, each [heads x seq x dim]. */
+static void probabilities(float *p, operand q, operand k, unsigned heads, int causal, float scale,
+                          cudaStream_t stream)
+{
+    int seq = (int)q.rows;
+    size_t rows = (size_t)heads * seq;
+    /* TODO: multiply, then launch softmax_kernel on all rows, WARPS warps a block (about 2
+       lines). */
+    NOT_IMPLEMENTED(p, q, k, heads, causal, scale, stream);
+}
 
 cudaError_t attention_naive(float *out, const float *q, const float *k, const float *v, int batch,
                             int heads, int seq, int dim, int causal, float scale,
                             cudaStream_t stream)
 {
-    /* TODO: memory for p on the stream; probabilities, times v; the memory goes back (about 8
-       lines). */
+    unsigned all = (unsigned)batch * heads;
+    if (all == 0 || seq == 0 || dim == 0) return cudaSuccess; /* an empty grid is an error */
+    float *p;
+    if (cudaMallocAsync((void **)&p, sizeof *p * all * seq * seq, stream) != cudaSuccess)
+        return cudaGetLastError();
+    /* TODO: the probabilities, then times v (about 2 lines). */
     NOT_IMPLEMENTED(out, q, k, v, batch, heads, seq, dim, causal, scale, stream);
+    cudaFreeAsync(p, stream);
     return cudaGetLastError();
 }
 
@@ -60,9 +149,20 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
                                      const float *v, int batch, int heads, int seq, int dim,
                                      int causal, float scale, cudaStream_t stream)
 {
-    /* TODO: memory for p and grad_p, one after the other; p again, then the five lines of the
-       opening comment (about 18 lines). */
+    unsigned all = (unsigned)batch * heads;
+    if (all == 0 || seq == 0 || dim == 0) return cudaSuccess;
+    size_t rows = (size_t)all * seq;
+    float *p;
+    if (cudaMallocAsync((void **)&p, sizeof *p * 2 * rows * seq, stream) != cudaSuccess)
+        return cudaGetLastError();
+    float *grad_p = p + rows * seq; /* and then grad_s */
+    operand queries = stack(q, seq, dim), keys = stack(k, seq, dim),
+            grads = stack(grad_out, seq, dim);
+
+    /* TODO: p again, then the five lines of the opening comment; that of grad_s is the launch
+       of softmax_backward_kernel (about 7 lines). */
     NOT_IMPLEMENTED(grad_q, grad_k, grad_v, grad_out, q, k, v, batch, heads, seq, dim, causal,
                     scale, stream);
+    cudaFreeAsync(p, stream);
     return cudaGetLastError();
 }

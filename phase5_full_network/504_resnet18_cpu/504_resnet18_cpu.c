@@ -16,10 +16,16 @@
  * The cost it leaves: one image at a time on one core; columns are written and read again; and the
  * last convolutions have 49 pixels for 2,359,296 weights, which are read from memory for each image
  * anew. 505 takes the whole batch through each layer.
+ *
+ * Given: entries and checksums of the file, the memory of one image, the loops over images, stages
+ * and pooling windows. Yours: what a file must pass and where its arrays go (is_whole, find,
+ * resnet18_load), folding (fold), and the network for one image (conv, largest_in_window, block,
+ * average, forward_image).
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "110_conv2d_cpu/conv2d_cpu.h"
 #include "504_resnet18_cpu/resnet18_cpu.h"
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include "resnet18_weights.h"
 
@@ -29,21 +35,57 @@
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* TODO: entry_of: entry i of the table, by memcpy, as the file may lie at any address (about 6
-   lines). */
+/** Entry i of the table, by memcpy, as the file may lie at any address. */
+static weights_entry entry_of(const unsigned char *file, uint32_t i)
+{
+    weights_entry e;
+    memcpy(&e, file + sizeof(weights_header) + i * sizeof e, sizeof e);
+    return e;
+}
 
-/* TODO: is_whole: the file is as long as it says, and the table and every array lie inside of
-   it; nothing is added or multiplied that could overflow (about 11 lines). */
+/** @return whether the file of `bytes` bytes is as long as its header says, and has its table and
+ *  every array inside of it. `bytes` is at least the size of the header; nothing else is sure. */
+static int is_whole(const unsigned char *file, size_t bytes, const weights_header *header)
+{
+    /* TODO: compare header->bytes with bytes, and header->arrays with the number of entries for
+       which there is room behind the header. Then for each entry compare its offset with bytes, and
+       its floats with the number of them for which there is room from there on. Subtract and
+       divide: a sum or product of the file's numbers may overflow (about 7 lines). */
+    NOT_IMPLEMENTED(file, bytes, header);
+    return 0;
+}
 
-/* TODO: is_right: all checksums, of the table and of the arrays (about 11 lines). */
+/** @return whether all checksums are right, of the table and of the arrays. The file is_whole. */
+static int is_right(const unsigned char *file, const weights_header *header)
+{
+    const size_t table = header->arrays * sizeof(weights_entry);
+    if (weights_checksum(file + sizeof *header, table) != header->checksum) return 0;
+    for (uint32_t i = 0; i < header->arrays; i++) {
+        weights_entry e = entry_of(file, i);
+        if (weights_checksum(file + e.offset, e.floats * sizeof(float)) != e.checksum) return 0;
+    }
+    return 1;
+}
 
-/* TODO: find: the entry of the array that is wanted, if its shape is the right one (about 15
-   lines). */
+/** *e = the entry, among `arrays`, with the name that is wanted.
+ *  @return whether there is one, and its shape is the right one. A name in the file has
+ *  WEIGHTS_NAME_MAX characters, and need not end with a 0. */
+static int find(weights_entry *e, const weights_array *wanted, const unsigned char *file,
+                uint32_t arrays)
+{
+    /* TODO: go through the entries until the whole name is the same (strncmp); then all
+       WEIGHTS_DIMS dims must be, and e->floats must be their product (about 8 lines). */
+    NOT_IMPLEMENTED(e, wanted, file, arrays);
+    return 0;
+}
 
 weights_status resnet18_load(float *params, const void *file, size_t bytes)
 {
-    /* TODO: foreign, truncated; copy every array of resnet18_arrays (resnet18_weights.h) to
-       where it belongs, or mismatch; corrupt (about 18 lines). */
+    /* TODO: the header, by memcpy. WEIGHTS_FOREIGN: the file is shorter than a header, or has
+       another magic or version. WEIGHTS_TRUNCATED: it is not whole. Then resnet18_arrays
+       (resnet18_weights.h) lists what the network needs: copy each array from the file to where
+       its `data` points in params. WEIGHTS_MISMATCH: one is not found. WEIGHTS_CORRUPT: the file is
+       not right (about 17 lines). */
     NOT_IMPLEMENTED(params, file, bytes);
     return 0;
 }
@@ -56,14 +98,22 @@ struct resnet18_cpu {
     float params[RESNET18_FLOATS];
 };
 
-/* TODO: fold: w and beta of one convolution, so that gamma, mean and var are no longer needed
-   (about 9 lines). */
+/** Change w and beta of one convolution, so that gamma, mean and var are no longer needed. */
+static void fold(float *params, const resnet18_conv *c)
+{
+    /* TODO: for each of c->out_channels: scale, as in the opening comment; its filter's
+       c->in_channels x c->kernel x c->kernel weights, from params + c->w on, times scale; its beta,
+       at params + c->beta, less scale * mean (about 6 lines). */
+    NOT_IMPLEMENTED(params, c);
+}
 
 resnet18_cpu *resnet18_create_cpu(const float *params)
 {
-    /* TODO: copy, and fold every convolution (about 5 lines). */
-    NOT_IMPLEMENTED(params);
-    return 0;
+    resnet18_cpu *net = malloc(sizeof *net);
+    if (net == NULL) return NULL;
+    memcpy(net->params, params, sizeof net->params);
+    for (int i = 0; i < RESNET18_CONVS; i++) fold(net->params, &resnet18_convs[i]);
+    return net;
 }
 
 void resnet18_free_cpu(resnet18_cpu *net)
@@ -71,32 +121,132 @@ void resnet18_free_cpu(resnet18_cpu *net)
     free(net);
 }
 
-/* TODO: what one image needs: the largest columns of any convolution, the largest of the other
-   planes, and a way to get and free it all (about 26 lines). */
+/** Memory for one image, all in one piece. */
+typedef struct workspace {
+    float *stages;   /* stage after stage, as resnet18_layout.h lays them out for a batch of one */
+    float *middle;   /* between the two convolutions of a block; conv1's output */
+    float *shortcut; /* of a block that halves the image */
+    float *columns;  /* of im2col_cpu */
+} workspace;
 
-/* TODO: conv: y = convolution number i of x, batch normalization included, by
-   conv2d_cpu_im2col; returns pixels a side of y (about 8 lines). */
+static size_t larger(size_t x, size_t y)
+{
+    return x > y ? x : y;
+}
 
-/* TODO: relu, in place (about 3 lines). */
+/** Room for the largest columns of any convolution, and the largest planes. free(w->stages) frees
+ *  it all. @return 0, or -1 without memory */
+static int workspace_create(workspace *w, int size)
+{
+    size_t columns = 0, planes = 0;
+    for (int i = 0; i < RESNET18_CONVS; i++) {
+        const resnet18_conv *c = &resnet18_convs[i];
+        size_t side = resnet18_out_size(resnet18_in_size(i, size), c->kernel, c->stride, c->pad);
+        columns = larger(columns, side * side * c->in_channels * c->kernel * c->kernel);
+        planes = larger(planes, side * side * c->out_channels);
+    }
+    size_t stages = resnet18_activations(size);
+    w->stages = malloc((stages + 2 * planes + columns) * sizeof *w->stages);
+    if (w->stages == NULL) return -1;
+    w->middle = w->stages + stages;
+    w->shortcut = w->middle + planes;
+    w->columns = w->shortcut + planes;
+    return 0;
+}
 
-/* TODO: maxpool: 3x3, stride 2, padding 1; what lies outside of the plane is smaller than any
-   number (about 19 lines). */
+/** y[out_channels x out x out] = convolution number i of x[in_channels x size x size], with its
+ *  batch normalization, which is folded into it. @return out, the pixels a side of y */
+static int conv(float *y, const resnet18_cpu *net, const workspace *w, const float *x, int i,
+                int size)
+{
+    /* TODO: conv2d_cpu_im2col (110) of a batch of one, with the filters at net->params + c->w,
+       the bias at net->params + c->beta, and w->columns, where c is row i of resnet18_convs; then
+       resnet18_out_size (about 5 lines). */
+    NOT_IMPLEMENTED(y, net, w, x, i, size);
+    return 0;
+}
 
-/* TODO: block: y = relu(bn(conv2(relu(bn(conv1(x))))) + shortcut(x)) (about 13 lines). */
+static void relu(float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) x[i] = x[i] < 0.0f ? 0.0f : x[i];
+}
 
-/* TODO: average: the mean of each plane (about 7 lines). */
+/** The largest of the 3x3 window of plane[size x size] whose corner is plane[top][left]. Either may
+ *  be -1: what lies outside of the plane is smaller than any number. */
+static float largest_in_window(const float *plane, int size, int top, int left)
+{
+    /* TODO: only the rows and columns of the window that are inside; a NaN stays (about 8
+       lines). */
+    NOT_IMPLEMENTED(plane, size, top, left);
+    return 0;
+}
 
-/* TODO: forward_image: stem, blocks, average, and the linear layer, which is a product with one
-   column (about 21 lines). */
+/** y[channels x out x out] of x[channels x size x size]: 3x3, stride 2, padding 1. */
+static void maxpool(float *y, const float *x, int channels, int size)
+{
+    const int out = resnet18_out_size(size, 3, 2, 1);
+    for (int c = 0; c < channels; c++, x += (size_t)size * size) {
+        for (int i = 0; i < out; i++) {
+            for (int j = 0; j < out; j++) *y++ = largest_in_window(x, size, 2 * i - 1, 2 * j - 1);
+        }
+    }
+}
 
-/* TODO: keep_stages: what forward_image left of image number b, to its place in the activations
-   of the whole batch (about 11 lines). */
+/** y = relu(bn(conv2(relu(bn(conv1(x))))) + shortcut(x)): block `number` of resnet18_blocks.
+ *  @param size pixels a side of x. Where the block downsamples, y has fewer, and more channels */
+static void block(float *y, const resnet18_cpu *net, const workspace *w, const float *x, int number,
+                  int size)
+{
+    /* TODO: conv1 writes w->middle; relu; conv2 writes y. The shortcut is x; where the block
+       has a downsample (not -1), the shortcut is that of x, in w->shortcut. Add it to y; relu. y
+       has the side that conv returns, and the out_channels of conv1 (about 12 lines). */
+    NOT_IMPLEMENTED(y, net, w, x, number, size);
+}
+
+/** y[channels] = the mean of each plane of x[channels x pixels]. */
+static void average(float *y, const float *x, int channels, int pixels)
+{
+    /* TODO: a sum for each channel, divided by pixels (about 5 lines). */
+    NOT_IMPLEMENTED(y, x, channels, pixels);
+}
+
+/** logits[RESNET18_CLASSES] of one image x[3 x size x size]. All stages stay in w->stages, one
+ *  behind the other; the features are the last. */
+static void forward_image(float *logits, const resnet18_cpu *net, const workspace *w,
+                          const float *x, int size)
+{
+    /* TODO: convolution 0 to w->middle, relu, maxpool to stage 0. Block after block, each from
+       its stage to the next; resnet18_stage_shape knows planes and sides. The average. The linear
+       layer, a product with one column: logits [RESNET18_CLASSES x 1] = w [RESNET18_CLASSES x
+       RESNET18_FEATURES] * features (106), w at RESNET18_FC_W of net->params, plus the bias at
+       RESNET18_FC_BIAS (about 17 lines). */
+    NOT_IMPLEMENTED(logits, net, w, x, size);
+}
+
+/** What forward_image left of image number b goes to its place in the activations of the whole
+ *  batch: stage after stage, and in each stage image after image. */
+static void keep_stages(float *activations, const float *stages, int b, int batch, int size)
+{
+    for (int stage = 0; stage < RESNET18_STAGES; stage++) {
+        int planes, side;
+        resnet18_stage_shape(stage, size, &planes, &side);
+        const size_t floats = (size_t)planes * side * side;
+        memcpy(activations + b * floats, stages, floats * sizeof *stages);
+        activations += batch * floats;
+        stages += floats;
+    }
+}
 
 int resnet18_forward_cpu(resnet18_cpu *net, float *logits, float *activations, const float *x,
                          int batch, int size)
 {
-    /* TODO: a workspace; image by image, its logits and, if wanted, its stages (about 9 lines).
-     */
-    NOT_IMPLEMENTED(net, logits, activations, x, batch, size);
+    workspace w;
+    if (workspace_create(&w, size) != 0) return -1;
+    for (int b = 0; b < batch; b++) {
+        forward_image(logits + (size_t)b * RESNET18_CLASSES, net, &w,
+                      x + (size_t)b * 3 * size * size, size);
+        if (activations != NULL) keep_stages(activations, w.stages, b, batch, size);
+    }
+    free(w.stages);
     return 0;
 }

@@ -17,6 +17,10 @@
  * What it costs: most launches compute next to nothing. 45 of 69 are normalizations, ReLUs and
  * additions, and each takes a whole activation through memory and back, which the kernel before it
  * had in registers. 507 folds and fuses them away, and makes one launch of all that remain.
+ *
+ * Given: the memory of a batch (stage_floats, take, reserve), creating, counting and freeing.
+ * Yours: the parts of the network (conv_bn, stem, block, head), the loop over them, and the copies
+ * at both ends.
  */
 #include "203_vector_add/vector_add.h"
 #include "301_activations/activations.h"
@@ -26,6 +30,7 @@
 #include "310_pooling/pooling.h"
 #include "505_resnet18/resnet18.h"
 #include "cuda_check.h"
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
 #include <stdlib.h>
@@ -45,32 +50,127 @@ struct resnet18 {
     float *logits;            /* [batch x RESNET18_CLASSES] for the host */
 };
 
-/* TODO: helpers: stage_floats, the size of a stage of one image; reserve, room for a batch, in
- * one allocation that stays (about 40 lines). */
+/* @return the floats of a stage of one image */
+static size_t stage_floats(int stage, int size)
+{
+    int channels, side;
+    resnet18_stage_shape(stage, size, &channels, &side);
+    return (size_t)channels * side * side;
+}
 
-/* TODO: conv_bn: one convolution of the table, and its batch normalization, in place (about 15
- * lines). */
+/* @return the next `count` floats of what is left */
+static float *take(float **left, size_t count)
+{
+    float *taken = *left;
+    *left += count;
+    return taken;
+}
 
-/* TODO: stem: from the images to stage 0 (about 13 lines). */
+/* Room for a batch, in one allocation that stays: only a larger batch than ever before allocates.
+ * The arrays are laid out anew in each call, for the batch in hand. */
+static cudaError_t reserve(resnet18 *net, int batch, int size)
+{
+    int side = resnet18_out_size(size, resnet18_convs[0].kernel, 2, resnet18_convs[0].pad);
+    size_t n = (size_t)batch, x = n * 3 * size * size, stem = n * 64 * side * side;
+    size_t stage = n * stage_floats(0, size); /* the largest */
+    size_t floats = x + stem + 5 * stage + n * (RESNET18_FEATURES + RESNET18_CLASSES);
+    if (floats > net->floats) {
+        net->floats = 0;
+        CUDA_CHECK(cudaFree(net->memory)); /* waits for kernels that use it */
+        net->memory = NULL;
+        CUDA_CHECK(cudaMalloc((void **)&net->memory, floats * sizeof(float)));
+        net->floats = floats;
+    }
+    float *left = net->memory;
+    net->x = take(&left, x);
+    net->stem = take(&left, stem);
+    net->here = take(&left, stage);
+    net->next = take(&left, stage);
+    net->middle = take(&left, stage);
+    net->shortcut = take(&left, stage);
+    net->argmax = (int *)take(&left, stage);
+    net->features = take(&left, n * RESNET18_FEATURES);
+    net->logits = take(&left, n * RESNET18_CLASSES);
+    return cudaSuccess;
+}
 
-/* TODO: block: from stage `number` to the next (about 18 lines). */
+/* y[batch x out_channels x out x out] = batchnorm(convolution `number` of x), where x is
+ * [batch x in_channels x in x in]. `size`: pixels a side of the network's images, never of x. */
+static cudaError_t conv_bn(const resnet18 *net, float *y, const float *x, int number, int batch,
+                           int size, cudaStream_t stream)
+{
+    /* TODO: let c be that convolution's row of resnet18_convs. Compute in and out, the pixels
+       a side of x and y (resnet18_in_size, resnet18_out_size). Convolve (307), with the filters at
+       net->params + c->w and without a bias. Then normalize (309), in place in y; its arrays begin
+       at c->mean, c->var, c->gamma and c->beta (about 10 lines). */
+    NOT_IMPLEMENTED(net, y, x, number, batch, size, stream);
+    return cudaSuccess;
+}
 
-/* TODO: head: from the last block's stage to features and logits (about 11 lines). */
+/* From the images x[batch x 3 x size x size] to stage 0: y[batch x 64 x side x side], whose side
+ * is what the pooling leaves. */
+static cudaError_t stem(const resnet18 *net, float *y, const float *x, int batch, int size,
+                        cudaStream_t stream)
+{
+    /* TODO: convolution 0 with its batch normalization writes net->stem, whose side is its
+       output size; ReLU in place (301); max pooling (310) of 3 x 3 with stride 2 and padding 1
+       writes y, and its indices to net->argmax (about 7 lines). */
+    NOT_IMPLEMENTED(net, y, x, batch, size, stream);
+    return cudaSuccess;
+}
+
+/* Block `number`, from 0 on: from x, which is stage `number`, to y, the stage after it. */
+static cudaError_t block(const resnet18 *net, float *y, const float *x, int number, int batch,
+                         int size, cudaStream_t stream)
+{
+    /* TODO: let b be the block's row of resnet18_blocks. b->conv1 writes net->middle; ReLU in
+       place (301); b->conv2 writes y. The shortcut is x. Where b->downsample is a convolution (not
+       -1), the shortcut is what it makes of x, in net->shortcut. Add the shortcut to y (203), then
+       ReLU (about 12 lines). */
+    NOT_IMPLEMENTED(net, y, x, number, batch, size, stream);
+    return cudaSuccess;
+}
+
+/* From x, the last block's stage, to features[batch x RESNET18_FEATURES], the mean of each plane,
+ * and logits[batch x RESNET18_CLASSES]. */
+static cudaError_t head(const resnet18 *net, float *logits, float *features, const float *x,
+                        int batch, int size, cudaStream_t stream)
+{
+    /* TODO: channels and side of the last stage (resnet18_stage_shape); the mean of each
+       plane (310); the linear layer (303), whose weights and bias begin at RESNET18_FC_W and
+       RESNET18_FC_BIAS of net->params (about 6 lines). */
+    NOT_IMPLEMENTED(net, logits, features, x, batch, size, stream);
+    return cudaSuccess;
+}
 
 cudaError_t resnet18_create(resnet18 **net, const float *h_params)
 {
     *net = NULL;
-    /* TODO: a zeroed struct, the parameters on the device; nothing is left behind on an error
-       (about 14 lines). */
-    NOT_IMPLEMENTED(net, h_params);
+    size_t bytes = RESNET18_FLOATS * sizeof(float);
+    resnet18 *created = (resnet18 *)calloc(1, sizeof *created);
+    if (created == NULL) return cudaErrorMemoryAllocation;
+    cudaError_t error = cudaMalloc((void **)&created->params, bytes);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(created->params, h_params, bytes, cudaMemcpyHostToDevice);
+    /* That was the default stream, for which the caller's streams need not wait. */
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) {
+        resnet18_free(created);
+        return error;
+    }
+    *net = created;
     return cudaGetLastError();
 }
 
 cudaError_t resnet18_forward(resnet18 *net, float *logits, float *activations, const float *x,
                              int batch, int size, cudaStream_t stream)
 {
-    /* TODO: stem, blocks, head, each stage written where the caller wants it, or to one of two
-       buffers in turn (about 20 lines). */
+    if (batch == 0) return cudaSuccess;
+    CUDA_CHECK(reserve(net, batch, size));
+    /* TODO: the stem, then the RESNET18_BLOCKS blocks, each from the stage before it. Where
+       activations is not NULL, the stages and then the features go there, one behind the other
+       (take, stage_floats). Else the stages go to net->here and net->next in turn, and the features
+       to net->features. Then the head (about 14 lines). */
     NOT_IMPLEMENTED(net, logits, activations, x, batch, size, stream);
     return cudaGetLastError();
 }
@@ -78,21 +178,26 @@ cudaError_t resnet18_forward(resnet18 *net, float *logits, float *activations, c
 cudaError_t resnet18_classify(resnet18 *net, float *h_logits, const float *h_x, int batch, int size,
                               cudaStream_t stream)
 {
-    /* TODO: room, a copy, forward, a copy, and wait for it (about 11 lines). */
+    if (batch == 0) return cudaSuccess;
+    size_t images = (size_t)batch * 3 * size * size * sizeof(float);
+    size_t logits = (size_t)batch * RESNET18_CLASSES * sizeof(float);
+    CUDA_CHECK(reserve(net, batch, size));
+    /* TODO: `images` bytes to net->x; forward, without activations, to net->logits; `logits`
+       bytes back; wait for the stream (about 4 lines). */
     NOT_IMPLEMENTED(net, h_logits, h_x, batch, size, stream);
     return cudaGetLastError();
 }
 
 size_t resnet18_device_bytes(const resnet18 *net)
 {
-    /* TODO: parameters and activations (1 line). */
-    NOT_IMPLEMENTED(net);
-    return 0;
+    return (RESNET18_FLOATS + net->floats) * sizeof(float);
 }
 
 cudaError_t resnet18_free(resnet18 *net)
 {
-    /* TODO: both allocations, then the struct (about 4 lines). */
-    NOT_IMPLEMENTED(net);
+    if (net == NULL) return cudaSuccess;
+    cudaFree(net->params);
+    cudaFree(net->memory);
+    free(net);
     return cudaGetLastError();
 }

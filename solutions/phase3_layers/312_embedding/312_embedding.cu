@@ -19,20 +19,29 @@
  * another order each time, so that the last bits of grad_table change from run to run. 3a sorts
  * all tokens at once and needs no atomics. And residual and dropout are trips through memory with
  * next to no arithmetic: 404 puts them into the kernel next door.
+ *
+ * Given: how each kernel divides its work, residual_kernel, and the launches of the embedding's
+ * gradients. Yours: the other kernels, philox, and the remaining launches.
  */
 #include "312_embedding/embedding.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
 #define THREADS 128 /* of a block; in embedding_backward its tokens and its columns, too */
 
-/* SOLUTION: embedding_kernel: a thread owns a column of place t, reads its element of positions
-   once, and goes through the batch (about 14 lines). */
+/** y[batch x seq x dim] from tokens[batch x seq], table[vocab x dim] and positions[seq x dim], or
+ *  NULL. A block has columns in x and places in y, and the batch is in z. The grid may be smaller:
+ *  places go on in steps of gridDim.y * blockDim.y, and the batch in steps of gridDim.z. */
 __global__ static void embedding_kernel(float *y, const int *tokens, const float *table,
                                         const float *positions, int batch, int seq, int dim)
 {
     size_t col = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (col >= dim) return;
 
+    /* SOLUTION: a thread owns a column of place t, reads its element of positions once, and goes
+       through the batch (about 8 lines). */
     size_t first = (size_t)blockIdx.y * blockDim.y + threadIdx.y;
     for (size_t t = first; t < seq; t += gridDim.y * blockDim.y) {
         float position = positions ? positions[t * dim + col] : 0.0f;
@@ -41,14 +50,14 @@ __global__ static void embedding_kernel(float *y, const int *tokens, const float
             y[row * dim + col] = table[(size_t)tokens[row] * dim + col] + position;
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: grad_table_kernel. A block has THREADS tokens and THREADS columns. Thread i finds the
-   rank of token i, the number of those that come before it in order; then it owns a column, and
-   adds each run of equal tokens by one atomic (about 35 lines). */
 #define IN_FLIGHT 8 /* independent loads of a thread */
 
+/** grad_table[vocab x dim] += the rows of grad_y[rows x dim], each to the row of its token in
+ *  tokens[rows]. A block has a stretch of THREADS tokens, of which `count` exist, and THREADS
+ *  columns; `groups` blocks side by side share a stretch. */
 __global__ static void grad_table_kernel(float *grad_table, const float *grad_y, const int *tokens,
                                          size_t rows, int dim, unsigned groups)
 {
@@ -59,6 +68,9 @@ __global__ static void grad_table_kernel(float *grad_table, const float *grad_y,
     if (i < count) unsorted[i] = tokens[first + i];
     __syncthreads(); /* everybody looks at all of them */
 
+    /* SOLUTION: thread i finds the rank of token i, which is the number of those that come before
+       it in order. It stores the token in token[rank] and its place i in place[rank]. token[count]
+       is -1, no token, so that the last run ends like the others. A barrier (about 10 lines). */
     if (i < count) {
         int mine = unsorted[i], rank = 0;
         for (int j = 0; j < count; j++) {
@@ -69,9 +81,13 @@ __global__ static void grad_table_kernel(float *grad_table, const float *grad_y,
     }
     if (i == 0) token[count] = -1; /* no token: the last run ends, too */
     __syncthreads();               /* the stretch is sorted */
+    /* END SOLUTION */
 
     const size_t col = (size_t)(blockIdx.x % groups) * THREADS + i;
     if (col >= dim) return;
+    /* SOLUTION: walk along the sorted stretch and sum this column of grad_y, IN_FLIGHT loads before
+       the first addition; where a run of equal tokens ends, add its sum by one atomic (about 12
+       lines). */
     float sum = 0.0f, next[IN_FLIGHT];
     for (int k = 0; k < count; k += IN_FLIGHT) {
         for (int e = 0; e < IN_FLIGHT; e++) {
@@ -84,25 +100,25 @@ __global__ static void grad_table_kernel(float *grad_table, const float *grad_y,
             sum = 0.0f;
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: grad_positions_kernel: an element per thread, which sums the batch (about 9 lines). */
+/** grad_positions[size] = the sum of grad_y[batch x size] over the batch; size is seq * dim. */
 __global__ static void grad_positions_kernel(float *grad_positions, const float *grad_y, int batch,
                                              size_t size)
 {
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= size) return;
+    /* SOLUTION: an element per thread, which sums the batch (about 3 lines). */
     float sum = 0.0f;
     for (size_t b = 0; b < batch; b++) sum += grad_y[b * size + i]; /* neighbours side by side */
     grad_positions[i] = sum;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: residual_kernel: EACH elements per thread, THREADS apart, all loads before the first
-   store (about 13 lines). */
-#define EACH 4
+#define EACH 4 /* elements per thread, THREADS apart: all loads before the first store */
 
+/** y[n] = a[n] + b[n]. */
 __global__ static void residual_kernel(float *y, const float *a, const float *b, size_t n)
 {
     size_t first = (size_t)blockIdx.x * (EACH * THREADS) + threadIdx.x;
@@ -115,17 +131,16 @@ __global__ static void residual_kernel(float *y, const float *a, const float *b,
         if (first + e * THREADS < n) y[first + e * THREADS] = sum[e];
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: philox: the four words of a counter. Ten rounds; in each, two words are multiplied, the
-   high halves of the products are mixed with the other two words and the key, and the key moves on
-   (about 17 lines). */
+/** word[4] = the four random words of a counter; the seed is the key. */
 __device__ static void philox(unsigned word[4], unsigned long long counter, unsigned long long seed)
 {
     unsigned key0 = (unsigned)seed, key1 = (unsigned)(seed >> 32);
     word[0] = (unsigned)counter;
     word[1] = (unsigned)(counter >> 32);
     word[2] = word[3] = 0; /* the counter has 128 bits, of which 64 do */
+    /* SOLUTION: ten rounds; in each, two words are multiplied, the high halves of the products are
+       mixed with the other two words and the key, and the key moves on (about 10 lines). */
     for (int round = 0; round < 10; round++) {
         unsigned long long a = (unsigned long long)word[0] * 0xD2511F53u;
         unsigned long long b = (unsigned long long)word[2] * 0xCD9E8D57u;
@@ -136,19 +151,20 @@ __device__ static void philox(unsigned word[4], unsigned long long counter, unsi
         key0 += 0x9E3779B9u; /* the golden ratio */
         key1 += 0xBB67AE85u; /* the root of 3, less 1 */
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: dropout_kernel. A warp has 128 elements: each lane decides four neighbours with its
-   four words, and reads and writes elements 32 apart, whose decisions it asks other lanes for. It
-   reads first: while the elements are on their way, it computes the words. A word is kept from
-   `threshold` on. And dropout, which launches it (about 29 lines). */
+/** y[n] = x[n] * scale where the element's word is at least `threshold`, else 0. A warp has 128
+ *  elements: this lane's are x[first], x[first + 32], x[first + 64] and x[first + 96]. */
 __global__ static void dropout_kernel(float *y, const float *x, size_t n, float scale,
                                       unsigned long long threshold, unsigned long long seed)
 {
     const size_t thread = (size_t)blockIdx.x * THREADS + threadIdx.x;
     const unsigned lane = threadIdx.x % 32;
     const size_t first = (thread - lane) * 4 + lane;
+    /* SOLUTION: read the elements first: while they are on their way, compute the words, counter
+       `thread`, which decide on four neighbours. Then ask other lanes for the decisions on your own
+       four, and write (about 12 lines). */
     float read[4];
     for (int e = 0; e < 4; e++) read[e] = first + e * 32 < n ? x[first + e * 32] : 0.0f;
 
@@ -163,6 +179,7 @@ __global__ static void dropout_kernel(float *y, const float *x, size_t n, float 
         size_t i = first + e * 32;
         if (i < n) y[i] = of_owner >> lane % 4 & 1 ? read[e] * scale : 0.0f; /* not NaN * 0 */
     }
+    /* END SOLUTION */
 }
 
 /** Forward and backward are the same: the mask depends on p and the seed alone. */
@@ -170,12 +187,14 @@ static void dropout(float *y, const float *x, size_t n, float p, unsigned long l
                     cudaStream_t stream)
 {
     if (n == 0) return; /* an empty grid is a launch error */
+    /* SOLUTION: the threshold, in integers and exact for every p, 1 too; the launch, four elements
+       per thread (about 4 lines). */
     /* word * 2^-32 >= p, without rounding: p * 2^32 is exact in double. No word reaches 2^32. */
     unsigned long long threshold = (unsigned long long)ceil(p * 4294967296.0);
     dropout_kernel<<<(unsigned)((n - 1) / (4 * THREADS) + 1), THREADS, 0, stream>>>(
         y, x, n, 1.0f / (1.0f - p), threshold, seed);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t embedding_forward(float *y, const int *tokens, const float *table,
                               const float *positions, int batch, int seq, int dim,
@@ -197,9 +216,6 @@ cudaError_t embedding_backward(float *grad_table, float *grad_positions, const f
                                cudaStream_t stream)
 {
     (void)vocab; /* for those who count how often each token occurs */
-    /* SOLUTION: for the table a block per THREADS tokens and THREADS columns, all in x, unless
-       there are no tokens; the positions, where they are wanted, are zeros without a batch (about
-       11 lines). */
     size_t rows = (size_t)batch * seq, size = (size_t)seq * dim;
     if (size == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (rows > 0) {
@@ -209,9 +225,8 @@ cudaError_t embedding_backward(float *grad_table, float *grad_positions, const f
     }
     if (grad_positions) {
         grad_positions_kernel<<<(unsigned)((size - 1) / THREADS + 1), THREADS, 0, stream>>>(
-            grad_positions, grad_y, batch, size);
+            grad_positions, grad_y, batch, size); /* zeros without a batch */
     }
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 

@@ -23,14 +23,20 @@
  *
  * What it costs: s is written, read and written by the softmax, and read again: memory and bytes
  * grow with the square of seq. 409 never stores it. Causal, half of each product is with zeros.
+ *
+ * Given: the operands, the launches, sums and maxima of a warp, and the memory for p. Yours: the
+ * three kernels, and the products of both passes.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "313_attention/attention.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include <math.h>
 
-/* SOLUTION: two operands: a stack of matrices, one a head, and the same turned (about 12 lines). */
+/** Matrices of rows x cols, one per head, each behind the one before it. */
 static operand stack(const float *data, int rows, int cols)
 {
     operand x = row_major(data, rows, cols);
@@ -38,18 +44,18 @@ static operand stack(const float *data, int rows, int cols)
     return x;
 }
 
+/** The same matrices with rows and columns exchanged. Nothing moves. */
 static operand transposed(operand x)
 {
     operand turned = {x.data, x.cols, x.rows, x.col, x.row, x.batch};
     return turned;
 }
-/* END SOLUTION */
 
-/* SOLUTION: the product of 212, times a factor, and its launch; c lies as a stack (about 30
-   lines). */
 #define TILE 32   /* TILE x TILE threads a block */
 #define MOST 1024 /* blocks along y, which may have 65,535; heads may be more */
 
+/** c[heads x a.rows x b.cols] = factor * a * b, head by head; a.cols is b.rows. Block (x, y) has
+ *  tile x of c, and the heads y, y + gridDim.y, ... */
 __global__ static void product_kernel(float *c, operand a, operand b, unsigned heads, float factor)
 {
     __shared__ float a_tile[TILE][TILE + 1]; /* one column more: a turned tile is written by */
@@ -58,6 +64,9 @@ __global__ static void product_kernel(float *c, operand a, operand b, unsigned h
     unsigned across = (b.cols - 1) / TILE + 1; /* tiles side by side in c */
     unsigned top = blockIdx.x / across * TILE, left = blockIdx.x % across * TILE;
 
+    /* SOLUTION: for each of its heads, the product of 212: load_tile both tiles, whose corners are
+       a[top][start] and b[start][left], with a barrier before and after the sum; this thread's
+       element of c, if it is inside, is factor times the sum (about 12 lines). */
     for (unsigned z = blockIdx.y; z < heads; z += gridDim.y) {
         float sum = 0.0f;
         for (unsigned start = 0; start < a.cols; start += TILE) {
@@ -70,6 +79,7 @@ __global__ static void product_kernel(float *c, operand a, operand b, unsigned h
         if (top + y < a.rows && left + x < b.cols)
             c[((size_t)z * a.rows + top + y) * b.cols + left + x] = factor * sum;
     }
+    /* END SOLUTION */
 }
 
 static void multiply(float *c, operand a, operand b, unsigned heads, float factor,
@@ -79,9 +89,8 @@ static void multiply(float *c, operand a, operand b, unsigned heads, float facto
     dim3 grid(tiles, heads < MOST ? heads : MOST);
     product_kernel<<<grid, dim3(TILE, TILE), 0, stream>>>(c, a, b, heads, factor);
 }
-/* END SOLUTION */
 
-/* SOLUTION: the sum and the maximum of one value a lane, for every lane (about 12 lines). */
+/** The sum of one value per lane, for every lane. */
 __device__ static float warp_sum(float value)
 {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -89,23 +98,26 @@ __device__ static float warp_sum(float value)
     return value;
 }
 
+/** The largest of one value per lane, for every lane. */
 __device__ static float warp_max(float value)
 {
     for (int distance = 16; distance > 0; distance /= 2)
         value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
     return value;
 }
-/* END SOLUTION */
 
-/* SOLUTION: softmax_kernel, in place, a warp a row: of the keys that the query may see; zeros for
-   the others (about 20 lines). */
 #define WARPS 8 /* rows of a block */
 
+/** Each row of p[rows x seq] becomes its softmax, in place: of the keys that the query may see, and
+ *  zeros for the others. A warp has a row, and row r belongs to query r % seq. */
 __global__ static void softmax_kernel(float *p, size_t rows, int seq, int causal)
 {
     size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
     if (row >= rows) return; /* all lanes of a warp, or none */
     p += row * seq;
+    /* SOLUTION: how many keys this query may see; the maximum over them, then the sum of
+       expf(p - max); then all seq weights. A row in which every score is -infinity gets zeros
+       (about 11 lines). */
     int keys = causal ? (int)(row % seq) + 1 : seq; /* a query sees itself, and what was before */
 
     float max = -INFINITY, sum = 0.0f;
@@ -118,11 +130,11 @@ __global__ static void softmax_kernel(float *p, size_t rows, int seq, int causal
     bool empty = sum == 0.0f; /* else it is at least 1, or NaN */
     for (int j = threadIdx.x; j < seq; j += 32)
         p[j] = j >= keys || empty ? 0.0f : expf(p[j] - max) / sum;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: softmax_backward_kernel, a warp a row: grad_p becomes grad_s; behind the mask p is 0,
-   and so is grad_s (about 12 lines). */
+/** Each row of grad_p[rows x seq] becomes grad_s, in place, a warp per row. Behind the mask p is 0,
+ *  and so is grad_s. */
 __global__ static void softmax_backward_kernel(float *grad_p, const float *p, size_t rows, int seq)
 {
     size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;
@@ -130,39 +142,42 @@ __global__ static void softmax_backward_kernel(float *grad_p, const float *p, si
     p += row * seq;
     grad_p += row * seq;
 
+    /* SOLUTION: the row's sum of p * grad_p, then each element by the formula of grad_s (about 4
+       lines). */
     float dot = 0.0f;
     for (int j = threadIdx.x; j < seq; j += 32) dot += p[j] * grad_p[j];
     dot = warp_sum(dot);
     for (int j = threadIdx.x; j < seq; j += 32) grad_p[j] = p[j] * (grad_p[j] - dot);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: probabilities: p [heads x seq x seq] from q and k, by two launches (about 9 lines). */
+/** p[heads x seq x seq] from the operands q and k, each [heads x seq x dim]. */
 static void probabilities(float *p, operand q, operand k, unsigned heads, int causal, float scale,
                           cudaStream_t stream)
 {
     int seq = (int)q.rows;
     size_t rows = (size_t)heads * seq;
+    /* SOLUTION: multiply, then launch softmax_kernel on all rows, WARPS warps a block (about 2
+       lines). */
     multiply(p, q, transposed(k), heads, scale, stream);
     softmax_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(p, rows, seq, causal);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 cudaError_t attention_naive(float *out, const float *q, const float *k, const float *v, int batch,
                             int heads, int seq, int dim, int causal, float scale,
                             cudaStream_t stream)
 {
-    /* SOLUTION: memory for p on the stream; probabilities, times v; the memory goes back (about 8
-       lines). */
     unsigned all = (unsigned)batch * heads;
     if (all == 0 || seq == 0 || dim == 0) return cudaSuccess; /* an empty grid is an error */
     float *p;
     if (cudaMallocAsync((void **)&p, sizeof *p * all * seq * seq, stream) != cudaSuccess)
         return cudaGetLastError();
+    /* SOLUTION: the probabilities, then times v (about 2 lines). */
     probabilities(p, stack(q, seq, dim), stack(k, seq, dim), all, causal, scale, stream);
     multiply(out, stack(p, seq, seq), stack(v, seq, dim), all, 1.0f, stream);
-    cudaFreeAsync(p, stream);
     /* END SOLUTION */
+    cudaFreeAsync(p, stream);
     return cudaGetLastError();
 }
 
@@ -171,8 +186,6 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
                                      const float *v, int batch, int heads, int seq, int dim,
                                      int causal, float scale, cudaStream_t stream)
 {
-    /* SOLUTION: memory for p and grad_p, one after the other; p again, then the five lines of the
-       opening comment (about 18 lines). */
     unsigned all = (unsigned)batch * heads;
     if (all == 0 || seq == 0 || dim == 0) return cudaSuccess;
     size_t rows = (size_t)all * seq;
@@ -183,6 +196,8 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
     operand queries = stack(q, seq, dim), keys = stack(k, seq, dim),
             grads = stack(grad_out, seq, dim);
 
+    /* SOLUTION: p again, then the five lines of the opening comment; that of grad_s is the launch
+       of softmax_backward_kernel (about 7 lines). */
     probabilities(p, queries, keys, all, causal, scale, stream);
     multiply(grad_v, transposed(stack(p, seq, seq)), grads, all, 1.0f, stream);
     multiply(grad_p, grads, transposed(stack(v, seq, dim)), all, 1.0f, stream);
@@ -190,7 +205,7 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
                                                                                     seq);
     multiply(grad_q, stack(grad_p, seq, seq), keys, all, scale, stream);
     multiply(grad_k, transposed(stack(grad_p, seq, seq)), queries, all, scale, stream);
-    cudaFreeAsync(p, stream);
     /* END SOLUTION */
+    cudaFreeAsync(p, stream);
     return cudaGetLastError();
 }

@@ -16,10 +16,18 @@
  * The cost it leaves: one image at a time on one core; columns are written and read again; and the
  * last convolutions have 49 pixels for 2,359,296 weights, which are read from memory for each image
  * anew. 505 takes the whole batch through each layer.
+ *
+ * Given: entries and checksums of the file, the memory of one image, the loops over images, stages
+ * and pooling windows. Yours: what a file must pass and where its arrays go (is_whole, find,
+ * resnet18_load), folding (fold), and the network for one image (conv, largest_in_window, block,
+ * average, forward_image).
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "110_conv2d_cpu/conv2d_cpu.h"
 #include "504_resnet18_cpu/resnet18_cpu.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 #include "resnet18_weights.h"
 
@@ -29,20 +37,22 @@
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* SOLUTION: entry_of: entry i of the table, by memcpy, as the file may lie at any address (about 6
-   lines). */
+/** Entry i of the table, by memcpy, as the file may lie at any address. */
 static weights_entry entry_of(const unsigned char *file, uint32_t i)
 {
     weights_entry e;
     memcpy(&e, file + sizeof(weights_header) + i * sizeof e, sizeof e);
     return e;
 }
-/* END SOLUTION */
 
-/* SOLUTION: is_whole: the file is as long as it says, and the table and every array lie inside of
-   it; nothing is added or multiplied that could overflow (about 11 lines). */
+/** @return whether the file of `bytes` bytes is as long as its header says, and has its table and
+ *  every array inside of it. `bytes` is at least the size of the header; nothing else is sure. */
 static int is_whole(const unsigned char *file, size_t bytes, const weights_header *header)
 {
+    /* SOLUTION: compare header->bytes with bytes, and header->arrays with the number of entries for
+       which there is room behind the header. Then for each entry compare its offset with bytes, and
+       its floats with the number of them for which there is room from there on. Subtract and
+       divide: a sum or product of the file's numbers may overflow (about 7 lines). */
     if (header->bytes > bytes) return 0;
     if (header->arrays > (bytes - sizeof *header) / sizeof(weights_entry)) return 0;
     for (uint32_t i = 0; i < header->arrays; i++) {
@@ -50,10 +60,10 @@ static int is_whole(const unsigned char *file, size_t bytes, const weights_heade
         if (e.offset > bytes || e.floats > (bytes - e.offset) / sizeof(float)) return 0;
     }
     return 1;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: is_right: all checksums, of the table and of the arrays (about 11 lines). */
+/** @return whether all checksums are right, of the table and of the arrays. The file is_whole. */
 static int is_right(const unsigned char *file, const weights_header *header)
 {
     const size_t table = header->arrays * sizeof(weights_entry);
@@ -64,14 +74,15 @@ static int is_right(const unsigned char *file, const weights_header *header)
     }
     return 1;
 }
-/* END SOLUTION */
 
-/* SOLUTION: find: the entry of the array that is wanted, if its shape is the right one (about 15
-   lines). */
-/** @return whether there is one. A name in the file need not end with a 0. */
+/** *e = the entry, among `arrays`, with the name that is wanted.
+ *  @return whether there is one, and its shape is the right one. A name in the file has
+ *  WEIGHTS_NAME_MAX characters, and need not end with a 0. */
 static int find(weights_entry *e, const weights_array *wanted, const unsigned char *file,
                 uint32_t arrays)
 {
+    /* SOLUTION: go through the entries until the whole name is the same (strncmp); then all
+       WEIGHTS_DIMS dims must be, and e->floats must be their product (about 8 lines). */
     uint64_t floats = 1;
     for (int d = 0; d < WEIGHTS_DIMS; d++) floats *= wanted->dims[d];
     for (uint32_t i = 0; i < arrays; i++) {
@@ -80,13 +91,16 @@ static int find(weights_entry *e, const weights_array *wanted, const unsigned ch
         return memcmp(e->dims, wanted->dims, sizeof e->dims) == 0 && e->floats == floats;
     }
     return 0;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 weights_status resnet18_load(float *params, const void *file, size_t bytes)
 {
-    /* SOLUTION: foreign, truncated; copy every array of resnet18_arrays (resnet18_weights.h) to
-       where it belongs, or mismatch; corrupt (about 18 lines). */
+    /* SOLUTION: the header, by memcpy. WEIGHTS_FOREIGN: the file is shorter than a header, or has
+       another magic or version. WEIGHTS_TRUNCATED: it is not whole. Then resnet18_arrays
+       (resnet18_weights.h) lists what the network needs: copy each array from the file to where
+       its `data` points in params. WEIGHTS_MISMATCH: one is not found. WEIGHTS_CORRUPT: the file is
+       not right (about 17 lines). */
     weights_header header;
     if (bytes < sizeof header) return WEIGHTS_FOREIGN;
     memcpy(&header, file, sizeof header);
@@ -115,28 +129,28 @@ struct resnet18_cpu {
     float params[RESNET18_FLOATS];
 };
 
-/* SOLUTION: fold: w and beta of one convolution, so that gamma, mean and var are no longer needed
-   (about 9 lines). */
+/** Change w and beta of one convolution, so that gamma, mean and var are no longer needed. */
 static void fold(float *params, const resnet18_conv *c)
 {
+    /* SOLUTION: for each of c->out_channels: scale, as in the opening comment; its filter's
+       c->in_channels x c->kernel x c->kernel weights, from params + c->w on, times scale; its beta,
+       at params + c->beta, less scale * mean (about 6 lines). */
     const int filter = c->in_channels * c->kernel * c->kernel;
     for (int o = 0; o < c->out_channels; o++) {
         float scale = params[c->gamma + o] / sqrtf(params[c->var + o] + RESNET18_BN_EPS);
         for (int i = 0; i < filter; i++) params[c->w + (size_t)o * filter + i] *= scale;
         params[c->beta + o] -= scale * params[c->mean + o];
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
 resnet18_cpu *resnet18_create_cpu(const float *params)
 {
-    /* SOLUTION: copy, and fold every convolution (about 5 lines). */
     resnet18_cpu *net = malloc(sizeof *net);
     if (net == NULL) return NULL;
     memcpy(net->params, params, sizeof net->params);
     for (int i = 0; i < RESNET18_CONVS; i++) fold(net->params, &resnet18_convs[i]);
     return net;
-    /* END SOLUTION */
 }
 
 void resnet18_free_cpu(resnet18_cpu *net)
@@ -144,8 +158,6 @@ void resnet18_free_cpu(resnet18_cpu *net)
     free(net);
 }
 
-/* SOLUTION: what one image needs: the largest columns of any convolution, the largest of the other
-   planes, and a way to get and free it all (about 26 lines). */
 /** Memory for one image, all in one piece. */
 typedef struct workspace {
     float *stages;   /* stage after stage, as resnet18_layout.h lays them out for a batch of one */
@@ -159,6 +171,8 @@ static size_t larger(size_t x, size_t y)
     return x > y ? x : y;
 }
 
+/** Room for the largest columns of any convolution, and the largest planes. free(w->stages) frees
+ *  it all. @return 0, or -1 without memory */
 static int workspace_create(workspace *w, int size)
 {
     size_t columns = 0, planes = 0;
@@ -176,32 +190,34 @@ static int workspace_create(workspace *w, int size)
     w->columns = w->shortcut + planes;
     return 0;
 }
-/* END SOLUTION */
 
-/* SOLUTION: conv: y = convolution number i of x, batch normalization included, by
-   conv2d_cpu_im2col; returns pixels a side of y (about 8 lines). */
+/** y[out_channels x out x out] = convolution number i of x[in_channels x size x size], with its
+ *  batch normalization, which is folded into it. @return out, the pixels a side of y */
 static int conv(float *y, const resnet18_cpu *net, const workspace *w, const float *x, int i,
                 int size)
 {
+    /* SOLUTION: conv2d_cpu_im2col (110) of a batch of one, with the filters at net->params + c->w,
+       the bias at net->params + c->beta, and w->columns, where c is row i of resnet18_convs; then
+       resnet18_out_size (about 5 lines). */
     const resnet18_conv *c = &resnet18_convs[i];
     conv2d_cpu_im2col(y, w->columns, x, net->params + c->w, net->params + c->beta, 1,
                       c->in_channels, size, size, c->out_channels, c->kernel, c->kernel, c->stride,
                       c->pad);
     return resnet18_out_size(size, c->kernel, c->stride, c->pad);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: relu, in place (about 3 lines). */
 static void relu(float *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) x[i] = x[i] < 0.0f ? 0.0f : x[i];
 }
-/* END SOLUTION */
 
-/* SOLUTION: maxpool: 3x3, stride 2, padding 1; what lies outside of the plane is smaller than any
-   number (about 19 lines). */
+/** The largest of the 3x3 window of plane[size x size] whose corner is plane[top][left]. Either may
+ *  be -1: what lies outside of the plane is smaller than any number. */
 static float largest_in_window(const float *plane, int size, int top, int left)
 {
+    /* SOLUTION: only the rows and columns of the window that are inside; a NaN stays (about 8
+       lines). */
     float largest = -INFINITY;
     for (int row = top < 0 ? 0 : top; row < top + 3 && row < size; row++) {
         for (int col = left < 0 ? 0 : left; col < left + 3 && col < size; col++) {
@@ -210,8 +226,10 @@ static float largest_in_window(const float *plane, int size, int top, int left)
         }
     }
     return largest;
+    /* END SOLUTION */
 }
 
+/** y[channels x out x out] of x[channels x size x size]: 3x3, stride 2, padding 1. */
 static void maxpool(float *y, const float *x, int channels, int size)
 {
     const int out = resnet18_out_size(size, 3, 2, 1);
@@ -221,12 +239,15 @@ static void maxpool(float *y, const float *x, int channels, int size)
         }
     }
 }
-/* END SOLUTION */
 
-/* SOLUTION: block: y = relu(bn(conv2(relu(bn(conv1(x))))) + shortcut(x)) (about 13 lines). */
+/** y = relu(bn(conv2(relu(bn(conv1(x))))) + shortcut(x)): block `number` of resnet18_blocks.
+ *  @param size pixels a side of x. Where the block downsamples, y has fewer, and more channels */
 static void block(float *y, const resnet18_cpu *net, const workspace *w, const float *x, int number,
                   int size)
 {
+    /* SOLUTION: conv1 writes w->middle; relu; conv2 writes y. The shortcut is x; where the block
+       has a downsample (not -1), the shortcut is that of x, in w->shortcut. Add it to y; relu. y
+       has the side that conv returns, and the out_channels of conv1 (about 12 lines). */
     const resnet18_block *b = &resnet18_blocks[number];
     const float *shortcut = x;
     const int side = conv(w->middle, net, w, x, b->conv1, size);
@@ -239,25 +260,31 @@ static void block(float *y, const resnet18_cpu *net, const workspace *w, const f
     }
     for (size_t i = 0; i < count; i++) y[i] += shortcut[i];
     relu(y, count);
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: average: the mean of each plane (about 7 lines). */
+/** y[channels] = the mean of each plane of x[channels x pixels]. */
 static void average(float *y, const float *x, int channels, int pixels)
 {
+    /* SOLUTION: a sum for each channel, divided by pixels (about 5 lines). */
     for (int c = 0; c < channels; c++, x += pixels) {
         float sum = 0.0f;
         for (int i = 0; i < pixels; i++) sum += x[i];
         y[c] = sum / (float)pixels;
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: forward_image: stem, blocks, average, and the linear layer, which is a product with one
-   column (about 21 lines). */
+/** logits[RESNET18_CLASSES] of one image x[3 x size x size]. All stages stay in w->stages, one
+ *  behind the other; the features are the last. */
 static void forward_image(float *logits, const resnet18_cpu *net, const workspace *w,
                           const float *x, int size)
 {
+    /* SOLUTION: convolution 0 to w->middle, relu, maxpool to stage 0. Block after block, each from
+       its stage to the next; resnet18_stage_shape knows planes and sides. The average. The linear
+       layer, a product with one column: logits [RESNET18_CLASSES x 1] = w [RESNET18_CLASSES x
+       RESNET18_FEATURES] * features (106), w at RESNET18_FC_W of net->params, plus the bias at
+       RESNET18_FC_BIAS (about 17 lines). */
     const int channels = resnet18_convs[0].out_channels;
     int planes, side = conv(w->middle, net, w, x, 0, size);
     relu(w->middle, (size_t)channels * side * side);
@@ -277,11 +304,11 @@ static void forward_image(float *logits, const resnet18_cpu *net, const workspac
     matmul_cpu_vectorized(logits, net->params + RESNET18_FC_W, features, RESNET18_CLASSES, 1,
                           RESNET18_FEATURES);
     for (int i = 0; i < RESNET18_CLASSES; i++) logits[i] += net->params[RESNET18_FC_BIAS + i];
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: keep_stages: what forward_image left of image number b, to its place in the activations
-   of the whole batch (about 11 lines). */
+/** What forward_image left of image number b goes to its place in the activations of the whole
+ *  batch: stage after stage, and in each stage image after image. */
 static void keep_stages(float *activations, const float *stages, int b, int batch, int size)
 {
     for (int stage = 0; stage < RESNET18_STAGES; stage++) {
@@ -293,13 +320,10 @@ static void keep_stages(float *activations, const float *stages, int b, int batc
         stages += floats;
     }
 }
-/* END SOLUTION */
 
 int resnet18_forward_cpu(resnet18_cpu *net, float *logits, float *activations, const float *x,
                          int batch, int size)
 {
-    /* SOLUTION: a workspace; image by image, its logits and, if wanted, its stages (about 9 lines).
-     */
     workspace w;
     if (workspace_create(&w, size) != 0) return -1;
     for (int b = 0; b < batch; b++) {
@@ -309,5 +333,4 @@ int resnet18_forward_cpu(resnet18_cpu *net, float *logits, float *activations, c
     }
     free(w.stages);
     return 0;
-    /* END SOLUTION */
 }

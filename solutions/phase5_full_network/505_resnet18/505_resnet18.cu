@@ -17,6 +17,10 @@
  * What it costs: most launches compute next to nothing. 45 of 69 are normalizations, ReLUs and
  * additions, and each takes a whole activation through memory and back, which the kernel before it
  * had in registers. 507 folds and fuses them away, and makes one launch of all that remain.
+ *
+ * Given: the memory of a batch (stage_floats, take, reserve), creating, counting and freeing.
+ * Yours: the parts of the network (conv_bn, stem, block, head), the loop over them, and the copies
+ * at both ends.
  */
 #include "203_vector_add/vector_add.h"
 #include "301_activations/activations.h"
@@ -26,6 +30,9 @@
 #include "310_pooling/pooling.h"
 #include "505_resnet18/resnet18.h"
 #include "cuda_check.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
 #include <stdlib.h>
@@ -45,8 +52,7 @@ struct resnet18 {
     float *logits;            /* [batch x RESNET18_CLASSES] for the host */
 };
 
-/* SOLUTION: helpers: stage_floats, the size of a stage of one image; reserve, room for a batch, in
- * one allocation that stays (about 40 lines). */
+/* @return the floats of a stage of one image */
 static size_t stage_floats(int stage, int size)
 {
     int channels, side;
@@ -62,6 +68,8 @@ static float *take(float **left, size_t count)
     return taken;
 }
 
+/* Room for a batch, in one allocation that stays: only a larger batch than ever before allocates.
+ * The arrays are laid out anew in each call, for the batch in hand. */
 static cudaError_t reserve(resnet18 *net, int batch, int size)
 {
     int side = resnet18_out_size(size, resnet18_convs[0].kernel, 2, resnet18_convs[0].pad);
@@ -87,13 +95,16 @@ static cudaError_t reserve(resnet18 *net, int batch, int size)
     net->logits = take(&left, n * RESNET18_CLASSES);
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: conv_bn: one convolution of the table, and its batch normalization, in place (about 15
- * lines). */
+/* y[batch x out_channels x out x out] = batchnorm(convolution `number` of x), where x is
+ * [batch x in_channels x in x in]. `size`: pixels a side of the network's images, never of x. */
 static cudaError_t conv_bn(const resnet18 *net, float *y, const float *x, int number, int batch,
                            int size, cudaStream_t stream)
 {
+    /* SOLUTION: let c be that convolution's row of resnet18_convs. Compute in and out, the pixels
+       a side of x and y (resnet18_in_size, resnet18_out_size). Convolve (307), with the filters at
+       net->params + c->w and without a bias. Then normalize (309), in place in y; its arrays begin
+       at c->mean, c->var, c->gamma and c->beta (about 10 lines). */
     const resnet18_conv *c = &resnet18_convs[number];
     const float *p = net->params;
     int in = resnet18_in_size(number, size);
@@ -103,14 +114,18 @@ static cudaError_t conv_bn(const resnet18 *net, float *y, const float *x, int nu
                                     stream));
     CUDA_CHECK(batchnorm_infer(y, y, p + c->mean, p + c->var, p + c->gamma, p + c->beta, batch,
                                c->out_channels, out, out, RESNET18_BN_EPS, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: stem: from the images to stage 0 (about 13 lines). */
+/* From the images x[batch x 3 x size x size] to stage 0: y[batch x 64 x side x side], whose side
+ * is what the pooling leaves. */
 static cudaError_t stem(const resnet18 *net, float *y, const float *x, int batch, int size,
                         cudaStream_t stream)
 {
+    /* SOLUTION: convolution 0 with its batch normalization writes net->stem, whose side is its
+       output size; ReLU in place (301); max pooling (310) of 3 x 3 with stride 2 and padding 1
+       writes y, and its indices to net->argmax (about 7 lines). */
     const resnet18_conv *c = &resnet18_convs[0];
     int side = resnet18_out_size(size, c->kernel, c->stride, c->pad);
     size_t count = (size_t)batch * c->out_channels * side * side;
@@ -118,14 +133,18 @@ static cudaError_t stem(const resnet18 *net, float *y, const float *x, int batch
     CUDA_CHECK(relu_forward(net->stem, net->stem, count, stream));
     CUDA_CHECK(maxpool2d_forward(y, net->argmax, net->stem, batch, c->out_channels, side, side, 3,
                                  2, 1, stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: block: from stage `number` to the next (about 18 lines). */
+/* Block `number`, from 0 on: from x, which is stage `number`, to y, the stage after it. */
 static cudaError_t block(const resnet18 *net, float *y, const float *x, int number, int batch,
                          int size, cudaStream_t stream)
 {
+    /* SOLUTION: let b be the block's row of resnet18_blocks. b->conv1 writes net->middle; ReLU in
+       place (301); b->conv2 writes y. The shortcut is x. Where b->downsample is a convolution (not
+       -1), the shortcut is what it makes of x, in net->shortcut. Add the shortcut to y (203), then
+       ReLU (about 12 lines). */
     const resnet18_block *b = &resnet18_blocks[number];
     const float *shortcut = x;
     size_t count = (size_t)batch * stage_floats(number + 1, size);
@@ -138,29 +157,31 @@ static cudaError_t block(const resnet18 *net, float *y, const float *x, int numb
     }
     CUDA_CHECK(vector_add(y, y, shortcut, count, stream));
     CUDA_CHECK(relu_forward(y, y, count, stream)); /* after the addition */
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
-/* SOLUTION: head: from the last block's stage to features and logits (about 11 lines). */
+/* From x, the last block's stage, to features[batch x RESNET18_FEATURES], the mean of each plane,
+ * and logits[batch x RESNET18_CLASSES]. */
 static cudaError_t head(const resnet18 *net, float *logits, float *features, const float *x,
                         int batch, int size, cudaStream_t stream)
 {
+    /* SOLUTION: channels and side of the last stage (resnet18_stage_shape); the mean of each
+       plane (310); the linear layer (303), whose weights and bias begin at RESNET18_FC_W and
+       RESNET18_FC_BIAS of net->params (about 6 lines). */
     int channels, side;
     resnet18_stage_shape(RESNET18_BLOCKS, size, &channels, &side);
     CUDA_CHECK(global_avgpool_forward(features, x, batch, channels, side, side, stream));
     CUDA_CHECK(linear_forward(logits, features, net->params + RESNET18_FC_W,
                               net->params + RESNET18_FC_BIAS, batch, channels, RESNET18_CLASSES,
                               stream));
+    /* END SOLUTION */
     return cudaSuccess;
 }
-/* END SOLUTION */
 
 cudaError_t resnet18_create(resnet18 **net, const float *h_params)
 {
     *net = NULL;
-    /* SOLUTION: a zeroed struct, the parameters on the device; nothing is left behind on an error
-       (about 14 lines). */
     size_t bytes = RESNET18_FLOATS * sizeof(float);
     resnet18 *created = (resnet18 *)calloc(1, sizeof *created);
     if (created == NULL) return cudaErrorMemoryAllocation;
@@ -174,17 +195,18 @@ cudaError_t resnet18_create(resnet18 **net, const float *h_params)
         return error;
     }
     *net = created;
-    /* END SOLUTION */
     return cudaGetLastError();
 }
 
 cudaError_t resnet18_forward(resnet18 *net, float *logits, float *activations, const float *x,
                              int batch, int size, cudaStream_t stream)
 {
-    /* SOLUTION: stem, blocks, head, each stage written where the caller wants it, or to one of two
-       buffers in turn (about 20 lines). */
     if (batch == 0) return cudaSuccess;
     CUDA_CHECK(reserve(net, batch, size));
+    /* SOLUTION: the stem, then the RESNET18_BLOCKS blocks, each from the stage before it. Where
+       activations is not NULL, the stages and then the features go there, one behind the other
+       (take, stage_floats). Else the stages go to net->here and net->next in turn, and the features
+       to net->features. Then the head (about 14 lines). */
     float *left = activations, *buffers[] = {net->here, net->next};
     const float *before = x;
     for (int stage = 0; stage <= RESNET18_BLOCKS; stage++) {
@@ -205,11 +227,12 @@ cudaError_t resnet18_forward(resnet18 *net, float *logits, float *activations, c
 cudaError_t resnet18_classify(resnet18 *net, float *h_logits, const float *h_x, int batch, int size,
                               cudaStream_t stream)
 {
-    /* SOLUTION: room, a copy, forward, a copy, and wait for it (about 11 lines). */
     if (batch == 0) return cudaSuccess;
     size_t images = (size_t)batch * 3 * size * size * sizeof(float);
     size_t logits = (size_t)batch * RESNET18_CLASSES * sizeof(float);
     CUDA_CHECK(reserve(net, batch, size));
+    /* SOLUTION: `images` bytes to net->x; forward, without activations, to net->logits; `logits`
+       bytes back; wait for the stream (about 4 lines). */
     CUDA_CHECK(cudaMemcpyAsync(net->x, h_x, images, cudaMemcpyHostToDevice, stream));
     CUDA_CHECK(resnet18_forward(net, net->logits, NULL, net->x, batch, size, stream));
     CUDA_CHECK(cudaMemcpyAsync(h_logits, net->logits, logits, cudaMemcpyDeviceToHost, stream));
@@ -220,18 +243,14 @@ cudaError_t resnet18_classify(resnet18 *net, float *h_logits, const float *h_x, 
 
 size_t resnet18_device_bytes(const resnet18 *net)
 {
-    /* SOLUTION: parameters and activations (1 line). */
     return (RESNET18_FLOATS + net->floats) * sizeof(float);
-    /* END SOLUTION */
 }
 
 cudaError_t resnet18_free(resnet18 *net)
 {
-    /* SOLUTION: both allocations, then the struct (about 4 lines). */
     if (net == NULL) return cudaSuccess;
     cudaFree(net->params);
     cudaFree(net->memory);
     free(net);
-    /* END SOLUTION */
     return cudaGetLastError();
 }

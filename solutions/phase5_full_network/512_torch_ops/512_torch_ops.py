@@ -12,6 +12,10 @@ lists, and whatever has that will do. `register_ops` alone imports it.
 What it still costs: Python's way to a launch, some microseconds, which a small kernel does not fill.
 layernorm_backward computes the statistics again, and the gradient of attention is 313's, with memory
 for all scores. The gradient of moe has every expert work on every token.
+
+Given: the arguments of all functions, what checks shapes, and the bindings that repeat others (the two
+backward passes). Yours: dense, four operations, the table of experts' addresses, and in register_ops
+how an operation is registered, two gradients and the last three operations.
 """
 import ctypes
 import math
@@ -45,7 +49,6 @@ cuda.cudaGetErrorString.restype = ctypes.c_char_p
 def declare_arguments():
     """Say for each function that is called what its arguments are: a Python int is an int of C, 32
     bits, wherever nobody says that it is a pointer; a float is nothing at all."""
-    # SOLUTION: argtypes of the eight functions, and of cudaMemcpyAsync (about 13 lines).
     p, i, f = ctypes.c_void_p, ctypes.c_int, ctypes.c_float
     cuda.matmul_vectorized.argtypes = [p] * 3 + [i] * 3 + [p]
     cuda.layernorm_forward.argtypes = [p] * 6 + [i] * 2 + [f, p]
@@ -56,7 +59,6 @@ def declare_arguments():
     cuda.moe_permute.argtypes = [p] * 6 + [i] * 4 + [p]
     cuda.moe_experts_compute.argtypes = [p] * 7 + [i] * 5 + [p]
     cuda.cudaMemcpyAsync.argtypes = [p, p, ctypes.c_size_t, i, p]
-    # END SOLUTION
 
 
 def check(error):
@@ -69,7 +71,7 @@ def dense(name, x, dims, device, kind=FLOAT):
     """@return x if its elements lie in C order, else a copy where they do; of bf16, at a multiple of 16
     bytes. TypeError: elements of another kind. ValueError: not on this device, not of so many
     dimensions (None: of any, but at least one), a size that is no int of C."""
-    # SOLUTION: about 12 lines
+    # SOLUTION: the checks in the order of the errors above; contiguous; clone for the 16 bytes (about 10 lines).
     if str(x.dtype) != kind:
         raise TypeError(f"{name} is to be {kind}, not {x.dtype}")
     if not x.is_cuda or x.device != device:
@@ -85,7 +87,7 @@ def dense(name, x, dims, device, kind=FLOAT):
 
 def matmul(a, b, stream=None):
     """a [m x k] times b [k x n]. ValueError: the inner sizes differ."""
-    # SOLUTION: about 7 lines
+    # SOLUTION: dense a and b on a's device, the check, a new c, check(the call) with addresses (about 7 lines).
     a, b = dense("a", a, 2, a.device), dense("b", b, 2, a.device)
     (m, k), (rows, n) = a.shape, b.shape
     if k != rows:
@@ -99,7 +101,6 @@ def matmul(a, b, stream=None):
 def rows_and_cols(x, *vectors):
     """The sizes of x [... x cols], seen as a matrix. ValueError: a vector that is not [cols], too many
     rows for an int of C."""
-    # SOLUTION: about 7 lines
     cols = x.shape[-1]
     rows = x.numel() // max(cols, 1)
     for vector in vectors:
@@ -108,12 +109,11 @@ def rows_and_cols(x, *vectors):
     if rows > INT_MAX:
         raise ValueError(f"{rows} rows: there can be {INT_MAX}")
     return rows, cols
-    # END SOLUTION
 
 
 def layernorm(x, gamma, beta, eps=1e-5, stream=None):
     """(x - mean) / sqrt(variance + eps) * gamma + beta over the last dimension. x has any others."""
-    # SOLUTION: about 9 lines
+    # SOLUTION: dense, rows_and_cols, new y [like x], mean and rstd [rows], and 311 (about 8 lines).
     x = dense("x", x, None, x.device)
     gamma, beta = dense("gamma", gamma, 1, x.device), dense("beta", beta, 1, x.device)
     rows, cols = rows_and_cols(x, gamma, beta)
@@ -127,7 +127,6 @@ def layernorm(x, gamma, beta, eps=1e-5, stream=None):
 
 def layernorm_backward(grad_y, x, gamma, eps=1e-5, stream=None):
     """@return the gradients of x, gamma and beta. ValueError: grad_y is not of the shape of x."""
-    # SOLUTION: the statistics once more, with grad_x as a place for y, then 311 (about 17 lines).
     x, gamma = dense("x", x, None, x.device), dense("gamma", gamma, 1, x.device)
     grad_y = dense("grad_y", grad_y, None, x.device)
     if grad_y.shape != x.shape:
@@ -135,6 +134,7 @@ def layernorm_backward(grad_y, x, gamma, eps=1e-5, stream=None):
     rows, cols = rows_and_cols(x, gamma)
     grad_x, grad_gamma, grad_beta = (x.new_empty(like.shape) for like in (x, gamma, gamma))
     mean, rstd = x.new_empty((rows,)), x.new_empty((rows,))
+    # The statistics once more, with grad_x as a place for y.
     check(cuda.layernorm_forward(
         grad_x.data_ptr(), mean.data_ptr(), rstd.data_ptr(), x.data_ptr(), gamma.data_ptr(),
         gamma.data_ptr(), rows, cols, eps, stream))
@@ -142,25 +142,21 @@ def layernorm_backward(grad_y, x, gamma, eps=1e-5, stream=None):
         grad_x.data_ptr(), grad_gamma.data_ptr(), grad_beta.data_ptr(), grad_y.data_ptr(),
         x.data_ptr(), gamma.data_ptr(), mean.data_ptr(), rstd.data_ptr(), rows, cols, stream))
     return grad_x, grad_gamma, grad_beta
-    # END SOLUTION
 
 
 def heads_of(**tensors):
-    """@return the tensors, dense, and scale in front of them. ValueError: they are not of one shape
-    [batch x heads x seq x dim]."""
-    # SOLUTION: about 5 lines
+    """@return the tensors, dense. ValueError: they are not of one shape [batch x heads x seq x dim]."""
     device = tensors["q"].device
     dense_ones = [dense(name, x, 4, device) for name, x in tensors.items()]
     if any(x.shape != dense_ones[0].shape for x in dense_ones):
         raise ValueError(f"{', '.join(tensors)} are to be of one shape: {[tuple(x.shape) for x in dense_ones]}")
     return dense_ones
-    # END SOLUTION
 
 
 def flash_attention(q, k, v, causal=False, scale=None, stream=None):
     """softmax(scale * q k^T) v in each head of [batch x heads x seq x dim]. causal: a query sees the
     keys up to its own. scale: None is 1 / sqrt(dim)."""
-    # SOLUTION: 409, without its lse (about 7 lines).
+    # SOLUTION: heads_of, a new out, the scale of None, and 409 without its lse: None (about 6 lines).
     q, k, v = heads_of(q=q, k=k, v=v)
     out = q.new_empty(q.shape)
     scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
@@ -172,19 +168,19 @@ def flash_attention(q, k, v, causal=False, scale=None, stream=None):
 
 def flash_attention_backward(grad_out, q, k, v, causal=False, scale=None, stream=None):
     """@return the gradients of q, k and v"""
-    # SOLUTION: 313 (about 8 lines).
     q, k, v, grad_out = heads_of(q=q, k=k, v=v, grad_out=grad_out)
     grads = [q.new_empty(q.shape) for _ in range(3)]
     scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
     check(cuda.attention_naive_backward(
         *(x.data_ptr() for x in (*grads, grad_out, q, k, v)), *q.shape, causal, scale, stream))
     return tuple(grads)
-    # END SOLUTION
 
 
 def addresses_of_experts(up, down, utilization, stream):
-    """@return memory of the device: where up of each expert lies, where down, then a moe_metrics"""
-    # SOLUTION: an array of ctypes, and a copy of it that does not wait (about 9 lines).
+    """@return memory of the device: where up of each expert lies, where down, then a moe_metrics, which is
+    the address of utilization and a 0. All of them have 64 bits. up [experts x inner x width] and down
+    [experts x width x inner] have 2 bytes an element."""
+    # SOLUTION: an array of ctypes.c_uint64, new memory, cudaMemcpyAsync, which does not wait (about 7 lines).
     experts = up.shape[0]
     addresses = [weights.data_ptr() + 2 * e * weights.shape[1] * weights.shape[2]
                  for weights in (up, down) for e in range(experts)]
@@ -200,7 +196,6 @@ def moe(x, router, up, down, top_k=2, stream=None):
     gelu(x up^T) down^T, of 412. x [tokens x width] and router [experts x width] are fp32, up [experts
     x inner x width] and down [experts x width x inner] bf16. ValueError: sizes that do not fit, top_k
     not in 1 .. experts, a width or an inner size that is no multiple of 8."""
-    # SOLUTION: shapes; scratch, whose kind is of no account; 411, 411, 412 (about 26 lines).
     x, router = dense("x", x, 2, x.device), dense("router", router, 2, x.device)
     up, down = dense("up", up, 3, x.device, BFLOAT), dense("down", down, 3, x.device, BFLOAT)
     (tokens, width), (experts, inner, _) = x.shape, up.shape
@@ -211,6 +206,11 @@ def moe(x, router, up, down, top_k=2, stream=None):
         raise ValueError(f"{top_k} experts for each of {tokens} tokens, where there are {experts}")
     if width % 8 or inner % 8:
         raise ValueError(f"a width of {width} and {inner} inside: both are to be multiples of 8")
+    # The table and the three calls. Their memory, whose kind of element is of no account: ids, gates and
+    # permutation [tokens * top_k], probs [tokens x experts], offsets [experts + 1], utilization [experts],
+    # scratch [2 * MOE_SEGMENTS * experts], hidden [tokens * top_k x inner], which is bf16 like x for 412.
+    # moe_permute's metrics are the last 16 bytes of the table; its capacity is 0: none.
+    # SOLUTION: moe_router, moe_permute, moe_experts_compute (about 16 lines).
     entries, half, out = tokens * top_k, x.to(up.dtype), x.new_empty(x.shape)
     ids, gates, permutation = (x.new_empty((entries,)) for _ in range(3))
     probs, offsets = x.new_empty((tokens * experts,)), x.new_empty((experts + 1,))
@@ -268,7 +268,7 @@ def register_ops():
         """torch.ops.optimized.NAME: `function` on the current stream of its tensors' device. `fake` is
         given tensors without elements, and returns such. backward(ctx, grad) of the result; ctx has
         the arguments, as `inputs`: tensors in ctx.saved_tensors, the others in ctx.others."""
-        # SOLUTION: define, impl for "CUDA", register_fake, register_autograd (about 24 lines).
+        # SOLUTION: define, impl for "CUDA", register_fake, register_autograd (about 13 lines).
         name = f"optimized::{function.__name__}"
 
         def on_current_stream(*arguments):
@@ -287,17 +287,20 @@ def register_ops():
             torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
         # END SOLUTION
 
-    # SOLUTION: six times define; gradients call torch.ops.optimized (about 38 lines).
     ops = torch.ops.optimized
 
     def matmul_gradients(ctx, grad):
+        # SOLUTION: of a and of b, by ops.matmul; None where ctx.needs_input_grad says so (about 3 lines).
         a, b = ctx.saved_tensors
         return (ops.matmul(grad, b.t()) if ctx.needs_input_grad[0] else None,
                 ops.matmul(a.t(), grad) if ctx.needs_input_grad[1] else None)
+        # END SOLUTION
 
     def layernorm_gradients(ctx, grad):
+        # SOLUTION: those of x, gamma and beta, by ops.layernorm_backward, and None for eps (about 2 lines).
         x, gamma, _ = ctx.saved_tensors
         return *ops.layernorm_backward(grad, x, gamma, *ctx.others), None
+        # END SOLUTION
 
     def attention_gradients(ctx, grad):
         return *ops.flash_attention_backward(grad, *ctx.saved_tensors, *ctx.others), None, None
@@ -314,12 +317,13 @@ def register_ops():
     define(layernorm_backward,
            "(Tensor grad_y, Tensor x, Tensor gamma, float eps=1e-5) -> (Tensor, Tensor, Tensor)",
            lambda grad_y, x, gamma, *_: like(x, gamma, gamma))
-    define(layernorm, "(Tensor x, Tensor gamma, Tensor beta, float eps=1e-5) -> Tensor",
-           lambda x, *_: like(x), layernorm_gradients)
     define(flash_attention_backward,
            "(Tensor grad_out, Tensor q, Tensor k, Tensor v, bool causal=False, float? scale=None)"
            " -> (Tensor, Tensor, Tensor)",
            lambda grad_out, q, k, v, *_: like(q, k, v))
+    # SOLUTION: layernorm, flash_attention and moe, with shapes and gradients (about 7 lines).
+    define(layernorm, "(Tensor x, Tensor gamma, Tensor beta, float eps=1e-5) -> Tensor",
+           lambda x, *_: like(x), layernorm_gradients)
     define(flash_attention,
            "(Tensor q, Tensor k, Tensor v, bool causal=False, float? scale=None) -> Tensor",
            lambda q, *_: like(q), attention_gradients)
