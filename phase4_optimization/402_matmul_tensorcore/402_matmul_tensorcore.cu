@@ -5,9 +5,9 @@
  * for it: its 32 threads hold a matrix together, as a `fragment`, whose layout is nobody's
  * business.
  *
- *     load_matrix_sync(a_part, address, pitch)    16 x 16 elements, from shared memory
- *     mma_sync(sum, a_part, b_part, sum)          sum += a_part * b_part
- *     store_matrix_sync(address, sum, pitch)      16 x 16 sums
+ *     load_matrix_sync(a_part, address, pitch)                  16 x 16 elements, from shared memory
+ *     mma_sync(sum, a_part, b_part, sum)                        sum += a_part * b_part
+ *     store_matrix_sync(address, sum, pitch, mem_row_major)     16 x 16 sums
  *
  * That is so fast that feeding it becomes the work. As in 211 the block stages tiles in shared
  * memory, as in 214 each warp keeps several matrices of sums in registers (4 x 2) and uses what it

@@ -229,7 +229,8 @@ cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv
 {
     if (num_experts < 1 || top_k < 1 || hidden_dim % 8 != 0 || ffn_dim % 8 != 0)
         return cudaErrorInvalidValue;
-    /* TODO: without tokens, or without columns, there is nothing to do (about 1 line). */
+    /* TODO: without tokens, or where hidden_dim is 0, there is nothing to do. Where ffn_dim is
+       0, output is cleared all the same (about 1 line). */
     NOT_IMPLEMENTED(output, hidden, input, expert_weights, permutation, offsets, gate_scores,
                     num_tokens, num_experts, top_k, hidden_dim, ffn_dim, stream);
     const long entries = (long)num_tokens * top_k;

@@ -26,7 +26,7 @@ typedef struct gpt {
 
 /**
  * @param net      receives the network, at step 0, or NULL on an error
- * @param h_params [gpt_params(config)], as gpt.h lays them out
+ * @param h_params [gpt_params(config)], as gpt_layout.h lays them out
  * @return cudaErrorInvalidValue where gpt_config_is_valid says no
  */
 cudaError_t gpt_create(gpt **net, const gpt_config *config, const float *h_params);

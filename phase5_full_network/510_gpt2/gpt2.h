@@ -23,7 +23,7 @@ typedef struct gpt2 gpt2;
  * multiplied, activations and their gradients whenever they go to memory. Nothing is as large as
  * seq x seq for each head, or as vocab for each token.
  * @param net      receives the network, at step 0, or NULL on an error
- * @param h_params [gpt_params(config)], as gpt.h lays them out
+ * @param h_params [gpt_params(config)], as gpt_layout.h lays them out
  * @return cudaErrorInvalidValue where gpt_config_is_valid says no, a head has not 64 or 128
  *         channels, batch is below 1, or seq not in 1 .. context
  */

@@ -63,7 +63,10 @@ static void draw_row(float *row, long cols, const long *shape)
     case NEGATIVE:
         for (long c = 0; c < cols; c++) row[c] = random_f32_between(1, -2 * width, -width)[0];
         break;
-    case HUGE: draw_range(row, cols, -3e38f, 3e38f); break;
+    case HUGE: /* both ends are numbers, and their distance is none */
+        draw_range(row, cols, -1.0f, 1.0f);
+        for (long c = 0; c < cols; c++) row[c] *= 3e38f;
+        break;
     case TINY: draw_range(row, cols, -1e-30f, 2e-30f); break;
     default: draw_range(row, cols, -width * share, width * (1 - share));
     }

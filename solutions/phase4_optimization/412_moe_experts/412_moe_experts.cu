@@ -219,9 +219,8 @@ template <product P> __device__ static void make_tile(const tile &t, const group
     /* SOLUTION: `steps` stages of BK terms go through the ring, stage s at ring + s % STAGES *
        STAGE. Copy STAGES - 1 of them ahead, a group each. Each step waits for its own, passes a
        barrier, copies the stage STAGES - 1 further on, and multiplies, unless the warp is idle. A
-       step commits a group also where nothing is left to copy: what waits counts groups (about 13
-       lines).
-     */
+       step commits a group also where nothing is left to copy: what waits counts groups. A barrier
+       ends the tile (about 13 lines). */
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < steps) copy_stage(ring + s * STAGE, from, s * BK, g.inner);
         cp_async_commit();
@@ -292,7 +291,8 @@ cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv
 {
     if (num_experts < 1 || top_k < 1 || hidden_dim % 8 != 0 || ffn_dim % 8 != 0)
         return cudaErrorInvalidValue;
-    /* SOLUTION: without tokens, or without columns, there is nothing to do (about 1 line). */
+    /* SOLUTION: without tokens, or where hidden_dim is 0, there is nothing to do. Where ffn_dim is
+       0, output is cleared all the same (about 1 line). */
     if (num_tokens == 0 || hidden_dim == 0) return cudaSuccess;
     /* END SOLUTION */
     const long entries = (long)num_tokens * top_k;
