@@ -265,7 +265,7 @@ static cudaError_t launch(float *y, const float *x, const float *gamma, const fl
 
 cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStream_t stream)
 {
-    /* TODO: launch of its kind, and its error (about 2 lines). */
+    /* TODO: launch for this kind, and return its error (about 2 lines). */
     NOT_IMPLEMENTED(y, x, rows, cols, stream);
     return cudaGetLastError();
 }
@@ -273,7 +273,7 @@ cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStrea
 cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const float *beta,
                            int rows, int cols, float eps, cudaStream_t stream)
 {
-    /* TODO: launch of its kind, and its error (about 2 lines). */
+    /* TODO: launch for this kind, and return its error (about 2 lines). */
     NOT_IMPLEMENTED(y, x, gamma, beta, rows, cols, eps, stream);
     return cudaGetLastError();
 }
@@ -281,7 +281,7 @@ cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const f
 cudaError_t rmsnorm_rows(float *y, const float *x, const float *gamma, int rows, int cols,
                          float eps, cudaStream_t stream)
 {
-    /* TODO: launch of its kind, and its error (about 2 lines). */
+    /* TODO: launch for this kind, and return its error (about 2 lines). */
     NOT_IMPLEMENTED(y, x, gamma, rows, cols, eps, stream);
     return cudaGetLastError();
 }

@@ -47,8 +47,8 @@ static cudaError_t lane_open(lane *l, size_t chunk)
 /** @return the first error, of the lane's work or of giving back. */
 static cudaError_t lane_close(lane *l)
 {
-    /* TODO: wait for the stream, and free what lane_open made, which after its error is not all
-       (about 5 lines). */
+    /* TODO: wait for the stream, if there is one, and free what lane_open made: after an error
+       that is not all (about 5 lines). */
     NOT_IMPLEMENTED(l);
     return cudaSuccess;
 }

@@ -282,8 +282,8 @@ __global__ static void place_kernel(int *permutation, const int *offsets, const 
 {
     /* TODO: the lists end at offsets[experts]; the segment's threads share its places beyond.
        Then each thread adds up what earlier segments have of its expert, walks along its segment,
-       and stores each entry of the expert behind these, as long as there is room (about 16 lines).
-     */
+       and stores each entry of the expert behind these, as long as there is room. Thread
+       own_expert() is one of gridDim.y * blockDim.x of the segment (about 13 lines). */
 }
 
 cudaError_t moe_permute(int *permutation, int *offsets, moe_metrics *metrics, moe_segment *scratch,

@@ -182,9 +182,8 @@ template <product P> __device__ static void make_tile(const tile &t, const group
     /* TODO: `steps` stages of BK terms go through the ring, stage s at ring + s % STAGES *
        STAGE. Copy STAGES - 1 of them ahead, a group each. Each step waits for its own, passes a
        barrier, copies the stage STAGES - 1 further on, and multiplies, unless the warp is idle. A
-       step commits a group also where nothing is left to copy: what waits counts groups (about 13
-       lines).
-     */
+       step commits a group also where nothing is left to copy: what waits counts groups. A barrier
+       ends the tile (about 13 lines). */
 
 #pragma unroll
     for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */

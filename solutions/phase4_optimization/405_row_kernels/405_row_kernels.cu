@@ -322,7 +322,7 @@ static cudaError_t launch(float *y, const float *x, const float *gamma, const fl
 
 cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStream_t stream)
 {
-    /* SOLUTION: launch of its kind, and its error (about 2 lines). */
+    /* SOLUTION: launch for this kind, and return its error (about 2 lines). */
     cudaError_t error = launch<SOFTMAX>(y, x, NULL, NULL, rows, cols, 0.0f, stream);
     if (error != cudaSuccess) return error;
     /* END SOLUTION */
@@ -332,7 +332,7 @@ cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStrea
 cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const float *beta,
                            int rows, int cols, float eps, cudaStream_t stream)
 {
-    /* SOLUTION: launch of its kind, and its error (about 2 lines). */
+    /* SOLUTION: launch for this kind, and return its error (about 2 lines). */
     cudaError_t error = launch<LAYERNORM>(y, x, gamma, beta, rows, cols, eps, stream);
     if (error != cudaSuccess) return error;
     /* END SOLUTION */
@@ -342,7 +342,7 @@ cudaError_t layernorm_rows(float *y, const float *x, const float *gamma, const f
 cudaError_t rmsnorm_rows(float *y, const float *x, const float *gamma, int rows, int cols,
                          float eps, cudaStream_t stream)
 {
-    /* SOLUTION: launch of its kind, and its error (about 2 lines). */
+    /* SOLUTION: launch for this kind, and return its error (about 2 lines). */
     cudaError_t error = launch<RMSNORM>(y, x, gamma, NULL, rows, cols, eps, stream);
     if (error != cudaSuccess) return error;
     /* END SOLUTION */

@@ -50,8 +50,8 @@ static cudaError_t lane_open(lane *l, size_t chunk)
 /** @return the first error, of the lane's work or of giving back. */
 static cudaError_t lane_close(lane *l)
 {
-    /* SOLUTION: wait for the stream, and free what lane_open made, which after its error is not all
-       (about 5 lines). */
+    /* SOLUTION: wait for the stream, if there is one, and free what lane_open made: after an error
+       that is not all (about 5 lines). */
     cudaError_t error = l->stream ? cudaStreamSynchronize(l->stream) : cudaSuccess;
     cudaError_t freed = cudaFree(l->d_x);
     cudaError_t destroyed = l->stream ? cudaStreamDestroy(l->stream) : cudaSuccess;

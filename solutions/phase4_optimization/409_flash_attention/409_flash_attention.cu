@@ -153,9 +153,9 @@ __device__ static void store(const seen *from, attention a, size_t head, unsigne
  *  on. Thread (x, y) has query y of the block's, and key x of each tile. */
 __global__ static void __launch_bounds__(TILE *TILE) flash_kernel(attention a)
 {
-    /* SOLUTION: two tiles in shared memory, of queries and of k, then v; a loop over tiles of keys,
-       of which a causal block needs no more than its last query sees; barriers between who loads a
-       tile and who reads it; the end (about 20 lines). */
+    /* SOLUTION: two tiles in shared memory: one of queries, one that holds k and then v. A loop over
+       tiles of keys, of which a causal block needs no more than its last query sees. Barriers
+       between who loads a tile and who reads it. In the end, store (about 20 lines). */
     __shared__ float q[TILE][COLS + 1], tile[TILE][COLS + 1];      /* tile: of k, then of v */
     size_t head = blockIdx.x % a.heads, at = head * a.seq * a.dim; /* where its arrays begin */
     unsigned top = blockIdx.x / a.heads * TILE, query = top + threadIdx.y;

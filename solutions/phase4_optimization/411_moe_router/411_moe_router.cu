@@ -359,8 +359,8 @@ __global__ static void place_kernel(int *permutation, const int *offsets, const 
 {
     /* SOLUTION: the lists end at offsets[experts]; the segment's threads share its places beyond.
        Then each thread adds up what earlier segments have of its expert, walks along its segment,
-       and stores each entry of the expert behind these, as long as there is room (about 16 lines).
-     */
+       and stores each entry of the expert behind these, as long as there is room. Thread
+       own_expert() is one of gridDim.y * blockDim.x of the segment (about 13 lines). */
     const int e = own_expert(), begin = blockIdx.x * l.length * l.top_k;
     const int end = end_of(blockIdx.x, l), used = offsets[l.experts];
     for (int i = begin + own_expert(); i < end; i += gridDim.y * blockDim.x) {
