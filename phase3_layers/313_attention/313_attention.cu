@@ -134,12 +134,12 @@ cudaError_t attention_naive(float *out, const float *q, const float *k, const fl
                             cudaStream_t stream)
 {
     unsigned all = (unsigned)batch * heads;
-    if (all == 0 || seq == 0 || dim == 0) return cudaSuccess; /* an empty grid is an error */
+    /* TODO: without elements there is nothing to do (about 1 line). */
+    NOT_IMPLEMENTED(out, q, k, v, batch, heads, seq, dim, causal, scale, stream);
     float *p;
     if (cudaMallocAsync((void **)&p, sizeof *p * all * seq * seq, stream) != cudaSuccess)
         return cudaGetLastError();
     /* TODO: the probabilities, then times v (about 2 lines). */
-    NOT_IMPLEMENTED(out, q, k, v, batch, heads, seq, dim, causal, scale, stream);
     cudaFreeAsync(p, stream);
     return cudaGetLastError();
 }
@@ -150,7 +150,9 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
                                      int causal, float scale, cudaStream_t stream)
 {
     unsigned all = (unsigned)batch * heads;
-    if (all == 0 || seq == 0 || dim == 0) return cudaSuccess;
+    /* TODO: without elements there is nothing to do (about 1 line). */
+    NOT_IMPLEMENTED(grad_q, grad_k, grad_v, grad_out, q, k, v, batch, heads, seq, dim, causal,
+                    scale, stream);
     size_t rows = (size_t)all * seq;
     float *p;
     if (cudaMallocAsync((void **)&p, sizeof *p * 2 * rows * seq, stream) != cudaSuccess)
@@ -161,8 +163,6 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
 
     /* TODO: p again, then the five lines of the opening comment; that of grad_s is the launch
        of softmax_backward_kernel (about 7 lines). */
-    NOT_IMPLEMENTED(grad_q, grad_k, grad_v, grad_out, q, k, v, batch, heads, seq, dim, causal,
-                    scale, stream);
     cudaFreeAsync(p, stream);
     return cudaGetLastError();
 }

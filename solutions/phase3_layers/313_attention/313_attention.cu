@@ -169,7 +169,9 @@ cudaError_t attention_naive(float *out, const float *q, const float *k, const fl
                             cudaStream_t stream)
 {
     unsigned all = (unsigned)batch * heads;
+    /* SOLUTION: without elements there is nothing to do (about 1 line). */
     if (all == 0 || seq == 0 || dim == 0) return cudaSuccess; /* an empty grid is an error */
+    /* END SOLUTION */
     float *p;
     if (cudaMallocAsync((void **)&p, sizeof *p * all * seq * seq, stream) != cudaSuccess)
         return cudaGetLastError();
@@ -187,7 +189,9 @@ cudaError_t attention_naive_backward(float *grad_q, float *grad_k, float *grad_v
                                      int causal, float scale, cudaStream_t stream)
 {
     unsigned all = (unsigned)batch * heads;
+    /* SOLUTION: without elements there is nothing to do (about 1 line). */
     if (all == 0 || seq == 0 || dim == 0) return cudaSuccess;
+    /* END SOLUTION */
     size_t rows = (size_t)all * seq;
     float *p;
     if (cudaMallocAsync((void **)&p, sizeof *p * 2 * rows * seq, stream) != cudaSuccess)
