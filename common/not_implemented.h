@@ -3,7 +3,7 @@
  *
  * A function that is still to be written calls NOT_IMPLEMENTED with all of its arguments, so that
  * the skeleton compiles without warnings. Delete the call when you write the body: as long as it
- * runs, the grader fails the case and says which function is missing. In a kernel there is none.
+ * runs, the grader fails the case and says which function is missing. A kernel has no such call.
  */
 #ifndef COURSE_NOT_IMPLEMENTED_H
 #define COURSE_NOT_IMPLEMENTED_H

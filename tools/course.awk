@@ -56,7 +56,7 @@ function print_page(   i, k, text, file, n) {
     if (needs[i] != "") text = text " · uses " called(i, "../../")
     if (lines[i]) text = text " · " lines[i] (lines[i] == 1 ? " line" : " lines") " · about " rounded(hours[i]) " hours"
     for (k = i + 1; k <= count && !core[k]; k++) {}
-    print text " · next on the path: " (k <= count ? link(title[k], k, "../../") : "`make next ALL=1`, what lies beside the path")
+    print text " · " (k <= count ? "next on the path: " link(title[k], k, "../../") : "no more on the path: `make next ALL=1` goes on")
 }
 END {
     if (table == "phase") print_phase()
