@@ -8,12 +8,14 @@ trap 'rm -rf "$work"' EXIT
 
 printf 'exercise\tmistake\tcounter\tcounted\n'
 for slow in grader/exercises/*/slow/*; do
-    exercise=${slow#grader/exercises/} id=${exercise%%_*}
-    solution=$(echo solutions/*/"$id"_*.cu)
+    exercise=${slow#grader/exercises/} name=${exercise%%/*} id=${exercise%%_*}
+    folder=$(echo solutions/*/"$name")
+    solution=$folder/$name.cu
+    [ -d "$folder" ] || { echo "mistakes: there is no $folder" >&2 && exit 1; }
     [ -f "$solution" ] || continue # of the CPU
     rm -rf "$work/handed_in"
-    mkdir -p "$work/handed_in"
-    cp -r "$(dirname "$solution")" "$work/handed_in" # with the parts of 507
+    mkdir -p "$work/handed_in/$(basename "${folder%/*}")"
+    cp -r "$folder" "$work/handed_in/$(basename "${folder%/*}")" # with the parts of 507
     case $slow in
     *.patch)
         cp -r "${slow%/slow/*}/right" "$work/handed_in"
