@@ -117,10 +117,10 @@ struct chunk {
 /** Chunk number c of n elements in `gpus` chunks, which differ by one element at most. */
 static chunk chunk_of(size_t n, int gpus, int c)
 {
-    /* TODO: n / gpus elements each, and one more in the first n % gpus chunks; n may be the
-       largest size_t (about 4 lines). */
+    chunk k = {0, 0};
+    /* TODO: n / gpus elements each, and one more in the first n % gpus chunks (about 4 lines). */
     NOT_IMPLEMENTED(n, gpus, c);
-    return 0;
+    return k;
 }
 
 /** sum[i] = (sum[i] + from[i]) * scale, for n elements; `from` is of another GPU. */

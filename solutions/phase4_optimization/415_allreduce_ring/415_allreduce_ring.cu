@@ -140,11 +140,13 @@ struct chunk {
 /** Chunk number c of n elements in `gpus` chunks, which differ by one element at most. */
 static chunk chunk_of(size_t n, int gpus, int c)
 {
-    /* SOLUTION: n / gpus elements each, and one more in the first n % gpus chunks; n may be the
-       largest size_t (about 4 lines). */
+    chunk k = {0, 0};
+    /* SOLUTION: n / gpus elements each, and one more in the first n % gpus chunks (about 4 lines). */
     const size_t each = n / (size_t)gpus, longer = n % (size_t)gpus, number = (size_t)c;
-    return {number * each + (number < longer ? number : longer), each + (number < longer)};
+    k.first = number * each + (number < longer ? number : longer);
+    k.count = each + (number < longer);
     /* END SOLUTION */
+    return k;
 }
 
 /** sum[i] = (sum[i] + from[i]) * scale, for n elements; `from` is of another GPU. */
