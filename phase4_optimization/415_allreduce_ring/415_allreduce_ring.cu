@@ -3,16 +3,16 @@
  *
  * The idea: a ring of GPUs, in which each reads from the one before it and from no other. The array
  * is cut into as many chunks as there are GPUs. In each of the first N - 1 steps a GPU adds one
- * chunk of its neighbour's to its own. Each step has another chunk, so that a chunk travels once
- * around the ring and has collected everybody's part: *reduce-scatter*. In N - 1 more steps the
- * finished chunks travel around once more and are copied: *all-gather*. In step s GPU g takes chunk
- * g - 1 - s, all numbers modulo N, in both halves.
+ * chunk of its neighbour's to its own, each time another one. So a chunk travels once around the
+ * ring and collects a part on each GPU: *reduce-scatter*. In N - 1 more steps the finished chunks
+ * travel around once more and are copied: *all-gather*. In step s GPU g takes chunk g - 1 - s, all
+ * numbers modulo N, in both halves.
  *
  * No scratch memory: a kernel reads its neighbour's memory, at the address that it has there, and
  * adds it to its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU in
  * each step, and then copied, so that all GPUs have the same bits.
  *
- * The order of the steps: an event a GPU, recorded after each of its steps. Before a step a GPU
+ * The order of the steps: an event per GPU, recorded after each of its steps. Before a step a GPU
  * waits for the event of the one before it. At the end it waits for the one behind it, which may
  * still read.
  *
