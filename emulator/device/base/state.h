@@ -52,10 +52,12 @@ struct device {
                                              touch this one's */
     uint32_t peer_count, guest_count;
     struct touched {
-        uint64_t *words;     /**< a bit a word of the whole range; NULL: there was no peer yet */
-        uint64_t first, end; /**< no bit is set outside */
-        uint32_t line;       /**< of one such access, as that of an op */
-    } touched[2];            /**< of peers by the launch that runs: read, written */
+        uint64_t *words; /**< a bit a word of the whole range; NULL: there was no peer yet */
+        uint32_t line;   /**< of one such access, as that of an op */
+        struct span {
+            uint64_t first, end;
+        } of[PEERS]; /**< of each peer: no bit is set outside */
+    } touched[2];    /**< by the launch that runs: read, written */
     uint64_t received, sent; /**< bytes from and to other devices, so far */
     placement *placed;
     uint32_t placements;

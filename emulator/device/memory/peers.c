@@ -59,12 +59,19 @@ void peers_close(device *d)
 
 /* ---- an access ------------------------------------------------------------------------------- */
 
-static void note(struct touched *t, uint64_t offset, uint32_t bytes)
+static void note(uint64_t *words, struct span *s, uint64_t offset, uint32_t bytes)
 {
     const uint64_t first = offset / WORD, end = (offset + bytes + WORD - 1) / WORD;
-    for (uint64_t i = first; i < end; i++) t->words[i / 64] |= UINT64_C(1) << i % 64;
-    if (t->end == 0 || first < t->first) t->first = first;
-    if (end > t->end) t->end = end;
+    for (uint64_t i = first; i < end; i++) words[i / 64] |= UINT64_C(1) << i % 64;
+    if (s->end == 0 || first < s->first) s->first = first;
+    if (end > s->end) s->end = end;
+}
+
+static struct span *span_of(const device *d, struct touched *t, const device *peer)
+{
+    uint32_t i = 0;
+    while (d->peers[i] != peer) i++;
+    return &t->of[i];
 }
 
 uint8_t *peer_reach(const warp *w, const op *o, uint64_t offset, uint32_t bytes, access_kind how)
@@ -73,7 +80,7 @@ uint8_t *peer_reach(const warp *w, const op *o, uint64_t offset, uint32_t bytes,
     struct touched *t = &d->touched[how != ACCESS_LOAD];
     if (!p || !owned_all(p->owned, offset, bytes)) return NULL;
     pthread_mutex_lock(&d->reports);
-    note(t, offset, bytes);
+    note(t->words, span_of(d, t, p), offset, bytes);
     t->line = o->line;
     if (how != ACCESS_STORE) device_linked(d, p, bytes);
     if (how != ACCESS_LOAD) device_linked(p, d, bytes);
@@ -95,17 +102,18 @@ void peers_begin(const launch *l)
 
 static uint64_t run_end(const uint64_t *words, uint64_t from, uint64_t end, bool set)
 {
-    while (from < end && (words[from / 64] >> from % 64 & 1) == set) from++;
-    return from;
+    const uint64_t all = set ? ~UINT64_C(0) : 0;
+    while (from < end && (words[from / 64] >> from % 64 & 1) == set)
+        from += from % 64 == 0 && words[from / 64] == all ? 64 : 1;
+    return from < end ? from : end;
 }
 
 /* What its owner finds is said of the launch. */
-static void tell(const launch *l, uint64_t offset, uint64_t bytes, bool writes)
+static void tell(const launch *l, device *p, uint64_t offset, uint64_t bytes, bool writes)
 {
     const module *m = l->function->module;
     const uint32_t line = l->device->touched[writes].line;
     device_finding f;
-    device *p = peer_at(l->device, offset);
     order_touch(p, offset, bytes, writes, "a kernel of another device");
     while (device_take_finding(p, &f)) {
         snprintf(f.kernel, sizeof f.kernel, "%s", l->function->plain_name);
@@ -114,15 +122,20 @@ static void tell(const launch *l, uint64_t offset, uint64_t bytes, bool writes)
     }
 }
 
+static void tell_all(const launch *l, device *peer, uint64_t *words, struct span *s, bool writes)
+{
+    for (uint64_t i = s->first, end; i < s->end; i = run_end(words, end, s->end, false)) {
+        end = run_end(words, i, s->end, true);
+        tell(l, peer, i * WORD, (end - i) * WORD, writes);
+    }
+    if (s->end) pages_clear((uint8_t *)words, s->first / 8, s->end / 8 + 1 - s->first / 8);
+    *s = (struct span){0, 0};
+}
+
 void peers_end(const launch *l)
 {
-    for (int writes = 0; writes < 2; writes++) {
-        struct touched *t = &l->device->touched[writes];
-        for (uint64_t i = t->first, end; i < t->end; i = run_end(t->words, end, t->end, false)) {
-            end = run_end(t->words, i, t->end, true);
-            tell(l, i * WORD, (end - i) * WORD, writes);
-        }
-        if (t->end) pages_clear((uint8_t *)t->words, t->first / 8, t->end / 8 + 1 - t->first / 8);
-        t->first = t->end = 0;
-    }
+    device *d = l->device;
+    for (uint32_t i = 0; i < d->peer_count; i++)
+        for (int writes = 0; writes < 2; writes++)
+            tell_all(l, d->peers[i], d->touched[writes].words, &d->touched[writes].of[i], writes);
 }

@@ -6,8 +6,7 @@
 
 typedef cudaError_t ring_function(const void *, float *const *, size_t, int, const cudaStream_t *);
 
-/* Between the two sums each buffer becomes a copy of the first GPU's, which all have by then.
- * @param current the device that is the current one before and shall be afterwards */
+/* @param current the device that is the current one before, and shall be afterwards */
 static cudaError_t allreduce_twice(const void *a, float *const *buffers, size_t n, int op,
                                    const cudaStream_t *streams, int current, int *h_current)
 {
