@@ -195,6 +195,12 @@ static const reach table[] = {
     {509, "gpt_generate", "writes", {BLOCK, BLOCK, 0, 0, 0, ARRAY}},
     /* one row of text after the other */
     {509, "gpt_learning_rate gpt_train gpt_validate gpt_save gpt_load", NULL, {0}},
+    /* the sizes are those of 508 */
+    {513,
+     "gpt_team_create gpt_team_train gpt_team_net gpt_team_get_params gpt_team_get_grads "
+     "gpt_team_free",
+     NULL,
+     {0}},
     /* rows of logits: a product of so many tokens takes long */
     {510,
      "gpt2_create gpt2_train_step gpt2_get_grads gpt2_get_params gpt2_device_bytes gpt2_free",
