@@ -363,12 +363,12 @@ class:
 	tools/setup.sh --archive "$(BUILD)"
 	MAKEFLAGS= $(MAKE) --no-print-directory -j$(shell nproc) class # reads config.mk again; jobs of its own
 else
-GPUS = $${CUDA_VISIBLE_DEVICES:-$$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -s -d , -)}
+CLASS_GPUS = $${CUDA_VISIBLE_DEVICES:-$$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -s -d , -)}
 #group Instructor
 class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS: gradebook, feedback and page in OUT
 	"$(BUILD)/class" --submissions "$(if $(SUBMISSIONS),$$SUBMISSIONS,$(error make class SUBMISSIONS=DIR))" \
 	    --out "$${OUT:-results/class}" $(if $(CLASS),--settings "$$CLASS") \
-	    $(if $(JOBS),--jobs "$$JOBS") $(if $(filter cuda,$(BACKEND)),--gpus "$(GPUS)") \
+	    $(if $(JOBS),--jobs "$$JOBS") $(if $(filter cuda,$(BACKEND)),--gpus "$(CLASS_GPUS)") \
 	    $(if $(FORMAT),--format "$$FORMAT") $(if $(RERUN),--rerun) $(if $(SCHEDULER),--scheduler "$$SCHEDULER") -- \
 	    $(GRADER) grade --backend "$$BACKEND" $(SIGN) $(HIDE) $(if $(EX),--exercise "$$EX") $(if $(PHASE),--phase "$$PHASE")
 endif

@@ -7,7 +7,7 @@
 
 #group See and measure
 
-.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2
+.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce
 
 BENCH = $${OUTPUT:-results}
 bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
@@ -16,6 +16,7 @@ bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTo
 	$(if $(filter matmul gpt2,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
 	$(if $(filter matmul mnist,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
 	$(if $(LADDER),,$(MAKE) bench-launch)
+	$(if $(LADDER),,$(MAKE) bench-allreduce)
 	$(if $(LADDER),,$(MAKE) bench-resnet18)
 
 bench-resnet18:
@@ -96,6 +97,15 @@ bench-launch: all
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_launch" $$ROUNDS \
 	    >"$(BENCH)/launch.tsv"
 	cat "$(BENCH)/launch.tsv"
+
+# On a machine with several GPUs; NCCL=PATH names libnccl.so.2 where the loader does not find it.
+bench-allreduce: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/allreduce.cu solutions/phase4_optimization/415_allreduce_ring/415_allreduce_ring.cu $(CUDA_CC_FLAGS) -ldl \
+	    -o "$(BUILD)/bench_allreduce"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_allreduce" \
+	    $${SIZES:-$(if $(filter cuda,$(BACKEND)),,1024 65536)} >"$(BENCH)/allreduce.tsv"
+	cat "$(BENCH)/allreduce.tsv"
 
 bench-layers: all
 	mkdir -p "$(BENCH)"

@@ -19,6 +19,7 @@
 #include "412_moe_experts/moe_experts.h"
 #include "413_int8/int8.h"
 #include "414_loader/loader.h"
+#include "415_allreduce_ring/allreduce_ring.h"
 #include "4a_matmul_mma/matmul_mma.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
 #include "4c_flash_attention2/flash_attention2.h"

@@ -31,10 +31,10 @@ mnist-program:
 # What was given of these, as options of the program.
 gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
 
-gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: by 510
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: by 510; GPUS=2: by 513, COMM=nccl
 	$(MAKE) gpt-program
 	mkdir -p results
-	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
+	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) GPUS COMM TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR)
 	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
 
 sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
@@ -45,7 +45,7 @@ GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
 gpt-program:
 	$(REFUSE_ODD_NAME)
-	$(call WRITTEN,508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)); $(MAKE) $(BUILD)/gpt NEEDED="$$needed"
+	$(call WRITTEN,508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)$(if $(GPUS), 513)); $(MAKE) $(BUILD)/gpt NEEDED="$$needed"
 
 STUDY = $${OUTPUT:-results}
 study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -112,9 +112,10 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c) $(if $(GPUS),programs/gpt/team/team.c programs/gpt/team/nccl.c))
 	echo 'link $@'
-	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) $(CUDA_CC_FLAGS) -lm -o $@
+	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) \
+	    $(if $(GPUS),-Xlinker --wrap=allreduce_ring -ldl) $(CUDA_CC_FLAGS) -lm -o $@
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)

@@ -76,6 +76,7 @@ typedef struct device_counts {
     device_transfers to_device, to_host, on_device, fills; /**< copies asked for by the host */
     device_transfers allocated, freed;                     /**< memory of the device, by the host */
     uint64_t peak; /**< bytes of it at once, at most, of what was allocated since counting began */
+    uint64_t received, sent; /**< bytes from and to other devices, by copies and by kernels */
     uint64_t span; /**< steps that all copies, fills and launches take if they overlap as streams
                       and events allow: see order.c */
 } device_counts;

@@ -5,7 +5,8 @@
  * Interface
  *   open     device_open, device_close
  *   memory   device_alloc, device_lend, device_limit_heap, device_free, device_find, device_write,
- * device_read, device_copy, device_copy_peer, device_fill, device_forget, device_touch host
+ * device_read, device_copy, device_copy_peer, device_peer, device_fill, device_forget,
+ * device_touch host
  * device_share, device_unshare, device_admit, device_dismiss, device_place texture
  * device_texture_add, device_texture_remove modules  device_load, device_unload, device_function,
  * device_function_info, device_symbol order    device_take_turn, device_settle run device_launch,
@@ -93,6 +94,9 @@ device_status device_copy(device *, device_address to, device_address from, uint
 /** From another device. What comes from there counts as written. */
 device_status device_copy_peer(device *, device_address to, device *source, device_address from,
                                uint64_t bytes);
+/** Kernels may touch another device's memory, at its own address; and no longer. Both are of one
+ *  process. */
+device_status device_peer(device *, device *peer, int on);
 /** Repeat an element of `width` (1, 2 or 4) bytes `count` times. */
 device_status device_fill(device *, device_address to, uint32_t value, uint32_t width,
                           uint64_t count);

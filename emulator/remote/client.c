@@ -243,6 +243,11 @@ device_status device_copy_peer(device *d, device_address to, device *source, dev
     return worked(d, ask(d, q, &reply), &reply);
 }
 
+device_status device_peer(device *d, device *peer, int on)
+{
+    return tell(d, REQUEST(PEER, .word = {on != 0}, .small = peer->number));
+}
+
 device_status device_fill(device *d, device_address to, uint32_t value, uint32_t width,
                           uint64_t count)
 {

@@ -185,6 +185,14 @@ device_status do_copy_peer(message *m)
     return transferred(m, status);
 }
 
+device_status do_peer(message *m)
+{
+    const struct remote_device *peer = &m->server->devices[m->q->small % REMOTE_DEVICES];
+
+    if (!peer->device || peer == m->at) return DEVICE_BAD_ADDRESS;
+    return device_peer(m->device, peer->device, m->q->word[0] != 0);
+}
+
 device_status do_fill(message *m)
 {
     const uint64_t *w = m->q->word;

@@ -35,7 +35,8 @@ argument in_bytes(const char *name, const void *data, size_t bytes);
 argument in_of(element_type, const char *name, const void *data, size_t count);
 argument out_of(element_type, const char *name, void *data, size_t count);
 argument inout_of(element_type, const char *name, void *data, size_t count);
-/** An array of pointers: element i is where the buffer of argument number numbers[i] begins. */
+/** An array of pointers: element i is where the buffer of argument number numbers[i] begins, or
+ *  that stream. */
 argument addresses(const char *name, const unsigned long long *numbers, size_t count);
 /** A buffer that the call is not given: what addresses() leads to. It still has a number. */
 argument beside(argument);

@@ -13,7 +13,8 @@ static void need_worker(void)
     char why[512];
     case_state *s = running;
     if (s->worker) return;
-    device_process_have(s->exercise->devices);
+    const exercise *e = s->exercise;
+    device_process_have(e->more_devices > e->devices ? e->more_devices : e->devices);
     worker_calls_cublas(s->exercise->cublas);
     bool killed;
     s->worker = worker_start(s->options, s->place, s->library, &killed, why);

@@ -33,6 +33,8 @@ double host_launches(const device_counts *);
 double waves(const device_counts *);
 /** Copies between host and device. */
 double host_copies(const device_counts *);
+/** To other devices or from them, whichever is more, of the device of which it is most. */
+double link_bytes(const device_counts *);
 /** Of device memory, that the host allocated. */
 double allocated_bytes(const device_counts *);
 double peak_bytes(const device_counts *); /**< ... and that was held at once, at most; what modules

@@ -149,6 +149,8 @@ typedef struct exercise {
     bool host_copies;          /**< its calls may take data to the host and bring it back */
     bool cublas;               /**< it may call cuBLAS, with which no other is linked */
     int devices;               /**< that its calls use; 0: one. With fewer GPUs it is skipped */
+    int more_devices;          /**< that they use where there are so many, as on softgpu; 0: no
+                                    more */
     bool exponentials;         /**< it has exp or log: a mistake may be one with them */
     bool masks;                /**< what is masked or ignored becomes 0 */
     bool sm_90a;               /**< compiled for it where the GPU has it; what uses it is guarded,

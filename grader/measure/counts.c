@@ -89,6 +89,11 @@ double waves(const device_counts *c)
     return ratio((double)c->blocks, (double)c->resident);
 }
 
+double link_bytes(const device_counts *c)
+{
+    return (double)(c->received > c->sent ? c->received : c->sent);
+}
+
 double allocated_bytes(const device_counts *c)
 {
     return (double)c->allocated.bytes;

@@ -1,6 +1,7 @@
 /*
- * addresses.c: arrays of pointers. The grader names buffers by the numbers of their arguments, for
- * only the worker knows where they are; on softgpu's device it puts the addresses there itself.
+ * addresses.c: arrays of pointers. The grader names buffers and streams by the numbers of their
+ * arguments, for only the worker knows where they are; on softgpu's device it puts the addresses
+ * there itself.
  */
 #include "worker.h"
 
@@ -8,7 +9,17 @@
 
 static uint64_t address_of(const wire_call *call, const worker_buffer buffers[], uint64_t number)
 {
-    return (uint64_t)(uintptr_t)(buffers[number].base + call->arguments[number].before);
+    const wire_argument *a = &call->arguments[number];
+    if (a->kind == WIRE_STREAM) return (uint64_t)(uintptr_t)device_stream(a->device);
+    return (uint64_t)(uintptr_t)(buffers[number].base + a->before);
+}
+
+static bool is_at(const wire_call *call, const worker_buffer buffers[], uint64_t number,
+                  uint64_t address)
+{
+    const uint32_t kind = call->arguments[number].kind;
+    return (kind == WIRE_BUFFER || kind == WIRE_STREAM) &&
+           address_of(call, buffers, number) == address;
 }
 
 static bool is_placed(const wire_argument *a)
@@ -33,9 +44,7 @@ void addresses_leave(const wire_argument *a, unsigned char *image, const wire_ca
     for (uint64_t at = a->before; !is_placed(a) && at < a->before + a->bytes; at += 8) {
         uint64_t address, number = 0;
         memcpy(&address, image + at, 8);
-        while (number < call->count && (call->arguments[number].kind != WIRE_BUFFER ||
-                                        address_of(call, buffers, number) != address))
-            number++;
+        while (number < call->count && !is_at(call, buffers, number, address)) number++;
         if (number < call->count) memcpy(image + at, &number, 8);
     }
 }

@@ -126,12 +126,21 @@ void device_buffer_free(worker_buffer *buffer)
 /* ---- in the order of the stream -------------------------------------------------------------- */
 
 #ifdef WITH_SOFTGPU
+static bool has_stream_of(const wire_call *call, uint32_t device)
+{
+    uint32_t i = 0;
+    while (i < call->count &&
+           (call->arguments[i].kind != WIRE_STREAM || call->arguments[i].device != device))
+        i++;
+    return i < call->count;
+}
+
 static void touch(const worker_buffer buffers[], const wire_call *call, int writes)
 {
     for (uint32_t i = 0; i < call->count; i++) {
         const wire_argument *a = &call->arguments[i];
-        if (buffers[i].is_lent && a->device == 0)
-            softgpu_touch(stream, buffers[i].base + a->before, a->bytes, writes);
+        if (buffers[i].is_lent && has_stream_of(call, a->device))
+            softgpu_touch(device_stream(a->device), buffers[i].base + a->before, a->bytes, writes);
     }
 }
 
@@ -140,9 +149,10 @@ void device_buffers_enter(worker_buffer buffers[], const wire_call *call)
     touch(buffers, call, 1);
 }
 
+/* With several devices one may still read what its owner will soon write. */
 void device_buffers_leave(worker_buffer buffers[], const wire_call *call)
 {
-    touch(buffers, call, 0);
+    touch(buffers, call, devices > 1);
 }
 #else
 static void CUDART_CB nap(void *unused)

@@ -108,6 +108,7 @@ static void prepare(wire_reply *reply)
         return;
     }
     device_relocate(call.relocate);
+    if (!call.timed) device_next_stream();
     for (uint32_t points = 0; points < 2; points++) { /* what points comes last */
         for (uint32_t i = 0; i < call.count; i++) {
             const wire_argument *argument = &call.arguments[i];
@@ -195,7 +196,6 @@ static void run(wire_reply *reply)
         set_text(reply, WIRE_NO_FUNCTION, call.function);
         return;
     }
-    if (!call.timed) device_next_stream();
     for (uint32_t i = 0; i < call.count; i++) pointers[i] = argument_pointer(i, pointers);
 
     if (call.timed) device_flush_caches();

@@ -213,6 +213,7 @@ static cudaError_t layer_backward(const gpt *net, const float *x, int layer, cud
        to a->grad_sum, which is added to a->grad_x. Then the first in the same way: proj to
        a->grad_y, attention_backward, which leaves a->rows [n x 3C], qkv, ln1 (about 23 lines). */
     NOT_IMPLEMENTED(net, x, layer, stream);
+    if (net->layer_done != NULL) CUDA_CHECK(cudaEventRecord(net->layer_done[layer], stream));
     return cudaSuccess;
 }
 

@@ -22,6 +22,8 @@ typedef struct gpt {
     float *grad;  /**< of the mean loss, as gpt_backward left it; at first 0 */
     float *m, *v; /**< Adam's running means; at first 0 */
     struct gpt_activations *activations; /**< 508's own: what it needs besides */
+    cudaEvent_t *layer_done; /**< [layers], or NULL, as it is at first: gpt_backward records event i
+                                  when the gradients of layer i are complete; 513 waits for it */
 } gpt;
 
 /**

@@ -453,7 +453,13 @@ static size_t bytes(void)
 
 const gpt_functions *functions_on_cpu(void)
 {
-    static const gpt_functions functions = {create, step, validate, generate,
-                                            save,   load, release,  bytes};
+    static const gpt_functions functions = {.create = create,
+                                            .step = step,
+                                            .validate = validate,
+                                            .generate = generate,
+                                            .save = save,
+                                            .load = load,
+                                            .release = release,
+                                            .bytes = bytes};
     return &functions;
 }

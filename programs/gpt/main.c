@@ -14,15 +14,27 @@
 #include <string.h>
 
 /* What networks do there; NULL: it has been said why. */
-static const gpt_functions *functions_on(const device *d, bool fast)
+static const gpt_functions *functions_on(const device *d, const options *o)
 {
-    static const gpt_functions on_gpu = {gpt_create, NULL,     gpt_validate, gpt_generate,
-                                         gpt_save,   gpt_load, gpt_free,     bytes_on_gpu};
-    if (fast && (functions_fast == NULL || d->number == DEVICE_CPU)) {
+    static const gpt_functions on_gpu = {.create = gpt_create,
+                                         .train = gpt_train,
+                                         .validate = gpt_validate,
+                                         .generate = gpt_generate,
+                                         .save = gpt_save,
+                                         .load = gpt_load,
+                                         .release = gpt_free,
+                                         .bytes = bytes_on_gpu};
+    if (o->fast && (functions_fast == NULL || d->number == DEVICE_CPU)) {
         fputs("gpt: --fast: needs a program made with FAST=1, and a GPU\n", stderr);
         return NULL;
     }
-    if (d->number != DEVICE_CPU) return fast ? functions_fast() : &on_gpu;
+    if (o->gpus > 0 && (functions_of_team == NULL || d->number == DEVICE_CPU)) {
+        fputs("gpt: --gpus: needs a program made with GPUS=N, and GPUs\n", stderr);
+        return NULL;
+    }
+    if (o->gpus > 0 && strcmp(o->comm, "nccl") == 0 && !open_nccl(o->gpus)) return NULL;
+    if (o->gpus > 0) return functions_of_team(o->gpus);
+    if (d->number != DEVICE_CPU) return o->fast ? functions_fast() : &on_gpu;
 #ifdef WITHOUT_CPU_NETWORK
     fputs("gpt: --device: the CPU's network is not in this copy of the course\n", stderr);
     return NULL;
@@ -47,7 +59,7 @@ int main(int argc, char **argv)
     int status = parse_options(&o, argc, argv, d.emulated || d.number == DEVICE_CPU);
     if (status == 0) {
         o.on = &d;
-        o.of = functions_on(&d, o.fast);
+        o.of = functions_on(&d, &o);
         if (o.of == NULL) status = 2;
     }
     if (status == 0) status = o.train ? train(&o) : sample(&o);

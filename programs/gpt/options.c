@@ -14,6 +14,7 @@ static options defaults(bool small)
         .text = "data/tinyshakespeare/input.txt",
         .checkpoint = "results/gpt.checkpoint",
         .prompt = "\n",
+        .comm = "ring",
         .count = small ? 200 : 1000,
         .temperature = 0.8f,
         .every = small ? 50 : 250,
@@ -47,6 +48,8 @@ static void print_help(void)
            "  --checkpoint FILE    where the network is kept (results/gpt.checkpoint)\n"
            "  --resume             go on from there, with the same text and options\n"
            "  --fast               train by exercise 510 (make gpt FAST=1)\n"
+           "  --gpus N             train by exercise 513 on GPUs 0 to N-1 (make gpt GPUS=N)\n"
+           "  --comm ring|nccl     who reduces their gradients: 415, or NCCL\n"
            "  --steps N, --every N steps of the run; steps between two looks at it\n"
            "  --layers N, --heads N, --channels N, --context N, --batch N\n"
            "  --lr X               the largest learning rate; it ends at a tenth of it\n"
@@ -103,6 +106,7 @@ int parse_options(options *o, int argc, char **argv, bool small)
         {"--text", .text = &o->text},
         {"--checkpoint", .text = &o->checkpoint},
         {"--curve", .text = &o->curve},
+        {"--comm", .text = &o->comm},
         {"--prompt", .text = &o->prompt},
         {"--steps", .number = &t->steps},
         {"--every", .number = &o->every},
@@ -112,6 +116,7 @@ int parse_options(options *o, int argc, char **argv, bool small)
         {"--context", .number = &c->context},
         {"--batch", .number = &t->batch},
         {"--count", .number = &o->count},
+        {"--gpus", .number = &o->gpus},
         {"--lr", .real = &t->lr},
         {"--temperature", .real = &o->temperature},
         {"--seed", .seed = &o->seed},
@@ -141,6 +146,12 @@ int parse_options(options *o, int argc, char **argv, bool small)
     if (!gpt_config_is_valid(c)) return refuse("--heads", "they must divide the channels");
     if (o->fast && c->channels / c->heads != 64 && c->channels / c->heads != 128)
         return refuse("--fast", "heads have 64 or 128 channels there");
+    if (o->gpus > GPT_TEAM_MAX || (o->gpus > 0 && o->fast))
+        return refuse("--gpus", "at most 8, and not with --fast");
+    if (strcmp(o->comm, "ring") != 0 && strcmp(o->comm, "nccl") != 0)
+        return refuse("--comm", "ring or nccl?");
+    if (o->gpus > 0 && t->batch % o->gpus != 0)
+        return refuse("--gpus", "they must divide the batch");
     t->last_lr = t->lr / 10;
     t->seq = c->context;
     t->seed = o->seed;

@@ -34,7 +34,8 @@ typedef cudaError_t training_step(gpt *net, float *h_loss, const int *text, cons
 /** What is asked of a network: 508 and 509 do it on a GPU, cpu_network.c on the CPU. */
 typedef struct gpt_functions {
     __typeof__(gpt_create) *create;
-    training_step *step; /**< NULL: gpt_train of 509 makes the steps */
+    __typeof__(gpt_train) *train; /**< NULL: by step */
+    training_step *step;
     __typeof__(gpt_validate) *validate;
     __typeof__(gpt_generate) *generate;
     __typeof__(gpt_save) *save;
@@ -51,12 +52,18 @@ cudaError_t train_by_steps(training_step *, gpt *net, float *h_losses, const int
 const gpt_functions *functions_on_cpu(void);
 /** Training by 510, where the program was made with FAST=1. */
 const gpt_functions *functions_fast(void) __attribute__((weak));
+/** Training by 513 on this many GPUs, where the program was made with GPUS=N. */
+const gpt_functions *functions_of_team(int gpus) __attribute__((weak));
+/** Their gradients by NCCL instead of 415. @return false: it has been said why */
+bool open_nccl(int gpus) __attribute__((weak));
 
 /** options.c: what was asked for; numbers that nobody gave are those of the device. */
 typedef struct options {
     bool train;             /**< else: sample */
     bool resume;            /**< go on from the checkpoint */
     bool fast;              /**< train by 510, on tensor cores */
+    int gpus;               /**< train by 513 on so many; 0: by one, without it */
+    const char *comm;       /**< "ring" or "nccl": what reduces their gradients */
     bool small;             /**< a small network, and a tenth of the text: without a GPU */
     const char *text;       /**< the file to learn */
     const char *checkpoint; /**< where the network is kept */

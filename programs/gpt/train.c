@@ -33,8 +33,8 @@ static cudaError_t stretch(gpt *net, const options *o, const gpt_training *t, co
     const int first = net->step;
     float validation;
     const double began = seconds_now();
-    CUDA_CHECK(o->of->step ? train_by_steps(o->of->step, net, losses, text, count, t, steps)
-                           : gpt_train(net, losses, text, count, t, steps, 0));
+    CUDA_CHECK(o->of->train ? o->of->train(net, losses, text, count, t, steps, 0)
+                            : train_by_steps(o->of->step, net, losses, text, count, t, steps));
     const double seconds = seconds_now() - began;
     CUDA_CHECK(o->of->validate(net, &validation, text, count, t->batch, t->seq, 0));
     printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.1f MiB\n", net->step,
@@ -54,6 +54,8 @@ static cudaError_t run(gpt *net, const options *o, const int *text, size_t count
     float *losses = malloc((size_t)o->every * sizeof *losses);
     cudaError_t error = losses ? cudaSuccess : cudaErrorMemoryAllocation;
     const int began = net->step;
+    if (o->gpus > 0)
+        printf("%d GPUs, each with %d windows of a batch; ", o->gpus, t.batch / o->gpus);
     printf("on %s: %zu parameters learn %zu bytes of %s, from step %d on\n", o->on->name,
            gpt_params(&net->config), count, o->text, began);
     while (error == cudaSuccess && net->step < t.steps) {

@@ -125,5 +125,21 @@ fast_goes_on() { # as the same run, to the bit; and 509 takes it up
 }
 check 'it goes on as the same run' fast_goes_on
 
+# shellcheck disable=SC2086
+team_learns_alike() { # as one GPU does; and a run goes on
+    make SUBMISSION=solutions BACKEND=cpu GPUS=2 gpt-program || return 1
+    for gpus in 1 2; do
+        SOFTGPU_DEVICES=2 "$gpt" train --gpus $gpus --text "$scratch/text" --checkpoint "$scratch/team$gpus" --curve "$scratch/team$gpus.tsv" \
+            --steps 12 --every 6 $small || return 1
+    done
+    paste "$scratch/team1.tsv" "$scratch/team2.tsv" | awk 'NR > 1 { n++; for (i = 2; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-8) bad = 1 } }
+        END { exit bad || n != 12 }' &&
+        SOFTGPU_DEVICES=2 "$gpt" train --gpus 2 --resume --text "$scratch/text" --checkpoint "$scratch/team1" --steps 14 $small
+}
+check '--gpus is said where it is not there' refused 'made with GPUS=N' train --gpus 2
+check 'two GPUs learn as one' team_learns_alike
+check 'they must divide the batch' refused 'divide the batch' train --gpus 2 --batch 3
+check 'that there are fewer is said' refused 'there are 1' train --gpus 2 --text "$scratch/text"
+
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -67,6 +67,23 @@ bool is_admitted(const device *d, uint64_t address, uint32_t bytes)
     return false;
 }
 
+/* ---- memory of other devices ----------------------------------------------------------------- */
+
+device *peer_at(const device *d, uint64_t offset)
+{
+    for (uint32_t i = 0; i < d->peer_count; i++) {
+        const device_options *o = &d->peers[i]->options;
+        if (offset - o->first_byte < o->range_bytes) return d->peers[i];
+    }
+    return NULL;
+}
+
+void device_linked(device *to, device *from, uint64_t bytes)
+{
+    to->received += bytes;
+    from->sent += bytes;
+}
+
 /* ---- how launches fail ----------------------------------------------------------------------- */
 
 void launch_fail(launch *l, device_status status)

@@ -5,6 +5,7 @@
  *   fail                                 why a call of device.h did
  *   freed_note, freed_find, freed_below  ranges freed not long ago
  *   is_admitted                          memory of the host's
+ *   peer_at, device_linked               memory of other devices
  */
 #ifndef SOFTGPU_DEVICE_STATE_H
 #define SOFTGPU_DEVICE_STATE_H
@@ -28,6 +29,8 @@ typedef struct placement {
     bool initialise;
 } placement;
 
+enum { PEERS = 7 }; /* of a device */
+
 typedef struct finding_entry {
     device_finding finding;
     const function *function;
@@ -45,6 +48,17 @@ struct device {
         kernel_heap_used; /**< bytes that malloc in kernels may hand out in all, and has */
     admission *admitted;
     uint32_t admissions;
+    device *peers[PEERS], *guests[PEERS]; /**< whose memory kernels may touch; whose kernels may
+                                             touch this one's */
+    uint32_t peer_count, guest_count;
+    struct touched {
+        uint64_t *words; /**< a bit a word of the whole range; NULL: there was no peer yet */
+        uint32_t line;   /**< of one such access, as that of an op */
+        struct span {
+            uint64_t first, end;
+        } of[PEERS]; /**< of each peer: no bit is set outside */
+    } touched[2];    /**< by the launch that runs: read, written */
+    uint64_t received, sent; /**< bytes from and to other devices, so far */
     placement *placed;
     uint32_t placements;
     module **modules;
@@ -93,5 +107,10 @@ bool freed_below(const device *, uint64_t offset, uint64_t *base, uint64_t *byte
 
 /** Is it memory of the host's that kernels may touch, outside the range? */
 bool is_admitted(const device *, uint64_t address, uint32_t bytes);
+
+/** The peer in whose part of the range that lies, or NULL. */
+device *peer_at(const device *, uint64_t offset);
+/** So many bytes went from one device to another. */
+void device_linked(device *to, device *from, uint64_t bytes);
 
 #endif

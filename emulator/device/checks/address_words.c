@@ -112,7 +112,7 @@ neighbour describe_address(device *d, const op *o, uint64_t address, char *text,
     if (at < DEVICE_OWN_BYTES && at - d->heap.first >= d->options.range_bytes) {
         snprintf(text, room,
                  "at 0x%llx, which is memory of another device: copy it with cudaMemcpyPeer first, "
-                 "for devices here are no peers",
+                 "or call cudaDeviceEnablePeerAccess",
                  (unsigned long long)address);
         return (neighbour){0};
     }

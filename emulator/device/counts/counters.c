@@ -308,6 +308,8 @@ void device_count_total(device *d, device_counts *counts)
     *counts = (device_counts){0};
     for (uint32_t i = 0; d->counting && i < d->counting->kernel_count; i++)
         add_kernel(counts, d->counting->kernels[i]);
+    counts->received = d->received;
+    counts->sent = d->sent;
     counts->span = d->order ? d->order->span : 0;
 }
 

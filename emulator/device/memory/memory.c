@@ -193,6 +193,7 @@ device_status device_copy_peer(device *d, device_address to, device *source, dev
     order_step(d, ENGINE_TO_DEVICE);
     order_touch(source, start, bytes, false, "a copy to another device (cudaMemcpy)");
     order_touch(d, target, bytes, true, "a copy from another device (cudaMemcpy)");
+    device_linked(d, source, bytes);
     memcpy(d->bytes + target, source->bytes + start, bytes);
     bits_set(d->initialised, target, bytes);
     return DEVICE_OK;

@@ -48,6 +48,14 @@ uint8_t *reach_params(const warp *, const run *);
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
                     access_kind, const void *value);
 
+/* ---- peers.c: memory of other devices -------------------------------------------------------- */
+
+/** Host memory behind it, or NULL: there is none that kernels may touch. */
+uint8_t *peer_reach(const warp *, const op *, uint64_t offset, uint32_t bytes, access_kind);
+void peers_begin(const launch *);
+void peers_end(const launch *);
+void peers_close(device *);
+
 /* ---- meeting.c: where the blocks of a cooperative grid meet ---------------------------------- */
 
 void meeting_open(grid *);

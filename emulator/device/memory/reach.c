@@ -52,9 +52,10 @@ uint8_t *reach_params(const warp *w, const run *r)
 static void report_global(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
                           access_kind how)
 {
-    device *d = w->block->device;
+    device *d = w->block->device, *peer = peer_at(d, address - DEVICE_BASE);
     char where[256];
     uint64_t miss = address;
+    if (peer) d = peer;
     while (miss - DEVICE_BASE < DEVICE_BYTES && owned_all(d->owned, miss - DEVICE_BASE, 1)) miss++;
     pthread_mutex_lock(&d->allocations);
     neighbour n = describe_address(d, o, miss, where, sizeof where);
@@ -98,6 +99,8 @@ static uint8_t *reach_global_lane(warp *w, const op *o, uint64_t address, uint32
     uint64_t offset = address - DEVICE_BASE;
     if (d->admissions && offset >= DEVICE_BYTES && is_admitted(d, address, bytes))
         return (uint8_t *)(uintptr_t)address;
+    uint8_t *peer = d->peer_count ? peer_reach(w, o, offset, bytes, how) : NULL;
+    if (peer) return peer;
     if (offset >= DEVICE_BYTES || !owned_all(d->owned, offset, bytes)) {
         report_global(w, o, address, bytes, lane, how);
         return NULL;

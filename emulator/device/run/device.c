@@ -86,6 +86,7 @@ void device_close(device *d)
 {
     if (!d) return;
     pool_close(d->pool);
+    peers_close(d);
     counters_close(d);
     trace_close(d);
     global_shadow_close(d);

@@ -250,10 +250,12 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     if ((counters_are_on(d) || l.trace) && module_instrument(f->module)) counters_begin(&l);
     watch_prepare(&l);
     order_step(d, ENGINE_COMPUTE);
+    peers_begin(&l);
     shuffle_begin(&l);
     pool_run(d->pool, &l);
     shuffle_end(&l);
     global_shadow_over(&l);
+    peers_end(&l);
     counters_end(&l);
     trace_end(&l);
     if (l.grid) meeting_close(l.grid);

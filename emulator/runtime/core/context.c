@@ -35,6 +35,8 @@ void runtime_close(void)
 {
     device_close(runtime.device);
     runtime.device = here()->device = NULL;
+    here()->peers = 0;
+    for (int i = 0; i < MAX_DEVICES; i++) runtime.context[i].peers &= ~(1u << runtime.ordinal);
 }
 
 static cudaError_t open_device(void)
@@ -60,6 +62,17 @@ void runtime_look_at(int ordinal)
 {
     runtime.ordinal = ordinal;
     runtime.device = here()->device;
+}
+
+device *runtime_open(int ordinal)
+{
+    const int before = runtime.ordinal;
+
+    runtime_look_at(ordinal);
+    if (!runtime.device) open_device();
+    device *opened = runtime.device;
+    runtime_look_at(before);
+    return opened;
 }
 
 void runtime_lock(void)

@@ -1,6 +1,6 @@
 /*
- * device_select.c: how many devices there are and which of them a thread uses. They share no
- * memory: no device is a peer of another; the devices copy between them.
+ * device_select.c: how many devices there are, which of them a thread uses, and whose memory the
+ * kernels of a device may touch: any other device can become its peer.
  */
 #include "runtime.h"
 
@@ -44,7 +44,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int ordinal, int peer)
 {
     if (!can) return error_keep(cudaErrorInvalidValue);
     if (!device_exists(ordinal) || !device_exists(peer)) return error_keep(cudaErrorInvalidDevice);
-    *can = 0;
+    *can = ordinal != peer;
     return cudaSuccess;
 }
 
@@ -53,18 +53,40 @@ static bool is_other(int peer)
     return device_exists(peer) && peer != device_current();
 }
 
+/** @return whether kernels of the current device may touch that one's memory */
+static bool is_peer(int peer)
+{
+    return runtime.context[runtime.ordinal].peers >> peer & 1;
+}
+
+static cudaError_t let(int peer, bool on)
+{
+    device *other = runtime_open(peer);
+
+    if (!other) return cudaErrorInitializationError;
+    const cudaError_t error = error_from_device(device_peer(runtime.device, other, on));
+    if (!error) runtime.context[runtime.ordinal].peers ^= 1u << peer;
+    return error;
+}
+
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     if (flags) return error_keep(cudaErrorInvalidValue);
-    return error_keep(is_other(peer) ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+    if (!is_other(peer)) return error_keep(cudaErrorInvalidDevice);
+    cudaError_t error = runtime_enter();
+    if (!error) error = is_peer(peer) ? cudaErrorPeerAccessAlreadyEnabled : let(peer, true);
+    return runtime_leave(error);
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    return error_keep(is_other(peer) ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+    if (!is_other(peer)) return error_keep(cudaErrorInvalidDevice);
+    cudaError_t error = runtime_enter();
+    if (!error) error = is_peer(peer) ? let(peer, false) : cudaErrorPeerAccessNotEnabled;
+    return runtime_leave(error);
 }
 
-/** Nothing can be done between two devices but copying. */
+/** No link is better than another, and atomics are none between devices. */
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
                                       int to)
 {
@@ -72,7 +94,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
         return error_keep(cudaErrorInvalidValue);
     if (!device_exists(from) || !device_exists(to) || from == to)
         return error_keep(cudaErrorInvalidDevice);
-    *value = 0;
+    *value = attribute == cudaDevP2PAttrAccessSupported;
     return cudaSuccess;
 }
 

@@ -42,6 +42,7 @@ extern struct runtime {
         device *device;
         cudaError_t sticky; /* the fault that every later call reports, or cudaSuccess */
         unsigned opened;    /* how often */
+        unsigned peers;     /* a bit for each device whose memory its kernels may touch */
     } context[MAX_DEVICES];
 } runtime;
 cudaError_t runtime_enter(void);
@@ -50,6 +51,8 @@ void runtime_lock(void);
 /** Take the lock only if it is free: for the signal handler. */
 bool runtime_try_lock(void);
 void runtime_unlock(void);
+/** A device, opened if it is not, without making it the current one; NULL: it cannot be. */
+device *runtime_open(int ordinal);
 /** Make another device the current one, under the lock. */
 void runtime_look_at(int ordinal);
 /** The current device has failed for good. @return the error */

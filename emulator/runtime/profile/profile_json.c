@@ -80,6 +80,8 @@ static const struct field fields[] = {
     COPIES(allocated),
     COPIES(freed),
     PLAIN(peak),
+    PLAIN(received),
+    PLAIN(sent),
     PLAIN(span),
 };
 

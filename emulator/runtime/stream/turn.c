@@ -29,12 +29,17 @@ static cudaError_t run(const struct work *work)
     }
 }
 
+static void end_turn(void)
+{
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (runtime.context[i].device) device_take_turn(runtime.context[i].device, NULL);
+}
+
 static cudaError_t run_in_turn(cudaStream_t stream, const struct work *work)
 {
     order_work(stream, work);
     cudaError_t error = run(work);
-    for (int i = 0; i < MAX_DEVICES; i++)
-        if (runtime.context[i].device) device_take_turn(runtime.context[i].device, NULL);
+    end_turn();
     return error;
 }
 
@@ -55,7 +60,7 @@ static void use_in_turn(cudaStream_t stream, const void *pointer, size_t bytes, 
 
     order_work(stream, &touch);
     device_touch(runtime.device, address_of(pointer), bytes, use);
-    device_take_turn(runtime.device, NULL);
+    end_turn();
 }
 
 cudaError_t turn_use(cudaStream_t stream, const void *pointer, size_t bytes, device_use use)
@@ -66,7 +71,10 @@ cudaError_t turn_use(cudaStream_t stream, const void *pointer, size_t bytes, dev
 
 void softgpu_touch(void *stream, const void *pointer, size_t bytes, int writes)
 {
+    const int ordinal = device_of(pointer);
+
     runtime_lock();
+    if (ordinal >= 0) runtime_look_at(ordinal);
     if (runtime.device && stream_is_valid(stream)) {
         use_in_turn(stream, pointer, bytes, writes ? DEVICE_WRITES : DEVICE_READS);
         report_work(true);

@@ -19,20 +19,6 @@ static gpt_config config_of(const long *shape)
     return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
 }
 
-/* A run of `steps` steps of which a third is warmup. */
-static gpt_training training_of(int batch, int seq, int steps)
-{
-    return (gpt_training){.batch = batch,
-                          .seq = seq,
-                          .steps = steps,
-                          .warmup = steps / 3,
-                          .lr = 3e-3f,
-                          .last_lr = 3e-4f,
-                          .weight_decay = 0.1f,
-                          .max_norm = 1.0f,
-                          .seed = random_u64(case_random())};
-}
-
 /* ---- the student's, by the number of the network ----------------------------------------------
  */
 
@@ -90,35 +76,6 @@ static void learning_rate(const long *shape)
     }
 }
 
-/* The windows of one step, as the contract draws them. */
-static void draw_batch(int *tokens, int *targets, const int *text, size_t training,
-                       const gpt_training *t, int step)
-{
-    random_state rng = random_seed(t->seed + (unsigned long long)step);
-    for (int b = 0; b < t->batch; b++) {
-        const int *window = text + random_below(&rng, training - (size_t)t->seq);
-        for (int i = 0; i < t->seq; i++) {
-            tokens[b * t->seq + i] = window[i];
-            targets[b * t->seq + i] = window[i + 1];
-        }
-    }
-}
-
-static double reference_step(reference_gpt *r, const int *text, size_t training,
-                             const gpt_training *t)
-{
-    const size_t rows = (size_t)t->batch * (size_t)t->seq;
-    int *tokens = i32_array(rows), *targets = i32_array(rows);
-    const double done = (double)(r->step - t->warmup) / (t->steps - t->warmup);
-    double lr = t->last_lr + 0.5 * (1 + cos(acos(-1.0) * done)) * ((double)t->lr - t->last_lr);
-    if (r->step < t->warmup) lr = (double)t->lr * (r->step + 1) / t->warmup;
-    draw_batch(tokens, targets, text, training, t, r->step);
-    const double loss = reference_gpt_forward(r, tokens, targets, t->batch, t->seq);
-    reference_gpt_backward(r);
-    reference_gpt_update(r, lr, t->weight_decay, t->max_norm);
-    return loss;
-}
-
 /* Ten steps, in so many calls; any other window has another loss. shape: config, batch, seq, count,
  * calls */
 static void ten_steps(const long *shape)
@@ -126,7 +83,7 @@ static void ten_steps(const long *shape)
     enum { STEPS = 10 };
     const gpt_config c = config_of(shape);
     const size_t count = (size_t)shape[7], training = count - count / 10;
-    const gpt_training t = training_of((int)shape[5], (int)shape[6], STEPS);
+    const gpt_training t = gpt_training_of((int)shape[5], (int)shape[6], STEPS);
     const float *params = gpt_random_params(&c);
     const int *text = random_i32(count, 0, c.vocab);
     float losses[STEPS];
@@ -140,7 +97,8 @@ static void ten_steps(const long *shape)
     for (int step = 0; step < STEPS; step++) {
         char what[64];
         snprintf(what, sizeof what, "the loss of step %d", step);
-        gpt_expect_loss(what, losses[step], reference_step(&r, text, training, &t), LOSS_TOLERANCE);
+        gpt_expect_loss(what, losses[step], reference_gpt_train_step(&r, text, training, &t),
+                        LOSS_TOLERANCE);
     }
     gpt_free_here(0);
 }
@@ -179,7 +137,7 @@ static void learns(const long *shape)
     const gpt_config c = config_of(shape);
     const size_t count = 400;
     const int steps = (int)shape[7];
-    gpt_training t = training_of((int)shape[5], (int)shape[6], steps);
+    gpt_training t = gpt_training_of((int)shape[5], (int)shape[6], steps);
     int *text = i32_array(count), said[LETTERS];
     float *params = f32_array(gpt_params(&c)), *losses = f32_array((size_t)steps);
     for (size_t i = 0; i < count; i++) text[i] = (int)(i * 3 % (size_t)c.vocab);
@@ -235,7 +193,7 @@ static void resume(const long *shape)
     const gpt_config c = config_of(shape);
     const int before = (int)shape[6], after = (int)shape[7], all = before + after;
     const size_t count = 300, n = gpt_params(&c);
-    const gpt_training t = training_of(1, (int)shape[5], all);
+    const gpt_training t = gpt_training_of(1, (int)shape[5], all);
     const float *params = gpt_random_params(&c);
     int *text = i32_array(count);
     float straight[STEPS_MAX], first[STEPS_MAX], second[STEPS_MAX];
@@ -265,7 +223,7 @@ static void layout_of_file(const long *shape)
 {
     const gpt_config c = config_of(shape);
     const size_t count = 200, n = gpt_params(&c), bytes = gpt_checkpoint_bytes(&c);
-    const gpt_training t = training_of(2, c.context, (int)shape[5]);
+    const gpt_training t = gpt_training_of(2, c.context, (int)shape[5]);
     float losses[STEPS_MAX], *params = f32_array(n);
     gpt_create_here(0, &c, gpt_random_params(&c));
     train_here(0, &c, losses, random_i32(count, 0, c.vocab), count, &t, t.steps);
@@ -318,7 +276,7 @@ static void damaged(const long *shape)
 {
     const gpt_config c = config_of(shape);
     const size_t count = 200, n = gpt_params(&c), all = gpt_checkpoint_bytes(&c), none = all;
-    const gpt_training t = training_of(1, c.context, 6);
+    const gpt_training t = gpt_training_of(1, c.context, 6);
     const size_t arrays = sizeof(gpt_checkpoint);
     const int *text = random_i32(count, 0, c.vocab);
     float losses[STEPS_MAX], *before = f32_array(n), *after = f32_array(n);
@@ -505,7 +463,7 @@ static void refuse_generate(int prompt, float temperature)
 static void refuse_training(size_t count, int batch, int seq)
 {
     float out[2];
-    const gpt_training t = training_of(batch, seq, 2);
+    const gpt_training t = gpt_training_of(batch, seq, 2);
     const int *text = i32_array(count);
     call_refused(INVALID, "gpt_train",
                  ARGS(handle(0), host(out_f32("h_losses", out, 2)),
@@ -524,7 +482,7 @@ static void refused(const long *shape)
     const int seq = c.context, prompt = 0;
     int out;
     float losses[2];
-    const gpt_training t = training_of(1, seq, 2);
+    const gpt_training t = gpt_training_of(1, seq, 2);
     gpt_create_here(0, &c, gpt_random_params(&c));
     refuse_generate(0, 1.0f);
     refuse_generate(1, -1.0f);

@@ -122,7 +122,13 @@ static cudaError_t release(gpt *net)
 
 const gpt_functions *functions_fast(void)
 {
-    static const gpt_functions fast = {gpt_create, step,     validate, gpt_generate,
-                                       gpt_save,   gpt_load, release,  bytes_on_gpu};
+    static const gpt_functions fast = {.create = gpt_create,
+                                       .step = step,
+                                       .validate = validate,
+                                       .generate = gpt_generate,
+                                       .save = gpt_save,
+                                       .load = gpt_load,
+                                       .release = release,
+                                       .bytes = bytes_on_gpu};
     return &fast;
 }

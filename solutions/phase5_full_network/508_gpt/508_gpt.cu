@@ -290,6 +290,7 @@ static cudaError_t layer_backward(const gpt *net, const float *x, int layer, cud
                                   p + at.ln1_w, l->mean1, l->rstd1, n, C, stream));
     CUDA_CHECK(residual_forward(a->grad_x, a->grad_x, a->grad_sum, width, stream));
     /* END SOLUTION */
+    if (net->layer_done != NULL) CUDA_CHECK(cudaEventRecord(net->layer_done[layer], stream));
     return cudaSuccess;
 }
 

@@ -162,6 +162,8 @@ static const struct {
     {{.verb = REMOTE_READ, .word = {DEVICE_BASE, 64}}, DEVICE_BAD_ADDRESS},
     {{.verb = REMOTE_FILL, .word = {DEVICE_BASE, 0, UINT64_MAX}, .small = 4}, DEVICE_BAD_ADDRESS},
     {{.verb = REMOTE_FILL, .word = {DEVICE_BASE, 0, 1}, .small = 3}, DEVICE_BAD_ADDRESS},
+    {{.verb = REMOTE_PEER, .word = {1}}, DEVICE_BAD_ADDRESS},
+    {{.verb = REMOTE_PEER, .word = {1}, .small = 3}, DEVICE_BAD_ADDRESS},
     {{.verb = REMOTE_SHARE, .word = {DEVICE_BASE, 4096}}, DEVICE_BAD_ADDRESS},
     {{.verb = REMOTE_SHARE, .word = {DEVICE_BASE + DEVICE_BYTES - 1, 4096}}, DEVICE_BAD_ADDRESS},
     {{.verb = REMOTE_SHARE, .word = {DEVICE_BASE + DEVICE_OWN_BYTES, UINT64_MAX}},

@@ -8,7 +8,14 @@
 // ENV a_thread_has_its_device: SOFTGPU_DEVICES=3
 // ENV streams_and_events: SOFTGPU_DEVICES=2
 // ENV copies_between: SOFTGPU_DEVICES=2
-// ENV no_peers: SOFTGPU_DEVICES=2
+// ENV peers: SOFTGPU_DEVICES=2
+// ENV peers_that_are_refused: SOFTGPU_DEVICES=2
+// ENV a_peer_one_way: SOFTGPU_DEVICES=2
+// ENV past_the_end_of_a_peer: SOFTGPU_DEVICES=2
+// ENV peers_in_order: SOFTGPU_DEVICES=2
+// ENV reads_too_early: SOFTGPU_DEVICES=2
+// ENV overwritten_too_early: SOFTGPU_DEVICES=2
+// ENV a_copy_comes_too_early: SOFTGPU_DEVICES=2
 // ENV memory_of_another: SOFTGPU_DEVICES=2
 // ENV a_fault_stays_on_its_device: SOFTGPU_DEVICES=2
 // ENV variables_apart: SOFTGPU_DEVICES=2
@@ -19,6 +26,16 @@
 __global__ void add(int *p, int by)
 {
     p[threadIdx.x] += by;
+}
+
+__global__ void set(int *p, int to)
+{
+    p[threadIdx.x] = to; // FINDING overwritten_too_early: stream-race
+}
+
+__global__ void add_from(int *p, const int *from)
+{
+    p[threadIdx.x] += from[threadIdx.x]; // FINDING reads_too_early: stream-race // FINDING a_copy_comes_too_early: stream-race
 }
 
 __device__ int variable = 5;
@@ -164,25 +181,149 @@ CASE(copies_between)
     cudaGetLastError();
 }
 
-/* The devices have no way into each other's memory, and say so. */
-CASE(no_peers)
+__global__ void reach_over(int *p)
 {
-    int can = 9, value = 9;
+    p[threadIdx.x] = 1; // FINDING memory_of_another: out-of-bounds // FINDING a_peer_one_way: out-of-bounds // FINDING past_the_end_of_a_peer: out-of-bounds
+}
+
+/* Whoever asks may go into the memory of another device, and whoever has asked not again. */
+CASE(peers)
+{
+    int *a = on_device(0, 1), *b = on_device(1, 2), can = 9;
+    OK(cudaSetDevice(0));
     OK(cudaDeviceCanAccessPeer(&can, 0, 1));
+    CHECK(can == 1);
+    OK(cudaDeviceCanAccessPeer(&can, 1, 1));
     CHECK(can == 0);
-    FAILS(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
+    OK(cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 1));
+    CHECK(can == 1);
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    add_from<<<1, 32>>>(a, b);
+    add<<<1, 32>>>(b, 5);
+    SYNC();
+    CHECK(to_host(a, 32)[31] == 3 && to_host(b, 32)[31] == 7);
+    OK(cudaDeviceDisablePeerAccess(1));
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    OK(cudaSetDevice(1));
+    OK(cudaDeviceReset());
+    b = on_device(1, 4);
+    OK(cudaSetDevice(0));
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    add_from<<<1, 32>>>(a, b);
+    SYNC();
+    CHECK(to_host(a, 32)[31] == 7);
+}
+
+CASE(peers_that_are_refused)
+{
+    int can;
+    FAILS(cudaDeviceEnablePeerAccess(1, 1), cudaErrorInvalidValue);
     FAILS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    FAILS(cudaDeviceEnablePeerAccess(2, 0), cudaErrorInvalidDevice);
     FAILS(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
+    FAILS(cudaDeviceDisablePeerAccess(0), cudaErrorInvalidDevice);
     FAILS(cudaDeviceCanAccessPeer(&can, 0, 2), cudaErrorInvalidDevice);
-    OK(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1));
-    CHECK(value == 0);
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    FAILS(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessAlreadyEnabled);
+    OK(cudaDeviceDisablePeerAccess(1));
+    FAILS(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
     cudaGetLastError();
 }
 
-__global__ void reach_over(int *p)
+/* Only one of the two has asked. */
+// STDERR a_peer_one_way: which is memory of another device
+CASE(a_peer_one_way)
 {
-    p[threadIdx.x] = 1; // FINDING memory_of_another: out-of-bounds
+    int *of_zero = on_device(0, 1);
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    OK(cudaSetDevice(1));
+    reach_over<<<1, 32>>>(of_zero);
+    FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }
+
+// STDERR past_the_end_of_a_peer: just past the end of a 128-byte buffer
+CASE(past_the_end_of_a_peer)
+{
+    int *of_one = on_device(1, 2);
+    OK(cudaSetDevice(0));
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    reach_over<<<1, 32>>>(of_one + 1);
+    FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
+/* ---- what a kernel and works of its peer do to one memory ------------------------------------ */
+
+struct two {
+    cudaStream_t zero, one;
+    cudaEvent_t done_by_zero, done_by_one;
+    int *a, *b;
+};
+
+static two open_two()
+{
+    two t;
+    t.a = on_device(0, 1), t.b = on_device(1, 2);
+    OK(cudaStreamCreateWithFlags(&t.one, cudaStreamNonBlocking));
+    OK(cudaEventCreate(&t.done_by_one));
+    OK(cudaSetDevice(0));
+    OK(cudaStreamCreateWithFlags(&t.zero, cudaStreamNonBlocking));
+    OK(cudaEventCreate(&t.done_by_zero));
+    OK(cudaDeviceEnablePeerAccess(1, 0));
+    SYNC();
+    return t;
+}
+
+static void add_on_one(const two &t)
+{
+    OK(cudaSetDevice(1));
+    add<<<1, 32, 0, t.one>>>(t.b, 1);
+    OK(cudaEventRecord(t.done_by_one, t.one));
+    OK(cudaSetDevice(0));
+}
+
+static void add_on_zero(const two &t)
+{
+    add_from<<<1, 32, 0, t.zero>>>(t.a, t.b);
+    OK(cudaEventRecord(t.done_by_zero, t.zero));
+}
+
+CASE(peers_in_order)
+{
+    two t = open_two();
+    add_on_one(t);
+    OK(cudaStreamWaitEvent(t.zero, t.done_by_one, 0));
+    add_on_zero(t);
+    OK(cudaStreamWaitEvent(t.one, t.done_by_zero, 0));
+    add_on_one(t);
+    OK(cudaDeviceSynchronize());
+    CHECK(to_host(t.a, 32)[31] == 4);
+}
+
+CASE(reads_too_early)
+{
+    two t = open_two();
+    add_on_one(t);
+    add_on_zero(t);
+    OK(cudaDeviceSynchronize());
+}
+
+CASE(overwritten_too_early)
+{
+    two t = open_two();
+    add_on_zero(t);
+    OK(cudaSetDevice(1));
+    set<<<1, 32, 0, t.one>>>(t.b, 1);
+    OK(cudaDeviceSynchronize());
+}
+
+CASE(a_copy_comes_too_early)
+{
+    two t = open_two();
+    OK(cudaMemcpyPeerAsync(t.b, 1, t.a, 0, 4, t.one));
+    add_on_zero(t);
+    OK(cudaDeviceSynchronize());
+}
+
 
 // STDERR memory_of_another: which is memory of another device
 CASE(memory_of_another)

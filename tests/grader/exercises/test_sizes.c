@@ -163,6 +163,8 @@ static const reach table[] = {
      "",
      {GRID, GRID, GRID, 7}},
     /* no number */ {414, "get_pinned_buffer", NULL, {0}},
+    {415, "allreduce_ring", "", {0, GRID}},
+    /* there are eight devices */ {415, "allreduce_open allreduce_close", NULL, {0}},
     {501, "mlp_predict", "predict", {ARRAY}},
     /* 784 inputs an image: more than a hundred take too long */
     {501, "mlp_create mlp_train_batch mlp_get_params mlp_free train_mnist", NULL, {0}},
@@ -193,6 +195,12 @@ static const reach table[] = {
     {509, "gpt_generate", "writes", {BLOCK, BLOCK, 0, 0, 0, ARRAY}},
     /* one row of text after the other */
     {509, "gpt_learning_rate gpt_train gpt_validate gpt_save gpt_load", NULL, {0}},
+    /* the sizes are those of 508 */
+    {513,
+     "gpt_team_create gpt_team_train gpt_team_net gpt_team_get_params gpt_team_get_grads "
+     "gpt_team_free",
+     NULL,
+     {0}},
     /* rows of logits: a product of so many tokens takes long */
     {510,
      "gpt2_create gpt2_train_step gpt2_get_grads gpt2_get_params gpt2_device_bytes gpt2_free",

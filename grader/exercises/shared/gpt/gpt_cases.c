@@ -156,3 +156,47 @@ void gpt_expect_arrays(const gpt_config *c, const float *got, const double *want
 {
     gpt_expect_arrays_within(GPT_TOLERANCE, GPT_TOLERANCE, c, got, want, slack, what, suspicions);
 }
+
+/* ---- training -------------------------------------------------------------------------------- */
+
+gpt_training gpt_training_of(int batch, int seq, int steps)
+{
+    return (gpt_training){.batch = batch,
+                          .seq = seq,
+                          .steps = steps,
+                          .warmup = steps / 3,
+                          .lr = 3e-3f,
+                          .last_lr = 3e-4f,
+                          .weight_decay = 0.1f,
+                          .max_norm = 1.0f,
+                          .seed = random_u64(case_random())};
+}
+
+/* The windows of one step, as the contract draws them. */
+static void draw_batch(int *tokens, int *targets, const int *text, size_t training,
+                       const gpt_training *t, int step)
+{
+    random_state rng = random_seed(t->seed + (unsigned long long)step);
+    for (int b = 0; b < t->batch; b++) {
+        const int *window = text + random_below(&rng, training - (size_t)t->seq);
+        for (int i = 0; i < t->seq; i++) {
+            tokens[b * t->seq + i] = window[i];
+            targets[b * t->seq + i] = window[i + 1];
+        }
+    }
+}
+
+double reference_gpt_train_step(reference_gpt *r, const int *text, size_t training,
+                                const gpt_training *t)
+{
+    const size_t rows = (size_t)t->batch * (size_t)t->seq;
+    int *tokens = i32_array(rows), *targets = i32_array(rows);
+    const double done = (double)(r->step - t->warmup) / (t->steps - t->warmup);
+    double lr = t->last_lr + 0.5 * (1 + cos(acos(-1.0) * done)) * ((double)t->lr - t->last_lr);
+    if (r->step < t->warmup) lr = (double)t->lr * (r->step + 1) / t->warmup;
+    draw_batch(tokens, targets, text, training, t, r->step);
+    const double loss = reference_gpt_forward(r, tokens, targets, t->batch, t->seq);
+    reference_gpt_backward(r);
+    reference_gpt_update(r, lr, t->weight_decay, t->max_norm);
+    return loss;
+}

@@ -1,6 +1,6 @@
 /*
- * gpt_cases.h: what exercises 508 to 510 have in common: the network in double, and the calls of
- * the student's.
+ * gpt_cases.h: what exercises 508 to 510 and 513 have in common: the network in double, and the
+ * calls of the student's.
  */
 #ifndef GRADER_GPT_CASES_H
 #define GRADER_GPT_CASES_H
@@ -37,6 +37,13 @@ double reference_gpt_forward(reference_gpt *, const int *tokens, const int *targ
 void reference_gpt_backward(reference_gpt *);
 /** AdamW with beta 0.9 and 0.95, epsilon 1e-8, as gpt_update. @return the norm before clipping */
 double reference_gpt_update(reference_gpt *, double lr, double weight_decay, double max_norm);
+
+/** A run of `steps` steps of which a third is warmup, with a seed of the case. */
+gpt_training gpt_training_of(int batch, int seq, int steps);
+/** The next step of 509's gpt_train. @param text [training] tokens, those of training alone
+ *  @return the loss before the update */
+double reference_gpt_train_step(reference_gpt *, const int *text, size_t training,
+                                const gpt_training *);
 
 /* The student's networks, by the number of their handle. */
 void gpt_create_here(int net, const gpt_config *, const float *params);

@@ -1,0 +1,291 @@
+/* 415_allreduce_ring.c: sums and means of arrays on several devices, in any number of chunks that
+ * have nothing in them; the same bits on all devices; the order between their streams. On a GPU two
+ * devices, on softgpu up to eight. shape of a sum: devices, n, op, NaN and infinities */
+#include "correctness/case.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { INVALID_VALUE = 1, INVALID_DEVICE = 101 };
+enum { SUM, MEAN }; /* allreduce_op */
+enum { PLAN };      /* the handle */
+enum { MOST = 8, FIRST = 5 /* argument of a call that is a buffer */ };
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void open_plan(int gpus)
+{
+    call_aside("allreduce_open", ARGS(handle_out(PLAN), i32(gpus)));
+}
+
+static void close_plan(void)
+{
+    call_aside("allreduce_close", ARGS(handle(PLAN)));
+}
+
+static const char *name_of(int gpu)
+{
+    static const char *const names[MOST] = {"buffers[0]", "buffers[1]", "buffers[2]", "buffers[3]",
+                                            "buffers[4]", "buffers[5]", "buffers[6]", "buffers[7]"};
+    return names[gpu];
+}
+
+/* The arguments that every sum has, and the arrays that they point to. */
+typedef struct sum {
+    argument arguments[WIRE_ARGUMENTS];
+    int count;
+} sum;
+
+/* @param first of the buffers among the arguments: before them are `first` places */
+static void add_arrays(sum *s, float *const *x, size_t n, int gpus, int first)
+{
+    static unsigned long long buffers[MOST], streams[MOST];
+    for (int g = 0; g < gpus; g++) {
+        buffers[g] = (unsigned long long)(first + g);
+        streams[g] = (unsigned long long)(first + gpus + g);
+        const argument on = inout_f32(name_of(g), x[g], n), its = stream();
+        s->arguments[buffers[g]] = beside(g ? on_device((unsigned)g, on) : on);
+        s->arguments[streams[g]] = beside(g ? on_device((unsigned)g, its) : its);
+    }
+    s->arguments[1] = host(addresses("buffers", buffers, (size_t)gpus));
+    s->arguments[4] = host(addresses("streams", streams, (size_t)gpus));
+    s->count = first + 2 * gpus;
+}
+
+static void ring(const char *function, float *const *x, size_t n, int gpus, int op)
+{
+    sum s = {0};
+    s.arguments[0] = strncmp(function, "base", 4) ? handle(PLAN) : null_pointer();
+    s.arguments[2] = u64(n);
+    s.arguments[3] = i32(op);
+    add_arrays(&s, x, n, gpus, FIRST);
+    call_cuda(function, s.arguments, s.count);
+}
+
+/* ---- what must come of it -------------------------------------------------------------------- */
+
+typedef struct wanted {
+    double *sum, *scale; /* [n], scale: of the absolute terms */
+} wanted;
+
+static wanted sum_of(float *const *x, size_t n, int gpus, double factor)
+{
+    wanted w = {f64_array(n), f64_array(n)};
+    for (int g = 0; g < gpus; g++)
+        for (size_t i = 0; i < n; i++) {
+            w.sum[i] += factor * x[g][i];
+            w.scale[i] += factor * fabs(x[g][i]);
+        }
+    return w;
+}
+
+static void expect_same_bits(float *const *x, size_t n, int gpus)
+{
+    for (int g = 1; g < gpus; g++) {
+        size_t i = 0;
+        while (i < n && memcmp(&x[g][i], &x[0][i], sizeof **x) == 0) i++;
+        expect(i == n,
+               "%s[%zu] is %.9g, and buffers[0][%zu] is %.9g: all GPUs must have the same bits",
+               name_of(g), i, x[g][i], i, x[0][i]);
+    }
+}
+
+static void expect_all(float *const *x, size_t n, int gpus, wanted w)
+{
+    for (int g = 0; g < gpus; g++)
+        expect_close((layout){name_of(g), 1, n}, x[g], w.sum, w.scale, 1e-6);
+    expect_same_bits(x, n, gpus);
+}
+
+/* Numbers of all exponents: of uniform ones most sums are exact, and so the same in any order. */
+static void draw(float **x, size_t n, int gpus, int special)
+{
+    for (int g = 0; g < gpus; g++) {
+        x[g] = n < 1 << 20 ? random_normal_f32(n) : random_f32(n);
+        if (special && g == special % gpus) sprinkle_special_f32(x[g], n, special);
+    }
+}
+
+static double factor_of(int op, int gpus)
+{
+    return op == MEAN ? 1.0 / gpus : 1.0;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void run_sum(const char *function, const long *shape)
+{
+    const int gpus = (int)shape[0], op = (int)shape[2];
+    const size_t n = (size_t)shape[1];
+    float *x[MOST];
+    draw(x, n, gpus, (int)shape[3]);
+    const wanted w = sum_of(x, n, gpus, factor_of(op, gpus));
+    if (strncmp(function, "base", 4)) open_plan(gpus);
+    ring(function, x, n, gpus, op);
+    expect_all(x, n, gpus, w);
+    if (strncmp(function, "base", 4)) close_plan();
+}
+
+static void run_ring(const long *shape)
+{
+    run_sum("allreduce_ring", shape);
+}
+
+static void expect_current(const char *function, int current, int wanted)
+{
+    expect(current == wanted, "%s: device %d was the current one, and now %d is", function, wanted,
+           current);
+}
+
+/* Two sums, one right after the other. The device that is current is the first or the last one. */
+static void run_twice(const long *shape)
+{
+    const int gpus = (int)shape[0], op = (int)shape[2];
+    const size_t n = (size_t)shape[1];
+    float *x[MOST];
+    int current = -1, from = op == MEAN ? gpus - 1 : 0;
+    draw(x, n, gpus, 0);
+    const wanted w = sum_of(x, n, gpus, op == MEAN ? 1.0 / gpus : (double)gpus);
+    call_cuda("allreduce_open_from", ARGS(handle_out(PLAN), i32(gpus), i32(from),
+                                          host(out_i32("h_current", &current, 1))));
+    expect_current("allreduce_open", current, from);
+    sum s = {0};
+    s.arguments[0] = handle(PLAN);
+    s.arguments[2] = u64(n);
+    s.arguments[3] = i32(op);
+    s.arguments[5] = i32(from);
+    s.arguments[6] = host(out_i32("h_current", &current, 1));
+    add_arrays(&s, x, n, gpus, 7);
+    call_cuda("allreduce_twice", s.arguments, s.count);
+    expect_current("allreduce_ring", current, from);
+    expect_all(x, n, gpus, w);
+    close_plan();
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static void refuse(int error, int gpus)
+{
+    call_refused(error, "allreduce_open", ARGS(handle_out(PLAN), i32(gpus)));
+    call_cuda("allreduce_close", ARGS(handle(PLAN))); /* NULL */
+}
+
+/* What was there before the call is no plan that could be closed. */
+static void run_refused(const long *shape)
+{
+    int count = 0;
+    call_cuda("cudaGetDeviceCount", ARGS(host(out_i32("count", &count, 1))));
+    refuse(INVALID_VALUE, 0);
+    refuse(INVALID_VALUE, -1);
+    refuse(INVALID_DEVICE, count + 1);
+    refuse(INVALID_DEVICE, 1 << 30);
+    run_ring(shape);
+}
+
+static void run_close_null(const long *shape)
+{
+    call_cuda("allreduce_close", ARGS(null_pointer()));
+    run_ring(shape);
+}
+
+/* One after the other, and the first is closed before the second works. */
+static void run_two_plans(const long *shape)
+{
+    const int gpus = (int)shape[0], op = (int)shape[2];
+    const size_t n = (size_t)shape[1];
+    float *x[MOST];
+    draw(x, n, gpus, 0);
+    const wanted w = sum_of(x, n, gpus, factor_of(op, gpus));
+    call_cuda("allreduce_open", ARGS(handle_out(1), i32(gpus)));
+    call_cuda("allreduce_open", ARGS(handle_out(PLAN), i32(gpus)));
+    call_cuda("allreduce_close", ARGS(handle(1)));
+    ring("allreduce_ring", x, n, gpus, op);
+    expect_all(x, n, gpus, w);
+    call_cuda("allreduce_close", ARGS(handle(PLAN)));
+}
+
+static const grading_case cases[] = {
+    {.name = "n=0", .run = run_ring, .shape = {2, 0, SUM}},
+    {.name = "n=1", .run = run_ring, .shape = {2, 1, SUM}},
+    {.name = "n=2", .run = run_ring, .shape = {2, 2, MEAN}},
+    {.name = "two", .run = run_ring, .shape = {2, 1000, SUM}},
+    {.name = "mean of two", .run = run_ring, .shape = {2, 1001, MEAN}},
+    {.name = "one", .run = run_ring, .shape = {1, 1000, SUM}},
+    {.name = "mean of one", .run = run_ring, .shape = {1, 77, MEAN}},
+    {.name = "any of two", .run = run_ring, .shape = {2, 1, 0}, .most = {0, 9000, 1}},
+    {.name = "nan", .run = run_ring, .shape = {2, 1000, SUM, 5}},
+    {.name = "twice", .run = run_twice, .shape = {2, 3001, SUM}},
+    {.name = "mean, twice", .run = run_twice, .shape = {2, 3001, MEAN}},
+    {.name = "refused", .run = run_refused, .shape = {2, 100, SUM}, .once = true},
+    {.name = "close of nothing", .run = run_close_null, .shape = {2, 100, SUM}, .once = true},
+    {.name = "two plans", .run = run_two_plans, .shape = {2, 100, MEAN}},
+    LONG_ROW("2200001 on two", run_ring, 2, 2200001, SUM),
+    {.name = "three", .run = run_ring, .shape = {3, 1000, SUM}, .where = ON_SOFTGPU},
+    {.name = "2 elements on three", .run = run_ring, .shape = {3, 2, MEAN}, .where = ON_SOFTGPU},
+    {.name = "mean of three", .run = run_ring, .shape = {3, 301, MEAN}, .where = ON_SOFTGPU},
+    {.name = "four", .run = run_ring, .shape = {4, 1000, SUM}, .where = ON_SOFTGPU},
+    {.name = "1003 on four", .run = run_ring, .shape = {4, 1003, SUM}, .where = ON_SOFTGPU},
+    {.name = "1 element on four", .run = run_ring, .shape = {4, 1, SUM}, .where = ON_SOFTGPU},
+    {.name = "four, twice", .run = run_twice, .shape = {4, 999, MEAN}, .where = ON_SOFTGPU},
+    {.name = "nan on five", .run = run_ring, .shape = {5, 1000, SUM, 7}, .where = ON_SOFTGPU},
+    {.name = "eight", .run = run_ring, .shape = {8, 517, MEAN}, .where = ON_SOFTGPU},
+    {.name = "7 elements on eight", .run = run_ring, .shape = {8, 7, SUM}, .where = ON_SOFTGPU},
+    {.name = "any of several",
+     .run = run_ring,
+     .shape = {1, 0, 0},
+     .most = {8, 2000, 1},
+     .where = ON_SOFTGPU},
+    {.name = "2^24 + 1",
+     .run = run_ring,
+     .shape = {2, (1 << 24) + 1, SUM},
+     .where = ON_GPU,
+     .once = true},
+    {0},
+};
+
+/* ---- speed and traffic ----------------------------------------------------------------------- */
+
+static const speed_test speed[] = {
+    {.metric = {"speedup", .over = "one GPU that sums for all", .shape = "2 GPUs, 2^24 floats"},
+     .function = "allreduce_ring",
+     .baseline = "baseline_allreduce_ring",
+     .run = run_sum,
+     .shape = {2, 1 << 24, SUM},
+     .varied = 1,
+     .where = ON_GPU,
+     .threshold = 1.6},
+    {0},
+};
+
+enum { GPUS = 4, N = 16384 };
+
+static const traffic_test traffic[] = {
+    {.metric = {"bytes on the busiest GPU's links", .relative_to = MINIMUM,
+                .shape = "4 GPUs, 16384 floats"},
+     .function = "allreduce_ring",
+     .run = run_sum,
+     .shape = {GPUS, N, SUM},
+     .count = link_bytes,
+     .ideal = 2.0 * (GPUS - 1) / GPUS * N * sizeof(float),
+     .bound = AT_MOST,
+     .least = 0.99,
+     .wanted = 1.01},
+    {0},
+};
+
+EXERCISE(415) = {
+    .id = 415,
+    .name = "allreduce_ring",
+    .file = "phase4_optimization/415_allreduce_ring/415_allreduce_ring.cu",
+    .functions = {"allreduce_open", "allreduce_ring", "allreduce_close"},
+    .promises = {{"allreduce_ring", WAITS_FOR_NOTHING | ALLOCATES_NOTHING | COPIES_NOTHING}},
+    .devices = 2,
+    .more_devices = MOST,
+    .baseline_file = "grader/exercises/415_allreduce_ring/baseline.cu",
+    .points = 15,
+    .speed_points = 5,
+    .see = "2 elements on three",
+    .cases = cases,
+    .speed = speed,
+    .traffic = traffic,
+};

@@ -1,0 +1,57 @@
+/*
+ * data_parallel.h: the contract of exercise 513. The conventions are in network.h.
+ */
+#ifndef COURSE_DATA_PARALLEL_H
+#define COURSE_DATA_PARALLEL_H
+
+#include "508_gpt/gpt.h"
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPT_TEAM_MAX 8 /**< GPUs of a team */
+
+/** The same network on several GPUs. */
+typedef struct gpt_team gpt_team;
+
+/**
+ * A network on each of the devices 0 .. gpus-1, all with the same parameters. Memory of one device
+ * is opened to the others where they can reach it.
+ * @param team     receives the team, or NULL on an error
+ * @param h_params [gpt_params(config)]
+ * @return cudaErrorInvalidValue where gpt_config_is_valid says no, or gpus is not in
+ *         1 .. GPT_TEAM_MAX; cudaErrorInvalidDevice where there are fewer devices
+ */
+cudaError_t gpt_team_create(gpt_team **team, const gpt_config *config, const float *h_params,
+                            int gpus);
+/**
+ * As gpt_train of 509, by all of them: each step reads the same windows, and the parameters and the
+ * losses are those of one GPU, but for rounding. Of the t->batch windows of a step, GPU g has those
+ * from g * share on, share = t->batch / gpus. The gradients of a layer are on their way while the
+ * backward pass goes on to the layer before. Afterwards the parameters are the same on all GPUs, to
+ * the last bit. Waits for all of them.
+ * @param h_losses [steps] the mean over all windows of each step, before its update
+ * @param h_tokens [count]
+ * @return as gpt_train; cudaErrorInvalidValue also where t->batch is not a multiple of gpus. Then
+ *         nothing is done
+ */
+cudaError_t gpt_team_train(gpt_team *team, float *h_losses, const int *h_tokens, size_t count,
+                           const gpt_training *training, int steps);
+/** The network of one GPU, for the functions of 508 and 509; it belongs to the team.
+ *  @return NULL where there is no such rank */
+gpt *gpt_team_net(gpt_team *team, int rank);
+/** The parameters of one GPU, and the gradients of its last step, of all windows and as gpt_update
+ *  left them: [gpt_params(config)] each. @return cudaErrorInvalidValue without such a rank */
+cudaError_t gpt_team_get_params(gpt_team *team, float *h_params, int rank);
+cudaError_t gpt_team_get_grads(gpt_team *team, float *h_grads, int rank);
+/** NULL is allowed. */
+cudaError_t gpt_team_free(gpt_team *team);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * nccl.c: NCCL in the place of 415 (--comm nccl), for whoever wants to know what a library does
+ * with the same gradients. The linker puts a function of this file before allreduce_ring (--wrap,
+ * in programs.mk). NCCL is looked for when it is asked for, so that the program runs without it.
+ */
+#include "../program.h"
+#include "layers.h"
+#include "optimization.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+typedef struct ncclComm *communicator;
+
+/* Of nccl.h, which need not be there. */
+enum { NCCL_FLOAT = 7, NCCL_SUM = 0, NCCL_AVERAGE = 4 };
+
+static struct {
+    int (*open)(communicator *, int gpus, const int *devices);
+    int (*begin)(void);
+    int (*reduce)(const void *from, void *to, size_t n, int type, int how, communicator,
+                  cudaStream_t);
+    int (*end)(void);
+    const char *(*words)(int error);
+    communicator of[GPT_TEAM_MAX];
+    int gpus; /* 0: 415 does it */
+} nccl;
+
+cudaError_t __real_allreduce_ring(const allreduce *, float *const *, size_t, allreduce_op,
+                                  const cudaStream_t *);
+
+static bool said(int error)
+{
+    if (error != 0) fprintf(stderr, "gpt: NCCL: %s\n", nccl.words(error));
+    return error != 0;
+}
+
+cudaError_t __wrap_allreduce_ring(const allreduce *ring, float *const *buffers, size_t n,
+                                  allreduce_op op, const cudaStream_t *streams)
+{
+    if (nccl.gpus == 0) return __real_allreduce_ring(ring, buffers, n, op, streams);
+    int error = nccl.begin();
+    for (int g = 0; g < nccl.gpus && error == 0; g++)
+        error = nccl.reduce(buffers[g], buffers[g], n, NCCL_FLOAT,
+                            op == ALLREDUCE_MEAN ? NCCL_AVERAGE : NCCL_SUM, nccl.of[g], streams[g]);
+    const int ended = nccl.end();
+    return said(error ? error : ended) ? cudaErrorUnknown : cudaSuccess;
+}
+
+bool open_nccl(int gpus)
+{
+    void *library = dlopen("libnccl.so.2", RTLD_NOW);
+    if (library == NULL) {
+        fprintf(stderr, "gpt: --comm nccl: %s\n", dlerror());
+        return false;
+    }
+    *(void **)&nccl.open = dlsym(library, "ncclCommInitAll");
+    *(void **)&nccl.begin = dlsym(library, "ncclGroupStart");
+    *(void **)&nccl.reduce = dlsym(library, "ncclAllReduce");
+    *(void **)&nccl.end = dlsym(library, "ncclGroupEnd");
+    *(void **)&nccl.words = dlsym(library, "ncclGetErrorString");
+    if (!nccl.open || !nccl.begin || !nccl.reduce || !nccl.end || !nccl.words) {
+        fputs("gpt: --comm nccl: that library is not NCCL\n", stderr);
+        return false;
+    }
+    if (said(nccl.open(nccl.of, gpus, NULL))) return false;
+    nccl.gpus = gpus;
+    return true;
+}
