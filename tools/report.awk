@@ -161,7 +161,7 @@ function measure_of(column, cell,    i, part)
         split(unit_of[i], part, " ")
         if (column ~ part[1]) break
     }
-    if (i > units) fail("of which unit is " column "?")
+    if (i > units) fail("no unit is known of " column)
     unit = part[2] == "-" ? column : part[2]
     gsub(/_/, " ", unit)
     sub(/^us/, "µs", unit)

@@ -53,6 +53,13 @@ cuBLAS,1,1,2,2,28
 TABLE
 
 id=S0-1
+table net.txt <<TABLE
+on NVIDIA T1; commit $commit
+accuracy of net: 95.0 % after 1 s
+accuracy of net: 97.5 % after 2 s
+It is small: refuted.
+TABLE
+
 document='# Report
 | cuBLAS | NVIDIA |'
 report() { # PROMISE WHERE FIGURES [REMARK]
@@ -95,6 +102,9 @@ relu='tests.tsv: seconds where function relu_forward'
 net='where what 102 net and batch 1'
 check 'a figure has its unit and its row' says '| 2 ms (relu_forward, 9 floats) |' 'ReLU: 1 ms' 101:relu_forward "$relu"
 check 'a metric is named' says '| 1.5: speedup over a loop |' 'ReLU 2 times' 101:relu_forward 'tests.tsv: number where function relu_forward'
+check 'a number is found in a text' says '| 97.5 % (accuracy of net) |' 'more than 97 %' 102 'net.txt: % where line accuracy of net'
+check 'and a verdict' says '| “It is small”: refuted |' 'it is small' 102 'net.txt: verdict where line It is small'
+check 'a text without the words' refuses 'nothing there' 'net' 102 'net.txt: % where line speed of net'
 check 'a ratio has both' says '| 4 times: 8 ms (102 net, batch 1) against 2 ms (cuBLAS) |' '3 times' 102 \
     "net.tsv: milliseconds $net over what cuBLAS"
 check 'a share is a percentage' says '| 25 %: 0.5 GB' 'half the memory, 50 %' 102 "net.tsv: GB $net over what cuBLAS"
@@ -113,7 +123,7 @@ check 'a failed row is refused' refuses 'the verdict is failed' 'ReLU backward' 
 check 'a scaled row is refused' refuses 'scaled from another batch' 'net' 102 'net.tsv: milliseconds where what 102 net and batch 2'
 check 'a row that is not there' refuses 'nothing there' 'net' 102 'net.tsv: milliseconds where what 102 net and batch 3'
 check 'one of several rows' refuses 'several rows' 'net' 102 'net.tsv: milliseconds where what 102 net'
-check 'a column of which no unit is known' refuses 'of which unit is batch?' 'net' 102 "net.tsv: batch $net"
+check 'a column of which no unit is known' refuses 'no unit is known of batch' 'net' 102 "net.tsv: batch $net"
 check 'a number typed in a remark' refuses 'a number that was typed: 3.5' 'ReLU' 101 '' 'about 3.5 times'
 check 'an exercise that did not pass' refuses '102 did not pass' 'net' 102 ''
 id=S0-2
