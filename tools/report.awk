@@ -406,6 +406,7 @@ function print_used(    i, k, n, called, by)
 
 function print_links(    name)
 {
+    fflush() # before the sorted lines
     for (name in target) print "links\t[" name "]: " target[name] | "LC_ALL=C sort"
 }
 
