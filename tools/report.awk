@@ -14,8 +14,8 @@
 #
 # An error, and nothing is printed: a row that is not there, or is one of several; one of a function or an exercise that
 # `where` does not name; a kind of figure of which the promise does not speak; a number that was typed, in a
-# remark or in the document; a peer without a source there; fewer promises than its marker says. Exit status
-# 1; 3 where git lacks a commit that a table names.
+# remark or in the document; a remark `as S0-7` of a promise that has no figure; a peer without a source in the
+# document; fewer promises than its marker says. Exit status 1; 3 where git lacks a commit that a table names.
 BEGIN {
     FS = "\t"
     # Columns, unit (-: the column's own name), kind, and what a cell is multiplied by.
@@ -365,6 +365,8 @@ FNR == 1 { read_document(); next }
     measured = ""
     n = split($4, one, "; ")
     for (j = 1; j <= n; j++) measured = measured (j > 1 ? "<br>" : "") figure_text(one[j], promised_kinds($2), want)
+    if (n) has_figure[id] = 1
+    if (match($5, /^as S[0-9]-[0-9]+/)) same[id] = substr($5, 4, RLENGTH - 3)
     if ($5 != "") measured = measured (n ? "<br>" : "") $5
     if (measured == "") kept[of] = kept[of] (kept[of] == "" ? "" : ", ") id verdict_of(where_ids)
     else rows[of] = rows[of] "\n" of "\t| " id " | " $2 " | " shown " | " measured " | " sources() " |"
@@ -415,6 +417,7 @@ END {
         id = of
         if (promises[of] != wanted[of]) fail(promises[of] + 0 " promises, wanted " wanted[of])
     }
+    for (id in same) if (!(same[id] in has_figure)) fail(same[id] " has no figure")
     if (failed || unknown) exit failed ? 1 : 3
     for (of in promises) print_promises(of)
     print_tables()

@@ -125,6 +125,7 @@ check 'a row that is not there' refuses 'nothing there' 'net' 102 'net.tsv: mill
 check 'one of several rows' refuses 'several rows' 'net' 102 'net.tsv: milliseconds where what 102 net'
 check 'a column of which no unit is known' refuses 'no unit is known of batch' 'net' 102 "net.tsv: batch $net"
 check 'a number typed in a remark' refuses 'a number that was typed: 3.5' 'ReLU' 101 '' 'about 3.5 times'
+check 'a reference to a promise without a figure' refuses 'S0-7 has no figure' 'ReLU' 101 '' 'as S0-7'
 check 'an exercise that did not pass' refuses '102 did not pass' 'net' 102 ''
 id=S0-2
 check 'a promise that is left out' refuses 'S0-2 follows' 'net' 101 ''
