@@ -315,6 +315,9 @@ include bench/bench.mk
 ifeq ($(FORMAT),resnet18)
 report: # of ResNet-18, FORMAT=resnet18: pictures and a page of OUTPUT/resnet18.tsv, which make bench wrote
 	COURSE_ROOT="$(CURDIR)" tools/report_resnet18.sh "$(BENCH)"
+else ifeq ($(FORMAT),course)
+report: # of the whole course, FORMAT=course: docs/report.md, from the tables of docs/results
+	tools/documents.sh docs/report.md
 else
 # end instructor
 report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE

@@ -2,66 +2,29 @@
 #   awk -v pictures='a.svg b.svg' -v layers=FOLDER/resnet18_layers.tsv \
 #       -f resnet18_report.awk FOLDER/resnet18.tsv resnet18_report.md
 #
-# {expression | format} becomes a number. An expression is read from left to right, * and / before
-# + and -; its words are numbers and implementation:precision:batch:column of the table. Where one
-# of them is not there, it becomes "not measured here". {machine}, {size}, {pictures}, {rows}, {layers} are what they say.
+# {machine}, {size}, {pictures}, {rows}, {layers} are what they say.
 BEGIN { FS = "\t"; read_layers() }
 
 FNR == 1 { files++ }
 
 files == 1 && /^# roofline/ { next }
 files == 1 && /^# / { machine = machine (machine == "" ? "Measured on " : "; ") substr($0, 3); next }
-files == 1 && $1 == "implementation" { for (i = 1; i <= NF; i++) { name[i] = $i; column[$i] = i }; column["profiled_ms"] = 0; next }
+files == 1 && $1 == "implementation" { for (i = 1; i <= NF; i++) name[i] = $i; next }
 files == 1 {
     order[++count] = $1 ":" $2 ":" $4
     size = $3
-    sum = 0
-    for (i = 1; i <= NF; i++) {
-        value[$1 ":" $2 ":" $4 ":" name[i]] = $i
-        if (i >= column["convolution_ms"] && i <= column["other_ms"]) sum += $i
-    }
-    value[$1 ":" $2 ":" $4 ":profiled_ms"] = sum ? sum : ""
+    for (i = 1; i <= NF; i++) value[$1 ":" $2 ":" $4 ":" name[i]] = $i
     next
 }
 
-function is_number(text) { return text ~ /^[0-9.]+(e[-+]?[0-9]+)?$/ }
-
-# The number of a word; sets missing, or scaled.
-function number(word,    part, n, key) {
-    if (is_number(word)) return word + 0
-    n = split(word, part, ":")
-    if (n != 4 || !(part[4] in column)) { print "bad word: " word > "/dev/stderr"; broken = 1; exit 1 }
-    if (!(word in value) || value[word] == "") { missing = 1; return 1 }
-    key = part[1] ":" part[2] ":" part[3]
-    if (part[4] ~ /^(ms|device_ms|images_per_second|device_images_per_second)$/ && value[key ":measured_at"] != part[3]) scaled = 1
-    return value[word] + 0
-}
-
-# Terms of factors.
-function evaluate(text,    word, n, i, sum, term, sign, x) {
-    n = split(text, word, " ")
-    sum = 0; sign = 1
-    term = number(word[1])
-    for (i = 2; i < n; i += 2) {
-        x = number(word[i + 1])
-        if (word[i] == "*") term *= x
-        else if (word[i] == "/") { if (x == 0) { missing = 1; x = 1 } term /= x }
-        else { sum += sign * term; term = x; sign = word[i] == "-" ? -1 : 1 }
-    }
-    return sum + sign * term
-}
-
-function filled(text,    bar, result) {
+function filled(text) {
     if (text == "machine") return machine "."
     if (text == "size") return size
     if (text == "pictures") return pictures_lines()
     if (text == "rows") return rows_table()
     if (text == "layers") return layers_table()
-    missing = scaled = 0
-    bar = index(text, " | ")
-    result = evaluate(substr(text, 1, bar - 1))
-    if (missing) return "not measured here"
-    return sprintf(substr(text, bar + 3), result) (scaled ? " (scaled)" : "")
+    print "no such word: " text > "/dev/stderr"
+    exit 1
 }
 
 function pictures_lines(    n, i, file, lines) {

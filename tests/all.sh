@@ -260,6 +260,7 @@ commands() {
     part 'a handout'                       tests/scripts/handout.sh
     of='README.md CONTRIBUTING.md docs tools emulator/README.md phase?_* tests/scripts'
     part 'the book'                        tests/scripts/book.sh
+    part 'the report'                      tests/scripts/report.sh
     of=$machinery
     with='103 104'         part 'reports'                         tests/scripts/views.sh
     with='203 206 207 208 209 211' part 'pictures of kernels'     tests/scripts/see.sh

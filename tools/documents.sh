@@ -20,8 +20,10 @@
 #                             there is such a column
 #   <!-- softgpu: FILE -->    a program, and what softgpu says of it
 #   <!-- lacks -->            what the tests of softgpu see refused
-#   <!-- promised: FILE -->   docs/results/promised.tsv beside the same rungs in FILE, a matmul.tsv
-#   <!-- seeds: TEXT, COUNT --> the promises of one of the texts in docs/seeds.tsv, which are COUNT
+#   <!-- report: S0, COUNT --> the promises of one of the five documents in docs/report.tsv, which are COUNT
+#   <!-- report: tables -->   the tables that the report's figures come from; <!-- report: used -->: which
+#                             exercises call those of phases 2 and 4. All stay as they are where git lacks
+#                             a commit that a table names
 #   <!-- resnet18: FILE -->   the sweep of bench/resnet18.sh, in short; FILE need not be there
 set -eu
 cd "$(dirname "$0")/.."
@@ -62,20 +64,6 @@ tsv_table() { # FILE ["COLUMN VALUE, ..."]
         }' "$1"
 }
 
-# A speed that is nowhere in FILE is not measured yet.
-promised_table() { # FILE
-    printf '| Promise | Rung, n | Promised, GFLOP/s | Measured | Remark |\n|---|---|---|---|---|\n'
-    awk -F '\t' '
-        function key() { return $at["n"] "|" $at["rung"] "|" $at["on"] "|" $at["precision"] }
-        /^#/ { next }
-        $1 == "n" { split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
-        NR == FNR { if ("rung" in at) measured[key()] = $at["GFLOP/s"]; next }
-        {
-            speed = measured[key()]
-            print "| " $at["promise"] " | " $at["rung"] ", " $at["n"] " | " $at["GFLOP/s"] " | " (speed == "" ? "–" : speed) " | " $at["remark"] " |"
-        }' "$1" $results/promised.tsv
-}
-
 # A line for each implementation and precision: images a second where the images are on the device
 # already, else from host to host. A scaled time is no measurement, and left out.
 resnet18_table() {
@@ -110,11 +98,26 @@ numbers_table() { # PAGE
 
 # What tables say of the exercises is gathered once, when the first of them is written.
 facts=
-course_table() { # -v table=WHAT [-v of=FOLDER]
+gather_facts() {
     # shellcheck disable=SC2046
     [ -n "$facts" ] || facts=$(awk -f tools/facts.awk $(pages '') phase?_*/README.md grader/exercises/[0-9]*/cases.c \
         $(find solutions/phase?_* -type f))
+}
+
+course_table() { # -v table=WHAT [-v of=FOLDER]
+    gather_facts
     printf '%s\n' "$facts" | awk "$@" -f tools/course.awk
+}
+
+# Gathered once, too. A wrong binding ends the whole; 3: git lacks a commit.
+report=
+report_table() { # PART DOCUMENT
+    gather_facts
+    [ -n "$report" ] || report=$(printf '%s\n' "$facts" | awk -v document="$2" -f tools/report.awk - docs/report.tsv) || {
+        [ $? = 3 ] || exit 1
+        return 1
+    }
+    printf '%s\n' "$report" | sed -n "s/^$1\t//p"
 }
 
 messages_table() { # KIND DOCUMENT
@@ -186,9 +189,8 @@ table() {
     'grades: '*) "${COURSE_BUILD:-build}/grader" report --format markdown --results "$file" ;;
     'tsv: '*', '*' '*) tsv_table "${file%%, *}" "${file#*, }" ;;
     'tsv: '*) tsv_table "$file" ;;
-    'promised: '*) promised_table "$file" ;;
     'resnet18: '*) resnet18_table "$file" ;;
-    'seeds: '*) tools/seeds.awk -v pages="$(pages '' | tr '\n' ' ')" -v text="${file%, *}" -v count="${file#*, }" docs/seeds.tsv || exit 1 ;;
+    'report: '*) report_table "${file%%, *}" "$2" ;;
     *) return 1 ;;
     esac
 }

@@ -24,7 +24,7 @@ from sphinx.errors import ConfigError
 GLOSSARY = "docs/glossary"
 ABOUT = ["docs/working", GLOSSARY, "docs/messages", "docs/grading", "docs/reports", "docs/softgpu", "emulator/README",
          "docs/measured", "docs/resnet18", "docs/results/h200/resnet18", "docs/results/h200/README", "docs/results/softgpu/README"]
-INSTRUCTORS = ["docs/handout", "docs/class", "docs/results/class", "docs/cheating", "docs/seeds", "CONTRIBUTING"]
+INSTRUCTORS = ["docs/handout", "docs/class", "docs/results/class", "docs/cheating", "docs/report", "CONTRIBUTING"]
 
 
 def exercise_of(docname):
