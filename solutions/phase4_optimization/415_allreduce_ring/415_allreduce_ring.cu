@@ -236,12 +236,10 @@ cudaError_t allreduce_ring(const allreduce *a, float *const *buffers, size_t n, 
     const call c = {a, buffers, n, scale, streams};
     int current = 0;
 
-    /* SOLUTION: nothing for no elements or one GPU. Note the current device, go around, and make it
-       the current one again, after an error too (about 6 lines). */
-    if (n == 0 || a->gpus == 1) return cudaSuccess;
+    /* SOLUTION: note the current device, go around, and make it the current one again, after an
+       error too (about 4 lines). */
     cudaError_t error = cudaGetDevice(&current);
-    if (error) return error;
-    error = go_around(&c);
+    if (!error) error = go_around(&c);
     cudaError_t back = cudaSetDevice(current);
     return error ? error : back;
     /* END SOLUTION */
