@@ -5,9 +5,9 @@
  *   allreduce [BYTES ...]     TSV on stdout; bytes of each GPU's array
  *
  * Each time is that of one call among many that follow each other, by the host's clock, the median
- * of 7 rounds. Bandwidths are bytes / time * 2 (N - 1) / N for sums, what a link carries, and bytes /
- * time for a copy. NCCL is loaded if it is there: libnccl.so.2, or what NCCL names. Lines that begin
- * with # name the machine. On softgpu the figures say how fast the emulator is.
+ * of 7 rounds. Bandwidths are bytes / time * 2 (N - 1) / N for sums, what a link carries, and bytes
+ * / time for a copy. NCCL is loaded if it is there: libnccl.so.2, or what NCCL names. Lines that
+ * begin with # name the machine. On softgpu the figures say how fast the emulator is.
  */
 #include "cuda_check.h"
 #include "optimization.h"
@@ -211,7 +211,7 @@ static cudaError_t describe(const bench *b, const char *lacks)
 
 int main(int argc, char **argv)
 {
-    static const size_t usual[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18,  1 << 20,
+    static const size_t usual[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20,
                                    1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
     const int count = argc > 1 ? argc - 1 : (int)(sizeof usual / sizeof *usual);
     size_t most = 0, sizes[64];

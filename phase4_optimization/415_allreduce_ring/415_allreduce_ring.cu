@@ -9,8 +9,8 @@
  * numbers modulo N, in both halves.
  *
  * No scratch memory: a kernel reads its neighbour's memory, at the address that it has there, and
- * adds it to its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU in
- * each step, and then copied, so that all GPUs have the same bits.
+ * adds it to its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU
+ * in each step, and then copied, so that all GPUs have the same bits.
  *
  * The order of the steps: an event per GPU, recorded after each of its steps. Before a step a GPU
  * waits for the event of the one before it. At the end it waits for the one behind it, which may
@@ -74,8 +74,8 @@ static cudaError_t let_read(int peer)
 /** A GPU's event, and its way to the one before it. */
 static cudaError_t prepare(allreduce *a, int gpu)
 {
-    /* TODO: make it the current device, let it read if there is another one, and make the event,
-       without a time (about 4 lines). */
+    /* TODO: make it the current device, let it read if there is another one, and make the
+       event, without a time (about 4 lines). */
     NOT_IMPLEMENTED(a, gpu);
     return cudaSuccess;
 }
@@ -118,7 +118,7 @@ struct chunk {
 static chunk chunk_of(size_t n, int gpus, int c)
 {
     chunk k = {0, 0};
-    /* TODO: n / gpus elements each, and one more in the first n % gpus chunks (about 4 lines). */
+    /* TODO: n / gpus each, and one more in the first n % gpus chunks (about 3 lines). */
     NOT_IMPLEMENTED(n, gpus, c);
     return k;
 }
@@ -127,8 +127,8 @@ static chunk chunk_of(size_t n, int gpus, int c)
 __global__ static void add_kernel(float *__restrict__ sum, const float *__restrict__ from, size_t n,
                                   float scale)
 {
-    /* TODO: a grid-stride loop. The way to another GPU is long, so unroll it by 4: then a thread
-       has four loads under way (about 4 lines). */
+    /* TODO: a grid-stride loop. The way to another GPU is long, so unroll it by 4: then a
+       thread has four loads under way (about 4 lines). */
 }
 
 /** Launch it on the current device. n is not 0. */
@@ -163,8 +163,8 @@ static cudaError_t take(const call *c, int gpu, int step)
 /** Every GPU waits until its neighbour has done what is in its stream so far. */
 static cudaError_t meet(const call *c, int (*neighbour)(const allreduce *, int))
 {
-    /* TODO: record the events of all GPUs, each in its stream; then let each stream wait for the
-       neighbour's event (about 6 lines). */
+    /* TODO: record the events of all GPUs, each in its stream; then let each stream wait for
+       the neighbour's event (about 6 lines). */
     NOT_IMPLEMENTED(c, neighbour);
     return cudaSuccess;
 }
@@ -186,8 +186,8 @@ cudaError_t allreduce_ring(const allreduce *a, float *const *buffers, size_t n, 
     const call c = {a, buffers, n, scale, streams};
     int current = 0;
 
-    /* TODO: nothing for no elements or one GPU. Note the current device, go around, and make it
-       the current one again, after an error too (about 6 lines). */
+    /* TODO: note the current device, go around, and make it the current one again, after an
+       error too (about 4 lines). */
     NOT_IMPLEMENTED(a, buffers, n, op, streams);
     return cudaSuccess;
 }

@@ -20,7 +20,8 @@ typedef enum allreduce_op { ALLREDUCE_SUM, ALLREDUCE_MEAN } allreduce_op;
  * Prepare GPUs 0 .. gpus - 1: each may read the memory of the one before it (GPU 0 that of the last
  * one), and whatever a sum needs besides is made here.
  *
- * Peer access that somebody has enabled before is no error. The current device stays the current one.
+ * Peer access that somebody has enabled before is no error. The current device stays the current
+ * one.
  *
  * @param a    receives what allreduce_close frees; NULL after an error
  * @param gpus at least 1
@@ -35,8 +36,8 @@ cudaError_t allreduce_open(allreduce **a, int gpus);
  * Element i is bit for bit the same on all of them.
  *
  * The host waits for nothing and allocates nothing. The work of GPU g comes after all that was in
- * streams[g] before. What is put into streams[g] afterwards comes after all that touches buffers[g],
- * on whatever GPU. The current device stays the current one.
+ * streams[g] before. What is put into streams[g] afterwards comes after all that touches
+ * buffers[g], on whatever GPU. The current device stays the current one.
  *
  * @param a       as allreduce_open made it
  * @param buffers [gpus], host: buffers[g] is of GPU g, [n], read and overwritten

@@ -56,8 +56,8 @@ struct device {
         uint32_t line;   /**< of one such access, as that of an op */
         struct span {
             uint64_t first, end;
-        } of[PEERS]; /**< of each peer: no bit is set outside */
-    } touched[2];    /**< by the launch that runs: read, written */
+        } of[PEERS];         /**< of each peer: no bit is set outside */
+    } touched[2];            /**< by the launch that runs: read, written */
     uint64_t received, sent; /**< bytes from and to other devices, so far */
     placement *placed;
     uint32_t placements;

@@ -111,6 +111,16 @@ static double factor_of(int op, int gpus)
     return op == MEAN ? 1.0 / gpus : 1.0;
 }
 
+/* A tree or one GPU that sums for all moves an array twice over a link for each other GPU. */
+static void expect_no_more_bytes(size_t n, int gpus)
+{
+    const device_counts *c = call_counts();
+    const double most = 2.0 * (gpus - 1) * (double)n * sizeof(float);
+    expect(!c || link_bytes(c) <= most,
+           "%.0f bytes came to one GPU or left it: a chunk goes around twice, no more",
+           c ? link_bytes(c) : 0.0);
+}
+
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 static void run_sum(const char *function, const long *shape)
@@ -123,6 +133,7 @@ static void run_sum(const char *function, const long *shape)
     if (strncmp(function, "base", 4)) open_plan(gpus);
     ring(function, x, n, gpus, op);
     expect_all(x, n, gpus, w);
+    expect_no_more_bytes(n, gpus);
     if (strncmp(function, "base", 4)) close_plan();
 }
 
@@ -182,6 +193,32 @@ static void run_refused(const long *shape)
     run_ring(shape);
 }
 
+/* GPU 0's stream for all GPUs, or that of the last one: an event of one is not recorded in a stream
+ * of another. What the buffers hold then nobody knows. */
+static void refuse_stream(const long *shape, unsigned device)
+{
+    const size_t n = (size_t)shape[1];
+    const unsigned long long streams[] = {FIRST + 2, FIRST + 2}, buffers[] = {FIRST, FIRST + 1};
+    float *x[MOST];
+    draw(x, n, 2, 0);
+    open_plan(2);
+    const argument on = device ? on_device(device, stream()) : stream();
+    const int error = call_returning_i32(
+        "allreduce_ring",
+        ARGS(handle(PLAN), host(addresses("buffers", buffers, 2)), u64(n), i32(SUM),
+             host(addresses("streams", streams, 2)), beside(inout_f32(name_of(0), x[0], n)),
+             beside(on_device(1, inout_f32(name_of(1), x[1], n))), beside(on)));
+    expect(error != 0, "allreduce_ring takes a stream of GPU %u for that of another", device);
+    close_plan();
+}
+
+static void run_wrong_stream(const long *shape)
+{
+    refuse_stream(shape, 0);
+    refuse_stream(shape, 1);
+    run_ring(shape);
+}
+
 static void run_close_null(const long *shape)
 {
     call_cuda("allreduce_close", ARGS(null_pointer()));
@@ -218,6 +255,7 @@ static const grading_case cases[] = {
     {.name = "mean, twice", .run = run_twice, .shape = {2, 3001, MEAN}},
     {.name = "refused", .run = run_refused, .shape = {2, 100, SUM}, .once = true},
     {.name = "close of nothing", .run = run_close_null, .shape = {2, 100, SUM}, .once = true},
+    {.name = "a stream of another GPU", .run = run_wrong_stream, .shape = {2, 100, SUM}},
     {.name = "two plans", .run = run_two_plans, .shape = {2, 100, MEAN}},
     LONG_ROW("2200001 on two", run_ring, 2, 2200001, SUM),
     {.name = "three", .run = run_ring, .shape = {3, 1000, SUM}, .where = ON_SOFTGPU},

@@ -9,8 +9,8 @@
  * numbers modulo N, in both halves.
  *
  * No scratch memory: a kernel reads its neighbour's memory, at the address that it has there, and
- * adds it to its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU in
- * each step, and then copied, so that all GPUs have the same bits.
+ * adds it to its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU
+ * in each step, and then copied, so that all GPUs have the same bits.
  *
  * The order of the steps: an event per GPU, recorded after each of its steps. Before a step a GPU
  * waits for the event of the one before it. At the end it waits for the one behind it, which may
@@ -79,8 +79,8 @@ static cudaError_t let_read(int peer)
 /** A GPU's event, and its way to the one before it. */
 static cudaError_t prepare(allreduce *a, int gpu)
 {
-    /* SOLUTION: make it the current device, let it read if there is another one, and make the event,
-       without a time (about 4 lines). */
+    /* SOLUTION: make it the current device, let it read if there is another one, and make the
+       event, without a time (about 4 lines). */
     cudaError_t error = cudaSetDevice(gpu);
     if (!error && a->gpus > 1) error = let_read(before(a, gpu));
     if (error) return error;
@@ -141,7 +141,7 @@ struct chunk {
 static chunk chunk_of(size_t n, int gpus, int c)
 {
     chunk k = {0, 0};
-    /* SOLUTION: n / gpus elements each, and one more in the first n % gpus chunks (about 4 lines). */
+    /* SOLUTION: n / gpus each, and one more in the first n % gpus chunks (about 3 lines). */
     const size_t each = n / (size_t)gpus, longer = n % (size_t)gpus, number = (size_t)c;
     k.first = number * each + (number < longer ? number : longer);
     k.count = each + (number < longer);
@@ -153,8 +153,8 @@ static chunk chunk_of(size_t n, int gpus, int c)
 __global__ static void add_kernel(float *__restrict__ sum, const float *__restrict__ from, size_t n,
                                   float scale)
 {
-    /* SOLUTION: a grid-stride loop. The way to another GPU is long, so unroll it by 4: then a thread
-       has four loads under way (about 4 lines). */
+    /* SOLUTION: a grid-stride loop. The way to another GPU is long, so unroll it by 4: then a
+       thread has four loads under way (about 4 lines). */
     const size_t step = (size_t)gridDim.x * THREADS;
 #pragma unroll 4
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step)
@@ -202,8 +202,8 @@ static cudaError_t take(const call *c, int gpu, int step)
 /** Every GPU waits until its neighbour has done what is in its stream so far. */
 static cudaError_t meet(const call *c, int (*neighbour)(const allreduce *, int))
 {
-    /* SOLUTION: record the events of all GPUs, each in its stream; then let each stream wait for the
-       neighbour's event (about 6 lines). */
+    /* SOLUTION: record the events of all GPUs, each in its stream; then let each stream wait for
+       the neighbour's event (about 6 lines). */
     const allreduce *a = c->a;
     cudaError_t error = cudaSuccess;
     for (int g = 0; g < a->gpus && !error; g++) error = cudaEventRecord(a->done[g], c->streams[g]);
@@ -236,12 +236,10 @@ cudaError_t allreduce_ring(const allreduce *a, float *const *buffers, size_t n, 
     const call c = {a, buffers, n, scale, streams};
     int current = 0;
 
-    /* SOLUTION: nothing for no elements or one GPU. Note the current device, go around, and make it
-       the current one again, after an error too (about 6 lines). */
-    if (n == 0 || a->gpus == 1) return cudaSuccess;
+    /* SOLUTION: note the current device, go around, and make it the current one again, after an
+       error too (about 4 lines). */
     cudaError_t error = cudaGetDevice(&current);
-    if (error) return error;
-    error = go_around(&c);
+    if (!error) error = go_around(&c);
     cudaError_t back = cudaSetDevice(current);
     return error ? error : back;
     /* END SOLUTION */

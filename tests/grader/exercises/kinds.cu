@@ -132,8 +132,14 @@ extern "C" cudaError_t sum_of_two(float *const *buffers, int n, int how, cudaStr
 {
     static float through[1 << 10];
     const size_t bytes = n * sizeof(float);
-    cudaEvent_t summed;
+    cudaEvent_t given, summed;
     float *other;
+    CHECK(cudaSetDevice(1));
+    CHECK(cudaEventCreateWithFlags(&given, cudaEventDisableTiming));
+    CHECK(cudaEventRecord(given, one));
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaStreamWaitEvent(zero, given, 0));
+    CHECK(cudaEventDestroy(given));
     CHECK(cudaMalloc(&other, bytes));
     CHECK(cudaEventCreateWithFlags(&summed, cudaEventDisableTiming));
     if (how == BY_HOST) {

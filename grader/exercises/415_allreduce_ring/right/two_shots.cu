@@ -1,4 +1,4 @@
-// RIGHT: no ring: each GPU sums its chunk of all buffers in one kernel, and another fetches the others
+// RIGHT: no ring: each GPU sums its chunk of all buffers in one kernel, and fetches the others
 /* Two steps for any number of GPUs, and as many bytes as the ring; each GPU reads from all others,
  * in copies by kernels. Events are made by the call, and are none of the plan. */
 #include "415_allreduce_ring/allreduce_ring.h"
@@ -60,7 +60,8 @@ static size_t begin_of(size_t n, int gpus, int chunk)
     return n / gpus * chunk + n % gpus * chunk / gpus;
 }
 
-__global__ static void sum_chunk(all_buffers b, int gpus, int me, size_t begin, size_t end, bool mean)
+__global__ static void sum_chunk(all_buffers b, int gpus, int me, size_t begin, size_t end,
+                                 bool mean)
 {
     const size_t i = begin + (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= end) return;
@@ -118,7 +119,7 @@ static cudaError_t two_shots(const all_buffers &b, size_t n, int gpus, bool mean
             const size_t begin = begin_of(n, gpus, other), end = begin_of(n, gpus, other + 1);
             if (begin == end) continue;
             fetch_chunk<<<blocks_for(end - begin), 512, 0, streams[g]>>>(b.of[g], b.of[other],
-                                                                        begin, end);
+                                                                         begin, end);
             if ((error = cudaGetLastError()) != cudaSuccess) return error;
         }
     }
