@@ -290,7 +290,7 @@ want_bubblewrap() {
 }
 
 nvidia_devices() {
-    find /dev -maxdepth 1 -name 'nvidia[0-9]*' -o -maxdepth 1 -name dxg | sort | tr '\n' ' '
+    find /dev -maxdepth 1 \( -name 'nvidia[0-9]*' -o -name dxg \) | sort | tr '\n' ' '
 }
 
 # Sets CUCC_CLANG, CUCC_FRONTEND, NVCC and what follows from it; empty where there is none.

@@ -6,24 +6,9 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 [ -e solutions/phase4_optimization/408_memory_pool/408_memory_pool.cu ] || { echo 'skipped: needs the solutions'; exit 0; }
 unset SUBMISSION EX PHASE CASE SEED DEVICE # of the make that runs this
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. tests/scripts/tally.sh
 demo=$COURSE_BUILD/cuda_demo
 objects=$COURSE_BUILD/program/$BACKEND
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        tail -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
 
 says() { # STATUS WORDS OPTION...: ends with that status, and says so
     status=$1 words=$2
@@ -92,5 +77,4 @@ else
     check 'so is a small one' env SOFTGPU_MEMORY=64M "$demo" --device gpu
 fi
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

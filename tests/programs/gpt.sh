@@ -5,22 +5,8 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 [ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
 unset EX PHASE CASE SEED FORMAT OUTPUT # of the make that runs this
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-gpt=$COURSE_BUILD/gpt kept=$scratch/kept passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
+gpt=$COURSE_BUILD/gpt kept=$scratch/kept
 
 refused() { # WORDS OPTION...: does not end with 0, and says so
     words=$1
@@ -141,5 +127,4 @@ check 'two GPUs learn as one' team_learns_alike
 check 'they must divide the batch' refused 'divide the batch' train --gpus 2 --batch 3
 check 'that there are fewer is said' refused 'there are 1' train --gpus 2 --text "$scratch/text"
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally

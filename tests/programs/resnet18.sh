@@ -8,23 +8,8 @@ unset SUBMISSION EX PHASE CASE SEED FORMAT OUTPUT # of the make that runs this
 for file in 505_resnet18/505_resnet18.cu 507_resnet18_optimized/507_resnet18_optimized.cu; do
     [ -e "solutions/phase5_full_network/$file" ] || { echo "skipped: needs $file"; exit 0; }
 done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. tests/scripts/tally.sh
 resnet18=$COURSE_BUILD/resnet18
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
 
 refused() { # STATUS WORDS OPTION...: ends with that status, and says so
     status=$1 words=$2
@@ -186,5 +171,4 @@ else
     echo 'skipped: PyTorch computes the same: needs python3-torch'
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally

@@ -5,22 +5,7 @@
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset SUBMISSION EX PHASE CASE SEED FORMAT OUTPUT BATCHES # of the make that runs this
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
 
 study() {
     make BUILD="$COURSE_BUILD" BACKEND=cpu study SUBMISSION=solutions OUTPUT="$scratch/out" BATCHES="3 64"
@@ -106,5 +91,4 @@ check 'times that confirm every reason' all_confirmed
 check 'times that refute every reason' all_refuted
 check 'a reason without numbers is open' without_torch_it_is_open
 check 'a batch of 0 is refused' refuses_batches
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally

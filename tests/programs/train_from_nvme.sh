@@ -6,22 +6,7 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT DATA MEGABYTES # of the make that runs this
 [ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
 
 train() { # SUBMISSION
     make BUILD="$COURSE_BUILD" BACKEND=cpu train_from_nvme SUBMISSION="$1" DATA="$scratch/data" >"$scratch/said"
@@ -55,5 +40,4 @@ check 'what was in memory is said' awk -F '\t' '$6 == "right" && $5 !~ /^[0-9]+ 
 check 'the file is gone' test ! -e "$scratch/data"
 check 'no file is written over' keeps_a_file
 check 'less than a batch is refused' sh -c '"$0" "$1" 1 2>&1 | grep -q ^usage' "$COURSE_BUILD/train_from_nvme" "$scratch/data"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

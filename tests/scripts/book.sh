@@ -7,23 +7,8 @@ cd "$COURSE_ROOT" || exit 2
 work=$COURSE_BUILD/test/book
 book=$work/html
 results=tests/grader/views/results.json
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. tests/scripts/tally.sh
 mkdir -p "$work"
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
 
 make_book() { # RESULTS
     make BUILD="$COURSE_BUILD" book RESULTS="$1" OUTPUT="$book"
@@ -159,5 +144,4 @@ if [ -n "$browser" ]; then
 else
     echo 'skipped: the book in a browser, which needs chromium'
 fi
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally

@@ -6,22 +6,7 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
 [ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
 
 bench() { # FLAG...
     make BUILD="$COURSE_BUILD" BACKEND=cpu NO_INSTALL=1 SIZES=tiny OUTPUT="$scratch" bench LADDER=gpt2 "$@"
@@ -60,5 +45,4 @@ layers() {
 }
 check 'its layers are right' layers
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

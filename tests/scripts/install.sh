@@ -5,21 +5,7 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 [ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
 unset MAKEFLAGS MFLAGS MAKELEVEL CUCC_LIBRARY
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
+. tests/scripts/tally.sh
 
 works() { # PREFIX: with nothing of the course in sight
     cp emulator/examples/past_the_end.cu "$scratch/x.cu"
@@ -46,5 +32,4 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null; then
 else
     echo 'skipped: pip install needs python3-venv'
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

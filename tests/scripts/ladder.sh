@@ -5,22 +5,7 @@
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
 
 bench() { # FLAG...
     make BUILD="$COURSE_BUILD" NO_INSTALL=1 SIZES=128 OUTPUT="$scratch" "$@"
@@ -57,5 +42,4 @@ check 'a wrong rung is measured' bench bench-matmul \
 check 'it is called wrong, and has no speed' rows '$2 ~ /^104/ && $5 == "" && $6 == "" && $8 == "" && $10 == "WRONG"'
 
 check 'a size that is none' sh -c '"$0" 0 2>&1 | grep -q ^usage' "$COURSE_BUILD/bench_matmul"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

@@ -5,24 +5,9 @@
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset EX COUNT SEED LEFT OUTPUT
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
+. tests/scripts/tally.sh
 file=phase2_cuda_basics/203_vector_add/203_vector_add.cu
 line=$(grep -n 'if (i < n)' "solutions/$file" | cut -d : -f 1)
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
 
 says() { # WORDS REPLACEMENT: of the line with the sum
     old=$(sed -n "${line}s/^ *//p" "solutions/$file")
@@ -59,5 +44,4 @@ elif grep -qE 'cannot be fetched|is missing|NO_INSTALL' "$scratch/made"; then
 else
     check 'the table has its row' sh -c 'cat "$0"; false' "$scratch/made"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

@@ -3,22 +3,7 @@
 # is read in Chromium; without one that is skipped, and said. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
+. tests/scripts/tally.sh
 
 see() { # EX SUBMISSION [FLAG...]: the page is $scratch/see/EX.html
     ex=$1 submission=$2
@@ -214,5 +199,4 @@ else
     echo 'skipped: what the pages of make see show, which needs Chromium'
 fi
 
-echo "see: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

@@ -6,22 +6,7 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
 [ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
 
 bench() { # FLAG...
     make BUILD="$COURSE_BUILD" BACKEND=cpu NO_INSTALL=1 SIZES='300 64' OUTPUT="$scratch" "$@"
@@ -59,5 +44,4 @@ check 'a wrong stage is measured' bench bench-stages \
 check 'it is called wrong, and has no time' rows '$2 == "fused" && $4 == "" && $9 == "WRONG"'
 check 'and no other' no_rows '$2 == "tiled" && $9 == "WRONG"'
 check 'a size that is none' sh -c '"$0" 0 2>&1 | grep -q ^usage' "$COURSE_BUILD/bench_stages"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

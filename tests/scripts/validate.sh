@@ -6,22 +6,7 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
 [ -n "${CUCC_FRONTEND:-}" ] || { echo 'skipped: needs nvcc or clang'; exit 0; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -n 30 "$scratch/log" | sed 's/^/    /'
-    fi
-}
+. tests/scripts/tally.sh
 
 validate() { # FLAG...
     make BUILD="$COURSE_BUILD" BACKEND=cpu NO_INSTALL=1 OUTPUT="$scratch" validate "$@"
@@ -57,5 +42,4 @@ check 'a wrong one fails the command' fails validate \
     VALIDATE_CU='$(filter-out %/405_row_kernels.cu,$(VALIDATE_SRC)) '"$scratch/405.cu"
 check 'it is called wrong' rows '$1 == "softmax" && $2 == "405" && $6 == "" && $13 == "WRONG"'
 check 'and no other' no_rows '$1 != "softmax" && $13 == "WRONG"'
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

@@ -6,22 +6,7 @@ set -u
 unset SUBMISSION # of the make that runs this
 cd "$COURSE_ROOT" || exit 2
 stored=tests/grader/views/results.json
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
+. tests/scripts/tally.sh
 
 report() { # FORMAT OUTPUT [FLAG...]
     format=$1 output=$2
@@ -224,5 +209,4 @@ else
     echo 'skipped: the page on a phone, which needs chromium and gnuplot'
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally

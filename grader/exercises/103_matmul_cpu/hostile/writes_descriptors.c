@@ -1,4 +1,4 @@
-// HOSTILE: 1x1x1 | did not return
+// HOSTILE: 1x1x1 | did not return | hangs
 // Says OK into every file that it has.
 #include "103_matmul_cpu/matmul_cpu.h"
 

@@ -6,7 +6,7 @@ __global__ static void add_kernel(float *c, const float *a, const float *b, size
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0.0f;
-    for (size_t at = 0; at < (size_t)1 << 40; at += (size_t)1 << 33) sum += a[at];
+    for (size_t at = 0; i == 0 && at < (size_t)1 << 40; at += (size_t)1 << 33) sum += a[at];
     if (i < n) c[i] = sum == 0.5f ? sum : a[i] + b[i];
 }
 
