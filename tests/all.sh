@@ -155,6 +155,7 @@ begun_skeletons_score_nothing() {
     grade "$logs/begun.json" --submission "$logs/begun" &&
         grep -q '"status": *"failed"' "$logs/begun.json" &&
         ! grep -E '"status": *"(passed|build_failed|not_started)"' "$logs/begun.json" &&
+        ! grep -E '"points": *[0-9.]*[1-9]' "$logs/begun.json" &&
         grep -q '"warnings": *""' "$logs/begun.json" && ! grep '"warnings": *"[^"]' "$logs/begun.json"
 }
 

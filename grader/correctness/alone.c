@@ -1,8 +1,8 @@
 /*
  * alone.c: each array of each function misaligned alone. The third trial of a case shifts all
  * arrays together, so a kernel that asks one array's address how it may access another passes it.
- * When all cases have passed, one of them runs again for each array: that array begins 4 bytes past
- * an aligned address, and the others are aligned.
+ * When all cases of a part have passed, one of them runs again for each array: that array begins 4
+ * bytes past an aligned address, and the others are aligned.
  */
 #include "running.h"
 
@@ -20,6 +20,7 @@ static struct lonely {
     int at;       /* of the case in which it is to be alone */
     size_t bytes; /* of all arrays of the call there */
     bool whole;   /* ... each of them in pieces of BYTES_AT_ONCE */
+    bool wanted;  /* all cases of its part are right */
 } arrays[ARRAYS_MAX];
 static int array_count;
 
@@ -93,7 +94,7 @@ static void put(case_result *result, const struct lonely *a, char *message)
                  message, a->name, a->function, BYTES_AT_ONCE) < 0)
         abort();
     free(message);
-    case_result failed = case_of_call(running, result->name, words);
+    case_result failed = case_of_call(running, result->name, result->part, words);
     failed.seed = result->seed;
     failed.seed_withheld = result->seed_withheld;
     failed.seconds = result->seconds;
@@ -115,10 +116,12 @@ static void run_one(const struct lonely *a, case_result *result)
     put(result, a, message);
 }
 
-void alone_run(case_result results[])
+void alone_run(case_result results[], int count)
 {
+    for (int i = 0; i < array_count; i++)
+        arrays[i].wanted = part_is_right(results, count, results[arrays[i].at].part);
     for (int i = 0; i < array_count && !running->dead; i++) {
         case_result *result = &results[arrays[i].at];
-        if (result->status == PASSED) run_one(&arrays[i], result);
+        if (arrays[i].wanted && result->status == PASSED) run_one(&arrays[i], result);
     }
 }

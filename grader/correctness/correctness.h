@@ -43,6 +43,7 @@ typedef struct case_finding {
 
 typedef struct case_result {
     const char *name;
+    const char *part; /* of the exercise, or NULL */
     status status;
     failure failure;     /* what it failed of */
     char *message;       /* of a failure, or a note; "" */
@@ -103,8 +104,10 @@ void case_enter(case_state *);
 /** Judge the cases of one exercise, each into results[]. */
 void run_cases(case_state *, case_result results[]);
 /** A timed or counted call that went wrong, as a case: it failed with that message (which the
- *  result has from now on), or with NULL softgpu found something in it. */
-case_result case_of_call(case_state *, const char *name, char *message);
+ *  result has from now on), or with NULL softgpu found something in it. It belongs to that part. */
+case_result case_of_call(case_state *, const char *name, const char *part, char *message);
+/** Do all cases of this part that run here pass, and is there one? NULL: of all parts. */
+bool part_is_right(const case_result results[], int count, const char *part);
 void case_forget_found(case_result *);
 void case_result_free(case_result *);
 /** What was found in calls that went well, in words, and nothing is any more. The caller frees. */
@@ -143,8 +146,9 @@ char *promise_broken(const promise *, const wire_calls *);
 /** Or other cases, or a metric, alone? */
 bool failures_wanted(const options *);
 /** Run the quickest case of each function again, where the runtime's calls fail, one after the
- *  other. @return what went wrong, which the caller frees; or NULL */
-char *run_failures(case_state *, const case_result results[]);
+ *  other. What goes wrong is one more case of its part, behind the `count` results.
+ *  @return how many there are then */
+int run_failures(case_state *, case_result results[], int count);
 /** The number of the runtime's call that is to fail first in this call of the case; 0: none. */
 uint32_t failure_first(case_state *, const call_request *);
 /** Was one refused in this call, and has to be another? Or it fails the case. */

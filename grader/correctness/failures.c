@@ -99,18 +99,19 @@ static int worth(const case_result *r, int function)
     return r->status != PASSED || r->seconds > LONGEST ? 0 : calls < ENOUGH ? calls : ENOUGH;
 }
 
-/* @return NULL: none that may be shown */
-static const grading_case *best_case(const case_state *s, const case_result results[], int function)
+/* Of a part that is right. @return -1: none that may be shown */
+static int best_case(const case_state *s, const case_result results[], int count, int function)
 {
     int best = -1, most = 0;
     for (int i = 0; s->exercise->cases[i].name; i++) {
         const int here = worth(&results[i], function);
         if (s->exercise->cases[i].line || here == 0 || here < most) continue;
         if (here == most && results[i].seconds >= results[best].seconds) continue;
+        if (!part_is_right(results, count, results[i].part)) continue;
         best = i;
         most = here;
     }
-    return best < 0 ? NULL : &s->exercise->cases[best];
+    return best;
 }
 
 /* What the case itself says is of a call without threads, or of that after calls that failed. */
@@ -149,13 +150,15 @@ bool failures_wanted(const options *o)
     return !start || (*start && strncmp(start, FAILURES_CASE, strlen(start)) == 0);
 }
 
-char *run_failures(case_state *s, const case_result results[])
+int run_failures(case_state *s, case_result results[], int count)
 {
-    char *message = NULL;
     s->refused = 0;
-    for (int f = 0; f < 24 && s->exercise->functions[f] && !message; f++) {
-        const grading_case *c = best_case(s, results, f);
-        if (c && !(s->refused & 1u << f)) message = run_function(s, c, f);
+    for (int f = 0; f < 24 && s->exercise->functions[f]; f++) {
+        const int best = best_case(s, results, count, f);
+        if (best < 0 || s->refused & 1u << f) continue;
+        char *message = run_function(s, &s->exercise->cases[best], f);
+        const char *part = results[best].part;
+        if (message) results[count++] = case_of_call(s, FAILURES_CASE, part, message);
     }
-    return message;
+    return count;
 }

@@ -185,6 +185,7 @@ static const char *read_case(const exercise *e, const char *value, int line)
     }
     const char *bad = case_reshape(e, like, words[given - 1], &one);
     one.line = line;
+    one.part = part_of_case(e, (int)(like - e->cases));
     return bad ? bad : add_case(e, one);
 }
 

@@ -330,10 +330,13 @@ static void conclude(case_result *result, char *message)
     take_findings(running, result);
 }
 
-case_result case_of_call(case_state *s, const char *name, char *message)
+case_result case_of_call(case_state *s, const char *name, const char *part, char *message)
 {
-    case_result result = {
-        .name = name, .status = message ? FAILED : PASSED, .seed_withheld = true, .seconds = NAN};
+    case_result result = {.name = name,
+                          .part = part,
+                          .status = message ? FAILED : PASSED,
+                          .seed_withheld = true,
+                          .seconds = NAN};
     case_enter(s);
     conclude(&result, message ? message : strdup(""));
     return result;
@@ -360,7 +363,8 @@ static void run_case(int index, double end)
     const grading_case *c = &running->exercise->cases[index];
     case_result *result = &current_results[index];
     const char *why = why_not(end, index > 0 ? result - 1 : NULL);
-    *result = (case_result){.name = c->name, .status = FAILED};
+    *result = (case_result){
+        .name = c->name, .part = part_of_case(running->exercise, index), .status = FAILED};
     if (!runs_here(c) || !wanted(c) || why) {
         const bool late = why && runs_here(c);
         result->finding = strdup("");
@@ -395,12 +399,20 @@ void run_cases(case_state *s, case_result results[])
     const double end = seconds_now() + CASES_BUDGET * times_as_long(running->options);
     current_results = results;
     alone_forget();
-    int wrong = 0;
-    for (int i = 0; running->exercise->cases[i].name; i++) {
-        run_case(i, end);
-        wrong += results[i].status == FAILED || results[i].status == NOT_RUN;
+    int count = 0;
+    for (; running->exercise->cases[count].name; count++) run_case(count, end);
+    alone_run(results, count);
+}
+
+bool part_is_right(const case_result results[], int count, const char *part)
+{
+    int passed = 0;
+    for (int i = 0; i < count; i++) {
+        if (part && results[i].part && strcmp(part, results[i].part) != 0) continue;
+        if (results[i].status == FAILED || results[i].status == NOT_RUN) return false;
+        passed += results[i].status == PASSED;
     }
-    if (wrong == 0) alone_run(results);
+    return passed > 0;
 }
 
 /* ---- anything else that may fail an expectation ---------------------------------------------- */

@@ -30,7 +30,7 @@ typedef struct options {
     bool all;  /* of next and watch: not only along the path */
     bool fresh, strict, own;
     bool without_checks;       /* on a GPU: not on softgpu too */
-    bool cases_only;           /* neither timings nor counts */
+    bool beside_gpu;           /* softgpu's share of a GPU's grading: no exercise of the CPU */
     bool until_failed;         /* no case after one that failed, or in which something was found */
     const char *history;       /* file with one verdict a line, or NULL */
     const char *class_results; /* what a class has, for compare, or NULL */
@@ -99,6 +99,15 @@ place exercise_place(const exercise *, backend);
 bool file_is_skeleton(const options *, const char *path);
 /** Are the submission's file and each of its parts? */
 bool exercise_is_skeleton(const options *, const exercise *);
+
+/* ---- parts.c --------------------------------------------------------------------------------- */
+
+/** @return how many parts earn points one by one; 1 with the name NULL where it has none */
+int parts_of(const exercise *, const char *names[PARTS_MAX]);
+/** The part of case number i, or NULL. */
+const char *part_of_case(const exercise *, int i);
+/** Its number among them; -1: none of that name. With a single part always 0. */
+int part_number(const exercise *, const char *name);
 
 /* ---- misnamed.c ------------------------------------------------------------------------------ */
 

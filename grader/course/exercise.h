@@ -19,6 +19,7 @@ typedef enum place {
 } place;
 
 #define SHAPE_MAX        9
+#define PARTS_MAX        12 /* that earn points one by one */
 #define WALL_CLOCK_CORES 4
 
 typedef struct grading_case {
@@ -30,6 +31,9 @@ typedef struct grading_case {
     double seconds;                 /**< deadline of one call; 0: 10 s */
     int line;                       /**< of the file of hidden cases (hidden.c); 0: public */
     long most[SHAPE_MAX]; /**< not 0: this size is drawn, from that of the shape up to this one */
+    const char *part; /**< what earns a share of the points by this case and those that follow, up
+                         to the next that names one: a function, as a rule. The cases before the
+                           first are of the first function; without any name the whole is one */
 } grading_case;
 
 /** What a timed function computes in: which ceiling of arithmetic is its own. IN_HALF: fp16, bf16
@@ -65,6 +69,8 @@ typedef struct speed_test {
     bool wall_clock; /**< on the CPU: the time is the wall clock's, so that threads gain something;
                         a call is given WALL_CLOCK_CORES of them, and joins those that it starts */
     double threshold; /**< full points when the student's rate is this many baseline rates */
+    double begin;     /**< no points up to here: the plain version's ratio; 0: the baseline is the
+                           plain version, 1 */
     double work, baseline_work; /**< of one call, for the rates; 0, 0 means equal work */
     double flop, bytes; /**< of the student's call: held against the device's ceiling; 0: not */
     precision precision;
@@ -94,6 +100,8 @@ typedef struct traffic_test {
     double ideal;                           /**< the least that the call could do with; 0: as 1 */
     bound bound;
     double wanted; /**< full points from here on */
+    double begin;  /**< what the plain version comes to, which earns none; 0: of a reduction 1, of
+                        other numbers none but the wanted one earns */
     double least;  /**< a number below it is impossible; 0: of bytes moved, traffic.c knows it */
     double multiplications; /**< of the task, which tensor instructions are to make: with more than
                                a third outside of them those are for show; 0: any */

@@ -39,7 +39,6 @@ static void judge_key(const run *r, const item *it, const device_facts *device, 
     hash_text(h, it->build.key);
     hash_text(h, it->baseline ? it->baseline->key : "");
     hash_text(h, it->own ? "own" : "reference");
-    hash_text(h, r->options->cases_only ? "cases" : "all");
     hash_text(h, device->name);
     hash_text(h, hidden_hash());
     hash_layers(h);

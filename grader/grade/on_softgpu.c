@@ -61,7 +61,7 @@ static void check_all(void *context, int turns, FILE *to)
     const run *others = context;
     options o = *others->options;
     o.backend = BACKEND_CPU;
-    o.cases_only = true;
+    o.beside_gpu = true;
     run *r = run_begin(&o);
     const device_facts device = device_facts_read(&o);
     for (int i = 0; i < r->count; i++) r->items[i].buildable &= others->items[i].buildable;

@@ -19,7 +19,7 @@ void describe_build(run *r, item *it)
                         .file = it->exercise->file,
                         .own = true,
                         .place = exercise_place(it->exercise, r->options->backend)};
-    if (!r->options->cases_only) it->baseline = library_set_baseline(r->libraries, it->exercise);
+    it->baseline = library_set_baseline(r->libraries, it->exercise);
 }
 
 static bool passed(const item *it)

@@ -41,7 +41,7 @@ void sort_out(run *r, item *it)
     char why[MISNAMED_WORDS];
     const place where = exercise_place(it->exercise, r->options->backend);
     const char *needs = exercise_needs(r->options, it->exercise, where);
-    if (r->options->cases_only && (where & ON_CPU)) return;
+    if (r->options->beside_gpu && (where & ON_CPU)) return;
     if (needs) {
         snprintf(why, sizeof why, "needs %s", needs);
         it->entry = entry_without_verdict(it->exercise, where, SKIPPED, why);

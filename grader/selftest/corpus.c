@@ -57,14 +57,15 @@ static const char *name_of(const claim *c, place where)
     return where == ON_GPU ? c->name_on_gpu : c->name;
 }
 
-/* In a case, or in one that passed but for what softgpu found. */
+/* In a case, or in one that passed but for what softgpu found. Only a wrong one may keep the points
+ * of its case. */
 static bool case_failed(const claim *c, const exercise_result *r)
 {
     if (r->status != FAILED) return false;
-    if (c->kind != CLAIM_WRONG && r->points > 0.0) return false;
     for (int i = 0; i < r->case_count; i++) {
         const case_result *one = &r->cases[i];
         if (!begins(one->name, name_of(c, r->place))) continue;
+        if (c->kind != CLAIM_WRONG && part_is_right(r->cases, r->case_count, one->part)) continue;
         if (one->status == FAILED && says(one->message, c->text)) return true;
         if (says(one->finding, c->text)) return true;
     }

@@ -88,11 +88,13 @@ static json_t *open_history(const options *o)
 
 static void print_standing(const standing *s)
 {
-    char words[96];
+    char words[96], parts[32];
     const char *kind = states[s->state].words;
     snprintf(words, sizeof words, "%s", kind);
     if (s->state == WRONG && !strcmp(string_of(s->entry, "status"), "build_failed")) {
         snprintf(words, sizeof words, "does not build");
+    } else if (s->state == WRONG && *parts_words(s->entry, parts)) {
+        snprintf(words, sizeof words, "%s passed", parts);
     } else if (s->state == WRONG) {
         snprintf(words, sizeof words, "%s, %ld of %ld cases passed", kind,
                  integer_of(s->record, "cases_passed"), integer_of(s->record, "cases"));

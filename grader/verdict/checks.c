@@ -1,7 +1,8 @@
 /*
  * checks.c: what softgpu says of an exercise that a GPU has judged. Cases that failed there fail
- * here, and what was found costs the checks, as if it had been graded on softgpu alone. What only
- * hardware can run is left out and counted: cases of a GPU alone, and code that softgpu lacks.
+ * here, what was found costs the checks, and what was counted counts beside the timings, as if it
+ * had been graded on softgpu. What only hardware can run is left out and counted: cases of a GPU
+ * alone, and code that softgpu lacks.
  */
 #include "verdict.h"
 
@@ -12,8 +13,9 @@
 
 typedef struct tally {
     int judged, left_out;
-    bool wrong, found; /* a case failed on softgpu; it found something in one that was right */
-    char *words;       /* of the first of those, for the exercise's reason; or NULL */
+    bool found; /* softgpu found something */
+    char
+        *words; /* of the first case that was right till then, for the exercise's reason; or NULL */
 } tally;
 
 static bool has_status(const json_t *one, const char *status)
@@ -21,13 +23,16 @@ static bool has_status(const json_t *one, const char *status)
     return strcmp(string_of(one, "status"), status) == 0;
 }
 
-static json_t *case_named(const json_t *cases, const char *name)
+/* The case of that name and part: a call that fails may be one of several parts. */
+static json_t *same_case(const json_t *cases, const json_t *as)
 {
     size_t i;
     json_t *one;
     json_array_foreach((json_t *)cases, i, one)
     {
-        if (strcmp(string_of(one, "name"), name) == 0) return one;
+        if (strcmp(string_of(one, "name"), string_of(as, "name")) == 0 &&
+            strcmp(string_of(one, "part"), string_of(as, "part")) == 0)
+            return one;
     }
     return NULL;
 }
@@ -80,7 +85,7 @@ static void note_first(tally *t, const json_t *ours, const char *field)
 
 static void take_case(json_t *cases, const json_t *theirs, tally *t)
 {
-    json_t *ours = case_named(cases, string_of(theirs, "name"));
+    json_t *ours = same_case(cases, theirs);
     const bool failed = has_status(theirs, "failed"), found = *string_of(theirs, "finding");
     if (is_lacking(theirs) || has_status(theirs, "not_run")) return;
     t->judged++;
@@ -93,9 +98,7 @@ static void take_case(json_t *cases, const json_t *theirs, tally *t)
     const bool was_right = has_status(ours, "passed");
     take_words(ours, theirs, was_right);
     t->found = t->found || found;
-    if (!was_right) return;
-    t->wrong = t->wrong || failed;
-    note_first(t, ours, failed ? "message" : "finding");
+    if (was_right) note_first(t, ours, failed ? "message" : "finding");
 }
 
 static tally take_cases(json_t *entry, const json_t *soft)
@@ -106,22 +109,66 @@ static tally take_cases(json_t *entry, const json_t *soft)
     tally t = {0};
     json_array_foreach(cases, i, one)
     {
-        const json_t *same = case_named(theirs, string_of(one, "name"));
+        const json_t *same = same_case(theirs, one);
         t.left_out += !same || is_lacking(same) || has_status(same, "not_run");
     }
     json_array_foreach((json_t *)theirs, i, one) take_case(cases, one, &t);
     return t;
 }
 
-/* As score.c has it of a run on softgpu: a wrong case costs all points, a finding the checks and
- * the speed; of a challenge all. */
-static void take_points(json_t *entry, const exercise *e, const tally *t)
+/* A count that is no verdict there (its case failed, or softgpu lacks an instruction) stays away.
+ */
+static void take_traffic(json_t *entry, const json_t *soft)
 {
-    if (!has_status(entry, "passed") || !(t->wrong || t->found)) return;
-    const bool none = t->wrong || id_is_challenge(e->id);
-    const double left = none ? 0.0 : e->points - checks_points(e, ON_SOFTGPU);
+    size_t i;
+    json_t *theirs, *ours = json_object_get(entry, "traffic");
+    json_array_foreach(json_object_get(soft, "traffic"), i, theirs)
+    {
+        const char *verdict = string_of(theirs, "verdict");
+        if (strcmp(verdict, "passed") == 0 || strcmp(verdict, "failed") == 0)
+            json_array_set(ours, i, theirs);
+    }
+}
+
+static void account_for_tests(account *s, const json_t *tests)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach((json_t *)tests, i, one)
+    {
+        const char *shape = json_string_value(json_object_get(one, "shape"));
+        const json_t *credit = json_object_get(one, "credit");
+        if (json_is_number(credit))
+            account_test(s, string_of(one, "function"), shape, json_number_value(credit),
+                         strcmp(string_of(one, "bound"), "at least") == 0 &&
+                             *string_of(one, "over"));
+    }
+}
+
+account account_of_entry(const json_t *entry, const exercise *e)
+{
+    size_t i;
+    json_t *one;
+    account s = account_begin(e, ON_SOFTGPU);
+    json_array_foreach(json_object_get(entry, "cases"), i, one)
+    {
+        account_case(&s, json_string_value(json_object_get(one, "part")), string_of(one, "status"),
+                     *string_of(one, "finding"));
+    }
+    account_for_tests(&s, json_object_get(entry, "speeds"));
+    account_for_tests(&s, json_object_get(entry, "traffic"));
+    return s;
+}
+
+/* As score.c has it of a run on softgpu. */
+static void take_points(json_t *entry, const account *s, const tally *t)
+{
+    const bool was_right = has_status(entry, "passed");
+    json_object_set_new(entry, "parts", parts_entry(s));
+    json_object_set_new(entry, "points", json_real(account_points(s)));
+    json_object_set_new(entry, "max_points", json_real(account_most(s)));
+    if (!was_right || account_passed(s)) return;
     json_object_set_new(entry, "status", json_string("failed"));
-    json_object_set_new(entry, "points", json_real(left));
     json_object_set_new(entry, "reason", json_string(t->words ? t->words : ""));
 }
 
@@ -139,11 +186,12 @@ void checks_take(json_t *entry, const exercise *e, const json_t *soft)
     const double points = checks_points(e, ON_SOFTGPU);
     if (json_array_size(json_object_get(entry, "cases")) == 0) return; /* it did not build */
     const tally t = take_cases(entry, soft);
-    take_points(entry, e, &t);
-    const char *verdict = verdict_of(entry, &t);
+    take_traffic(entry, soft);
+    const account s = account_of_entry(entry, e);
+    take_points(entry, &s, &t);
     json_object_set_new(entry, "checks",
-                        json_pack("{s:s, s:f, s:f, s:i}", "verdict", verdict, "points",
-                                  strcmp(verdict, "passed") == 0 ? points : 0.0, "max_points",
+                        json_pack("{s:s, s:f, s:f, s:i}", "verdict", verdict_of(entry, &t),
+                                  "points", t.judged ? account_checks(&s) : 0.0, "max_points",
                                   t.judged ? points : 0.0, "left_out", t.left_out));
     free(t.words);
 }

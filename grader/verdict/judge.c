@@ -103,17 +103,14 @@ static void give_reason(exercise_result *r)
 static void judge_failures(case_state *s, exercise_result *r)
 {
     if (!failures_wanted(s->options) || s->options->slow > 0 || s->dead) return;
-    for (int i = 0; i < r->case_count; i++) {
-        if (r->cases[i].status != PASSED && r->cases[i].status != SKIPPED) return;
-    }
-    char *message = run_failures(s, r->cases);
-    if (message) r->cases[r->case_count++] = case_of_call(s, FAILURES_CASE, message);
+    r->case_count = run_failures(s, r->cases, r->case_count);
 }
 
 static void judge_cases(case_state *s, exercise_result *r)
 {
     r->case_count = count_cases(r->exercise);
-    r->cases = calloc((size_t)r->case_count + 1, sizeof *r->cases); /* one may be added */
+    /* A failing call may add one for each part, and a timed or counted call one. */
+    r->cases = calloc((size_t)r->case_count + PARTS_MAX + 1, sizeof *r->cases);
     run_cases(s, r->cases);
     judge_failures(s, r);
     give_reason(r);
@@ -153,7 +150,7 @@ void list_tests(exercise_result *r)
 static bool is_wanted(const options *o, const char *metric)
 {
     const char *start = o->metric_start;
-    if (o->case_name || o->cases_only || o->slow > 0) return false;
+    if (o->case_name || o->slow > 0) return false;
     return !start || strncmp(start, metric, strlen(start)) == 0;
 }
 
@@ -192,47 +189,56 @@ static char *no_baseline(const build *baseline)
     return message;
 }
 
-/* A call that went wrong while it was timed or counted is a case that failed, and nothing is timed
- * or counted any more. */
-static void take_broken(case_state *s, exercise_result *r, const char *metric, status *verdict,
-                        char **message)
+/* The part that a test times or counts, by its function; NULL: all of the exercise. */
+static const char *part_of_test(const exercise_result *r, const char *function)
 {
-    r->cases[r->case_count++] = case_of_call(s, metric, *message);
-    *message = NULL;
-    *verdict = NOT_RUN;
-    give_reason(r);
+    return part_number(r->exercise, function) < 0 ? NULL : function;
 }
 
-static bool none_broken(const exercise_result *r)
+/* Is what it times or counts right, and was nothing that was timed before it wrong? */
+static bool may_run(const exercise_result *r, status verdict, const char *function)
 {
-    return r->case_count == count_cases(r->exercise);
+    const account s = account_of(r);
+    return verdict != SKIPPED && !r->broken && account_has(&s, function);
+}
+
+/* A call that went wrong while it was timed or counted is a case that failed, and nothing is timed
+ * or counted any more. */
+static void take_broken(case_state *s, exercise_result *r, const char *metric, const char *function,
+                        status *verdict, char **message)
+{
+    r->cases[r->case_count++] = case_of_call(s, metric, part_of_test(r, function), *message);
+    *message = NULL;
+    *verdict = NOT_RUN;
+    r->broken = true;
+    give_reason(r);
 }
 
 static void judge_speeds(case_state *state, exercise_result *r, const build *baseline,
                          const device_facts *device)
 {
-    for (int i = 0; i < r->speed_count && none_broken(r); i++) {
+    for (int i = 0; i < r->speed_count; i++) {
         speed_result *s = &r->speeds[i];
-        if (s->status == SKIPPED) continue;
+        if (!may_run(r, s->status, s->test->function)) continue;
         if (baseline && baseline->ok)
             run_speed(state, s->test, baseline->library, device, s);
         else
             s->message = no_baseline(baseline);
-        if (s->broken) take_broken(state, r, s->metric, &s->status, &s->message);
+        if (s->broken) take_broken(state, r, s->metric, s->test->function, &s->status, &s->message);
     }
 }
 
 static void judge_traffic(case_state *s, exercise_result *r, const build *baseline)
 {
-    for (int i = 0; i < r->traffic_count && none_broken(r); i++) {
+    for (int i = 0; i < r->traffic_count; i++) {
         traffic_result *t = &r->traffics[i];
         const bool ready = baseline && baseline->ok;
-        if (t->status == SKIPPED) continue;
+        if (!may_run(r, t->status, t->test->function)) continue;
         if (ready || !t->test->baseline)
             run_traffic(s, t->test, ready ? baseline->library : NULL, t);
         else
             t->message = no_baseline(baseline);
-        if (t->broken) take_broken(s, r, t->metric, &t->status, &t->message);
+        if (t->broken) take_broken(s, r, t->metric, t->test->function, &t->status, &t->message);
     }
 }
 
@@ -247,14 +253,13 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     r.warnings = strdup(b->ok ? b->log : "");
     if (b->ok) {
         judge_cases(&s, &r);
-        score(&r);
     } else {
         r.status = BUILD_FAILED;
     }
     list_tests(&r);
     skip_unwanted(o, &r);
     skip_on_other_gpus(&r, device);
-    if (r.status == PASSED) {
+    if (b->ok) {
         judge_speeds(&s, &r, baseline, device);
         judge_traffic(&s, &r, baseline);
     }

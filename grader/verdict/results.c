@@ -102,10 +102,10 @@ static json_t *case_entry(const case_result *c, const char *file)
     json_t *found = json_array();
     for (int i = 0; i < c->found_count; i++)
         json_array_append_new(found, finding_entry(&c->found[i], file));
-    return json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "name", text(c->name),
-                     "status", status_name(c->status), "message", line(c->message), "finding",
-                     text(c->finding), "mismatch", c->failure == FAILURE_RESULT, "mistake",
-                     mistake_entry(c), "findings", found, "seed", seed, "seconds",
+    return json_pack("{s:o, s:s?, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "name", text(c->name),
+                     "part", c->part, "status", status_name(c->status), "message", line(c->message),
+                     "finding", text(c->finding), "mismatch", c->failure == FAILURE_RESULT,
+                     "mistake", mistake_entry(c), "findings", found, "seed", seed, "seconds",
                      number(c->seconds, 1e-4));
 }
 
@@ -118,11 +118,22 @@ static const char *verdict_of(status s, const char *elsewhere)
 static json_t *checks_entry(const exercise_result *r)
 {
     const status s = checks_status(r);
-    const double points = checks_points(r->exercise, r->place);
+    const account now = account_of(r);
     const char *elsewhere = r->place == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
     if (r->place & ON_CPU) return json_null();
     return json_pack("{s:s, s:o, s:o}", "verdict", verdict_of(s, elsewhere), "points",
-                     number(s == PASSED ? points : 0.0, 1e-2), "max_points", number(points, 1e-2));
+                     number(account_checks(&now), 1e-2), "max_points",
+                     number(checks_points(r->exercise, r->place), 1e-2));
+}
+
+json_t *parts_entry(const account *s)
+{
+    json_t *parts = json_array();
+    for (int i = 0; i < s->part_count && s->names[0] && account_judged(s) > 0; i++) {
+        json_array_append_new(
+            parts, json_pack("{s:s, s:s}", "name", s->names[i], "status", account_part(s, i)));
+    }
+    return parts;
 }
 
 static json_t *gpu_state_entry(const gpu_state *s)
@@ -147,19 +158,25 @@ static json_t *metric_entry(const char *sentence, const metric *m, const char *f
                      "shape", m->shape, "function", function);
 }
 
+static json_t *credit_entry(status s, double credit)
+{
+    return s == SKIPPED ? json_null() : json_real(credit);
+}
+
 static json_t *speed_entry(const speed_result *s, place where)
 {
     const char *elsewhere =
         *s->elsewhere ? s->elsewhere : speed_needs(s->test, where, core_count());
     json_t *entry = metric_entry(s->metric, &s->test->metric, s->test->function);
     json_object_update_new(
-        entry, json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "ratio",
-                         number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
+        entry, json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
+                         "ratio", number(s->ratio, 1e-3), "low", number(s->low, 1e-3), "high",
                          number(s->high, 1e-3), "threshold", number(s->test->threshold, 1e-3),
                          "pairs", s->pairs, "seconds", json_real(s->seconds), "baseline_seconds",
                          json_real(s->baseline_seconds), "waited", number(s->waited, 1e-4),
                          "stolen", number(s->stolen, 1e-4), "clocks", clocks_entry(&s->clocks),
-                         "verdict", verdict_of(s->status, elsewhere), "message", line(s->message)));
+                         "verdict", verdict_of(s->status, elsewhere), "message", line(s->message),
+                         "credit", credit_entry(s->status, speed_credit(s))));
     return entry;
 }
 
@@ -167,10 +184,12 @@ static json_t *traffic_entry(const traffic_result *t, place where)
 {
     const char *elsewhere = where == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
     json_t *entry = metric_entry(t->metric, &t->test->metric, t->test->function);
-    json_object_update_new(
-        entry, json_pack("{s:o, s:s, s:o, s:s, s:o}", "counted", number(t->counted, 1e-3), "bound",
-                         bound_name(t->test->bound), "wanted", number(t->test->wanted, 1e-3),
-                         "verdict", verdict_of(t->status, elsewhere), "message", line(t->message)));
+    json_object_update_new(entry,
+                           json_pack("{s:o, s:s, s:o, s:s, s:o, s:o}", "counted",
+                                     number(t->counted, 1e-3), "bound", bound_name(t->test->bound),
+                                     "wanted", number(t->test->wanted, 1e-3), "verdict",
+                                     verdict_of(t->status, elsewhere), "message", line(t->message),
+                                     "credit", credit_entry(t->status, traffic_credit(t))));
     return entry;
 }
 
@@ -200,13 +219,15 @@ json_t *results_exercise(const exercise_result *r)
     }
     json_t *speed = json_null();
     if (r->speed_count > 0) speed = json_deep_copy(json_array_get(speeds, weakest_speed(r)));
-    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                     id_json(r->exercise->id), "name", r->exercise->name, "file", r->exercise->file,
-                     "status", status_name(r->status), "points", number(r->points, 1e-2),
-                     "max_points", number(r->max_points, 1e-2), "reason",
+    const account now = account_of(r);
+    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "id", id_json(r->exercise->id), "name", r->exercise->name, "file",
+                     r->exercise->file, "status", status_name(r->status), "points",
+                     number(r->points, 1e-2), "max_points", number(r->max_points, 1e-2), "reason",
                      r->status == BUILD_FAILED ? text(r->reason) : line(r->reason), "prerequisites",
-                     r->prerequisites, "warnings", text(r->warnings), "cases", cases, "checks",
-                     checks_entry(r), "speed", speed, "speeds", speeds, "traffic", traffic);
+                     r->prerequisites, "warnings", text(r->warnings), "parts", parts_entry(&now),
+                     "cases", cases, "checks", checks_entry(r), "speed", speed, "speeds", speeds,
+                     "traffic", traffic);
 }
 
 static bool write_json(const char *path, json_t *root)

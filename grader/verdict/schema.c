@@ -51,6 +51,7 @@ static const field of_exercise[] = {{"id", INTEGER | STRING},
                                     {"reason", STRING},
                                     {"prerequisites", STRING | ABSENT},
                                     {"warnings", STRING | ABSENT},
+                                    {"parts", ARRAY | ABSENT},
                                     {"cases", ARRAY},
                                     {"checks", OBJECT | NOTHING | ABSENT},
                                     {"speed", OBJECT | NOTHING},
@@ -58,7 +59,10 @@ static const field of_exercise[] = {{"id", INTEGER | STRING},
                                     {"traffic", ARRAY | ABSENT},
                                     {NULL, 0}};
 
+static const field of_part[] = {{"name", STRING}, {"status", STRING}, {NULL, 0}};
+
 static const field of_case[] = {{"name", STRING},
+                                {"part", STRING | NOTHING | ABSENT},
                                 {"status", STRING},
                                 {"message", STRING},
                                 {"finding", STRING | ABSENT},
@@ -96,11 +100,16 @@ static const field of_speed[] = {{"ratio", NUMBER | NOTHING},
                                  {"waited", NUMBER | ABSENT},
                                  {"stolen", NUMBER | ABSENT},
                                  {"clocks", OBJECT | NOTHING | ABSENT},
+                                 {"credit", NUMBER | NOTHING | ABSENT},
                                  {NULL, 0}};
 
-static const field of_traffic[] = {{"bound", STRING},   {"counted", NUMBER | NOTHING},
-                                   {"wanted", NUMBER},  {"verdict", STRING},
-                                   {"message", STRING}, {NULL, 0}};
+static const field of_traffic[] = {{"bound", STRING},
+                                   {"counted", NUMBER | NOTHING},
+                                   {"wanted", NUMBER},
+                                   {"verdict", STRING},
+                                   {"message", STRING},
+                                   {"credit", NUMBER | NOTHING | ABSENT},
+                                   {NULL, 0}};
 
 static int type_of(const json_t *value)
 {
@@ -180,6 +189,7 @@ static bool exercise_is_valid(const json_t *e, char why[256])
     const json_t *checks = json_object_get(e, "checks"), *speed = json_object_get(e, "speed");
     return has_fields(e, of_exercise, "an exercise", why) &&
            is_status(string_of(e, "status"), why) &&
+           all_have_fields(json_object_get(e, "parts"), of_part, "a part", why) &&
            all_have_fields(json_object_get(e, "cases"), of_case, "a case", why) &&
            findings_are_valid(json_object_get(e, "cases"), why) &&
            (!json_is_object(checks) || has_fields(checks, of_checks, "checks", why)) &&

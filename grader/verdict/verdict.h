@@ -29,12 +29,57 @@ typedef struct exercise_result {
     speed_result *speeds;
     traffic_result *traffics;
     double points, max_points;
+    bool broken;      /* a call was wrong while it was timed or counted */
     bool dead;        /* a deadline ended it */
     bool interrupted; /* a process was ended from outside: these are no verdicts */
 } exercise_result;
 
 /** Fill in status, points and max_points from the verdicts. */
 void score(exercise_result *);
+/** What one test earns, between 0 and 1. */
+double speed_credit(const speed_result *);
+double traffic_credit(const traffic_result *);
+
+#define CALLS_MAX 16 /* of one exercise that are timed or counted */
+
+typedef struct account_call {
+    const char *function, *shape;
+    double credit;
+    bool plain; /* by its counts it saves nothing */
+} account_call;
+
+/** What became of the parts of an exercise, and of the calls that were timed or counted: all that
+ *  its points depend on. Its strings are those that it was given. */
+typedef struct account {
+    const exercise *exercise;
+    place where;
+    int part_count, call_count;
+    const char *names[PARTS_MAX];
+    struct {
+        bool passed, wrong, found;
+    } parts[PARTS_MAX];
+    account_call calls[CALLS_MAX];
+} account;
+
+account account_begin(const exercise *, place);
+/** A case that was judged. @param part NULL: it is of all parts. @param status as in results.json
+ */
+void account_case(account *, const char *part, const char *status, bool found);
+/** A test that was judged, after all cases. @param shape of its call, or NULL. @param reduction it
+ *  counts how much less than the plain version the function needs */
+void account_test(account *, const char *function, const char *shape, double credit,
+                  bool reduction);
+account account_of(const exercise_result *);
+/** Is the part right, and nothing found in it? NULL, or no name of a part: of all parts. */
+bool account_has(const account *, const char *part);
+/** "passed", "failed", or "skipped": this place has no case of it. */
+const char *account_part(const account *, int part);
+int account_judged(const account *); /* parts */
+bool account_passed(const account *);
+double account_checks(const account *); /* points, of checks_points */
+double account_points(const account *);
+double account_most(const account *);
+
 /** The part of the exercise's points that a run without findings is worth; 0 where nothing looks.
  */
 double checks_points(const exercise *, place);
@@ -64,12 +109,16 @@ void list_tests(exercise_result *);
 
 /* ---- checks.c -------------------------------------------------------------------------------- */
 
-/** Enter in a GPU's entry of results.json what one of softgpu has found in its cases. */
+/** Enter in a GPU's entry of results.json what one of softgpu has found and counted. */
 void checks_take(json_t *entry, const exercise *, const json_t *on_softgpu);
+/** What an entry's cases and tests amount to. */
+account account_of_entry(const json_t *entry, const exercise *);
 
 /* ---- results.c ------------------------------------------------------------------------------- */
 
 json_t *results_exercise(const exercise_result *);
+/** Of an exercise that was judged and has several: [{"name", "status"}, ...]; else []. */
+json_t *parts_entry(const account *);
 /** Write results.json whole or not at all. @return false after a message when it cannot. */
 bool results_write(const grading *);
 /** Write a results.json that says why there are none. */
@@ -125,6 +174,8 @@ bool is_noisy(const verdict *); /* a timing that could not decide; none of the t
 bool any_noisy(const json_t *exercise);
 /** passed, failed, did not build, not handed in, not started, skipped */
 const char *status_of(const json_t *exercise);
+/** "2 of 3 parts", where the exercise has parts that passed and others; else "". */
+const char *parts_words(const json_t *exercise, char words[32]);
 /** How many cases passed, of all. */
 void cases_of(const json_t *exercise, int *passed, int *all);
 /** How the exercise did in one line of words: "passed 24/24, checks passed". */

@@ -179,6 +179,20 @@ void each_verdict(const json_t *exercise, verdict_function *tell, void *context)
     }
 }
 
+const char *parts_words(const json_t *exercise, char words[32])
+{
+    size_t i, passed = 0, judged = 0;
+    json_t *one;
+    json_array_foreach(json_object_get(exercise, "parts"), i, one)
+    {
+        passed += strcmp(string_of(one, "status"), "passed") == 0;
+        judged += strcmp(string_of(one, "status"), "skipped") != 0;
+    }
+    words[0] = '\0';
+    if (passed > 0 && passed < judged) snprintf(words, 32, "%zu of %zu parts", passed, judged);
+    return words;
+}
+
 void cases_of(const json_t *exercise, int *passed, int *all)
 {
     size_t i;
@@ -202,9 +216,11 @@ const char *status_of(const json_t *exercise)
 void print_outcome(const json_t *exercise, char *line, size_t size)
 {
     int passed, all;
+    char parts[32];
     const char *checks = string_of(json_object_get(exercise, "checks"), "verdict");
     cases_of(exercise, &passed, &all);
     int n = snprintf(line, size, "%s", status_of(exercise));
+    if (*parts_words(exercise, parts)) n += snprintf(line + n, size - n, ", %s", parts);
     if (passed < all)
         n += snprintf(line + n, size - n, ", %d of %d cases wrong", all - passed, all);
     else if (all > 0)

@@ -111,6 +111,7 @@ static void put_counts(FILE *to, const tally *t)
 static void put_suite(FILE *to, const json_t *exercise, const char *started)
 {
     tally t = {0};
+    char parts[32];
     place_in_file at = {to, exercise};
     each_verdict(exercise, count, &t);
     fputs("  <testsuite name=\"", to);
@@ -120,8 +121,11 @@ static void put_suite(FILE *to, const json_t *exercise, const char *started)
     if (*started) fprintf(to, " timestamp=\"%.19s\"", started);
     fprintf(to, ">\n    <properties>\n");
     fprintf(to, "      <property name=\"points\" value=\"%.2f\"/>\n", real_of(exercise, "points"));
-    fprintf(to, "      <property name=\"max_points\" value=\"%.2f\"/>\n    </properties>\n",
+    fprintf(to, "      <property name=\"max_points\" value=\"%.2f\"/>\n",
             real_of(exercise, "max_points"));
+    if (*parts_words(exercise, parts))
+        fprintf(to, "      <property name=\"parts\" value=\"%s\"/>\n", parts);
+    fprintf(to, "    </properties>\n");
     each_verdict(exercise, put_test, &at);
     if (*string_of(exercise, "warnings")) {
         fputs("    <system-err>", to);

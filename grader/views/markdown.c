@@ -42,9 +42,11 @@ static void put_numbers(FILE *to, json_t *speeds, json_t *traffic)
 /* Cases, and where softgpu looked, whether it found something. */
 static void put_correctness(FILE *to, json_t *entry)
 {
+    char parts[32];
     const char *checks = string_of(json_object_get(entry, "checks"), "verdict");
-    fprintf(to, "%s, %zu cases", string_of(entry, "status"),
-            json_array_size(json_object_get(entry, "cases")));
+    fputs(string_of(entry, "status"), to);
+    if (*parts_words(entry, parts)) fprintf(to, ", %s", parts);
+    fprintf(to, ", %zu cases", json_array_size(json_object_get(entry, "cases")));
     if (!*checks || strncmp(checks, "skipped", 7) == 0) return;
     fputs(", checks ", to);
     put_cell(to, checks);

@@ -241,14 +241,16 @@ void report_exercise(const options *o, json_t *entry)
 {
     const char *status = string_of(entry, "status");
     int passed, all;
+    char parts[32];
     cases_of(entry, &passed, &all);
     if (on_terminal()) printf("\r\033[K");
     if (strcmp(status, "not_started") == 0 && !*string_of(entry, "reason"))
         return; /* the table counts them */
     printf("  %-3s %-22s %s%s%s", id_words(id_of(entry)), string_of(entry, "name"),
            status_colour(status), plain(status), PLAIN);
+    if (*parts_words(entry, parts)) printf(": %s passed", parts);
     if (passed < all)
-        printf(": %d of %d cases wrong", all - passed, all);
+        printf("%s%d of %d cases wrong", *parts ? ", " : ": ", all - passed, all);
     else if (all > 0)
         printf(" (%d case%s)", all, all == 1 ? "" : "s");
     printf("\n");
@@ -269,18 +271,21 @@ void report_exercise(const options *o, json_t *entry)
 /* @return false when nothing of it is counted in this place */
 static bool traffic_column(char column[64], json_t *entry)
 {
-    size_t i, passed = 0, judged = 0;
+    size_t i, passed = 0, judged = 0, here = 0;
     json_t *one, *all = json_object_get(entry, "traffic");
     const char *first = string_of(json_array_get(all, 0), "verdict");
+    const bool timed = real_of(json_object_get(entry, "speed"), "ratio") > 0;
     json_array_foreach(all, i, one)
     {
         const char *verdict = string_of(one, "verdict");
         passed += strcmp(verdict, "passed") == 0;
         judged += strcmp(verdict, "passed") == 0 || strcmp(verdict, "failed") == 0;
+        here += strncmp(verdict, "skipped", 7) != 0;
     }
-    if (!*first || strstr(first, "needs")) return false;
+    if (!*first || (judged == 0 && strstr(first, "needs"))) return false;
     snprintf(column, 64, "traffic: %s", plain(first));
-    if (judged > 0) snprintf(column, 64, "traffic: %zu of %zu passed", passed, judged);
+    if (judged > 0)
+        snprintf(column, 64, timed ? ", %zu of %zu" : "traffic: %zu of %zu passed", passed, here);
     return true;
 }
 
@@ -288,12 +293,15 @@ static void speed_column(char column[64], json_t *entry)
 {
     json_t *speed = json_object_get(entry, "speed");
     const char *verdict = string_of(speed, "verdict");
-    if (traffic_column(column, entry)) return;
-    if (!json_is_object(speed)) {
+    char counts[64] = "";
+    const bool counted = traffic_column(counts, entry), timed = real_of(speed, "ratio") > 0;
+    if (counted && !timed) {
+        snprintf(column, 64, "%s", counts);
+    } else if (!json_is_object(speed)) {
         snprintf(column, 64, "-");
-    } else if (real_of(speed, "ratio") > 0) {
-        snprintf(column, 64, "%.2f of %.2f %s", real_of(speed, "ratio"),
-                 real_of(speed, "threshold"), plain(verdict));
+    } else if (timed) {
+        snprintf(column, 64, "%.2f of %.2f %s%.20s", real_of(speed, "ratio"),
+                 real_of(speed, "threshold"), plain(verdict), counts);
     } else {
         snprintf(column, 64, "%s", plain(verdict));
     }
@@ -307,14 +315,16 @@ static const char *checks_column(json_t *entry)
 
 static void table_row(const options *o, json_t *entry)
 {
-    char speed[64], correctness[64], points[32];
+    char speed[64], correctness[64], points[32], parts[32];
     const char *status = string_of(entry, "status");
     const int more = left_to_a_gpu(o, entry);
     int passed, all;
     cases_of(entry, &passed, &all);
     speed_column(speed, entry);
     snprintf(correctness, sizeof correctness, "%s", plain(status));
-    if (passed < all)
+    if (*parts_words(entry, parts))
+        snprintf(correctness, sizeof correctness, "%s: %s", plain(status), parts);
+    else if (passed < all)
         snprintf(correctness, sizeof correctness, "%s: %d of %d", plain(status), all - passed, all);
     else if (all > 0)
         snprintf(correctness, sizeof correctness, "%s %d/%d", plain(status), passed, all);

@@ -176,12 +176,13 @@ static void run_timed(const char *function, const long *shape)
     expect_matmul(c.data, a, b, m, n, k);
 }
 
+#define OF_104 0.21 /* the loops of 104, over 106: docs/results/h200/matmul.tsv, n = 512 */
 #define TIMED(pair, a, b)                                                                          \
     {                                                                                              \
         .metric = {"FLOP rate", .relative_to = "106", .shape = pair ", 480 × 512 × 512"},          \
         .function = "gemm_cpu", .baseline = "baseline_matmul_vectorized", .run = run_timed,        \
         .shape = {a, b, 480, 512, 512}, .varied = 2, .where = ON_HOST, .threshold = 0.5,           \
-        .flop = 2.0 * 480 * 512 * 512, .peer_share = 20.0                                          \
+        .begin = OF_104, .flop = 2.0 * 480 * 512 * 512, .peer_share = 20.0                         \
     }
 
 static const speed_test speed[] = {

@@ -368,7 +368,7 @@ static const grading_case cases[] = {
     {.name = "no_batch", .run = run_backward, .shape = {0, 6, 4}},
     {.name = "no_inputs", .run = run_backward, .shape = {5, 0, 4}},
     {.name = "no_outputs", .run = run_backward, .shape = {5, 6, 0}},
-    {.name = "accepts_quadratic", .run = run_accept, .shape = {QUADRATIC}},
+    {.name = "accepts_quadratic", .run = run_accept, .shape = {QUADRATIC}, .part = "gradcheck"},
     {.name = "accepts_linear", .run = run_accept, .shape = {LINEAR}},
     {.name = "accepts_mlp", .run = run_accept, .shape = {MLP}},
     {.name = "accepts_tiny", .run = run_accept, .shape = {TINY}},

@@ -324,7 +324,7 @@ static void run_too_many_threads(const long *shape)
 static const grading_case cases[] = {
     {.name = "each device", .run = run_devices, .once = true},
     {.name = "default device", .run = run_default, .once = true},
-    {.name = "filled, n=1", .run = run_filled, .shape = {1, 0}},
+    {.name = "filled, n=1", .run = run_filled, .shape = {1, 0}, .part = "zeros"},
     {.name = "filled, n=0", .run = run_filled, .shape = {0, 1}},
     {.name = "filled, any on device 1", .run = run_filled, .shape = {1, 1}, .most = {3000}},
     LONG_ROW("filled, n=70001 on device 1", run_filled, 70001, 1),
@@ -353,7 +353,7 @@ static const grading_case cases[] = {
     {.name = "shape that wraps", .run = run_shape, .shape = {16, LONG_MIN + 8, 2}},
     {.name = "too few of a tensor", .run = run_other_length, .shape = {1000, 999}},
     {.name = "too many of a tensor", .run = run_other_length, .shape = {1000, 1001}},
-    {.name = "threads: 1", .run = run_threads, .shape = {1}},
+    {.name = "threads: 1", .run = run_threads, .shape = {1}, .part = "launch_threads"},
     {.name = "threads: none", .run = run_threads, .shape = {0}},
     {.name = "threads: 1024", .run = run_threads, .shape = {1024}},
     {.name = "threads: 1025", .run = run_too_many_threads, .shape = {1025}},

@@ -160,7 +160,8 @@ static const traffic_test traffic[] = {
      .shape = {1 << 16},
      .count = sectors_per_request,
      .bound = AT_MOST,
-     .wanted = 4.5},
+     .wanted = 4.5,
+     .begin = 16},
     {0},
 };
 

@@ -317,7 +317,10 @@ static const grading_case cases[] = {
     {.name = "roundtrip n=1000003, pinned", .run = run_roundtrip, .shape = {1000003, PINNED}},
     {.name = "rates, pageable", .run = run_rates, .shape = {RATE_N, PAGEABLE, 100}, .once = true},
     {.name = "rates, pinned", .run = run_rates, .shape = {RATE_N, PINNED, 5000}, .once = true},
-    {.name = "there and back, n=1", .run = run_there_and_back, .shape = {1}},
+    {.name = "there and back, n=1",
+     .run = run_there_and_back,
+     .shape = {1},
+     .part = "tensor_to_gpu"},
     {.name = "there and back, n=1000", .run = run_there_and_back, .shape = {1000}},
     {.name = "there and back, n=1000003", .run = run_there_and_back, .shape = {1000003}},
     {.name = "asked twice", .run = run_asked_twice, .shape = {1000}},
@@ -325,7 +328,7 @@ static const grading_case cases[] = {
     {.name = "two tensors", .run = run_two_tensors, .shape = {1000, 257}},
     {.name = "freed on the GPU", .run = run_freed_on_the_gpu, .shape = {1000003}},
     {.name = "too large", .run = run_too_large, .shape = {1000}},
-    {.name = "chain of 0 layers", .run = run_chain, .shape = {1000, 0}},
+    {.name = "chain of 0 layers", .run = run_chain, .shape = {1000, 0}, .part = "tensor_chain"},
     {.name = "chain of 1 layer, n=1", .run = run_chain, .shape = {1, 1}},
     {.name = "chain of 4 layers", .run = run_chain, .shape = {1000, 4}},
     {.name = "chain of 4 layers, n=1000003", .run = run_chain, .shape = {1000003, 4}},
@@ -373,7 +376,7 @@ static const traffic_test traffic[] = {
      .shape = {1L << 16, 4},
      .count = moved_bytes,
      .ideal = (2 + 2 * 4) * 4.0 * (1L << 16), /* two copies; each layer reads and writes */
-     .least = (2 + 2) / (2 + 2 * 4.0), /* all layers in one kernel */
+     .least = (2 + 2) / (2 + 2 * 4.0),        /* all layers in one kernel */
      .bound = AT_MOST,
      .wanted = 1.1},
     {0},

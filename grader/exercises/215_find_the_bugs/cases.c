@@ -202,15 +202,19 @@ static void run(const long *shape)
 
 #define TAIL_ROW(title, kernel)                                                                    \
     {                                                                                              \
-        .name = title ", n=1003", .run = run, .shape = { kernel, 1003 }                            \
+        .name = title ", n=1003", .run = run, .shape = {kernel, 1003}, .part = title               \
     }
 #define ANY_ROW(title, kernel)                                                                     \
     {                                                                                              \
-        .name = title ", any", .run = run, .shape = {kernel, 1}, .most = { 0, 3000 }               \
+        .name = title ", any", .run = run, .shape = {kernel, 1}, .most = {0, 3000}, .part = title  \
     }
-#define NOTHING_ROW(title, kernel) LONG_ROW(title ", n=0", run, kernel, 0)
-#define ONE_ROW(title, kernel)     LONG_ROW(title ", n=1", run, kernel, 1)
-#define MANY_ROW(title, kernel)    LONG_ROW(title ", n=70001", run, kernel, 70001)
+#define ONCE_ROW(title, kernel, n)                                                                 \
+    {                                                                                              \
+        .name = title ", n=" #n, .run = run, .shape = {kernel, n}, .once = true, .part = title     \
+    }
+#define NOTHING_ROW(title, kernel) ONCE_ROW(title, kernel, 0)
+#define ONE_ROW(title, kernel)     ONCE_ROW(title, kernel, 1)
+#define MANY_ROW(title, kernel)    ONCE_ROW(title, kernel, 70001)
 /* Size by size, so that what is shown first has a word on each kernel. */
 #define EACH(row)                                                                                  \
     row("rotate_groups", ROTATE), row("scale_all", SCALE), row("count_digits", COUNT_DIGITS),      \

@@ -57,7 +57,8 @@ static const traffic_test traffic[] = {
      .count = bank_conflicts,
      .ideal = 2.0 * 64 * 16 * 16 * (16 * 3 * 3) / 32,
      .bound = AT_MOST,
-     .wanted = 0.2},
+     .wanted = 0.2,
+     .begin = 7.5},
     {0},
 };
 

@@ -378,14 +378,24 @@ static void run_timed_backward(const char *function, const long *shape)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+#define FORWARD  "attention_naive"
+#define BACKWARD "attention_naive_backward"
 #define BOTH(shape_text, ...)                                                                      \
-    {.name = "forward " shape_text, .run = run_forward, .shape = {__VA_ARGS__}},                   \
+    {.name = "forward " shape_text, .run = run_forward, .shape = {__VA_ARGS__}, .part = FORWARD},  \
     {                                                                                              \
-        .name = "backward " shape_text, .run = run_backward, .shape = { __VA_ARGS__ }              \
+        .name = "backward " shape_text, .run = run_backward, .shape = {__VA_ARGS__},               \
+        .part = BACKWARD                                                                           \
     }
 #define BOTH_LONG(shape_text, ...)                                                                 \
-    LONG_ROW("forward " shape_text, run_forward, __VA_ARGS__),                                     \
-        LONG_ROW("backward " shape_text, run_backward, __VA_ARGS__)
+    {.name = "forward " shape_text,                                                                \
+     .run = run_forward,                                                                           \
+     .shape = {__VA_ARGS__},                                                                       \
+     .once = true,                                                                                 \
+     .part = FORWARD},                                                                             \
+    {                                                                                              \
+        .name = "backward " shape_text, .run = run_backward, .shape = {__VA_ARGS__}, .once = true, \
+        .part = BACKWARD                                                                           \
+    }
 
 static const grading_case cases[] = {
     BOTH("1x1x1x1", 1, 1, 1, 1, 0),
@@ -405,12 +415,17 @@ static const grading_case cases[] = {
     {.name = "forward any shape",
      .run = run_forward,
      .shape = {1, 1, 1, 1, 0},
-     .most = {3, 3, 70, 70, 1}},
+     .most = {3, 3, 70, 70, 1},
+     .part = FORWARD},
     {.name = "backward any shape",
      .run = run_backward,
      .shape = {1, 1, 1, 1, 0},
-     .most = {2, 3, 70, 70, 1}},
-    {.name = "forward, another scale", .run = run_other_scale, .shape = {1, 2, 20, 24, 1}},
+     .most = {2, 3, 70, 70, 1},
+     .part = BACKWARD},
+    {.name = "forward, another scale",
+     .run = run_other_scale,
+     .shape = {1, 2, 20, 24, 1},
+     .part = FORWARD},
     {.name = "forward, equal scores", .run = run_equal_scores, .shape = {1, 1, 37, 8, 0}},
     {.name = "forward, equal scores, causal", .run = run_equal_scores, .shape = {1, 1, 37, 8, 1}},
     {.name = "forward, scores of 10000", .run = run_large_scores, .shape = {1, 2, 40, 16, 1}},
@@ -423,7 +438,8 @@ static const grading_case cases[] = {
     {.name = "forward, misaligned", .run = run_forward_misaligned, .shape = {1, 2, 16, 16, 0}},
     {.name = "backward, another scale",
      .run = run_backward_other_scale,
-     .shape = {1, 2, 20, 24, 1}},
+     .shape = {1, 2, 20, 24, 1},
+     .part = BACKWARD},
     {.name = "backward, scores of 10000",
      .run = run_backward_large_scores,
      .shape = {1, 2, 24, 8, 0}},
@@ -439,21 +455,25 @@ static const grading_case cases[] = {
     {.name = "forward 2x4x1000x64",
      .run = run_forward,
      .shape = {2, 4, 1000, 64, 1},
-     .where = ON_GPU},
+     .where = ON_GPU,
+     .part = FORWARD},
     {.name = "backward 1x2x500x64",
      .run = run_backward,
      .shape = {1, 2, 500, 64, 1},
-     .where = ON_GPU},
+     .where = ON_GPU,
+     .part = BACKWARD},
     {.name = "forward 1x70001x1x1",
      .run = run_forward,
      .shape = {1, 70001, 1, 1, 0},
      .once = true,
-     .seconds = 120},
+     .seconds = 120,
+     .part = FORWARD},
     {.name = "backward 1x70001x2x3",
      .run = run_backward,
      .shape = {1, 70001, 2, 3, 0},
      .where = ON_GPU,
-     .once = true},
+     .once = true,
+     .part = BACKWARD},
     {0},
 };
 

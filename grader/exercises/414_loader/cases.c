@@ -661,6 +661,7 @@ static const traffic_test traffic[] = {
      .ideal = 20,
      .bound = AT_MOST,
      .wanted = 1.0,
+     .begin = 16,
      .no_kernels = true},
     {0},
 };

@@ -483,7 +483,8 @@ static const traffic_test traffic[] = {
      .count = allocated_bytes,
      .ideal = ACTIVATIONS,
      .bound = AT_MOST,
-     .wanted = 1.0},
+     .wanted = 1.0,
+     .begin = 1.25},
     {0},
 };
 

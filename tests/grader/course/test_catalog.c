@@ -322,6 +322,35 @@ START_TEST(what_is_to_be_seen_is_a_case)
 }
 END_TEST
 
+/* A challenge is all or nothing. */
+START_TEST(parts_and_tests_fit)
+{
+    const char *names[PARTS_MAX];
+    for (const exercise *const *e = catalog(); *e; e++) {
+        int tests = 0;
+        const int parts = parts_of(*e, names);
+        for (const speed_test *s = (*e)->speed; s && s->function; s++) tests++;
+        for (const traffic_test *t = (*e)->traffic; t && t->function; t++) tests++;
+        ck_assert_msg(parts < (id_is_challenge((*e)->id) ? 2 : PARTS_MAX), "%s", (*e)->name);
+        ck_assert_msg(tests <= CALLS_MAX, "%s", (*e)->name);
+    }
+}
+END_TEST
+
+START_TEST(cases_belong_to_the_part_named_last)
+{
+    const exercise *e = catalog_find(312);
+    ck_assert_str_eq(part_of_case(e, 0), "embedding_forward");
+    for (int i = 0; e->cases[i].name; i++) {
+        if (strncmp(e->cases[i].name, "residual", 8) == 0)
+            ck_assert_str_eq(part_of_case(e, i), "residual_forward");
+    }
+    ck_assert_int_eq(part_number(e, "residual_forward"), 2);
+    ck_assert_int_eq(part_number(e, "no such function"), -1);
+    ck_assert_ptr_null(part_of_case(catalog_find(206), 0));
+}
+END_TEST
+
 START_TEST(a_challenge_has_a_letter)
 {
     char *end;
@@ -355,6 +384,8 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, what_is_included_is_of_a_prerequisite);
     tcase_add_test(tcase, what_is_to_be_seen_is_a_case);
     tcase_add_test(tcase, a_challenge_has_a_letter);
+    tcase_add_test(tcase, parts_and_tests_fit);
+    tcase_add_test(tcase, cases_belong_to_the_part_named_last);
     tcase_add_test(tcase, what_is_timed_on_a_gpu_is_counted_on_softgpu);
     tcase_add_test(tcase, each_traffic_test_is_failed_by_a_claim);
     tcase_add_test(tcase, a_metric_says_what_its_number_is);

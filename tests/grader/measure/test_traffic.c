@@ -192,14 +192,22 @@ START_TEST(traffic_is_proportional)
     const struct {
         bound bound;
         status status;
-        double counted, points;
-    } rows[] = {
-        {AT_LEAST, PASSED, 20, 15},  {AT_LEAST, FAILED, 4, 12.5}, {AT_LEAST, FAILED, 0.7, 10},
-        {AT_MOST, PASSED, 0, 15},    {AT_MOST, FAILED, 16, 12.5}, {AT_MOST, FAILED, 81, 10},
-        {AT_LEAST, FAILED, NAN, 10}, {AT_MOST, FAILED, NAN, 10},  {EXACTLY, FAILED, 7, 10},
-        {AT_LEAST, FAILED, 9, 10}, /* met, but not for secret inputs */
-        {AT_LEAST, NOT_RUN, 0, 10}};
-    const traffic_test test = {.bound = rows[_i].bound, .wanted = 8};
+        double begin, counted, points;
+    } rows[] = {{AT_LEAST, PASSED, 2, 20, 15},
+                {AT_LEAST, FAILED, 2, 5, 12.5},
+                {AT_LEAST, FAILED, 2, 2, 10},
+                {AT_MOST, PASSED, 24, 0, 15},
+                {AT_MOST, FAILED, 24, 12, 12.5},
+                {AT_MOST, FAILED, 24, 25, 10},
+                {AT_LEAST, FAILED, 2, NAN, 10},
+                {AT_MOST, FAILED, 24, NAN, 10},
+                {EXACTLY, FAILED, 2, 7, 10},
+                {AT_LEAST, FAILED, 2, 9, 10}, /* met, but not for secret inputs */
+                {AT_LEAST, NOT_RUN, 2, 0, 10},
+                {AT_LEAST, FAILED, 0, 7, 10}, /* nobody says where it begins */
+                {AT_MOST, FAILED, 0, 9, 10}};
+    const traffic_test test = {
+        .function = "f", .bound = rows[_i].bound, .begin = rows[_i].begin, .wanted = 8};
     const exercise_result r = scored(&test, rows[_i].status, rows[_i].counted);
     ck_assert_double_eq_tol(r.points, rows[_i].points, 1e-9);
     ck_assert_double_eq(r.max_points, 15);
@@ -207,9 +215,18 @@ START_TEST(traffic_is_proportional)
 }
 END_TEST
 
+/* The baseline is the plain version. */
+START_TEST(a_reduction_begins_at_1)
+{
+    const traffic_test test = {.function = "f", .baseline = "g", .bound = AT_LEAST, .wanted = 9};
+    ck_assert_double_eq_tol(scored(&test, FAILED, 5).points, 12.5, 1e-9);
+    ck_assert_double_eq(scored(&test, FAILED, 1).points, 10);
+}
+END_TEST
+
 START_TEST(on_a_gpu_traffic_counts_in_neither)
 {
-    const traffic_test test = {.wanted = 8};
+    const traffic_test test = {.function = "f", .wanted = 8};
     const exercise_result r = scored(&test, SKIPPED, 0);
     ck_assert_double_eq(r.points, 10);
     ck_assert_double_eq(r.max_points, 10);
@@ -312,7 +329,8 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, number_of_a_test);
     tcase_add_test(tcase, less_than_the_least_is_impossible);
     tcase_add_loop_test(tcase, bounds, 0, 9);
-    tcase_add_loop_test(tcase, traffic_is_proportional, 0, 11);
+    tcase_add_loop_test(tcase, traffic_is_proportional, 0, 13);
+    tcase_add_test(tcase, a_reduction_begins_at_1);
     tcase_add_test(tcase, on_a_gpu_traffic_counts_in_neither);
     tcase_add_test(tcase, results_say_what_was_counted);
     tcase_add_test(tcase, results_say_what_checks_are_worth);

@@ -16,10 +16,12 @@ static json_t *a_case(const char *name, const char *status, const char *message,
 
 static void on_gpu(json_t *cases, bool passed)
 {
-    entry = json_pack("{s:i, s:s, s:f, s:f, s:s, s:o, s:{s:s}}", "id", 203, "status",
-                      passed ? "passed" : "failed", "points", passed ? 15.0 : 0.0, "max_points",
-                      15.0, "reason", passed ? "" : "a: wrong", "cases", cases, "checks", "verdict",
-                      "skipped: needs softgpu");
+    entry =
+        json_pack("{s:i, s:s, s:f, s:f, s:s, s:o, s:{s:s}, s:[{s:s, s:f}], s:[{s:s, s:n}]}", "id",
+                  203, "status", passed ? "passed" : "failed", "points", passed ? 15.0 : 0.0,
+                  "max_points", 15.0, "reason", passed ? "" : "a: wrong", "cases", cases, "checks",
+                  "verdict", "skipped: needs softgpu", "speeds", "function", "f", "credit", 1.0,
+                  "traffic", "verdict", "skipped: needs softgpu", "credit");
 }
 
 static void and_softgpu(json_t *cases)
@@ -113,11 +115,45 @@ START_TEST(what_does_not_build_for_softgpu_is_left_out)
 }
 END_TEST
 
+/* @return softgpu's entry, whose count came to this verdict */
+static json_t *with_count(const char *verdict, double credit)
+{
+    return json_pack("{s:i, s:[o], s:[{s:s, s:f, s:s}]}", "id", 203, "cases",
+                     a_case("a", "passed", "", "", 3), "traffic", "verdict", verdict, "credit",
+                     credit, "function", "f");
+}
+
+START_TEST(counts_count_beside_timings)
+{
+    on_gpu(json_pack("[o]", a_case("a", "passed", "", "", 1)), true);
+    json_t *soft = with_count("failed", 0.5);
+    json_object_set_new(json_array_get(json_object_get(soft, "traffic"), 0), "shape",
+                        json_string("of another call"));
+    checks_take(entry, &made, soft);
+    expect_entry("passed", 10 + 5 * 0.75, "passed", 0);
+    json_decref(soft);
+    json_decref(entry);
+}
+END_TEST
+
+START_TEST(a_count_without_a_verdict_stays_away)
+{
+    on_gpu(json_pack("[o]", a_case("a", "passed", "", "", 1)), true);
+    json_t *soft = with_count("not_run", 0.0);
+    checks_take(entry, &made, soft);
+    expect_entry("passed", 15.0, "passed", 0);
+    json_decref(soft);
+    json_decref(entry);
+}
+END_TEST
+
 Suite *suite_checks(void)
 {
     Suite *suite = suite_create("checks");
     TCase *tcase = tcase_create("checks");
     tcase_add_test(tcase, nothing_found);
+    tcase_add_test(tcase, counts_count_beside_timings);
+    tcase_add_test(tcase, a_count_without_a_verdict_stays_away);
     tcase_add_test(tcase, a_finding_costs_checks_and_speed);
     tcase_add_test(tcase, a_wrong_case_costs_all);
     tcase_add_test(tcase, a_case_that_was_wrong_already_is_explained);

@@ -97,6 +97,18 @@ static grading made_grading(const options *o)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
+START_TEST(an_outcome_says_how_many_parts)
+{
+    char line[200];
+    json_t *entry = json_pack("{s:s, s:[{s:s}, {s:s}, {s:s}], s:[{s:s}, {s:s}]}", "status",
+                              "failed", "parts", "status", "passed", "status", "failed", "status",
+                              "skipped", "cases", "status", "passed", "status", "failed");
+    print_outcome(entry, line, sizeof line);
+    ck_assert_str_eq(line, "failed, 1 of 2 parts, 1 of 2 cases wrong");
+    json_decref(entry);
+}
+END_TEST
+
 START_TEST(an_entry_says_what_was_judged)
 {
     json_t *entry = made_entry(), *cases = json_object_get(entry, "cases");
@@ -310,6 +322,7 @@ Suite *suite_results(void)
     TCase *tcase = tcase_create("results");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, an_entry_says_what_was_judged);
+    tcase_add_test(tcase, an_outcome_says_how_many_parts);
     tcase_add_test(tcase, the_file_is_valid);
     tcase_add_test(tcase, with_a_key_it_is_signed);
     tcase_add_test(tcase, what_cannot_be_written_is_told);

@@ -4,7 +4,7 @@
 #include "verdict/verdict.h"
 
 static const exercise both = {.id = 1, .points = 10, .speed_points = 5};
-static const speed_test twice = {.threshold = 2.0};
+static const speed_test twice = {.function = "f", .threshold = 2.0};
 static case_result cases[2];
 static speed_result speeds[2];
 
@@ -103,8 +103,84 @@ START_TEST(speed_is_proportional)
 {
     ck_assert_double_eq_tol(scored(PASSED, PASSED, PASSED, 2.0).points, 15, 1e-9);
     ck_assert_double_eq_tol(scored(PASSED, PASSED, PASSED, 9.0).points, 15, 1e-9);
-    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 1.0).points, 12.5, 1e-9);
-    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 0.19).points, 10, 1e-9);
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 1.5).points, 12.5, 1e-9);
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 1.0).points, 10, 1e-9);
+    ck_assert_double_eq_tol(scored(PASSED, PASSED, FAILED, 0.5).points, 10, 1e-9);
+}
+END_TEST
+
+/* Against a yardstick that is fast itself. */
+START_TEST(speed_may_begin_elsewhere)
+{
+    const speed_test peer = {.function = "f", .threshold = 0.8, .begin = 0.4};
+    ck_assert_double_eq_tol(
+        speed_credit(&(speed_result){.test = &peer, .status = FAILED, .ratio = 0.6}), 0.5, 1e-9);
+    ck_assert_double_eq(
+        speed_credit(&(speed_result){.test = &peer, .status = FAILED, .ratio = 0.4}), 0);
+}
+END_TEST
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static const grading_case rows[] = {
+    {.name = "f 1"}, {.name = "g 1", .part = "g"}, {.name = "h", .part = "h"}, {0}};
+static const exercise three = {
+    .id = 1, .points = 15, .speed_points = 6, .functions = {"f"}, .cases = rows};
+
+/* @param results of f, g and h, by letters: passed, failed, a finding, skipped; then a test of each
+ * of f and g that passes */
+static account of_three(const char *results)
+{
+    static const char *const names[] = {"f", "g", "h"};
+    account a = account_begin(&three, ON_SOFTGPU);
+    for (int i = 0; i < 3; i++) {
+        if (results[i] == 's') continue;
+        account_case(&a, names[i], results[i] == '-' ? "failed" : "passed", results[i] == '!');
+    }
+    account_test(&a, "f", "10", 1.0, false);
+    account_test(&a, "g", "10", 1.0, false);
+    return a;
+}
+
+START_TEST(a_part_earns_its_share)
+{
+    const struct {
+        const char *results;
+        double points;
+        const char *first;
+        bool passed;
+    } each[] = {{"+++", 21, "passed", true},      {"+--", 5 + 3, "passed", false},
+                {"-++", 10 + 3, "failed", false}, {"---", 0, "failed", false},
+                {"!++", 14 + 3, "failed", false}, {"s++", 21, "skipped", true}};
+    const account a = of_three(each[_i].results);
+    ck_assert_double_eq_tol(account_points(&a), each[_i].points, 1e-9);
+    ck_assert_str_eq(account_part(&a, 0), each[_i].first);
+    ck_assert_int_eq(account_passed(&a), each[_i].passed);
+    ck_assert_double_eq(account_most(&a), 21);
+}
+END_TEST
+
+/* A case of none of them, or a function that is no part, is a matter of all. */
+START_TEST(some_are_of_all_parts)
+{
+    account a = of_three("+-+");
+    account_test(&a, "other", "10", 1.0, false);
+    ck_assert_double_eq_tol(account_points(&a), 10 + 6 / 3.0, 1e-9);
+    account_case(&a, NULL, "failed", false);
+    ck_assert_int_eq(account_has(&a, "f"), false);
+}
+END_TEST
+
+START_TEST(tests_of_one_call_earn_the_least)
+{
+    account a = account_begin(&both, ON_GPU);
+    account_case(&a, NULL, "passed", false);
+    account_test(&a, "f", "10", 1.0, false);
+    account_test(&a, "f", "10", 0.2, false);
+    account_test(&a, "f", "20", 0.6, false);
+    ck_assert_double_eq_tol(account_points(&a), 10 + 5 * 0.4, 1e-9);
+    account_test(&a, "f", NULL, 0.0, true); /* no less than the plain version */
+    ck_assert_double_eq(account_points(&a), 10);
 }
 END_TEST
 
@@ -135,7 +211,7 @@ START_TEST(noisy_speed_earns_its_low_end)
     speeds[0].message = "too noisy";
     score(&r);
     ck_assert_int_eq(r.status, PASSED);
-    ck_assert_double_eq_tol(r.points, 14, 1e-9);
+    ck_assert_double_eq_tol(r.points, 13, 1e-9);
     speeds[0].status = PASSED;
     ck_assert(is_settled(&r));
 }
@@ -184,6 +260,10 @@ Suite *suite_score(void)
     tcase_add_test(tcase, correctness_gates);
     tcase_add_test(tcase, no_case_is_no_pass);
     tcase_add_test(tcase, speed_is_proportional);
+    tcase_add_test(tcase, speed_may_begin_elsewhere);
+    tcase_add_loop_test(tcase, a_part_earns_its_share, 0, 6);
+    tcase_add_test(tcase, some_are_of_all_parts);
+    tcase_add_test(tcase, tests_of_one_call_earn_the_least);
     tcase_add_loop_test(tcase, a_challenge_is_met_or_not, 0, 3);
     tcase_add_test(tcase, noisy_speed_earns_its_low_end);
     tcase_add_test(tcase, unjudged_speed_counts_in_neither);
