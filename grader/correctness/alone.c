@@ -109,7 +109,7 @@ static void run_one(const struct lonely *a, case_result *result)
     running->request.misaligned = false;
     running->request.alone = a->name;
     running->request.alone_in = a->function;
-    running->kept = running->keepers = running->round = 0;
+    running->kept = running->keepers = running->left = running->round = 0;
     char *message = run_case_once(running, &running->exercise->cases[a->at], result->seed);
     free(case_take_found(running)); /* the case itself tells of findings */
     running->request = usual;

@@ -118,6 +118,8 @@ static void fail_of_call(const char *function, const call_outcome *o)
 static void take_kept(const char *function, const call_outcome *o)
 {
     running->kept += o->kept;
+    running->left += o->calls.left;
+    if (o->calls.left > 0) running->leaver = function;
     if (o->kept <= 0) return;
     running->keepers++;
     running->keeper = function;

@@ -73,6 +73,8 @@ typedef struct case_state {
     long long kept; /* by the calls of this case: device memory that is not freed */
     int keepers;    /* ... by so many of them, of which the last was of this function: */
     const char *keeper;
+    int left; /* ... streams, events, graphs and pinned arrays, made less ended */
+    const char *leaver;
     char *broken;      /* the first promise that a call of this case broke, or NULL */
     uint32_t called;   /* the functions that this case called: bit 0 is the first of the exercise */
     uint8_t calls[24]; /* ... as in its result */

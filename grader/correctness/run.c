@@ -120,8 +120,12 @@ unsigned long long secret_seed(const case_state *s, const char *what)
 /* Its runs may keep what they like, but not beyond their end. */
 static void expect_nothing_kept(void)
 {
-    if (running->kept <= 0) return;
+    if (running->kept <= 0 && running->left <= 0) return;
     running->round = 0; /* it is a matter of all of them */
+    if (running->kept <= 0)
+        fail_as(FAILURE_CALL,
+                "%s leaks: a stream, event, graph or pinned array that it has made stays",
+                running->leaver);
     fail_as(FAILURE_CALL, "%s leaks: %lld %s of device memory, from %d call%s, are not freed",
             running->keeper, running->kept, running->place == ON_GPU ? "allocations" : "bytes",
             running->keepers, running->keepers == 1 ? "" : "s");
@@ -174,7 +178,7 @@ static bool may_run_again(const grading_case *c)
 static void run_trials(const grading_case *c, unsigned long long seed)
 {
     const int trials = c->once ? 1 : 3;
-    running->kept = running->keepers = 0;
+    running->kept = running->keepers = running->left = 0;
     running->called = 0;
     memset(running->calls, 0, sizeof running->calls);
     free(running->broken);

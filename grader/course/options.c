@@ -205,10 +205,11 @@ static int likeness(const char *a, const char *b)
 /* The cases of an exercise, those first that begin like the name. */
 static void list_cases(const exercise *e, const char *name)
 {
-    fprintf(stderr, "grader: %s has no case %s; it has", id_words(e->id), name);
+    fprintf(stderr, "grader: %s has no case '%s'; it has", id_words(e->id), name);
     for (int alike = (int)strlen(name); alike >= 0; alike--) {
         for (const grading_case *c = e->cases; c->name; c++) {
-            if (c->line == 0 && likeness(c->name, name) == alike) fprintf(stderr, " %s", c->name);
+            if (c->line == 0 && likeness(c->name, name) == alike)
+                fprintf(stderr, " '%s'", c->name);
         }
     }
     fprintf(stderr, "\n");

@@ -4,6 +4,7 @@
 
 #include "timer.h"
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,12 +63,18 @@ static void judge_all(run *r, grading *g)
     if (gpu >= 0) close(gpu);
 }
 
+/* That of calls that fail no table has. */
+static bool case_exists(const options *o)
+{
+    return (o->case_name && strcmp(o->case_name, FAILURES_CASE) == 0) || options_case_exists(o);
+}
+
 int grade(const options *o, grading *g)
 {
     const double began = seconds_now();
     const time_t started = time(NULL);
     if (!submission_exists(o) || !libraries_are_whole(o) || !device_exists(o)) return 2;
-    if (!is_isolated(o) || !read_hidden_file(o) || !options_case_exists(o)) return 2;
+    if (!is_isolated(o) || !read_hidden_file(o) || !case_exists(o)) return 2;
     strftime(g->started, sizeof g->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&started));
     origin_commit(o, g->commit);
     g->modified = origin_modified(o);

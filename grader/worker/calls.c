@@ -122,7 +122,6 @@ static void count(const char *name, unsigned deeds)
         if (!(deeds & 1u << i)) continue;
         if (!calls.deeds[i].count++) snprintf(calls.deeds[i].first, DEED_NAME, "%s", name);
     }
-    if (deeds & DID_MAKE) calls.left++;
     if (deeds & DID_END) calls.left--;
 }
 
@@ -160,13 +159,22 @@ static cudaError_t keep(unsigned deeds, cudaError_t error)
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
 
+static cudaError_t count_made(cudaError_t error)
+{
+    calls.left += counting && !error;
+    return error;
+}
+
+/* One that waits has waited when it says that the work failed. */
 #define CALL(name, does, parameters, arguments)                                                    \
     cudaError_t name parameters                                                                    \
     {                                                                                              \
         NEXT(name);                                                                                \
         const unsigned deeds = does;                                                               \
         const int refused = enter(#name, deeds);                                                   \
+        if (refused && deeds == DID_WAIT) next arguments;                                          \
         if (refused) return (cudaError_t)refused;                                                  \
+        if (deeds & DID_MAKE) return count_made(next arguments);                                   \
         return ON_ITS_WAY(deeds, next arguments);                                                  \
     }
 #include "runtime_calls.def"

@@ -111,7 +111,7 @@ cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_
                          const float *h_shift, int layers, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* TODO: a tensor of h_x; to the GPU; all layers; get; free, whatever went wrong (about 7
+    /* TODO: a tensor of h_x; to the GPU; all layers; get; free, whatever went wrong (about 8
        lines). */
     NOT_IMPLEMENTED(h_y, h_x, n, h_scale, h_shift, layers, stream);
     return error;

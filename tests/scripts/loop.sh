@@ -67,7 +67,7 @@ grader grade --exercise vector_add >"$work/log" 2>&1
 expect 'an exercise has a name, too' '203  *vector_add ' "$work/log"
 cp "$work/results.json" "$work/kept.json"
 grader grade --exercise 203 --case n=3 >"$work/log" 2>&1
-expect 'no case of that name' '203 has no case n=3; it has n=31 ' "$work/log"
+expect 'no case of that name' "203 has no case 'n=3'; it has 'n=31' " "$work/log"
 grader grade --phase 9 >"$work/log" 2>&1
 expect 'no such phase' 'no phase 9; there are 1 to 5' "$work/log"
 cmp "$work/results.json" "$work/kept.json" >"$work/log" 2>&1 && echo same >"$work/log"
@@ -208,7 +208,7 @@ expect 'a shape has its numbers' 'has 3 numbers, not 2' "$work/log"
 grader run --exercise 104 --shape=-3x4x5 >"$work/log" 2>&1
 expect 'which must make sense' 'cannot take this shape' "$work/log"
 grader run --exercise 104 --case none >"$work/log" 2>&1
-expect 'and its cases names' '104 has no case none; it has' "$work/log"
+expect 'and its cases names' "104 has no case 'none'; it has" "$work/log"
 
 cp solutions/phase1_cpu/101_compare/101_compare.c "$SUBMISSION/phase1_cpu/101_compare"
 grader run --exercise 101 >"$work/log" 2>&1

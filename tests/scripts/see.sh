@@ -35,7 +35,7 @@ wrong_wishes_are_refused() {
     refuses 'has a block 9,9,9' see 206 solutions --block 9,9,9 &&
         refuses 'takes three numbers' see 206 solutions --block nine &&
         refuses 'no kernels to look at' see 103 solutions &&
-        refuses 'has no case nine' see 206 solutions --case nine &&
+        refuses "has no case 'nine'" see 206 solutions --case nine &&
         refuses '206 is not started: its file is phase2' see 206 "$COURSE_BUILD/skeletons" &&
         [ -s "$scratch/see/206.html" ] # as it was
 }

@@ -7,8 +7,8 @@ static const char *const words[ALL_CAUSES] = {
     [CAUSE_NONE] = "",
     [CAUSE_NO_EVENT] =
         "; an event is missing, or a launch lacks its stream: one stream must wait for the other",
-    [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or they add with "
-                        "atomics",
+    [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or each has a place "
+                        "of its own, or they add with atomics",
     [CAUSE_NO_ATOMIC] = "; several threads read, change and write one number: a barrier does not "
                         "help, atomicAdd does",
     [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before the next round "

@@ -62,6 +62,19 @@ static void run_large_scores(const long *shape)
     expect_attention(forward("attention_naive", &a, 0), NULL, &a);
 }
 
+/* Each query has one key, of its own number, whose score is 200 above all others and needs to be the
+ * maximum: dim bits tell the numbers apart. */
+static void run_own_key(const long *shape)
+{
+    attention a = random_attention(shape);
+    a.scale = 1.0f;
+    for (size_t i = 0; i < a.size; i++) {
+        const size_t t = i / (size_t)a.dim % (size_t)a.seq, bit = i % (size_t)a.dim;
+        a.q[i] = a.k[i] = t >> bit & 1 ? 10.0f : -10.0f;
+    }
+    expect_attention(forward("attention_naive", &a, 0), NULL, &a);
+}
+
 /* Some keys are -infinity in all that q, which is positive, multiplies: they have no weight. */
 static void run_keys_without_weight(const long *shape)
 {
@@ -429,6 +442,7 @@ static const grading_case cases[] = {
     {.name = "forward, equal scores", .run = run_equal_scores, .shape = {1, 1, 37, 8, 0}},
     {.name = "forward, equal scores, causal", .run = run_equal_scores, .shape = {1, 1, 37, 8, 1}},
     {.name = "forward, scores of 10000", .run = run_large_scores, .shape = {1, 2, 40, 16, 1}},
+    {.name = "forward, a key per query", .run = run_own_key, .shape = {1, 1, 70, 7, 0}},
     {.name = "forward, keys of -infinity",
      .run = run_keys_without_weight,
      .shape = {1, 2, 35, 9, 1}},

@@ -278,13 +278,17 @@ START_TEST(what_it_has_waited_for)
     launch(STREAM);
     cudaDeviceSynchronize();
     ck_assert(!stopped().calls.pending);
+    calls_start(0, STREAM);
+    launch(STREAM);
+    cudaStreamSynchronize(NULL);
+    ck_assert(stopped().calls.pending);
 }
 END_TEST
 
-/* Two allocations; launching, waiting and freeing are never refused. */
+/* Two allocations and a wait; launching and freeing are never refused. */
 START_TEST(one_is_refused)
 {
-    static const char *const names[] = {"", "cudaMalloc", "cudaMalloc", ""};
+    static const char *const names[] = {"", "cudaMalloc", "cudaMalloc", "cudaStreamSynchronize"};
     void *p;
     waits = 0;
     calls_start((uint32_t)_i, STREAM);
@@ -293,7 +297,7 @@ START_TEST(one_is_refused)
     const int last = cudaGetLastError(), after = cudaGetLastError();
     ck_assert_int_eq(cudaFree(NULL), cudaSuccess);
     ck_assert_int_eq(cudaFree(DEVICE), cudaSuccess);
-    ck_assert_int_eq(cudaStreamSynchronize(STREAM), cudaSuccess);
+    ck_assert_int_eq(cudaStreamSynchronize(STREAM) != 0, _i == 3);
     const wire_calls c = stopped().calls;
     ck_assert_str_eq(c.refused, names[_i]);
     ck_assert_str_eq(c.refusal, *c.refused ? _i < 3 ? "cudaErrorMemoryAllocation" : "another" : "");

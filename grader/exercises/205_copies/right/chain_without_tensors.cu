@@ -23,13 +23,14 @@ struct stopwatch {
         cudaEventCreate(&end);
         cudaEventRecord(begin, stream);
     }
-    float gbs(size_t bytes)
+    cudaError_t stop(float *gbs, size_t bytes)
     {
         float milliseconds = 0.0f;
         cudaEventRecord(end, stream);
-        cudaStreamSynchronize(stream);
+        const cudaError_t waited = cudaStreamSynchronize(stream);
         cudaEventElapsedTime(&milliseconds, begin, end);
-        return (float)((double)bytes / (milliseconds * 1e6));
+        *gbs = (float)((double)bytes / (milliseconds * 1e6));
+        return waited;
     }
     ~stopwatch()
     {
@@ -69,12 +70,12 @@ cudaError_t there_and_back(float *h_to, const float *h_from, float *d_x, size_t 
 {
     stopwatch there(stream);
     cudaError_t error = cudaMemcpyAsync(d_x, h_from, bytes, cudaMemcpyDefault, stream);
-    gbs[0] = there.gbs(bytes);
-    if (error) return error;
+    cudaError_t waited = there.stop(&gbs[0], bytes);
+    if (error || waited) return error ? error : waited;
     stopwatch back(stream);
     error = cudaMemcpyAsync(h_to, d_x, bytes, cudaMemcpyDefault, stream);
-    gbs[1] = back.gbs(bytes);
-    return error;
+    waited = back.stop(&gbs[1], bytes);
+    return error ? error : waited;
 }
 
 } // namespace

@@ -133,6 +133,6 @@ cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_
         error = tensor_layer(t, h_scale[i], h_shift[i], stream);
     }
     if (!error) error = tensor_get(h_y, t, stream);
-    tensor_free(t, stream);
-    return error;
+    const cudaError_t freed = tensor_free(t, stream);
+    return error ? error : freed;
 }
