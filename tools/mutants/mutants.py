@@ -3,7 +3,8 @@
     file TAB first line TAB number of lines TAB these lines TAB what takes their place
 
 Only what a student writes is changed: the lines between SOLUTION markers, and the mended side of
-`#ifdef BROKEN`. universalmutator applies cuda.rules; two neighbouring statements are exchanged here.
+`#ifdef BROKEN`. universalmutator applies cuda.rules; two neighbouring statements that depend on each other are
+exchanged here.
 """
 import contextlib
 import hashlib
@@ -19,6 +20,9 @@ C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 PYTHON_COMMENT = re.compile(r"#[^\n]*")
 # One that may be exchanged with its neighbour; of a declaration nobody sees it.
 STATEMENT = re.compile(r"(?!(return|break|continue|case|default|for|else)\b|\w+ [\w*])[\w*(].*;$")
+
+ASSIGNMENT = re.compile(r"(if \(.*\) )?(\*?(?:\w+(?:->|\.))*(\w+)(?:\[.*?\])*) (?:[-+*/%&|^]|<<|>>)?= (.*;)$")
+ADDRESS = re.compile(r"[(,] ?&\w")
 
 
 def lines_to_write(text):
@@ -48,12 +52,26 @@ def changed_by_rules(lines):
         yield mutant[0], 1, mutant[1]
 
 
+def depend(one, two):
+    """Whether their order may matter: that of assignments does where one reads what the other writes."""
+    first, second = ASSIGNMENT.match(one), ASSIGNMENT.match(two)
+    if not first or not second or first[2] == second[2] or ADDRESS.search(one + two):
+        return True
+    return reads(first, second[3]) or reads(second, first[3])
+
+
+def reads(assignment, name):
+    condition, place, own_name, value = assignment.groups()
+    return re.search(rf"\b{name}\b", f"{condition or ''} {place.replace(own_name, '', 1)} {value}") is not None
+
+
 def exchanged(lines):
     for number, (one, two) in enumerate(zip(lines, lines[1:]), 1):
         indent = len(one) - len(one.lstrip())
-        if one.strip() != two.strip() and indent == len(two) - len(two.lstrip()):
-            if STATEMENT.match(one.strip()) and STATEMENT.match(two.strip()):
-                yield number, 2, two.strip() + " " + one.strip()
+        same_level = indent == len(two) - len(two.lstrip())
+        one, two = one.strip(), two.strip()
+        if one != two and same_level and STATEMENT.match(one) and STATEMENT.match(two) and depend(one, two):
+            yield number, 2, two + " " + one
 
 
 def mutants(path):
