@@ -193,7 +193,7 @@ argument interrupted(argument a, unsigned long long seed)
     return a;
 }
 
-argument unreadable(argument a)
+argument with_read_errors(argument a)
 {
     a.wire.value.u = WIRE_UNREADABLE;
     return a;

@@ -362,6 +362,19 @@ static void run_beyond(const long *shape)
     run_script(&s, false, shape[3], errors);
 }
 
+/* Called by the grader, so that the runtime's calls in it may fail. */
+static void run_one_call(const long *shape)
+{
+    const records f = new_records(shape[0], shape[1], shape[2]);
+    unsigned char *got = array_of(ELEMENT_BYTE, f.batch_bytes);
+    open_loader(LOADER, file_of(&f, false), &f, shape[3]);
+    call_cuda("load_batch_to_gpu",
+              ARGS(handle(LOADER), out_of(ELEMENT_BYTE, "d_batch", got, f.batch_bytes), u64(0),
+                   stream()));
+    expect(memcmp(got, f.data, f.batch_bytes) == 0, "the batch arrives wrong");
+    close_loader(LOADER);
+}
+
 static void run_pinned(const long *shape)
 {
     const records f = new_records(shape[0], shape[1], shape[2]);
@@ -461,7 +474,7 @@ static void run_unreadable(const long *shape)
     prefetch(&s, 1);
     load_in_place(&s, 0);
     load_in_place(&s, 1);
-    open_loader(LOADER, unreadable(file_of(&f, false)), &f, shape[3]);
+    open_loader(LOADER, with_read_errors(file_of(&f, false)), &f, shape[3]);
     drive(DRIVE, LOADER, null_pointer(), &s);
     check(&s, errors);
     close_loader(LOADER);
@@ -567,6 +580,7 @@ static void run_two(const long *shape)
 
 static const grading_case cases[] = {
     {.name = "first batches", .run = run_epoch, .shape = {64, 16, 8, 2}},
+    {.name = "one call", .run = run_one_call, .shape = {64, 16, 8, 2}},
     {.name = "one record", .run = run_epoch, .shape = {1, 16, 1, 1}},
     {.name = "last batch of 4", .run = run_epoch, .shape = {100, 24, 16, 3}},
     {.name = "last batch of one byte", .run = run_epoch, .shape = {4097, 1, 1024, 2}},
