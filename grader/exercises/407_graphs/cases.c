@@ -453,7 +453,7 @@ static const grading_case cases[] = {
     {.name = "persistent_grid_of_3x5x7", .run = run_grid, .shape = {3, 5, 7}, .where = ON_SOFTGPU},
     {.name = "persistent_grid_of_300x64x290",
      .run = run_grid,
-     .shape = {300, 64, 290, 2},
+     .shape = {300, 64, 290, 4},
      .where = ON_SOFTGPU},
     {.name = "persistent_no_bias", .run = run_no_bias, .shape = {150, 17, 170}},
     {.name = "persistent_misaligned", .run = run_misaligned, .shape = {135, 45, 155}},
