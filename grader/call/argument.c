@@ -193,6 +193,12 @@ argument interrupted(argument a, unsigned long long seed)
     return a;
 }
 
+argument with_read_errors(argument a)
+{
+    a.wire.value.u = WIRE_UNREADABLE;
+    return a;
+}
+
 argument worker_function(const char *name)
 {
     argument a = plain(WIRE_FUNCTION);

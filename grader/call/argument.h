@@ -67,6 +67,8 @@ argument handle_out(int number); /* T **: the call stores a pointer there */
 argument path_of(unsigned long long bytes, unsigned long long at, const void *data, size_t count);
 /** Reads of it return less than was asked for, or fail with EINTR, at drawn places. */
 argument interrupted(argument path, unsigned long long seed);
+/** Reads of it fail with EIO. */
+argument with_read_errors(argument path);
 argument worker_function(const char *name); /* pointer to a function of worker.c */
 
 #define ARGS(...)                                                                                  \

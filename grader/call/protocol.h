@@ -27,6 +27,7 @@
 #define WIRE_DEVICE_FD    5 /* the socket to softgpu's device, in a worker that has one */
 #define WIRE_FILE_FD      6 /* the file of WIRE_FILE arguments, in the worker, to be read only */
 #define WIRE_FILE_PATH    "/proc/self/fd/6"
+#define WIRE_UNREADABLE   2 /* in the place of a seed, which is odd: reads fail with EIO */
 #define WIRE_ARGUMENTS    64
 #define WIRE_HANDLES      32
 #define WIRE_DEVICES      "SOFTGPU_DEVICES" /* of the environment: how many a worker has, up to */

@@ -201,8 +201,7 @@ static void run_trials(const grading_case *c, unsigned long long seed)
     expect_promises_kept();
 }
 
-/* Under a checker, or beside others of the corpus. */
-static double times_as_long(const options *o)
+double times_as_long(const options *o)
 {
     if (o->slow > 0) return o->slow;
     return o->jobs > 1 ? o->jobs : 1.0;

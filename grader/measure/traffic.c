@@ -189,7 +189,7 @@ void run_traffic(case_state *state, const traffic_test *test, const char *baseli
     state->request.relocate = state->request.against_guard = false;
     state->request.misaligned = false;
     state->request.shuffle = 0;
-    state->request.deadline = 60.0;
+    state->request.deadline = 60.0 * times_as_long(state->options);
     result->counted = NAN;
     counting c = {.state = state, .test = *test, .metric = result->metric};
     memcpy(c.shape, test->shape, sizeof c.shape);

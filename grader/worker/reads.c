@@ -1,7 +1,8 @@
 /*
  * reads.c: read() and pread() as a library finds them (exports.list). Of the grader's file they may
  * return less than was asked for, or fail with EINTR, as POSIX allows: the first read does the one,
- * the second the other, all others what is drawn. Every other file is the kernel's.
+ * the second the other, all others what is drawn; or all fail with EIO. Every other file is the
+ * kernel's.
  */
 #include "worker.h"
 
@@ -39,8 +40,8 @@ static size_t draw(int fd, size_t bytes)
     const unsigned number = atomic_fetch_add(&fate.count, 1);
     random_state rng = random_seed(fate.seed + number);
     const uint64_t lot = number < 2 ? number : random_below(&rng, 3);
-    errno = EINTR;
-    if (lot == 1) return 0;
+    errno = fate.seed == WIRE_UNREADABLE ? EIO : EINTR;
+    if (lot == 1 || errno == EIO) return 0;
     return lot == 2 ? bytes : bytes - (size_t)random_below(&rng, bytes);
 }
 

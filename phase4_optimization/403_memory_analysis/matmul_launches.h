@@ -159,16 +159,18 @@ __global__ static void matmul_vectorized_kernel(float *c, const float *a, const 
         __syncthreads();
 #pragma unroll 1
         for (int s = 0; s < tile; s += 4) {
+            const float4 *a_part = a_tile + y * (tile / 4) + s / 4;
             const float4 *b_part = b_tile + s * LANES + x;
             const float4 b0 = b_part[0], b1 = b_part[LANES];
             const float4 b2 = b_part[2 * LANES], b3 = b_part[3 * LANES];
 #pragma unroll
             for (int i = 0; i < PART_ROWS; i++) {
-                const float4 a_part = a_tile[(y + i * PART_WARPS) * (tile / 4) + s / 4];
-                add_scaled(&sum[i], a_part.x, b0);
-                add_scaled(&sum[i], a_part.y, b1);
-                add_scaled(&sum[i], a_part.z, b2);
-                add_scaled(&sum[i], a_part.w, b3);
+                /* From an address of one sum more clang 19 loads it in pieces. */
+                const float4 four = a_part[i * PART_WARPS * (tile / 4)];
+                add_scaled(&sum[i], four.x, b0);
+                add_scaled(&sum[i], four.y, b1);
+                add_scaled(&sum[i], four.z, b2);
+                add_scaled(&sum[i], four.w, b3);
             }
         }
         __syncthreads();

@@ -45,9 +45,10 @@ def without_comments(text, comment):
 
 
 def changed_by_rules(lines):
+    # To universalmutator "{-" begins a comment.
+    text = [line.rstrip().replace("{-", "{ -") + "\n" for line in lines]
     with contextlib.redirect_stdout(io.StringIO()):
-        mutants = mutator.mutants_regexp([line.rstrip() + "\n" for line in lines], [RULES], ignorePatterns=[],
-                                         ignoreStringOnly=True)
+        mutants = mutator.mutants_regexp(text, [RULES], ignorePatterns=[], ignoreStringOnly=True)
     for mutant in mutants:
         yield mutant[0], 1, mutant[1]
 

@@ -61,8 +61,8 @@ static void check_source(struct async_work *l)
     report_host(
         CHECK_RACES, FINDING_STREAM_RACE, RELATION_NONE,
         "the host writes to pinned memory while a copy of %zu bytes from there may still be "
-        "under way: nothing had waited for its stream:%s",
-        l->size, *asked ? asked + 3 : "");
+        "under way: nothing had waited for its stream%s%s",
+        l->size, *asked ? ":" : "", *asked ? asked + 3 : "");
 }
 
 void async_device_writes(void)
@@ -246,8 +246,8 @@ static void report(const struct async_work *l)
     trace_place(&here, NULL, place, sizeof place);
     report_host(CHECK_FREES, FINDING_FREED_EARLY, RELATION_NONE,
                 "frees pinned memory while the copy%s of %zu bytes may still be under way: nothing "
-                "has waited for its stream:%s",
-                asked, l->size, *place ? place + 3 : "");
+                "has waited for its stream%s%s",
+                asked, l->size, *place ? ":" : "", *place ? place + 3 : "");
 }
 
 void async_freeing(const void *start)

@@ -317,7 +317,8 @@ static void run_persistent(const long *shape)
     expect_layer(&l);
 }
 
-/* A block without a tile would cost its start alone, and one without room waits for others. */
+/* A block without a tile would cost its start alone, and one without room waits for others.
+ * shape[3]: times the operations of the product that it may have */
 static void run_grid(const long *shape)
 {
     const layer l = random_layer(shape);
@@ -329,6 +330,9 @@ static void run_grid(const long *shape)
            "%llu blocks for %ld x %ld outputs: the device holds %llu at once, and each should have "
            "a tile",
            (unsigned long long)c->blocks, l.batch, l.out, (unsigned long long)c->resident);
+    const double flop = 2.0 * (double)(l.batch * l.in * l.out);
+    expect(shape[3] == 0 || operations(c) <= (double)shape[3] * flop,
+           "%.0f operations for %.0f: several blocks make the same tile", operations(c), flop);
 }
 
 static void run_no_bias(const long *shape)
@@ -450,6 +454,10 @@ static const grading_case cases[] = {
     PERSISTENT("no_inputs", 40, 0, 50),
     PERSISTENT("no_outputs", 40, 5, 0),
     {.name = "persistent_grid_of_3x5x7", .run = run_grid, .shape = {3, 5, 7}, .where = ON_SOFTGPU},
+    {.name = "persistent_grid_of_300x64x290",
+     .run = run_grid,
+     .shape = {300, 64, 290, 4},
+     .where = ON_SOFTGPU},
     {.name = "persistent_no_bias", .run = run_no_bias, .shape = {150, 17, 170}},
     {.name = "persistent_misaligned", .run = run_misaligned, .shape = {135, 45, 155}},
     {.name = "persistent_nan", .run = run_nan, .shape = {237, 29, 241}},

@@ -272,14 +272,16 @@ static void run_first(const long *shape)
            shape[0]);
 }
 
-/* Every size from 1 to shape[0], all out at a time; written to their ends. */
+/* Every size from 1 to shape[0], all out at a time, with room for what they may be rounded to;
+ * written to their ends. */
 static void run_sizes(const long *shape)
 {
-    script s = new_script(3 * POOL_SLOTS, UNLIMITED);
+    script s = new_script(3 * POOL_SLOTS, 0);
     for (int i = 0; i < POOL_SLOTS; i++) {
         const unsigned long long bytes = (unsigned long long)(1 + i * shape[0] / POOL_SLOTS);
         alloc(&s, i, bytes, i % POOL_STREAMS);
         fill(&s, i, bytes, i % POOL_STREAMS, i % 100);
+        s.limit += rounded(bytes);
     }
     for (int i = 0; i < POOL_SLOTS; i += 5)
         expect_filled(&s, i, (unsigned long long)(1 + i * shape[0] / POOL_SLOTS), i % POOL_STREAMS,
@@ -324,6 +326,9 @@ static void run_out_of_memory(const long *shape)
     release(&s, 1, 1);
     alloc(&s, 2, most, 0);
     run_script(&s);
+    script tight = new_script(1, most); /* one that is rounded up is beyond it */
+    alloc(&tight, 0, most, 0);
+    run_script(&tight);
     script unlimited = new_script(10, UNLIMITED), none = new_script(10, 0);
     alloc(&unlimited, 0, 4000, 0);
     alloc(&unlimited, 1, HUGE, 0);
@@ -548,6 +553,7 @@ static void run_random(const long *shape)
 static const grading_case cases[] = {
     {.name = "first steps", .run = run_first, .shape = {1000}, .part = "pool_alloc"},
     {.name = "a little smaller is a hit", .run = run_first, .shape = {980}},
+    {.name = "bytes", .run = run_sizes, .shape = {1}},
     {.name = "sizes to 2000", .run = run_sizes, .shape = {2000}},
     {.name = "sizes to 100000", .run = run_sizes, .shape = {100000}},
     {.name = "wrong frees", .run = run_wrong_frees},

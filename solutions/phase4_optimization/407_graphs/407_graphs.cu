@@ -64,9 +64,9 @@ cudaError_t step_launch(float *y, const float *x, float *scratch, int n, int rou
 /* ---- the step as a graph --------------------------------------------------------------------- */
 
 struct step_graph {
+    float *scratch; /* [2 x n] */
     int n, rounds;
     float rate;
-    float *scratch;              /* [2 x n] */
     cudaGraph_t graph;           /* stays: it is what names the nodes */
     cudaGraphExec_t exec;        /* NULL: no rounds or no elements, so there is nothing to replay */
     cudaGraphNode_t first, last; /* the readers of x and writers of y; of one round, the same */

@@ -1,6 +1,6 @@
 /*
  * test_file.c: files that a call reads: larger than what a worker may write, with a beginning
- * beyond 4 GiB, and with reads that return early.
+ * beyond 4 GiB, with reads that return early or fail.
  */
 #include "grader/tests.h"
 
@@ -152,6 +152,13 @@ static void untouched(const char *function, const long *shape)
     expect(call_returning_u64("sum_of", ARGS(path_of(0, 0, "", 0))) == 0, "one that is empty");
 }
 
+static void unread(const char *function, const long *shape)
+{
+    (void)shape;
+    argument made = with_read_errors(path_of(10, 0, "0123456789", 10));
+    expect(call_returning_u64(function, ARGS(made)) == 0, "it was read");
+}
+
 /* Of files that are not the grader's nothing is kept back, even after one that was. */
 static void of_others(const char *function, const long *shape)
 {
@@ -183,6 +190,13 @@ START_TEST(reads_return_early)
 }
 END_TEST
 
+START_TEST(reads_fail)
+{
+    expect_well(unread, "sum_of");
+    expect_well(whole, "sum_of");
+}
+END_TEST
+
 START_TEST(nobody_writes_it)
 {
     expect_well(untouched, "changed");
@@ -197,6 +211,7 @@ Suite *suite_file(void)
     tcase_add_checked_fixture(tcase, start, stop);
     tcase_add_test(tcase, large_files_arrive);
     tcase_add_test(tcase, reads_return_early);
+    tcase_add_test(tcase, reads_fail);
     tcase_add_test(tcase, nobody_writes_it);
     suite_add_tcase(suite, tcase);
     return suite;
