@@ -17,6 +17,7 @@ static bool counting;
 static wire_copies copies;
 static wire_calls calls;
 static uint32_t refuse_at;           /* the number of the call that is to be refused; 0: none */
+static bool launch_refused;          /* what later ones would read, nobody wrote: they do nothing */
 static cudaStream_t own;             /* that the library is given; NULL: none */
 static int last_error;               /* of the refused call, until cudaGetLastError takes it */
 static bool pending, pending_legacy; /* work that was started, and nobody has waited for */
@@ -26,6 +27,7 @@ void calls_start(uint32_t refuse, void *stream)
     memset(&copies, 0, sizeof copies);
     memset(&calls, 0, sizeof calls);
     refuse_at = refuse;
+    launch_refused = false;
     own = stream;
     last_error = cudaSuccess;
     pending = pending_legacy = false;
@@ -111,7 +113,8 @@ static int refuse(const char *name, unsigned deeds)
 {
     last_error =
         deeds & (DID_ALLOCATE | DID_MAKE) ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
-    snprintf(calls.refused, sizeof calls.refused, "%s", name);
+    launch_refused = deeds & DID_LAUNCH;
+    snprintf(calls.refused, sizeof calls.refused, "%s", name + strspn(name, "_"));
     snprintf(calls.refusal, sizeof calls.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));
     return last_error;
 }
@@ -129,7 +132,7 @@ static void count(const char *name, unsigned deeds)
 static int enter(const char *name, unsigned deeds)
 {
     if (!counting) return cudaSuccess;
-    if (!(deeds & (DID_FREE | DID_END | DID_LAUNCH | DID_NOTHING)) &&
+    if (!(deeds & (DID_FREE | DID_END | DID_NOTHING)) &&
         __atomic_add_fetch(&calls.count, 1, __ATOMIC_RELAXED) == refuse_at)
         return refuse(name, deeds);
     count(name, deeds);
@@ -174,6 +177,7 @@ static cudaError_t count_made(cudaError_t error)
         const int refused = enter(#name, deeds);                                                   \
         if (refused && deeds == DID_WAIT) next arguments;                                          \
         if (refused) return (cudaError_t)refused;                                                  \
+        if (launch_refused && deeds & DID_LAUNCH) return cudaSuccess;                              \
         if (deeds & DID_MAKE) return count_made(next arguments);                                   \
         return ON_ITS_WAY(deeds, next arguments);                                                  \
     }

@@ -24,13 +24,15 @@ cudaError_t batchnorm_infer(float *y, const float *x, const float *mean, const f
  *                     the mean of (x - mean)^2
  * @param running_mean, running_var   updated: (1 - momentum) * old + momentum * new, where the new
  *                     variance is divided by n - 1 (by 1 for n = 1). With a NaN in a
- *                     channel y, mean and running_mean have one; rstd and running_var do not matter
+ *                     channel y, mean and running_mean have one; rstd and running_var do not
+ *                     matter. With n = 0 running_mean and running_var stay as they are
  */
 cudaError_t batchnorm_forward(float *y, float *mean, float *rstd, float *running_mean,
                               float *running_var, const float *x, const float *gamma,
                               const float *beta, int batch, int channels, int h, int w, float eps,
                               float momentum, cudaStream_t stream);
-/** Gradients of batchnorm_forward, mean and variance not held constant. */
+/** Gradients of batchnorm_forward, mean and variance not held constant. With n = 0 grad_gamma and
+ *  grad_beta are 0. */
 cudaError_t batchnorm_backward(float *grad_x, float *grad_gamma, float *grad_beta,
                                const float *grad_y, const float *x, const float *mean,
                                const float *rstd, const float *gamma, int batch, int channels,

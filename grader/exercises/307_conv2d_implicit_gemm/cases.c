@@ -67,6 +67,7 @@ EXERCISE(307) = {
     .name = "conv2d_implicit_gemm",
     .file = "phase3_layers/307_conv2d_implicit_gemm/307_conv2d_implicit_gemm.cu",
     .functions = {"conv2d_implicit_gemm"},
+    .promises = {{"conv2d_implicit_gemm", WAITS_FOR_NOTHING | ALLOCATES_NOTHING, 0}},
     .baseline_file = "grader/exercises/306_conv2d/baseline.cu",
     .points = 10,
     .speed_points = 10,

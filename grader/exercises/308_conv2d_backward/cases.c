@@ -267,6 +267,8 @@ static const grading_case cases[] = {
     LONG_ROW("1x1x1100x2 by 1 of 1099x1", run_all, 1, 1, 1100, 2, 1, 1099, 1, 1, 0),
     LONG_ROW("1x1x2x1100 by 1 of 1x1099", run_all, 1, 1, 2, 1100, 1, 1, 1099, 1, 0),
     LONG_ROW("grad_x alone, 70001 channels", run_grad_x_alone, 1, 70001, 1, 1, 2, 1, 1, 1, 0),
+    /* More planes than threads of a block, and more pixels. */
+    LONG_ROW("grad_x alone, 260x1x17x16", run_grad_x_alone, 260, 1, 17, 16, 1, 1, 1, 1, 0),
     {.name = "1x1x1x1 by 70001 of 1x1",
      .run = run_all,
      .shape = {1, 1, 1, 1, 70001, 1, 1, 1, 0},

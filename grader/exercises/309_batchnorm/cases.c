@@ -369,6 +369,20 @@ static void run_constant(const long *shape)
     forward("batchnorm_forward", x, shape);
 }
 
+/* The mean of nothing is none: what was learned before stays. */
+static void run_forward_of_nothing(const long *shape)
+{
+    const size_t channels = (size_t)shape[1];
+    const float *any = random_f32(channels);
+    const trained before = {.running_mean = random_f32(channels),
+                            .running_var = random_f32(channels)};
+    const trained t = call_forward("batchnorm_forward", f32_array(0), any, any, &before, shape);
+    for (size_t c = 0; c < channels; c++)
+        expect(t.running_mean[c] == before.running_mean[c] &&
+                   t.running_var[c] == before.running_var[c],
+               "channel %zu has no elements, and its running statistics change", c);
+}
+
 /* ---- gradients ------------------------------------------------------------------------------- */
 
 typedef struct gradients {
@@ -384,8 +398,8 @@ static gradients call_backward(const char *function, const long *shape)
                    f32_array(c),       f32_array(c),         f32_array(d.size),
                    f32_array(c),       f32_array(c)};
     for (long i = 0; i < d.channels; i++) {
-        double mean, var;
-        moments(&d, i, g.x, &mean, &var);
+        double mean = 0.0, var = 0.0;
+        if (d.n > 0) moments(&d, i, g.x, &mean, &var);
         g.mean[i] = (float)mean;
         g.rstd[i] = (float)(1.0 / sqrt(var + eps));
     }
@@ -515,7 +529,7 @@ static void run_adjoint(const long *shape)
 static const grading_case cases[] = {
     {.name = "infer 2x3x5x7", .run = run_infer, .shape = {2, 3, 5, 7}},
     {.name = "infer 1x1x1x1", .run = run_infer, .shape = {1, 1, 1, 1}},
-    {.name = "infer 3x64x9x11", .run = run_infer, .shape = {3, 64, 9, 11}},
+    {.name = "infer 3x90x17x16", .run = run_infer, .shape = {3, 90, 17, 16}},
     LONG_ROW("infer 70000x2x1x1", run_infer, 70000, 2, 1, 1),
     LONG_ROW("infer 1x70001x1x1", run_infer, 1, 70001, 1, 1),
     LONG_ROW("infer 1x1x70001x1", run_infer, 1, 1, 70001, 1),
@@ -525,6 +539,7 @@ static const grading_case cases[] = {
     {.name = "infer with NaN", .run = run_infer, .shape = {2, 5, 6, 7, 2}},
     {.name = "infer in place", .run = run_infer_in_place, .shape = {2, 5, 6, 7}},
     {.name = "infer, empty batch", .run = run_infer, .shape = {0, 3, 5, 7}},
+    {.name = "infer, no pixels", .run = run_infer, .shape = {2, 3, 0, 7}},
     {.name = "forward 2x3x5x7",
      .run = run_forward,
      .shape = {2, 3, 5, 7},
@@ -545,6 +560,8 @@ static const grading_case cases[] = {
     {.name = "forward of one element", .run = run_forward, .shape = {1, 4, 1, 1}},
     {.name = "forward, means of 10000", .run = run_large_mean, .shape = {3, 4, 14, 15}},
     {.name = "forward, all equal", .run = run_constant, .shape = {2, 3, 4, 5}},
+    {.name = "forward, empty batch", .run = run_forward_of_nothing, .shape = {0, 3, 5, 7}},
+    {.name = "forward, no channels", .run = run_forward_of_nothing, .shape = {2, 0, 5, 7}},
     {.name = "backward 2x3x5x7",
      .run = run_backward,
      .shape = {2, 3, 5, 7},
@@ -562,13 +579,16 @@ static const grading_case cases[] = {
      .where = ON_GPU},
     LONG_ROW("backward 1x1x70001x1", run_backward, 1, 1, 70001, 1),
     LONG_ROW("backward 1x1x1x70001", run_backward, 1, 1, 1, 70001),
+    {.name = "backward, empty batch", .run = run_backward, .shape = {0, 3, 5, 7}},
+    {.name = "backward, no channels", .run = run_backward, .shape = {2, 0, 5, 7}},
     {.name = "backward with NaN", .run = run_backward, .shape = {3, 17, 5, 7, 1}},
     {.name = "central differences", .run = run_central_differences, .shape = {2, 3, 4, 5}},
     {.name = "adjoint", .run = run_adjoint, .shape = {3, 5, 7, 9}},
     {.name = "fold 4x27", .run = run_fold, .shape = {4, 27, 0}, .part = "batchnorm_fold"},
     {.name = "fold 5x9 with bias", .run = run_fold, .shape = {5, 9, 1}},
-    {.name = "fold 64x576 with bias", .run = run_fold, .shape = {64, 576, 1}},
+    {.name = "fold 130x576 with bias", .run = run_fold, .shape = {130, 576, 1}},
     {.name = "fold any", .run = run_fold, .shape = {1, 1, 0}, .most = {70, 600, 1}},
+    {.name = "fold 0x9", .run = run_fold, .shape = {0, 9, 0}},
     LONG_ROW("fold 70001x2", run_fold, 70001, 2, 1),
     LONG_ROW("fold 2x70001", run_fold, 2, 70001, 1),
     {.name = "forward 32x64x56x56",

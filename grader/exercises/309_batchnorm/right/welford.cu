@@ -132,7 +132,9 @@ cudaError_t batchnorm_backward(float *grad_x, float *grad_gamma, float *grad_bet
 {
     int planes = batch * channels, blocks = planes < 4096 ? planes : 4096;
     double *sums;
-    if (planes * h * w == 0) return cudaSuccess;
+    cudaMemsetAsync(grad_gamma, 0, channels * sizeof *grad_gamma, stream);
+    cudaMemsetAsync(grad_beta, 0, channels * sizeof *grad_beta, stream);
+    if (planes * h * w == 0) return cudaGetLastError();
     cudaError_t error = cudaMallocAsync((void **)&sums, 2 * channels * sizeof(double), stream);
     if (error) return error;
     cudaMemsetAsync(sums, 0, 2 * channels * sizeof(double), stream);
