@@ -161,7 +161,7 @@ static cudaError_t validate(mlp *net, float *accuracy, buffers *b, const float *
             right += best == b->h_labels[row];
         }
     }
-    *accuracy = (float)right / count;
+    *accuracy = count > 0 ? (float)right / count : 0.0f;
     return cudaSuccess;
 }
 
