@@ -245,6 +245,7 @@ static bool begin(ongoing *c)
                           .timed = r->timed,
                           .from_idle = r->timed && r->from_idle,
                           .refuse_at = r->refuse_at,
+                          .without_kernels = r->without_kernels,
                           .repeats = 1};
     snprintf(c->wire.function, sizeof c->wire.function, "%s", r->function);
     if (r->count > WIRE_ARGUMENTS)

@@ -131,12 +131,13 @@ typedef struct call_request {
     const char *alone, *alone_in; /* ... this one alone, in calls of that function; or NULL */
     unsigned long long shuffle;   /* softgpu: seed of the order in which blocks and warps begin */
     bool timed;
-    bool from_idle;     /* timed: the device has nothing to do when the call begins */
-    bool wall_clock;    /* timed: by the clock also on the CPU, however many threads worked */
-    bool counted;       /* softgpu: what its kernels cost */
-    bool host_copies;   /* its results may come about on the host */
-    bool is_baseline;   /* of the repository: its outputs are not looked at */
-    uint32_t refuse_at; /* the number of the library's call of the runtime that fails; 0: none */
+    bool from_idle;       /* timed: the device has nothing to do when the call begins */
+    bool wall_clock;      /* timed: by the clock also on the CPU, however many threads worked */
+    bool counted;         /* softgpu: what its kernels cost */
+    bool host_copies;     /* its results may come about on the host */
+    bool is_baseline;     /* of the repository: its outputs are not looked at */
+    uint32_t refuse_at;   /* the number of the library's call of the runtime that fails; 0: none */
+    bool without_kernels; /* launches do nothing: whether an error is returned does not need them */
 } call_request;
 
 /** What a case failed of. */

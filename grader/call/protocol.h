@@ -97,7 +97,8 @@ typedef struct wire_call {
     uint32_t timed;     /* flush caches first */
     uint32_t from_idle; /* ... and wait until the device has */
     uint32_t refuse_at; /* the number of the library's call of the runtime that fails; 0: none */
-    uint32_t repeats;   /* calls between the two clock readings; 1 unless a call is very short */
+    uint32_t without_kernels; /* launches do nothing */
+    uint32_t repeats; /* calls between the two clock readings; 1 unless a call is very short */
     uint64_t memory_bytes;
     char function[64];
     wire_argument arguments[WIRE_ARGUMENTS];
@@ -132,6 +133,7 @@ typedef enum wire_deed {
     DEED_LAUNCH, /* of a kernel or a graph */
     DEED_MAKE,   /* streams, events, graphs, memory of the host */
     DEED_END,    /* ... and their end */
+    DEED_ASTRAY, /* work on the default stream, where another one was given */
     DEEDS
 } wire_deed;
 

@@ -146,7 +146,7 @@ static const call_outcome *perform(call_request request)
     need_worker();
     if (s->alone_noted) alone_note(&request, (int)(s->grading_case - s->exercise->cases));
     const call_outcome *o = &s->last;
-    request.refuse_at = failure_first(s, &request);
+    failure_first(s, &request);
     do {
         call_perform(s->worker, &request, &s->last);
     } while (failure_next(s, &request, o));

@@ -153,8 +153,9 @@ bool failures_wanted(const options *);
  *  other. What goes wrong is one more case of its part, behind the `count` results.
  *  @return how many there are then */
 int run_failures(case_state *, case_result results[], int count);
-/** The number of the runtime's call that is to fail first in this call of the case; 0: none. */
-uint32_t failure_first(case_state *, const call_request *);
+/** Whether a call of the runtime is to fail in this call of the case, and the number of the first.
+ */
+void failure_first(case_state *, call_request *);
 /** Was one refused in this call, and has to be another? Or it fails the case. */
 bool failure_next(case_state *, call_request *, const call_outcome *);
 

@@ -2,8 +2,9 @@
  * failures.c: when a call of the runtime fails. In each call of a function that returns an error,
  * the worker refuses the first of the library's calls of the runtime, then the second, and so on;
  * each time the function must return an error and keep nothing, and the call after them all must be
- * right: the case that makes it judges that. On the CPU the threads are refused, and a function
- * that returns nothing must be right without them.
+ * right: the case that makes it judges that. Where half a step has changed a network, nothing after
+ * it is judged. On the CPU the threads are refused, and a function that returns nothing must be
+ * right without them.
  */
 #include "running.h"
 
@@ -12,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CALLS 40  /* of the runtime in one call; the others do not fail */
-#define ENOUGH     12  /* calls of the runtime in a call to see how it fails */
-#define LONGEST    1.0 /* seconds of a case that is run again */
+#define MOST_CALLS      40   /* of the runtime in one call; the others do not fail */
+#define MOST_OF_NETWORK 400  /* ... without kernels, which take the time */
+#define ENOUGH          12   /* calls of the runtime in a call to see how it fails */
+#define LONGEST         1.0  /* seconds of a case that is run again */
+#define LONGEST_ONCE    30.0 /* ... where nothing is computed again and again */
 
 /* ---- in a call ------------------------------------------------------------------------------- */
 
@@ -30,20 +33,33 @@ static bool is_an_end(const char *function)
     return false;
 }
 
+static bool has_networks(const case_state *s)
+{
+    return id_phase(s->exercise->id) > 4;
+}
+
+/* Half of what it does stays in the network: room for a batch, a step of some of the parameters. */
+static bool changes_network(const case_state *s, const call_request *r)
+{
+    int i = 0;
+    while (i < r->count && r->arguments[i].wire.kind != WIRE_POINTER) i++;
+    return has_networks(s) && i < r->count;
+}
+
 static bool is_of_interest(const case_state *s, const call_request *r)
 {
     const bool speaks = r->returns == WIRE_RETURN_CUDA && !r->wanted && !(r->place & ON_CPU);
-    if (id_phase(s->exercise->id) > 4) return false; /* half a step changes a network */
     if (promise_of(s->exercise, r).what & MAY_FAIL_ANYHOW || is_an_end(r->function)) return false;
-    return speaks || (r->returns == WIRE_RETURN_VOID && r->place == ON_HOST);
+    return speaks || (r->returns == WIRE_RETURN_VOID && r->place == ON_HOST && !has_networks(s));
 }
 
-uint32_t failure_first(case_state *s, const call_request *r)
+void failure_first(case_state *s, call_request *r)
 {
     const int number = function_number(s->exercise, r->function);
-    if (!s->refuse_at || number < 0 || s->refused & 1u << number || !is_of_interest(s, r)) return 0;
+    if (!s->refuse_at || number < 0 || s->refused & 1u << number || !is_of_interest(s, r)) return;
     s->refused |= 1u << number;
-    return s->refuse_at;
+    r->refuse_at = s->refuse_at;
+    r->without_kernels = changes_network(s, r);
 }
 
 static const char *nth(uint32_t n, char text[16])
@@ -72,7 +88,7 @@ fails(const call_request *r, const call_outcome *o, const char *format, ...)
  * so is the program. */
 static void judge(const call_request *r, const call_outcome *o)
 {
-    const bool keeps = promise_of(running->exercise, r).what & MAY_KEEP ||
+    const bool keeps = promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels ||
                        strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") != 0;
     if (o->failed) fails(r, o, "then %s", o->message);
     if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
@@ -81,22 +97,29 @@ static void judge(const call_request *r, const call_outcome *o)
         fails(r, o, "a stream, event, graph or pinned array that it had made stays");
 }
 
+/* Where nothing after it is judged, there is no need for what kernels compute. */
 bool failure_next(case_state *s, call_request *r, const call_outcome *o)
 {
+    const uint32_t most = r->without_kernels ? MOST_OF_NETWORK : MOST_CALLS;
     s->refused_last = *o->calls.refused;
-    if (!s->refused_last || r->returns != WIRE_RETURN_CUDA) return false;
-    judge(r, o);
-    r->refuse_at = r->refuse_at < MOST_CALLS ? r->refuse_at + 1 : 0;
-    return true;
+    const bool again = s->refused_last && r->returns == WIRE_RETURN_CUDA;
+    if (again) judge(r, o);
+    if (r->without_kernels && (!again || r->refuse_at == most)) {
+        case_drop_worker(s);
+        leave_case();
+    }
+    if (again) r->refuse_at = r->refuse_at < most ? r->refuse_at + 1 : 0;
+    return again;
 }
 
 /* ---- in the cases ---------------------------------------------------------------------------- */
 
 /* A case is worth the more calls that can fail, up to so many; among equals the quickest. */
-static int worth(const case_result *r, int function)
+static int worth(const case_state *s, const case_result *r, int function)
 {
     const int calls = r->calls[function];
-    return r->status != PASSED || r->seconds > LONGEST ? 0 : calls < ENOUGH ? calls : ENOUGH;
+    const double longest = has_networks(s) ? LONGEST_ONCE : LONGEST;
+    return r->status != PASSED || r->seconds > longest ? 0 : calls < ENOUGH ? calls : ENOUGH;
 }
 
 /* Of a part that is right. @return -1: none that may be shown */
@@ -104,7 +127,7 @@ static int best_case(const case_state *s, const case_result results[], int count
 {
     int best = -1, most = 0;
     for (int i = 0; s->exercise->cases[i].name; i++) {
-        const int here = worth(&results[i], function);
+        const int here = worth(s, &results[i], function);
         if (s->exercise->cases[i].line || here == 0 || here < most) continue;
         if (here == most && results[i].seconds >= results[best].seconds) continue;
         if (!part_is_right(results, count, results[i].part)) continue;
@@ -155,6 +178,7 @@ int run_failures(case_state *s, case_result results[], int count)
     s->refused = 0;
     for (int f = 0; f < 24 && s->exercise->functions[f]; f++) {
         const int best = best_case(s, results, count, f);
+        if (has_networks(s)) s->refused = ~(1u << f); /* what precedes it leaves a network behind */
         if (best < 0 || s->refused & 1u << f) continue;
         char *message = run_function(s, &s->exercise->cases[best], f);
         const char *part = results[best].part;

@@ -34,7 +34,7 @@ promise promise_of(const exercise *e, const call_request *r)
 }
 
 static const struct {
-    unsigned promise;
+    unsigned promise; /* 0: every contract's */
     wire_deed deed;
     const char *says;
 } table[] = {
@@ -42,6 +42,7 @@ static const struct {
     {ALLOCATES_ON_ITS_STREAM, DEED_ALLOCATE_ELSEWHERE,
      "takes memory from the stream, by cudaMallocAsync"},
     {WAITS_FOR_NOTHING, DEED_WAIT, "waits for nothing: the stream orders the work"},
+    {0, DEED_ASTRAY, "works on the stream that it is given"},
     {COPIES_NOTHING, DEED_COPY, "copies nothing between host and device"},
 };
 
@@ -49,7 +50,8 @@ static bool is_broken(const promise *p, const wire_calls *c, size_t row)
 {
     const bool frees = p->what & WAITS_TO_FREE && c->deeds[DEED_FREE].count > 0;
     if (table[row].deed == DEED_WAIT && frees) return false;
-    return p->what & table[row].promise && c->deeds[table[row].deed].count > 0;
+    const bool promised = table[row].promise == 0 || p->what & table[row].promise;
+    return promised && c->deeds[table[row].deed].count > 0;
 }
 
 static char *sentence(const promise *p, const wire_calls *c, size_t row)

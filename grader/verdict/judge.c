@@ -102,7 +102,8 @@ static void give_reason(exercise_result *r)
 /* Of what is right: is it right, too, when the runtime's calls fail? Where not, that is a case. */
 static void judge_failures(case_state *s, exercise_result *r)
 {
-    if (!failures_wanted(s->options) || s->options->slow > 1 || s->dead) return;
+    const bool under_checker = s->options->slow > 1; /* mutants are hurried, by no more than 1 */
+    if (!failures_wanted(s->options) || under_checker || s->dead) return;
     r->case_count = run_failures(s, r->cases, r->case_count);
 }
 

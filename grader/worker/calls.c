@@ -17,17 +17,17 @@ static bool counting;
 static wire_copies copies;
 static wire_calls calls;
 static uint32_t refuse_at;           /* the number of the call that is to be refused; 0: none */
-static bool launch_refused;          /* what later ones would read, nobody wrote: they do nothing */
+static bool without_kernels;         /* launches do nothing */
 static cudaStream_t own;             /* that the library is given; NULL: none */
 static int last_error;               /* of the refused call, until cudaGetLastError takes it */
 static bool pending, pending_legacy; /* work that was started, and nobody has waited for */
 
-void calls_start(uint32_t refuse, void *stream)
+void calls_start(const wire_call *call, void *stream)
 {
     memset(&copies, 0, sizeof copies);
     memset(&calls, 0, sizeof calls);
-    refuse_at = refuse;
-    launch_refused = false;
+    refuse_at = call->refuse_at;
+    without_kernels = call->without_kernels;
     own = stream;
     last_error = cudaSuccess;
     pending = pending_legacy = false;
@@ -53,6 +53,7 @@ enum {
     DID_LAUNCH = 1 << DEED_LAUNCH,
     DID_MAKE = 1 << DEED_MAKE,
     DID_END = 1 << DEED_END,
+    DID_ASTRAY = 1 << DEED_ASTRAY,
     DID_NOTHING = 1 << DEEDS, /* that is refused */
 };
 
@@ -90,9 +91,16 @@ static unsigned waits_for_legacy(void)
     return DID_WAIT;
 }
 
+static unsigned starts_legacy(void)
+{
+    pending_legacy = true;
+    return 0;
+}
+
 static unsigned starts(cudaStream_t on)
 {
-    *(on ? &pending : &pending_legacy) = true;
+    if (!on) return starts_legacy() | (own ? DID_ASTRAY : 0);
+    pending = true;
     return 0;
 }
 
@@ -113,7 +121,7 @@ static int refuse(const char *name, unsigned deeds)
 {
     last_error =
         deeds & (DID_ALLOCATE | DID_MAKE) ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
-    launch_refused = deeds & DID_LAUNCH;
+    if (deeds & DID_LAUNCH) without_kernels = true; /* those that follow had to find its results */
     snprintf(calls.refused, sizeof calls.refused, "%s", name + strspn(name, "_"));
     snprintf(calls.refusal, sizeof calls.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));
     return last_error;
@@ -177,7 +185,7 @@ static cudaError_t count_made(cudaError_t error)
         const int refused = enter(#name, deeds);                                                   \
         if (refused && deeds == DID_WAIT) next arguments;                                          \
         if (refused) return (cudaError_t)refused;                                                  \
-        if (launch_refused && deeds & DID_LAUNCH) return cudaSuccess;                              \
+        if (without_kernels && deeds & DID_LAUNCH) return cudaSuccess;                             \
         if (deeds & DID_MAKE) return count_made(next arguments);                                   \
         return ON_ITS_WAY(deeds, next arguments);                                                  \
     }

@@ -203,7 +203,7 @@ static void run(wire_reply *reply)
     const bool in_order = takes_stream() && !call.timed;
     if (in_order) device_buffers_enter(buffers, &call);
     device_clock_start();
-    calls_start(call.refuse_at, stream_of(pointers));
+    calls_start(&call, stream_of(pointers));
     for (uint32_t i = 0; i < call.repeats; i++) code_call(&call, pointers, reply);
     calls_stop(reply);
     if (in_order) device_buffers_leave(buffers, &call);

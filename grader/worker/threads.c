@@ -12,11 +12,11 @@ static bool counting;
 static uint32_t refuse_from; /* the number of the first that is refused; 0: none */
 static wire_calls seen;
 
-void calls_start(uint32_t refuse_at, void *stream)
+void calls_start(const wire_call *call, void *stream)
 {
     (void)stream;
     seen = (wire_calls){0};
-    refuse_from = refuse_at;
+    refuse_from = call->refuse_at;
     counting = true;
 }
 

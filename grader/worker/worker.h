@@ -80,9 +80,8 @@ const char *device_error_text(int error);
 unsigned device_take_findings(device_finding findings[WIRE_FINDINGS]);
 
 /* calls.c, threads.c */
-/** Count what the library calls. @param refuse_at the number of the call that is refused; 0: none
- *  @param stream that it is given, or NULL */
-void calls_start(uint32_t refuse_at, void *stream);
+/** Count what the library calls, and refuse what the call says. @param stream given, or NULL */
+void calls_start(const wire_call *, void *stream);
 /** Count no more. The reply gets what there was. */
 void calls_stop(wire_reply *);
 

@@ -40,7 +40,7 @@ cudaError_t mlp_free(mlp *net);
  * The last `validation` images are never trained on; they are scored after each epoch. Without any
  * image to train on, and for a batch below 1, it gives cudaErrorInvalidValue.
  * @param h_loss     [epochs] mean training loss over all images of the epoch
- * @param h_accuracy [epochs] share of the validation images that are right, 0 .. 1
+ * @param h_accuracy [epochs] share of the validation images that are right, 0 .. 1; 0 without any
  * @param h_images   [count x MLP_INPUTS], host
  * @param h_labels   [count], host
  * @param seed       of the shuffles: the same seed gives the same run

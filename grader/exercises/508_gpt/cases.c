@@ -51,6 +51,18 @@ static void forward_both(int net, reference_gpt *r, batch b, bool wants_loss, bo
     if (wants_loss) gpt_expect_loss("the loss", loss, want, FP32_NORM_TOLERANCE);
 }
 
+/* Not nearly 0: no position from seq on had a part in the loss. */
+static void expect_no_gradient_behind(const reference_gpt *r, const float *grads)
+{
+    const size_t channels = (size_t)r->config.channels, wpe = gpt_wpe(&r->config);
+    const size_t end = wpe + (size_t)r->config.context * channels;
+    for (size_t i = wpe + (size_t)r->seq * channels; i < end; i++) {
+        expect(grads[i] == 0.0f,
+               "the gradient of wpe[%zu][%zu] is %.3g, should be 0: the text has %d tokens",
+               (i - wpe) / channels, (i - wpe) % channels, grads[i], r->seq);
+    }
+}
+
 /* @param earlier gradients of the step before, or NULL */
 static void backward_both(int net, reference_gpt *r, const double *earlier)
 {
@@ -59,6 +71,7 @@ static void backward_both(int net, reference_gpt *r, const double *earlier)
     gpt_backward_here(net);
     gpt_get_here("gpt_get_grads", net, &r->config, grads);
     gpt_expect_gradients(GPT_TOLERANCE, GPT_TOLERANCE, r, grads, earlier);
+    expect_no_gradient_behind(r, grads);
 }
 
 static void gradients(const long *shape)
@@ -186,6 +199,25 @@ static double norm_here(int net, const gpt_config *c)
     return sqrt(squares);
 }
 
+static double *copy_of(const double *x, size_t n)
+{
+    return memcpy(f64_array(n), x, n * sizeof *x);
+}
+
+/* The parameters after an update whose step is counted from 1 again. */
+static const double *counted_from_one(reference_gpt r, float limit)
+{
+    const size_t n = gpt_params(&r.config);
+    r.params = copy_of(r.params, n);
+    r.grad = copy_of(r.grad, n);
+    r.m = copy_of(r.m, n);
+    r.v = copy_of(r.v, n);
+    r.slack = f64_array(n);
+    r.step = 0;
+    reference_gpt_update(&r, LR, DECAY, limit);
+    return r.params;
+}
+
 /* Some steps, each on a batch of its own. shape: as above, then steps, and per cent of the first
  * norm that are allowed; 0: any */
 static void updates(const long *shape)
@@ -204,6 +236,11 @@ static void updates(const long *shape)
         reference_gpt_backward(&r);
         gpt_backward_here(0);
         if (step == 0) limit = (float)(0.01 * (double)shape[8] * norm_here(0, &c));
+        const gpt_suspicion step_stuck[] = {
+            {step > 0 ? "every step is step 1 to AdamW: count them" : NULL,
+             counted_from_one(r, limit)},
+            {NULL, NULL},
+        };
         const double norm = reference_gpt_update(&r, LR, DECAY, limit);
         gpt_update_here(0, LR, DECAY, limit);
         if (limit > 0) {
@@ -214,7 +251,7 @@ static void updates(const long *shape)
         }
         gpt_get_here("gpt_get_params", 0, &c, after);
         gpt_expect_arrays(&c, after, r.params, r.slack,
-                          step == 0 ? "after 1 step," : "after steps,", NULL);
+                          step == 0 ? "after 1 step," : "after steps,", step_stuck);
     }
     gpt_free_here(0);
 }

@@ -35,6 +35,9 @@ static const struct {
     {{"f", COPIES_NOTHING, 0},
      {.deeds[DEED_COPY] = {2, "cudaMemcpyAsync"}},
      "it calls cudaMemcpyAsync; its contract says that it copies nothing"},
+    {{"f", 0, 0},
+     {.deeds[DEED_ASTRAY] = {1, "cudaMemsetAsync"}},
+     "it calls cudaMemsetAsync; its contract says that it works on the stream that it is given"},
     {{"f", HAS_WAITED, 0}, {.pending = 1}, "it returns without waiting for what it started"},
     {{"f", HAS_WAITED, 0}, {.pending = 0}, NULL},
     {{"f", 0, 2}, {.deeds[DEED_LAUNCH] = {2, "cudaLaunchKernel"}}, NULL},
@@ -71,23 +74,46 @@ START_TEST(without_a_row)
 }
 END_TEST
 
+static uint32_t first(case_state *s, call_request r)
+{
+    failure_first(s, &r);
+    return r.refuse_at;
+}
+
 /* Once a function, and not where no error can be returned or nothing is left to be called. */
 START_TEST(which_calls_fail)
 {
     const exercise e = {.id = 203, .functions = {"f", "thing_free"}};
     case_state s = {.exercise = &e};
     call_request r = {.function = "f", .returns = WIRE_RETURN_CUDA, .place = ON_SOFTGPU};
-    ck_assert_uint_eq(failure_first(&s, &r), 0);
+    ck_assert_uint_eq(first(&s, r), 0);
     s.refuse_at = 1;
     r.wanted = 1;
-    ck_assert_uint_eq(failure_first(&s, &r), 0);
+    ck_assert_uint_eq(first(&s, r), 0);
     r.wanted = 0;
-    ck_assert_uint_eq(failure_first(&s, &r), 1);
-    ck_assert_uint_eq(failure_first(&s, &r), 0);
+    ck_assert_uint_eq(first(&s, r), 1);
+    ck_assert_uint_eq(first(&s, r), 0);
     r.function = "thing_free";
-    ck_assert_uint_eq(failure_first(&s, &r), 0);
+    ck_assert_uint_eq(first(&s, r), 0);
     r.function = "another";
-    ck_assert_uint_eq(failure_first(&s, &r), 0);
+    ck_assert_uint_eq(first(&s, r), 0);
+}
+END_TEST
+
+/* A network that half a step has changed is of no use: its kernels need not run. */
+START_TEST(calls_without_kernels)
+{
+    const exercise e = {.id = 505, .functions = {"forward"}};
+    case_state s = {.exercise = &e, .refuse_at = 1};
+    argument network[] = {handle(0)};
+    call_request r = {.function = "forward", .returns = WIRE_RETURN_CUDA, .place = ON_SOFTGPU};
+    failure_first(&s, &r);
+    ck_assert(r.refuse_at == 1 && !r.without_kernels);
+    s.refused = 0;
+    r.arguments = network;
+    r.count = 1;
+    failure_first(&s, &r);
+    ck_assert(r.refuse_at == 1 && r.without_kernels);
 }
 END_TEST
 
@@ -110,6 +136,7 @@ Suite *suite_promises(void)
     tcase_add_loop_test(tcase, a_promise, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(tcase, without_a_row, 0, 5);
     tcase_add_test(tcase, which_calls_fail);
+    tcase_add_test(tcase, calls_without_kernels);
     tcase_add_test(tcase, which_cases_run);
     suite_add_tcase(suite, tcase);
     return suite;

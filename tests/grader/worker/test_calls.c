@@ -170,9 +170,15 @@ static void expect_copies(unsigned count, unsigned pinned, size_t bytes)
     ck_assert_uint_eq(c.bytes, bytes);
 }
 
+static void start(uint32_t refuse_at)
+{
+    const wire_call call = {.refuse_at = refuse_at};
+    calls_start(&call, STREAM);
+}
+
 START_TEST(between_host_and_device)
 {
-    calls_start(0, STREAM);
+    start(0);
     cudaMemcpy(rows[_i].to, rows[_i].from, rows[_i].bytes, cudaMemcpyDefault);
     expect_copies(rows[_i].count, rows[_i].pinned, rows[_i].count * rows[_i].bytes);
 }
@@ -180,7 +186,7 @@ END_TEST
 
 START_TEST(by_every_function)
 {
-    calls_start(0, STREAM);
+    start(0);
     cudaMemcpy(DEVICE, PAGEABLE, 1, cudaMemcpyHostToDevice);
     cudaMemcpyAsync(DEVICE, PINNED, 10, cudaMemcpyHostToDevice, STREAM);
     cudaMemcpy2D(DEVICE, 64, PAGEABLE, 32, 20, 5, cudaMemcpyHostToDevice);
@@ -192,12 +198,12 @@ END_TEST
 START_TEST(in_a_call_alone)
 {
     cudaMemcpy(DEVICE, PINNED, 100, cudaMemcpyHostToDevice);
-    calls_start(0, STREAM);
+    start(0);
     cudaMemcpy(DEVICE, PAGEABLE, 7, cudaMemcpyHostToDevice);
     expect_copies(1, 0, 7);
     cudaMemcpy(DEVICE, PINNED, 100, cudaMemcpyHostToDevice);
     expect_copies(1, 0, 7);
-    calls_start(0, STREAM);
+    start(0);
     expect_copies(0, 0, 0);
 }
 END_TEST
@@ -206,14 +212,14 @@ START_TEST(what_is_not_freed)
 {
     void *p;
     cudaMalloc(&p, 4);
-    calls_start(0, STREAM);
+    start(0);
     cudaMalloc(&p, 4);
     cudaMallocAsync(&p, 4, STREAM);
     cudaMalloc(&p, 1000);
     cudaFree(NULL);
     cudaFree(UNKNOWN);
     ck_assert_int_eq(stopped().copies.kept, 2);
-    calls_start(0, STREAM);
+    start(0);
     cudaMalloc(&p, 4);
     cudaFree(DEVICE);
     cudaFreeAsync(DEVICE, STREAM);
@@ -238,7 +244,7 @@ static void expect_deeds(wire_deed deed, unsigned count, const char *first)
 START_TEST(what_it_does)
 {
     void *p;
-    calls_start(0, STREAM);
+    start(0);
     launch(STREAM);
     cudaMallocAsync(&p, 4, STREAM);
     cudaFreeAsync(DEVICE, STREAM);
@@ -246,13 +252,17 @@ START_TEST(what_it_does)
     expect_deeds(DEED_ALLOCATE, 1, "cudaMallocAsync");
     expect_deeds(DEED_ALLOCATE_ELSEWHERE, 0, "");
     expect_deeds(DEED_LAUNCH, 1, "cudaLaunchKernel");
-    calls_start(0, STREAM);
+    expect_deeds(DEED_ASTRAY, 0, "");
+    start(0);
+    launch(NULL);
+    expect_deeds(DEED_ASTRAY, 1, "cudaLaunchKernel");
+    start(0);
     cudaMallocAsync(&p, 4, NULL);
     cudaMalloc(&p, 4);
     cudaFree(NULL);
     expect_deeds(DEED_WAIT, 0, "");
     cudaStreamSynchronize(STREAM);
-    calls_start(0, STREAM);
+    start(0);
     cudaMallocAsync(&p, 4, NULL);
     cudaFree(DEVICE);
     cudaStreamSynchronize(STREAM);
@@ -263,18 +273,18 @@ END_TEST
 
 START_TEST(what_it_has_waited_for)
 {
-    calls_start(0, STREAM);
+    start(0);
     launch(STREAM);
     ck_assert(stopped().calls.pending);
-    calls_start(0, STREAM);
+    start(0);
     launch(STREAM);
     cudaMemcpy(PAGEABLE, DEVICE, 4, cudaMemcpyDefault); /* of the legacy stream */
     ck_assert(stopped().calls.pending);
-    calls_start(0, STREAM);
+    start(0);
     launch(NULL);
     cudaMemcpy(PAGEABLE, DEVICE, 4, cudaMemcpyDefault);
     ck_assert(!stopped().calls.pending);
-    calls_start(0, STREAM);
+    start(0);
     launch(STREAM);
     cudaDeviceSynchronize();
     ck_assert(!stopped().calls.pending);
@@ -285,25 +295,29 @@ START_TEST(what_it_has_waited_for)
 }
 END_TEST
 
-/* Two allocations and a wait; launching and freeing are never refused. */
+/* Two allocations, a launch, after which none does anything, and a wait; freeing is never refused. */
 START_TEST(one_is_refused)
 {
-    static const char *const names[] = {"", "cudaMalloc", "cudaMalloc", "cudaStreamSynchronize"};
+    static const char *const names[] = {"", "cudaMalloc", "cudaMalloc", "cudaLaunchKernel",
+                                        "cudaStreamSynchronize"};
     void *p;
     waits = 0;
-    calls_start((uint32_t)_i, STREAM);
+    start((uint32_t)_i);
     const int first = cudaMalloc(&p, 4), second = cudaMalloc(&p, 4);
     launch(STREAM);
     const int last = cudaGetLastError(), after = cudaGetLastError();
     ck_assert_int_eq(cudaFree(NULL), cudaSuccess);
     ck_assert_int_eq(cudaFree(DEVICE), cudaSuccess);
-    ck_assert_int_eq(cudaStreamSynchronize(STREAM) != 0, _i == 3);
+    ck_assert_int_eq(cudaStreamSynchronize(STREAM) != 0, _i == 4);
     const wire_calls c = stopped().calls;
     ck_assert_str_eq(c.refused, names[_i]);
-    ck_assert_str_eq(c.refusal, *c.refused ? _i < 3 ? "cudaErrorMemoryAllocation" : "another" : "");
+    ck_assert_str_eq(c.refusal, !*c.refused ? ""
+                                : _i < 3    ? "cudaErrorMemoryAllocation"
+                                            : "another");
+    ck_assert_int_eq(without_kernels, _i == 3);
     ck_assert_int_eq(first != 0, _i == 1);
     ck_assert_int_eq(second != 0, _i == 2);
-    ck_assert_int_eq(last != 0, _i > 0 && _i < 3);
+    ck_assert_int_eq(last != 0, _i > 0 && _i < 4);
     ck_assert_int_eq(after, cudaSuccess);
     ck_assert_int_eq(waits, 1);
 }
@@ -312,11 +326,11 @@ END_TEST
 START_TEST(what_is_left)
 {
     cudaStream_t one, two;
-    calls_start(2, STREAM);
+    start(2);
     cudaStreamCreate(&one);
     cudaStreamCreate(&two); /* refused */
     ck_assert_int_eq(stopped().calls.left, 1);
-    calls_start(0, STREAM);
+    start(0);
     cudaStreamDestroy(STREAM);
     ck_assert_int_eq(stopped().calls.left, -1);
 }
@@ -362,7 +376,7 @@ Suite *suite_calls(void)
     tcase_add_test(tcase, what_is_not_freed);
     tcase_add_test(tcase, what_it_does);
     tcase_add_test(tcase, what_it_has_waited_for);
-    tcase_add_loop_test(tcase, one_is_refused, 0, 4);
+    tcase_add_loop_test(tcase, one_is_refused, 0, 5);
     tcase_add_test(tcase, what_is_left);
     tcase_add_test(tcase, the_runtime_gets_the_same);
     suite_add_tcase(suite, tcase);

@@ -320,8 +320,13 @@ cudaError_t gpt_create(gpt **net, const gpt_config *config, const float *h_param
     g->v = g->m + n;
     cudaMemset(g->grad, 0, 3 * n * sizeof(float));
     cudaMemcpy(g->params, h_params, n * sizeof(float), cudaMemcpyHostToDevice);
-    *net = g;
-    return cudaDeviceSynchronize();
+    cudaDeviceSynchronize();
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess)
+        gpt_free(g);
+    else
+        *net = g;
+    return error;
 }
 
 static cudaError_t make_room(gpt *net, int batch, int seq)

@@ -260,7 +260,7 @@ cudaError_t gpt_generate(gpt *net, int *h_out, int count, const int *h_prompt, i
     }
     TRY(cudaStreamSynchronize(stream));
     if (count > 0) memcpy(h_out, text.data() + prompt, count * sizeof(int));
-    return cudaSuccess;
+    return cudaGetLastError();
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */
