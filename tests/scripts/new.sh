@@ -5,6 +5,7 @@
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset SUBMISSION EX PHASE CASE SEED RESULTS # of the make that runs this
+. tests/scripts/tally.sh
 work=$COURSE_BUILD/test/new
 rm -rf "$work"
 mkdir -p "$work"
@@ -15,20 +16,6 @@ cp -a "$COURSE_BUILD"/config.mk "$COURSE_BUILD"/obj "$COURSE_BUILD"/emulator "$C
 cd "$work" || exit 2
 unset COURSE_ROOT COURSE_BUILD
 export NO_INSTALL=1
-passed=0 failed=0
-
-expect() { # WHAT COMMAND...
-    what=$1
-    shift
-    if "$@" >log 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $what"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what"
-        tail -n 30 log | sed 's/^/    /'
-    fi
-}
 
 says() { # WORDS COMMAND...
     words=$1
@@ -46,13 +33,13 @@ refused() { # WORDS NAME=VALUE...
 }
 
 complete() { # ID NAME PHASE
-    expect "$2: is laid out" make new EX="$1" NAME="$2" PHASE="$3"
-    expect "$2: its skeleton and its line in README" says "README.md" make update
-    expect "$2: the solution gets all points" make grade SUBMISSION=solutions EX="$1" STRICT=1
-    expect "$2: the skeleton is not started" says "$1 *$2 *not started" make grade EX="$1"
-    expect "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
-    expect "$2: has hints" make hint EX="$1"
-    expect "$2: nothing is left to write" make check-generated
+    check "$2: is laid out" make new EX="$1" NAME="$2" PHASE="$3"
+    check "$2: its skeleton and its line in README" says "README.md" make update
+    check "$2: the solution gets all points" make grade SUBMISSION=solutions EX="$1" STRICT=1
+    check "$2: the skeleton is not started" says "$1 *$2 *not started" make grade EX="$1"
+    check "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
+    check "$2: has hints" make hint EX="$1"
+    check "$2: nothing is left to write" make check-generated
 }
 
 complete 199 doubled 1
@@ -60,19 +47,18 @@ complete 199 doubled 1
 # Files of other languages have skeletons too.
 printf '# size?\nstudent = me\nsize = 12 ; bytes\n' >made.answers
 printf 'def f(x):\n    # SOLUTION: twice x (1 line).\n    return 2 * x\n    # END SOLUTION\n' >made.py
-expect 'answers are left empty' [ "$(tools/skeletons.sh --print made.answers)" = '# size?
+check 'answers are left empty' [ "$(tools/skeletons.sh --print made.answers)" = '# size?
 student =
 size =' ]
-expect 'Python raises what is not there' [ "$(tools/skeletons.sh --print made.py)" = 'def f(x):
+check 'Python raises what is not there' [ "$(tools/skeletons.sh --print made.py)" = 'def f(x):
     # TODO: twice x (1 line).
     raise NotImplementedError' ]
 printf '#ifdef BROKEN\nint x = 1;\n#else\nint x = 2;\n#endif\nint y;\n#ifndef BROKEN\nint z;\n#endif\n' >made.c
-expect 'what is broken is handed out' [ "$(tools/skeletons.sh --print made.c)" = 'int x = 1;
+check 'what is broken is handed out' [ "$(tools/skeletons.sh --print made.c)" = 'int x = 1;
 int y;' ]
-expect 'no exercise is laid out twice' refused 'there already' EX=199 NAME=other PHASE=1
-expect 'a number is of its phase' refused 'of phase 2' EX=399 NAME=other PHASE=2
-expect 'a name is one of C' refused 'function of C' EX=198 NAME=a-b PHASE=1
-expect 'and all three are needed' refused 'as in make new' EX=198
+check 'no exercise is laid out twice' refused 'there already' EX=199 NAME=other PHASE=1
+check 'a number is of its phase' refused 'of phase 2' EX=399 NAME=other PHASE=2
+check 'a name is one of C' refused 'function of C' EX=198 NAME=a-b PHASE=1
+check 'and all three are needed' refused 'as in make new' EX=198
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally
