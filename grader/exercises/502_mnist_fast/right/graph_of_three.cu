@@ -109,7 +109,7 @@ cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigne
     const size_t pixels = (size_t)count * MLP_INPUTS;
     float *x = (float *)malloc((pixels + 1) * sizeof *x);
     mlp_fast *n = (mlp_fast *)calloc(1, sizeof *n);
-    *net = n;
+    *net = NULL;
     for (size_t i = 0; i < pixels; i++) x[i] = h_images[i] / 255.0f;
     cudaMalloc((void **)&n->all, 3 * MLP_PARAMS * sizeof(float));
     cudaMalloc((void **)&n->x, (pixels + 1) * sizeof(float));
@@ -122,7 +122,13 @@ cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigne
     cudaMemcpy(n->x, x, pixels * sizeof(float), cudaMemcpyHostToDevice);
     cudaMemcpy(n->labels, h_labels, count * sizeof(int), cudaMemcpyHostToDevice);
     free(x);
-    return cudaDeviceSynchronize();
+    cudaDeviceSynchronize();
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess)
+        mlp_fast_free(n);
+    else
+        *net = n;
+    return error;
 }
 
 /* All launches of an epoch, into a stream that takes notes. */
@@ -149,18 +155,19 @@ cudaError_t mlp_fast_train_epoch(mlp_fast *net, float *d_losses, const int *d_or
 {
     if (batch < 1 || batch > MLP_FAST_BATCH) return cudaErrorInvalidValue;
     if (n == 0) return cudaSuccess;
-    cudaStream_t notes;
-    cudaGraph_t graph;
-    cudaGraphExec_t ready;
+    cudaStream_t notes = NULL;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
     cudaStreamCreate(&notes);
     cudaStreamBeginCapture(notes, cudaStreamCaptureModeThreadLocal);
     launches(net, d_losses, d_order, n, batch, first_lr, last_lr, notes);
     cudaStreamEndCapture(notes, &graph);
     cudaGraphInstantiate(&ready, graph, 0);
-    const cudaError_t error = cudaGraphLaunch(ready, stream);
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
-    cudaStreamDestroy(notes);
+    cudaGraphLaunch(ready, stream);
+    const cudaError_t error = cudaGetLastError(); /* of any of these */
+    if (ready) cudaGraphExecDestroy(ready);
+    if (graph) cudaGraphDestroy(graph);
+    if (notes) cudaStreamDestroy(notes);
     return error;
 }
 
