@@ -194,7 +194,8 @@ cudaError_t gpt_team_train(gpt_team *team, float *h_losses, const int *h_tokens,
     cudaError_t error = steps_of(team, h_losses, h_tokens, text, training, steps);
     for (int g = 0; g < gpus; g++) {
         cudaSetDevice(g);
-        cudaDeviceSynchronize();
+        cudaError_t over = cudaDeviceSynchronize();
+        if (!error) error = over;
         cudaFree(team->workers[g].windows);
         team->workers[g].windows = nullptr;
     }
