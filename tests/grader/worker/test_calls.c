@@ -288,7 +288,7 @@ START_TEST(what_it_has_waited_for)
     launch(STREAM);
     cudaDeviceSynchronize();
     ck_assert(!stopped().calls.pending);
-    calls_start(0, STREAM);
+    start(0);
     launch(STREAM);
     cudaStreamSynchronize(NULL);
     ck_assert(stopped().calls.pending);

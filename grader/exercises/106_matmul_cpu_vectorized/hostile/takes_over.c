@@ -26,7 +26,7 @@ typedef union reply {
         uint64_t nonce, status;
         double seconds;
     } head;
-    char all[15016];
+    char all[15056];
 } reply;
 
 /* 104's loop, not blocked. */

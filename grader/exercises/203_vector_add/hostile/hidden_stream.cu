@@ -14,15 +14,18 @@ __global__ static void add_kernel(float *c, const float *a, const float *b, size
 cudaError_t vector_add(float *c, const float *a, const float *b, size_t n, cudaStream_t stream)
 {
     const unsigned blocks = (unsigned)((n + 255) / 256);
-    static cudaStream_t hidden;
-    static cudaEvent_t ready, done;
-    if (!hidden) cudaStreamCreateWithFlags(&hidden, cudaStreamNonBlocking);
-    if (!ready) cudaEventCreate(&ready);
-    if (!done) cudaEventCreate(&done);
+    cudaStream_t hidden;
+    cudaEvent_t ready, done;
+    cudaStreamCreateWithFlags(&hidden, cudaStreamNonBlocking);
+    cudaEventCreate(&ready);
+    cudaEventCreate(&done);
     cudaEventRecord(ready, stream);
     cudaStreamWaitEvent(hidden, ready, 0);
     if (n) add_kernel<<<blocks, 256, 0, hidden>>>(c, a, b, n);
     cudaEventRecord(done, hidden);
     cudaStreamWaitEvent(stream, done, 0);
+    cudaEventDestroy(ready);
+    cudaEventDestroy(done);
+    cudaStreamDestroy(hidden);
     return cudaGetLastError();
 }

@@ -54,7 +54,8 @@ cudaError_t bias_backward(float *grad_bias, const float *grad_y, int rows, int c
         cudaMallocAsync((void **)&partial, (size_t)chunks * cols * sizeof(float), stream);
     if (error != cudaSuccess) return error;
     sum_chunks(partial, grad_y, rows, cols, stream);
-    bias_backward(grad_bias, partial, chunks, cols, stream); /* as deep as it takes */
+    error = cudaGetLastError();
+    cudaError_t deeper = bias_backward(grad_bias, partial, chunks, cols, stream);
     cudaFreeAsync(partial, stream);
-    return cudaGetLastError();
+    return error != cudaSuccess ? error : deeper;
 }

@@ -67,10 +67,12 @@ static cudaError_t build(step_graph *g, float rate)
     CUDA_CHECK(cudaMalloc((void **)&g->table, sizeof *g->table));
     CUDA_CHECK(cudaStreamCreate(&stream));
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    CUDA_CHECK(launch_all(NULL, NULL, g->scratch, g->table, g->n, g->rounds, rate, stream));
-    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    const cudaError_t error = cudaGraphInstantiate(&g->exec, graph, 0);
-    cudaGraphDestroy(graph);
+    cudaError_t error =
+        launch_all(NULL, NULL, g->scratch, g->table, g->n, g->rounds, rate, stream);
+    const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+    if (!error) error = ended;
+    if (!error) error = cudaGraphInstantiate(&g->exec, graph, 0);
+    if (!ended) cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
     return error;
 }
@@ -119,6 +121,7 @@ static cudaError_t measure(float *h_submit_ns, float *h_ns, int launches, cudaGr
     double began = seconds_now();
     for (int i = 0; h_submit_ns && i < launches; i++) empty<<<1, 32, 0, stream>>>();
     if (h_submit_ns) *h_submit_ns = (float)(1e9 * (seconds_now() - began) / launches);
+    CUDA_CHECK(cudaGetLastError());
     if (!h_submit_ns) CUDA_CHECK(cudaGraphLaunch(exec, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
     *h_ns = (float)(1e9 * (seconds_now() - began) / launches);

@@ -173,7 +173,7 @@ cudaError_t mlp_fast_train_epoch(mlp_fast *net, float *d_losses, const int *d_or
 
 cudaError_t mlp_fast_get_params(mlp_fast *net, float *h_params)
 {
-    cudaDeviceSynchronize();
+    if (cudaError_t error = cudaDeviceSynchronize()) return error;
     return cudaMemcpy(h_params, net->all, MLP_PARAMS * sizeof(float), cudaMemcpyDeviceToHost);
 }
 

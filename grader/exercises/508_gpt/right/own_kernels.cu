@@ -474,14 +474,14 @@ cudaError_t gpt_update(gpt *net, float lr, float beta1, float beta2, float eps, 
 
 cudaError_t gpt_get_grads(gpt *net, float *h_grads)
 {
-    cudaDeviceSynchronize();
+    if (cudaError_t error = cudaDeviceSynchronize()) return error;
     return cudaMemcpy(h_grads, net->grad, gpt_params(&net->config) * sizeof(float),
                       cudaMemcpyDeviceToHost);
 }
 
 cudaError_t gpt_get_params(gpt *net, float *h_params)
 {
-    cudaDeviceSynchronize();
+    if (cudaError_t error = cudaDeviceSynchronize()) return error;
     return cudaMemcpy(h_params, net->params, gpt_params(&net->config) * sizeof(float),
                       cudaMemcpyDeviceToHost);
 }
