@@ -326,7 +326,8 @@ cudaError_t gpt_team_train(gpt_team *team, float *h_losses, const int *h_tokens,
     cudaError_t error = run(team, h_losses, h_tokens, text, h_begins, t, steps);
     for (int g = 0; g < team->gpus; g++) {
         cudaSetDevice(g);
-        cudaDeviceSynchronize(); /* what an error left behind may still use the arrays */
+        cudaError_t over = cudaDeviceSynchronize(); /* what is left may still use the arrays */
+        if (error == cudaSuccess) error = over;
         unload(&team->members[g]);
     }
     cudaSetDevice(current);
