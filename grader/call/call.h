@@ -2,8 +2,7 @@
  * call.h: one call into the worker that holds the student's code.
  *
  *   worker_process.c  the worker: start, send, receive, stop
- *   device_process.c  softgpu's device, in a process beside the worker
- *   device_report.c   what that device says of a call
+ *   device_process.c device_report.c  softgpu's device, in a process beside it, and what it says
  *   threads.c usage.c what runs in the worker beyond the one thread that it is; who had the cores
  *   file.c            the file that a call may read
  *   argument.c        what a call is given
@@ -137,7 +136,7 @@ typedef struct call_request {
     bool host_copies;     /* its results may come about on the host */
     bool is_baseline;     /* of the repository: its outputs are not looked at */
     uint32_t refuse_at;   /* the number of the library's call of the runtime that fails; 0: none */
-    bool without_kernels; /* launches do nothing: whether an error is returned does not need them */
+    bool without_kernels; /* launches do nothing; an error is returned without them too */
 } call_request;
 
 /** What a case failed of. */
