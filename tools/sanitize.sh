@@ -3,7 +3,8 @@
 #
 #   sanitize.sh memcheck|racecheck|initcheck|synccheck [ARGUMENT OF grader ...]
 #
-# Every worker runs under the tool. The last line counts what it found: exit status 1 if anything.
+# Every worker runs under the tool. The last line counts what it found: exit status 1 if anything, 2 where
+# the grading did not come to its end.
 set -u
 tool=$1
 shift
@@ -15,6 +16,8 @@ rm -rf "$logs"
 mkdir -p "$logs"
 compute-sanitizer --tool "$tool" --target-processes all --report-api-errors no \
     --log-file "$logs/%p.log" "$COURSE_BUILD/grader" "$@" --slow 6
+status=$?
+[ $status -le 1 ] || { echo "sanitize: $tool ended with status $status, before all was looked at"; exit 2; } # 1: not all points
 
 found=$(cat "$logs"/*.log | awk '/ERROR SUMMARY: / { n += $4 }
                                   /RACECHECK SUMMARY: / { n += $4 } END { print n + 0 }')
