@@ -145,8 +145,8 @@ expect 'right work passes' grep -q '"status": "passed"' "$work/there"
 expect 'with the verdicts that the whole course gives' cmp "$work/here" "$work/there"
 
 stops_unwritten() ( # before it trains
-    cd "$handout" && ln -s "$work/build" build && says 'no other: 509' make -o all BUILD=build SUBMISSION=. BACKEND=cpu gpt &&
-        says 'when these are written' make -o all BUILD=build SUBMISSION=. BACKEND=cpu gpt && [ ! -e build/gpt ] &&
+    cd "$handout" && ln -s "$work/build" build && says 'no other: 513' make -o all BUILD=build SUBMISSION=. BACKEND=cpu GPUS=2 gpt &&
+        says 'when these are written' make -o all BUILD=build SUBMISSION=. BACKEND=cpu GPUS=2 gpt && [ ! -e build/gpt ] &&
         says 'no other: 502' make -o all BUILD=build SUBMISSION=. BACKEND=cpu FAST=1 mnist && [ ! -e build/mnist ]
 )
 [ -z "${CUCC_FRONTEND:-}" ] || expect 'a program stops when what it is about is not written' stops_unwritten
