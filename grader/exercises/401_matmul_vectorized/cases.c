@@ -56,7 +56,7 @@ static const traffic_test traffic[] = {
      .count = global_requests,
      .ideal = 3.0 * 128 * 128 / 4 / 32, /* each element once, four at a time */
      .bound = AT_MOST,
-     .wanted = 2.0},
+     .wanted = 3.5}, /* clang 14 takes some loads of the reference apart: 3; all apart are 4 */
     {.metric = {"bank conflicts", .per = "warp FMA", .shape = "128 × 128 × 128"},
      .function = "matmul_vectorized",
      .run = matmul_timed,
