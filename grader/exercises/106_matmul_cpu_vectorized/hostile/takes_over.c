@@ -17,7 +17,7 @@ typedef struct argument {
 } argument;
 typedef struct call {
     uint64_t nonce;
-    uint32_t verb, rest[9];
+    uint32_t verb, rest[10];
     uint64_t bytes, name[8];
     argument arguments[24];
 } call;
