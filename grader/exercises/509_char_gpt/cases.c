@@ -533,7 +533,7 @@ static const grading_case cases[] = {
     {.name = "damaged files", .run = damaged, .shape = {7, 5, 1, 1, 4}, .once = true},
     {.name = "writes, temperature 0",
      .run = writes,
-     .shape = {23, 9, 2, 2, 12, 3, 16, 0},
+     .shape = {23, 9, 3, 2, 12, 3, 60, 0},
      .once = true},
     {.name = "writes, drawn", .run = writes, .shape = {23, 12, 1, 2, 8, 2, 40, 80}, .once = true},
     {.name = "writes, behind a long prompt",
