@@ -3,22 +3,7 @@
 # exercises; and it says of a table how old it is. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
+. tests/scripts/tally.sh
 
 course=$scratch/course
 as_git() {
@@ -146,5 +131,4 @@ echo 'int more;' >>"$course/solutions/phase1_cpu/102_net/102_net.c"
 as_git commit -q -a -m changed
 check 'a table older than its kernel' is_old
 check 'git lacks its commit' lacks_its_commit
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+tally
