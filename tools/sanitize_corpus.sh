@@ -19,10 +19,9 @@ for file in grader/exercises/*/wrong/*; do
     *.patch) (cd "$work" && GIT_CEILING_DIRECTORIES=$COURSE_BUILD git apply "$COURSE_ROOT/$file") ;;
     *) cp "$file" "$(ls "$work"/*/"${id}"_*.cu)" ;;
     esac || exit 1
-    verdict=missed
     tools/sanitize.sh racecheck grade --backend cuda --submission "$work" --exercise "$id" \
-        --case "$name" --fresh --results "$COURSE_BUILD/sanitize/results.json" >/dev/null ||
-        verdict=found
+        --case "$name" --fresh --results "$COURSE_BUILD/sanitize/results.json" >/dev/null
+    case $? in 1) verdict=found ;; *) verdict=missed ;; esac
     echo "  ${file#grader/exercises/}, case $name: $verdict"
     if [ $verdict = missed ]; then failed=$((failed + 1)); else passed=$((passed + 1)); fi
 done
