@@ -270,12 +270,13 @@ try_command() { # COMMAND PACKAGE
 
 # Bare machines have no make either, and no lists of packages.
 ci_packages="make git bubblewrap clang clangd python3-numpy libarchive-dev libxml2-utils unzip
-    gnuplot-nox chromium doxygen python3-pip python3-venv slurmctld slurmd slurm-client munge"
+    gnuplot-nox chromium doxygen python3-pip python3-venv python3-torchvision slurmctld slurmd slurm-client munge"
 install_for_ci() {
     if ! can_install; then
         say "nothing can be installed here: tests are skipped that need one of $ci_packages"
         return
     fi
+    say "installing $ci_packages"
     apt_get update || say "apt-get update failed"
     # shellcheck disable=SC2086
     apt_get install --no-install-recommends $ci_packages && return
