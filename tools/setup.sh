@@ -279,15 +279,16 @@ try_command() { # COMMAND PACKAGE
 ci_packages="make git gcc g++ bubblewrap clang clangd python3-numpy libarchive-dev libxml2-utils unzip
     gnuplot-nox chromium doxygen python3-pip python3-venv python3-torchvision slurmctld slurmd slurm-client munge"
 install_for_ci() {
+    # shellcheck disable=SC2086
+    set -- $ci_packages
     if ! can_install; then
-        say "nothing can be installed here. Without these, tests are skipped:   apt-get install $ci_packages"
+        say "nothing can be installed here. Without these, tests are skipped:   apt-get install $*"
         return
     fi
-    say "installing $ci_packages"
+    say "installing $*"
     apt_get update || say "apt-get update failed"
-    # shellcheck disable=SC2086
-    apt_get install --no-install-recommends $ci_packages && return
-    for package in $ci_packages; do # all but those that this system does not have
+    apt_get install --no-install-recommends "$@" && return
+    for package in "$@"; do # all but those that this system does not have
         apt_get install --no-install-recommends "$package" || say "no $package here"
     done
 }
