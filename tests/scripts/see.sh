@@ -77,7 +77,7 @@ find_browser() {
 }
 
 browse() { # PAGE: its text, once its script has run; no word of it on the console
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" ${size:-} \
+    timeout 900 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" ${size:-} \
         --enable-logging=stderr --dump-dom "file://$1" >"$scratch/dom" 2>"$scratch/browser.log" &&
         ! grep CONSOLE "$scratch/browser.log"
 }
