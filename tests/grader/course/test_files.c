@@ -303,7 +303,9 @@ START_TEST(progress_in_a_file_is_one_line_at_the_end)
     progress_end(&bar, "%d done", 10);
     char *text = printed();
     double seconds = -1;
-    ck_assert_msg(sscanf(text, "work: 10 done (%lf s)", &seconds) == 1 && seconds >= 0 && seconds < 60, "%s", text);
+    ck_assert_msg(sscanf(text, "work: 10 done (%lf s)", &seconds) == 1 && seconds >= 0 &&
+                      seconds < 60,
+                  "%s", text);
     ck_assert_ptr_eq(strchr(text, '\n'), strrchr(text, '\n'));
     free(text);
 }

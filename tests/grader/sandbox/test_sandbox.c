@@ -26,7 +26,8 @@ enum {
     NOBODY = 0
 };
 
-#define PATIENCE 120.0 /* seconds, of which a loaded machine may need some; what hangs needs more */
+#define PATIENCE 120.0 /* seconds, of which a loaded machine may need some; what hangs needs more  \
+                        */
 
 static const struct {
     const char *attempt;
