@@ -276,7 +276,7 @@ try_command() { # COMMAND PACKAGE
 }
 
 # Bare machines have no make either, and no lists of packages. gcc before clang is there, which would do.
-ci_packages="make git gcc g++ bubblewrap clang clangd python3-numpy libarchive-dev libxml2-utils unzip
+ci_packages="make git gcc g++ bubblewrap clang clangd libomp-dev python3-numpy libarchive-dev libxml2-utils unzip
     gnuplot-nox chromium doxygen python3-pip python3-venv python3-torchvision slurmctld slurmd slurm-client munge"
 install_for_ci() {
     # shellcheck disable=SC2086
