@@ -15,7 +15,8 @@ see() { # EX SUBMISSION [FLAG...]: the page is $scratch/see/EX.html
 patched() {
     file=$(cd solutions && ls phase?_*/"$2"_*/*.cu)
     mkdir -p "$scratch/$1/$(dirname "$file")"
-    patch -s -o "$scratch/$1/$file" "solutions/$file" "$(ls grader/exercises/"$2"_*/"$3")"
+    cp "solutions/$file" "$scratch/$1/$file"
+    git -C "$scratch/$1" apply "$PWD/$(ls grader/exercises/"$2"_*/"$3")"
 }
 
 refuses() { # WORDS COMMAND...
