@@ -23,7 +23,7 @@ EMULATOR_EXPORTS := $(EMULATOR)/runtime/core/exports.map
 # The device is compiled for several kinds of x86-64 processors; simd/simd.c chooses. The functions
 # that device.h declares get the kind as a prefix, all others become local. Once and quickly:
 # make SIMD_KINDS= SIMD_FLAGS=-march=native
-SIMD_KINDS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),plain avx2 avx512)
+SIMD_KINDS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),plain avx2 avx512)
 SIMD_FLAGS_plain := -O2
 SIMD_FLAGS_avx2 := -march=x86-64-v3
 SIMD_FLAGS_avx512 := -march=x86-64-v4

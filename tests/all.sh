@@ -24,6 +24,7 @@ mkdir -p "$logs"
 : >"$logs/seconds"
 : >"$logs/failed"
 : >"$logs/again"
+: >"$logs/skipped"
 
 counts_of() { # LOG: passed and failed, if it has any
     awk '/Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
@@ -75,7 +76,7 @@ part() { # NAME COMMAND...
     echo "$ok $bad $(grep -c ^skipped "$log")" >>"$logs/counts"
     echo "$((SECONDS - start)) $(awk '{ printf "%.0f", $1 + $2 }' "$log.cpu") $name" >>"$logs/seconds"
     say "$name" "$ok passed, $bad failed"
-    sed -n 's/^skipped/    &/p' "$log"
+    sed -n 's/^skipped/    &/p' "$log" | tee -a "$logs/skipped"
     if [ "$bad" = 0 ]; then
         echo "$files" >"$log.passed"
     else
@@ -86,7 +87,7 @@ part() { # NAME COMMAND...
 
 skip() { # NAME WHY
     wanted "$1" || return 0
-    say "$1" "skipped: $2"
+    say "$1" "skipped: $2" | tee -a "$logs/skipped"
     echo '0 0 1' >>"$logs/counts"
 }
 
@@ -187,7 +188,7 @@ solutions() {
     if [ -n "${CUCC_CLANG:-}" ] && [ "$CUCC_FRONTEND" = nvcc ]; then
         part 'solutions, compiled by clang' solutions_earn_all_with_clang
     else
-        skip 'solutions, compiled by clang' 'needs nvcc and clang, and the other parts had one of them'
+        skip 'solutions, compiled by clang' 'needs clang, and nvcc (make setup NVCC_WHEELS=1 fetches it)'
     fi
 }
 
@@ -324,6 +325,7 @@ done
 cat "$logs/failed"
 [ ! -s "$logs/failed" ] || sed -n 's/^ *\(FAILED .*: make corpus EX=\)/\1/p' "$logs/failed"
 cat "$logs/again"
+[ "${CI:-}" = true ] || ! grep -q need "$logs/skipped" || echo 'tools/setup.sh --ci installs packages that skipped tests need'
 [ -s "$logs/counts" ] || { echo "no part of the tests is called \"${ONLY:-}\""; exit 2; }
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { print passed " passed, " failed " failed, " skipped + 0 " skipped"; exit failed != 0 }' "$logs/counts"

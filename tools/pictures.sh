@@ -7,6 +7,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=${COURSE_BUILD:-$PWD/build}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
 # exercise, picture, what is drawn (a solution; a patch on it; another file) with the reference beside
 # it if the look says so, look, which may begin with another case than the exercise's .see: see grader/student/see/page.js
@@ -28,11 +30,18 @@ file_of() { # EX
     (cd solutions && ls phase?_*/"$1"_*/*.cu)
 }
 
+patched() { # FILE PATCH: the text of the solution with that patch
+    mkdir -p "$scratch/patched/$(dirname "$1")"
+    cp "solutions/$1" "$scratch/patched/$1"
+    git -C "$scratch/patched" apply "$2"
+    cat "$scratch/patched/$1"
+}
+
 version() { # EX WHAT: the text of that version
     solution=solutions/$(file_of "$1") folder=$(ls -d grader/exercises/"$1"_*)
     case $2 in
     solution) cat "$solution" ;;
-    *.patch) patch -s -o - "$solution" "$folder/$2" ;;
+    *.patch) patched "$(file_of "$1")" "$PWD/$folder/$2" ;;
     *) cat "$folder/$2" ;;
     esac
 }
@@ -85,8 +94,6 @@ if [ "${1:-}" = --check ]; then
 fi
 chromium=$(browser)
 export COURSE_ROOT="$PWD" COURSE_BUILD="$build"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 pictures | while IFS='|' read -r ex name what look; do
     case " ${*:-$ex} " in *" $ex "*) draw "$ex" "$name" "$what" "$look" ;; esac
 done

@@ -240,12 +240,19 @@ need_command() { # COMMAND PACKAGE
     exit 2
 }
 
+# Not asked for in a second round.
+also_wanted() {
+    command -v bwrap >/dev/null || printf ' bubblewrap'
+    has_numpy || printf ' python3-numpy'
+    [ -n "$(nvcc_places)" ] || command -v clang++ >/dev/null || printf ' clang'
+}
+
 need_libraries() {
     look
     # shellcheck disable=SC2086
     if [ -n "$missing" ] && can_install && install_packages $missing; then look; fi
     [ -n "$missing" ] || return 0
-    say "missing. Install and try again:   apt-get install $missing"
+    say "missing. Install and try again:   apt-get install $missing$(also_wanted)"
     exit 2
 }
 
@@ -268,18 +275,20 @@ try_command() { # COMMAND PACKAGE
         say "no $1: the tests that need it are skipped (apt-get install $2)"
 }
 
-# Bare machines have no make either, and no lists of packages.
-ci_packages="make git bubblewrap clang clangd python3-numpy libarchive-dev libxml2-utils unzip
-    gnuplot-nox chromium doxygen python3-pip python3-venv slurmctld slurmd slurm-client munge"
+# Bare machines have no make either, and no lists of packages. gcc before clang is there, which would do.
+ci_packages="make git gcc g++ bubblewrap clang clangd libomp-dev python3-numpy libarchive-dev libxml2-utils unzip
+    gnuplot-nox chromium doxygen python3-pip python3-venv python3-torchvision slurmctld slurmd slurm-client munge"
 install_for_ci() {
+    # shellcheck disable=SC2086
+    set -- $ci_packages
     if ! can_install; then
-        say "nothing can be installed here: tests are skipped that need one of $ci_packages"
+        say "nothing can be installed here. Without these, tests are skipped:   apt-get install $*"
         return
     fi
+    say "installing $*"
     apt_get update || say "apt-get update failed"
-    # shellcheck disable=SC2086
-    apt_get install --no-install-recommends $ci_packages && return
-    for package in $ci_packages; do # all but those that this system does not have
+    apt_get install --no-install-recommends "$@" && return
+    for package in "$@"; do # all but those that this system does not have
         apt_get install --no-install-recommends "$package" || say "no $package here"
     done
 }

@@ -17,7 +17,7 @@ build=${1:-$here/../../build/tests/emulator}/programs
 shift || true
 lot=12      # programs that are compiled as one
 seconds=20  # of the processor, for one program
-patience=200
+patience=2000
 
 value() { # KEY FILE
     sed -n "s|^// $1: *||p" "$2"

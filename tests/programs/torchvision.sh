@@ -50,7 +50,7 @@ refuses() { # WORDS COMMAND...
 answers="$scratch/answers_of_504"
 # shellcheck disable=SC2046
 ${CC:-cc} -O3 -march=native -std=gnu11 -Icommon -Iphase1_cpu -Iphase5_full_network \
-    tests/programs/torchvision_answers.c $("$build/grader" needs 504 | sed 's|^|solutions/|') \
+    tests/programs/torchvision_answers.c $("$build/grader" needs --submission solutions 504 | sed 's|^|solutions/|') \
     -L"$build" -lcourse -Wl,-rpath,"$(realpath "$build")" -lm -o "$answers"
 weights() { "$python" tools/resnet18_weights.py "$@"; }
 

@@ -107,7 +107,7 @@ END
 opens_in_a_browser() {
     (frames) >"$book/frames.html"
     pages=$(find "$book" -name '*.html' | wc -l)
-    timeout 300 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+    timeout 900 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
         --user-data-dir="$scratch/profile" --enable-logging=stderr --virtual-time-budget=20000 \
         --dump-dom "file://$book/frames.html" >"$scratch/dom" 2>"$scratch/console"
     rm "$book/frames.html"

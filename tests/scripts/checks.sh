@@ -6,7 +6,7 @@ set -u
 cd "$COURSE_ROOT" || exit 2
 unset EX PHASE CASE SEED # of the make that runs this
 if [ ! -x "$COURSE_BUILD/worker_cuda" ] || [ ! -x "$COURSE_BUILD/worker_softgpu" ]; then
-    echo 'skipped: needs the CUDA runtime and softgpu'
+    echo 'skipped: needs softgpu, and the CUDA runtime (make setup NVCC_WHEELS=1 fetches it)'
     exit 0
 fi
 work=$COURSE_BUILD/test/checks

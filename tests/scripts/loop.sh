@@ -38,9 +38,9 @@ reset() {
     tools/reset.sh "$@" >"$work/reset.log" 2>&1
 }
 
-# wait_for N: until the history has N verdicts, a minute at most
+# wait_for N: until the history has N verdicts, five minutes at most
 wait_for() {
-    for _ in $(seq 600); do
+    for _ in $(seq 3000); do
         [ "$(grep -c '"entry"' "$history" 2>/dev/null)" -ge "$1" ] && return
         sleep 0.1
     done
@@ -190,7 +190,7 @@ before=$(grep -c '"entry"' "$history")
 "$COURSE_BUILD/grader" watch --backend cpu --submission "$SUBMISSION" --history "$history" \
     --results "$work/results.json" >"$work/watch.log" 2>&1 & # not by a function: $! would be a shell's
 watcher=$!
-for _ in $(seq 100); do grep -q watching "$work/watch.log" && break; sleep 0.1; done
+for _ in $(seq 3000); do grep -q watching "$work/watch.log" && break; sleep 0.1; done
 cp "solutions/$first" "$work/new" && mv "$work/new" "$SUBMISSION/$first"
 wait_for $((before + 1))
 expect 'a file that is replaced is graded' 'matmul_cpu .*passed' "$work/watch.log"

@@ -15,7 +15,8 @@ see() { # EX SUBMISSION [FLAG...]: the page is $scratch/see/EX.html
 patched() {
     file=$(cd solutions && ls phase?_*/"$2"_*/*.cu)
     mkdir -p "$scratch/$1/$(dirname "$file")"
-    patch -s -o "$scratch/$1/$file" "solutions/$file" "$(ls grader/exercises/"$2"_*/"$3")"
+    cp "solutions/$file" "$scratch/$1/$file"
+    git -C "$scratch/$1" apply "$PWD/$(ls grader/exercises/"$2"_*/"$3")"
 }
 
 refuses() { # WORDS COMMAND...
@@ -77,7 +78,7 @@ find_browser() {
 }
 
 browse() { # PAGE: its text, once its script has run; no word of it on the console
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" ${size:-} \
+    timeout 900 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" ${size:-} \
         --enable-logging=stderr --dump-dom "file://$1" >"$scratch/dom" 2>"$scratch/browser.log" &&
         ! grep CONSOLE "$scratch/browser.log"
 }

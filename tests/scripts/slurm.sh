@@ -93,12 +93,12 @@ NodeName=$host NodeAddr=127.0.0.1 Port=$node CPUs=$(nproc) State=UNKNOWN
 PartitionName=teaching Nodes=$host Default=YES OverSubscribe=FORCE:2 MaxTime=INFINITE State=UP
 END
     export SLURM_CONF="$scratch/slurm.conf"
-    for _ in $(seq 50); do [ -S "$scratch/munge/socket" ] && break; sleep 0.1; done
+    for _ in $(seq 600); do [ -S "$scratch/munge/socket" ] && break; sleep 0.1; done
     slurmctld -D -c 2>"$scratch/slurmctld.err" &
     pids="$! $pids"
     slurmd -D 2>"$scratch/slurmd.err" &
     pids="$! $pids"
-    for _ in $(seq 300); do
+    for _ in $(seq 3000); do
         [ "$(sinfo --noheader --format=%t 2>/dev/null)" = idle ] && return
         sleep 0.1
     done
@@ -116,7 +116,7 @@ hand_in() {
         { cat solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c; echo "/* $number */"; } >"$folder/103_matmul_cpu.c"
     done
     echo 'not C' >"$scratch/in/student7/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
-    printf '[slurm]\npartition = teaching\npoll = 1\nlimit = 2\n' >"$scratch/class.ini"
+    printf '[slurm]\npartition = teaching\npoll = 1\nlimit = 20\n' >"$scratch/class.ini"
 }
 
 # The grader, which notes each start of itself.
@@ -147,7 +147,7 @@ results() {
 killed_on_the_way() {
     begin_class &
     run=$!
-    for _ in $(seq 600); do
+    for _ in $(seq 3000); do
         [ "$(results)" -ge 3 ] && break
         sleep 0.1
     done

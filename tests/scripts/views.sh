@@ -166,7 +166,7 @@ find_browser() {
 }
 
 browse() { # FLAG... PAGE
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
+    timeout 900 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
         --user-data-dir="$scratch/profile" --window-size=390,1600 "$@" 2>"$scratch/browser.log"
 }
 

@@ -19,9 +19,9 @@ verdicts() { # how many there are
     grep -c '"entry"' "$history" 2>/dev/null
 }
 
-# The log names what was graded, the history has its verdict: N verdicts, a minute at most.
+# The log names what was graded, the history has its verdict: N verdicts, five minutes at most.
 expect() { # WHAT N WORDS
-    for _ in $(seq 600); do
+    for _ in $(seq 3000); do
         [ "$(verdicts)" = "$2" ] && grep -q -- "$3" "$work/log" && break
         sleep 0.1
     done
@@ -39,7 +39,7 @@ start() {
     "$COURSE_BUILD/grader" watch --backend cpu --submission "$submission" --exercise '103 104' \
         --history "$history" --results "$work/results.json" >"$work/log" 2>&1 &
     watcher=$!
-    for _ in $(seq 100); do grep -q '^watching' "$work/log" && break; sleep 0.1; done
+    for _ in $(seq 3000); do grep -q '^watching' "$work/log" && break; sleep 0.1; done
 }
 
 next() { # forget what was said
@@ -87,7 +87,7 @@ save "$first" half
 sleep 0.3
 save "$first" whole
 sum=$(sha256sum <"$submission/$first" | cut -d ' ' -f 1)
-for _ in $(seq 600); do tail -n 1 "$history" | grep -q "$sum" && break; sleep 0.1; done
+for _ in $(seq 3000); do tail -n 1 "$history" | grep -q "$sum" && break; sleep 0.1; done
 if tail -n 1 "$history" | grep -q "$sum"; then
     passed=$((passed + 1))
 else
@@ -99,8 +99,8 @@ watcher=
 
 # --- keys: each is pressed when what the one before it asked for is there ---------------------------
 
-said() { # WORDS: the log has them, in a minute at most
-    for _ in $(seq 600); do grep -q -- "$1" "$work/log" && return; sleep 0.1; done
+said() { # WORDS: the log has them, in five minutes at most
+    for _ in $(seq 3000); do grep -q -- "$1" "$work/log" && return; sleep 0.1; done
     return 1
 }
 

@@ -72,7 +72,7 @@ static void remove_library(void)
 static void start(void)
 {
     state = case_begin(&course, &nothing, ON_HOST, library);
-    state.request.deadline = 5.0;
+    state.request.deadline = 60.0;
 }
 
 static void stop(void)

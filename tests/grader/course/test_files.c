@@ -302,7 +302,10 @@ START_TEST(progress_in_a_file_is_one_line_at_the_end)
     for (int i = 1; i <= 10; i++) progress_step(&bar, i, "step %d", i);
     progress_end(&bar, "%d done", 10);
     char *text = printed();
-    ck_assert_msg(strncmp(text, "work: 10 done (0.", 17) == 0, "%s", text);
+    double seconds = -1;
+    ck_assert_msg(sscanf(text, "work: 10 done (%lf s)", &seconds) == 1 && seconds >= 0 &&
+                      seconds < 60,
+                  "%s", text);
     ck_assert_ptr_eq(strchr(text, '\n'), strrchr(text, '\n'));
     free(text);
 }

@@ -55,11 +55,11 @@ START_TEST(one_at_a_time)
     int channel[2];
     ck_assert_int_eq(pipe(channel), 0);
     const pid_t first = holder("aa", channel[1]);
-    ck_assert(hears(channel[0], 10000));
+    ck_assert(hears(channel[0], 60000));
     const pid_t second = holder("aa", channel[1]);
     ck_assert(!hears(channel[0], 200));
     end(first);
-    ck_assert(hears(channel[0], 10000));
+    ck_assert(hears(channel[0], 60000));
     end(second);
 }
 END_TEST
@@ -69,8 +69,8 @@ START_TEST(two_gpus)
     int channel[2];
     ck_assert_int_eq(pipe(channel), 0);
     const pid_t first = holder("aa", channel[1]), second = holder("bb", channel[1]);
-    ck_assert(hears(channel[0], 10000));
-    ck_assert(hears(channel[0], 10000));
+    ck_assert(hears(channel[0], 60000));
+    ck_assert(hears(channel[0], 60000));
     end(first);
     end(second);
 }
@@ -81,7 +81,7 @@ START_TEST(let_go_by_closing)
     const int first = gpu_lock(folder, "aa");
     ck_assert_int_ge(first, 0);
     close(first);
-    alarm(10);
+    alarm(60);
     ck_assert_int_ge(gpu_lock(folder, "aa"), 0);
     alarm(0);
 }

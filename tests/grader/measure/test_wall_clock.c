@@ -155,7 +155,6 @@ Suite *suite_wall_clock(void)
     TCase *tcase = tcase_create("wall_clock");
     tcase_add_unchecked_fixture(tcase, compile_library, remove_library);
     tcase_add_checked_fixture(tcase, start, stop);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, the_clock_counts_and_not_the_work);
     tcase_add_test(tcase, no_thread_is_kept);
     tcase_add_test(tcase, few_cores_skip_it);

@@ -7,7 +7,6 @@
 #include "grader/tests.h"
 
 #include "sandbox/sandbox.h"
-#include "timer.h"
 #include "build/compiling.h"
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -26,6 +25,9 @@ enum {
     FILES = 32,
     NOBODY = 0
 };
+
+#define PATIENCE 120.0 /* seconds, of which a loaded machine may need some; what hangs needs more  \
+                        */
 
 static const struct {
     const char *attempt;
@@ -181,7 +183,7 @@ static void compile_attempt(const char *name)
                                 "-o",
                                 library,
                                 NULL};
-    process_result r = process_run(argv, NULL, 30.0, 4096);
+    process_result r = process_run(argv, NULL, PATIENCE, 4096);
     ck_assert_msg(r.status == 0, "%s", r.output);
     free(r.output);
 }
@@ -194,7 +196,7 @@ static process_result run_attempt(void)
     snprintf(course_library, sizeof course_library, "%s/libcourse.so", course.build);
     const char *const read[] = {worker, course_library, library, NULL};
     const char *const argv[] = {worker, library, "guarded", NULL};
-    return jail_run(&(plan){.read = read, .program = worker}, argv, 10.0, 4096);
+    return jail_run(&(plan){.read = read, .program = worker}, argv, PATIENCE, 4096);
 }
 
 START_TEST(attempt)
@@ -203,11 +205,10 @@ START_TEST(attempt)
     if (skip(name, rows[_i].layers)) return;
     listen_on_loopback();
     compile_attempt(name);
-    const double began = seconds_now();
     process_result r = run_attempt();
     const char *wanted = rows[_i].layers == NOBODY ? "reached" : "held";
     ck_assert_msg(strstr(r.output, wanted) != NULL, "%s: %s", name, r.output);
-    if (strcmp(name, "outlive") == 0) ck_assert(seconds_now() - began < 2.5);
+    if (strcmp(name, "outlive") == 0) ck_assert(!r.timed_out);
     free(r.output);
     close(listener);
 }
@@ -217,11 +218,10 @@ END_TEST
 START_TEST(nothing_outlives)
 {
     if (skip("nothing_outlives", NAMESPACES)) return;
-    const char *const argv[] = {"/bin/sh", "-c", "setsid sleep 3 & echo started", NULL};
-    const double began = seconds_now();
-    process_result r = jail_run(&(plan){0}, argv, 10.0, 4096);
+    const char *const argv[] = {"/bin/sh", "-c", "setsid sleep 600 & echo started", NULL};
+    process_result r = jail_run(&(plan){0}, argv, PATIENCE, 4096);
     ck_assert_str_eq(r.output, "started\n");
-    ck_assert(seconds_now() - began < 2.5);
+    ck_assert(!r.timed_out);
     free(r.output);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(seconds_are_counted)
 {
     if (skip("seconds_are_counted", LIMITS)) return;
     const char *const argv[] = {"/bin/sh", "-c", "while :; do :; done", NULL};
-    process_result r = jail_run(&(plan){.cpu_seconds = 1}, argv, 20.0, 4096);
+    process_result r = jail_run(&(plan){.cpu_seconds = 1}, argv, PATIENCE, 4096);
     ck_assert(!r.timed_out);
     ck_assert_int_ne(r.status, 0);
     free(r.output);
@@ -241,7 +241,7 @@ START_TEST(scratch_is_wiped)
 {
     const char *const argv[] = {"/bin/sh", "-c", "echo here >left; echo *", NULL};
     for (int i = 0; i < 2; i++) {
-        process_result r = jail_run(&(plan){0}, argv, 10.0, 4096);
+        process_result r = jail_run(&(plan){0}, argv, PATIENCE, 4096);
         ck_assert_str_eq(r.output, "left\n");
         free(r.output);
     }
@@ -253,7 +253,7 @@ START_TEST(our_own_code_reaches_no_files)
 {
     const char *const argv[] = {"/bin/cat", secret, NULL};
     if (sandbox_layers().namespaces || skip("our_own_code_reaches_no_files", FILES)) return;
-    process_result r = jail_run(&(plan){.light = true}, argv, 10.0, 4096);
+    process_result r = jail_run(&(plan){.light = true}, argv, PATIENCE, 4096);
     ck_assert_msg(r.status != 0 && !strstr(r.output, "seed"), "%s", r.output);
     free(r.output);
 }
