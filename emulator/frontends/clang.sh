@@ -28,13 +28,16 @@ debug_options=(-gline-tables-only)
 # As by nvcc, pointers of any types may meet, and a kernel's malloc is one.
 # Loops of 32 rounds, or of 8 with a warp's sum in each, are unrolled as by nvcc, with indices of 64 bits
 # too (by default: up to 300). Else an array of the rounds' sums would lie in local memory.
-device_options=(--cuda-device-only -S -O3 -fmath-errno -fno-strict-aliasing -fno-builtin-malloc -w -mllvm -unroll-threshold=1200
-    -Xclang -target-feature -Xclang +ptx75)
+device_options=(--cuda-device-only -S -emit-llvm -fmath-errno -fno-strict-aliasing -fno-builtin-malloc -fno-builtin-free -mllvm -unroll-threshold=1200)
+code_options=(-O3 -w -Xclang -target-feature -Xclang +ptx75)
+
+# From LLVM's text to PTX: all is optimised, but neighbouring stores are not joined yet.
+back_end_options=(-x ir -S --target=nvptx64-nvidia-cuda -Xclang -target-cpu -Xclang sm_80 -Xclang -disable-llvm-passes)
 
 # Addresses of shared memory with 32 bits, as nvcc has them: softgpu is faster with them. Constants lie
 # in its global memory, and their addresses want 64. Reduced in strength, such addresses would keep
 # clang from loading four floats at once.
-short_options=(-fcuda-short-ptr -mllvm -nvptx-short-ptr -mllvm -disable-lsr)
+short_options=(-Xclang -fcuda-short-ptr -mllvm -nvptx-short-ptr -mllvm -disable-lsr)
 
 includes=(-isystem "$here/include" -isystem "$here/include/libraries")
 
@@ -153,9 +156,21 @@ without_blanks() { # SOURCE: prints the file to compile
     echo "$of"
 }
 
+# Up to LLVM 16 stores that are joined get the place of what follows the last one: let that be nothing, at
+# the place of the store. A store that is alone in its block stays as it is.
+keep_places() { # LLVM'S TEXT
+    awk '/^[^ ]/ { stores = 0 } { print }
+        /^  store / && match($0, /, !dbg ![0-9]+/) && stores++ { print "  call void @llvm.sideeffect()" substr($0, RSTART, RLENGTH) }
+        END { print "declare void @llvm.sideeffect()" }' "$1" >"$1.kept"
+}
+
 compile_device() { # SOURCE PTX OPTION...
+    local text=$scratch/text fuse=2
+    [[ " ${common[*]} " != *' -ffp-contract=off '* ]] || fuse=0
     run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h "$standard" \
-        "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "${@:3}" "$1" -o "$2"
+        "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "${code_options[@]}" "${@:3}" "$1" -o "$text" &&
+        keep_places "$text" &&
+        run "$compiler" "${back_end_options[@]}" "${code_options[@]}" "${@:3}" -mllvm -nvptx-fma-level=$fuse "$text.kept" -o "$2"
 }
 
 to_ptx() { # SOURCE PTX

@@ -19,34 +19,8 @@ lot=12      # programs that are compiled as one
 seconds=20  # of the processor, for one program
 patience=2000
 
-value() { # KEY FILE
-    sed -n "s|^// $1: *||p" "$2"
-}
-
-name_of() {
-    basename "$1" .cu
-}
-
-# together FILE...: one program of them all; its argument says which is to run.
-together() {
-    local file
-    grep -h '^#include <' "$@" | sort -u
-    echo '#include <cstring>'
-    for file in "$@"; do printf '#define main program\nnamespace %s {\n#include "%s"\n}\n#undef main\n' "$(name_of "$file")" "$file"; done
-    printf 'int main(int, char **arguments)\n{\n'
-    for file in "$@"; do printf 'if (!strcmp(arguments[1], "%s")) return %s::program();\n' "$(name_of "$file")"{,}; done
-    printf 'return 1;\n}\n'
-}
-
-# compile FRONTEND PROGRAM SOURCE [FLAG...]: unless it is there and nothing is newer.
-compile() {
-    local frontend=$1 program=$2 source=$3 parts
-    shift 3
-    mapfile -t parts < <(sed -n 's|^#include "\(.*\)"|\1|p' "$source")
-    [ -z "$(find "$source" "${parts[@]}" "$emulator/cucc" "$emulator"/{frontends,include} -newer "$program" 2>&1)" ] && return
-    rm -f "$program"
-    CUCC_FRONTEND=$frontend "$emulator/cucc" "$@" "$source" -o "$program" >"$program.log" 2>&1
-}
+# shellcheck source=lots.sh
+. "$here/lots.sh"
 
 # judge FILE OUT ERR: say what differs from its first lines.
 judge() {

@@ -111,6 +111,7 @@ struct op {
     uint8_t width;  /**< memory: bytes of an element of the row */
     bool is_load, is_atomic;
     bool is_copy;      /**< asynchronous, to shared memory */
+    bool read_only;    /**< load: by a cache that does not see what the kernel writes */
     bool is_call;      /**< extra is a `call` */
     bool in_block;     /**< atomic for the threads of the block only */
     bool uniform;      /**< store: of the same value, whichever thread executes it */

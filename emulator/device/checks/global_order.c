@@ -2,7 +2,7 @@
  * global_order.c: what comes before what, of accesses to global memory.
  *
  * Interface
- *   is_over, order_of, races_with_write, races_with_read, add_reader     for global_shadow.c
+ *   is_over, order_of, races_with_write, races_with_read, is_stale_copy, add_reader     for global_shadow.c
  *
  * In one block: the rules of shadow.c, by ticks. Of two blocks: what a block did before a fence is
  * released by its next strong (atomic or volatile) store behind that fence, the flag; what it does
@@ -98,6 +98,13 @@ bool races_with_write(const touch *t, uint32_t cell)
 {
     if (stale(t, cell) || !overlap(cell, t->me)) return false;
     return apart(t, cell, order_of(t->warp, t->op, cell));
+}
+
+/* Whatever came in between: that cache may hold the line from before. */
+bool is_stale_copy(const touch *t, uint32_t written)
+{
+    const global_shadow *g = t->warp->block->device->global_shadow;
+    return t->op->read_only && !is_foreign(g, written) && overlap(written, t->me);
 }
 
 /* The readers that the cell only counts: where order is not known, fences are taken for it. */

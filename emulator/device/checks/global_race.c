@@ -2,7 +2,7 @@
  * global_race.c: the words for a race in global memory.
  *
  * Interface
- *   report_global_race     for global_shadow.c
+ *   report_global_race, report_stale_copy     for global_shadow.c
  *
  * To write what is there already harms nobody, in whatever order: `found = 1` by many threads is no
  * finding. What is there is what the other one wrote, or has noted and is about to write.
@@ -181,27 +181,38 @@ static void report_apart(const touch *t, uint32_t cell, bool wrote)
            "%s of %s %s what %s, " NEITHER_WAITS, me, my_block, verb(t->how), other);
 }
 
+/* Who accesses now, who did before, and where. */
+typedef struct names {
+    char me[64], my_block[64], other[64], other_block[64];
+    const char *file; /* of `line`, an op's; the number in it */
+    uint32_t number;
+} names;
+
+static void name_both(const touch *t, const event *e, uint32_t cell, uint32_t line, names *n)
+{
+    const block *b = t->warp->block;
+    name_thread(b, t->warp->index * LANES + t->lane, n->me);
+    name_block(b, b->tracker->number, n->my_block);
+    name_thread(b, e->warp * LANES + cell_lane(cell), n->other);
+    name_block(b, e->block, n->other_block);
+    n->file = base_name(module_file(b->launch->function->module, line, &n->number));
+}
+
 /* The other way round: the block that comes first by its number has come last. */
 static void report_early(const touch *t, uint32_t cell, bool wrote)
 {
     block *b = t->warp->block;
     const event *e = cell_event(b->device->global_shadow, cell);
-    const uint32_t thread = e->warp * LANES + cell_lane(cell);
-    const access_kind how = kind_of(e, wrote);
-    char me[64], my_block[64], other[64], other_block[64], text[512];
-    uint32_t line = 0;
-    const char *file = module_file(b->launch->function->module, t->op->line, &line);
-    name_thread(b, t->warp->index * LANES + t->lane, me);
-    name_block(b, b->tracker->number, my_block);
-    name_thread(b, thread, other);
-    name_block(b, e->block, other_block);
+    names n = {0};
+    char text[512];
+    name_both(t, e, cell, t->op->line, &n);
     race r = {.how = t->how, .line = e->line, .wrote = wrote};
     r.cause = cause_of_race(t->warp, t->op, t->lane, &r);
-    snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", other, other_block,
-             verb(how), me, my_block, t->how == ACCESS_LOAD ? "read" : "wrote", base_name(file),
-             line, advice(t, e, &r, true));
+    snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", n.other,
+             n.other_block, verb(kind_of(e, wrote)), n.me, n.my_block,
+             t->how == ACCESS_LOAD ? "read" : "wrote", n.file, n.number, advice(t, e, &r, true));
     report_of(b, e->block, t->warp->groups[t->warp->current].function, e->line, FINDING_RACE,
-              r.cause, thread, t->address, text);
+              r.cause, e->warp * LANES + cell_lane(cell), t->address, text);
 }
 
 void report_global_race(const touch *t, uint32_t cell, bool wrote)
@@ -219,24 +230,32 @@ void report_global_race(const touch *t, uint32_t cell, bool wrote)
         return;
     }
     const event *e = cell_event(b->device->global_shadow, cell);
-    char me[64], my_block[64], other[64], other_block[64];
-    uint32_t line = 0;
-    const char *file = module_file(b->launch->function->module, e->line, &line);
-    name_thread(b, t->warp->index * LANES + t->lane, me);
-    name_block(b, b->tracker->number, my_block);
-    name_thread(b, e->warp * LANES + cell_lane(cell), other);
-    name_block(b, e->block, other_block);
+    names n = {0};
+    name_both(t, e, cell, e->line, &n);
     bool crowd = !wrote && is_me(t, e, cell), grid = (cell & SPREAD) == SPREAD_GRID;
     if (crowd) {
-        snprintf(other, sizeof other, "%s", grid ? "threads" : "other threads");
-        if (grid) snprintf(other_block, sizeof other_block, "other blocks");
+        snprintf(n.other, sizeof n.other, "%s", grid ? "threads" : "other threads");
+        if (grid) snprintf(n.other_block, sizeof n.other_block, "other blocks");
     }
     bool elsewhere = crowd ? grid : e->block != b->tracker->number;
     race r = {.how = t->how, .line = e->line, .wrote = wrote, .barrier = !elsewhere};
     r.cause = cause_of_race(t->warp, t->op, t->lane, &r);
     bool apart = !in_warp(t, e, cell, wrote) || is_mild(t, e, wrote) || r.cause == CAUSE_NO_ATOMIC;
     report_race(t->warp, t->op, apart ? FINDING_RACE : FINDING_MISSING_SYNCWARP, t->lane,
-                t->address, &r, "%s of %s %s what %s of %s %s at %s:%u, %s", me, my_block,
-                verb(t->how), other, other_block, wrote ? "wrote" : "read", base_name(file), line,
+                t->address, &r, "%s of %s %s what %s of %s %s at %s:%u, %s", n.me, n.my_block,
+                verb(t->how), n.other, n.other_block, wrote ? "wrote" : "read", n.file, n.number,
                 advice(t, e, &r, elsewhere));
+}
+
+void report_stale_copy(const touch *t, uint32_t written)
+{
+    const block *b = t->warp->block;
+    const event *e = cell_event(b->device->global_shadow, written);
+    names n = {0};
+    if (!watch_may_report(t->warp->block->launch, t->op)) return;
+    name_both(t, e, written, e->line, &n);
+    report(t->warp, t->op, FINDING_RACE, t->lane, t->address,
+           "%s of %s reads as memory that no thread writes (by __ldg or const __restrict__) what "
+           "%s of %s wrote at %s:%u in this launch: it may get an older value, whatever orders them",
+           n.me, n.my_block, n.other, n.other_block, n.file, n.number);
 }

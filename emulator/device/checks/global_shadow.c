@@ -275,7 +275,9 @@ static void touch_word(const touch *t)
     }
     uint32_t reader = load_relaxed(read);
     bool atomics = yielding && before & CELL_STRONG;
-    if (before >= floor && !atomics && races_with_write(t, before)) {
+    if (is_stale_copy(t, before)) {
+        report_stale_copy(t, before);
+    } else if (before >= floor && !atomics && races_with_write(t, before)) {
         report_global_race(t, before, true);
     } else if (t->how != ACCESS_LOAD && reader >= floor && races_with_read(t, reader)) {
         report_global_race(t, reader, false);
@@ -441,6 +443,7 @@ INLINE bool touch_whole(const warp *w, const op *o, uint64_t word, uint32_t even
     const global_shadow *g = w->block->device->global_shadow;
     uint32_t *written = g->written + word, *read = g->read + word;
     uint32_t floor = load_relaxed(&g->floor) << EVENT_SHIFT, me = event << EVENT_SHIFT;
+    if (o->read_only && !all_older(written, g->first << EVENT_SHIFT, each)) return false;
     if (!settled(w, o, written, floor, each)) return false;
     if (!o->is_load) {
         if (!settled(w, o, read, floor, each)) return false;

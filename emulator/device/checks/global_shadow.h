@@ -151,10 +151,13 @@ order order_of(const warp *, const op *, uint32_t cell);
 /** Does the access race with the one that left the cell? */
 bool races_with_write(const touch *, uint32_t cell);
 bool races_with_read(const touch *, uint32_t cell);
+/** Does the access read by the cache of read-only memory what this launch has written? */
+bool is_stale_copy(const touch *, uint32_t written);
 /** The read cell after one more read. */
 uint32_t add_reader(const touch *, uint32_t cell);
 
 /* global_race.c */
 void report_global_race(const touch *, uint32_t cell, bool wrote);
+void report_stale_copy(const touch *, uint32_t written);
 
 #endif

@@ -289,10 +289,22 @@ static void look(warp *w, const op *o, const cells *c, uint32_t i, uint32_t me, 
     }
 }
 
+/* An atomic update leaves the cell to a plain store that nothing orders, or its own thread's: the
+ * updates of other threads race with it, as with an initialisation. */
+static bool yields(const warp *w, const op *o, uint32_t cell, uint32_t me)
+{
+    const block *b = w->block;
+    uint32_t since = b->epoch_tick > w->synced ? b->epoch_tick : w->synced;
+    if (o->strength != STRENGTH_ATOMIC || cell & ATOMIC) return false;
+    if ((cell ^ me) & THREAD) return !ordered(w, cell, me);
+    return tick_of(cell) >= since && !fenced(b, cell);
+}
+
 static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how)
 {
     const block *b = w->block;
     uint32_t strong = o->strength == STRENGTH_PLAIN ? 0 : ATOMIC;
+    if (how != ACCESS_LOAD && yields(w, o, c->written[i], me)) return;
     if (how == ACCESS_LOAD) {
         uint32_t epoch = b->epoch_tick << TICK_SHIFT;
         uint32_t before = tick_of(c->read[i]) < b->epoch_tick ? ATOMIC : c->read[i] & ATOMIC;

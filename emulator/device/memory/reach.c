@@ -28,9 +28,11 @@ uint64_t window_of(space s)
                               : 0;
 }
 
+/* Up to the end of the frame of the function that runs: behind it no function has anything. */
 uint8_t *reach_local(warp *w, const op *o, const run *r, access_kind how, int64_t *step)
 {
-    uint64_t room = w->block->local_stride - ROW_ALIGNMENT;
+    const lane_group *g = group_now(w);
+    uint64_t room = g->local + g->function->local_bytes;
     uint64_t span = (r->lanes - 1) * r->step + r->bytes;
     if (r->address >= room || span > room - r->address) return NULL;
     local_note(w, o, r, how);

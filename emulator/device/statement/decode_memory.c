@@ -213,6 +213,7 @@ static bool decode_access(decoder *d, const ptx_operand *memory, const ptx_opera
     if (!start_access(d, &x, run_load, memory) || !set_values(d, &x, value, load)) return false;
     if (x.op.space == SPACE_CONST) x.op.space = SPACE_GLOBAL;
     x.op.is_load = load;
+    x.op.read_only = load && has_part(d, "nc");
     if (x.op.run) x.op.run = fitting_handler(&x.op, load);
     push(d, &x);
     return true;

@@ -331,3 +331,29 @@ CASE(said_three_times)
     for (int i = 0; i < 10; i++) read_one<<<1, 1>>>(out, in);
     SYNC();
 }
+
+/* ---- after a fault --------------------------------------------------------------------------- */
+
+__global__ void copy_one(int *to, const int *from)
+{
+    *to = *from;
+}
+
+// ENV fault_is_sticky: SOFTGPU_THREADS=1
+__global__ void write_null(int *p)
+{
+    *p = 1; // FINDING fault_is_sticky: null-pointer
+}
+
+CASE(fault_is_sticky)
+{
+    int *p = device_array<int>(1), value;
+    write_null<<<1, 1>>>(nullptr);
+    FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+    FAILS(cudaGetLastError(), cudaErrorIllegalAddress);
+    FAILS(cudaMalloc(&p, 4), cudaErrorIllegalAddress);
+    FAILS(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost), cudaErrorIllegalAddress);
+    copy_one<<<1, 1>>>(p, p);
+    FAILS(cudaPeekAtLastError(), cudaErrorIllegalAddress);
+    OK(cudaSetDevice(0));
+}

@@ -81,6 +81,20 @@ CASE(lacks_syncwarp)
     OK(cudaDeviceSynchronize());
 }
 
+__global__ void all_write_one(int *out)
+{
+    __shared__ int s;
+    s = threadIdx.x; // FINDING two_writers: race
+    __syncthreads();
+    out[threadIdx.x] = s;
+}
+
+CASE(two_writers)
+{
+    all_write_one<<<1, 64>>>(device_array<int>(64));
+    OK(cudaGetLastError());
+}
+
 /* ---- shuffles -------------------------------------------------------------------------------- */
 
 __global__ void sum_unguarded(float *out, int n)

@@ -1,4 +1,4 @@
-/* functions.cu: calls, recursion, pointers to functions, local memory, templates, lambdas. */
+/* functions.cu: calls, recursion, pointers to functions, local memory, templates. */
 #include "check.h"
 
 __device__ __noinline__ int square(int x)
@@ -121,54 +121,4 @@ CASE(templates)
     fill<double, 32><<<1, 32>>>(d, 2.5);
     SYNC();
     CHECK(to_host(f, 64)[63] == 1.5f && to_host(d, 32)[0] == 2.5);
-}
-
-template <typename F> __global__ void apply(float *out, F f)
-{
-    out[threadIdx.x] = f(threadIdx.x);
-}
-
-struct affine {
-    float a, b;
-    __device__ float operator()(int x) const
-    {
-        return a * x + b;
-    }
-};
-
-CASE(functors)
-{
-    float *out = device_array<float>(32);
-    apply<<<1, 32>>>(out, affine{3, 1});
-    SYNC();
-    CHECK(to_host(out, 32)[10] == 31);
-}
-
-struct base {
-    __device__ virtual int id() const
-    {
-        return 1;
-    }
-};
-struct derived : base {
-    __device__ int id() const override
-    {
-        return 2;
-    }
-};
-
-__global__ void virtual_calls(int *out)
-{
-    base b;
-    derived d;
-    const base *p = threadIdx.x % 2 ? &d : &b;
-    out[threadIdx.x] = p->id();
-}
-
-CASE(virtual_functions)
-{
-    int *out = device_array<int>(32);
-    virtual_calls<<<1, 32>>>(out);
-    SYNC();
-    CHECK(to_host(out, 32)[0] == 1 && to_host(out, 32)[1] == 2);
 }

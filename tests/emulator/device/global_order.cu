@@ -26,57 +26,6 @@ CASE(the_same_array_twice)
     CHECK(to_host(y, n)[999] == 4);
 }
 
-__global__ void histogram(int *bins, const int *in, int n)
-{
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        atomicAdd(&bins[in[i]], 1);
-}
-
-CASE(histogram_by_atomics)
-{
-    std::vector<int> in(4096);
-    for (int i = 0; i < 4096; i++) in[i] = i * 7 % 16;
-    int *bins = to_device(std::vector<int>(16));
-    histogram<<<8, 128>>>(bins, to_device(in), 4096);
-    SYNC();
-    CHECK(to_host(bins, 16)[3] == 256);
-}
-
-/* With the reset of the counter by the last block, as textbooks have it. */
-__global__ void sum_in_last_block(int *out, int *partial, unsigned *done, const int *in)
-{
-    __shared__ bool last;
-    __shared__ int sum;
-    if (threadIdx.x == 0) sum = 0;
-    __syncthreads();
-    atomicAdd(&sum, in[blockIdx.x * blockDim.x + threadIdx.x]);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = sum;
-        __threadfence();
-        last = atomicInc(done, gridDim.x) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!last) return;
-    if (threadIdx.x < gridDim.x) atomicAdd(&sum, partial[threadIdx.x]);
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    *out = sum - partial[gridDim.x - 1] * 0;
-    *done = 0;
-}
-
-CASE(last_block_reduction)
-{
-    const int blocks = 40;
-    int *out = device_array<int>(1);
-    unsigned *done = to_device(std::vector<unsigned>(1));
-    for (int i = 0; i < 3; i++)
-        sum_in_last_block<<<blocks, 64>>>(out, device_array<int>(blocks), done,
-                                          to_device(std::vector<int>(blocks * 64, 1)));
-    SYNC();
-    CHECK(to_host(done, 1)[0] == 0);
-}
-
 /* All threads write, all fence, one counts. */
 __global__ void rows_then_total(float *out, volatile float *rows, unsigned *done, int width)
 {
@@ -98,65 +47,6 @@ CASE(volatile_rows)
     rows_then_total<<<20, 64>>>(out, rows, to_device(std::vector<unsigned>(1)), 64);
     SYNC();
     CHECK(to_host(out, 64)[2] == 40);
-}
-
-/* Decoupled look-back: each block waits for the sum of the one before. Blocks are numbered by a
- * counter, so that the one before has started. */
-__global__ void scan_with_look_back(int *out, const int *in, volatile int *sums,
-                                    volatile int *flags, int *ticket)
-{
-    __shared__ int number, before;
-    if (threadIdx.x == 0) number = atomicAdd(ticket, 1);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        int sum = 0;
-        for (int i = 0; i < (int)blockDim.x; i++) sum += in[number * blockDim.x + i];
-        before = 0;
-        if (number > 0) {
-            while (flags[number - 1] == 0) continue;
-            __threadfence();
-            before = sums[number - 1];
-        }
-        sums[number] = before + sum;
-        __threadfence();
-        flags[number] = 1;
-    }
-    __syncthreads();
-    int x = before;
-    for (int i = 0; i <= (int)threadIdx.x; i++) x += in[number * blockDim.x + i];
-    out[number * blockDim.x + threadIdx.x] = x;
-}
-
-CASE(look_back_scan)
-{
-    const int blocks = 24, n = blocks * 32;
-    int *out = device_array<int>(n), *flags = to_device(std::vector<int>(blocks));
-    scan_with_look_back<<<blocks, 32>>>(out, to_device(std::vector<int>(n, 1)),
-                                        device_array<int>(blocks), flags,
-                                        to_device(std::vector<int>(1)));
-    SYNC();
-    CHECK(to_host(out, n)[n - 1] == n);
-}
-
-/* Plain data behind a flag. */
-__global__ void chain(int *data, int *flag)
-{
-    int b = blockIdx.x;
-    if (b > 0) {
-        while (atomicAdd(&flag[b - 1], 0) == 0) continue;
-        __threadfence();
-    }
-    data[b + 1] = data[b] + 1;
-    __threadfence();
-    atomicExch(&flag[b], 1);
-}
-
-CASE(plain_data_behind_a_flag)
-{
-    int *data = to_device(std::vector<int>(33));
-    chain<<<32, 1>>>(data, to_device(std::vector<int>(32)));
-    SYNC();
-    CHECK(to_host(data, 33)[32] == 32);
 }
 
 /* A block resets what all of its threads update, and others only behind its flag. */
@@ -206,55 +96,11 @@ CASE(spin_lock)
     CHECK(to_host(data, 64)[63] == 6000);
 }
 
-__global__ void lock_of_each_thread(int *lock, int *sum)
-{
-    for (bool done = false; !done;) {
-        if (atomicCAS(lock, 0, 1) == 0) {
-            __threadfence();
-            *sum = *sum + 1;
-            __threadfence();
-            atomicExch(lock, 0);
-            done = true;
-        }
-    }
-}
-
-CASE(spin_lock_of_threads)
-{
-    int *sum = to_device(std::vector<int>(1));
-    lock_of_each_thread<<<3, 48>>>(to_device(std::vector<int>(1)), sum);
-    SYNC();
-    CHECK(to_host(sum, 1)[0] == 144);
-}
-
-__global__ void raise_flag(int *found, const int *in, int wanted)
-{
-    if (in[blockIdx.x * blockDim.x + threadIdx.x] == wanted) *found = 1;
-}
-
-CASE(the_same_value)
-{
-    int *found = to_device(std::vector<int>(1));
-    raise_flag<<<4, 64>>>(found, to_device(std::vector<int>(256, 5)), 5);
-    SYNC();
-    CHECK(to_host(found, 1)[0] == 1);
-}
-
 __global__ void relax(float *to, const float *from, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     to[i] = (from[i > 0 ? i - 1 : 0] + from[i < n - 1 ? i + 1 : i]) / 2;
-}
-
-CASE(double_buffer)
-{
-    float *a = to_device(std::vector<float>(500, 1)), *b = device_array<float>(500);
-    for (int i = 0; i < 10; i++) {
-        relax<<<4, 128>>>(i % 2 ? a : b, i % 2 ? b : a, 500);
-    }
-    SYNC();
-    CHECK(to_host(a, 500)[250] == 1);
 }
 
 /* Two halves of one allocation. */
@@ -344,23 +190,6 @@ CASE(neighbouring_bytes)
     CHECK(to_host(s, 301)[300] == -5);
 }
 
-__global__ void allocate_in_kernel(int *out)
-{
-    int *mine = (int *)malloc(64);
-    for (int i = 0; i < 16; i++) mine[i] = blockIdx.x * 64 + threadIdx.x + i;
-    out[blockIdx.x * blockDim.x + threadIdx.x] = mine[15];
-    free(mine);
-}
-
-/* Memory that one thread frees and another gets. */
-CASE(memory_from_the_heap)
-{
-    int *out = device_array<int>(256);
-    allocate_in_kernel<<<4, 64>>>(out);
-    SYNC();
-    CHECK(to_host(out, 256)[3] == 18);
-}
-
 __global__ void transpose_rows(float4 *p, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -376,27 +205,6 @@ CASE(vectors_and_parts_of_them)
     transpose_rows<<<4, 64>>>(p, 200);
     SYNC();
     CHECK(to_host(p, 200)[199].x == 5);
-}
-
-__global__ void work_queue(int *next, int *out, int n)
-{
-    __shared__ int item;
-    for (;;) {
-        if (threadIdx.x == 0) item = atomicAdd(next, 1);
-        __syncthreads();
-        int mine = item;
-        __syncthreads();
-        if (mine >= n) return;
-        out[mine * blockDim.x + threadIdx.x] += mine;
-    }
-}
-
-CASE(queue_of_work)
-{
-    int *out = to_device(std::vector<int>(100 * 32));
-    work_queue<<<6, 32>>>(to_device(std::vector<int>(1)), out, 100);
-    SYNC();
-    CHECK(to_host(out, 3200)[3199] == 99);
 }
 
 __global__ void early_out(int *best, const int *in)

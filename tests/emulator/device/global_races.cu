@@ -2,20 +2,6 @@
  * runs the blocks in order, so the later one of two accesses is always the same. */
 #include "check.h"
 
-__global__ void shift(int *p, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i + 1 < n) p[i] = p[i + 1]; // FINDING in_place_shift: race
-}
-
-CASE(in_place_shift)
-{
-    std::vector<int> numbers(256);
-    for (int i = 0; i < 256; i++) numbers[i] = i;
-    shift<<<4, 64>>>(to_device(numbers), 256);
-    SYNC();
-}
-
 __global__ void read_neighbour_block(int *out, int *p)
 {
     if (threadIdx.x == 0) p[blockIdx.x] = blockIdx.x + 1;
@@ -25,21 +11,10 @@ __global__ void read_neighbour_block(int *out, int *p)
 }
 
 // STDERR barrier_orders_one_block: thread (0,0,0) of block (1,0,0) reads what thread (0,0,0) of
-// block (0,0,0) wrote at global_races.cu:21, and nothing orders them
+// block (0,0,0) wrote at global_races.cu:7, and nothing orders them
 CASE(barrier_orders_one_block)
 {
     read_neighbour_block<<<8, 32>>>(device_array<int>(8), device_array<int>(8));
-    SYNC();
-}
-
-__global__ void lost_updates(int *sum, const int *in)
-{
-    *sum += in[blockIdx.x * blockDim.x + threadIdx.x]; // FINDING sum_without_atomics: race
-}
-
-CASE(sum_without_atomics)
-{
-    lost_updates<<<2, 64>>>(to_device(std::vector<int>(1)), to_device(std::vector<int>(128, 3)));
     SYNC();
 }
 
@@ -130,47 +105,6 @@ __global__ void reset_then_count(int *count)
 CASE(update_behind_the_own_reset)
 {
     reset_then_count<<<3, 32>>>(to_device(std::vector<int>(1, 5)));
-    SYNC();
-}
-
-/* The last block reads what the others wrote, but nobody fenced. */
-__global__ void sum_without_fence(int *out, int *partial, unsigned *done)
-{
-    __shared__ bool last;
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = blockIdx.x + 1;
-        last = atomicAdd(done, 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!last) return;
-    if (threadIdx.x < gridDim.x)
-        atomicAdd(out, partial[threadIdx.x]); // FINDING last_block_without_fence: race
-}
-
-CASE(last_block_without_fence)
-{
-    sum_without_fence<<<4, 32>>>(to_device(std::vector<int>(1)), device_array<int>(4),
-                                 to_device(std::vector<unsigned>(1)));
-    SYNC();
-}
-
-/* Halo: a block reads two elements that its neighbours write. */
-__global__ void smooth_in_place(float *p, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = p[i];
-    if (i > 0) sum += p[i - 1];     // FINDING stencil_in_place: race
-    if (i + 1 < n) sum += p[i + 1]; // MAYBE stencil_in_place: race
-    __syncthreads();
-    p[i] = sum / 3; // FINDING stencil_in_place: race
-}
-
-// ENV stencil_in_place: SOFTGPU_THREADS=1
-CASE(stencil_in_place)
-{
-    std::vector<float> numbers(192);
-    for (int i = 0; i < 192; i++) numbers[i] = (float)(i * i);
-    smooth_in_place<<<3, 64>>>(to_device(numbers), 192);
     SYNC();
 }
 

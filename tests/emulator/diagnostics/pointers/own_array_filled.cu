@@ -1,0 +1,23 @@
+// nothing
+/* A function fills its caller's array to the last element. */
+#include <cuda_runtime.h>
+
+__device__ __noinline__ void fill(int *digits, int n)
+{
+    for (int i = 0; i < n; i++) digits[i] = i;
+}
+
+__global__ void first(int *out, int n)
+{
+    int digits[8];
+    fill(digits, n);
+    out[threadIdx.x] = digits[threadIdx.x % 8];
+}
+
+int main()
+{
+    int *out;
+    cudaMalloc(&out, 32 * sizeof *out);
+    first<<<1, 32>>>(out, 8);
+    return cudaDeviceSynchronize();
+}
