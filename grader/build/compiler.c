@@ -109,6 +109,7 @@ static command compile_command(const options *o, const build *b, const char *sou
         add(&c, "-pthread");
         add(&c, "-Wall");
         add(&c, "-Wextra");
+        add(&c, "-Werror=aggressive-loop-optimizations"); /* a loop leaves an array for certain */
     } else {
         if (b->place == ON_SOFTGPU) {
             add_format(&c, "%s/emulator/cucc%s", o->root, "");
