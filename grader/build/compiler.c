@@ -96,19 +96,24 @@ static void add_include_folders(command *c, const options *o, const build *b)
     globfree(&found);
 }
 
+static const char *const host_options[] = {
+    "-std=gnu11",
+    "-falign-loops=64", /* else the speed of a loop depends on where it happens to lie */
+    "-fPIC",
+    "-pthread",
+    "-Wall",
+    "-Wextra",
+    "-Werror=aggressive-loop-optimizations", /* a loop leaves an array for certain */
+};
+#define HOST_OPTIONS (sizeof host_options / sizeof *host_options)
+
 static command compile_command(const options *o, const build *b, const char *source)
 {
     command c = {0};
     if (b->place == ON_HOST) {
         add(&c, tool("CC", "cc"));
-        add(&c, "-std=gnu11");
         add_format(&c, "-march=%s%s", b->processor ? b->processor : "native", "");
-        add(&c,
-            "-falign-loops=64"); /* else the speed of a loop depends on where it happens to lie */
-        add(&c, "-fPIC");
-        add(&c, "-pthread");
-        add(&c, "-Wall");
-        add(&c, "-Wextra");
+        for (size_t i = 0; i < HOST_OPTIONS; i++) add(&c, host_options[i]);
     } else {
         if (b->place == ON_SOFTGPU) {
             add_format(&c, "%s/emulator/cucc%s", o->root, "");
@@ -223,6 +228,7 @@ void compiler_hash(const options *o, hash *h)
     hash_text(h, native_processor());
     hash_text(h, tool("CUCC_FRONTEND", ""));
     hash_text(h, tool("GPU_ARCHS", ""));
+    for (size_t i = 0; i < HOST_OPTIONS; i++) hash_text(h, host_options[i]);
 }
 
 /* ---- at work --------------------------------------------------------------------------------- */

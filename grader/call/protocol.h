@@ -111,7 +111,7 @@ typedef enum wire_status {
     WIRE_NOT_IMPLEMENTED, /* a stub ran: text names it */
     WIRE_CUDA_ERROR,      /* text says which error and where; `sticky` if the worker is spent */
     WIRE_NO_MEMORY,       /* the worker could not allocate the buffers */
-    WIRE_MEDDLED,         /* the library changed what is the worker's own: text says what */
+    WIRE_MEDDLED,         /* the library changed what it must not: text says what */
     WIRE_CRASHED,         /* a signal: text says which; the worker is gone */
     WIRE_EXCEPTION,       /* Python's: text is its type, its words and the line */
 } wire_status;

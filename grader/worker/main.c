@@ -149,6 +149,13 @@ static void *buffer_pointer(const wire_argument *argument, unsigned char *data)
     return token;
 }
 
+/* Where an error must come, what was there does not pass for the NULL that comes with it. */
+static void *handle_place(void **handle)
+{
+    if (call.refuse_at || call.wanted) *handle = handles;
+    return handle;
+}
+
 static void *argument_pointer(uint32_t i, void *pointers[])
 {
     const wire_argument *argument = &call.arguments[i];
@@ -156,12 +163,24 @@ static void *argument_pointer(uint32_t i, void *pointers[])
     case WIRE_BUFFER: return buffer_pointer(argument, buffers[i].base + argument->before);
     case WIRE_ALIAS: return pointers[argument->value.i];
     case WIRE_POINTER: return handles[argument->value.i];
-    case WIRE_HANDLE_OUT: return &handles[argument->value.i];
+    case WIRE_HANDLE_OUT: return handle_place(&handles[argument->value.i]);
     case WIRE_STREAM: return device_stream(argument->device);
     case WIRE_FILE: reads_befall(argument->value.u); return (void *)WIRE_FILE_PATH;
     case WIRE_FUNCTION: return (void *)worker_function_find(argument->name);
     default: return NULL;
     }
+}
+
+/* With the error that it should return, or of a call that was refused. */
+static bool gives_with_error(const wire_reply *reply)
+{
+    const bool expected = reply->returned.i == call.wanted || *reply->calls.refused;
+    if (call.returns != WIRE_RETURN_CUDA || reply->returned.i == 0 || !expected) return false;
+    for (uint32_t i = 0; i < call.count; i++) {
+        const wire_argument *argument = &call.arguments[i];
+        if (argument->kind == WIRE_HANDLE_OUT && handles[argument->value.i]) return true;
+    }
+    return false;
 }
 
 static void check_after(wire_reply *reply)
@@ -176,6 +195,8 @@ static void check_after(wire_reply *reply)
         set_text(reply, WIRE_MEDDLED, meddled);
     } else if (stub) {
         set_text(reply, WIRE_NOT_IMPLEMENTED, stub);
+    } else if (gives_with_error(reply)) {
+        set_text(reply, WIRE_MEDDLED, "returned an error, and a pointer that is not NULL");
     } else if (*reply->calls.refused && !sticky) {
         return; /* what it makes of that, the grader judges */
     } else if (call.returns == WIRE_RETURN_CUDA && reply->returned.i != call.wanted) {

@@ -72,6 +72,18 @@ static void trip(float *y, const float *x, size_t n, int mode, float gbs[2])
                                 i32(mode), host(out_f32("h_gbs", gbs, 2)), stream()));
 }
 
+/* How long the copies took, as both rates together say: not longer than the call.
+ * @return seconds */
+static double claimed_seconds(const float gbs[2], size_t n)
+{
+    const double claimed = 4e-9 * (double)n * (1.0 / gbs[0] + 1.0 / gbs[1]), all = call_seconds();
+    expect(claimed <= 1.05 * all,
+           "at %.4g and %.4g GB/s both copies of %zu bytes would take %.6f s, but the whole call "
+           "took %.6f s",
+           gbs[0], gbs[1], 4 * n, claimed, all);
+    return claimed;
+}
+
 /* shape: n, mode */
 static void run_roundtrip(const long *shape)
 {
@@ -85,21 +97,18 @@ static void run_roundtrip(const long *shape)
     for (int i = 0; i < 2; i++) {
         expect(gbs[i] > 0 && gbs[i] < 1e6f, "h_gbs[%d] is %g GB/s, which is no rate", i, gbs[i]);
     }
+    claimed_seconds(gbs, n);
 }
 
-/* Both rates together say how long the copies took: not longer than the call, nor so short that
- * something else than the copies was timed. shape: n, mode, at most so many times shorter */
+/* Nor so short that something else than the copies was timed. shape: n, mode, at most so many times
+ * shorter */
 static void run_rates(const long *shape)
 {
     const size_t n = (size_t)shape[0];
     const float *x = random_f32(n);
     float *y = f32_array(n), gbs[2];
     trip(y, x, n, (int)shape[1], gbs);
-    const double claimed = 4e-9 * (double)n * (1.0 / gbs[0] + 1.0 / gbs[1]), all = call_seconds();
-    expect(claimed <= 1.05 * all,
-           "at %.4g and %.4g GB/s both copies of %zu bytes would take %.6f s, but the whole call "
-           "took %.6f s",
-           gbs[0], gbs[1], 4 * n, claimed, all);
+    const double claimed = claimed_seconds(gbs, n), all = call_seconds();
     expect(claimed * (double)shape[2] >= all,
            "at %.4g and %.4g GB/s both copies of %zu bytes would take %.9f s of the %.6f s of the "
            "call: was something else timed?",

@@ -52,9 +52,7 @@ static vector load_vector(const float *from)
 static void pack(float *strip, const float *b, int n, int depth, int cols)
 {
     for (int p = 0; p < depth; p++) {
-        for (int j = 0; j < COLS; j++) {
-            strip[p * COLS + j] = j < cols ? b[(size_t)p * n + j] : 0.0f;
-        }
+        for (int j = 0; j < COLS; j++) *strip++ = j < cols ? b[(size_t)p * n + j] : 0.0f;
     }
 }
 /* END SOLUTION */

@@ -89,11 +89,20 @@ static cudaError_t room(tensor **t, int device, size_t n)
     return cudaSuccess;
 }
 
+static cudaError_t settle(tensor **t, cudaError_t e)
+{
+    if (!e) e = cudaDeviceSynchronize();
+    if (!e) return e;
+    tensor_release(*t);
+    *t = NULL;
+    return e;
+}
+
 cudaError_t zeros(tensor **t, int device, size_t n)
 {
     cudaError_t e = room(t, device, n);
     if (!e && n > 0) e = cudaMemset((*t)->d_data, 0, 4 * n);
-    return e ? e : cudaDeviceSynchronize();
+    return settle(t, e);
 }
 
 cudaError_t ones(tensor **t, int device, size_t n)
@@ -107,7 +116,7 @@ cudaError_t ones(tensor **t, int device, size_t n)
         e = cudaMemcpy(x + have, x, 4 * (have < n - have ? have : n - have),
                        cudaMemcpyDeviceToDevice);
     }
-    return e ? e : cudaDeviceSynchronize();
+    return settle(t, e);
 }
 
 cudaError_t from_slice(tensor **t, int device, const float *h, size_t count, size_t rows,
@@ -120,7 +129,7 @@ cudaError_t from_slice(tensor **t, int device, const float *h, size_t count, siz
     }
     cudaError_t e = room(t, device, count);
     if (!e && count > 0) e = cudaMemcpy((*t)->d_data, h, 4 * count, cudaMemcpyHostToDevice);
-    return e;
+    return settle(t, e);
 }
 
 cudaError_t to_vec(float *h, size_t count, const tensor *t)
