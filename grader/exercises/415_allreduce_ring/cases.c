@@ -256,7 +256,6 @@ static const grading_case cases[] = {
     {.name = "refused", .run = run_refused, .shape = {2, 100, SUM}, .once = true},
     {.name = "close of nothing", .run = run_close_null, .shape = {2, 100, SUM}, .once = true},
     {.name = "a stream of another GPU", .run = run_wrong_stream, .shape = {2, 100, SUM}},
-    {.name = "... and no launch for it", .run = run_wrong_stream, .shape = {2, 1, SUM}},
     {.name = "two plans", .run = run_two_plans, .shape = {2, 100, MEAN}},
     LONG_ROW("2200001 on two", run_ring, 2, 2200001, SUM),
     {.name = "three", .run = run_ring, .shape = {3, 1000, SUM}, .where = ON_SOFTGPU},
