@@ -55,6 +55,7 @@ enum {
     DID_END = 1 << DEED_END,
     DID_ASTRAY = 1 << DEED_ASTRAY,
     DID_NOTHING = 1 << DEEDS, /* that is refused */
+    DID_ORDER = 2 << DEEDS,   /* a stream waits for another */
 };
 
 typedef enum side { DEVICE_SIDE, PAGEABLE_SIDE, PINNED_SIDE } side;
@@ -176,14 +177,15 @@ static cudaError_t count_made(cudaError_t error)
     return error;
 }
 
-/* One that waits has waited when it says that the work failed. */
+/* One that waits has waited when it says that the work failed; and after a stream that did not wait
+ * a race would hide the error. */
 #define CALL(name, does, parameters, arguments)                                                    \
     cudaError_t name parameters                                                                    \
     {                                                                                              \
         NEXT(name);                                                                                \
         const unsigned deeds = does;                                                               \
         const int refused = enter(#name, deeds);                                                   \
-        if (refused && deeds == DID_WAIT) next arguments;                                          \
+        if (refused && (deeds == DID_WAIT || deeds == DID_ORDER)) next arguments;                  \
         if (refused) return (cudaError_t)refused;                                                  \
         if (without_kernels && deeds & DID_LAUNCH) return cudaSuccess;                             \
         if (deeds & DID_MAKE) return count_made(next arguments);                                   \

@@ -87,6 +87,7 @@ static const grading_case cases[] = {
     {.name = "refused", .run = run_refusals},
     {.name = "two alive", .run = run_two_alive, .shape = {40, 23}},
     {.name = "rate", .run = run_rate, .shape = {64}},
+    {.name = "rate, 1x1x1", .run = run_rate, .shape = {1}}, /* a factor that is off by 1 doubles it */
     {.name = "error", .run = run_breaking_off, .shape = {NO_MEMORY}},
     {.name = "Ctrl-C", .run = run_breaking_off},
     LONG_ROW("70001x1x2", run_matmul, 70001, 1, 2),

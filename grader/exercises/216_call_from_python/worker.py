@@ -121,6 +121,7 @@ def refusals(student, told):
         ("a product with a freed array", ValueError, lambda: student.matmul(device, freed)),
     ]
     device.upload(of(2, 3))
+    student.DeviceArray(huge - 1, 0), student.DeviceArray(0, huge - 1)  # the largest that are not refused
     tell(told, next(filter(None, (refused(*row) for row in rows)), ""))
     student.cuda.cudaGetLastError()  # that of the 10 TB
     gc.collect()

@@ -14,7 +14,7 @@ typedef struct sweep_plan {
     int cold_calls, cold;   /**< so many first calls of each batch take `cold` times as long */
     int every, outlier;     /**< of the others, every so-many-th does `outlier` times; 0: none */
     int mib_per_image;      /**< of device memory, held from the first call of a batch on */
-    int fails_at;           /**< a batch that it has not memory enough for; 0: none */
+    int fails_at;           /**< a batch whose first call has not memory enough; 0: none */
     int calls;              /**< filled in: calls so far; those beyond SWEEP_CALLS are not noted */
     int batch[SWEEP_CALLS]; /**< filled in: of each call */
     int took[SWEEP_CALLS];  /**< filled in: what the stream's work really took */
@@ -28,12 +28,18 @@ static inline int sweep_calls_before(const sweep_plan *plan, int call)
     return count;
 }
 
+/** Only the first: a sweep that calls on is told that all is well. */
+static inline int sweep_fails(const sweep_plan *plan, int call)
+{
+    return plan->batch[call] == plan->fails_at && sweep_calls_before(plan, call) == 0;
+}
+
 /** What a call takes at least; 0 for one that fails. */
 static inline int sweep_length(const sweep_plan *plan, int call)
 {
     const int batch = plan->batch[call], before = sweep_calls_before(plan, call);
     const int usual = plan->fixed + plan->per_image * batch, warm = before - plan->cold_calls;
-    if (batch == plan->fails_at) return 0;
+    if (sweep_fails(plan, call)) return 0;
     if (warm < 0) return plan->cold * usual;
     return plan->every && warm % plan->every == plan->every - 1 ? plan->outlier * usual : usual;
 }

@@ -133,7 +133,9 @@ static void *runtime_function(void *handle, const char *name)
                {"cudaLaunchKernel", (void *)started},
                {"cudaGetLastError", (void *)started},
                {"cudaStreamCreate", (void *)started},
-               {"cudaStreamDestroy", (void *)started}};
+               {"cudaStreamDestroy", (void *)started},
+               {"cudaStreamWaitEvent", (void *)waited},
+               {"cudaLaunchHostFunc", (void *)started}};
     ck_assert_ptr_eq(handle, RTLD_NEXT); /* or it finds itself */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i].name, name) == 0) return all[i].function;
@@ -255,7 +257,8 @@ START_TEST(what_it_does)
     expect_deeds(DEED_ASTRAY, 0, "");
     start(0);
     launch(NULL);
-    expect_deeds(DEED_ASTRAY, 1, "cudaLaunchKernel");
+    cudaLaunchHostFunc(NULL, NULL, NULL);
+    expect_deeds(DEED_ASTRAY, 2, "cudaLaunchKernel");
     start(0);
     cudaMallocAsync(&p, 4, NULL);
     cudaMalloc(&p, 4);
@@ -295,11 +298,12 @@ START_TEST(what_it_has_waited_for)
 }
 END_TEST
 
-/* Two allocations, a launch, after which none does anything, and a wait; freeing is never refused. */
+/* Two allocations, a launch, after which none does anything, and two waits, which are done all the
+ * same; freeing is never refused. */
 START_TEST(one_is_refused)
 {
     static const char *const names[] = {"", "cudaMalloc", "cudaMalloc", "cudaLaunchKernel",
-                                        "cudaStreamSynchronize"};
+                                        "cudaStreamSynchronize", "cudaStreamWaitEvent"};
     void *p;
     waits = 0;
     start((uint32_t)_i);
@@ -309,6 +313,7 @@ START_TEST(one_is_refused)
     ck_assert_int_eq(cudaFree(NULL), cudaSuccess);
     ck_assert_int_eq(cudaFree(DEVICE), cudaSuccess);
     ck_assert_int_eq(cudaStreamSynchronize(STREAM) != 0, _i == 4);
+    ck_assert_int_eq(cudaStreamWaitEvent(STREAM, NULL, 0) != 0, _i == 5);
     const wire_calls c = stopped().calls;
     ck_assert_str_eq(c.refused, names[_i]);
     ck_assert_str_eq(c.refusal, !*c.refused ? ""
@@ -319,7 +324,7 @@ START_TEST(one_is_refused)
     ck_assert_int_eq(second != 0, _i == 2);
     ck_assert_int_eq(last != 0, _i > 0 && _i < 4);
     ck_assert_int_eq(after, cudaSuccess);
-    ck_assert_int_eq(waits, 1);
+    ck_assert_int_eq(waits, 2);
 }
 END_TEST
 
@@ -376,7 +381,7 @@ Suite *suite_calls(void)
     tcase_add_test(tcase, what_is_not_freed);
     tcase_add_test(tcase, what_it_does);
     tcase_add_test(tcase, what_it_has_waited_for);
-    tcase_add_loop_test(tcase, one_is_refused, 0, 5);
+    tcase_add_loop_test(tcase, one_is_refused, 0, 6);
     tcase_add_test(tcase, what_is_left);
     tcase_add_test(tcase, the_runtime_gets_the_same);
     suite_add_tcase(suite, tcase);
