@@ -14,8 +14,8 @@
  * context_lengths [sequences], each 0 .. what there is room for
  * q_heads         a multiple of kv_heads
  * dim             a multiple of 8 up to 128
- * Others of these two, and negative numbers, are cudaErrorInvalidValue. Without sequences, heads or
- * dimensions nothing is launched. The cache has fewer than 2^31 tokens.
+ * Other values of these two, negative sizes and a page below 1 are cudaErrorInvalidValue. Without
+ * sequences, heads or dimensions nothing is launched. The cache has fewer than 2^31 tokens.
  */
 #ifndef COURSE_PAGED_ATTENTION_H
 #define COURSE_PAGED_ATTENTION_H

@@ -279,10 +279,10 @@ static cudaError_t head(const gpt2 *net, int first, int rows, const int *d_targe
     const int V = net->config.vocab, C = net->config.channels, n = net->batch * net->seq;
     const bf16 *lnf = net->lnf + (size_t)first * C;
     product logits = {}, inputs = {}, table = {};
-    /* TODO: logits = lnf wte^T, of kind NT; loss_in_place, scaled by one over all tokens; the
-       gradient of lnf = logits wte, of kind NN; that of wte = logits^T lnf, of kind TN, to sums. A
-       product is told kind, m, n, k, a and b with their pitches, where it goes and the pitch there
-       (about 16 lines). */
+    /* TODO: logits = lnf wte^T, of kind NT; loss_in_place, scaled by one over all tokens, for
+       losses and targets from `first` on; the gradient of lnf = logits wte, of kind NN, to narrow
+       from row `first` on; that of wte = logits^T lnf, of kind TN, to sums. A product is told kind,
+       m, n, k, a and b with their pitches, where it goes and the pitch there (about 16 lines). */
     NOT_IMPLEMENTED(net, first, rows, d_targets, stream);
     return cudaSuccess;
 }

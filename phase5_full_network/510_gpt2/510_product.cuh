@@ -108,8 +108,9 @@ __device__ __forceinline__ static void finish(const product &p, size_t at, float
 {
     /* TODO: with p.sums as fp32 to sums, or added to what is there, and nothing else. Else add
        bias, add the residual, multiply by gelu_slope of slope_of, whichever there are; store the
-       four to out and, if there is p.gelu, their gelu there. One load or store of 16 bytes, or of 8
-       in bf16, for all four (about 16 lines). */
+       four to out and, if there is p.gelu, their gelu there. `other` is four bf16 in order, for
+       load_two by twos. One load or store of 16 bytes, or of 8 in bf16, for all four (about 16
+       lines). */
 }
 
 __device__ __forceinline__ static float4 bias_of(const product &p, int col)

@@ -75,8 +75,8 @@ struct step_graph {
 /** g->graph and g->exec: step_launch of n, rounds, rate and scratch, with NULL for y and x. */
 static cudaError_t capture(step_graph *g)
 {
-    /* SOLUTION: capture step_launch in a stream of your own, which goes again, and instantiate the
-       graph. A capture must be ended also after an error (about 8 lines). */
+    /* SOLUTION: capture step_launch in a stream of your own, in any mode. End the capture, also
+       after an error of step_launch; destroy the stream; instantiate the graph (about 8 lines). */
     cudaStream_t stream;
     CUDA_CHECK(cudaStreamCreate(&stream));
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
@@ -99,9 +99,9 @@ static cudaError_t find_ends(step_graph *g)
         cudaKernelNodeParams p;
         error = cudaGraphKernelNodeGetParams(nodes[i], &p);
         if (error) break;
-        /* SOLUTION: p.kernelParams are the addresses of the kernel's arguments, in their order.
-           Keep the node that was captured with NULL to write to, and the one with NULL to read from
-           (about 2 lines). */
+        /* SOLUTION: p.kernelParams are the addresses of smooth_kernel's arguments, in their order.
+           g->last is the node whose `to` is NULL, g->first the one whose `from` is NULL (about 2
+           lines). */
         if (*(float **)p.kernelParams[0] == NULL) g->last = nodes[i];
         if (*(float **)p.kernelParams[1] == NULL) g->first = nodes[i];
         /* END SOLUTION */
@@ -150,8 +150,9 @@ cudaError_t step_graph_create(step_graph **graph, int n, int rounds, float rate)
 
 cudaError_t step_graph_run(step_graph *graph, float *y, const float *x, cudaStream_t stream)
 {
-    /* SOLUTION: nothing captured: step_launch; else x into the first node, y into the last, which
-       may be the same, and one launch (about 6 lines). */
+    /* SOLUTION: nothing captured: step_launch; else x into the first node, y into the last, and one
+       launch. set_node sets both pointers: the other one of each is the half of the scratch that
+       step_launch gave it. Of one round both nodes are the same (about 6 lines). */
     step_graph *g = graph;
     if (g->exec == NULL) return step_launch(y, x, NULL, g->n, g->rounds, g->rate, stream);
     bool alone = g->rounds == 1;
@@ -193,8 +194,8 @@ static float submit(int launches, cudaStream_t stream)
 /** The same launches, as a graph that can run. The caller destroys it. */
 static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
 {
-    /* SOLUTION: capture submit as capture does step_launch; only what can run stays (about 9
-       lines). */
+    /* SOLUTION: capture submit as capture does step_launch; then destroy graph and stream, for only
+       *exec is needed (about 9 lines). */
     cudaStream_t stream;
     cudaGraph_t graph = NULL;
     CUDA_CHECK(cudaStreamCreate(&stream));
@@ -212,8 +213,9 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
 {
     cudaGraphExec_t exec;
     CUDA_CHECK(capture_empty(&exec, launches));
-    /* SOLUTION: run launches and graph once, to load them; then time both, each from an idle stream
-       until it is idle again (about 11 lines). */
+    /* SOLUTION: run launches and graph once, to load them, and wait. Then time both: a clock from
+       the first launch until the stream is idle, over `launches`. What submit returns is
+       *h_submit_ns (about 11 lines). */
     submit(launches, stream); /* the first launches load the kernel, and the graph */
     CUDA_CHECK(cudaGraphLaunch(exec, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));

@@ -289,7 +289,8 @@ __device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GRO
     ask<LANES, WIDE>(rows, keys, l, c, t, token);
     /* SOLUTION: as long as there are tokens: load this lane's part of the values (row r of them
        begins at l.v + r * l.pitch), and nothing of a row that is not there. The score of such a
-       token is -infinity, of others `score`. Ask for the next keys, and add (about 14 lines). */
+       token is -infinity, of others `score`; it has shuffles, so every lane calls it for every
+       token and chooses afterwards. Ask for the next keys, and add (about 14 lines). */
     for (; token < t.end; token += THREADS / 32 * TOKENS) {
         float scores[DEPTH];
 #pragma unroll
@@ -330,10 +331,11 @@ __global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
     }
     seen<GROUP> s = {-FLT_MAX, 0.0f, {}}; /* not -infinity: less itself, that would be NaN */
     see_all<GROUP, LANES, WIDE>(&s, q, c, t);
-    /* SOLUTION: store the team's part of each head. Lane l has 8 columns of all heads, and largest
-       and weights of head l / SHARE. After a barrier merge, an element of t.heads x dim a thread,
-       as many teams as have seen a token; with one split that is a result, with more a part (about
-       21 lines). */
+    /* SOLUTION: store the team's part of each head, of LANES * EACH columns. Lane l has 8 columns
+       of all heads, and largest and weights of head l / SHARE. After a barrier each thread takes
+       elements of t.heads x c.dim, and merges the teams' parts; a team without a token has a part
+       of weight 0. With one split the result goes to out, divided; with more it is a part of c.dim
+       columns in parts (about 21 lines). */
 #pragma unroll
     for (int h = 0; h < GROUP; h++) {
 #pragma unroll
@@ -457,7 +459,7 @@ cudaError_t attention_paged(bf16 *out, const bf16 *q, const bf16 *k_pool, const 
                             int q_heads, int kv_heads, int page, int max_pages, int dim,
                             float scale, cudaStream_t stream)
 {
-    /* SOLUTION: the same with one (about 5 lines). */
+    /* SOLUTION: the same, of a cache with the table (about 5 lines). */
     if (!are_sizes(sequences, q_heads, kv_heads, dim) || page < 1 || max_pages < 0)
         return cudaErrorInvalidValue;
     const cache c = {k_pool, v_pool, block_table, context_lengths, page, max_pages, kv_heads, dim};

@@ -110,8 +110,9 @@ __device__ __forceinline__ static void finish(const product &p, size_t at, float
 {
     /* SOLUTION: with p.sums as fp32 to sums, or added to what is there, and nothing else. Else add
        bias, add the residual, multiply by gelu_slope of slope_of, whichever there are; store the
-       four to out and, if there is p.gelu, their gelu there. One load or store of 16 bytes, or of 8
-       in bf16, for all four (about 16 lines). */
+       four to out and, if there is p.gelu, their gelu there. `other` is four bf16 in order, for
+       load_two by twos. One load or store of 16 bytes, or of 8 in bf16, for all four (about 16
+       lines). */
     const float2 left = load_two((const bf16 *)&other.x), right = load_two((const bf16 *)&other.y);
     if (p.sums) {
         float4 *to = (float4 *)(p.sums + at);

@@ -62,7 +62,8 @@ __global__ static void loss_kernel(float *losses, bf16 *logits, const int *targe
                                    int pitch, float scale)
 {
     /* SOLUTION: once through the row, 8 logits at a time (load_eight), what is left behind the last
-       8 one by one: each thread merges what it has, then over_block. Of 8, first the largest, then
+       8 one by one: each thread merges what it has, then over_block. It begins with {-FLT_MAX, 0}:
+       with no logit at all, -infinity less -infinity would be NaN. Of 8, first the largest, then
        their sum. Thread 0 writes the loss; a barrier, since the target's logit is about to be
        overwritten. Once more through all of pitch, 8 at a time, with store_eight (about 28 lines).
      */

@@ -327,11 +327,11 @@ template <int FRAMES, int R, int WIDTH, bool VECTORS, bool UNROLL>
 __device__ __forceinline__ static void multiply(float (&sums)[shares<FRAMES>::EACH][R],
                                                 const float *in, int stride, const float *w)
 {
-    /* SOLUTION: a lane takes four columns in 4 * COLUMN_LANES; its first are given by its place
-       among the eight, threadIdx.x % 8 / FRAME_LANES. For these four: load4 of each of its EACH
-       frames, kept in registers, then of each of its R rows of w, and dot4 of all pairs. The loops
-       over frames and rows unroll always, the one over columns 4 times if UNROLL, else not (about
-       18 lines). */
+    /* SOLUTION: a lane takes four of every 4 * COLUMN_LANES columns; its first are given by its
+       place among the eight, threadIdx.x % 8 / FRAME_LANES. For these four: load4 of each of its
+       EACH frames, kept in registers, then of each of its R rows of w, and dot4 of all pairs. The
+       loops over frames and rows unroll always, the one over columns 4 times if UNROLL, else once;
+       a #pragma unroll takes a constant, which may depend on UNROLL (about 18 lines). */
     typedef shares<FRAMES> share;
     constexpr int STEP = 4 * share::COLUMN_LANES, ROUNDS = UNROLL ? 4 : 1;
     int first = threadIdx.x % 8 / share::FRAME_LANES * 4;
@@ -490,10 +490,11 @@ __global__ static void __launch_bounds__(THREADS, FRAMES == 64 ? 1 : 2)
 
     /* SOLUTION: the layers in turn (about 32 lines).
        1. fetch_frames into front, one group; with SAE_PREFETCH tiles 0 and 1, a group each. Wait
-          until x has arrived; a barrier; normalize_block_slices.
+          for x: the tiles may stay on their way, and without SAE_PREFETCH there are none to stay.
+          A barrier; normalize_block_slices.
        2. dense for the 10 tiles of w1, from front in rows of WIDE; store_hidden to front.
-       3. dense for w2, 1 row a thread and 160 columns, from front; store_sums to back;
-          normalize_block_latent.
+       3. dense for w2, of R = 1 and WIDTH = 160, from front; store_sums to back;
+          normalize_block_latent. All others have R = ROWS and WIDTH = 32.
        4. dense for w3 from back; write_frames of the latent; store_hidden to front.
        5. For each half of y: dense for 5 tiles of w4 from front; store_sums to back; write_frames.
        The sums are float[EACH][ROWS] in registers, and float[EACH][1] for w2. dense begins with a
