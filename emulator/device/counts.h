@@ -13,7 +13,7 @@
  * next but one; cp.async counts as a load of global memory, and not as a store to shared memory;
  * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
- * All numbers but the last two are sums over launches, of sums or maxima over blocks, so they do
+ * All numbers but the last four are sums over launches, of sums or maxima over blocks, so they do
  * not depend on the order in which blocks run: the same program gives the same counts every time.
  */
 #ifndef SOFTGPU_COUNTS_H
@@ -77,6 +77,7 @@ typedef struct device_counts {
     device_transfers allocated, freed;                     /**< memory of the device, by the host */
     uint64_t peak; /**< bytes of it at once, at most, of what was allocated since counting began */
     uint64_t received, sent; /**< bytes from and to other devices, by copies and by kernels */
+    uint64_t busiest; /**< operations of the device that makes most: in a supervisor's account */
     uint64_t span; /**< steps that all copies, fills and launches take if they overlap as streams
                       and events allow: see order.c */
 } device_counts;

@@ -258,13 +258,20 @@ static void hold_modules(const remote_watch *w, device_counts *counts)
     counts->peak += device_module_bytes(w->device);
 }
 
-/* Of several devices the one that most bytes come to, and the one that most leave. */
-static void add_links(const remote_account *a, device_counts *counts)
+/* How much more it is than the most before. */
+static uint64_t beyond(uint64_t most, uint64_t one)
+{
+    return one > most ? one - most : 0;
+}
+
+/* Of several devices the one that most bytes come to, that most leave, that computes most. */
+static void keep_busiest(const remote_account *a, device_counts *counts)
 {
     const device_counts *most = &a->counts;
 
-    counts->received -= counts->received < most->received ? counts->received : most->received;
-    counts->sent -= counts->sent < most->sent ? counts->sent : most->sent;
+    counts->received = beyond(most->received, counts->received);
+    counts->sent = beyond(most->sent, counts->sent);
+    counts->busiest = beyond(most->busiest, counts->operations);
 }
 
 void watch_account(remote_watch *w, remote_account *a)
@@ -280,7 +287,7 @@ void watch_account(remote_watch *w, remote_account *a)
     count_add_times(&counts, &w->before, (uint64_t)-1);
     count_add(&counts, &w->transfers);
     hold_modules(w, &counts);
-    add_links(a, &counts);
+    keep_busiest(a, &counts);
     count_add(&a->counts, &counts);
     for (uint32_t i = 0; i < w->kept && a->finding_count + i < REMOTE_FINDINGS; i++)
         a->findings[a->finding_count + i] = compose(w, &w->records[i]);

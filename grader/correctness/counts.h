@@ -47,5 +47,6 @@ double global_requests(const device_counts *);
 double shared_requests(const device_counts *);
 /** Floating-point, of all threads; a fused multiply-add counts two. */
 double operations(const device_counts *);
+double busiest_operations(const device_counts *); /**< ... of the device that makes most */
 
 #endif

@@ -130,6 +130,11 @@ double operations(const device_counts *c)
     return (double)c->operations;
 }
 
+double busiest_operations(const device_counts *c)
+{
+    return (double)c->busiest;
+}
+
 double host_copies(const device_counts *c)
 {
     return (double)(c->to_device.count + c->to_host.count);

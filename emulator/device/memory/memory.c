@@ -102,7 +102,8 @@ device_status device_find(device *d, device_address address, device_address *bas
 
 void device_memory(device *d, uint64_t *free_bytes, uint64_t *total_bytes)
 {
-    *free_bytes = d->heap.limit - d->heap.used;
+    /* What malloc in kernels has handed out is of a heap that the device keeps apart. */
+    *free_bytes = d->heap.limit - d->heap.used + d->kernel_heap_used;
     *total_bytes = d->heap.limit;
 }
 

@@ -82,6 +82,7 @@ static const struct field fields[] = {
     PLAIN(peak),
     PLAIN(received),
     PLAIN(sent),
+    PLAIN(busiest),
     PLAIN(span),
 };
 

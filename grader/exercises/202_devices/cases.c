@@ -124,16 +124,28 @@ static void run_default(const long *shape)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
+/* The host could write memory that both see. */
+static void expect_moved(const char *function, size_t n)
+{
+    const device_counts *c = call_counts();
+    if (!c) return;
+    expect(moved_bytes(c) >= (double)(n * sizeof(float)),
+           "%s: the device wrote or copied %.0f bytes for %zu floats: they belong on it", function,
+           moved_bytes(c), n);
+}
+
 static void make(int t, const char *function, int device, size_t n)
 {
-    call_cuda(function, ARGS(handle_out(t), i32(device), u64(n)));
+    call_counted(function, ARGS(handle_out(t), i32(device), u64(n)));
+    expect_moved(function, n);
 }
 
 static void slice(int t, int device, const float *x, size_t rows, size_t cols)
 {
-    call_cuda("from_slice",
-              ARGS(handle_out(t), i32(device), host(in_f32("h_values", x, rows * cols)),
-                   u64(rows * cols), u64(rows), u64(cols)));
+    call_counted("from_slice",
+                 ARGS(handle_out(t), i32(device), host(in_f32("h_values", x, rows * cols)),
+                      u64(rows * cols), u64(rows), u64(cols)));
+    expect_moved("from_slice", rows * cols);
 }
 
 static void expect_tensor(int t, const float *want, size_t n)
@@ -141,7 +153,8 @@ static void expect_tensor(int t, const float *want, size_t n)
     float *y = f32_array(n);
     double *all = f64_array(n);
     for (size_t i = 0; i < n; i++) all[i] = want[i];
-    call_cuda("to_vec", ARGS(host(out_f32("h_y", y, n)), u64(n), handle(t)));
+    call_counted("to_vec", ARGS(host(out_f32("h_y", y, n)), u64(n), handle(t)));
+    expect_moved("to_vec", n);
     expect_close((layout){"h_y", 1, n}, y, all, NULL, 0.0);
 }
 
