@@ -42,28 +42,6 @@ CASE(global_atomics)
     CHECK(to_host(f, 1)[0] == n * 0.5f && to_host(d, 1)[0] == n * 0.25);
 }
 
-__global__ void histogram(int *bins, const unsigned char *data, int n)
-{
-    __shared__ int local[16];
-    if (threadIdx.x < 16) local[threadIdx.x] = 0;
-    __syncthreads();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        atomicAdd(&local[data[i]], 1);
-    __syncthreads();
-    if (threadIdx.x < 16) atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
-}
-
-CASE(shared_histogram)
-{
-    std::vector<unsigned char> data(5000);
-    std::vector<int> want(16, 0);
-    for (int i = 0; i < 5000; i++) want[data[i] = i * i % 16]++;
-    int *bins = to_device(std::vector<int>(16, 0));
-    histogram<<<4, 128>>>(bins, to_device(data), 5000);
-    SYNC();
-    CHECK(to_host(bins, 16) == want);
-}
-
 __global__ void order(int *next, int *seen)
 {
     seen[atomicAdd(next, 1)] = 1;
@@ -102,53 +80,6 @@ CASE(compare_and_swap_loop)
     float want = -1e30f;
     for (float x : in) want = fmaxf(want, x);
     CHECK(to_host(max, 1)[0] == want);
-}
-
-__device__ int lock;
-
-__global__ void locked(int *count)
-{
-    if (threadIdx.x != 0) return;
-    while (atomicCAS(&lock, 0, 1) != 0)
-        ;
-    __threadfence();
-    *(volatile int *)count += 1;
-    __threadfence();
-    atomicExch(&lock, 0);
-}
-
-CASE(lock_between_blocks)
-{
-    int *count = to_device(std::vector<int>(1, 0));
-    locked<<<20, 32>>>(count);
-    SYNC();
-    CHECK(to_host(count, 1)[0] == 20);
-}
-
-__device__ unsigned blocks_done;
-
-/* The last block to finish adds up what the others left. */
-__global__ void last_block_sums(int *partial, int *total)
-{
-    __shared__ bool last;
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = blockIdx.x + 1;
-        __threadfence();
-        last = atomicInc(&blocks_done, gridDim.x) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!last || threadIdx.x != 0) return;
-    int sum = 0;
-    for (int i = 0; i < gridDim.x; i++) sum += ((volatile int *)partial)[i];
-    *total = sum;
-}
-
-CASE(last_block)
-{
-    int *total = device_array<int>(1);
-    last_block_sums<<<16, 64>>>(device_array<int>(16), total);
-    SYNC();
-    CHECK(to_host(total, 1)[0] == 136);
 }
 
 __global__ void scoped(int *i)

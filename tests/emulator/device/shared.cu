@@ -1,30 +1,6 @@
 /* shared.cu: shared memory, static, dynamic, and more than 48 KB of it. */
 #include "check.h"
 
-__global__ void transpose(float *out, const float *in, int n)
-{
-    __shared__ float tile[32][33];
-    int x = threadIdx.x, y = threadIdx.y;
-    for (int r = y; r < 32; r += blockDim.y)
-        tile[r][x] = in[(blockIdx.y * 32 + r) * n + blockIdx.x * 32 + x];
-    __syncthreads();
-    for (int r = y; r < 32; r += blockDim.y)
-        out[(blockIdx.x * 32 + r) * n + blockIdx.y * 32 + x] = tile[x][r];
-}
-
-CASE(padded_tile)
-{
-    const int n = 64;
-    std::vector<float> in(n * n);
-    for (int i = 0; i < n * n; i++) in[i] = i;
-    float *out = device_array<float>(n * n);
-    transpose<<<dim3(2, 2), dim3(32, 8)>>>(out, to_device(in), n);
-    SYNC();
-    std::vector<float> got = to_host(out, n * n);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) CHECK(got[j * n + i] == in[i * n + j]);
-}
-
 __global__ void both(int *out)
 {
     extern __shared__ int dynamic[];

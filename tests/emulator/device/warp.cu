@@ -49,29 +49,6 @@ CASE(shuffle_of_other_types)
           to_host(f, 32)[6] == 2.5f);
 }
 
-__global__ void reduce(float *out, const float *in, int n)
-{
-    float sum = 0;
-    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
-    for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(ALL, sum, d);
-    __shared__ float partial[32];
-    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        sum = threadIdx.x < blockDim.x / 32 ? partial[threadIdx.x] : 0;
-        for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(ALL, sum, d);
-        if (threadIdx.x == 0) *out = sum;
-    }
-}
-
-CASE(block_reduction)
-{
-    float *out = device_array<float>(1);
-    reduce<<<1, 256>>>(out, to_device(std::vector<float>(1000, 0.5f)), 1000);
-    SYNC();
-    CHECK(to_host(out, 1)[0] == 500);
-}
-
 __global__ void votes(unsigned *out)
 {
     int t = threadIdx.x;

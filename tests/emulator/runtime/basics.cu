@@ -1,42 +1,6 @@
 /* basics.cu: grids, blocks and threads. */
 #include "check.h"
 
-__global__ void add(float *c, const float *a, const float *b, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) c[i] = a[i] + b[i];
-}
-
-CASE(vector_add)
-{
-    const int n = 1000;
-    std::vector<float> a(n), b(n);
-    for (int i = 0; i < n; i++) a[i] = i, b[i] = 2 * i;
-    float *c = device_array<float>(n);
-    add<<<(n + 127) / 128, 128>>>(c, to_device(a), to_device(b), n);
-    SYNC();
-    std::vector<float> got = to_host(c, n);
-    for (int i = 0; i < n; i++) CHECK(got[i] == 3.0f * i);
-}
-
-__global__ void saxpy(int n, float a, const float *x, float *y)
-{
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        y[i] = a * x[i] + y[i];
-}
-
-CASE(grid_stride_loop)
-{
-    const int n = 10007;
-    std::vector<float> x(n), y(n, 1.0f);
-    for (int i = 0; i < n; i++) x[i] = i % 100;
-    float *d_y = to_device(y);
-    saxpy<<<3, 96>>>(n, 2.0f, to_device(x), d_y);
-    SYNC();
-    std::vector<float> got = to_host(d_y, n);
-    for (int i = 0; i < n; i++) CHECK(got[i] == 2.0f * (i % 100) + 1);
-}
-
 __global__ void ids(int *out)
 {
     int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

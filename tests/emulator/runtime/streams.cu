@@ -1,4 +1,4 @@
-/* streams.cu: streams, events, callbacks, stream-ordered memory. */
+/* streams.cu: streams, events, callbacks, pools of memory. */
 #include "check.h"
 
 #include <thread>
@@ -7,29 +7,6 @@ __global__ void scale(float *p, float by, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) p[i] *= by;
-}
-
-CASE(pipeline)
-{
-    const int n = 1024, parts = 4, part = n / parts;
-    cudaStream_t stream[parts];
-    float *host, *device = device_array<float>(n);
-    OK(cudaMallocHost(&host, n * sizeof(float)));
-    for (int i = 0; i < n; i++) host[i] = i;
-    for (int s = 0; s < parts; s++) {
-        float *h = host + s * part, *d = device + s * part;
-        OK(cudaStreamCreate(&stream[s]));
-        OK(cudaMemcpyAsync(d, h, part * sizeof(float), cudaMemcpyHostToDevice, stream[s]));
-        scale<<<part / 64, 64, 0, stream[s]>>>(d, 2, part);
-        OK(cudaMemcpyAsync(h, d, part * sizeof(float), cudaMemcpyDeviceToHost, stream[s]));
-    }
-    for (int s = 0; s < parts; s++) {
-        OK(cudaStreamSynchronize(stream[s]));
-        OK(cudaStreamQuery(stream[s]));
-        OK(cudaStreamDestroy(stream[s]));
-    }
-    for (int i = 0; i < n; i++) CHECK(host[i] == 2.0f * i);
-    OK(cudaFreeHost(host));
 }
 
 CASE(events)
@@ -76,20 +53,6 @@ CASE(callbacks)
     OK(cudaStreamAddCallback(stream, note_status, &calls, 0));
     OK(cudaStreamSynchronize(stream));
     CHECK(calls == 11);
-}
-
-CASE(stream_ordered_memory)
-{
-    cudaStream_t stream;
-    float *p, host[64];
-    OK(cudaStreamCreate(&stream));
-    OK(cudaMallocAsync(&p, 64 * sizeof(float), stream));
-    OK(cudaMemsetAsync(p, 0, 64 * sizeof(float), stream));
-    scale<<<1, 64, 0, stream>>>(p, 2, 64);
-    OK(cudaMemcpyAsync(host, p, sizeof host, cudaMemcpyDeviceToHost, stream));
-    OK(cudaFreeAsync(p, stream));
-    OK(cudaStreamSynchronize(stream));
-    CHECK(host[63] == 0);
 }
 
 CASE(memory_pools)
