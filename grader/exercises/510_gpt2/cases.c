@@ -90,11 +90,10 @@ static void expect_loss(const char *what, float got, double want, batch b)
 
 /* Some steps, each on a batch of its own. shape: as above, then steps, and per cent of the first
  * norm that are allowed; 0: any */
-static void steps(const long *shape)
+static void steps_from(const float *params, const long *shape)
 {
     const gpt_config c = config_of(shape);
     const size_t n = gpt_params(&c);
-    const float *params = gpt_random_params(&c);
     double *earlier = f64_array(n), limit = 0.0;
     reference_gpt r = reference_gpt_create(&c, params);
     r.rounding = ELEMENT_TOLERANCE;
@@ -123,6 +122,25 @@ static void steps(const long *shape)
         memcpy(earlier, r.grad, n * sizeof *earlier);
     }
     release(0);
+}
+
+static void steps(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    steps_from(gpt_random_params(&c), shape);
+}
+
+/* Logits of about -200, and of token 7, the last of the first 8, -100. A softmax relative to any
+ * other number than this maximum, be it 0, overflows. */
+static void large_logits(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    float *params = gpt_random_params(&c);
+    const gpt_array bias = gpt_array_at(&c, gpt_arrays(&c) - 1); /* of the last normalization */
+    params[bias.begin] = 400.0f;
+    for (int token = 0; token < c.vocab; token++)
+        params[token * c.channels] = token == 7 ? -0.25f : -0.5f;
+    steps_from(params, shape);
 }
 
 /* ---- what a network knows -------------------------------------------------------------------- */
@@ -320,7 +338,8 @@ static const grading_case cases[] = {
     {.name = "a head of 128", .run = steps, .shape = {16, 5, 1, 1, 128, 3, 5, 1}, .once = true},
     {.name = "sequence of 65", .run = steps, .shape = {100, 65, 1, 1, 64, 1, 65, 1}, .once = true},
     {.name = "260 tokens", .run = steps, .shape = {50, 65, 1, 1, 64, 4, 65, 1}, .once = true},
-    LONG_ROW("vocabulary of 1030", steps, 1030, 9, 1, 1, 64, 1, 9, 1),
+    LONG_ROW("vocabulary of 2053", steps, 2053, 9, 1, 1, 64, 1, 9, 1),
+    LONG_ROW("large logits", large_logits, 53, 9, 1, 1, 64, 2, 9, 1),
     {.name = "three steps", .run = steps, .shape = {31, 8, 1, 1, 64, 3, 7, 3}, .once = true},
     {.name = "clipped", .run = steps, .shape = {31, 8, 1, 1, 64, 3, 7, 2, 40}, .once = true},
     {.name = "below the limit",
