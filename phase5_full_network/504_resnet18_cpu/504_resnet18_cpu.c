@@ -43,8 +43,9 @@ static weights_entry entry_of(const unsigned char *file, uint32_t i)
     return e;
 }
 
-/** @return whether the file of `bytes` bytes is as long as its header says, and has its table and
- *  every array inside of it. `bytes` is at least the size of the header; nothing else is sure. */
+/** @return whether the file of `bytes` bytes is at least as long as its header says, and has its
+ *  table and every array inside of it. `bytes` is at least the size of the header; nothing else is
+ *  sure. */
 static int is_whole(const unsigned char *file, size_t bytes, const weights_header *header)
 {
     /* TODO: compare header->bytes with bytes, and header->arrays with the number of entries for
@@ -73,8 +74,9 @@ static int is_right(const unsigned char *file, const weights_header *header)
 static int find(weights_entry *e, const weights_array *wanted, const unsigned char *file,
                 uint32_t arrays)
 {
-    /* TODO: go through the entries until the whole name is the same (strncmp); then all
-       WEIGHTS_DIMS dims must be, and e->floats must be their product (about 8 lines). */
+    /* TODO: go through the entries to the first with the same whole name (strncmp); then
+       all WEIGHTS_DIMS dims must be the same, too, and e->floats must be their product (about 8
+       lines). */
     NOT_IMPLEMENTED(e, wanted, file, arrays);
     return 0;
 }
@@ -84,8 +86,8 @@ weights_status resnet18_load(float *params, const void *file, size_t bytes)
     /* TODO: the header, by memcpy. WEIGHTS_FOREIGN: the file is shorter than a header, or has
        another magic or version. WEIGHTS_TRUNCATED: it is not whole. Then resnet18_arrays
        (resnet18_weights.h) lists what the network needs: copy each array from the file to where
-       its `data` points in params. WEIGHTS_MISMATCH: one is not found. WEIGHTS_CORRUPT: the file is
-       not right (about 17 lines). */
+       its `data` points in params (it is const; cast it). WEIGHTS_MISMATCH: `find` has not found
+       one. WEIGHTS_CORRUPT: the file is not right (is_right) (about 17 lines). */
     NOT_IMPLEMENTED(params, file, bytes);
     return 0;
 }

@@ -26,7 +26,7 @@ typedef enum weights_status {
 /**
  * Read ResNet-18's arrays from a file of weights (weights.h in common/), in any order; arrays of
  * other names are passed over. Nothing outside of file[bytes] is read, whatever the file says.
- * @param params [RESNET18_FLOATS] as resnet18.h lays them out; unspecified after an error
+ * @param params [RESNET18_FLOATS] as resnet18_layout.h lays them out; unspecified after an error
  * @param file   the bytes of the whole file, at any address
  */
 weights_status resnet18_load(float *params, const void *file, size_t bytes);

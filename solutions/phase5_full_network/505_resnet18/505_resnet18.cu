@@ -137,14 +137,15 @@ static cudaError_t stem(const resnet18 *net, float *y, const float *x, int batch
     return cudaSuccess;
 }
 
-/* Block `number`, from 0 on: from x, which is stage `number`, to y, the stage after it. */
+/* Block `number`, from 0 on: from x, which is stage `number`, to y, the stage after it. `size` is
+ * that of the images here, too. */
 static cudaError_t block(const resnet18 *net, float *y, const float *x, int number, int batch,
                          int size, cudaStream_t stream)
 {
     /* SOLUTION: let b be the block's row of resnet18_blocks. b->conv1 writes net->middle; ReLU in
        place (301); b->conv2 writes y. The shortcut is x. Where b->downsample is a convolution (not
        -1), the shortcut is what it makes of x, in net->shortcut. Add the shortcut to y (203), then
-       ReLU (about 12 lines). */
+       ReLU. Middle, shortcut and y have the shape of stage `number` + 1 (about 12 lines). */
     const resnet18_block *b = &resnet18_blocks[number];
     const float *shortcut = x;
     size_t count = (size_t)batch * stage_floats(number + 1, size);
@@ -166,9 +167,9 @@ static cudaError_t block(const resnet18 *net, float *y, const float *x, int numb
 static cudaError_t head(const resnet18 *net, float *logits, float *features, const float *x,
                         int batch, int size, cudaStream_t stream)
 {
-    /* SOLUTION: channels and side of the last stage (resnet18_stage_shape); the mean of each
-       plane (310); the linear layer (303), whose weights and bias begin at RESNET18_FC_W and
-       RESNET18_FC_BIAS of net->params (about 6 lines). */
+    /* SOLUTION: channels and side of x, stage RESNET18_BLOCKS (resnet18_stage_shape); the mean
+       of each plane (310); the linear layer (303), whose weights and bias begin at RESNET18_FC_W
+       and RESNET18_FC_BIAS of net->params (about 6 lines). */
     int channels, side;
     resnet18_stage_shape(RESNET18_BLOCKS, size, &channels, &side);
     CUDA_CHECK(global_avgpool_forward(features, x, batch, channels, side, side, stream));
