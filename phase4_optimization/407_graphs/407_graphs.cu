@@ -153,8 +153,8 @@ static float submit(int launches, cudaStream_t stream)
 /** The same launches, as a graph that can run. The caller destroys it. */
 static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
 {
-    /* TODO: capture submit as capture does step_launch; then destroy graph and stream, for only
-       *exec is needed (about 9 lines). */
+    /* TODO: capture submit as capture does step_launch; then destroy graph and stream, since
+       only *exec is needed (about 9 lines). */
     NOT_IMPLEMENTED(exec, launches);
     return cudaSuccess;
 }

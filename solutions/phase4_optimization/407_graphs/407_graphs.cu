@@ -194,8 +194,8 @@ static float submit(int launches, cudaStream_t stream)
 /** The same launches, as a graph that can run. The caller destroys it. */
 static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
 {
-    /* SOLUTION: capture submit as capture does step_launch; then destroy graph and stream, for only
-       *exec is needed (about 9 lines). */
+    /* SOLUTION: capture submit as capture does step_launch; then destroy graph and stream, since
+       only *exec is needed (about 9 lines). */
     cudaStream_t stream;
     cudaGraph_t graph = NULL;
     CUDA_CHECK(cudaStreamCreate(&stream));
