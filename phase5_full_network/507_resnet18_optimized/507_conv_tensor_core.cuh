@@ -265,9 +265,10 @@ __device__ __forceinline__ static void finish(const float *rows, const conv_args
                                               int channel)
 {
     /* TODO: a thread takes WIDTH_OF(E) channels of a pixel at a time, neighbours the next ones,
-       and leaves out what is no pixel or no channel. load_floats brings sums and bias, `unpack` 16
-       bytes of the residual, if there is one; NaN must pass the ReLU, if there is one. `pack` makes
-       16 bytes for y; or the numbers go to y as single floats if y_is_float (about 23 lines). */
+       and leaves out what is no pixel or no channel (a.channels is a multiple of 8). load_floats
+       brings sums and bias, `unpack` 16 bytes of the residual, if there is one; NaN must pass the
+       ReLU, if there is one. `pack` makes 16 bytes for y; or the numbers go to y as
+       single floats if y_is_float (about 23 lines). */
 }
 
 /* blockIdx.x is the tile, channels fastest, so that neighbours read the same pixels; blockIdx.y is

@@ -243,10 +243,10 @@ template <int PIXELS> struct source {
     __device__ __forceinline__ void copy(unsigned char *tile, const conv &c)
     {
         /* TODO: a copy of 16 bytes for each of four pixels, from window[i] and its tap, and for
-           each of CHANNELS / RISE filters, c.k bytes apart, whose rows of the tile begin behind
-           PIXELS of them. A tap beyond the image, and all behind the last tap (r == c.kernel), is
-           16 zeros: the last argument of __pipeline_memcpy_async; the source must still be an
-           address. Then w and channel move on, and find_tap (about 20 lines). */
+           each of CHANNELS / RISE filters, RISE * c.k bytes apart in w, whose rows of the tile
+           begin behind PIXELS of them. A tap beyond the image, and all behind the last tap (r ==
+           c.kernel), is 16 zeros: the last argument of __pipeline_memcpy_async; the source must
+           still be an address. Then w and channel move on, and find_tap (about 20 lines). */
     }
 };
 
@@ -273,7 +273,8 @@ __device__ __forceinline__ static void multiply(int sum[2][4][4], uint32_t a, ui
     }
 }
 
-/** @return the byte of an output: sum * factor + shift + shortcut, at least `least`, at most 127 */
+/** @return the byte of an output: sum * factor + shift + shortcut, at least `least`, at most 127.
+ *  @param shortcut its byte times c.add; 0 where there is none */
 __device__ __forceinline__ static signed char finished(int sum, float factor, float shift,
                                                        float shortcut, float least)
 {

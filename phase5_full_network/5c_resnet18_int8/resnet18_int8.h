@@ -3,8 +3,7 @@
  *
  * ResNet-18 whose convolutions multiply whole numbers of 8 bits. A number x with a scale is
  *
- *     q(x, scale) = x / scale, rounded to the nearest, halves to the even; at most 127, at least
- * -127
+ *     q(x, scale) = x / scale, rounded to the nearest, halves to the even, then kept in -127 .. 127
  *
  * Batch normalizations are folded into weights and biases (309), in fp32. Then a filter has a scale
  * of its own, and a tensor one for all of it: the largest |x| / 127; of nothing but zeros 1. That
@@ -44,8 +43,8 @@ cudaError_t resnet18_create_int8(resnet18_int8 **net, const float *h_params, con
                                  int count, int size);
 /**
  * The first call of a batch or size larger than any before may allocate; a row of logits does not
- * depend on the other images of the batch. A batch of 0 does nothing. One below 0, or a size below
- * 32, gives cudaErrorInvalidValue.
+ * depend on the other images of the batch. A batch below 0, or a size below 32, gives
+ * cudaErrorInvalidValue; else a batch of 0 does nothing.
  * @param logits  [batch x RESNET18_CLASSES]
  * @param tensors what each convolution leaves, one after the other, each [batch x side x side x
  *                out_channels]; at any address; NULL when not wanted
