@@ -31,7 +31,8 @@ typedef enum resnet18_precision {
 cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int batch, int size,
                                 resnet18_precision precision);
 /** @param logits [batch x RESNET18_CLASSES]. @param x [batch x 3 x size x size], as in 505, fp32.
- *  Both may be others at each call. The same images give the same logits, to the last bit. */
+ *  Both may be others at each call. The same images give the same logits, to the last bit.
+ *  A stream that its caller is capturing (407) receives the launches. */
 cudaError_t resnet18_forward_opt(resnet18_opt *net, float *logits, const float *x,
                                  cudaStream_t stream);
 /** @return bytes of device memory that the network holds */

@@ -46,14 +46,19 @@ static size_t pixels_of(int batch, int size)
 }
 
 /* @param bytes by which both arrays are off the addresses that they would have */
-static float *forward(int net, const float *x, int batch, int size, unsigned bytes)
+static float *forward_by(const char *function, int net, const float *x, int batch, int size,
+                         unsigned bytes)
 {
     float *logits = f32_array((size_t)batch * RESNET18_CLASSES);
     argument y = out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES);
     argument images = in_f32("x", x, pixels_of(batch, size));
-    call_cuda("resnet18_forward_opt",
-              ARGS(handle(net), shifted(y, bytes), shifted(images, bytes), stream()));
+    call_cuda(function, ARGS(handle(net), shifted(y, bytes), shifted(images, bytes), stream()));
     return logits;
+}
+
+static float *forward(int net, const float *x, int batch, int size, unsigned bytes)
+{
+    return forward_by("resnet18_forward_opt", net, x, batch, size, bytes);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -135,6 +140,17 @@ static void logits_once(const long *shape)
     release(0);
 }
 
+/* Its caller captures it, as a part of a larger graph (worker.c). shape: as above */
+static void captured(const long *shape)
+{
+    const int precision = (int)shape[0], batch = (int)shape[1], size = (int)shape[2];
+    const float *x = resnet_images(batch, size);
+    const resnet_reference r = reference_resnet18(resnet_params(), x, batch, size, false);
+    create(0, resnet_params(), batch, size, precision);
+    expect_rows(&r, forward_by("forward_captured", 0, x, batch, size, 0), precision);
+    release(0);
+}
+
 /* The same images, three times and in between others: the same logits, to the last bit. shape: as
  * above */
 static void same_every_time(const long *shape)
@@ -204,6 +220,7 @@ static const grading_case cases[] = {
      .shape = {FP16, 2, 32},
      .once = true,
      .seconds = 60},
+    {.name = "captured", .run = captured, .shape = {FP16, 1, 32}, .once = true, .seconds = 60},
     {.name = "two networks", .run = two_networks, .shape = {32}, .once = true, .seconds = 60},
     {.name = "nan, tf32",
      .run = nan_stays_in_its_image,

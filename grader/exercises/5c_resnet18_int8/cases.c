@@ -429,13 +429,18 @@ static void tensor_by_tensor(const long *shape)
     release(0);
 }
 
-/* Later images are larger than the first. shape: images, size */
+/* In batches of 8: each image has larger numbers than the one before, but the last, which has the
+ * largest of all in a corner. shape: images, size */
 static void calibration(const long *shape)
 {
     const int count = (int)shape[0], size = (int)shape[1];
-    float *x = resnet_images(count, size);
-    for (size_t k = 0; k < pixels_of(count, size); k++)
-        x[k] *= 1.0f + 0.5f * (float)(k / pixels_of(1, size));
+    const size_t image = pixels_of(1, size), last = pixels_of(count, size) - 1;
+    float *x = resnet_images(count, size), largest = 0.0f;
+    for (size_t k = 0; k <= last - image; k++) {
+        x[k] *= 1.0f + 0.5f * (float)(k / image);
+        largest = fmaxf(largest, fabsf(x[k]));
+    }
+    x[last] = 1.2f * largest;
     const float *scales = create(0, resnet_params(), x, count, size);
     expect_scales(scales, resnet_params(), x, count, size);
     release(0);
@@ -568,7 +573,7 @@ static const grading_case cases[] = {
      .run = tensor_by_tensor,
      .shape = {1, 32, 3, 32, 0, 40, 2, 47},
      .once = true},
-    {.name = "calibration, 2x32", .run = calibration, .shape = {2, 32}, .once = true},
+    {.name = "calibration, 9x49", .run = calibration, .shape = {9, 49}, .once = true},
     {.name = "beyond the ends, 1x33", .run = beyond_the_ends, .shape = {1, 33}, .once = true},
     {.name = "halves, 1x32", .run = halves, .shape = {32}, .once = true},
     {.name = "two networks", .run = two_networks, .shape = {33}, .once = true},
