@@ -133,7 +133,7 @@ char *traffic_impossible(const traffic_test *t, const device_counts *counts,
     char *message = NULL, counted[32], needed[32];
     const double count = t->count(counts), least = least_of(t, baseline);
     if (count >= least * (1.0 - ROUNDING)) return NULL;
-    if (asprintf(&message, "counted %s bytes, which is impossible: the task takes %s at least",
+    if (asprintf(&message, "counted %s, which is impossible: the task takes %s at least",
                  count_text(counted, count), count_text(needed, least)) < 0) {
         abort();
     }

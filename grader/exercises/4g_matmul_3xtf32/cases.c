@@ -121,6 +121,15 @@ static const traffic_test traffic[] = {
      .bound = EXACTLY,
      .multiplications = 256.0 * 128 * 128,
      .wanted = 3},
+    {.metric = {"shared-memory requests", .per = "16 × 8 × 8 product", .shape = "256 × 128 × 128"},
+     .function = "matmul_3xtf32",
+     .run = matmul_timed,
+     .shape = {256, 128, 128},
+     .count = shared_requests,
+     .ideal = 16.0 * 16 * 16,
+     .bound = AT_MOST,
+     .least = 0.05, /* of tiles from shared memory */
+     .wanted = 4.0}, /* b word by word, and smaller tiles of a warp: 3 */
     {.metric = {"bank conflicts", .shape = "256 × 128 × 128"},
      .function = "matmul_3xtf32",
      .run = matmul_timed,
