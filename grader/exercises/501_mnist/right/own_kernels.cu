@@ -131,10 +131,15 @@ cudaError_t mlp_create(mlp **net, const float *h_params)
     const size_t bytes = MLP_PARAMS * sizeof(float);
     mlp *made = *net = (mlp *)calloc(1, sizeof(mlp));
     if (!made) return cudaErrorMemoryAllocation;
-    TRY(cudaMalloc(&made->state, STATES * bytes));
-    TRY(cudaMemset(made->state, 0, STATES * bytes));
-    TRY(cudaMemcpy(made->state, h_params, bytes, cudaMemcpyHostToDevice));
-    return cudaDeviceSynchronize();
+    cudaError_t error = cudaMalloc(&made->state, STATES * bytes);
+    if (!error) error = cudaMemset(made->state, 0, STATES * bytes);
+    if (!error) error = cudaMemcpy(made->state, h_params, bytes, cudaMemcpyHostToDevice);
+    if (!error) error = cudaDeviceSynchronize();
+    if (!error) return cudaSuccess;
+    cudaFree(made->state);
+    free(made);
+    *net = NULL;
+    return error;
 }
 
 cudaError_t mlp_free(mlp *net)
