@@ -3,7 +3,8 @@
 # what they need and runs this; `make quick` runs what takes seconds, and of the exercises those that
 # were changed since the last commit. The last line printed counts what passed, what failed, and what was
 # skipped because this machine lacks something; before it stands what failed, and before that where
-# the time went. Most parts keep less than one core busy, so five lists of them run side by side.
+# the time went. Most parts keep less than one core busy, so four lists of them run side by side; the
+# corpus keeps all busy.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
@@ -223,24 +224,15 @@ quick() {
     fi
     part "solutions of $changed" changed_are_right
     of='grader emulator common phase?_* solutions'
-    corpus_part corpus "$changed"
+    corpus_part --exercise "$changed"
 }
 
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
 # seed that no submission guesses. Many only wait for their deadline: three for each core. By clang,
 # which takes half of nvcc's time: solutions are compiled by both.
-corpus_part() { # NAME EXERCISES
-    part "$1" env CUCC_FRONTEND="${CUCC_CLANG:+clang}" \
-        "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((3 * $(nproc))) --exercise "$2"
-}
-
-of_phases() { # PATTERN: their exercises
-    (cd grader/exercises && printf '%s ' $1_*/ | sed 's/_[^ ]*//g')
-}
-
-corpus_of_kernels() {
-    of='grader emulator common phase?_* solutions'
-    corpus_part 'corpus of kernels' "$(of_phases '[2-5]?*')"
+corpus_part() { # FLAG...
+    part 'corpus: wrong rejected, right not' env CUCC_FRONTEND="${CUCC_CLANG:+clang}" \
+        "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((3 * $(nproc))) "$@"
 }
 
 # The grader, and what it says of the course.
@@ -303,15 +295,15 @@ commands() {
 
 everything() {
     lanes=
-    for list in corpus_of_kernels emulator_and_compilers solutions grader commands; do
+    for list in emulator_and_compilers solutions grader commands; do
         $list &
         lanes="$lanes $!"
     done
     for lane in $lanes; do
         wait "$lane" || echo '0 1' >>"$logs/counts" # it died
     done
-    of='grader emulator common phase1_* solutions/phase1_*'
-    corpus_part 'corpus of the CPU' "$(of_phases '1?*')" # its timings want the cores for themselves
+    of='grader emulator common phase?_* solutions'
+    corpus_part
 }
 
 "${1:-everything}"
@@ -319,9 +311,7 @@ everything() {
 printf '\nseconds   of a core   part\n'
 sort -rn "$logs/seconds" | while read -r seconds cpu name; do printf '%7d %11d   %s\n' "$seconds" "$cpu" "$name"; done
 echo
-sed -n 's/^.*\(corpus.*\)/\1/p' "$logs/seconds" | while read -r name; do
-    sed -n '/^seconds /,/^$/p' "$logs/${name// /_}.log"
-done
+! grep -q ' corpus:' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
 cat "$logs/failed"
 [ ! -s "$logs/failed" ] || sed -n 's/^ *\(FAILED .*: make corpus EX=\)/\1/p' "$logs/failed"
 cat "$logs/again"
