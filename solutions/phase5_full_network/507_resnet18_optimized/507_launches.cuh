@@ -116,7 +116,8 @@ static cudaError_t capture(resnet18_opt *net)
     e = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (e == cudaSuccess) {
         e = launch_all(net, NULL, NULL, stream);
-        cudaStreamEndCapture(stream, &net->graph); /* on an error NULL, of which nothing is made */
+        const cudaError_t ended = cudaStreamEndCapture(stream, &net->graph);
+        if (e == cudaSuccess) e = ended;
     }
     cudaStreamDestroy(stream);
     if (e == cudaSuccess) e = cudaGraphInstantiate(&net->exec, net->graph, 0);
