@@ -31,7 +31,7 @@ debug_options=(-gline-tables-only)
 device_options=(--cuda-device-only -S -emit-llvm -fmath-errno -fno-strict-aliasing -fno-builtin-malloc -fno-builtin-free -mllvm -unroll-threshold=1200)
 code_options=(-O3 -w -Xclang -target-feature -Xclang +ptx75)
 
-# From LLVM's text to PTX: all is optimised, but neighbouring stores are not joined yet.
+# From LLVM's text to PTX. The text is optimised; only neighbouring stores are not joined yet.
 back_end_options=(-x ir -S --target=nvptx64-nvidia-cuda -Xclang -target-cpu -Xclang sm_80 -Xclang -disable-llvm-passes)
 
 # Addresses of shared memory with 32 bits, as nvcc has them: softgpu is faster with them. Constants lie
@@ -156,8 +156,8 @@ without_blanks() { # SOURCE: prints the file to compile
     echo "$of"
 }
 
-# Up to LLVM 16 stores that are joined get the place of what follows the last one: let that be nothing, at
-# the place of the store. A store that is alone in its block stays as it is.
+# Up to LLVM 16 a joined store gets the source line of what follows. So each store is followed by a call of
+# nothing, which has the store's line. A store that is alone in its block stays as it is.
 keep_places() { # LLVM'S TEXT
     awk '/^[^ ]/ { stores = 0 } { print }
         /^  store / && match($0, /, !dbg ![0-9]+/) && stores++ { print "  call void @llvm.sideeffect()" substr($0, RSTART, RLENGTH) }

@@ -177,8 +177,8 @@ static cudaError_t count_made(cudaError_t error)
     return error;
 }
 
-/* One that waits has waited when it says that the work failed; and after a stream that did not wait
- * a race would hide the error. */
+/* A wait that is refused has waited: the work failed. Streams that are refused their order keep it:
+ * else a race would hide the error. */
 #define CALL(name, does, parameters, arguments)                                                    \
     cudaError_t name parameters                                                                    \
     {                                                                                              \

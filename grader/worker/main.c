@@ -149,7 +149,7 @@ static void *buffer_pointer(const wire_argument *argument, unsigned char *data)
     return token;
 }
 
-/* Where an error must come, what was there does not pass for the NULL that comes with it. */
+/* Not NULL before a call that may fail, so that one that is left alone does not pass for NULL. */
 static void *handle_place(void **handle)
 {
     if (call.refuse_at || call.wanted) *handle = handles;

@@ -124,7 +124,7 @@ static void run_default(const long *shape)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* The host could write memory that both see. */
+/* The host could fill managed memory by itself. */
 static void expect_moved(const char *function, size_t n)
 {
     const device_counts *c = call_counts();
