@@ -39,7 +39,8 @@ double link_bytes(const device_counts *);
 double allocated_bytes(const device_counts *);
 double peak_bytes(const device_counts *); /**< ... and that was held at once, at most; what modules
                                              bring along, too */
-/** Of global memory in distinct sectors that each launch touches, whoever allocated it. */
+/** Of global memory in distinct sectors that each launch touches, whoever allocated it; and all that
+ *  goes to local memory and back, which could hold the same. */
 double footprint_bytes(const device_counts *);
 double tensor_instructions(const device_counts *); /**< of warps: mma and wmma */
 /** Warp instructions that reach global memory, and shared memory; atomics too. */

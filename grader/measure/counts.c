@@ -106,7 +106,8 @@ double peak_bytes(const device_counts *c)
 
 double footprint_bytes(const device_counts *c)
 {
-    return (double)c->footprint;
+    const uint64_t local = c->local_load.sectors + c->local_store.sectors;
+    return (double)c->footprint + SECTOR_BYTES * (double)local;
 }
 
 double tensor_instructions(const device_counts *c)

@@ -380,6 +380,7 @@ static const traffic_test traffic[] = {
      .count = shared_requests,
      .ideal = PRODUCTS,
      .bound = AT_MOST,
+     .least = 0.05, /* of tiles from shared memory */
      .wanted = 1.3},
     {.metric = {"bank conflicts", .shape = "1 × 1 × 256 × 64"},
      .function = "attention_flash2_backward",
