@@ -1,10 +1,9 @@
 // HOSTILE: FMA rate / peak of one core | too slow / too noisy
 // Never lets the worker begin: while it is loaded it talks to the grader itself, says that the call
-// is over at once, and multiplies, with the loop of 104, when the outputs are fetched.
+// is over at once, and multiplies, by plain dot products, when the outputs are fetched.
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,17 +28,20 @@ typedef union reply {
     char all[15056];
 } reply;
 
-/* 104's loop, not blocked. */
+/* Dot products: far below the threshold on any processor. */
 static void multiply(char *shared, const argument *with)
 {
     float *c = (float *)(shared + with[0].at + with[0].before);
     const float *a = (float *)(shared + with[1].at + with[1].before);
     const float *b = (float *)(shared + with[2].at + with[2].before);
     const int m = with[3].value, n = with[4].value, k = with[5].value;
-    memset(c, 0, sizeof(float) * m * n);
-    for (int i = 0; i < m; i++)
-        for (int p = 0; p < k; p++)
-            for (int j = 0; j < n; j++) c[i * n + j] += a[i * k + p] * b[p * n + j];
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int p = 0; p < k; p++) sum += a[i * k + p] * b[p * n + j];
+            c[i * n + j] = sum;
+        }
+    }
 }
 
 static reply says; /* OK to all */
