@@ -278,6 +278,34 @@ static void run_no_memory(const long *shape)
     expect_alive();
 }
 
+static void make_and_release(void)
+{
+    make(0, "ones", 1, 5);
+    release(0);
+}
+
+static void ask_too_much(void)
+{
+    call_refused(OUT_OF_MEMORY, "ones", ARGS(handle_out(0), i32(1), u64(1ull << 58)));
+}
+
+/* The smallest block of a heap has 32 bytes. */
+static double kept_by(void (*use)(void), long times)
+{
+    for (long i = 0; i < times; i++) use();
+    const double before = held_bytes();
+    for (long i = 0; i < times; i++) use();
+    return (held_bytes() - before) / (double)times;
+}
+
+/* shape: times */
+static void run_frees_all(const long *shape)
+{
+    const double each = kept_by(make_and_release, shape[0]), none = kept_by(ask_too_much, shape[0]);
+    expect(each <= 20.0, "of each tensor %.0f bytes of the host's memory are not freed", each);
+    expect(none <= 20.0, "ones, refused for lack of memory, keeps %.0f bytes of the host's", none);
+}
+
 /* shape: count, rows, cols */
 static void run_shape(const long *shape)
 {
@@ -358,6 +386,11 @@ static const grading_case cases[] = {
     {.name = "10 TB", .run = run_no_memory, .shape = {2500000}, .once = true},
     {.name = "2^62 floats", .run = run_no_memory, .shape = {1L << 42}, .once = true},
     {.name = "2^62 + 2^20 floats", .run = run_no_memory, .shape = {(1L << 42) + 1}, .once = true},
+    {.name = "3000 tensors, each freed",
+     .run = run_frees_all,
+     .shape = {3000},
+     .where = ON_SOFTGPU,
+     .once = true},
     {.name = "shape of one too many", .run = run_shape, .shape = {16, 3, 5}},
     {.name = "shape of none", .run = run_shape, .shape = {16, 16, 3}},
     {.name = "shape of 5 x 0 for 15", .run = run_shape, .shape = {15, 5, 0}},

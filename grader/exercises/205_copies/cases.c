@@ -288,6 +288,37 @@ static void run_too_large(const long *shape)
     run_there_and_back(shape);
 }
 
+static void create_and_free(void)
+{
+    static const float x[5] = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f};
+    create(0, x, 5);
+    release(0);
+}
+
+static void ask_too_much(void)
+{
+    const float one = 1.0f;
+    const argument x = host(in_f32("h_x", &one, 1));
+    call_returning_i32("tensor_create", ARGS(handle_out(0), x, u64(1ull << 58)));
+}
+
+/* The smallest block of a heap has 32 bytes. */
+static double kept_by(void (*use)(void), long times)
+{
+    for (long i = 0; i < times; i++) use();
+    const double before = held_bytes();
+    for (long i = 0; i < times; i++) use();
+    return (held_bytes() - before) / (double)times;
+}
+
+/* shape: times */
+static void run_frees_all(const long *shape)
+{
+    const double each = kept_by(create_and_free, shape[0]), none = kept_by(ask_too_much, shape[0]);
+    expect(each <= 20.0, "of each tensor %.0f bytes of the host's memory are not freed", each);
+    expect(none <= 20.0, "tensor_create keeps %.0f bytes when it fails", none);
+}
+
 /* ---- a chain --------------------------------------------------------------------------------- */
 
 static void check_chain(const char *function, const float *x, size_t n, int layers)
@@ -335,6 +366,11 @@ static const grading_case cases[] = {
     {.name = "asked twice", .run = run_asked_twice, .shape = {1000}},
     {.name = "three trips", .run = run_several_trips, .shape = {70001}},
     {.name = "two tensors", .run = run_two_tensors, .shape = {1000, 257}},
+    {.name = "3000 tensors, each freed",
+     .run = run_frees_all,
+     .shape = {3000},
+     .where = ON_SOFTGPU,
+     .once = true},
     {.name = "freed on the GPU", .run = run_freed_on_the_gpu, .shape = {1000003}},
     {.name = "too large", .run = run_too_large, .shape = {1000}},
     {.name = "chain of 0 layers", .run = run_chain, .shape = {1000, 0}, .part = "tensor_chain"},
