@@ -162,6 +162,13 @@ static const traffic_test traffic[] = {
      .bound = AT_MOST,
      .wanted = 4.5,
      .begin = 16},
+    {.metric = {"instructions", .per = "warp", .shape = "2^20 floats"},
+     .function = "vector_add",
+     .run = run_timed,
+     .shape = {1 << 20},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 1500},
     {0},
 };
 

@@ -27,13 +27,18 @@ static void run_random(const long *shape)
     count("histogram", random_i32(shape[0], 0, (int)shape[1]), shape[0], (int)shape[1]);
 }
 
-static void run_equal(const long *shape)
+static void count_equal(const char *function, const long *shape)
 {
     const size_t n = (size_t)shape[0];
     int *values = i32_array(n);
     const int value = *random_i32(1, 0, (int)shape[1]);
     for (size_t i = 0; i < n; i++) values[i] = value;
-    count("histogram", values, n, (int)shape[1]);
+    count(function, values, n, (int)shape[1]);
+}
+
+static void run_equal(const long *shape)
+{
+    count_equal("histogram", shape);
 }
 
 /* A third of them is to be counted; the rest is just outside, or far. */
@@ -92,6 +97,13 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * (1 << 18),
      .bound = AT_MOST,
      .wanted = 2.0},
+    {.metric = {"instructions", .per = "warp", .shape = "2^20 equal values"},
+     .function = "histogram",
+     .run = count_equal,
+     .shape = {1 << 20, 256},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 10000},
     {0},
 };
 

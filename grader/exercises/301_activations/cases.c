@@ -341,6 +341,13 @@ static const traffic_test traffic[] = {
      .bound = AT_MOST,
      .wanted = 16,
      .begin = 259.984},
+    {.metric = {"instructions", .per = "warp", .shape = "2^20 floats"},
+     .function = "gelu_backward",
+     .run = timed_gelu_backward,
+     .shape = {1L << 20},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 8000},
     {0},
 };
 

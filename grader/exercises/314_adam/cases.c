@@ -628,6 +628,13 @@ static const traffic_test traffic[] = {
      .bound = AT_MOST,
      .wanted = 1.5,
      .begin = 3.019},
+    {.metric = {"instructions", .per = "warp", .shape = "2^20 parameters"},
+     .function = "adam_update",
+     .run = run_timed,
+     .shape = {1 << 20},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 4000},
     {0},
 };
 

@@ -602,6 +602,13 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .bound = AT_LEAST,
      .wanted = 1.1},
+    {.metric = {"instructions", .per = "warp", .shape = "batch 1024, 64 → 1024"},
+     .function = "linear_forward_fused",
+     .run = run_timed,
+     .shape = {1024, 64, 1024},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 20000},
     {0},
 };
 

@@ -282,6 +282,13 @@ static const traffic_test traffic[] = {
     TRAFFIC("softmax", 8, 4096, 1.1, 1.75),
     TRAFFIC("softmax", 2, 65536, 1.6, 1.75),
     TRAFFIC("layernorm", 8, 4096, 2.1, 3),
+    {.metric = {"instructions", .per = "warp", .shape = "512 × 512"},
+     .function = "softmax_rows",
+     .run = run_timed,
+     .shape = {512, 512},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 3000},
     {0},
 };
 
