@@ -3,18 +3,23 @@
 #
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
+#   LADDER=layer           a layer of a million weights: CPU, untiled, tiled, registers, 3xTF32, persistent
+#   make bench-mnist       an epoch of 501 by kernels, where PyTorch sees a GPU
+#   LADDER=memory          what a product, attention and experts take, counted, and which experts are in use
 #   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 
 #group See and measure
 
-.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce
+.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-memory bench-mnist
 
 BENCH = $${OUTPUT:-results}
 bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
-	$(if $(filter-out matmul mnist gpt2,$(LADDER)),$(error LADDER is matmul, mnist, gpt2, or nothing))
-	$(if $(filter mnist gpt2,$(LADDER)),,$(MAKE) bench-matmul)
-	$(if $(filter matmul gpt2,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
-	$(if $(filter matmul mnist,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
+	$(if $(filter-out matmul mnist layer memory gpt2,$(LADDER)),$(error LADDER is matmul, mnist, layer, memory, gpt2, or nothing))
+	$(if $(filter-out matmul,$(LADDER)),,$(MAKE) bench-matmul)
+	$(if $(filter-out mnist,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
+	$(if $(filter-out layer,$(LADDER)),,$(MAKE) bench-layer $(if $(LADDER),,SIZES=))
+	$(if $(filter-out memory,$(LADDER)),,$(MAKE) bench-memory)
+	$(if $(filter-out gpt2,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
 	$(if $(LADDER),,$(MAKE) bench-launch)
 	$(if $(LADDER),,$(MAKE) bench-allreduce)
 	$(if $(LADDER),,$(MAKE) bench-resnet18)
@@ -59,6 +64,36 @@ bench-stages: all
 	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
 	cat "$(BENCH)/stages.tsv"
 
+# One linear layer by every exercise that has it, and by 303's untiled yardstick.
+LAYER_SRC = $(foreach e,106 107 108 111 209 212 214 302 303 401 407 4g,$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu)) \
+            grader/exercises/303_linear/baseline.cu
+LAYER     = bench/layer.cu
+
+bench-layer: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) -Xcompiler -march=native $(LAYER) $(LAYER_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_layer"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_layer" $$SIZES >"$(BENCH)/layer.tsv.new"
+	mv "$(BENCH)/layer.tsv.new" "$(BENCH)/layer.tsv"
+	cat "$(BENCH)/layer.tsv"
+
+bench-memory: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) bench/memory.cu $(foreach e,214 304 313 409 411 412 413,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_memory"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_memory" >"$(BENCH)/memory.tsv.new"
+	mv "$(BENCH)/memory.tsv.new" "$(BENCH)/memory.tsv"
+	cat "$(BENCH)/memory.tsv"
+
+# An epoch of 501 by kernels; it takes a GPU and a python3 with PyTorch, whose profiler sees them.
+MNIST = 208 212 301 302 303 305 314 404 501
+bench-mnist: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) -shared -Xcompiler -fPIC $(foreach e,$(MNIST),$(wildcard solutions/phase?_*/$(e)_*/*.cu)) $(CUDA_CC_FLAGS) -o "$(BUILD)/libbench_mnist.so"
+	"$${PYTHON:-python3}" bench/mnist_profile.py "$(BUILD)/libbench_mnist.so" >"$(BENCH)/mnist_profile.tsv.new"
+	mv "$(BENCH)/mnist_profile.tsv.new" "$(BENCH)/mnist_profile.tsv"
+	cat "$(BENCH)/mnist_profile.tsv"
+
 # Objects of their own, so that a second time only what has changed is compiled.
 VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
                $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
@@ -77,13 +112,13 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
 # Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
-# bench/gpt2_attention.cu for 313.
-GPT2     = 208 209 301 302 305 311 312 314 3a 401 4c 4d 4g 508 510
-GPT2_SRC = $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.cu))
+# bench/gpt2_attention.cu for 313. The CPU's network stands on phase 1, and has the rate of 509.
+GPT2     = 106 107 108 109 111 208 209 301 302 304 305 311 312 314 3a 401 4c 4d 4g 508 509 510
+GPT2_SRC = programs/gpt/cpu_network.c $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
 
 bench-gpt2: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
+	$(CUDA_CC) -Xcompiler -march=native bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_gpt2" $$SIZES >"$(BENCH)/gpt2.tsv.new"
 	for python in $${PYTHON:-python3 /usr/bin/python3}; do \
 	    if "$$python" -c 'from torch.nn.functional import scaled_dot_product_attention' 2>/dev/null; then "$$python" bench/gpt2_torch.py $$SIZES >>"$(BENCH)/gpt2.tsv.new"; exit; fi; \

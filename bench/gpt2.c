@@ -5,6 +5,10 @@
  *
  *   bench_gpt2 [tiny]     TSV on stdout
  *
+ * The two halves of a step are timed too, where they can be called alone: the host waits behind
+ * each, so that they are a little more than their part of the step. On one core of a CPU it is the
+ * network of programs/gpt, with a shorter text, and fewer steps.
+ *
  * The network is GPT-2 124M with random parameters and random tokens, 1,024 of them a sequence; a
  * step is forward, backward, clipping and AdamW. Its time is the median of STEPS after WARMUP, by
  * the host's clock from an idle device until it is idle again. flop are those of the products, 6 a
@@ -17,6 +21,7 @@
 #define _GNU_SOURCE
 #include "cuda_check.h"
 #include "network.h"
+#include "../programs/gpt/program.h"
 #include "random.h"
 #include "timer.h"
 
@@ -70,6 +75,10 @@ typedef struct network {
     cudaError_t (*step)(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
                         const task *t);
     cudaError_t (*release)(void *net);
+    /* NULL: only whole steps can be called. */
+    cudaError_t (*forward)(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                           const task *t);
+    cudaError_t (*backward)(void *net);
 } network;
 
 static cudaError_t create_510(void **net, const task *t, const float *h_params)
@@ -94,11 +103,22 @@ static cudaError_t create_508(void **net, const task *t, const float *h_params)
     return gpt_create((gpt **)net, &t->config, h_params);
 }
 
+static cudaError_t forward_508(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                               const task *t)
+{
+    return gpt_forward(net, d_loss, NULL, d_tokens, d_targets, t->batch, t->seq, NULL);
+}
+
+static cudaError_t backward_508(void *net)
+{
+    return gpt_backward(net, NULL);
+}
+
 static cudaError_t step_508(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
                             const task *t)
 {
-    CUDA_CHECK(gpt_forward(net, d_loss, NULL, d_tokens, d_targets, t->batch, t->seq, NULL));
-    CUDA_CHECK(gpt_backward(net, NULL));
+    CUDA_CHECK(forward_508(net, d_loss, d_tokens, d_targets, t));
+    CUDA_CHECK(backward_508(net));
     return gpt_update(net, LR, ADAM, LARGEST, NULL);
 }
 
@@ -107,8 +127,44 @@ static cudaError_t release_508(void *net)
     return gpt_free(net);
 }
 
-static const network net_510 = {"510", "bf16", 1, create_510, step_510, release_510},
-                     net_508 = {"508 on 4g", "fp32", 4, create_508, step_508, release_508};
+/* Of programs/gpt, from tokens on the device. */
+static cudaError_t create_cpu(void **net, const task *t, const float *h_params)
+{
+    return functions_on_cpu()->create((gpt **)net, &t->config, h_params);
+}
+
+static cudaError_t step_cpu(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                            const task *t)
+{
+    gpt_training training = {.batch = 1,
+                             .seq = t->seq,
+                             .steps = 1000,
+                             .lr = LR,
+                             .last_lr = LR,
+                             .weight_decay = 0.1f,
+                             .max_norm = LARGEST};
+    const size_t begin = 0;
+    float loss;
+    int *text = malloc((size_t)(t->seq + 1) * sizeof *text);
+    (void)d_targets; /* the next tokens */
+    if (text == NULL) return cudaErrorMemoryAllocation;
+    cudaError_t error =
+        cudaMemcpy(text, d_tokens, (size_t)(t->seq + 1) * sizeof *text, cudaMemcpyDeviceToHost);
+    if (!error) error = functions_on_cpu()->step(net, &loss, text, &begin, &training);
+    free(text);
+    return error ? error : cudaMemcpy(d_loss, &loss, sizeof loss, cudaMemcpyHostToDevice);
+}
+
+static cudaError_t release_cpu(void *net)
+{
+    return functions_on_cpu()->release(net);
+}
+
+static const network net_510 = {"510", "bf16", 1, create_510, step_510, release_510, NULL, NULL},
+                     net_508 = {"508 on 4g", "fp32",      4,           create_508,
+                                step_508,    release_508, forward_508, backward_508},
+                     net_cpu = {"one core of a CPU", "fp32", 1,   create_cpu, step_cpu,
+                                release_cpu,         NULL,   NULL};
 
 static cudaError_t make_net(void **net, const task *t)
 {
@@ -145,13 +201,17 @@ static cudaError_t lent_bytes(size_t *lent, int trim)
     return cudaSuccess;
 }
 
+static double median(double *times, int count)
+{
+    qsort(times, (size_t)count, sizeof *times, by_value);
+    return times[count / 2];
+}
+
 /* @param ms [1] the median */
-static cudaError_t time_steps(double *ms, float *h_first, float *h_last, void *net,
+static cudaError_t time_steps(double *ms, float *h_first, float *h_last, void *net, float *d_loss,
                               const int *d_tokens, const task *t)
 {
     double times[STEPS];
-    float *d_loss;
-    CUDA_CHECK(cudaMalloc((void **)&d_loss, sizeof *d_loss));
     for (int i = -t->warmup; i < t->steps; i++) {
         CUDA_CHECK(cudaDeviceSynchronize());
         const double began = seconds_now();
@@ -162,18 +222,45 @@ static cudaError_t time_steps(double *ms, float *h_first, float *h_last, void *n
             CUDA_CHECK(cudaMemcpy(h_first, d_loss, sizeof *h_first, cudaMemcpyDeviceToHost));
     }
     CUDA_CHECK(cudaMemcpy(h_last, d_loss, sizeof *h_last, cudaMemcpyDeviceToHost));
-    qsort(times, (size_t)t->steps, sizeof *times, by_value);
-    *ms = times[t->steps / 2];
-    return cudaFree(d_loss);
+    *ms = median(times, t->steps);
+    return cudaSuccess;
 }
 
-static void print_row(const task *t, double ms, size_t bytes, int right, int on_softgpu)
+/* The medians of both halves, of a network that is warm. */
+static cudaError_t time_halves(double *forward, double *backward, void *net, float *d_loss,
+                               const int *d_tokens, const task *t)
 {
+    double there[STEPS], back[STEPS];
+    *forward = *backward = 0.0;
+    if (t->net->forward == NULL) return cudaSuccess;
+    for (int i = 0; i < t->steps; i++) {
+        const double began = seconds_now();
+        CUDA_CHECK(t->net->forward(net, d_loss, d_tokens, d_tokens + t->batch * t->seq, t));
+        CUDA_CHECK(cudaDeviceSynchronize());
+        const double half = seconds_now();
+        CUDA_CHECK(t->net->backward(net));
+        CUDA_CHECK(cudaDeviceSynchronize());
+        there[i] = 1e3 * (half - began), back[i] = 1e3 * (seconds_now() - half);
+    }
+    *forward = median(there, t->steps), *backward = median(back, t->steps);
+    return cudaSuccess;
+}
+
+static void print_ms(double ms)
+{
+    if (ms > 0) printf("%.3f", ms);
+    putchar('\t');
+}
+
+static void print_row(const task *t, const double ms[3], size_t bytes, int right, int on_softgpu)
+{
+    const int timed = right && !on_softgpu;
     printf("%s\t%s\t%d\t%d\t", t->net->name, t->net->precision, t->batch, t->seq);
-    if (right && !on_softgpu)
-        printf("%.3f\t%.0f\t%.1f", ms, 1e3 * t->batch * t->seq / ms, 1e-9 * flop_of(t) / ms);
+    for (int i = 0; i < 3; i++) print_ms(timed ? ms[i] : 0.0);
+    if (timed)
+        printf("%.0f\t%.1f", 1e3 * t->batch * t->seq / ms[0], 1e-9 * flop_of(t) / ms[0]);
     else
-        printf("\t\t");
+        printf("\t");
     printf("\t%.3f\t%s\n", (double)bytes / (1 << 30),
            right ? on_softgpu ? "right, softgpu has no times" : "right" : "WRONG");
     fflush(stdout);
@@ -185,17 +272,20 @@ static cudaError_t bench(task t, int on_softgpu)
     void *net;
     int *d_tokens;
     size_t before, after;
-    float first, last;
-    double ms;
+    float first, last, *d_loss;
+    double ms[3];
     t.config.vocab = (t.config.vocab + padding - 1) / padding * padding;
     CUDA_CHECK(lent_bytes(&before, 1));
     CUDA_CHECK(make_tokens(&d_tokens, &t));
     CUDA_CHECK(make_net(&net, &t));
-    CUDA_CHECK(time_steps(&ms, &first, &last, net, d_tokens, &t));
+    CUDA_CHECK(cudaMalloc((void **)&d_loss, sizeof *d_loss));
+    CUDA_CHECK(time_steps(&ms[0], &first, &last, net, d_loss, d_tokens, &t));
+    CUDA_CHECK(time_halves(&ms[1], &ms[2], net, d_loss, d_tokens, &t));
     CUDA_CHECK(lent_bytes(&after, 0));
     const int right = fabs(first - gpt_first_loss(&t.config)) < 0.1 && last < first;
-    print_row(&t, ms, after - before, right, on_softgpu);
+    print_row(&t, ms, after - before + functions_on_cpu()->bytes(), right, on_softgpu);
     CUDA_CHECK(t.net->release(net));
+    CUDA_CHECK(cudaFree(d_loss));
     return cudaFree(d_tokens);
 }
 
@@ -210,7 +300,8 @@ static cudaError_t describe_machine(int *on_softgpu, const char *what)
     printf("# device %s, runtime %d.%d, commit %s\n", p.name, runtime / 1000, runtime % 1000 / 10,
            commit ? commit : "unknown");
     printf("# a training step of %s: forward, backward, clipping, AdamW\n", what);
-    printf("what\tprecision\tbatch\tseq\tms\ttokens per second\tTFLOP/s\tGiB\tverdict\n");
+    printf("what\tprecision\tbatch\tseq\tms\tforward_ms\tbackward_ms\ttokens per "
+           "second\tTFLOP/s\tGiB\tverdict\n");
     fflush(stdout);
     return cudaSuccess;
 }
@@ -220,8 +311,11 @@ int main(int argc, char **argv)
     static const gpt_config gpt2_124m = {50257, 1024, 12, 12, 768}, tiny = {50, 16, 1, 1, 64};
     const task tasks[] = {{&net_508, gpt2_124m, 4, 1024, WARMUP, STEPS},
                           {&net_510, gpt2_124m, 4, 1024, WARMUP, STEPS},
-                          {&net_510, gpt2_124m, 32, 1024, WARMUP, STEPS}};
-    const task small[] = {{&net_508, tiny, 1, 16, 1, 2}, {&net_510, tiny, 1, 16, 1, 2}};
+                          {&net_510, gpt2_124m, 32, 1024, WARMUP, STEPS},
+                          {&net_cpu, gpt2_124m, 1, 256, 1, 1}};
+    const task small[] = {{&net_508, tiny, 1, 16, 1, 2},
+                          {&net_510, tiny, 1, 16, 1, 2},
+                          {&net_cpu, tiny, 1, 15, 1, 2}};
     const int is_tiny = argc == 2 && strcmp(argv[1], "tiny") == 0;
     int on_softgpu;
     if (argc > 2 || (argc == 2 && !is_tiny)) {

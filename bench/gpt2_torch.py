@@ -76,7 +76,7 @@ def measure(name, precision, config, batch, seq, device):
     if precision == "bf16":
         cast = torch.autocast(device, torch.bfloat16)
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    losses, times = [], []
+    losses, times, forward, backward = [], [], [], []
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     for _ in range(WARMUP + STEPS if device == "cuda" else 2):
@@ -91,14 +91,26 @@ def measure(name, precision, config, batch, seq, device):
         wait()
         times.append(1e3 * (time.perf_counter() - began))
         losses.append(loss.item())
+    for _ in range(STEPS if device == "cuda" else 0):  # the halves, waiting behind each
+        began = time.perf_counter()
+        with cast:
+            loss = run(tokens, targets)
+        wait()
+        half = time.perf_counter()
+        loss.backward()
+        wait()
+        forward.append(1e3 * (half - began))
+        backward.append(1e3 * (time.perf_counter() - half))
+        adam.zero_grad(set_to_none=True)
     _, _, layers, _, channels = config
     multiplied = layers * 12 * channels**2 + config[0] * channels
     flop = batch * seq * (6 * multiplied + 6 * seq * channels * layers)
-    numbers = "\t\t\t"
+    numbers = "\t\t\t\t\t"
     if device == "cuda":
         ms = statistics.median(times[WARMUP:])
         gib = torch.cuda.max_memory_allocated() / 2**30
-        numbers = f"{ms:.3f}\t{1e3 * batch * seq / ms:.0f}\t{1e-9 * flop / ms:.1f}\t{gib:.3f}"
+        halves = f"{statistics.median(forward):.3f}\t{statistics.median(backward):.3f}"
+        numbers = f"{ms:.3f}\t{halves}\t{1e3 * batch * seq / ms:.0f}\t{1e-9 * flop / ms:.1f}\t{gib:.3f}"
     verdict = "right" if losses[-1] < losses[0] else "WRONG"
     print(f"{name}\t{precision}\t{batch}\t{seq}\t{numbers}\t{verdict}", flush=True)
 
@@ -110,13 +122,13 @@ def main():
     if not torch.cuda.is_available():
         sys.exit("gpt2_torch.py: PyTorch sees no GPU")
     gpt2 = (50257, 1024, 12, 12, 768)
-    for precision, batch in (("fp32", 4), ("tf32", 4), ("bf16", 4), ("bf16", 32)):
-        for name in ("PyTorch eager", "PyTorch compile"):
+    for name in ("PyTorch eager", "PyTorch compile"):
+        for precision, batch in (("fp32", 4), ("tf32", 4), ("bf16", 4), ("bf16", 32)):
             try:
                 measure(name, precision, gpt2, batch, 1024, "cuda")
             except Exception as error:  # a compiler may be missing, or memory
                 reason = str(error).split("\n", 1)[0].replace("\t", " ")
-                print(f"{name}\t{precision}\t{batch}\t1024\t\t\t\t\tfailed: {reason}", flush=True)
+                print(f"{name}\t{precision}\t{batch}\t1024\t\t\t\t\t\t\tfailed: {reason}", flush=True)
             torch.cuda.empty_cache()
 
 

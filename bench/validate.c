@@ -172,8 +172,8 @@ static outcome by_torch(const operation *o, const variant *v)
     outcome result = {0, 0, "right"};
     if (on_softgpu) return (outcome){.verdict = "not here"};
     snprintf(command, sizeof command,
-             "\"${PYTHON:-python3}\" bench/validate_torch.py '%s' %ld %ld %ld %ld %ld", o->name,
-             s[0], s[1], s[2], s[3], s[4]);
+             "\"${PYTHON:-python3}\" bench/validate_torch.py '%s' '%s' %ld %ld %ld %ld %ld",
+             o->name, v->name, s[0], s[1], s[2], s[3], s[4]);
     FILE *out = popen(command, "r");
     if (out == NULL) return (outcome){.verdict = "failed"};
     const int read = fscanf(out, "%lf %lf", &result.milliseconds, &result.error);

@@ -599,6 +599,7 @@ const variant validate_variants[] = {
     {"attention", "4h", OPTIMISED, "fp32", F32, F32, 1e-5, attention_by_4h},
     {"attention", "4c", OPTIMISED, "bf16", BF16, BF16, 1e-2, attention_by_4c},
     {"attention", "PyTorch", LIBRARY, "bf16", BF16, BF16, 1e-2, NULL},
+    {"attention", "PyTorch unfused", LIBRARY, "bf16", BF16, BF16, 1e-2, NULL},
     {"paged attention", "410's baseline", NAIVE, "bf16", BF16, BF16, 1e-2, by_baseline_paged_heads},
     {"paged attention", "410", OPTIMISED, "bf16", BF16, BF16, 1e-2, by_attention_paged},
     {"paged attention", "PyTorch", LIBRARY, "bf16", BF16, BF16, 1e-2, NULL},

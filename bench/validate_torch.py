@@ -1,11 +1,12 @@
 """validate_torch.py: an operation of validate.c by PyTorch: prints milliseconds and its error.
 
-   validate_torch.py OPERATION SIZE ...     as validate_operations.c has them; more sizes are ignored
+   validate_torch.py OPERATION VARIANT SIZE ...     as validate_operations.c has them; more sizes are ignored
 
 As bench_validate does: the median of up to 15 calls, and about 2 seconds, after one to warm up. The
 error is the largest of some rows against sums in double, as a part of what was summed. Exits 3
 where PyTorch, a GPU or the function is not here.
 """
+import contextlib
 import math
 import statistics
 import sys
@@ -142,6 +143,15 @@ def milliseconds(run):
     return statistics.median(times[1:] or times), y
 
 
+def backend(variant):
+    """Unfused attention is a product, a softmax and a product, with all scores in memory."""
+    if variant != "PyTorch unfused":
+        return contextlib.nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    return sdpa_kernel(SDPBackend.MATH)
+
+
 OPERATIONS = {
     "softmax": (softmax, 2),
     "layernorm": (layernorm, 2),
@@ -154,8 +164,9 @@ OPERATIONS = {
 torch.manual_seed(1)
 operation, sizes = OPERATIONS[sys.argv[1]]
 try:
-    run, check = operation(*(int(word) for word in sys.argv[2 : 2 + sizes]))
-    ms, y = milliseconds(run)
-except (AttributeError, TypeError):
+    run, check = operation(*(int(word) for word in sys.argv[3 : 3 + sizes]))
+    with backend(sys.argv[2]):
+        ms, y = milliseconds(run)
+except (AttributeError, ImportError, TypeError):
     sys.exit(3)
 print(ms, check(y))

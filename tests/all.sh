@@ -286,6 +286,7 @@ commands() {
     with='206 214 2a 304 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
                            part 'each operation validated'        tests/scripts/validate.sh
     with="$networks 3a 401 4c 4d 4g"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
+    with="$networks 106 107 108 111 214 401 407 409 411 412 413 4g" part 'a layer and memory in two tables' tests/scripts/layer.sh
     with='103 104'         part 'repeated gradings'               tests/scripts/repeat.sh
     with=203               part 'mutants of a solution'           tests/scripts/mutants.sh
     with=103               part 'hostile ones without isolation'  tests/scripts/hostile.sh

@@ -55,7 +55,21 @@ static int count_right(const float *logits, const int *labels, int count)
     return right;
 }
 
-static cudaError_t test_accuracy(mlp *net, float *accuracy, const mnist_set *test)
+/* The same labels in an order that has nothing to do with the images: what is right by chance. */
+static float chance(const float *logits, const mnist_set *test, uint64_t seed)
+{
+    random_state rng = random_seed(seed);
+    int *labels = malloc((size_t)test->count * sizeof *labels);
+    if (labels == NULL) return NAN;
+    memcpy(labels, test->labels, (size_t)test->count * sizeof *labels);
+    random_shuffle(&rng, labels, (size_t)test->count);
+    const int right = count_right(logits, labels, test->count);
+    free(labels);
+    return (float)right / (float)test->count;
+}
+
+/* @param accuracy [2] with the images' own labels, and with those of others */
+static cudaError_t test_accuracy(mlp *net, float *accuracy, const mnist_set *test, uint64_t seed)
 {
     size_t image_bytes = (size_t)test->count * MLP_INPUTS * sizeof(float);
     size_t logit_bytes = (size_t)test->count * MLP_CLASSES * sizeof(float);
@@ -66,7 +80,8 @@ static cudaError_t test_accuracy(mlp *net, float *accuracy, const mnist_set *tes
     CUDA_CHECK(cudaMemcpy(d_images, test->images, image_bytes, cudaMemcpyHostToDevice));
     CUDA_CHECK(mlp_predict(net, d_logits, d_images, test->count, 0));
     CUDA_CHECK(cudaMemcpy(h_logits, d_logits, logit_bytes, cudaMemcpyDeviceToHost));
-    *accuracy = (float)count_right(h_logits, test->labels, test->count) / (float)test->count;
+    accuracy[0] = (float)count_right(h_logits, test->labels, test->count) / (float)test->count;
+    accuracy[1] = chance(h_logits, test, seed);
     CUDA_CHECK(cudaFree(d_images));
     CUDA_CHECK(cudaFree(d_logits));
     free(h_logits);
@@ -166,15 +181,16 @@ static cudaError_t run(const mnist *data, int epochs, uint64_t seed, int fast)
 {
     static float params[MLP_PARAMS];
     mlp *net;
-    float accuracy = 0.0f;
+    float accuracy[2] = {0.0f};
     double seconds = 0.0;
     initial_params(params, seed);
     CUDA_CHECK(fast ? train_fast(&net, &seconds, &data->train, params, epochs, seed)
                     : train(&net, &seconds, &data->train, params, epochs, seed));
-    CUDA_CHECK(test_accuracy(net, &accuracy, &data->test));
+    CUDA_CHECK(test_accuracy(net, accuracy, &data->test, seed));
     CUDA_CHECK(mlp_free(net));
     printf("accuracy on %d test images of %s: %.2f %%, after %.*f s of training\n",
-           data->test.count, data->source, 100 * accuracy, fast ? 4 : 1, seconds);
+           data->test.count, data->source, 100 * accuracy[0], fast ? 4 : 1, seconds);
+    printf("with the labels of other test images: %.2f %%\n", 100 * accuracy[1]);
     return cudaSuccess;
 }
 

@@ -142,37 +142,50 @@ static int calls_to_profile(float ms)
     return calls > PROFILED_CALLS ? PROFILED_CALLS : calls < 1 ? 1 : (int)calls;
 }
 
-/* @param ms receives the mean; what reading the times takes is no part of it */
-static cudaError_t profile_calls(float *ms, running *r, int batch, int calls, cudaStream_t stream)
+/* @param ms [KINDS] of one call; OTHER is what is left of it. Reading the times is no part of it.
+ */
+static cudaError_t profile_call(float *ms, running *r, int batch, cudaStream_t stream)
 {
-    double seconds = 0.0;
-    for (int i = 0; i < calls; i++) {
-        const double began = seconds_now();
-        CUDA_CHECK(host_forward(r, batch, stream));
-        CUDA_CHECK(cudaStreamSynchronize(stream));
-        seconds += seconds_now() - began;
-        profile_collect();
-    }
-    *ms = (float)(1e3 * seconds / calls);
+    profile_start();
+    const double began = seconds_now();
+    CUDA_CHECK(host_forward(r, batch, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    const float total = (float)(1e3 * (seconds_now() - began));
+    profile_collect();
+    CUDA_CHECK(profile_read(ms));
+    const float others = kinds_sum(ms, OTHER);
+    ms[OTHER] = total > others ? total - others : 0.0f;
     return cudaSuccess;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* A kind that was never seen is NaN in all calls. */
+static float median_of(float ms[PROFILED_CALLS][KINDS], int calls, int kind)
+{
+    float times[PROFILED_CALLS];
+    for (int i = 0; i < calls; i++) times[i] = ms[i][kind];
+    qsort(times, (size_t)calls, sizeof *times, by_value);
+    return (times[(calls - 1) / 2] + times[calls / 2]) / 2;
 }
 
 static cudaError_t profile_row(running *r, measurement *row)
 {
     const int calls = calls_to_profile(row->host.ms), batch = row->host.batch;
-    float total;
+    float ms[PROFILED_CALLS][KINDS];
     cudaStream_t stream;
     CUDA_CHECK(cudaStreamCreate(&stream));
-    profile_start();
-    cudaError_t error = profile_calls(&total, r, batch, 1, stream);
-    profile_start(); /* events and graph are made now, and their price is not counted */
-    if (!error) error = profile_calls(&total, r, batch, calls, stream);
-    const cudaError_t stopped = profile_stop(row->kinds);
+    /* Events and graph are made by a call before the first, and their price is not counted. */
+    cudaError_t error = profile_call(ms[0], r, batch, stream);
+    for (int i = 0; i < calls && !error; i++) error = profile_call(ms[i], r, batch, stream);
+    const cudaError_t stopped = profile_stop();
     CUDA_CHECK(cudaStreamDestroy(stream));
     if (error || stopped) return error ? error : stopped;
-    for (int i = 0; i < OTHER; i++) row->kinds[i] /= (float)calls;
-    const float others = kinds_sum(row->kinds, OTHER);
-    row->kinds[OTHER] = total > others ? total - others : 0.0f;
+    for (int i = 0; i < KINDS; i++) row->kinds[i] = median_of(ms, calls, i);
     return cudaSuccess;
 }
 

@@ -87,13 +87,18 @@ void profile_settle(void)
     if (profile.on) cudaDeviceSynchronize();
 }
 
-cudaError_t profile_stop(float *ms)
+cudaError_t profile_stop(void)
 {
     profile.on = false;
-    memcpy(ms, profile.host_ms, sizeof(float) * OTHER);
     const cudaError_t error = cudaDeviceSynchronize();
     profile_graph_drop();
-    CUDA_CHECK(error);
+    return error;
+}
+
+cudaError_t profile_read(float *ms)
+{
+    memcpy(ms, profile.host_ms, sizeof(float) * OTHER);
+    CUDA_CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < profile.count; i++) {
         float took;
         CUDA_CHECK(cudaEventElapsedTime(&took, profile.spans[i].start, profile.spans[i].stop));

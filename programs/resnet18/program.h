@@ -59,7 +59,8 @@ bool profile_is_on(void);
 void profile_add(layer_kind, float ms);
 /** @param ms [KINDS] receives the times since profile_start, NaN for a kind that was never begun;
  *  OTHER is not touched */
-cudaError_t profile_stop(float *ms);
+cudaError_t profile_read(float *ms);
+cudaError_t profile_stop(void);
 /** To be called when a forward pass has finished, before the next: add the times of its graph. */
 void profile_collect(void);
 

@@ -12,7 +12,8 @@
  *
  * Each is measured for the layers one by one (layers), the fused kernel (fused), and the fused
  * kernel without one of its options (fused-NAME). Every one of them must give the numbers of the
- * layers, or nothing is timed. Lines that begin with # name the machine and its copy bandwidth.
+ * layers, or nothing is timed. Lines that begin with # name the machine, its copy bandwidth, and
+ * the least that a frame needs; study.sh adds the machine's fp32 peak.
  *
  * softgpu has no times: there the rows are `launches` and `bytes`, counted, and the batches small.
  */
@@ -259,8 +260,13 @@ static cudaError_t describe_machine(void)
     struct cudaDeviceProp p;
     double copy = 0;
     const char *commit = getenv("COURSE_COMMIT");
+    const int weights = 2 * SAE_HIDDEN * (SAE_INPUTS + SAE_LATENT);
     CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
     printf("# device %s, commit %s\n", p.name, commit ? commit : "unknown");
+    printf("# flop %d of a frame's products\n", 2 * weights);
+    printf("# traffic %zu bytes of a frame: x, latent and y\n",
+           (2 * SAE_INPUTS + SAE_LATENT) * sizeof(float));
+    printf("# weights %zu bytes of all parameters\n", SAE_PARAMS * sizeof(float));
     if (softgpu_count_start) {
         printf("# softgpu has no times: launches and bytes are counted, for small batches\n");
     } else {

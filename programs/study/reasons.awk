@@ -3,12 +3,9 @@
 # with both of its numbers; where a number is not there, it is open.
 BEGIN {
     FS = "\t"
-    flop = 2 * 112640      # of a frame
-    weights = 4 * 114016   # bytes of all parameters
-    traffic = 4 * 672      # bytes of a frame: x, latent, y
 }
 /^# device / { sub(/^# device /, ""); device = $0; next }
-/^# copy /   { split($0, word, " "); copy = word[3] }
+/^# (copy|fp32|flop|traffic|weights) / { split($0, word, " "); of[word[2]] = word[3] }
 /^#/ || $1 == "implementation" { next }
 { median[$1, $2, $3] = $5; low[$1, $2, $3] = $6; high[$1, $2, $3] = $7; if (!($1 in seen)) name[++names] = $1; seen[$1] = 1; if ($3 == "device" && $1 == "fused") batch[++batches] = $2 }
 
@@ -29,21 +26,26 @@ END {
     }
     b = 512; most = 65536
     there = has("layers", b, "stream") && has("fused", b, "device")
-    needed = b * flop / 51e12 * 1e3
-    say("The model is small", there, median["layers", b, "stream"] > 10 * needed, \
-        sprintf("At batch %d its arithmetic is %.4f ms of an H200's 51 TFLOP/s; layer by layer a call takes %s.", b, needed, ms("layers", b, "stream")))
+    roof = there && of["fp32"] > 0
+    needed = roof ? b * of["flop"] / of["fp32"] * 1e3 : 0
+    say("The model is small", roof, median["layers", b, "stream"] > 10 * needed, \
+        sprintf("At batch %d its arithmetic is %.4f ms at the device's %.1f TFLOP/s; layer by layer a call takes %s.", b, needed, of["fp32"] / 1e12, ms("layers", b, "stream")))
 
     torch = has("torch_graph", b, "device") && there
     say("PyTorch is highly optimized already", torch, high["torch_graph", b, "device"] < low["fused", b, "device"] * 1.2, \
         sprintf("At batch %d its graph takes %s, the fused kernel %s.", b, ms("torch_graph", b, "device"), ms("fused", b, "device")))
 
-    large = has("fused", most, "device") && copy > 0
-    share = large ? (most * traffic + weights) / copy * 1e3 / median["fused", most, "device"] : 0
+    large = has("fused", most, "device") && of["copy"] > 0
+    share = large ? (most * of["traffic"] + of["weights"]) / of["copy"] * 1e3 / median["fused", most, "device"] : 0
     say("It is bound by memory", large, share > 0.5, \
         sprintf("At batch %d a copy of x, latent, y and the weights would take %.0f %% of the fused kernel's %s.", most, 100 * share, ms("fused", most, "device")))
 
-    say("Launches cost more than is gained", there, median["layers", b, "stream"] > 2 * median["fused", b, "device"], \
-        sprintf("At batch %d the layers take %s launched, %s as one graph; the fused kernel %s on the device.", b, ms("layers", b, "stream"), ms("layers", b, "device"), ms("fused", b, "device")))
+    # By the host, less the same as nodes of a graph: launches. What the nodes take beyond one kernel is not.
+    nodes = there && has("layers", b, "device")
+    gained = median["layers", b, "stream"] - median["fused", b, "device"]
+    launches = median["layers", b, "stream"] - median["layers", b, "device"]
+    say("Launches cost more than is gained", nodes, launches > gained / 2, \
+        sprintf("At batch %d the layers take %s launched, %s as nodes of one graph; the fused kernel %s on the device. Launches are %.0f %% of what it gains.", b, ms("layers", b, "stream"), ms("layers", b, "device"), ms("fused", b, "device"), gained ? 100 * launches / gained : 0))
 
     little = has("fused", 32, "device") && has("fused", most, "device")
     rate = little ? most / median["fused", most, "device"] / (32 / median["fused", 32, "device"]) : 0
@@ -68,14 +70,16 @@ END {
         printf "\nFrom batch 32 to %d the fused kernel's time on the device grows %.1f times.\n", most, median["fused", most, "device"] / median["fused", 32, "device"]
 
     print ""
-    print "What each option is worth: the time on the device without it, over the time with all."
-    printf "  %-20s", "without"
-    for (k = 1; k <= batches; k++) printf " %8d", batch[k]
+    print "What each option is worth: milliseconds on the device without it, and how many times those with all that is."
+    row("frames", "")
+    row("all options", "fused")
+    for (i = 1; i <= names; i++) if (name[i] ~ /^fused-/) row("without " substr(name[i], 7), name[i])
+}
+
+function row(words, i,   k) {
+    printf "  %-20s", words
+    for (k = 1; k <= batches; k++)
+        printf " %15s", words ~ /^without/ ? sprintf("%.4f %5.2fx", median[i, batch[k], "device"], median[i, batch[k], "device"] / median["fused", batch[k], "device"]) : \
+            i == "" ? batch[k] : sprintf("%.4f       ", median[i, batch[k], "device"])
     print ""
-    for (i = 1; i <= names; i++) {
-        if (name[i] !~ /^fused-/) continue
-        printf "  %-20s", substr(name[i], 7)
-        for (k = 1; k <= batches; k++) printf " %7.2fx", median[name[i], batch[k], "device"] / median["fused", batch[k], "device"]
-        print ""
-    }
 }

@@ -22,6 +22,9 @@ python_with_torch() {
 }
 
 "$COURSE_BUILD/study" "$@" >"$table.new"
+if [ "$BACKEND" = cuda ]; then
+    "$COURSE_BUILD/worker_cuda" --device | sed -n 's/^flop_per_second=\(.*\)/# fp32 \1 flop a second at most/p' >>"$table.new"
+fi
 python=$(python_with_torch)
 if [ "$BACKEND" = cuda ] && [ -n "$python" ]; then
     batches=$(awk -F'\t' '!/^#/ && $1 == "fused" && $3 == "device" { print $2 }' "$table.new")

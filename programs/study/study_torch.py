@@ -3,7 +3,7 @@
 
     study_torch.py BATCH ...
 
-Eager, compiled (torch.compile) and as a CUDA graph, fp32 without TF32. The measures are those of
+Eager, compiled (torch.compile, for each batch anew) and as a CUDA graph, fp32 without TF32. The measures are those of
 programs/study/main.c: call and stream by the host's clock; device by a graph of many calls, so that
 it is of torch_graph alone.
 """
@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-REPEATS, CALLS, MOST_ROWS = 15, 1000, 1 << 20
+REPEATS, CALLS, LAUNCHED, MOST_ROWS = 15, 1000, 100, 1 << 20
 SLICES, SLICE, HIDDEN, LATENT = 5, 64, 160, 32
 
 
@@ -79,26 +79,28 @@ def launched(model, x, calls):
     return run
 
 
-def study(model, compiled, batch):
+def study(model, batch):
     x = torch.randn(batch, SLICES * SLICE, device="cuda")
+    compiled = compiled_or_none(model, x)
     calls = max(1, min(CALLS, MOST_ROWS // batch))
     for name, kind in (("torch_eager", model), ("torch_compile", compiled)):
         if kind is None:
             continue
         print_row(name, batch, "call", 1, launched(kind, x, 1))
-        print_row(name, batch, "stream", calls, launched(kind, x, calls))
+        print_row(name, batch, "stream", min(calls, LAUNCHED), launched(kind, x, min(calls, LAUNCHED)))
     print_row("torch_graph", batch, "replay", 1, captured(model, x, 1).replay)
     print_row("torch_graph", batch, "device", calls, captured(model, x, calls).replay)
 
 
-def compiled_or_none(model):
-    """torch.compile needs a compiler that not every machine has."""
+def compiled_or_none(model, x):
+    """For x's shape alone. torch.compile needs a compiler that not every machine has."""
     try:
-        compiled = torch.compile(model, dynamic=True)
-        compiled(torch.randn(2, SLICES * SLICE, device="cuda"))
+        torch.compiler.reset()  # else the second batch would be compiled for any
+        compiled = torch.compile(model, dynamic=False)
+        compiled(x)
         return compiled
     except Exception as error:  # whatever its back ends raise
-        print(f"# torch.compile: not measured, {str(error).splitlines()[0]}")
+        print(f"# torch.compile: batch {len(x)} not measured, {str(error).splitlines()[0]}")
         return None
 
 
@@ -109,9 +111,8 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     print(f"# PyTorch {torch.__version__}")
     model = Autoencoder().to("cuda").eval()
-    compiled = compiled_or_none(model)
     for batch in map(int, sys.argv[1:]):
-        study(model, compiled, batch)
+        study(model, batch)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ compiled() {
 learns() {
     "$gpt" train --text "$scratch/text" --checkpoint "$kept" --curve "$scratch/curve" --steps 30 --every 15 $small >"$scratch/run" || return 1
     cat "$scratch/run"
-    grep -q '^step 30 of 30  loss [0-9.]*  validation [0-9.]*  [0-9]* tokens/s  [0-9.]* MiB$' "$scratch/run" &&
+    grep -q '^step 30 of 30  loss [0-9.]*  validation [0-9.]*  [0-9]* tokens/s  [0-9.]* s per epoch  [0-9.]* MiB$' "$scratch/run" &&
         awk 'NR == 2 { first = $2 } { last = $2 } END { exit !(NR == 31 && last < first - 1) }' "$scratch/curve"
 }
 
@@ -49,6 +49,19 @@ check 'it compiles' compiled
 check 'it learns, and says how' learns
 check 'a run goes on' goes_on
 check 'the same seed writes the same' writes_the_same
+
+# The tenth for validation is another text, so that to learn more is soon to know it worse.
+{ cat "$scratch/text"; yes 'god yzal eht revo spmuj' | head -n 43; } >"$scratch/turned"
+# shellcheck disable=SC2086
+stops_at_best() { # and keeps that network
+    set -- train --text "$scratch/turned" --checkpoint "$scratch/best" $small
+    "$gpt" "$@" --steps 300 --every 10 >"$scratch/run" || return 1
+    best=$(sed -n 's/^stopped early: the best validation loss, [0-9.]*, was at step \([0-9]*\);.*/\1/p' "$scratch/run")
+    awk '/^step / { n++; if (n == 1 || $8 < low) { low = $8; at = $2 } last = $2 } END { exit !(last == at + 20 && last < 300 && at == best) }' \
+        best="$best" "$scratch/run" && "$gpt" "$@" --resume --steps 1 >"$scratch/again" && cat "$scratch/again" &&
+        grep -q "from step $best on$" "$scratch/again" && grep -q "loss, $(awk '/^stopped/ { print $7 }' "$scratch/run") was at step $best;" "$scratch/again"
+}
+check 'it stops at the best validation, and says so' stops_at_best
 
 # The text is longer than the context of 16.
 # shellcheck disable=SC2086

@@ -21,20 +21,21 @@ no_rows() { # CONDITION
 }
 
 check 'a step is measured' bench
-check 'fields of all rows' no_rows 'NF != 9'
+check 'fields of all rows' no_rows 'NF != 11'
 check 'the device is named' grep -q '^# device softgpu' "$scratch/gpt2.tsv"
-check 'right, and no time' rows '$1 == 510 && $5 == "" && $8 > 0 && $9 == "right, softgpu has no times"'
-check 'so is the step in fp32' rows '$1 == "508 on 4g" && $2 == "fp32" && $5 == "" && $8 > 0 && $9 == "right, softgpu has no times"'
+check 'right, and no time' rows '$1 == 510 && $5 == "" && $10 > 0 && $11 == "right, softgpu has no times"'
+check 'so is the step in fp32' rows '$1 == "508 on 4g" && $2 == "fp32" && $5 == "" && $10 > 0 && $11 == "right, softgpu has no times"'
+check 'and one on the CPU' rows '$1 == "one core of a CPU" && $5 == "" && $11 == "right, softgpu has no times"'
 check 'PyTorch, or not here' sh -c "grep -q 'PyTorch: not measured' '$scratch/gpt2.tsv' || grep -q 'PyTorch eager.*right' '$scratch/gpt2.tsv'"
 
 # No step changes anything.
 for file in solutions/phase5_full_network/510_gpt2/510_*; do cp "$file" "$scratch"; done
 sed 's/CUDA_CHECK(update(net, lr/CUDA_CHECK(update(net, 0 * lr/' solutions/phase5_full_network/510_gpt2/510_gpt2.cu >"$scratch/510_gpt2.cu"
 check 'a wrong step is measured' bench \
-    GPT2_SRC='$(foreach e,$(filter-out 510,$(GPT2)),$(wildcard solutions/phase?_*/$(e)_*/*.cu)) '"$scratch/510_gpt2.cu"
-check 'it is called wrong, and has no time' rows '$1 == 510 && $5 == "" && $9 == "WRONG"'
+    GPT2_SRC='programs/gpt/cpu_network.c $(foreach e,$(filter-out 510,$(GPT2)),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu)) '"$scratch/510_gpt2.cu"
+check 'it is called wrong, and has no time' rows '$1 == 510 && $5 == "" && $11 == "WRONG"'
 
-check 'the step in fp32 is still right' rows '$1 == "508 on 4g" && $9 == "right, softgpu has no times"'
+check 'the step in fp32 is still right' rows '$1 == "508 on 4g" && $11 == "right, softgpu has no times"'
 
 layers() {
     set --

@@ -92,9 +92,10 @@ static cudaError_t step(gpt *net, float *h_loss, const int *text, const size_t *
     return cudaMemcpy(h_loss, kept.d_loss, sizeof *h_loss, cudaMemcpyDeviceToHost);
 }
 
-/* Parameters and means go back. */
+/* Parameters and means go back; before the first step 508's network has them. */
 static cudaError_t give_back(gpt *net)
 {
+    if (kept.net == NULL) return cudaSuccess;
     CUDA_CHECK(gpt2_get_params(kept.net, kept.params));
     CUDA_CHECK(cudaMemcpy(net->params, kept.params, bytes_of_params(), cudaMemcpyHostToDevice));
     if (!kept.m) return cudaSuccess;

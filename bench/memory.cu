@@ -1,0 +1,214 @@
+/*
+ * memory.cu: how much memory of the device three things take, counted, and how a router spreads
+ * its tokens.
+ *
+ *   bench_memory     TSV on stdout
+ *
+ *   product     4096 x 4096 x 4096 by 214; by 413, whose sums are int32, with an fp32 result, and
+ *               with one that is quantized again, so that int8 goes in and out
+ *   attention   one sequence of 8,192 tokens, 8 heads of 64, by 313 and 409
+ *   experts     8,192 tokens, 8 experts of 1024 to 4096, each token by all of them and by two (412)
+ *   router      64 experts, top 2, 16,384 tokens of random numbers: which are in use (411)
+ *
+ * kept_bytes are the arrays that go in and come out. peak_bytes adds what is held for a moment:
+ * arrays of the caller, and what a call takes from the pool, as this counts it. softgpu's pool does
+ * not count, and there the sizes are a 32nd.
+ */
+#include "basics.h"
+#include "cuda_check.h"
+#include "layers.h"
+#include "optimization.h"
+#include "random.h"
+#include "table.h"
+
+#include <cuda_bf16.h>
+#include <stdint.h>
+#include <vector>
+
+static bool on_softgpu;
+static size_t kept, passing; /* bytes of this row's arrays */
+static std::vector<void *> taken;
+
+/* ---- arrays that are counted ----------------------------------------------------------------- */
+
+template <typename T> static T *take(size_t count, size_t *counted)
+{
+    T *array = NULL;
+    if (cudaMalloc((void **)&array, count * sizeof *array) != cudaSuccess) {
+        fprintf(stderr, "bench_memory: no room for %zu bytes\n", count * sizeof *array);
+        exit(1);
+    }
+    cudaMemset(array, 0, count * sizeof *array);
+    taken.push_back(array);
+    *counted += count * sizeof *array;
+    return array;
+}
+
+template <typename T> static T *keep(size_t count)
+{
+    return take<T>(count, &kept);
+}
+
+/* For a moment. */
+template <typename T> static T *pass(size_t count)
+{
+    return take<T>(count, &passing);
+}
+
+static cudaError_t begin_row(void)
+{
+    cudaMemPool_t pool;
+    uint64_t zero = 0;
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
+    kept = passing = 0;
+    return cudaSuccess;
+}
+
+/* What was taken from the pool since begin_row is a part of the peak. */
+static cudaError_t end_row(const char *what, const char *variant)
+{
+    cudaMemPool_t pool;
+    uint64_t most;
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most));
+    printf("%s\t%s\t%zu\t%zu\t\t\n", what, variant, kept, kept + passing + (size_t)most);
+    fflush(stdout);
+    for (void *array : taken) CUDA_CHECK(cudaFree(array));
+    taken.clear();
+    return cudaSuccess;
+}
+
+/* ---- product --------------------------------------------------------------------------------- */
+
+static cudaError_t product_fp32(int n)
+{
+    const size_t size = (size_t)n * n;
+    CUDA_CHECK(begin_row());
+    float *a = keep<float>(size), *b = keep<float>(size), *c = keep<float>(size);
+    CUDA_CHECK(matmul_registers(c, a, b, n, n, n, 0));
+    return end_row("product", "214, fp32");
+}
+
+/* @param quantize the result too, which then is what is kept of it */
+static cudaError_t product_int8(int n, bool quantize)
+{
+    const size_t size = (size_t)n * n;
+    CUDA_CHECK(begin_row());
+    int8_t *a = keep<int8_t>(size), *b = keep<int8_t>(size);
+    float *scale = keep<float>(3 * n), *y = quantize ? pass<float>(size) : keep<float>(size);
+    int *zero = keep<int>(3 * n), *sums = keep<int>(3 * n);
+    int32_t *c = pass<int32_t>(size);
+    CUDA_CHECK(gemm_s8s8s32(c, a, b, n, n, n, 0));
+    CUDA_CHECK(dequantize_epilogue(y, c, scale, zero, sums, scale + n, zero + n, sums + n, NULL, n,
+                                   n, n, 0));
+    if (quantize)
+        CUDA_CHECK(quantize_s8(keep<int8_t>(size), scale + 2 * n, zero + 2 * n, sums + 2 * n, y, n,
+                               n, 1, 1, 0));
+    return end_row("product", quantize ? "413, int8 in and out" : "413, int8 in, fp32 out");
+}
+
+/* ---- attention ------------------------------------------------------------------------------- */
+
+static cudaError_t attention(int tokens, bool flash)
+{
+    const int heads = 8, dim = 64;
+    const size_t size = (size_t)heads * tokens * dim;
+    CUDA_CHECK(begin_row());
+    float *q = keep<float>(size), *k = keep<float>(size), *v = keep<float>(size);
+    float *out = keep<float>(size);
+    CUDA_CHECK(flash ? attention_flash(out, NULL, q, k, v, 1, heads, tokens, dim, 1, 0.125f, 0)
+                     : attention_naive(out, q, k, v, 1, heads, tokens, dim, 1, 0.125f, 0));
+    return end_row("attention", flash ? "409" : "313");
+}
+
+/* ---- experts --------------------------------------------------------------------------------- */
+
+typedef struct routed {
+    int *ids, *permutation, *offsets;
+    float *gates, *probs;
+    moe_metrics *metrics;
+} routed;
+
+/* The tokens of random numbers, by a gate of random numbers, go to their experts. */
+static cudaError_t route(routed *r, int tokens, int experts, int top_k, int width)
+{
+    std::vector<float> h_input((size_t)(tokens + experts) * width);
+    random_state rng = random_seed(411);
+    random_fill_normal(&rng, h_input.data(), h_input.size(), 1.0f);
+    float *input = pass<float>(h_input.size());
+    *r = {pass<int>(tokens * top_k),   pass<int>(tokens * top_k),     pass<int>(experts + 1),
+          pass<float>(tokens * top_k), pass<float>(tokens * experts), pass<moe_metrics>(1)};
+    moe_metrics metrics = {pass<float>(experts), 0.0f, 0};
+    CUDA_CHECK(cudaMemcpy(r->metrics, &metrics, sizeof metrics, cudaMemcpyHostToDevice));
+    CUDA_CHECK(
+        cudaMemcpy(input, h_input.data(), h_input.size() * sizeof(float), cudaMemcpyHostToDevice));
+    CUDA_CHECK(moe_router(r->ids, r->gates, r->probs, input, input + (size_t)tokens * width, tokens,
+                          experts, top_k, width, 0));
+    return moe_permute(r->permutation, r->offsets, r->metrics,
+                       pass<moe_segment>(MOE_SEGMENTS * (size_t)experts), r->ids, r->probs, tokens,
+                       experts, top_k, 0, 0);
+}
+
+static cudaError_t experts(int tokens, int top_k, int width, int ffn)
+{
+    enum { EXPERTS = 8 };
+    const __nv_bfloat16 *h_weights[2 * EXPERTS];
+    routed r;
+    CUDA_CHECK(begin_row());
+    for (int i = 0; i < 2 * EXPERTS; i++) h_weights[i] = keep<__nv_bfloat16>((size_t)width * ffn);
+    const __nv_bfloat16 **weights = keep<const __nv_bfloat16 *>(2 * EXPERTS);
+    CUDA_CHECK(cudaMemcpy(weights, h_weights, sizeof h_weights, cudaMemcpyHostToDevice));
+    __nv_bfloat16 *input = keep<__nv_bfloat16>((size_t)tokens * width);
+    float *output = keep<float>((size_t)tokens * width);
+    CUDA_CHECK(route(&r, tokens, EXPERTS, top_k, width));
+    CUDA_CHECK(moe_experts_compute(output, pass<__nv_bfloat16>((size_t)tokens * top_k * ffn), input,
+                                   weights, r.permutation, r.offsets, r.gates, tokens, EXPERTS,
+                                   top_k, width, ffn, 0));
+    return end_row("experts", top_k == EXPERTS ? "412, all 8" : "412, top 2");
+}
+
+/* An expert that no entry chose is not in use. */
+static cudaError_t in_use(int tokens, int experts, int width)
+{
+    std::vector<float> utilization(experts);
+    moe_metrics metrics;
+    routed r;
+    int used = 0;
+    CUDA_CHECK(begin_row());
+    CUDA_CHECK(route(&r, tokens, experts, 2, width));
+    CUDA_CHECK(cudaMemcpy(&metrics, r.metrics, sizeof metrics, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(utilization.data(), metrics.expert_utilization, experts * sizeof(float),
+                          cudaMemcpyDeviceToHost));
+    for (float share : utilization) used += share > 0;
+    printf("router\t411, top 2 of %d\t\t\t%.1f\t%.4f\n", experts, 100.0 * used / experts,
+           metrics.load_balance_loss);
+    for (void *array : taken) CUDA_CHECK(cudaFree(array));
+    taken.clear();
+    return cudaSuccess;
+}
+
+static cudaError_t rows(void)
+{
+    const int part = on_softgpu ? 32 : 1;
+    for (int way = 0; way < 3; way++)
+        CUDA_CHECK(way == 0 ? product_fp32(4096 / part) : product_int8(4096 / part, way == 2));
+    CUDA_CHECK(attention(8192 / part, false));
+    CUDA_CHECK(attention(8192 / part, true));
+    CUDA_CHECK(experts(8192 / part, 8, 1024 / part, 4096 / part));
+    CUDA_CHECK(experts(8192 / part, 2, 1024 / part, 4096 / part));
+    return in_use(16384 / part, 64, 1024 / part);
+}
+
+int main(void)
+{
+    struct cudaDeviceProp p;
+    if (cudaGetDeviceProperties(&p, 0) != cudaSuccess) return 2;
+    on_softgpu = strcmp(p.name, "softgpu") == 0;
+    printf("# device %s, commit %s%s\n", p.name, variable("COURSE_COMMIT"),
+           on_softgpu ? "; sizes a 32nd" : "");
+    printf("what\tvariant\tkept_bytes\tpeak_bytes\t%% in use\tload balance loss\n");
+    return rows() == cudaSuccess ? 0 : 1;
+}
