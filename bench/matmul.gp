@@ -31,7 +31,7 @@ panels = rungs('gpu') eq '' ? "cpu" : "cpu cores tensor"
 title_of(panel) = panel eq 'cpu' ? 'CPU, fp32' : panel eq 'cores' ? 'GPU, fp32' : 'GPU, tensor cores'
 gpu = words(panels) > 1
 set terminal svg size 1100, gpu ? 1200 : 600 font 'sans,12' background '#ffffff' noenhanced
-set output folder.'/matmul.svg'
+set output '| sed -zE -f bench/svg.sed >"'.folder.'/matmul.svg"'
 set multiplot layout gpu ? 2 : 1, 2 title 'Matrix product, n x n x n'
 set xlabel 'n' offset 0, 0.5
 set ylabel 'GFLOP/s'
@@ -48,19 +48,20 @@ panel = gpu ? 'gpu' : 'cpu'
 list = rungs(panel)
 intensity(n, rung) = n / (strstrt(rung, '|bf16') || strstrt(rung, '|fp16') ? 4.0 : 6.0)
 copy = roof_of('copy')
-below(x, roof) = x * copy < roof ? x * copy : roof
+# Of its corner and both ends.
+below(roof) = sprintf("< printf '%.17g\t%.17g\n%.17g\t%.17g\n%.17g\t%.17g\n'", 10, 10 * copy, roof / copy, roof, 3000, roof)
 set title gpu ? 'GPU, and the roof of each precision (cuBLAS is dashed)' : 'CPU, and its roofs'
 set xlabel 'operations a byte, were each matrix moved once' offset 0, 1
 set xtics autofreq
 set xrange [10:3000]
 set key maxrows 2
-set samples 500
+set samples 2
 if (gpu) {
     set yrange [*:2 * roof_of('GPU_bf16')]
     plot for [i = 1:words(list)] rows(word(list, i)) using (intensity($1, word(list, i))):6 linecolor rgb by_precision(word(list, i)) dashtype peer_dash(word(list, i)) pointtype 3 + i pointsize 0.6 notitle, \
-        below(x, roof_of('GPU_fp32')) with lines linewidth 3 linecolor rgb '#0072b2' title 'fp32', \
-        below(x, roof_of('GPU_tf32')) with lines linewidth 3 linecolor rgb '#009e73' title 'TF32', \
-        below(x, roof_of('GPU_bf16')) with lines linewidth 3 linecolor rgb '#d55e00' title 'bf16', \
+        below(roof_of('GPU_fp32')) with lines linewidth 3 linecolor rgb '#0072b2' title 'fp32', \
+        below(roof_of('GPU_tf32')) with lines linewidth 3 linecolor rgb '#009e73' title 'TF32', \
+        below(roof_of('GPU_bf16')) with lines linewidth 3 linecolor rgb '#d55e00' title 'bf16', \
         NaN with lines linewidth 3 linecolor rgb '#cc79a7' title 'fp16'
 } else {
     plot for [i = 1:words(list)] rows(word(list, i)) using (intensity($1, word(list, i))):6 linecolor rgb colour(word(list, i), i) dashtype dash(word(list, i)) pointtype 3 + i pointsize 0.6 notitle, \
@@ -68,3 +69,4 @@ if (gpu) {
         roof_of('all_fp32') with lines linewidth 3 dashtype 2 linecolor rgb '#666666' title 'roof of all cores'
 }
 unset multiplot
+set output # waits for the last

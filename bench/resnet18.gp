@@ -2,6 +2,7 @@
 #   gnuplot -e "folder='results'" bench/resnet18.gp
 table = folder.'/resnet18.tsv'
 set terminal svg size 900,600 font 'sans,12' background '#ffffff' noenhanced
+picture(name) = '| sed -zE -f bench/svg.sed >"'.folder.'/resnet18_'.name.'.svg"'
 set datafile separator tab
 set datafile commentschars '#'
 set grid linecolor rgb '#dddddd'
@@ -32,22 +33,22 @@ set xtics (1, 2, 4, 8, 16, 32, 64, 128, 256)
 set xlabel 'batch'
 of = ' of ResNet-18, '.size.' x '.size.', on '.device
 
-set output folder.'/resnet18_throughput.svg'
+set output picture('throughput')
 set title 'Throughput'.of
 set ylabel 'images a second'
 plot for [n in names] rows(n, "($11 != \"\" ? $11 : $9)") using 1:2 @look title label(n)
 
-set output folder.'/resnet18_latency.svg'
+set output picture('latency')
 set title 'Latency'.of
 set ylabel 'milliseconds, from host to host'
 plot for [n in names] rows(n, "$6") using 1:2 @look title label(n)
 
-set output folder.'/resnet18_speedup.svg'
+set output picture('speedup')
 set title 'Times one thread of the CPU,'.of[4:]
 set ylabel 'speedup, from host to host'
 plot for [n in ours] rows(n, "$14") using 1:2 @look title label(n), 1 with lines linecolor 'black' title 'the CPU'
 
-set output folder.'/resnet18_memory.svg'
+set output picture('memory')
 set title 'Device memory'.of
 set ylabel 'MiB at most, as allocated'
 plot for [n in on_gpu] rows(n, "$17 / 1048576") using 1:2 @look title label(n)
@@ -57,24 +58,25 @@ fact(name) = text(name) eq "" ? 0.0 : real(text(name))
 flops = fact("fp32_gflop_per_second"); copy = fact("copy_gb_per_second")
 work = fact("gflop_per_image"); moved = fact("gb_per_image"); parameters = fact("gb_of_parameters")
 intensity(batch) = work * batch / (parameters + moved * batch)
-below(x, roof) = x * copy < roof ? x * copy : roof
+# Of its two ends and its corner.
+below(from, bandwidth, roof, to) = sprintf("< printf '%.17g\t%.17g\n%.17g\t%.17g\n%.17g\t%.17g\n'", from, from * bandwidth, roof / bandwidth, roof, to, roof)
 # The roofs of each precision's tensor cores stand beside the layers, in TFLOP/s.
 layers = folder.'/resnet18_layers.tsv'
 there = system("test -s ".layers." && echo 1 || echo 0") + 0
 roof_of(name) = real(system("sed -n 's/^# roofs:.* ".name."=\\([0-9.e+-]*\\).*/\\1/p' ".layers))
 bytes_of(n) = strstrt(n, 'fp16') ? 0.5 : 1.0
 if (flops > 0) {
-    set output folder.'/resnet18_roofline.svg'
+    set output picture('roofline')
     set title 'Roofline'.of
     set xlabel 'FLOP a byte, were each tensor moved once'
     set ylabel 'GFLOP/s'
     set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-    set xrange [flops / copy : intensity(1024) * 4]
+    left = flops / copy; right = intensity(1024) * 4
+    set xrange [left : right]
     if (there) { set yrange [* : 1500 * roof_of("fp16")] }
-    set samples 500
     plot for [n in on_gpu] rows(n, "($11 != \"\" ? $11 : $9)") using (intensity($1) / bytes_of(n)):(work * $2) @look title label(n), \
-         below(x, flops) with lines linewidth 2 linecolor rgb '#000000' title 'roof: fp32 cores', \
-         for [p in there ? "fp32 tf32 fp16" : ""] below(x, 1000 * roof_of(p)) with lines linewidth 3 linecolor rgb colour(p) title 'roof: '.p.', mma'
+         below(left, copy, flops, right) with lines linewidth 2 linecolor rgb '#000000' title 'roof: fp32 cores', \
+         for [p in there ? "fp32 tf32 fp16" : ""] below(left, copy, 1000 * roof_of(p), right) with lines linewidth 3 linecolor rgb colour(p) title 'roof: '.p.', mma'
     set yrange [*:*]
 }
 
@@ -82,16 +84,15 @@ if (flops > 0) {
 if (there) {
     bandwidth = real(system("sed -n 's/^# roofs:.*, \\([0-9.e+-]*\\) TB.*/\\1/p' ".layers))
     of_layers(precision, batch) = "< awk -F'\t' '$1 == \"".precision."\" && $2 == ".batch." && $15 == 1 {print $11 \"\t\" $10}' ".layers
-    set output folder.'/resnet18_layers.svg'
+    set output picture('layers')
     set title 'Layers of 507,'.of[4:]
     set xlabel 'FLOP a byte, were each tensor moved once'
     set ylabel 'TFLOP/s'
     set xtics autofreq
     set xrange [1 : 2000]
     set yrange [0.1 : 1200]
-    set samples 500
     plot for [p in "fp32 tf32 fp16"] for [b in "1 64"] of_layers(p, b) using 1:2 with points linecolor rgb colour(p) pointtype (b eq '1' ? 6 : 7) pointsize 0.8 title 'optimized '.p.', batch '.b, \
-         for [p in "fp32 tf32 fp16"] (x * bandwidth < roof_of(p) ? x * bandwidth : roof_of(p)) with lines linecolor rgb colour(p) linewidth 3 title 'roof: '.p.', mma'
+         for [p in "fp32 tf32 fp16"] below(1, bandwidth, roof_of(p), 2000) with lines linecolor rgb colour(p) linewidth 3 title 'roof: '.p.', mma'
     set yrange [*:*]
 }
 
@@ -110,6 +111,7 @@ kinds = "convolution batchnorm relu_and_add pooling linear copies other"
 # Of the smallest and the largest batch.
 shares = "< awk -F'\t' 'NR == FNR {if (!/^#/ && $4 + 0 > most) most = $4 + 0; next} $4 != 1 && $4 != most {next} /^#/ || $1 == \"implementation\" || $19 == \"\" {next} {sum = 0; for (i = 19; i <= 25; i++) sum += $i; printf \"%s %s batch %s\", $1, $2, $4; for (i = 19; i <= 25; i++) printf \"\t%.2f\", 100 * $i / sum; print \"\"}' ".table." ".table
 if (system("awk -F'\t' '!/^#/ && $1 != \"implementation\" && $19 != \"\"' ".table." | wc -l") > 0) {
-    set output folder.'/resnet18_kinds.svg'
+    set output picture('kinds')
     plot for [i = 2:8] shares using i:xtic(1) linecolor rgb word(palette_, i - 1) title label(word(kinds, i - 1))
 }
+set output # waits for the last
