@@ -8,6 +8,8 @@
  *   still_note                             for warp.c: before an operation of a block that is still
  *   still_waits_for_host                   for warp.c: does it loop until the host writes?
  *   still_leave                            for launch.c: a host thread has no more blocks
+ *   still_again, still_report              for together.c: the launches of several devices stand
+ * still
  *
  * A block is still when it comes back to the same registers; its first operation that does more
  * than read ends that. launch->changes counts how often a block became still or ceased to be. Who
@@ -217,6 +219,24 @@ void still_note(warp *w, const op *o)
 void still_end(block *b)
 {
     if (b->still) set_still(b, false);
+}
+
+bool still_again(block *b)
+{
+    warp *w = NULL;
+    bool same = recurs(b, print_of(b));
+    if (b->looks >= b->renewal) renew_anchor(b);
+    return same && find_turning(b, &w);
+}
+
+void still_report(launch *l)
+{
+    warp *w = NULL;
+    for (uint64_t i = 0; i < l->blocks && !l->stop; i++) {
+        const lane_group *g = l->resident[i]->over ? NULL : find_turning(l->resident[i], &w);
+        if (g) report_still(w, g);
+    }
+    launch_stop(l, DEVICE_TIMEOUT);
 }
 
 void still_leave(launch *l)
