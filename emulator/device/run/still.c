@@ -18,6 +18,7 @@
  * he would have gone around once more, and counts before he can. (The number of host threads is in
  * the same word, since who leaves changes both.)
  */
+#include "device/counts/count.h"
 #include "device/ops/ops.h"
 #include "run.h"
 
@@ -67,13 +68,21 @@ static bool reads_host_memory(const lane_group *g, const op *o)
     return false;
 }
 
+/* It stands before a statement of an instrumented copy and writes nothing that the kernel reads. */
+static bool is_counting(handler *run)
+{
+    return run == run_count || run == run_count_branch || run == run_count_global ||
+           run == run_count_shared || run == run_count_local || run == run_count_generic ||
+           run == run_count_constant;
+}
+
 static bool is_reading(const lane_group *g, const op *o)
 {
     handler *run = o->run == run_watched || o->run == run_rounded ? o->inner : o->run;
     if (o->is_load) return !o->is_copy && !reads_host_memory(g, o);
     if (run == run_atomic) return o->d && !reads_host_memory(g, o);
     return rule_of(run) || run == run_branch || run == run_join || run == run_fence ||
-           run == run_warp_sync || run == run_local_address;
+           run == run_warp_sync || run == run_local_address || is_counting(run);
 }
 
 static const op *end_of_loop(const lane_group *g)

@@ -1,7 +1,9 @@
 /* together.cu: kernels of several devices that wait for each other by flags. */
 #include "check.h"
+#include "softgpu.h"
 
 // ENV exchange: SOFTGPU_DEVICES=2
+// ENV exchange_counted: SOFTGPU_DEVICES=2
 // ENV around_eight: SOFTGPU_DEVICES=8
 // ENV one_behind: SOFTGPU_DEVICES=2
 // ENV nobody_sets_it: SOFTGPU_DEVICES=2
@@ -111,6 +113,18 @@ CASE(exchange)
     both(t, swap, 2);
     both(t, swap, 3);
     CHECK(all_are(t, 12));
+}
+
+/* A loop that waits is no more than some rounds, which count. */
+CASE(exchange_counted)
+{
+    device_counts counts;
+    two t = open_two();
+    softgpu_count_start();
+    both(t, swap, 1);
+    softgpu_count_stop(&counts);
+    CHECK(all_are(t, 3));
+    CHECK(counts.instructions < 10000);
 }
 
 /* A device may be a call ahead of the other. */
