@@ -148,7 +148,7 @@ emulator-diagnose-again: $(BUILD)/libsoftgpu.so
 
 # Through a device in another process, those that ask most of it; REMOTE_TESTS= runs all.
 REMOTE_TESTS ?= device/diagnostics_memory.cu device/printf.cu \
-	$(addprefix runtime/,basics.cu devices.cu async_visibility.cu managed.cu pinned.cu streams.cu)
+	$(addprefix runtime/,basics.cu devices.cu together.cu async_visibility.cu managed.cu pinned.cu streams.cu)
 .PHONY: emulator-test-remote
 emulator-test-remote: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so
 	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/remote/libsoftgpu.so) \

@@ -10,10 +10,10 @@
  * device_share, device_unshare, device_admit, device_dismiss, device_place texture
  * device_texture_add, device_texture_remove modules  device_load, device_unload, device_function,
  * device_function_info, device_symbol order    device_take_turn, device_settle run device_launch,
- * device_shuffle, device_graph_add, device_graph_set, device_graph_run, device_graph_free,
- * device_interrupt (from its own process) report   device_take_finding, device_annotate,
- * device_take_output, device_error count    device_count, device_count_total, device_count_kernel,
- * device_count_instruction, device_count_launch
+ * device_finish, device_shuffle, device_graph_add, device_graph_set, device_graph_run,
+ * device_graph_free, device_interrupt (from its own process) report   device_take_finding,
+ * device_annotate, device_take_output, device_error count    device_count, device_count_total,
+ * device_count_kernel, device_count_instruction, device_count_launch
  *
  * All arguments are plain data, without pointers into the other side. No callback, no shared
  * global. So the two sides can live in two processes: emulator/remote/client.c is this page for a
@@ -142,8 +142,13 @@ void device_take_turn(device *, const device_turn *);
 /** All works so far are over before any that follow. */
 void device_settle(device *);
 
-/** Run a whole grid; return when it is done. Findings and printf output are queued. */
+/** Run a whole grid; return when it is done. Findings and printf output are queued.
+ *  @return DEVICE_UNFINISHED: it waits for what a kernel of another device will write. Then nothing
+ *  but launches on other devices may follow, until device_finish */
 device_status device_launch(device *, const device_launch_request *);
+/** Run the launch that is unfinished to its end, together with those of others. @return as
+ *  device_launch; DEVICE_OK: there is none */
+device_status device_finish(device *);
 
 /** In launches from here on blocks, and the warps of a block, begin in an order that the seed
  * draws; 0: in that of their numbers. */

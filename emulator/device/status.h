@@ -19,6 +19,7 @@ typedef enum device_status {
     DEVICE_TIMEOUT,         /* the instruction budget is spent: an endless loop */
     DEVICE_UNSUPPORTED,     /* an opcode that the device lacks: device_error() names op and line */
     DEVICE_LOST,            /* the process of the device is gone */
+    DEVICE_UNFINISHED,      /* the launch waits for another device's: device_finish */
 } device_status;
 
 #endif

@@ -388,6 +388,13 @@ device_status device_launch(device *d, const device_launch_request *l)
     return launched(d, ask_launch(d, *REQUEST(LAUNCH), l, &reply), &reply);
 }
 
+device_status device_finish(device *d)
+{
+    remote_reply reply = {.word = {0}};
+
+    return launched(d, ask(d, REQUEST(FINISH), &reply), &reply);
+}
+
 device_status device_graph_add(device *d, uint32_t *graph, const device_launch_request *l,
                                uint32_t *node)
 {

@@ -52,6 +52,7 @@ void remote_device_close(remote_server *s, uint32_t number)
     struct remote_device *at = &s->devices[number];
 
     if (!at->device) return;
+    at->in_flight = false;
     device_close(at->device);
     watch_close(at->watch);
     free(at->shared);
@@ -314,6 +315,34 @@ static perform *const verbs[REMOTE_VERBS] = {
 #include "calls.def"
 };
 
+/* What may come while launches of other devices are in flight: a launch, what it needs, and what
+ * one has left. */
+static bool is_of_a_launch(const remote_request *q)
+{
+    switch (q->verb) {
+    case REMOTE_LAUNCH:
+    case REMOTE_LOAD:
+    case REMOTE_PLACE:
+    case REMOTE_FUNCTION:
+    case REMOTE_FUNCTION_INFO:
+    case REMOTE_FINISH:
+    case REMOTE_FIND:
+    case REMOTE_FINDING:
+    case REMOTE_ANNOTATE: return true;
+    default: return false;
+    }
+}
+
+/* Whatever the client asks or leaves out: a launch in flight ends before anything else happens. */
+static void finish(struct remote_device *at)
+{
+    if (!at->in_flight) return;
+    at->in_flight = false;
+    at->finished = device_finish(at->device);
+    watch_launched(at->watch, at->finished);
+    watch_findings(at->watch);
+}
+
 bool remote_perform(remote_server *s, bool supervisor, const remote_request *q,
                     unsigned char *window, remote_reply *r)
 {
@@ -322,6 +351,8 @@ bool remote_perform(remote_server *s, bool supervisor, const remote_request *q,
     if (q->payload > REMOTE_WINDOW || q->device >= REMOTE_DEVICES) return false;
     if (q->verb >= REMOTE_CALL_IT && !supervisor) return false;
     struct remote_device *at = &s->devices[q->device];
+    finish(at);
+    for (uint32_t i = 0; i < REMOTE_DEVICES && !is_of_a_launch(q); i++) finish(&s->devices[i]);
     message m = {s, at, at->device, supervisor, q, window, r};
     if (!at->device && q->verb != REMOTE_OPEN)
         r->status = DEVICE_BAD_ADDRESS;

@@ -113,7 +113,19 @@ device_status do_launch(message *m)
 
     if (!read_launch(m, &launch)) return DEVICE_BAD_LAUNCH;
     take_turn(m);
-    return launched(m, device_launch(m->device, &launch));
+    device_status status = device_launch(m->device, &launch);
+    m->at->in_flight = status == DEVICE_UNFINISHED;
+    return m->at->in_flight ? status : launched(m, status);
+}
+
+device_status do_finish(message *m)
+{
+    device_status status = m->at->finished;
+
+    m->at->finished = DEVICE_OK;
+    m->r->word[0] = watch_findings(m->at->watch);
+    give_output(m);
+    return status;
 }
 
 device_status do_graph_add(message *m)

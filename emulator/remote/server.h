@@ -60,8 +60,10 @@ typedef struct remote_server {
     struct remote_device {
         device *device;
         remote_watch *watch;
-        uint64_t first_byte; /* of its part of the addresses */
-        uint32_t modules;    /* that were ever loaded */
+        uint64_t first_byte;    /* of its part of the addresses */
+        uint32_t modules;       /* that were ever loaded */
+        bool in_flight;         /* its last launch waits for one of another device */
+        device_status finished; /* how it ended, until the client asks */
         struct remote_range {
             device_address address;
             uint64_t bytes;

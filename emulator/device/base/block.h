@@ -70,6 +70,9 @@ struct block {
     bool rests;         /**< and since then it has done nothing but read */
     bool spent;         /**< a warp has used up its turn */
     bool waits;         /**< cooperative: has found others missing in this turn */
+    bool over;          /**< run/together.c: it has ended */
+    bool listens;       /**< it has read a flag that others set */
+    uint32_t pushed;    /**< line of a store to another device, with no fence since; 0: none */
     trace *trace;       /**< NULL: it is not the one that is traced */
     counters *counters; /**< by instruction of the module, while launches are counted */
     size_t counter_capacity;
@@ -113,6 +116,13 @@ struct launch {
     counted *counted;       /**< where its cost goes; NULL: nobody counts */
     uint64_t longest, block_atomics; /**< so far; see counts.h */
     trace *trace;                    /**< NULL: no block of it is traced */
+    /* run/together.c */
+    block **resident; /**< its blocks */
+    uint64_t ended;   /**< how many of them have */
+    bool may_wait;    /**< for launches of other devices */
+    bool met;         /**< such a one was in flight at the same time */
+    bool passes;      /**< it gives turns to others, or has one of theirs */
+    bool in_turn;     /**< it is a work in the order of order.h */
 };
 
 enum { LAUNCH_CHANGE = 1 << 16 }; /* one more in launch->changes; below it the host threads */

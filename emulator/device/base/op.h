@@ -114,6 +114,7 @@ struct op {
     bool read_only;    /**< load: by a cache that does not see what the kernel writes */
     bool is_call;      /**< extra is a `call` */
     bool in_block;     /**< atomic for the threads of the block only */
+    bool in_system;    /**< atomic, or a fence, for other devices too */
     bool uniform;      /**< store: of the same value, whichever thread executes it */
     uint8_t strength;  /**< memory: a `strength` */
     uint8_t used;      /**< load: bit set of the components that something reads */

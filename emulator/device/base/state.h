@@ -68,6 +68,7 @@ struct device {
     texture_slot *textures;
     uint32_t texture_count;
     pool *pool;
+    launch *in_flight;           /**< run/together.c: it waits for another device's; NULL: none */
     pthread_mutex_t allocations; /**< while a kernel runs: guards heap, freed */
     pthread_mutex_t reports;     /**< guards findings, output */
     finding_entry *findings; /**< those taken, those not yet taken, those of the launch that runs */

@@ -130,6 +130,8 @@ void watch_add(function *, op *, uint64_t origin);
 void watch_prepare(launch *);
 /** Count a report of `o`. @return false when it has been reported often enough. */
 bool watch_may_report(launch *, const op *);
+/** Does its code read what others set as a flag? */
+bool watch_polls(const launch *);
 handler run_watched;
 
 /* ---- global_shadow.c: races in global memory; but for the last two, if l->watched ------------ */

@@ -523,6 +523,7 @@ bool global_shadow_access(warp *w, const op *o, uint32_t mask)
     bool stores = event && store_begins(w, o, event);
     if (event) touch_any(w, o, mask, event);
     if (o->strength != STRENGTH_PLAIN && !o->in_block) note_strong(w, o, mask);
+    if (o->strength != STRENGTH_PLAIN && (o->is_load || o->is_atomic)) w->block->listens = true;
     return stores;
 }
 

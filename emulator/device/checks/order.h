@@ -88,6 +88,8 @@ void order_close(device *);
 /* order_race.c */
 /** A copy or a fill is about to touch a range: say whether it races, and note it. */
 void order_touch(device *, uint64_t offset, uint64_t bytes, bool writes, const char *what);
+/** The same without a note: of a launch in flight, which flags may order with what follows. */
+void order_look(device *, uint64_t offset, uint64_t bytes, bool writes, const char *what);
 /** Put the events of copies and fills that are apart into the cells, for a launch to meet. */
 void order_paint(device *);
 

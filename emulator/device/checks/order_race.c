@@ -5,7 +5,7 @@
  * apart are painted into the cells, as if they had been accesses.
  *
  * Interface
- *   order_touch, order_paint
+ *   order_touch, order_look, order_paint
  */
 #include <stdio.h>
 
@@ -189,13 +189,22 @@ static void note(device *d, const range *r)
     p->bytes = r->bytes;
 }
 
+static bool is_asked(const device *d, uint64_t bytes)
+{
+    return d->order && d->order->open && bytes && d->options.checks & DEVICE_CHECK_RACES;
+}
+
+void order_look(device *d, uint64_t offset, uint64_t bytes, bool writes, const char *what)
+{
+    const range r = {offset, bytes, writes, what};
+    if (is_asked(d, bytes) && d->order->any_apart && !meets_copy(d, &r)) meets_launch(d, &r);
+}
+
 void order_touch(device *d, uint64_t offset, uint64_t bytes, bool writes, const char *what)
 {
     const range r = {offset, bytes, writes, what};
-    const work_order *o = d->order;
-    if (!o || !o->open || !bytes || !(d->options.checks & DEVICE_CHECK_RACES)) return;
-    if (o->any_apart && !meets_copy(d, &r)) meets_launch(d, &r);
-    note(d, &r);
+    order_look(d, offset, bytes, writes, what);
+    if (is_asked(d, bytes)) note(d, &r);
 }
 
 void order_paint(device *d)

@@ -4,6 +4,7 @@
  * Interface
  *   watch_add           for flow.c: here is an access
  *   watch_prepare       for launch.c
+ *   watch_polls         for together.c
  *   watch_may_report    for global_race.c
  *   run_watched         the handler that looks before the access
  *
@@ -164,6 +165,18 @@ void watch_prepare(launch *l)
         choose(l, f, numbers, reached);
         if (l->watched) part_fused(f);
     }
+}
+
+bool watch_polls(const launch *l)
+{
+    uint32_t i = 0;
+    for (const function *f; (f = next_function(l, &i));) {
+        for (uint32_t k = 0; k < f->watch_count; k++) {
+            const op *o = f->watches[k].op;
+            if (o->strength != STRENGTH_PLAIN && (o->is_load || o->in_system)) return true;
+        }
+    }
+    return false;
 }
 
 bool watch_may_report(launch *l, const op *o)

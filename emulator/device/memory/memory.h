@@ -51,8 +51,8 @@ uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes,
 /* ---- peers.c: memory of other devices -------------------------------------------------------- */
 
 /** Host memory behind it, or NULL: there is none that kernels may touch. */
-uint8_t *peer_reach(const warp *, const op *, uint64_t offset, uint32_t bytes, access_kind);
-void peers_begin(const launch *);
+uint8_t *peer_reach(warp *, const op *, uint64_t offset, uint32_t bytes, access_kind);
+/** It is over, or waits for other devices: what it has touched so far is told to its owners. */
 void peers_end(const launch *);
 void peers_close(device *);
 

@@ -4,7 +4,7 @@
  * Interface
  *   device_peer
  *   peer_reach                  for reach.c
- *   peers_begin, peers_end      for launch.c
+ *   peers_end                   for launch.c and together.c
  *   peers_close
  *
  * Lane by lane, as a device's own maps know nothing of it. What a launch has touched is noted, a
@@ -74,14 +74,42 @@ static struct span *span_of(const device *d, struct touched *t, const device *pe
     return &t->of[i];
 }
 
-uint8_t *peer_reach(const warp *w, const op *o, uint64_t offset, uint32_t bytes, access_kind how)
+/* Flags race with nothing, and what a block reads behind one that it has seen comes after whatever
+ * was before that. */
+static bool is_ordered(const block *b, const op *o)
+{
+    return b->launch->may_wait && (o->strength != STRENGTH_PLAIN || b->listens);
+}
+
+/* Who sees the flag of another device must see what was written before it. */
+static void note_push(warp *w, const op *o, uint64_t offset)
+{
+    block *b = w->block;
+    const uint32_t lane = (uint32_t)__builtin_ctz(w->mask);
+    if (!b->launch->may_wait || !b->launch->check_races) return;
+    if (o->strength == STRENGTH_PLAIN) {
+        b->pushed = o->line;
+    } else if (b->pushed || !o->in_system) {
+        report(w, o, FINDING_RACE, lane, DEVICE_BASE + offset,
+               b->pushed ? "sets a flag for another device that may see it before the data: behind "
+                           "the data belongs __threadfence_system(), or a release of the system"
+                         : "sets a flag for another device that need not see it: its scope is this "
+                           "device");
+        b->pushed = 0;
+    }
+}
+
+uint8_t *peer_reach(warp *w, const op *o, uint64_t offset, uint32_t bytes, access_kind how)
 {
     device *d = w->block->device, *p = peer_at(d, offset);
     struct touched *t = &d->touched[how != ACCESS_LOAD];
     if (!p || !owned_all(p->owned, offset, bytes)) return NULL;
+    if (how != ACCESS_LOAD) note_push(w, o, offset);
     pthread_mutex_lock(&d->reports);
-    note(t->words, span_of(d, t, p), offset, bytes);
-    t->line = o->line;
+    if (!is_ordered(w->block, o)) {
+        note(t->words, span_of(d, t, p), offset, bytes);
+        t->line = o->line;
+    }
     if (how != ACCESS_STORE) device_linked(d, p, bytes);
     if (how != ACCESS_LOAD) device_linked(p, d, bytes);
     pthread_mutex_unlock(&d->reports);
@@ -92,7 +120,7 @@ uint8_t *peer_reach(const warp *w, const op *o, uint64_t offset, uint32_t bytes,
 /* ---- a launch -------------------------------------------------------------------------------- */
 
 /* It is the turn of its work on all of them. */
-void peers_begin(const launch *l)
+static void take_turns(const launch *l)
 {
     const device *d = l->device;
     const bool open = d->order && d->order->open;
@@ -114,7 +142,9 @@ static void tell(const launch *l, device *p, uint64_t offset, uint64_t bytes, bo
     const module *m = l->function->module;
     const uint32_t line = l->device->touched[writes].line;
     device_finding f;
-    order_touch(p, offset, bytes, writes, "a kernel of another device");
+    void (*meet)(device *, uint64_t, uint64_t, bool, const char *) =
+        l->device->in_flight == l ? order_look : order_touch;
+    meet(p, offset, bytes, writes, "a kernel of another device");
     while (device_take_finding(p, &f)) {
         snprintf(f.kernel, sizeof f.kernel, "%s", l->function->plain_name);
         snprintf(f.file, sizeof f.file, "%s", module_file(m, line, &f.line));
@@ -124,7 +154,8 @@ static void tell(const launch *l, device *p, uint64_t offset, uint64_t bytes, bo
 
 static void tell_all(const launch *l, device *peer, uint64_t *words, struct span *s, bool writes)
 {
-    for (uint64_t i = s->first, end; i < s->end; i = run_end(words, end, s->end, false)) {
+    for (uint64_t i = s->first, end; !l->met && i < s->end;
+         i = run_end(words, end, s->end, false)) {
         end = run_end(words, i, s->end, true);
         tell(l, peer, i * WORD, (end - i) * WORD, writes);
     }
@@ -135,6 +166,7 @@ static void tell_all(const launch *l, device *peer, uint64_t *words, struct span
 void peers_end(const launch *l)
 {
     device *d = l->device;
+    if (!l->met) take_turns(l);
     for (uint32_t i = 0; i < d->peer_count; i++)
         for (int writes = 0; writes < 2; writes++)
             tell_all(l, d->peers[i], d->touched[writes].words, &d->touched[writes].of[i], writes);

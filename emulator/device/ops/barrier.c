@@ -57,6 +57,7 @@ const op *run_fence(warp *w, const op *o)
 {
     atomic_thread_fence(memory_order_seq_cst);
     w->fenced = w->block->fenced = shadow_tick(w->block);
+    if (o->in_system) w->block->pushed = 0;
     if (w->block->launch->watched) global_shadow_fence(w->block);
     return o + 1;
 }

@@ -143,6 +143,8 @@ void block_start(block *b, uint64_t number)
     trace_start(b, number);
     memset(b->arrived, 0, sizeof b->arrived);
     b->polls = 0;
+    b->listens = false;
+    b->pushed = 0;
     b->atomics = 0;
     flights_start(b);
     for (uint32_t k = 0; k < b->warp_count; k++) {
@@ -160,7 +162,10 @@ void block_start(block *b, uint64_t number)
 bool block_turn(block *b)
 {
     bool more = false;
-    for (uint32_t k = 0; k < b->warp_count; k++) more |= warp_run(&b->warps[b->order[k]], !more);
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        more |= warp_run(&b->warps[b->order[k]], !more);
+        if (b->launch->may_wait) together_between(b->launch);
+    }
     b->spent = more;
     if (more || b->launch->stop) return more;
     if (b->live && barrier_release(b)) return true;

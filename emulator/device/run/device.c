@@ -86,6 +86,7 @@ void device_close(device *d)
 {
     if (!d) return;
     pool_close(d->pool);
+    free(d->in_flight); /* a program that ends waits for nothing */
     peers_close(d);
     counters_close(d);
     trace_close(d);

@@ -25,7 +25,7 @@ struct pool {
     uint32_t threads; /* the caller's included */
     pthread_t thread[MAX_WORKERS];
     block *block[MAX_WORKERS]; /* by thread; 0 is the caller's */
-    block **resident;          /* those of cooperative grids: all at once */
+    block **resident;          /* of launches whose blocks are in flight all at once */
     uint32_t residents;
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
@@ -127,17 +127,17 @@ static bool worth_waking(const pool *p, const launch *l)
     return p->threads > 1 && l->blocks > 1 && l->blocks * warps > SMALL;
 }
 
-/* A block of their own for all blocks of a cooperative grid. */
-static void seat_all(pool *p, uint64_t blocks)
+block **pool_seat(pool *p, uint64_t blocks)
 {
     if (blocks > p->residents) p->resident = retake(p->resident, blocks * sizeof(block *));
     while (p->residents < blocks) p->resident[p->residents++] = block_open(p->device);
     for (uint64_t i = 0; i < blocks; i++) p->resident[i]->seat = 0;
+    return p->resident;
 }
 
 void pool_run(pool *p, launch *l)
 {
-    if (l->grid) seat_all(p, l->blocks);
+    if (l->grid) pool_seat(p, l->blocks);
     bool wake = worth_waking(p, l);
     l->changes = wake ? p->threads : 1; /* none yet, by so many host threads */
     if (wake) {
@@ -203,6 +203,32 @@ static const char *why_failed(const device *d, const launch *l)
     return "";
 }
 
+void launch_begin(launch *l)
+{
+    device *d = l->device;
+    if (l->grid) meeting_open(l->grid);
+    trace_begin(l);
+    if ((counters_are_on(d) || l->trace) && module_instrument(l->function->module))
+        counters_begin(l);
+    watch_prepare(l);
+    order_step(d, ENGINE_COMPUTE);
+    shuffle_begin(l);
+}
+
+device_status launch_over(launch *l)
+{
+    device *d = l->device;
+    shuffle_end(l);
+    global_shadow_over(l);
+    peers_end(l);
+    counters_end(l);
+    trace_end(l);
+    if (l->grid) meeting_close(l->grid);
+    device_status status = (device_status)l->status;
+    if (status == DEVICE_OK) return DEVICE_OK;
+    return fail(d, status, "%s: %s", l->function->plain_name, why_failed(d, l));
+}
+
 device_status device_launch(device *d, const device_launch_request *r)
 {
     d->last_graph = 0;
@@ -245,21 +271,9 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     }
     grid meeting;
     if (r->cooperative) l.grid = &meeting;
-    if (l.grid) meeting_open(l.grid);
-    trace_begin(&l);
-    if ((counters_are_on(d) || l.trace) && module_instrument(f->module)) counters_begin(&l);
-    watch_prepare(&l);
-    order_step(d, ENGINE_COMPUTE);
-    peers_begin(&l);
-    shuffle_begin(&l);
+    l.may_wait = !goes_on && together_may_wait(&l);
+    if (l.may_wait) return together_launch(&l);
+    launch_begin(&l);
     pool_run(d->pool, &l);
-    shuffle_end(&l);
-    global_shadow_over(&l);
-    peers_end(&l);
-    counters_end(&l);
-    trace_end(&l);
-    if (l.grid) meeting_close(l.grid);
-    device_status status = (device_status)l.status;
-    if (status == DEVICE_OK) return DEVICE_OK;
-    return fail(d, status, "%s: %s", f->plain_name, why_failed(d, &l));
+    return launch_over(&l);
 }

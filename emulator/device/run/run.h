@@ -30,11 +30,17 @@ void graphs_close(device *);
 
 /* ---- launch.c -------------------------------------------------------------------------------- */
 
+/** What comes before its first block, and after its last one. */
+void launch_begin(launch *);
+device_status launch_over(launch *);
+
 /** @param goes_on it is of the same run of a graph as the launch before */
 device_status launch_now(device *, const device_launch_request *, bool goes_on);
 pool *pool_open(device *, uint32_t threads);
 void pool_close(pool *);
 void pool_run(pool *, launch *);
+/** A block of their own for that many. */
+block **pool_seat(pool *, uint64_t blocks);
 
 /* ---- block.c --------------------------------------------------------------------------------- */
 
@@ -68,6 +74,11 @@ void still_note(warp *, const op *);
 void still_end(block *);
 /** Does the loop that begins here read memory that the host shares? */
 bool still_waits_for_host(const lane_group *);
+/** The block has had a turn of a launch that may wait for another device's. @return it has only
+ *  read, and is where it was */
+bool still_again(block *);
+/** Nobody is left who could change what its blocks wait for: the launch ends. */
+void still_report(launch *);
 /** A host thread has no more blocks of the launch. */
 void still_leave(launch *);
 
@@ -85,6 +96,15 @@ bool warp_run(warp *, bool is_first);
 
 /** Run one operation while some rows are undefined, and see what becomes of them. */
 const op *follow_step(warp *, const op *);
+
+/* ---- together.c: launches of several devices that wait for each other ------------------------ */
+
+/** Does it read flags, on a device that has peers? */
+bool together_may_wait(const launch *);
+/** @return DEVICE_UNFINISHED: it waits, and stays in flight */
+device_status together_launch(launch *);
+/** A warp of such a launch has had its turn. */
+void together_between(launch *);
 
 /* ---- grid.c: blocks that wait for each other ------------------------------------------------- */
 

@@ -8,6 +8,8 @@
  *   still_note                             for warp.c: before an operation of a block that is still
  *   still_waits_for_host                   for warp.c: does it loop until the host writes?
  *   still_leave                            for launch.c: a host thread has no more blocks
+ *   still_again, still_report              for together.c: the launches of several devices stand
+ * still
  *
  * A block is still when it comes back to the same registers; its first operation that does more
  * than read ends that. launch->changes counts how often a block became still or ceased to be. Who
@@ -16,6 +18,7 @@
  * he would have gone around once more, and counts before he can. (The number of host threads is in
  * the same word, since who leaves changes both.)
  */
+#include "device/counts/count.h"
 #include "device/ops/ops.h"
 #include "run.h"
 
@@ -65,13 +68,21 @@ static bool reads_host_memory(const lane_group *g, const op *o)
     return false;
 }
 
+/* It stands before a statement of an instrumented copy and writes nothing that the kernel reads. */
+static bool is_counting(handler *run)
+{
+    return run == run_count || run == run_count_branch || run == run_count_global ||
+           run == run_count_shared || run == run_count_local || run == run_count_generic ||
+           run == run_count_constant;
+}
+
 static bool is_reading(const lane_group *g, const op *o)
 {
     handler *run = o->run == run_watched || o->run == run_rounded ? o->inner : o->run;
     if (o->is_load) return !o->is_copy && !reads_host_memory(g, o);
     if (run == run_atomic) return o->d && !reads_host_memory(g, o);
     return rule_of(run) || run == run_branch || run == run_join || run == run_fence ||
-           run == run_warp_sync || run == run_local_address;
+           run == run_warp_sync || run == run_local_address || is_counting(run);
 }
 
 static const op *end_of_loop(const lane_group *g)
@@ -217,6 +228,24 @@ void still_note(warp *w, const op *o)
 void still_end(block *b)
 {
     if (b->still) set_still(b, false);
+}
+
+bool still_again(block *b)
+{
+    warp *w = NULL;
+    bool same = recurs(b, print_of(b));
+    if (b->looks >= b->renewal) renew_anchor(b);
+    return same && find_turning(b, &w);
+}
+
+void still_report(launch *l)
+{
+    warp *w = NULL;
+    for (uint64_t i = 0; i < l->blocks && !l->stop; i++) {
+        const lane_group *g = l->resident[i]->over ? NULL : find_turning(l->resident[i], &w);
+        if (g) report_still(w, g);
+    }
+    launch_stop(l, DEVICE_TIMEOUT);
 }
 
 void still_leave(launch *l)

@@ -9,7 +9,7 @@
 
 /* Backward jumps before another group, warp or block gets its turn. The first warp of a block that
  * runs gets half of the time: where no loop ends, it has spent its budget long before all have. */
-enum { SLICE = 1 << 14 };
+enum { SLICE = 1 << 14, SHORT = 1 << 6 /* of a launch that others of its kind wait for */ };
 
 void warp_start(warp *w, const function *f, uint32_t mask)
 {
@@ -104,6 +104,7 @@ static void run_group(warp *w, int index)
 bool warp_run(warp *w, bool is_first)
 {
     w->slice = is_first ? SLICE * (int32_t)w->block->warp_count : SLICE;
+    if (w->block->launch->may_wait) w->slice = SHORT;
     w->yields = false;
     for (;;) {
         int i = next_ready(w);

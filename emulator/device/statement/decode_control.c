@@ -103,7 +103,10 @@ bool decode_barrier(decoder *d)
 
 bool decode_fence(decoder *d)
 {
-    return push_simple(d, run_fence);
+    draft x = start(d, run_fence);
+    x.op.in_system = has_part(d, "sys");
+    push(d, &x);
+    return true;
 }
 
 /* ---- lanes talk ------------------------------------------------------------------------------ */

@@ -147,6 +147,7 @@ static bool start_access(decoder *d, draft *x, handler *run, const ptx_operand *
     x->op.is_atomic = run == run_atomic;
     x->op.strength = x->op.is_atomic ? STRENGTH_ATOMIC : strength_of(d);
     x->op.in_block = x->op.is_atomic && has_part(d, "cta");
+    x->op.in_system = has_part(d, "sys") || has_part(d, "volatile");
     return set_address(d, x, memory);
 }
 

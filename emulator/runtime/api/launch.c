@@ -78,7 +78,7 @@ static cudaError_t launch(const void *function, struct configuration c, void **a
 
     from_stub = false;
     error_report_unasked();
-    cudaError_t error = runtime_enter(), before = error;
+    cudaError_t error = runtime_enter_launch(), before = error;
     p.sharedMemBytes = c.shared <= UINT_MAX ? (unsigned)c.shared : UINT_MAX;
     work.ordinal = runtime.ordinal;
     if (!error) error = launch_make(&work.launch, &p, cooperative, params);

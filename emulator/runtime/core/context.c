@@ -91,15 +91,47 @@ void runtime_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-cudaError_t runtime_enter(void)
+static cudaError_t enter(void)
 {
-    runtime_lock();
     if (callback) return cudaErrorNotPermitted;
     if (here()->sticky) return here()->sticky;
     if (is_child) return cudaErrorInitializationError;
     return runtime.device ? cudaSuccess : open_device();
 }
 
+cudaError_t runtime_launched(device_status status)
+{
+    here()->in_flight = status == DEVICE_UNFINISHED;
+    if (here()->in_flight) return cudaSuccess;
+    cudaError_t fault = error_sticky(status);
+    if (report_work(false) && !fault) fault = cudaErrorLaunchFailure;
+    return fault ? runtime_fault(fault) : error_from_device(status);
+}
+
+/** The launch of that device which is in flight ends. */
+static void finish(int ordinal)
+{
+    const int before = runtime.ordinal;
+
+    if (!runtime.context[ordinal].in_flight) return;
+    runtime_look_at(ordinal);
+    runtime_launched(device_finish(runtime.device));
+    runtime_look_at(before);
+}
+
+cudaError_t runtime_enter(void)
+{
+    runtime_lock();
+    for (int i = 0; i < MAX_DEVICES && !callback && !is_child; i++) finish(i);
+    return enter();
+}
+
+cudaError_t runtime_enter_launch(void)
+{
+    runtime_lock();
+    if (!callback && !is_child) finish(runtime.ordinal);
+    return enter();
+}
 cudaError_t runtime_leave(cudaError_t error)
 {
     runtime_unlock();

@@ -168,6 +168,7 @@ cudaError_t error_from_device(device_status status)
     case DEVICE_TIMEOUT: return cudaErrorLaunchTimeout;
     case DEVICE_UNSUPPORTED: return cudaErrorNotSupported;
     case DEVICE_LOST: return cudaErrorDevicesUnavailable;
+    case DEVICE_UNFINISHED: return cudaSuccess; /* so far */
     }
     return cudaErrorUnknown;
 }

@@ -13,7 +13,8 @@
  * and of one that does not: return error_keep(...).
  *
  * Streams run in order and at once: when a call returns, its work is done. So a launch reports its
- * own faults, as with CUDA_LAUNCH_BLOCKING=1. Only what copies bring to the host may be late.
+ * own faults, as with CUDA_LAUNCH_BLOCKING=1. Only what copies bring to the host may be late, and a
+ * launch that waits for one of another device: whatever enters next, but a launch there, ends it.
  */
 #ifndef SOFTGPU_RUNTIME_H
 #define SOFTGPU_RUNTIME_H
@@ -41,12 +42,17 @@ extern struct runtime {
     struct context {
         device *device;
         cudaError_t sticky; /* the fault that every later call reports, or cudaSuccess */
+        bool in_flight;     /* its last launch waits for one of another device */
         unsigned opened;    /* how often */
         unsigned peers;     /* a bit for each device whose memory its kernels may touch */
     } context[MAX_DEVICES];
 } runtime;
 cudaError_t runtime_enter(void);
 cudaError_t runtime_leave(cudaError_t);
+/** The same for a launch, which leaves those of other devices in flight. */
+cudaError_t runtime_enter_launch(void);
+/** A launch of the current device has been run, with what it left. */
+cudaError_t runtime_launched(device_status);
 void runtime_lock(void);
 /** Take the lock only if it is free: for the signal handler. */
 bool runtime_try_lock(void);

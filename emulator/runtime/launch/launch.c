@@ -129,8 +129,5 @@ static device_status run(const struct launch_work *w)
 
 cudaError_t launch_run(const struct launch_work *w)
 {
-    device_status status = run(w);
-    cudaError_t fault = error_sticky(status);
-    if (report_work(false) && !fault) fault = cudaErrorLaunchFailure;
-    return fault ? runtime_fault(fault) : error_from_device(status);
+    return runtime_launched(run(w));
 }
