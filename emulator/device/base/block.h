@@ -30,6 +30,8 @@ struct block {
     uint32_t returned;              /**< threads that had exited at the last barrier */
     uint32_t barrier_line;          /**< of the last barrier that all passed; 0: none yet */
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
+    cluster *cluster; /**< that it runs in; NULL: none */
+    uint32_t rank;    /**< its number there */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
     uint32_t order[MAX_WARPS]; /**< in which they take turns */

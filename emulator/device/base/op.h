@@ -67,6 +67,7 @@ typedef enum strength {
 typedef struct op op;
 typedef struct warp warp;
 typedef struct block block;
+typedef struct cluster cluster;
 typedef struct launch launch;
 typedef struct module module;
 typedef struct function function;
