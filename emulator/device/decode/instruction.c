@@ -86,7 +86,7 @@ static draft draft_like(const draft *x)
     if (is_texture(x)) addresses |= 1u << FIELD_B | 1u << FIELD_C; /* the coordinates */
     y.reads &= addresses;
     y.writes = 0;
-    y.more_reads = y.more_writes = 0;
+    y.more_count = 0;
     y.accesses = false;
     y.op.is_load = false;
     y.op.variant = x->op.run == run_atomic ? PATTERN_ATOMIC

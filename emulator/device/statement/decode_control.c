@@ -6,6 +6,7 @@
  *   decode_shuffle, decode_vote, decode_match, decode_redux, decode_active_mask, decode_trap,
  *   decode_nothing
  */
+#include "device/tensor/tensor.h"
 #include "statement.h"
 
 static bool push_simple(decoder *d, handler *run)
@@ -103,7 +104,7 @@ bool decode_barrier(decoder *d)
 
 bool decode_fence(decoder *d)
 {
-    return push_simple(d, run_fence);
+    return push_simple(d, has_part(d, "proxy") && has_part(d, "async") ? run_fence_proxy : run_fence);
 }
 
 /* ---- lanes talk ------------------------------------------------------------------------------ */

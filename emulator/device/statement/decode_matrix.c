@@ -20,7 +20,8 @@ static const struct {
 } elements[] = {{"f16", ELEMENT_F16, 16}, {"bf16", ELEMENT_BF16, 16}, {"tf32", ELEMENT_TF32, 32},
                 {"f32", ELEMENT_F32, 32}, {"f64", ELEMENT_F64, 64},   {"s8", ELEMENT_S8, 8},
                 {"u8", ELEMENT_U8, 8},    {"s4", ELEMENT_S4, 4},      {"u4", ELEMENT_U4, 4},
-                {"b1", ELEMENT_B1, 1},    {"s32", ELEMENT_S32, 32}};
+                {"b1", ELEMENT_B1, 1},    {"s32", ELEMENT_S32, 32},   {"e4m3", ELEMENT_E4M3, 8},
+                {"e5m2", ELEMENT_E5M2, 8}};
 enum { KINDS = sizeof elements / sizeof *elements };
 
 static int find_element(const char *name)
@@ -93,14 +94,15 @@ static bool set_fragment(decoder *d, draft *x, matrix *m, fragment *f, const ptx
     for (uint32_t i = 0; i < list->items; i++, next++) {
         uint8_t width = f->bits == 64 ? 8 : 4;
         const ptx_operand *o = &list->item[i];
-        uint64_t bit = UINT64_C(1) << next, field = 1u << FIELD_E;
+        uint16_t field = 1u << FIELD_E;
         if (write)
             set_write(d, x, FIELD_E, o, width, false);
         else
             set_read(d, x, FIELD_E, o, width);
         m->row[next] = x->op.e;
-        if (x->reads & field) x->more_reads |= bit;
-        if (x->writes & field) x->more_writes |= bit;
+        uint64_t bit = UINT64_C(1) << next % 64;
+        if (x->reads & field) x->more_reads[next / 64] |= bit;
+        if (x->writes & field) x->more_writes[next / 64] |= bit;
         x->reads &= (uint16_t)~field;
         x->writes &= (uint16_t)~field;
         x->op.e = 0;
@@ -114,6 +116,7 @@ static draft start_matrix(decoder *d, handler *run, matrix **m)
     *m = module_keep(d->module, sizeof **m);
     x.op.extra = *m;
     x.more = (*m)->row;
+    x.more_count = LANES;
     return x;
 }
 
