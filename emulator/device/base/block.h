@@ -19,6 +19,13 @@ typedef struct cells {
     uint32_t *written_line, *read_line; /**< places */
 } cells;
 
+/** Bytes of the open phase of an mbarrier. */
+typedef struct transactions {
+    uint32_t offset;            /**< of the mbarrier */
+    uint64_t expected, arrived; /**< bytes */
+    uint32_t expect_line, copy_line;
+} transactions;
+
 /** One block in flight: all that a host thread needs. Lives as long as its host thread; those of
  *  cooperative launches, as long as the pool. */
 struct block {
@@ -32,6 +39,10 @@ struct block {
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
     cluster *cluster; /**< that it runs in; NULL: none */
     uint32_t rank;    /**< its number there */
+    transactions *transactions; /**< of mbarriers that expect bytes */
+    uint32_t transaction_count, transaction_capacity;
+    void (*arrive_bytes)(block *, uint32_t offset); /**< bulk copies of an mbarrier that is waited
+                                                       for; NULL: there are none */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
     uint32_t order[MAX_WARPS]; /**< in which they take turns */

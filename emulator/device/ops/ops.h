@@ -72,8 +72,12 @@ typedef enum mbarrier_kind {
     MBARRIER_TEST,
     MBARRIER_PARITY,
     MBARRIER_INVAL,
+    MBARRIER_EXPECT,        /**< bytes */
+    MBARRIER_ARRIVE_EXPECT, /**< and arrive once */
 } mbarrier_kind;
 handler run_mbarrier_init, run_mbarrier, run_mbarrier_count;
+/** Bytes that it expects are there; may end its phase. */
+void mbarrier_bytes(block *, uint32_t offset, uint32_t bytes, uint32_t line);
 
 /* ---- various.c, float.c ---------------------------------------------------------------------- */
 

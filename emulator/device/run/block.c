@@ -48,6 +48,7 @@ void block_close(block *b)
     pages_release(b->written, b->written_capacity);
     shadow_close(b);
     tensor_close(b);
+    free(b->transactions);
     block_close(b->spare);
     free(b->counters);
     global_shadow_end(b->tracker);
@@ -148,6 +149,7 @@ void block_start(block *b, uint64_t number)
     b->atomics = 0;
     flights_start(b);
     tensor_start(b);
+    b->transaction_count = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
         b->warps[k].executed = 0;

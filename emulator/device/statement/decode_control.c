@@ -104,7 +104,8 @@ bool decode_barrier(decoder *d)
 
 bool decode_fence(decoder *d)
 {
-    return push_simple(d, has_part(d, "proxy") && has_part(d, "async") ? run_fence_proxy : run_fence);
+    bool proxy = has_part(d, "proxy") && has_part(d, "async");
+    return push_simple(d, proxy ? run_fence_proxy : run_fence);
 }
 
 /* ---- lanes talk ------------------------------------------------------------------------------ */

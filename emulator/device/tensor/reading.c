@@ -188,7 +188,7 @@ void proxy_check(warp *w, const op *o, uint32_t offset, uint32_t lane, bool writ
 {
     const block *b = w->block;
     tensor_of(w->block);
-    if (!b->launch->check_races) return;
+    if (!b->launch->check_races || (uint64_t)offset + CHUNK > b->shared_bytes) return;
     for (uint32_t i = offset; i < offset + CHUNK;) {
         if (!may_proxy(w, i)) {
             report_proxy(w, o, i, lane, writes);

@@ -21,10 +21,12 @@ void tensor_start(block *b)
 {
     tensor *t = b->tensor;
     if (!t) return;
-    warp_readings kept[MAX_WARPS];
-    memcpy(kept, t->readings, sizeof kept);
+    flights_forget(b);
+    tensor kept = *t;
     memset(t, 0, sizeof *t);
-    memcpy(t->readings, kept, sizeof kept);
+    memcpy(t->readings, kept.readings, sizeof kept.readings);
+    t->flights = kept.flights;
+    t->flight_capacity = kept.flight_capacity;
     for (uint32_t k = 0; k < MAX_WARPS; k++) t->readings[k].count = 0;
 }
 
@@ -52,5 +54,6 @@ void tensor_close(block *b)
         for (uint32_t i = 0; i < r->capacity; i++) free(r->list[i].chunk);
         free(r->list);
     }
+    if (b->tensor) free(b->tensor->flights);
     free(b->tensor);
 }

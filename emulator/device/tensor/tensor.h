@@ -83,6 +83,20 @@ handler run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait;
 
 /* ---- state.c: of a block, from its first use of such a unit on ------------------------------- */
 
+/** Of elements of so many bytes; NULL: they are copied. */
+typedef struct reduction {
+    atomic_function *run;
+    uint8_t size;
+} reduction;
+
+/** A copy to the shared memory of this block. */
+typedef struct bulk_flight {
+    uint32_t line, thread; /**< of who issued it, as in a stamp */
+    uint32_t to, swizzle;  /**< bytes of its rows */
+    uint32_t barrier, bytes;
+    uint8_t *data;
+} bulk_flight;
+
 typedef struct warp_group {
     const op *step[STEPS]; /**< by number; */
     uint32_t steps;        /**< of the warp that is ahead */
@@ -97,12 +111,17 @@ struct tensor {
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
     uint32_t readers[CHUNKS], seen[CHUNKS]; /**< warps that still read, that did */
-    uint32_t landed[CHUNKS];                /**< stamp of what the async proxy wrote last */
+    reduction reduce;                       /**< of the bulk store that runs */
+    bulk_flight *flights;
+    uint32_t flight_count, flight_capacity;
+    uint32_t landed[CHUNKS]; /**< stamp of what the async proxy wrote last */
 };
 
 tensor *tensor_of(block *);
 void tensor_start(block *);
 void tensor_end(block *);
 void tensor_close(block *);
+/** Copies under way come to nothing. */
+void flights_forget(block *);
 
 #endif
