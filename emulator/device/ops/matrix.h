@@ -55,7 +55,8 @@ double element_value(element_kind, uint64_t bits);
 void matrix_multiply(const double *a, const double *b, double *sum, uint32_t rows, uint32_t columns,
                      uint32_t depth);
 
-handler run_multiply, run_fragment_load, run_fragment_store, run_ldmatrix, run_movmatrix;
+handler run_multiply, run_fragment_load, run_fragment_store, run_ldmatrix, run_stmatrix,
+    run_movmatrix;
 typedef struct spot {
     uint32_t outer, inner;
 } spot;

@@ -61,7 +61,7 @@ typedef enum vote_kind {
 } vote_kind;
 /** A lane calls with a mask that does not name it. */
 void report_left_out(warp *, const op *, uint32_t lane, uint32_t members);
-handler run_shuffle, run_vote, run_match, run_redux, run_active_mask;
+handler run_shuffle, run_elect, run_vote, run_match, run_redux, run_active_mask;
 
 /* ---- mbarrier.c: barriers that are objects in shared memory ---------------------------------- */
 

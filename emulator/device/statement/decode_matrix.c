@@ -2,7 +2,7 @@
  * decode_matrix.c: statements on matrices that a whole warp holds.
  *
  * Interface
- *   decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix
+ *   decode_wmma, decode_mma, decode_ldmatrix, decode_stmatrix, decode_movmatrix
  *
  * An operand such as {%r1, %r2, %r3, %r4} is a fragment: its registers go to matrix.row. What is
  * refused: sparse matrices, and mma.m8n8k4 of halves, which is four products in one.
@@ -187,9 +187,9 @@ static bool set_matrix_address(decoder *d, draft *x, const ptx_operand *memory)
     const ptx_operand *base = &memory->item[0];
     x->op.offset = (int64_t)memory->number;
     x->op.narrow = base->kind == PTX_REGISTER && d->width[base->reg] == 4;
-    x->op.space = has_part(d, "global")   ? SPACE_GLOBAL
-                  : has_part(d, "shared") ? SPACE_SHARED
-                                          : SPACE_GENERIC;
+    x->op.space = has_part(d, "global")                                 ? SPACE_GLOBAL
+                  : has_part(d, "shared") || has_part(d, "shared::cta") ? SPACE_SHARED
+                                                                        : SPACE_GENERIC;
     set_read(d, x, FIELD_A, base, x->op.narrow ? 4 : 8);
     return x->op.run != NULL;
 }
@@ -233,21 +233,37 @@ bool decode_wmma(decoder *d)
     return decode_fragment_access(d, &s, !strcmp(d->part[1], "load"));
 }
 
+static bool decode_tiles(decoder *d, bool load)
+{
+    const ptx_statement *s = d->now;
+    const ptx_operand *list = &s->operand[!load];
+    if (s->operands != 2 || !has_part(d, "m8n8") || !has_part(d, "b16")) return false;
+    if (list->kind != PTX_LIST || has_part(d, "cluster")) return false;
+    draft x = start(d, load ? run_ldmatrix : run_stmatrix);
+    x.op.count = has_part(d, "x4") ? 4 : has_part(d, "x2") ? 2 : 1;
+    x.op.variant = has_part(d, "trans");
+    if (list->items != x.op.count) return false;
+    for (uint32_t i = 0; i < x.op.count; i++) {
+        if (load)
+            set_write(d, &x, FIELD_D + i, &list->item[i], 4, false);
+        else
+            set_read(d, &x, FIELD_D + i, &list->item[i], 4);
+    }
+    if (!set_matrix_address(d, &x, &s->operand[load])) return false;
+    push(d, &x);
+    return true;
+}
+
 /* ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [p] */
 bool decode_ldmatrix(decoder *d)
 {
-    const ptx_statement *s = d->now;
-    if (s->operands != 2 || !has_part(d, "m8n8") || !has_part(d, "b16")) return false;
-    if (s->operand[0].kind != PTX_LIST || has_part(d, "cluster")) return false;
-    draft x = start(d, run_ldmatrix);
-    x.op.count = has_part(d, "x4") ? 4 : has_part(d, "x2") ? 2 : 1;
-    x.op.variant = has_part(d, "trans");
-    if (s->operand[0].items != x.op.count) return false;
-    for (uint32_t i = 0; i < x.op.count; i++)
-        set_write(d, &x, FIELD_D + i, &s->operand[0].item[i], 4, false);
-    if (!set_matrix_address(d, &x, &s->operand[1])) return false;
-    push(d, &x);
-    return true;
+    return decode_tiles(d, true);
+}
+
+/* stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [p], {...} */
+bool decode_stmatrix(decoder *d)
+{
+    return decode_tiles(d, false);
 }
 
 /* movmatrix.sync.aligned.m8n8.trans.b16 d, a */

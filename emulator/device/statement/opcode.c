@@ -90,6 +90,7 @@ static const opcode opcodes[] = {
 
     /* matrices */
     OPCODE(ldmatrix, decode_ldmatrix, CLASS_MEMORY, 0),
+    OPCODE(stmatrix, decode_stmatrix, CLASS_MEMORY, 0),
     OPCODE(mma, decode_mma, CLASS_TENSOR, 0),
     OPCODE(movmatrix, decode_movmatrix, CLASS_WARP, 0),
     OPCODE(wgmma, decode_wgmma, CLASS_OF_WMMA, 0),
@@ -117,6 +118,7 @@ static const opcode opcodes[] = {
     OPCODE(membar, decode_fence, CLASS_WARP, 0),
     OPCODE(nanosleep, decode_nothing, CLASS_WARP, 0),
     OPCODE(redux, decode_redux, CLASS_WARP, 0),
+    OPCODE(elect, decode_elect, CLASS_WARP, 0),
     OPCODE(shfl, decode_shuffle, CLASS_WARP, 0),
     OPCODE(vote, decode_vote, CLASS_WARP, 0),
 
@@ -125,6 +127,7 @@ static const opcode opcodes[] = {
     OPCODE(brx, decode_jump_table, CLASS_CONTROL, 0),
     OPCODE(call, decode_call, CLASS_CONTROL, 0),
     OPCODE(exit, decode_exit, CLASS_CONTROL, 0),
+    OPCODE(setmaxnreg, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(pmevent, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(ret, decode_return, CLASS_CONTROL, 0),
     OPCODE(trap, decode_trap, CLASS_CONTROL, 0),
