@@ -81,6 +81,26 @@ typedef struct wgmma {
 /** op.a, op.b: descriptors; op.c: predicate, or 0: add to d. */
 handler run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait;
 
+/* ---- touch.c: registers touched too early -----------------------------------------------------
+ */
+
+typedef enum touch_kind {
+    TOUCH_READ,     /**< a sum under way */
+    TOUCH_WRITE,    /**< the same */
+    TOUCH_FACTOR,   /**< a register of A under way is written */
+    TOUCH_UNFENCED, /**< a wgmma comes: is a fence missing? */
+    TOUCH_WRITTEN,  /**< here was written what it will use */
+} touch_kind;
+
+/** op.extra. What may happen at an operation, where analysis/ could not rule it out. */
+typedef struct touch {
+    struct touch *next;
+    touch_kind kind;
+    const wgmma *wgmma; /**< that uses the register */
+} touch;
+
+handler run_touch;
+
 /* ---- state.c: of a block, from its first use of such a unit on ------------------------------- */
 
 /** Of elements of so many bytes; NULL: they are copied. */
@@ -105,6 +125,8 @@ typedef struct warp_group {
 struct tensor {
     warp_readings readings[MAX_WARPS];
     uint32_t wgmma_groups[MAX_WARPS]; /**< committed */
+    uint32_t fences[MAX_WARPS];       /**< wgmma.fence executed */
+    uint32_t written[MAX_WARPS];      /**< since then: the line of a TOUCH_WRITTEN */
     uint32_t steps[MAX_WARPS];        /**< wgmma executed */
     warp_group group[MAX_WARPS / GROUP_WARPS];
     uint32_t bulk_groups[MAX_WARPS][LANES]; /**< committed */

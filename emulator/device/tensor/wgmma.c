@@ -98,7 +98,11 @@ const op *run_wgmma(warp *w, const op *o)
 
 const op *run_wgmma_fence(warp *w, const op *o)
 {
-    return active(w, o) && !whole_warp(w, o) ? NULL : o + 1;
+    if (active(w, o) == 0) return o + 1;
+    if (!whole_warp(w, o)) return NULL;
+    tensor_of(w->block)->fences[w->index]++;
+    w->block->tensor->written[w->index] = 0;
+    return o + 1;
 }
 
 const op *run_wgmma_commit(warp *w, const op *o)
