@@ -82,29 +82,29 @@ static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
     return copy;
 }
 
-static void send(warp *w, const op *o, uint32_t lane, uint64_t to, uint32_t swizzle,
+static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
                  const uint8_t *data, uint32_t bytes)
 {
     uint64_t barrier = value_of(w, o->c, lane);
     block *target = peer_of(w->block, to);
     if (!target) return;
-    flight_begin(w, o, lane, target, shared_offset(to), swizzle, shared_offset(barrier),
+    flight_begin(w, o, lane, target, shared_offset(to), shape, shared_offset(barrier),
                  copy_of(data, bytes), bytes);
 }
 
 /* Each block of the mask gets it at the same place. */
-static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, uint32_t swizzle,
+static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
                         const uint8_t *data, uint32_t bytes)
 {
     const bulk *x = o->extra;
     if (!x->multicast) {
-        send(w, o, lane, to, swizzle, data, bytes);
+        send(w, o, lane, to, shape, data, bytes);
         return;
     }
     for (uint32_t m = word_of(w, x->row[MASK_ROW], lane) & 0xffff; m; m &= m - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(m);
         uint64_t place = w->block->cluster ? cluster_address(to, rank) : shared_offset(to);
-        send(w, o, lane, place, swizzle, data, bytes);
+        send(w, o, lane, place, shape, data, bytes);
     }
 }
 
@@ -123,11 +123,14 @@ static void copy_tile(warp *w, const op *o, uint32_t lane)
     if (x->kind == BULK_STORE) {
         store(w, o, lane, map, coordinate, data, bytes);
     } else {
+        const tile_shape shape = tile_shape_of(map);
         tile_read(w, o, lane, map, coordinate, data);
-        send_to_all(w, o, lane, here, map->swizzle, data, bytes);
+        send_to_all(w, o, lane, here, &shape, data, bytes);
     }
     free(data);
 }
+
+static const tile_shape plain = {0};
 
 static void copy_bytes(warp *w, const op *o, uint32_t lane)
 {
@@ -140,10 +143,10 @@ static void copy_bytes(warp *w, const op *o, uint32_t lane)
         store(w, o, lane, NULL, NULL, data, bytes);
     } else if (x->kind == BULK_SEND) {
         fetch(w, o, lane, (uint32_t)here, 0, data, bytes);
-        send(w, o, lane, there, 0, data, bytes);
+        send(w, o, lane, there, &plain, data, bytes);
     } else {
         bulk_read(w, o, lane, there, data, bytes);
-        send_to_all(w, o, lane, here, 0, data, bytes);
+        send_to_all(w, o, lane, here, &plain, data, bytes);
     }
     free(data);
 }

@@ -37,6 +37,7 @@ handler run_bulk, run_bulk_commit, run_bulk_wait;
 const device_tensor_map *tile_map(warp *, const op *, uint32_t lane);
 /** Bytes of a tile in shared memory. */
 uint32_t tile_bytes(const device_tensor_map *);
+tile_shape tile_shape_of(const device_tensor_map *);
 /** What lies there at `coordinate`, row by row; what is outside of the tensor is filled. */
 void tile_read(warp *, const op *, uint32_t lane, const device_tensor_map *,
                const int32_t *coordinate, uint8_t *to);
@@ -52,9 +53,9 @@ void bulk_write(warp *, const op *, uint32_t lane, uint64_t to, const uint8_t *f
 
 /* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
 
-/** `bytes` from `data`, which it takes over, to that offset of a block, by a swizzle of rows of so
- *  many bytes; the mbarrier at that offset of that block is told. */
-void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, uint32_t swizzle,
+/** `bytes` from `data`, which it takes over, to that offset of a block, as a tile of that
+ *  shape; the mbarrier at that offset of that block is told. */
+void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_shape *,
                   uint32_t barrier, uint8_t *data, uint32_t bytes);
 /** Where the i-th 16 bytes of a copy to `offset` lie. */
 uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i);

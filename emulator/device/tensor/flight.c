@@ -31,10 +31,11 @@ static void land(block *b, const bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->thread;
     for (uint32_t i = 0; i < room_of(x->bytes); i++) {
-        uint32_t place = swizzled_place(x->to, x->swizzle, i);
+        uint32_t place = swizzled_place(x->to, x->shape.swizzle, i);
         memcpy(b->shared + place, x->data + i * CHUNK, CHUNK);
         flights_mark(b, place, CHUNK, cell, x->line);
-        b->tensor->landed[place / CHUNK] = cell;
+        b->tensor->landed[place / CHUNK] = (landing){
+            .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->shape};
     }
 }
 
@@ -61,7 +62,7 @@ void flights_forget(block *b)
     for (uint32_t i = 0; i < t->flight_count; i++) {
         const bulk_flight *x = &t->flights[i];
         for (uint32_t k = 0; k < room_of(x->bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->swizzle, k), CHUNK, 0, 0);
+            flights_mark(b, swizzled_place(x->to, x->shape.swizzle, k), CHUNK, 0, 0);
         free(x->data);
     }
     t->flight_count = 0;
@@ -86,20 +87,21 @@ static bulk_flight *add(tensor *t)
     return &t->flights[t->flight_count++];
 }
 
-void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offset, uint32_t swizzle,
-                  uint32_t barrier, uint8_t *data, uint32_t bytes)
+void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offset,
+                  const tile_shape *shape, uint32_t barrier, uint8_t *data, uint32_t bytes)
 {
     for (uint32_t i = 0; i < room_of(bytes); i++) {
-        if (may_write(w, o, lane, to, swizzled_place(offset, swizzle, i))) continue;
+        if (may_write(w, o, lane, to, swizzled_place(offset, shape->swizzle, i))) continue;
         free(data);
         return;
     }
     for (uint32_t i = 0; i < room_of(bytes); i++)
-        flights_mark(to, swizzled_place(offset, swizzle, i), CHUNK, FLYING, o->line);
+        flights_mark(to, swizzled_place(offset, shape->swizzle, i), CHUNK, FLYING, o->line);
     *add(tensor_of(to)) = (bulk_flight){.line = o->line,
                                         .thread = w->index * LANES | lane,
                                         .to = offset,
-                                        .swizzle = swizzle,
+                                        .number = ++to->tensor->flights_begun,
+                                        .shape = *shape,
                                         .barrier = barrier,
                                         .data = data,
                                         .bytes = bytes};

@@ -77,13 +77,14 @@ void operand_read(warp *w, const op *o, uint64_t descriptor, const tile_order *o
                   uint32_t first, uint32_t count, double *to, uint32_t outer_step,
                   uint32_t inner_step)
 {
-    uint32_t each = CHUNK * 8 / order->bits;
+    uint32_t each = CHUNK * 8 / order->bits, step = order->across ? outer_step : inner_step;
     uint32_t outer_each = order->across ? each : 1, inner_each = order->across ? 1 : each;
+    fitting fit = {.descriptor = descriptor, .order = order};
     for (uint32_t r = 0; r < count; r += outer_each) {
         for (uint32_t k = 0; k < order->depth; k += inner_each) {
-            read_chunk(w, o, operand_place(descriptor, order, first + r, k), order, r % LANES,
-                       to + r * outer_step + k * inner_step,
-                       order->across ? outer_step : inner_step);
+            uint32_t place = operand_place(descriptor, order, first + r, k);
+            read_chunk(w, o, place, order, r % LANES, to + r * outer_step + k * inner_step, step);
+            fit_chunk(w, o, &fit, place, r % LANES, first + r, k);
         }
     }
 }

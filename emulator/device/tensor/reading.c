@@ -181,7 +181,7 @@ static bool may_proxy(const warp *w, uint32_t offset)
     const block *b = w->block;
     uint32_t line, cell = written(b, offset, &line);
     return cell >= FLYING || cell >> TICK_SHIFT < b->first_tick ||
-           cell == b->tensor->landed[offset / CHUNK] || is_fenced(w, cell);
+           cell == b->tensor->landed[offset / CHUNK].cell || is_fenced(w, cell);
 }
 
 void proxy_check(warp *w, const op *o, uint32_t offset, uint32_t lane, bool writes)

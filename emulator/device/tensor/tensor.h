@@ -40,6 +40,23 @@ uint32_t operand_place(uint64_t descriptor, const tile_order *, uint32_t outer, 
 void operand_read(warp *, const op *, uint64_t descriptor, const tile_order *, uint32_t first,
                   uint32_t count, double *to, uint32_t outer_step, uint32_t inner_step);
 
+/* ---- fit.c: does a descriptor fit the tile that lies there? ---------------------------------- */
+
+enum { FITTED = 64 };
+/** What is known of an operand while its chunks are read one by one. */
+typedef struct fitting {
+    uint64_t descriptor;
+    const tile_order *order;
+    uint32_t tiles;
+    bool told;
+    struct {
+        uint32_t number, row, at; /**< of the copy; row and byte where the operand would begin */
+    } tile[FITTED];
+} fitting;
+/** The chunk at `place` is read as the one of (outer, k). */
+void fit_chunk(warp *, const op *, fitting *, uint32_t place, uint32_t lane, uint32_t outer,
+               uint32_t k);
+
 /* ---- reading.c: shared memory that a unit still reads ---------------------------------------- */
 
 /** One wgmma, or one bulk copy, of a warp. */
@@ -109,13 +126,28 @@ typedef struct reduction {
     uint8_t size;
 } reduction;
 
+/** How a tile lies in shared memory. */
+typedef struct tile_shape {
+    uint32_t swizzle, row_bytes; /**< bytes of the rows that are swizzled; of its own */
+    uint32_t rank;               /**< of the tensor; 0: plain bytes */
+} tile_shape;
+
 /** A copy to the shared memory of this block. */
 typedef struct bulk_flight {
     uint32_t line, thread; /**< of who issued it, as in a stamp */
-    uint32_t to, swizzle;  /**< bytes of its rows */
+    uint32_t to, number;
+    tile_shape shape;
     uint32_t barrier, bytes;
     uint8_t *data;
 } bulk_flight;
+
+/** What the async proxy wrote last to a chunk. */
+typedef struct landing {
+    uint32_t cell;         /**< its stamp; if the shadow has another, it is no longer there */
+    uint32_t number, line; /**< of the copy */
+    uint32_t piece;        /**< which 16 bytes of it */
+    tile_shape shape;
+} landing;
 
 typedef struct warp_group {
     const op *step[STEPS]; /**< by number; */
@@ -135,8 +167,8 @@ struct tensor {
     uint32_t readers[CHUNKS], seen[CHUNKS]; /**< warps that still read, that did */
     reduction reduce;                       /**< of the bulk store that runs */
     bulk_flight *flights;
-    uint32_t flight_count, flight_capacity;
-    uint32_t landed[CHUNKS]; /**< stamp of what the async proxy wrote last */
+    uint32_t flight_count, flight_capacity, flights_begun;
+    landing landed[CHUNKS];
 };
 
 tensor *tensor_of(block *);

@@ -119,6 +119,12 @@ reduction tile_reduction(const device_tensor_map *m, const char *operation)
     return (reduction){find_atomic(operation, logic ? bits : names[m->type]), m->size};
 }
 
+tile_shape tile_shape_of(const device_tensor_map *m)
+{
+    return (tile_shape){
+        .swizzle = m->swizzle, .row_bytes = elements(m, 0) * m->size, .rank = m->rank};
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* @return whether row number `row` of the tile lies in the tensor, and where its column 0 would. */
