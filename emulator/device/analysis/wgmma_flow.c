@@ -18,10 +18,11 @@
 
 enum { NOBODY = 0, ENTRY = -1, MOST_AGE = 255, MOST_STATES = 1 << 22 };
 
-/* Of a register: draft + 1 of the wgmma that uses it, the groups committed since; draft + 1 of who
- * wrote it after the last fence. */
+/* Of a register: the wgmma that use it, a bit set by their numbers, the groups committed since the
+ * latest; draft + 1 of who wrote it after the last fence. */
 typedef struct state {
-    int32_t user, writer;
+    uint64_t users;
+    int32_t writer;
     uint8_t age;
     bool factor; /* it is one of A: who reads it does no harm */
 } state;
@@ -48,6 +49,11 @@ static bool is_wgmma(const draft *x)
     return x->op.run == run_wgmma;
 }
 
+static uint64_t bit_of(const draft *x)
+{
+    return UINT64_C(1) << ((const wgmma *)x->op.extra)->number % 64;
+}
+
 static bool moves(const draft *x)
 {
     const rule *r = rule_of(x->op.run);
@@ -71,9 +77,11 @@ static bool count_register(walk *k, uint32_t reg)
 static void find_registers(walk *k)
 {
     decoder *d = k->decoder;
+    uint8_t found = 0;
     for (uint32_t i = 0; i < d->count; i++) {
-        const wgmma *m = d->drafts[i].op.extra;
+        wgmma *m = (wgmma *)(uintptr_t)d->drafts[i].op.extra;
         if (!is_wgmma(&d->drafts[i])) continue;
+        m->number = found++;
         for (uint32_t r = 0; r < m->d.registers; r++) count_register(k, m->row[r]);
         for (uint32_t r = 0; m->a_held && r < m->a.registers; r++)
             count_register(k, m->row[m->a.first + r]);
@@ -127,15 +135,13 @@ static part *part_at(const walk *k, const char *label)
 
 static bool worsen(state *to, const state *from)
 {
-    bool nearer = from->user && (!to->user || from->age < to->age);
-    bool written = from->writer && !to->writer;
-    if (nearer) {
-        to->user = from->user;
-        to->age = from->age;
-        to->factor = from->factor;
-    }
-    if (written) to->writer = from->writer;
-    return nearer || written;
+    state before = *to;
+    if (from->users && (!to->users || from->age < to->age)) to->age = from->age;
+    if (from->users) to->factor = from->factor && (to->factor || !to->users);
+    to->users |= from->users;
+    if (!to->writer) to->writer = from->writer;
+    return before.users != to->users || before.age != to->age || before.factor != to->factor ||
+           before.writer != to->writer;
 }
 
 static void lead_to(walk *k, part *p)
@@ -160,15 +166,14 @@ static void lead_on(walk *k, const part *p)
 
 /* ---- marks ----------------------------------------------------------------------------------- */
 
-static void put(walk *k, touch **list, uint32_t at, touch_kind kind, int32_t user)
+static void put(walk *k, touch **list, uint32_t at, touch_kind kind, uint64_t users)
 {
     decoder *d = k->decoder;
     if (!k->marks) return;
     for (touch *t = list[at]; t; t = t->next)
         if (t->kind == kind) return;
     touch *t = module_keep(d->module, sizeof *t);
-    *t = (touch){.next = list[at], .kind = kind};
-    if (user > 0) t->wgmma = d->drafts[user - 1].op.extra;
+    *t = (touch){.next = list[at], .kind = kind, .users = users};
     list[at] = t;
 }
 
@@ -186,8 +191,8 @@ static void take_register(walk *k, uint32_t i, uint32_t reg, bool factor)
 {
     state *s = state_of(k, reg);
     mark_unfenced(k, i, s);
-    if (s->user && factor && !s->factor) put(k, k->before, i, TOUCH_READ, s->user);
-    s->user = (int32_t)i + 1;
+    if (s->users && factor && !s->factor) put(k, k->before, i, TOUCH_READ, s->users);
+    s->users = bit_of(&k->decoder->drafts[i]);
     s->age = 0;
     s->factor = factor;
 }
@@ -204,13 +209,13 @@ static void step_wgmma(walk *k, uint32_t i)
 static void step_commit(walk *k)
 {
     for (uint32_t i = 0; i < k->numbers; i++)
-        if (k->now[i].user && k->now[i].age < MOST_AGE) k->now[i].age++;
+        if (k->now[i].users && k->now[i].age < MOST_AGE) k->now[i].age++;
 }
 
 static void step_wait(walk *k, uint64_t but)
 {
     for (uint32_t i = 0; i < k->numbers; i++)
-        if (k->now[i].user && k->now[i].age > but) k->now[i].user = NOBODY;
+        if (k->now[i].users && k->now[i].age > but) k->now[i].users = 0;
 }
 
 static void step_fence(walk *k)
@@ -225,7 +230,7 @@ static void write_register(walk *k, uint32_t i, uint32_t reg)
 {
     state *s = state_of(k, reg);
     if (!s) return;
-    if (s->user) put(k, k->before, i, s->factor ? TOUCH_FACTOR : TOUCH_WRITE, s->user);
+    if (s->users) put(k, k->before, i, s->factor ? TOUCH_FACTOR : TOUCH_WRITE, s->users);
     *s = (state){.writer = moves(&k->decoder->drafts[i]) ? NOBODY : (int32_t)i + 1};
 }
 
@@ -238,8 +243,8 @@ static void step_copy(walk *k, uint32_t i)
         write_register(k, i, o->d);
         return;
     }
-    if (to->user && to->user != from->user)
-        put(k, k->before, i, to->factor ? TOUCH_FACTOR : TOUCH_WRITE, to->user);
+    if (to->users && to->users != from->users)
+        put(k, k->before, i, to->factor ? TOUCH_FACTOR : TOUCH_WRITE, to->users);
     *to = *from;
 }
 
@@ -249,7 +254,7 @@ static void step_other(walk *k, uint32_t i)
     use u;
     for (uint32_t n = 0; next_use(x, &n, &u);) {
         const state *s = u.reads ? state_of(k, *u.where) : NULL;
-        if (s && s->user && !s->factor) put(k, k->before, i, TOUCH_READ, s->user);
+        if (s && s->users && !s->factor) put(k, k->before, i, TOUCH_READ, s->users);
     }
     for (uint32_t n = 0; next_use(x, &n, &u);)
         if (u.writes) write_register(k, i, *u.where);

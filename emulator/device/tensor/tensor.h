@@ -90,7 +90,8 @@ typedef struct wgmma {
     fragment d, a;
     tile_order a_order, b_order;
     uint32_t columns;
-    bool a_held; /**< in registers */
+    uint8_t number; /**< in its function */
+    bool a_held;    /**< in registers */
     bool negate_a, negate_b, saturate;
     operand row[MAX_WGMMA_ROWS];
 } wgmma;
@@ -113,7 +114,7 @@ typedef enum touch_kind {
 typedef struct touch {
     struct touch *next;
     touch_kind kind;
-    const wgmma *wgmma; /**< that uses the register */
+    uint64_t users; /**< wgmma that use the register, a bit set by their numbers */
 } touch;
 
 handler run_touch;

@@ -11,11 +11,13 @@
 
 #include "tensor.h"
 
-static const op *under_way(const warp *w, const wgmma *m)
+static const op *under_way(const warp *w, uint64_t users)
 {
     const warp_readings *r = &w->block->tensor->readings[w->index];
-    for (uint32_t i = 0; i < r->count; i++)
-        if (r->list[i].op->extra == m) return r->list[i].op;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const wgmma *m = r->list[i].bulk ? NULL : r->list[i].op->extra;
+        if (m && users >> m->number % 64 & 1) return r->list[i].op;
+    }
     return NULL;
 }
 
@@ -53,7 +55,7 @@ const op *run_touch(warp *w, const op *o)
     const touch *t = o->extra;
     tensor *s = tensor_of(w->block);
     if (active(w, o) == 0 || !w->block->launch->check_races) return o + 1;
-    const op *by = t->wgmma ? under_way(w, t->wgmma) : NULL;
+    const op *by = t->users ? under_way(w, t->users) : NULL;
     if (t->kind == TOUCH_WRITTEN)
         s->written[w->index] = o->line;
     else if (by)
