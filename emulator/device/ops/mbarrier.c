@@ -158,11 +158,22 @@ static void report_bytes(warp *w, const op *o, uint32_t lane, const transactions
     launch_stop(w->block->launch, DEVICE_DEADLOCK);
 }
 
+static const transactions *transactions_at(const warp *w, const op *o, uint32_t lane)
+{
+    uint64_t offset = address_of(w, o, lane) - (o->space == SPACE_GENERIC ? SHARED_WINDOW : 0);
+    return find_transactions(w->block, (uint32_t)offset);
+}
+
+/* All have arrived, and so have more bytes than the phase expects: it never ends. */
+static bool has_too_many(const warp *w, const op *o, uint32_t lane, uint64_t state)
+{
+    const transactions *t = transactions_at(w, o, lane);
+    return !(state & COUNT_MASK) && t && t->arrived > t->expected;
+}
+
 static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
 {
-    const block *b = w->block;
-    uint64_t offset = address_of(w, o, lane) - (o->space == SPACE_GENERIC ? SHARED_WINDOW : 0);
-    const transactions *t = find_transactions(b, (uint32_t)offset);
+    const transactions *t = transactions_at(w, o, lane);
     if (t && t->expected != t->arrived) {
         report_bytes(w, o, lane, t);
         return;
@@ -183,7 +194,8 @@ static bool test(warp *w, const op *o, uint32_t lane, uint64_t state, uint64_t a
         return true;
     }
     w->slice = 1;
-    if (++w->block->polls == PATIENCE) give_up(w, o, lane, state);
+    if (++w->block->polls == PATIENCE || has_too_many(w, o, lane, state))
+        give_up(w, o, lane, state);
     return false;
 }
 
@@ -210,8 +222,7 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
         return 0;
     case MBARRIER_INVAL: return 0;
     default:
-        if (b->arrive_bytes && !is_over(o, before, asked))
-            b->arrive_bytes(b, offset_of(b, memory));
+        if (b->arrive_bytes && !is_over(o, before, asked)) b->arrive_bytes(b, offset_of(b, memory));
         return test(w, o, lane, *memory, asked);
     }
 }

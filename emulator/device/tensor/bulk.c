@@ -28,7 +28,7 @@ static bool report_unaligned(warp *w, const op *o, uint32_t lane, uint64_t addre
            "a bulk copy with an address or a size that is no multiple of %u bytes: declare the "
            "shared array __align__(%u)",
            by, by);
-    launch_fail(w->block->launch, DEVICE_MISALIGNED);
+    launch_stop(w->block->launch, DEVICE_MISALIGNED);
     return false;
 }
 

@@ -39,11 +39,12 @@ static void land(block *b, const bulk_flight *x)
     }
 }
 
+/* All at once: with more of them than the phase expects it does not end by chance. */
 static void arrive_bytes(block *b, uint32_t barrier)
 {
     tensor *t = b->tensor;
-    uint32_t left = 0, count = t->flight_count;
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t left = 0, bytes = 0, line = 0;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
         bulk_flight x = t->flights[i];
         if (x.barrier != barrier) {
             t->flights[left++] = x;
@@ -51,9 +52,11 @@ static void arrive_bytes(block *b, uint32_t barrier)
         }
         land(b, &x);
         free(x.data);
-        mbarrier_bytes(b, barrier, x.bytes, x.line);
+        bytes += x.bytes;
+        line = x.line;
     }
     t->flight_count = left;
+    if (bytes) mbarrier_bytes(b, barrier, bytes, line);
 }
 
 void flights_forget(block *b)

@@ -66,7 +66,7 @@ static void report_place(warp *w, const op *o, uint32_t lane, uint64_t address, 
            "the tensor map lies in %s memory, where the TMA cannot read it: make the kernel's "
            "parameter const __grid_constant__ CUtensorMap and pass its address",
            where);
-    launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+    launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
 const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)
@@ -89,7 +89,7 @@ const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)
            map->magic != TENSOR_MAP_MAGIC
                ? "this is no tensor map: cuTensorMapEncodeTiled has not filled it, or has failed"
                : "the tensor map has another number of dimensions than this copy");
-    launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+    launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
     return NULL;
 }
 
