@@ -156,6 +156,7 @@ const op *run_bulk(warp *w, const op *o)
     const bulk *x = o->extra;
     for (uint32_t m = active(w, o); m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
+        bulk_count(w, o);
         if (x->rank)
             copy_tile(w, o, lane);
         else

@@ -50,6 +50,8 @@ void tile_write(warp *, const op *, uint32_t lane, const device_tensor_map *,
 void bulk_read(warp *, const op *, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes);
 void bulk_write(warp *, const op *, uint32_t lane, uint64_t to, const uint8_t *from,
                 uint64_t bytes);
+/** One more copy, while launches are counted; its bytes are counted as they are read or written. */
+void bulk_count(const warp *, const op *);
 
 /* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
 

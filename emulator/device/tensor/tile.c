@@ -3,12 +3,13 @@
  *
  * Interface
  *   tile_map, tile_bytes, tile_read, tile_write
- *   bulk_read, bulk_write
+ *   bulk_read, bulk_write, bulk_count
  *
  * A tile is a box of the tensor, of which each dimension takes every so many-th element. In shared
  * memory its elements lie one behind the other, those of the first dimension side by side.
  */
 #include "bulk.h"
+#include "device/counts/count.h"
 
 /* ---- global memory --------------------------------------------------------------------------- */
 
@@ -20,8 +21,32 @@ static uint32_t piece(uint64_t address, uint64_t bytes)
     return most;
 }
 
+/* What a copy moves is known only now: its counting operation has counted nothing but itself. */
+static counters *counters_of(const warp *w, const op *o)
+{
+    return w->block->launch->counted ? &w->block->counters[o->instruction] : NULL;
+}
+
+void bulk_count(const warp *w, const op *o)
+{
+    counters *t = counters_of(w, o);
+    if (t) t->requests++;
+}
+
+static void count_row(const warp *w, const op *o, uint64_t from, uint64_t bytes)
+{
+    counters *t = counters_of(w, o);
+    if (!t || !bytes) return;
+    for (uint64_t s = from / SECTOR_BYTES; s <= (from + bytes - 1) / SECTOR_BYTES; s++) {
+        counters_touch(w->block->device->counting, &s, 1);
+        t->units++;
+    }
+    t->bytes += bytes;
+}
+
 void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes)
 {
+    count_row(w, o, from, bytes);
     for (uint64_t at = 0, part; at < bytes; at += part) {
         part = piece(from + at, bytes - at);
         const uint8_t *memory =
@@ -46,6 +71,7 @@ static void reduce(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8
 void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *from,
                 uint64_t bytes)
 {
+    count_row(w, o, to, bytes);
     if (w->block->tensor->reduce.run) {
         reduce(w, o, lane, to, from, bytes);
         return;
