@@ -11,6 +11,7 @@
  * local memory is asked for word by word, so that an 8-byte element is two requests; wide loads of
  * shared memory need half the wavefronts when every lane wants what its neighbour wants, or the
  * next but one; cp.async counts as a load of global memory, and not as a store to shared memory;
+ * bulk copies count apart, a tile's sectors row by row;
  * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
  * All numbers but the last four are sums over launches, of sums or maxima over blocks, so they do
@@ -67,6 +68,9 @@ typedef struct device_counts {
     device_traffic global_load, global_store, local_load, local_store;
     device_traffic global_atomic; /**< reductions (red) too */
     device_traffic read_only;     /**< loads through textures and of __constant__ memory */
+    device_traffic bulk_load, bulk_store; /**< bulk copies between global and shared memory, the
+                                             TMA's tiles too: copies, sectors of global memory,
+                                             bytes. Reductions are stores */
     uint64_t block_atomics; /**< atomic operations of single lanes on words of global memory, by the
                                block of each launch that made most */
     device_banks shared_load, shared_store, shared_atomic;

@@ -29,6 +29,7 @@ typedef enum device_finding_kind {
     FINDING_INACTIVE_LANE,    /* a warp operation with a lane that does not take part */
     FINDING_EARLY_RETURN,     /* threads returned before a barrier of the others */
     FINDING_STREAM_RACE,      /* works of two streams, and neither comes after the other */
+    FINDING_DESCRIPTOR,       /* of wgmma: it does not fit the tile that lies there */
     /* of host code: the runtime's, not the device's */
     FINDING_FREED_EARLY,     /* pinned memory that a copy may still touch */
     FINDING_UNCHECKED_ERROR, /* a call failed, and the program did not ask */
@@ -97,7 +98,8 @@ static inline bool finding_is_race(device_finding_kind kind)
 static inline bool finding_is_fatal(device_finding_kind kind)
 {
     return !finding_is_race(kind) && kind != FINDING_UNINITIALISED &&
-           kind != FINDING_INACTIVE_LANE && kind != FINDING_EARLY_RETURN;
+           kind != FINDING_INACTIVE_LANE && kind != FINDING_EARLY_RETURN &&
+           kind != FINDING_DESCRIPTOR;
 }
 
 /** A file's name without its folders. */

@@ -21,6 +21,7 @@ enum {
     MAX_SM_BLOCKS = 32,
     SM_REGISTERS = 65536,
     SHARED_PER_SM = 164 << 10,
+    SHARED_PER_SM_90 = 228 << 10, /* of compute capability 9.0 */
     SHARED_RESERVED = 1 << 10, /* of each block, by the system */
     REGISTER_UNIT = 256,       /* registers go by warp */
     SHARED_UNIT = 128,         /* shared memory by block */
@@ -46,7 +47,8 @@ static inline uint32_t resident_blocks(const device_function_facts *f, uint64_t 
         units(f->static_shared_bytes + dynamic_shared_bytes + SHARED_RESERVED, SHARED_UNIT);
     uint64_t blocks = least(MAX_SM_BLOCKS, MAX_SM_THREADS / WARP_SIZE / warps);
     if (of_a_warp) blocks = least(blocks, SM_REGISTERS / of_a_warp / warps);
-    return (uint32_t)least(blocks, SHARED_PER_SM / shared);
+    const uint64_t room = shared > SHARED_PER_SM ? SHARED_PER_SM_90 : SHARED_PER_SM;
+    return (uint32_t)least(blocks, room / shared);
 }
 
 #endif

@@ -18,7 +18,7 @@ find_nvcc() {
 compile_with_nvcc() {
     local lineinfo=(-lineinfo -Xcompiler -g)
     [ "$lines" = yes ] || lineinfo=()
-    local command=("$compiler" --threads 2 -gencode "arch=compute_80,code=compute_80" --no-compress
+    local command=("$compiler" --threads 2 -gencode "arch=compute_$arch,code=compute_$arch" --no-compress
         "${lineinfo[@]}" -cudart none -Xcompiler "-idirafter,$here/include"
         -Xcompiler "-idirafter,$here/include/libraries"
         --forward-unknown-to-host-compiler "${options[@]}"

@@ -42,10 +42,14 @@ double peak_bytes(const device_counts *); /**< ... and that was held at once, at
 /** Of global memory in distinct sectors that each launch touches, whoever allocated it; and all that
  *  goes to local memory and back, which could hold the same. */
 double footprint_bytes(const device_counts *);
-double tensor_instructions(const device_counts *); /**< of warps: mma and wmma */
+double tensor_instructions(const device_counts *); /**< of warps: mma, wmma, wgmma */
 /** Warp instructions that reach global memory, and shared memory; atomics too. */
 double global_requests(const device_counts *);
 double shared_requests(const device_counts *);
+double shared_loads(const device_counts *); /**< such requests that only read: ldmatrix too */
+/** Of the bytes that kernels load from global memory, the share that bulk copies bring, as the TMA
+ *  does. */
+double loads_in_bulk(const device_counts *);
 /** Floating-point, of all threads; a fused multiply-add counts two. */
 double operations(const device_counts *);
 double busiest_operations(const device_counts *); /**< ... of the device that makes most */

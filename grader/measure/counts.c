@@ -22,13 +22,16 @@ double moved_bytes(const device_counts *c)
 {
     const uint64_t local = c->local_load.sectors + c->local_store.sectors;
     const uint64_t read = c->global_load.sectors + c->read_only.sectors;
-    const uint64_t sectors = read + c->global_store.sectors + c->global_atomic.sectors + local;
+    const uint64_t bulk = c->bulk_load.sectors + c->bulk_store.sectors;
+    const uint64_t stored = c->global_store.sectors + c->global_atomic.sectors;
+    const uint64_t sectors = read + stored + local + bulk;
     return SECTOR_BYTES * (double)sectors + bytes_copied(c);
 }
 
 double stored_bytes(const device_counts *c)
 {
-    return (double)(c->global_store.bytes + c->global_atomic.bytes) + bytes_copied(c);
+    const uint64_t bytes = c->global_store.bytes + c->global_atomic.bytes + c->bulk_store.bytes;
+    return (double)bytes + bytes_copied(c);
 }
 
 /* A warp that asks for 512 bytes at once asks four times for 128. */
@@ -124,6 +127,17 @@ double global_requests(const device_counts *c)
 double shared_requests(const device_counts *c)
 {
     return (double)(c->shared_load.requests + c->shared_store.requests + c->shared_atomic.requests);
+}
+
+double shared_loads(const device_counts *c)
+{
+    return (double)c->shared_load.requests;
+}
+
+double loads_in_bulk(const device_counts *c)
+{
+    const uint64_t threads = c->global_load.bytes + c->read_only.bytes;
+    return ratio((double)c->bulk_load.bytes, (double)(c->bulk_load.bytes + threads));
 }
 
 double operations(const device_counts *c)

@@ -19,6 +19,13 @@ typedef struct cells {
     uint32_t *written_line, *read_line; /**< places */
 } cells;
 
+/** Bytes of the open phase of an mbarrier. */
+typedef struct transactions {
+    uint32_t offset;            /**< of the mbarrier */
+    uint64_t expected, arrived; /**< bytes */
+    uint32_t expect_line, copy_line;
+} transactions;
+
 /** One block in flight: all that a host thread needs. Lives as long as its host thread; those of
  *  cooperative launches, as long as the pool. */
 struct block {
@@ -30,6 +37,12 @@ struct block {
     uint32_t returned;              /**< threads that had exited at the last barrier */
     uint32_t barrier_line;          /**< of the last barrier that all passed; 0: none yet */
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
+    cluster *cluster; /**< that it runs in; NULL: none */
+    uint32_t rank;    /**< its number there */
+    transactions *transactions; /**< of mbarriers that expect bytes */
+    uint32_t transaction_count, transaction_capacity;
+    void (*arrive_bytes)(block *, uint32_t offset); /**< bulk copies of an mbarrier that is waited
+                                                       for; NULL: there are none */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
     uint32_t order[MAX_WARPS]; /**< in which they take turns */
@@ -45,6 +58,7 @@ struct block {
     uint32_t crowded;           /**< read cells from here on need no further note */
     uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
+    tensor *tensor; /**< NULL: it has not used wgmma or bulk copies */
     uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */

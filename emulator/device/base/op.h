@@ -32,6 +32,7 @@ enum {
     ROW_ALIGNMENT = 64,
     MAX_SUMS = 256, /* elements of a matrix product, and of one of its factors */
     MAX_FACTORS = 4096,
+    MAX_WGMMA_ROWS = 136,  /* registers of its sums and of A */
     STRIDES = 8,           /* stride classes of addresses that a warp notes */
     PAGE_WORDS = 16,       /* words of shared memory that are known to be quiet together */
     SHARED_RED_ZONE = 128, /* unowned bytes behind each shared variable */
@@ -67,6 +68,8 @@ typedef enum strength {
 typedef struct op op;
 typedef struct warp warp;
 typedef struct block block;
+typedef struct cluster cluster;
+typedef struct tensor tensor; /* tensor.h */
 typedef struct launch launch;
 typedef struct module module;
 typedef struct function function;

@@ -279,6 +279,8 @@ static void look(warp *w, const op *o, const cells *c, uint32_t i, uint32_t me, 
         found->unowned = true;
     } else if (written == FLYING) {
         *found = (conflict){.cell = FLYING, .line = c->written_line[i]};
+    } else if (how != ACCESS_LOAD && read == READING) {
+        *found = (conflict){.cell = READING, .line = c->read_line[i]};
     } else if (how != ACCESS_STORE && tick_of(written) < b->first_tick) {
         found->unwritten = true;
     } else if (!may_meet(o, written, me) && !ordered(w, written, me)) {
@@ -305,6 +307,7 @@ static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     const block *b = w->block;
     uint32_t strong = o->strength == STRENGTH_PLAIN ? 0 : ATOMIC;
     if (how != ACCESS_LOAD && yields(w, o, c->written[i], me)) return;
+    if (how == ACCESS_LOAD && c->read[i] == READING) return;
     if (how == ACCESS_LOAD) {
         uint32_t epoch = b->epoch_tick << TICK_SHIFT;
         uint32_t before = tick_of(c->read[i]) < b->epoch_tick ? ATOMIC : c->read[i] & ATOMIC;
@@ -411,6 +414,8 @@ bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_
     }
     if (found.cell == FLYING) {
         if (b->launch->check_races) report_shared_copy(w, o, offset, lane, how, &found);
+    } else if (found.cell == READING) {
+        if (b->launch->check_races) report_shared_reading(w, o, offset, lane, &found);
     } else if (found.cell && b->launch->check_races && !unchanged(w, offset, bytes, value)) {
         report_shared_race(w, o, offset, lane, how, &found);
     }

@@ -19,6 +19,8 @@
 #define SPLIT   UINT32_C(0xfffffffe)
 #define FLYING  UINT32_C(0xfffffffd) /* write cells only: an asynchronous copy is under way */
 
+#define READING UINT32_C(0xffffffff) /* read cells only: wgmma or a bulk copy is under way */
+
 enum { TICK_SHIFT = 12 };
 
 /** What an access meets in the cells. */
@@ -37,6 +39,8 @@ void report_shared_unwritten(warp *, const op *, uint32_t offset, uint32_t bytes
 /** With an asynchronous copy that nobody has waited for. */
 void report_shared_copy(warp *, const op *, uint32_t offset, uint32_t lane, access_kind,
                         const conflict *);
+/** What wgmma or a bulk copy still reads is overwritten. */
+void report_shared_reading(warp *, const op *, uint32_t offset, uint32_t lane, const conflict *);
 void report_shared_race(warp *, const op *, uint32_t offset, uint32_t lane, access_kind,
                         const conflict *);
 

@@ -101,6 +101,19 @@ void report_shared_copy(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
            how == ACCESS_LOAD ? "reads" : "overwrites", line);
 }
 
+void report_shared_reading(warp *w, const op *o, uint32_t offset, uint32_t lane, const conflict *c)
+{
+    char me[48];
+    uint32_t line = 0;
+    module_file(w->block->launch->function->module, c->line, &line);
+    report(
+        w, o, FINDING_RACE, lane, offset,
+        "thread%s overwrites shared memory that line %u still reads, asynchronously: those "
+        "threads have to wait for it first (wgmma.wait_group, or cp.async.bulk.wait_group.read), "
+        "and a barrier must follow",
+        thread_name(w->block, w->index * LANES + lane, me), line);
+}
+
 static uint32_t number_of(const module *m, uint32_t line)
 {
     uint32_t number = 0;

@@ -28,6 +28,8 @@ typedef enum traffic {
     TRAFFIC_SHARED_STORE,
     TRAFFIC_SHARED_ATOMIC,
     TRAFFIC_READ_ONLY, /* textures, constants */
+    TRAFFIC_BULK_LOAD, /* device/tensor counts them when it copies */
+    TRAFFIC_BULK_STORE,
 } traffic;
 
 /** A generic access has three of them in a row: for global, local and shared memory. Only the

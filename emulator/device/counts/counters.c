@@ -168,6 +168,8 @@ static void add_memory(device_counts *c, traffic kind, const counters *t)
     case TRAFFIC_SHARED_STORE: add_banks(&c->shared_store, t); return;
     case TRAFFIC_SHARED_ATOMIC: add_banks(&c->shared_atomic, t); return;
     case TRAFFIC_READ_ONLY: add_traffic(&c->read_only, t); return;
+    case TRAFFIC_BULK_LOAD: add_traffic(&c->bulk_load, t); return;
+    case TRAFFIC_BULK_STORE: add_traffic(&c->bulk_store, t); return;
     }
 }
 

@@ -217,6 +217,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     }
     append_end(&d);
     if (counted) settle_counts(&d);
+    watch_wgmma(&d);
     flow_turn(&d);
     mark_cas_loops(&d);
     gather_loads(&d);

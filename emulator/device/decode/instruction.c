@@ -86,7 +86,7 @@ static draft draft_like(const draft *x)
     if (is_texture(x)) addresses |= 1u << FIELD_B | 1u << FIELD_C; /* the coordinates */
     y.reads &= addresses;
     y.writes = 0;
-    y.more_reads = y.more_writes = 0;
+    y.more_count = 0;
     y.accesses = false;
     y.op.is_load = false;
     y.op.variant = x->op.run == run_atomic ? PATTERN_ATOMIC
@@ -144,13 +144,27 @@ void settle_counts(decoder *d)
     }
 }
 
+static traffic bulk_traffic(const decoder *d)
+{
+    if (!has_part(d, "bulk") || !has_part(d, "global") || has_part(d, "prefetch"))
+        return TRAFFIC_NONE;
+    return has_part(d, "bulk_group") ? TRAFFIC_BULK_STORE : TRAFFIC_BULK_LOAD;
+}
+
 static draft count_other(decoder *d)
 {
     bool branch = !strcmp(d->part[0], "bra");
     draft y = start(d, branch ? run_count_branch : run_count);
     if (branch) y.reads = 0, y.op.guard = 0;
-    y.op.instruction = add_instruction(d, TRAFFIC_NONE, true);
+    y.op.instruction = add_instruction(d, bulk_traffic(d), true);
     return y;
+}
+
+/* A bulk copy counts its traffic itself. */
+static void name_bulk(decoder *d, uint32_t first, uint32_t instruction)
+{
+    if (!bulk_traffic(d)) return;
+    for (uint32_t i = first; i < d->count; i++) d->drafts[i].op.instruction = instruction;
 }
 
 /* An access is counted right before it happens: what comes earlier computes its address. */
@@ -160,6 +174,7 @@ void add_count(decoder *d, uint32_t first)
     bool access = at < d->count;
     draft x = access ? count_access(d, &d->drafts[at]) : count_other(d);
     if (!access) at = first;
+    name_bulk(d, first, x.op.instruction);
     append(d, &x);
     memmove(&d->drafts[at + 1], &d->drafts[at], (d->count - 1 - at) * sizeof x);
     d->drafts[at] = x;

@@ -30,12 +30,15 @@ typedef enum field {
     FIELDS,
 } field;
 
+enum { MORE = 192 }; /* operands beyond the fields, at most */
+
 /** An operation in the making. start() begins one, set_...() fill it, push() appends it. */
 typedef struct draft {
     op op;
     uint16_t reads, writes;           /**< bit sets of fields that hold register numbers */
     operand *more;                    /**< operands beyond the fields, in what op.extra points to */
-    uint64_t more_reads, more_writes; /**< bit sets of those that hold register numbers */
+    uint32_t more_count;
+    uint64_t more_reads[MORE / 64], more_writes[MORE / 64]; /**< likewise */
     int target;        /**< branch: the draft it goes to, -1 before flow.c finds the label */
     const char *label; /**< leader: its name; branch: its target's */
     const ptx_label_list *list;

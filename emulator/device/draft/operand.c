@@ -95,9 +95,10 @@ bool next_use(draft *x, uint32_t *i, use *u)
         *u = (use){field_of(x, *i), x->reads >> *i & 1, x->writes >> *i & 1};
         if (u->reads || u->writes) return ++*i;
     }
-    for (; x->more && *i < FIELDS + 64; ++*i) {
+    for (; x->more && *i < FIELDS + x->more_count; ++*i) {
         uint32_t k = *i - FIELDS;
-        *u = (use){&x->more[k], x->more_reads >> k & 1, x->more_writes >> k & 1};
+        *u = (use){&x->more[k], x->more_reads[k / 64] >> k % 64 & 1,
+                   x->more_writes[k / 64] >> k % 64 & 1};
         if (u->reads || u->writes) return ++*i;
     }
     return false;

@@ -3,7 +3,7 @@
  *
  * Interface
  *   run_copy_async, run_copy_commit, run_copy_wait
- *   flights_start, flights_assign, flights_land
+ *   flights_start, flights_assign, flights_land, flights_mark
  *
  * A copy is checked and its source is read when it is issued; it takes effect when its thread waits
  * for its group, or when the phase of the mbarrier that it was given to ends. Until then it is a
@@ -18,8 +18,7 @@
 
 /* ---- flights --------------------------------------------------------------------------------- */
 
-/* What the shadow says of the last write of these bytes, whole words. */
-static void set_written(block *b, uint32_t offset, uint32_t bytes, uint32_t cell, uint32_t line)
+void flights_mark(block *b, uint32_t offset, uint32_t bytes, uint32_t cell, uint32_t line)
 {
     shadow_wake(b, offset / 4, (offset + bytes - 1) / 4);
     for (uint32_t word = offset / 4; word < (offset + bytes) / 4; word++) {
@@ -48,7 +47,7 @@ static void take_off(warp *w, const op *o, uint32_t to, uint32_t lane, const uin
                   .lane = (uint8_t)lane,
                   .bytes = o->size};
     memcpy(x->value, value, sizeof x->value);
-    set_written(w->block, to, o->size, FLYING, o->line);
+    flights_mark(w->block, to, o->size, FLYING, o->line);
 }
 
 static void land(warp *w, const flight *x)
@@ -56,7 +55,7 @@ static void land(warp *w, const flight *x)
     block *b = w->block;
     uint32_t stamp = b->tick << TICK_SHIFT | w->index * LANES | x->lane;
     memcpy(b->shared + x->to, x->value, x->bytes);
-    set_written(b, x->to, x->bytes, stamp, x->op->line);
+    flights_mark(b, x->to, x->bytes, stamp, x->op->line);
 }
 
 /* What is waited for: flights of these lanes, all but the latest `but` groups; or of an mbarrier.

@@ -97,5 +97,7 @@ void flights_start(block *);
 void flights_assign(warp *, uint32_t lane, uint32_t barrier);
 /** Whatever that mbarrier waits for takes effect. */
 void flights_land(block *, uint32_t barrier);
+/** The shadow is to say this of the last write of these bytes, whole words. */
+void flights_mark(block *, uint32_t offset, uint32_t bytes, uint32_t cell, uint32_t line);
 
 #endif

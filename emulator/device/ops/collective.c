@@ -131,6 +131,22 @@ static void write_votes(warp *w, const op *o, uint32_t mask, uint32_t votes)
     *p = (*p & ~mask) | yes;
 }
 
+/* The lowest lane that takes part. */
+const op *run_elect(warp *w, const op *o)
+{
+    uint32_t mask = active(w, o);
+    if (mask == 0) return o + 1;
+    uint32_t members = ((const uint32_t *)row(w, o->a))[__builtin_ctz(mask)];
+    if (!group_gather(w, o, members)) return NULL;
+    mask = active(w, o);
+    uint32_t leader = (uint32_t)__builtin_ctz(mask), *d = row(w, o->d);
+    for (uint32_t m = mask; m; m &= m - 1) d[__builtin_ctz(m)] = leader;
+    if (!o->v[0]) return o + 1;
+    uint32_t *elected = row(w, o->v[0]);
+    *elected = (*elected & ~mask) | 1u << leader;
+    return o + 1;
+}
+
 const op *run_vote(warp *w, const op *o)
 {
     uint32_t mask = active(w, o);

@@ -4,7 +4,7 @@
  * Interface
  *   run_fragment_load, run_fragment_store     wmma.load, wmma.store
  *   fragment_lines                            where these find a matrix
- *   run_ldmatrix, run_movmatrix               8 x 8 matrices of 16-bit elements
+ *   run_ldmatrix, run_stmatrix, run_movmatrix               8 x 8 matrices of 16-bit elements
  *
  * A line of the matrix, a row or a column, is accessed in pieces of up to 16 bytes, as the lanes
  * of a warp would, so that each is checked like any other access. Bases and strides must be
@@ -160,6 +160,37 @@ const op *run_ldmatrix(warp *w, const op *o)
         for (uint32_t k = 0; k < o->count; k++) {
             ((uint32_t *)row(w, (&o->d)[k]))[lane] = pair_of(tiles[k], lane, o->variant);
         }
+    }
+    return o + 1;
+}
+
+/* What pair_of gives, back. */
+static void set_pair(tile t, uint32_t lane, bool transposed, uint32_t pair)
+{
+    uint32_t line = lane / 4, at = lane % 4 * 2;
+    *(transposed ? &t[at][line] : &t[line][at]) = (uint16_t)pair;
+    *(transposed ? &t[at + 1][line] : &t[line][at + 1]) = (uint16_t)(pair >> 16);
+}
+
+static void store_tile(warp *w, const op *o, uint32_t k, tile t)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t lane = 8 * k + i;
+        uint8_t *memory = reach_lane(w, o, o->space, address_at(w, o, lane), sizeof t[i], lane,
+                                     ACCESS_STORE, t[i]);
+        if (memory) memcpy(memory, t[i], sizeof t[i]);
+    }
+}
+
+const op *run_stmatrix(warp *w, const op *o)
+{
+    if (active(w, o) == 0) return o + 1;
+    if (!whole_warp(w, o)) return NULL;
+    for (uint32_t k = 0; k < o->count; k++) {
+        tile t;
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            set_pair(t, lane, o->variant, ((const uint32_t *)row(w, (&o->d)[k]))[lane]);
+        store_tile(w, o, k, t);
     }
     return o + 1;
 }

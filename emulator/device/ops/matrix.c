@@ -3,6 +3,7 @@
  *
  * Interface
  *   run_multiply, fragment_spot, whole_warp
+ *   fragment_read, fragment_write, matrix_multiply, element_value     for wgmma
  *
  * Where elements lie: tiles of 8 outer elements, each four lanes' worth of inner ones. Lane l holds
  * outer element l / 4 of a tile, and f->each inner ones from l % 4 * f->each on. A lane's groups
@@ -41,7 +42,18 @@ spot fragment_spot(const fragment *f, uint32_t lane, uint32_t index)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static double value_of(element_kind kind, uint64_t bits)
+/* Exponents of 4 or 5 bits, after which a value has `fraction` bits. */
+static double small_float(uint64_t bits, int fraction, int bias)
+{
+    int exponent = (int)(bits & 0x7f) >> fraction;
+    double part = (double)(bits & ((1u << fraction) - 1)) / (1 << fraction);
+    double size =
+        exponent ? __builtin_ldexp(1 + part, exponent - bias) : __builtin_ldexp(part, 1 - bias);
+    return bits & 0x80 ? -size : size;
+}
+
+/* The largest code of e4m3 is no number; e5m2 is the upper half of a half. */
+INLINE double value_of(element_kind kind, uint64_t bits)
 {
     double real;
     switch (kind) {
@@ -53,8 +65,15 @@ static double value_of(element_kind kind, uint64_t bits)
     case ELEMENT_S8: return (int8_t)bits;
     case ELEMENT_S4: return (int8_t)(bits << 4) >> 4;
     case ELEMENT_S32: return (int32_t)bits;
+    case ELEMENT_E4M3: return (bits & 0x7f) == 0x7f ? __builtin_nan("") : small_float(bits, 3, 7);
+    case ELEMENT_E5M2: return half_value((uint16_t)(bits << 8));
     default: return (double)bits;
     }
+}
+
+double element_value(element_kind kind, uint64_t bits)
+{
+    return value_of(kind, bits);
 }
 
 /* Sums of integers are exact in double, too. */
@@ -93,14 +112,14 @@ static inline double *element_at(const places *p, uint32_t lane)
 
 /* All of a fragment, one element every so many places. A kind that the caller knows makes short
  * code of the loops. */
-INLINE void read_elements(const warp *w, const matrix *m, const fragment *f, element_kind kind,
+INLINE void read_elements(const warp *w, const operand *rows, const fragment *f, element_kind kind,
                           uint32_t width, double *to, uint32_t outer_step, uint32_t inner_step)
 {
     bool wide = width == 64;
     uint32_t each = wide ? 1 : 32 / width;
     uint64_t mask = ~UINT64_C(0) >> (64 - width);
     for (uint32_t r = 0; r < f->registers; r++) {
-        const void *from = row(w, m->row[f->first + r]);
+        const void *from = row(w, rows[f->first + r]);
         places p = places_of(f, r * each, to, outer_step, inner_step);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t bits = wide ? ((const uint64_t *)from)[lane] : ((const uint32_t *)from)[lane];
@@ -111,33 +130,34 @@ INLINE void read_elements(const warp *w, const matrix *m, const fragment *f, ele
     }
 }
 
-static void read_fragment(const warp *w, const matrix *m, const fragment *f, double *to,
-                          uint32_t outer_step, uint32_t inner_step)
+void fragment_read(const warp *w, const operand *rows, const fragment *f, double *to,
+                   uint32_t outer_step, uint32_t inner_step)
 {
     switch (f->kind) {
-    case ELEMENT_F16: return read_elements(w, m, f, ELEMENT_F16, 16, to, outer_step, inner_step);
-    case ELEMENT_BF16: return read_elements(w, m, f, ELEMENT_BF16, 16, to, outer_step, inner_step);
-    case ELEMENT_TF32: return read_elements(w, m, f, ELEMENT_TF32, 32, to, outer_step, inner_step);
-    case ELEMENT_F32: return read_elements(w, m, f, ELEMENT_F32, 32, to, outer_step, inner_step);
-    default: read_elements(w, m, f, f->kind, f->bits, to, outer_step, inner_step);
+    case ELEMENT_F16: return read_elements(w, rows, f, ELEMENT_F16, 16, to, outer_step, inner_step);
+    case ELEMENT_BF16:
+        return read_elements(w, rows, f, ELEMENT_BF16, 16, to, outer_step, inner_step);
+    case ELEMENT_TF32:
+        return read_elements(w, rows, f, ELEMENT_TF32, 32, to, outer_step, inner_step);
+    case ELEMENT_F32: return read_elements(w, rows, f, ELEMENT_F32, 32, to, outer_step, inner_step);
+    default: read_elements(w, rows, f, f->kind, f->bits, to, outer_step, inner_step);
     }
 }
 
-INLINE void write_elements(warp *w, const matrix *m, uint32_t lanes, element_kind kind,
-                           uint32_t width, double *from)
+INLINE void write_elements(warp *w, const operand *rows, const fragment *f, bool saturate,
+                           uint32_t lanes, element_kind kind, uint32_t width, double *from)
 {
-    const fragment *f = &m->d;
     bool wide = width == 64;
     uint32_t each = wide ? 1 : 32 / width;
     for (uint32_t r = 0; r < f->registers; r++) {
-        void *to = row(w, m->row[f->first + r]);
+        void *to = row(w, rows[f->first + r]);
         places p = places_of(f, r * each, from, f->inner, 1);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             const double *values = element_at(&p, lane);
             uint64_t bits = 0;
             if (!(lanes >> lane & 1)) continue;
             for (uint32_t i = 0; i < each; i++)
-                bits |= bits_of(kind, values[i], m->saturate) << i * width;
+                bits |= bits_of(kind, values[i], saturate) << i * width;
             if (wide)
                 ((uint64_t *)to)[lane] = bits;
             else
@@ -146,12 +166,13 @@ INLINE void write_elements(warp *w, const matrix *m, uint32_t lanes, element_kin
     }
 }
 
-static void write_fragment(warp *w, const matrix *m, uint32_t lanes, double *from)
+void fragment_write(warp *w, const operand *rows, const fragment *f, bool saturate, uint32_t lanes,
+                    double *from)
 {
-    switch (m->d.kind) {
-    case ELEMENT_F16: return write_elements(w, m, lanes, ELEMENT_F16, 16, from);
-    case ELEMENT_F32: return write_elements(w, m, lanes, ELEMENT_F32, 32, from);
-    default: write_elements(w, m, lanes, m->d.kind, m->d.bits, from);
+    switch (f->kind) {
+    case ELEMENT_F16: return write_elements(w, rows, f, saturate, lanes, ELEMENT_F16, 16, from);
+    case ELEMENT_F32: return write_elements(w, rows, f, saturate, lanes, ELEMENT_F32, 32, from);
+    default: write_elements(w, rows, f, saturate, lanes, f->kind, f->bits, from);
     }
 }
 
@@ -162,7 +183,7 @@ typedef double line __attribute__((vector_size(COLUMNS * sizeof(double)), aligne
 
 /* a: (rows, depth), b: (depth, columns), sum: (rows, columns). Whether a product is rounded before
  * it is added is all the same, for it is exact. */
-static void multiply(const double *a, const double *b, double *sum, uint32_t rows, uint32_t columns,
+void matrix_multiply(const double *a, const double *b, double *sum, uint32_t rows, uint32_t columns,
                      uint32_t depth)
 {
     for (uint32_t at = 0; at < rows / ROWS * columns; at += COLUMNS) {
@@ -205,15 +226,15 @@ const op *run_multiply(warp *w, const op *o)
     uint32_t rows = m->a.outer, columns = m->b.outer, depth = m->a.inner;
     if (active(w, o) == 0) return o + 1;
     if (!whole_warp(w, o)) return NULL;
-    read_fragment(w, m, &m->a, a, depth, 1);
-    read_fragment(w, m, &m->b, b, 1, columns);
-    read_fragment(w, m, &m->c, sum, columns, 1);
+    fragment_read(w, m->row, &m->a, a, depth, 1);
+    fragment_read(w, m->row, &m->b, b, 1, columns);
+    fragment_read(w, m->row, &m->c, sum, columns, 1);
     if (m->exclusive_or)
         count_different(a, b, sum, rows, columns, depth);
     else if (m->a.kind == ELEMENT_F64)
         multiply_doubles(a, b, sum, rows, columns, depth);
     else
-        multiply(a, b, sum, rows, columns, depth);
-    write_fragment(w, m, active(w, o), sum);
+        matrix_multiply(a, b, sum, rows, columns, depth);
+    fragment_write(w, m->row, &m->d, m->saturate, active(w, o), sum);
     return o + 1;
 }

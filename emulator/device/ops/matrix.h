@@ -18,6 +18,8 @@ typedef enum element_kind {
     ELEMENT_U4,
     ELEMENT_B1,
     ELEMENT_S32,
+    ELEMENT_E4M3,
+    ELEMENT_E5M2,
 } element_kind;
 
 /** A matrix spread over the registers of a warp; matrix.c says which element is where. Outer are
@@ -41,7 +43,20 @@ typedef struct matrix {
     operand row[LANES]; /**< registers of d, a, b, c */
 } matrix;
 
-handler run_multiply, run_fragment_load, run_fragment_store, run_ldmatrix, run_movmatrix;
+/** Between the registers of a fragment, `row` with those of d, a, b, c, and doubles: element
+ *  (outer, inner) lies at outer * outer_step + inner * inner_step. */
+void fragment_read(const warp *, const operand *row, const fragment *, double *to,
+                   uint32_t outer_step, uint32_t inner_step);
+/** The inner ones follow each other. */
+void fragment_write(warp *, const operand *row, const fragment *, bool saturate, uint32_t lanes,
+                    double *from);
+double element_value(element_kind, uint64_t bits);
+/** sum (rows, columns) += a (rows, depth) b (depth, columns); rows and columns are multiples of 8. */
+void matrix_multiply(const double *a, const double *b, double *sum, uint32_t rows, uint32_t columns,
+                     uint32_t depth);
+
+handler run_multiply, run_fragment_load, run_fragment_store, run_ldmatrix, run_stmatrix,
+    run_movmatrix;
 typedef struct spot {
     uint32_t outer, inner;
 } spot;

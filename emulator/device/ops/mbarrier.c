@@ -2,7 +2,7 @@
  * mbarrier.c: barriers that are 8-byte objects in shared memory: cuda::barrier and its kin.
  *
  * Interface
- *   run_mbarrier_init, run_mbarrier, run_mbarrier_count
+ *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes
  *
  * The object: arrivals that its phase still waits for, arrivals that each later phase wants, and
  * the number of the phase. What an arrival returns is the object as it was before.
@@ -12,6 +12,7 @@
  */
 #include <stdio.h>
 
+#include "device/base/arena.h"
 #include "ops.h"
 
 enum {
@@ -40,6 +41,46 @@ static uint64_t *reach(warp *w, const op *o, uint32_t lane, access_kind how, con
                                           lane, how, value);
 }
 
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static uint32_t offset_of(const block *b, const uint64_t *memory)
+{
+    return (uint32_t)((const uint8_t *)memory - b->shared);
+}
+
+static transactions *find_transactions(const block *b, uint32_t offset)
+{
+    for (uint32_t i = 0; i < b->transaction_count; i++)
+        if (b->transactions[i].offset == offset) return &b->transactions[i];
+    return NULL;
+}
+
+static transactions *transactions_of(block *b, uint32_t offset)
+{
+    transactions *t = find_transactions(b, offset);
+    if (t) return t;
+    if (b->transaction_count == b->transaction_capacity) {
+        b->transaction_capacity = b->transaction_capacity ? 2 * b->transaction_capacity : 8;
+        b->transactions =
+            retake(b->transactions, b->transaction_capacity * sizeof *b->transactions);
+    }
+    t = &b->transactions[b->transaction_count++];
+    *t = (transactions){.offset = offset};
+    return t;
+}
+
+static bool has_all_bytes(const block *b, uint32_t offset)
+{
+    const transactions *t = find_transactions(b, offset);
+    return !t || t->expected == t->arrived;
+}
+
+static void forget_bytes(const block *b, const uint64_t *memory)
+{
+    transactions *t = find_transactions(b, offset_of(b, memory));
+    if (t) t->expected = t->arrived = 0;
+}
+
 const op *run_mbarrier_init(warp *w, const op *o)
 {
     const uint32_t *count = row(w, o->b);
@@ -47,17 +88,14 @@ const op *run_mbarrier_init(warp *w, const op *o)
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t state = make_state(count[lane], count[lane], 0);
         uint64_t *memory = reach(w, o, lane, ACCESS_STORE, &state);
-        if (memory) *memory = state;
+        if (!memory) continue;
+        *memory = state;
+        forget_bytes(w->block, memory);
     }
     return o + 1;
 }
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
-
-static uint32_t offset_of(const block *b, const uint64_t *memory)
-{
-    return (uint32_t)((const uint8_t *)memory - b->shared);
-}
 
 static void arrive(block *b, uint64_t *memory, uint64_t count)
 {
@@ -65,10 +103,28 @@ static void arrive(block *b, uint64_t *memory, uint64_t count)
     uint64_t wanted = state >> COUNT_BITS & COUNT_MASK, phase = state >> PHASE_SHIFT;
     b->polls = 0;
     *memory = make_state(pending, wanted, phase);
-    if (pending) return;
+    if (pending || !has_all_bytes(b, offset_of(b, memory))) return;
+    transactions *t = find_transactions(b, offset_of(b, memory));
+    if (t) t->expected = t->arrived = 0;
     *memory = make_state(wanted, wanted, phase + 1);
     flights_land(b, offset_of(b, memory));
     order_accesses(b, false);
+}
+
+void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
+{
+    transactions *t = transactions_of(b, offset);
+    uint64_t *memory = (uint64_t *)(void *)(b->shared + offset);
+    t->arrived += bytes;
+    t->copy_line = line;
+    if (!(*memory & COUNT_MASK)) arrive(b, memory, 0);
+}
+
+static void expect(block *b, const op *o, const uint64_t *memory, uint64_t bytes)
+{
+    transactions *t = transactions_of(b, offset_of(b, memory));
+    t->expected += bytes;
+    t->expect_line = o->line;
 }
 
 static void drop(uint64_t *memory, uint64_t count)
@@ -87,8 +143,41 @@ static bool is_over(const op *o, uint64_t state, uint64_t asked)
     return phase << PHASE_SHIFT != (asked >> PHASE_SHIFT) << PHASE_SHIFT;
 }
 
+static void report_bytes(warp *w, const op *o, uint32_t lane, const transactions *t)
+{
+    uint32_t expect = 0, copy = 0;
+    const module *m = w->block->launch->function->module;
+    char from[40] = "";
+    module_file(m, t->expect_line, &expect);
+    module_file(m, t->copy_line, &copy);
+    if (t->copy_line) snprintf(from, sizeof from, ", the last by line %u", copy);
+    report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
+           "waits for ever at an mbarrier: it expects %llu bytes (line %u), and %llu have come%s: "
+           "expect the sum of the bytes of all copies of the phase",
+           (unsigned long long)t->expected, expect, (unsigned long long)t->arrived, from);
+    launch_stop(w->block->launch, DEVICE_DEADLOCK);
+}
+
+static const transactions *transactions_at(const warp *w, const op *o, uint32_t lane)
+{
+    uint64_t offset = address_of(w, o, lane) - (o->space == SPACE_GENERIC ? SHARED_WINDOW : 0);
+    return find_transactions(w->block, (uint32_t)offset);
+}
+
+/* All have arrived, and so have more bytes than the phase expects: it never ends. */
+static bool has_too_many(const warp *w, const op *o, uint32_t lane, uint64_t state)
+{
+    const transactions *t = transactions_at(w, o, lane);
+    return !(state & COUNT_MASK) && t && t->arrived > t->expected;
+}
+
 static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
 {
+    const transactions *t = transactions_at(w, o, lane);
+    if (t && t->expected != t->arrived) {
+        report_bytes(w, o, lane, t);
+        return;
+    }
     unsigned wanted = state >> COUNT_BITS & COUNT_MASK, pending = state & COUNT_MASK;
     report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
            "waits for ever at a barrier in shared memory: %u of the %u arrivals that it wants have "
@@ -105,7 +194,8 @@ static bool test(warp *w, const op *o, uint32_t lane, uint64_t state, uint64_t a
         return true;
     }
     w->slice = 1;
-    if (++w->block->polls == PATIENCE) give_up(w, o, lane, state);
+    if (++w->block->polls == PATIENCE || has_too_many(w, o, lane, state))
+        give_up(w, o, lane, state);
     return false;
 }
 
@@ -121,12 +211,19 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     switch (o->variant) {
     case MBARRIER_DROP: drop(memory, asked); /* fall through */
     case MBARRIER_ARRIVE: arrive(b, memory, asked); return before;
+    case MBARRIER_EXPECT: expect(b, o, memory, asked); return 0;
+    case MBARRIER_ARRIVE_EXPECT:
+        expect(b, o, memory, asked);
+        arrive(b, memory, 1);
+        return before;
     case MBARRIER_COPIES:
         flights_assign(w, lane, offset_of(b, memory));
         if (asked) arrive(b, memory, asked);
         return 0;
     case MBARRIER_INVAL: return 0;
-    default: return test(w, o, lane, before, asked);
+    default:
+        if (b->arrive_bytes && !is_over(o, before, asked)) b->arrive_bytes(b, offset_of(b, memory));
+        return test(w, o, lane, *memory, asked);
     }
 }
 

@@ -61,7 +61,7 @@ typedef enum vote_kind {
 } vote_kind;
 /** A lane calls with a mask that does not name it. */
 void report_left_out(warp *, const op *, uint32_t lane, uint32_t members);
-handler run_shuffle, run_vote, run_match, run_redux, run_active_mask;
+handler run_shuffle, run_elect, run_vote, run_match, run_redux, run_active_mask;
 
 /* ---- mbarrier.c: barriers that are objects in shared memory ---------------------------------- */
 
@@ -72,8 +72,12 @@ typedef enum mbarrier_kind {
     MBARRIER_TEST,
     MBARRIER_PARITY,
     MBARRIER_INVAL,
+    MBARRIER_EXPECT,        /**< bytes */
+    MBARRIER_ARRIVE_EXPECT, /**< and arrive once */
 } mbarrier_kind;
 handler run_mbarrier_init, run_mbarrier, run_mbarrier_count;
+/** Bytes that it expects are there; may end its phase. */
+void mbarrier_bytes(block *, uint32_t offset, uint32_t bytes, uint32_t line);
 
 /* ---- various.c, float.c ---------------------------------------------------------------------- */
 

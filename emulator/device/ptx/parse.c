@@ -6,6 +6,7 @@
  *
  * Trusts nothing in the text: a malformed module gives an error, never a crash.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "parse.h"
@@ -70,12 +71,48 @@ static void open_scope(parser *p)
     if (p->depth == MAX_SCOPES) lex_fail(p, "scopes nested too deeply");
     p->scope_ranges[p->depth] = p->range_count;
     p->scope_variables[p->depth] = p->function->variables;
+    p->scope_statements[p->depth] = p->function->statements;
     p->scope_params[p->depth++] = p->param_bytes;
+}
+
+static bool is_label_before(const ptx_function *f, uint32_t end, const char *name)
+{
+    for (uint32_t i = 0; i < end; i++) {
+        const char *label = f->statement[i].label;
+        if (label && !strcmp(label, name)) return true;
+    }
+    return false;
+}
+
+static void rename_label(parser *p, uint32_t first, ptx_statement *label)
+{
+    ptx_function *f = p->function;
+    const char *old = label->label;
+    char name[128];
+    int length = snprintf(name, sizeof name, "%.100s.%u", old, f->statements);
+    label->label = arena_text(p->arena, name, (size_t)length);
+    for (uint32_t i = first; i < f->statements; i++) {
+        ptx_operand *to = &f->statement[i].operand[0];
+        if (f->statement[i].label || to->kind != PTX_SYMBOL || strcmp(to->name, old)) continue;
+        if (!strncmp(f->statement[i].opcode, "bra", 3)) to->name = label->label;
+    }
+}
+
+/* A label is known in its scope alone: one of an earlier scope that has its name is another. */
+static void close_labels(parser *p)
+{
+    ptx_function *f = p->function;
+    uint32_t first = p->scope_statements[p->depth];
+    for (uint32_t i = first; p->depth && i < f->statements; i++) {
+        const char *label = f->statement[i].label;
+        if (label && is_label_before(f, first, label)) rename_label(p, first, &f->statement[i]);
+    }
 }
 
 static void close_scope(parser *p)
 {
     p->depth--;
+    close_labels(p);
     p->range_count = p->scope_ranges[p->depth];
     p->param_bytes = p->scope_params[p->depth];
     ptx_function *f = p->function;

@@ -49,6 +49,7 @@ typedef struct parser {
     reg_range *ranges;
     uint32_t range_count;
     uint32_t scope_ranges[MAX_SCOPES], scope_params[MAX_SCOPES], scope_variables[MAX_SCOPES];
+    uint32_t scope_statements[MAX_SCOPES];
     uint32_t depth, nesting;
     uint32_t param_bytes;
     uint32_t line; /* of the PTX text */

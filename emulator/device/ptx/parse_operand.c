@@ -151,6 +151,7 @@ static ptx_operand parse_memory(parser *p)
     else
         o.item[0] = parse_name(p);
     parse_displacement(p, &o);
+    o.item[0].number += o.item[0].kind == PTX_REGISTER ? o.number : 0;
     if (lex_accept(p, ",")) return parse_texture(p, o.item[0]);
     lex_expect(p, "]");
     return o;

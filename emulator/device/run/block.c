@@ -12,6 +12,7 @@
 #include "device/base/pages.h"
 #include "device/counts/count.h"
 #include "device/ops/ops.h"
+#include "device/tensor/tensor.h"
 #include "device/trace/trace.h"
 #include "run.h"
 
@@ -46,6 +47,8 @@ void block_close(block *b)
     pages_release(b->locals, b->local_capacity);
     pages_release(b->written, b->written_capacity);
     shadow_close(b);
+    tensor_close(b);
+    free(b->transactions);
     block_close(b->spare);
     free(b->counters);
     global_shadow_end(b->tracker);
@@ -147,6 +150,8 @@ void block_start(block *b, uint64_t number)
     b->pushed = 0;
     b->atomics = 0;
     flights_start(b);
+    tensor_start(b);
+    b->transaction_count = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
         b->warps[k].executed = 0;
@@ -197,4 +202,5 @@ void block_run(block *b, uint64_t number)
         if (b->turns == LONG_WAIT) run_lower(b, number);
     }
     still_end(b);
+    if (!b->launch->stop) tensor_end(b);
 }

@@ -74,7 +74,8 @@ static bool decode_copy(decoder *d)
 
 bool decode_copy_async(decoder *d)
 {
-    if (d->parts < 2 || strcmp(d->part[1], "async") || has_part(d, "bulk")) return false;
+    if (has_part(d, "bulk")) return decode_bulk(d);
+    if (d->parts < 2 || strcmp(d->part[1], "async")) return false;
     if (has_part(d, "mbarrier")) return decode_mbarrier(d);
     bool group =
         has_part(d, "commit_group") || has_part(d, "wait_group") || has_part(d, "wait_all");
@@ -104,7 +105,7 @@ static bool decode_mbarrier_test(decoder *d)
 {
     draft x = start(d, run_mbarrier);
     x.op.variant = has_part(d, "parity") ? MBARRIER_PARITY : MBARRIER_TEST;
-    if (d->now->operands != 3) return false;
+    if (d->now->operands < 3) return false; /* how long to try may follow */
     set_write(d, &x, FIELD_D, &d->now->operand[0], PREDICATE, false);
     return push_mbarrier(d, &x, 1);
 }
@@ -121,18 +122,21 @@ static bool decode_mbarrier_count(decoder *d)
 
 bool decode_mbarrier(decoder *d)
 {
-    if (has_part(d, "shared::cluster") || has_part(d, "expect_tx")) return false;
+    if (has_part(d, "shared::cluster")) return false;
     if (has_part(d, "pending_count")) return decode_mbarrier_count(d);
-    if (has_part(d, "test_wait")) return decode_mbarrier_test(d);
+    if (has_part(d, "test_wait") || has_part(d, "try_wait")) return decode_mbarrier_test(d);
     bool init = has_part(d, "init"), inval = has_part(d, "inval");
     bool copies = !strcmp(d->part[0], "cp"), dropping = has_part(d, "arrive_drop");
-    if (!init && !inval && !dropping && !has_part(d, "arrive")) return false;
+    bool expects = has_part(d, "expect_tx"), arrives = has_part(d, "arrive");
+    if (!init && !inval && !dropping && !arrives && !expects) return false;
+    if (dropping && expects) return false;
     draft x = start(d, init ? run_mbarrier_init : run_mbarrier);
     x.op.variant = inval      ? MBARRIER_INVAL
                    : copies   ? MBARRIER_COPIES
                    : dropping ? MBARRIER_DROP
+                   : expects  ? (arrives ? MBARRIER_ARRIVE_EXPECT : MBARRIER_EXPECT)
                               : MBARRIER_ARRIVE;
-    bool answers = !init && !inval && !copies;
+    bool answers = !init && !inval && !copies && (arrives || dropping);
     if (answers && d->now->operands) set_write(d, &x, FIELD_D, &d->now->operand[0], 8, false);
     return push_mbarrier(d, &x, answers);
 }

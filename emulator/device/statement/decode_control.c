@@ -3,9 +3,10 @@
  *
  * Interface
  *   decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier, decode_fence,
- *   decode_shuffle, decode_vote, decode_match, decode_redux, decode_active_mask, decode_trap,
- *   decode_nothing
+ *   decode_shuffle, decode_elect, decode_vote, decode_match, decode_redux, decode_active_mask,
+ * decode_trap, decode_nothing
  */
+#include "device/tensor/tensor.h"
 #include "statement.h"
 
 static bool push_simple(decoder *d, handler *run)
@@ -103,7 +104,8 @@ bool decode_barrier(decoder *d)
 
 bool decode_fence(decoder *d)
 {
-    draft x = start(d, run_fence);
+    const bool proxy = has_part(d, "proxy") && has_part(d, "async");
+    draft x = start(d, proxy ? run_fence_proxy : run_fence);
     x.op.in_system = has_part(d, "sys");
     push(d, &x);
     return true;
@@ -134,6 +136,17 @@ bool decode_shuffle(decoder *d)
     else
         set_constant(d, &x, FIELD_E, ~UINT64_C(0), 4);
     write_pair(d, &x, &s->operand[0], 4);
+    push(d, &x);
+    return true;
+}
+
+/* elect.sync d|p, members */
+bool decode_elect(decoder *d)
+{
+    if (d->now->operands != 2) return false;
+    draft x = start(d, run_elect);
+    set_read(d, &x, FIELD_A, &d->now->operand[1], 4);
+    write_pair(d, &x, &d->now->operand[0], 4);
     push(d, &x);
     return true;
 }

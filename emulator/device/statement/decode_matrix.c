@@ -2,7 +2,7 @@
  * decode_matrix.c: statements on matrices that a whole warp holds.
  *
  * Interface
- *   decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix
+ *   decode_wmma, decode_mma, decode_ldmatrix, decode_stmatrix, decode_movmatrix
  *
  * An operand such as {%r1, %r2, %r3, %r4} is a fragment: its registers go to matrix.row. What is
  * refused: sparse matrices, and mma.m8n8k4 of halves, which is four products in one.
@@ -20,7 +20,8 @@ static const struct {
 } elements[] = {{"f16", ELEMENT_F16, 16}, {"bf16", ELEMENT_BF16, 16}, {"tf32", ELEMENT_TF32, 32},
                 {"f32", ELEMENT_F32, 32}, {"f64", ELEMENT_F64, 64},   {"s8", ELEMENT_S8, 8},
                 {"u8", ELEMENT_U8, 8},    {"s4", ELEMENT_S4, 4},      {"u4", ELEMENT_U4, 4},
-                {"b1", ELEMENT_B1, 1},    {"s32", ELEMENT_S32, 32}};
+                {"b1", ELEMENT_B1, 1},    {"s32", ELEMENT_S32, 32},   {"e4m3", ELEMENT_E4M3, 8},
+                {"e5m2", ELEMENT_E5M2, 8}};
 enum { KINDS = sizeof elements / sizeof *elements };
 
 static int find_element(const char *name)
@@ -93,14 +94,15 @@ static bool set_fragment(decoder *d, draft *x, matrix *m, fragment *f, const ptx
     for (uint32_t i = 0; i < list->items; i++, next++) {
         uint8_t width = f->bits == 64 ? 8 : 4;
         const ptx_operand *o = &list->item[i];
-        uint64_t bit = UINT64_C(1) << next, field = 1u << FIELD_E;
+        uint16_t field = 1u << FIELD_E;
         if (write)
             set_write(d, x, FIELD_E, o, width, false);
         else
             set_read(d, x, FIELD_E, o, width);
         m->row[next] = x->op.e;
-        if (x->reads & field) x->more_reads |= bit;
-        if (x->writes & field) x->more_writes |= bit;
+        uint64_t bit = UINT64_C(1) << next % 64;
+        if (x->reads & field) x->more_reads[next / 64] |= bit;
+        if (x->writes & field) x->more_writes[next / 64] |= bit;
         x->reads &= (uint16_t)~field;
         x->writes &= (uint16_t)~field;
         x->op.e = 0;
@@ -114,6 +116,7 @@ static draft start_matrix(decoder *d, handler *run, matrix **m)
     *m = module_keep(d->module, sizeof **m);
     x.op.extra = *m;
     x.more = (*m)->row;
+    x.more_count = LANES;
     return x;
 }
 
@@ -184,9 +187,9 @@ static bool set_matrix_address(decoder *d, draft *x, const ptx_operand *memory)
     const ptx_operand *base = &memory->item[0];
     x->op.offset = (int64_t)memory->number;
     x->op.narrow = base->kind == PTX_REGISTER && d->width[base->reg] == 4;
-    x->op.space = has_part(d, "global")   ? SPACE_GLOBAL
-                  : has_part(d, "shared") ? SPACE_SHARED
-                                          : SPACE_GENERIC;
+    x->op.space = has_part(d, "global")                                 ? SPACE_GLOBAL
+                  : has_part(d, "shared") || has_part(d, "shared::cta") ? SPACE_SHARED
+                                                                        : SPACE_GENERIC;
     set_read(d, x, FIELD_A, base, x->op.narrow ? 4 : 8);
     return x->op.run != NULL;
 }
@@ -230,21 +233,37 @@ bool decode_wmma(decoder *d)
     return decode_fragment_access(d, &s, !strcmp(d->part[1], "load"));
 }
 
+static bool decode_tiles(decoder *d, bool load)
+{
+    const ptx_statement *s = d->now;
+    const ptx_operand *list = &s->operand[!load];
+    if (s->operands != 2 || !has_part(d, "m8n8") || !has_part(d, "b16")) return false;
+    if (list->kind != PTX_LIST || has_part(d, "cluster")) return false;
+    draft x = start(d, load ? run_ldmatrix : run_stmatrix);
+    x.op.count = has_part(d, "x4") ? 4 : has_part(d, "x2") ? 2 : 1;
+    x.op.variant = has_part(d, "trans");
+    if (list->items != x.op.count) return false;
+    for (uint32_t i = 0; i < x.op.count; i++) {
+        if (load)
+            set_write(d, &x, FIELD_D + i, &list->item[i], 4, false);
+        else
+            set_read(d, &x, FIELD_D + i, &list->item[i], 4);
+    }
+    if (!set_matrix_address(d, &x, &s->operand[load])) return false;
+    push(d, &x);
+    return true;
+}
+
 /* ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [p] */
 bool decode_ldmatrix(decoder *d)
 {
-    const ptx_statement *s = d->now;
-    if (s->operands != 2 || !has_part(d, "m8n8") || !has_part(d, "b16")) return false;
-    if (s->operand[0].kind != PTX_LIST || has_part(d, "cluster")) return false;
-    draft x = start(d, run_ldmatrix);
-    x.op.count = has_part(d, "x4") ? 4 : has_part(d, "x2") ? 2 : 1;
-    x.op.variant = has_part(d, "trans");
-    if (s->operand[0].items != x.op.count) return false;
-    for (uint32_t i = 0; i < x.op.count; i++)
-        set_write(d, &x, FIELD_D + i, &s->operand[0].item[i], 4, false);
-    if (!set_matrix_address(d, &x, &s->operand[1])) return false;
-    push(d, &x);
-    return true;
+    return decode_tiles(d, true);
+}
+
+/* stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [p], {...} */
+bool decode_stmatrix(decoder *d)
+{
+    return decode_tiles(d, false);
 }
 
 /* movmatrix.sync.aligned.m8n8.trans.b16 d, a */

@@ -90,8 +90,10 @@ static const opcode opcodes[] = {
 
     /* matrices */
     OPCODE(ldmatrix, decode_ldmatrix, CLASS_MEMORY, 0),
+    OPCODE(stmatrix, decode_stmatrix, CLASS_MEMORY, 0),
     OPCODE(mma, decode_mma, CLASS_TENSOR, 0),
     OPCODE(movmatrix, decode_movmatrix, CLASS_WARP, 0),
+    OPCODE(wgmma, decode_wgmma, CLASS_OF_WMMA, 0),
     OPCODE(wmma, decode_wmma, CLASS_OF_WMMA, 0),
 
     /* memory */
@@ -116,6 +118,7 @@ static const opcode opcodes[] = {
     OPCODE(membar, decode_fence, CLASS_WARP, 0),
     OPCODE(nanosleep, decode_nothing, CLASS_WARP, 0),
     OPCODE(redux, decode_redux, CLASS_WARP, 0),
+    OPCODE(elect, decode_elect, CLASS_WARP, 0),
     OPCODE(shfl, decode_shuffle, CLASS_WARP, 0),
     OPCODE(vote, decode_vote, CLASS_WARP, 0),
 
@@ -124,6 +127,7 @@ static const opcode opcodes[] = {
     OPCODE(brx, decode_jump_table, CLASS_CONTROL, 0),
     OPCODE(call, decode_call, CLASS_CONTROL, 0),
     OPCODE(exit, decode_exit, CLASS_CONTROL, 0),
+    OPCODE(setmaxnreg, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(pmevent, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(ret, decode_return, CLASS_CONTROL, 0),
     OPCODE(trap, decode_trap, CLASS_CONTROL, 0),
@@ -142,6 +146,8 @@ device_class opcode_class(const decoder *d)
     const char *type = last_part(d);
     uint8_t class = d->opcode->class;
     /* wmma.load and wmma.store move memory, wmma.mma computes. */
+    if (class == CLASS_OF_WMMA && has_part(d, "mma_async")) return CLASS_TENSOR;
+    if (class == CLASS_OF_WMMA && !strcmp(d->part[0], "wgmma")) return CLASS_WARP;
     if (class == CLASS_OF_WMMA) return has_part(d, "mma") ? CLASS_TENSOR : CLASS_MEMORY;
     if (class != CLASS_OF_TYPE) return (device_class) class;
     if (!strcmp(type, "pred")) return CLASS_MOVE;
@@ -149,14 +155,14 @@ device_class opcode_class(const decoder *d)
     return type[0] == 'f' || !strncmp(type, "bf", 2) ? CLASS_FLOAT : CLASS_INTEGER;
 }
 
-/* m16n8k16: each of the 32 lanes does its share of 2 m n k. */
+/* m16n8k16: each of the 32 lanes does its share of 2 m n k; of wgmma's, a warp has a quarter. */
 static uint32_t tensor_operations(const decoder *d)
 {
     unsigned m, n, k;
     bool floating = !strstr(d->now->opcode, ".s32");
     for (uint32_t i = 1; i < d->parts; i++) {
         if (sscanf(d->part[i], "m%un%uk%u", &m, &n, &k) == 3)
-            return floating ? 2 * m * n * k / LANES : 0;
+            return floating ? 2 * m * n * k / LANES / (has_part(d, "mma_async") ? 4 : 1) : 0;
     }
     return 0;
 }

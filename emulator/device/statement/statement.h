@@ -29,10 +29,13 @@ decode_special decode_plain, decode_move, decode_setp, decode_set, decode_cvt, d
 decode_special decode_load, decode_store, decode_atomic, decode_cvta, decode_isspacep,
     decode_call; /* decode_memory.c */
 decode_special decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier,
-    decode_warp_sync, decode_fence, decode_shuffle, decode_vote, decode_match, decode_redux,
-    decode_active_mask, decode_trap, decode_nothing;                       /* decode_control.c */
-decode_special decode_copy_async, decode_mbarrier, decode_policy;          /* decode_async.c */
-decode_special decode_texture;                                             /* decode_texture.c */
-decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_movmatrix; /* decode_matrix.c */
+    decode_warp_sync, decode_fence, decode_shuffle, decode_elect, decode_vote, decode_match,
+    decode_redux, decode_active_mask, decode_trap, decode_nothing; /* decode_control.c */
+decode_special decode_copy_async, decode_mbarrier, decode_policy;  /* decode_async.c */
+decode_special decode_bulk;                                        /* decode_bulk.c */
+decode_special decode_wgmma;                                       /* decode_wgmma.c */
+decode_special decode_texture;                                     /* decode_texture.c */
+decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_stmatrix,
+    decode_movmatrix; /* decode_matrix.c */
 
 #endif

@@ -61,11 +61,31 @@ static const struct cudaDeviceProp claims = {
     .hostNumaId = -1,
 };
 
+bool claims_90;
+
+int shared_opt_in(void)
+{
+    return claims_90 ? SHARED_OPT_IN_90 : SHARED_OPT_IN;
+}
+
+static int shared_per_sm(void)
+{
+    return claims_90 ? SHARED_PER_SM_90 : SHARED_PER_SM;
+}
+
+static int major(void)
+{
+    return claims_90 ? 9 : claims.major;
+}
+
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int ordinal)
 {
     if (!properties) return error_keep(cudaErrorInvalidValue);
     if (!device_exists(ordinal)) return error_keep(cudaErrorInvalidDevice);
     *properties = claims;
+    properties->major = major();
+    properties->sharedMemPerBlockOptin = (size_t)shared_opt_in();
+    properties->sharedMemPerMultiprocessor = (size_t)shared_per_sm();
     properties->totalGlobalMem = option_memory_bytes();
     properties->pciBusID = ordinal;
     properties->uuid.bytes[15] = (char)ordinal;
@@ -107,10 +127,10 @@ static int attribute_value(enum cudaDeviceAttr attribute)
     case cudaDevAttrL2CacheSize: return L2_BYTES;
     case cudaDevAttrMaxThreadsPerMultiProcessor: return MAX_SM_THREADS;
     case cudaDevAttrAsyncEngineCount: return ASYNC_ENGINES;
-    case cudaDevAttrComputeCapabilityMajor: return claims.major;
+    case cudaDevAttrComputeCapabilityMajor: return major();
     case cudaDevAttrComputeCapabilityMinor: return claims.minor;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return SHARED_PER_SM;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return SHARED_OPT_IN;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return shared_per_sm();
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return shared_opt_in();
     case cudaDevAttrReservedSharedMemoryPerBlock: return SHARED_RESERVED;
     case cudaDevAttrMaxBlocksPerMultiprocessor: return MAX_SM_BLOCKS;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;

@@ -9,6 +9,7 @@
 #include "launch.h"
 
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,9 +40,12 @@ static const char *entry_ptx(const unsigned char *at, const struct entry *entry,
 
     if (entry->kind != KIND_PTX) return NULL;
     if (entry->compressed_bytes) {
-        fputs("softgpu: the program holds compressed PTX: compile it with cucc, or with nvcc "
-              "--no-compress\n",
-              stderr);
+        static bool said;
+        if (!said)
+            fputs("softgpu: the program holds compressed PTX: compile it with cucc, or with nvcc "
+                  "--no-compress\n",
+                  stderr);
+        said = true;
         return NULL;
     }
     *bytes = strnlen(text, entry->payload_bytes);
@@ -103,4 +107,15 @@ const char *fatbin_ptx(const void *wrapper, size_t *bytes)
     if (outer->magic != WRAPPER_MAGIC) return NULL;
     dl_iterate_phdr(search_segments, &search);
     return fatbin_find(outer->data, search.room, bytes);
+}
+
+/** The target stands near the top. */
+bool fatbin_wants_90(const void *wrapper)
+{
+    enum { HEAD = 1024 };
+    static const char target[] = ".target sm_90";
+    size_t bytes;
+    const char *ptx = fatbin_ptx(wrapper, &bytes);
+
+    return ptx && memmem(ptx, bytes < HEAD ? bytes : HEAD, target, sizeof target - 1);
 }

@@ -37,7 +37,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 
 static cudaError_t set_attribute(struct kernel *kernel, enum cudaFuncAttribute attribute, int value)
 {
-    int most = SHARED_OPT_IN - (int)kernel->facts.static_shared_bytes;
+    int most = shared_opt_in() - (int)kernel->facts.static_shared_bytes;
 
     if (attribute >= cudaFuncAttributeMax) return cudaErrorInvalidValue;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess; /* a hint */

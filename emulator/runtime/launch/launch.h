@@ -8,6 +8,8 @@
 
 /* fatbin.c: the PTX inside a fat binary. */
 const char *fatbin_ptx(const void *wrapper, size_t *bytes);
+/** Is it PTX for compute capability 9.0? */
+bool fatbin_wants_90(const void *wrapper);
 /** The same for bytes that end after `room`: what the fuzzer calls. */
 const char *fatbin_find(const unsigned char *data, size_t room, size_t *bytes);
 

@@ -4,6 +4,7 @@
  * uses something of it.
  */
 #include "launch.h"
+#include "runtime/claims/claims.h"
 #include "runtime/memory/memory.h"
 
 #include <stdio.h>
@@ -49,6 +50,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
     struct module *module = allocate(sizeof *module);
 
     module->wrapper = wrapper;
+    if (fatbin_wants_90(wrapper)) claims_90 = true;
     module->next = modules;
     modules = module;
     return (void **)module;

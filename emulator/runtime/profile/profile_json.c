@@ -67,6 +67,8 @@ static const struct field fields[] = {
     TRAFFIC(local_store),
     TRAFFIC(global_atomic),
     TRAFFIC(read_only),
+    TRAFFIC(bulk_load),
+    TRAFFIC(bulk_store),
     PLAIN(block_atomics),
     BANKS(shared_load),
     BANKS(shared_store),

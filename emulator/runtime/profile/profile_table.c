@@ -100,6 +100,8 @@ static void print_details(FILE *to, const struct profile_kernel *k)
     print_traffic(to, "global stores", &c->global_store);
     print_traffic(to, "global atomics", &c->global_atomic);
     print_traffic(to, "read-only loads", &c->read_only);
+    print_traffic(to, "bulk loads", &c->bulk_load);
+    print_traffic(to, "bulk stores", &c->bulk_store);
     print_traffic(to, "local loads", &c->local_load);
     print_traffic(to, "local stores", &c->local_store);
     print_banks(to, "shared loads", &c->shared_load);

@@ -20,20 +20,20 @@ __global__ void surface(cudaSurfaceObject_t s, float *out)
     surf2Dread(out, s, 4, 2); // FINDING a_surface: unsupported
 }
 
-// STDERR bulk_copies: uses cp.async.bulk.shared
-#define BULK                                                                                       \
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%0];"
-__global__ void bulk(float *in)
+// STDERR tiles_by_im2col: uses cp.async.bulk.tensor.3d
+#define IM2COL                                                                                     \
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "     \
+    "[%1, {%0, %0, %0}], [%0], {%2};"
+__global__ void im2col(float *in)
 {
-    asm volatile(BULK ::"r"(0), "l"(in)); // FINDING bulk_copies: unsupported
+    asm volatile(IM2COL ::"r"(0), "l"(in), "h"((short)0)); // FINDING tiles_by_im2col: unsupported
 }
 
-// STDERR warp_groups: uses wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
-#define WARP_GROUP                                                                                 \
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%0,%0,%0}, %1, %1, 1, 1, 1, 0, 0;"
-__global__ void warp_group(float *out)
+// STDERR tensor_cores_of_blackwell: uses tcgen05.alloc.cta_group::1
+#define ALLOCATE "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;"
+__global__ void blackwell()
 {
-    asm volatile(WARP_GROUP : "+f"(*out) : "l"(0ull)); // FINDING warp_groups: unsupported
+    asm volatile(ALLOCATE ::"r"(0), "r"(32)); // FINDING tensor_cores_of_blackwell: unsupported
 }
 
 // STDERR clusters: uses barrier.cluster.arrive
@@ -69,15 +69,15 @@ CASE(a_surface)
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-CASE(bulk_copies)
+CASE(tiles_by_im2col)
 {
-    bulk<<<1, 32>>>(device_array<float>(4));
+    im2col<<<1, 32>>>(device_array<float>(4));
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-CASE(warp_groups)
+CASE(tensor_cores_of_blackwell)
 {
-    warp_group<<<1, 128>>>(device_array<float>(1));
+    blackwell<<<1, 32>>>();
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 

@@ -1,0 +1,183 @@
+/*
+ * bulk.c: bulk copies, as lanes issue them: each for itself.
+ *
+ * Interface
+ *   run_bulk, run_bulk_commit, run_bulk_wait
+ */
+#include <stdlib.h>
+
+#include "bulk.h"
+#include "device/base/arena.h"
+#include "device/base/cluster.h"
+
+enum { TILE_ALIGNMENT = 128 };
+
+static uint64_t value_of(const warp *w, operand r, uint32_t lane)
+{
+    return ((const uint64_t *)row(w, r))[lane];
+}
+
+static uint32_t word_of(const warp *w, operand r, uint32_t lane)
+{
+    return ((const uint32_t *)row(w, r))[lane];
+}
+
+static bool report_unaligned(warp *w, const op *o, uint32_t lane, uint64_t address, uint32_t by)
+{
+    report(w, o, FINDING_MISALIGNED, lane, address,
+           "a bulk copy with an address or a size that is no multiple of %u bytes: declare the "
+           "shared array __align__(%u)",
+           by, by);
+    launch_stop(w->block->launch, DEVICE_MISALIGNED);
+    return false;
+}
+
+static bool is_aligned(warp *w, const op *o, uint32_t lane, uint64_t value, uint32_t by)
+{
+    return value % by == 0 || report_unaligned(w, o, lane, value, by);
+}
+
+/* ---- from shared memory ---------------------------------------------------------------------- */
+
+/* Read now, and its until it is waited for, unless an mbarrier tells. */
+static void fetch(warp *w, const op *o, uint32_t lane, uint32_t from, uint32_t swizzle, uint8_t *to,
+                  uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes / CHUNK; i++) {
+        uint32_t place = swizzled_place(from, swizzle, i);
+        const uint8_t *memory =
+            reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_LOAD, NULL);
+        if (!memory) continue;
+        proxy_check(w, o, place, lane, false);
+        if (((const bulk *)o->extra)->kind == BULK_STORE) reading_note(w, place);
+        memcpy(to + i * CHUNK, memory, CHUNK);
+    }
+}
+
+static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *map,
+                  const int32_t *coordinate, uint8_t *data, uint32_t bytes)
+{
+    const bulk *x = o->extra;
+    uint32_t from = (uint32_t)value_of(w, o->a, lane);
+    reduction r = map && x->operation ? tile_reduction(map, x->operation) : x->reduce;
+    tensor_of(w->block)->reduce = r;
+    if (x->operation && !r.run) {
+        report(w, o, FINDING_UNSUPPORTED, lane, 0, "no reduction of this type: %s", x->operation);
+        return;
+    }
+    reading_begin(w, o, lane, w->block->tensor->bulk_groups[w->index][lane], true);
+    fetch(w, o, lane, from, map ? map->swizzle : 0, data, bytes);
+    if (map)
+        tile_write(w, o, lane, map, coordinate, data);
+    else
+        bulk_write(w, o, lane, value_of(w, o->b, lane), data, bytes);
+}
+
+/* ---- to shared memory ------------------------------------------------------------------------ */
+
+static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
+{
+    uint8_t *copy = take(1, bytes + CHUNK);
+    memcpy(copy, data, bytes);
+    return copy;
+}
+
+static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
+                 const uint8_t *data, uint32_t bytes)
+{
+    uint64_t barrier = value_of(w, o->c, lane);
+    block *target = peer_of(w->block, to);
+    if (!target) return;
+    flight_begin(w, o, lane, target, shared_offset(to), shape, shared_offset(barrier),
+                 copy_of(data, bytes), bytes);
+}
+
+/* Each block of the mask gets it at the same place. */
+static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
+                        const uint8_t *data, uint32_t bytes)
+{
+    const bulk *x = o->extra;
+    if (!x->multicast) {
+        send(w, o, lane, to, shape, data, bytes);
+        return;
+    }
+    for (uint32_t m = word_of(w, x->row[MASK_ROW], lane) & 0xffff; m; m &= m - 1) {
+        uint32_t rank = (uint32_t)__builtin_ctz(m);
+        uint64_t place = w->block->cluster ? cluster_address(to, rank) : shared_offset(to);
+        send(w, o, lane, place, shape, data, bytes);
+    }
+}
+
+/* ---- one lane -------------------------------------------------------------------------------- */
+
+static void copy_tile(warp *w, const op *o, uint32_t lane)
+{
+    const bulk *x = o->extra;
+    const device_tensor_map *map = tile_map(w, o, lane);
+    int32_t coordinate[TENSOR_RANK] = {0};
+    uint64_t here = value_of(w, o->a, lane);
+    if (!map || !is_aligned(w, o, lane, here, TILE_ALIGNMENT)) return;
+    for (uint32_t i = 0; i < x->rank; i++) coordinate[i] = (int32_t)word_of(w, x->row[i], lane);
+    uint32_t bytes = tile_bytes(map);
+    uint8_t *data = take(1, bytes + CHUNK);
+    if (x->kind == BULK_STORE) {
+        store(w, o, lane, map, coordinate, data, bytes);
+    } else {
+        const tile_shape shape = tile_shape_of(map);
+        tile_read(w, o, lane, map, coordinate, data);
+        send_to_all(w, o, lane, here, &shape, data, bytes);
+    }
+    free(data);
+}
+
+static const tile_shape plain = {0};
+
+static void copy_bytes(warp *w, const op *o, uint32_t lane)
+{
+    const bulk *x = o->extra;
+    uint64_t here = value_of(w, o->a, lane), there = value_of(w, o->b, lane);
+    uint32_t bytes = word_of(w, o->e, lane);
+    if (!is_aligned(w, o, lane, here | there | bytes, CHUNK) || bytes > MAX_SHARED) return;
+    uint8_t *data = take(1, bytes + CHUNK);
+    if (x->kind == BULK_STORE) {
+        store(w, o, lane, NULL, NULL, data, bytes);
+    } else if (x->kind == BULK_SEND) {
+        fetch(w, o, lane, (uint32_t)here, 0, data, bytes);
+        send(w, o, lane, there, &plain, data, bytes);
+    } else {
+        bulk_read(w, o, lane, there, data, bytes);
+        send_to_all(w, o, lane, here, &plain, data, bytes);
+    }
+    free(data);
+}
+
+const op *run_bulk(warp *w, const op *o)
+{
+    const bulk *x = o->extra;
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        bulk_count(w, o);
+        if (x->rank)
+            copy_tile(w, o, lane);
+        else
+            copy_bytes(w, o, lane);
+    }
+    return o + 1;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+const op *run_bulk_commit(warp *w, const op *o)
+{
+    uint32_t *groups = tensor_of(w->block)->bulk_groups[w->index];
+    for (uint32_t m = active(w, o); m; m &= m - 1) groups[__builtin_ctz(m)]++;
+    return o + 1;
+}
+
+/* All groups but the latest o->offset ones. */
+const op *run_bulk_wait(warp *w, const op *o)
+{
+    const uint32_t *groups = tensor_of(w->block)->bulk_groups[w->index];
+    readings_end(w, true, active(w, o), groups, (uint32_t)o->offset);
+    return o + 1;
+}

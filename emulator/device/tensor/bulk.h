@@ -1,0 +1,65 @@
+/*
+ * bulk.h: bulk copies: cp.async.bulk, and those of a tensor's tile, which the TMA makes.
+ *
+ * A copy to shared memory takes effect when the phase of its mbarrier is waited for; until then its
+ * bytes are under way. One from shared memory writes at once, and reads until it is waited for.
+ */
+#ifndef SOFTGPU_DEVICE_BULK_H
+#define SOFTGPU_DEVICE_BULK_H
+
+#include "device/tensor_map.h"
+#include "tensor.h"
+
+typedef enum bulk_kind {
+    BULK_LOAD,  /**< from global to shared memory */
+    BULK_STORE, /**< back */
+    BULK_SEND,  /**< from this block's shared memory to that of another */
+} bulk_kind;
+
+enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
+
+/** op.a: address in shared memory of what is loaded or stored; op.b: in global memory, or of the
+ *  tensor map, or where it is sent; op.c: the mbarrier; op.e: bytes. */
+typedef struct bulk {
+    uint8_t kind;
+    uint8_t rank; /**< of the tensor; 0: plain bytes */
+    bool multicast;
+    const char *operation;  /**< of a reduction, or NULL; */
+    reduction reduce;       /**< of plain bytes; a tensor map names the type itself */
+    operand row[BULK_ROWS]; /**< coordinates; the blocks of a multicast */
+} bulk;
+
+handler run_bulk, run_bulk_commit, run_bulk_wait;
+
+/* ---- tile.c: a tile of a tensor -------------------------------------------------------------- */
+
+/** The map that a lane names, or NULL: reported. */
+const device_tensor_map *tile_map(warp *, const op *, uint32_t lane);
+/** Bytes of a tile in shared memory. */
+uint32_t tile_bytes(const device_tensor_map *);
+tile_shape tile_shape_of(const device_tensor_map *);
+/** What lies there at `coordinate`, row by row; what is outside of the tensor is filled. */
+void tile_read(warp *, const op *, uint32_t lane, const device_tensor_map *,
+               const int32_t *coordinate, uint8_t *to);
+/** What to do with elements of the map's type; NULL: softgpu cannot. */
+reduction tile_reduction(const device_tensor_map *, const char *operation);
+/** Back, but for what is outside. */
+void tile_write(warp *, const op *, uint32_t lane, const device_tensor_map *,
+                const int32_t *coordinate, const uint8_t *from);
+/** Global memory; a write by what tensor.reduce says. */
+void bulk_read(warp *, const op *, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes);
+void bulk_write(warp *, const op *, uint32_t lane, uint64_t to, const uint8_t *from,
+                uint64_t bytes);
+/** One more copy, while launches are counted; its bytes are counted as they are read or written. */
+void bulk_count(const warp *, const op *);
+
+/* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
+
+/** `bytes` from `data`, which it takes over, to that offset of a block, as a tile of that
+ *  shape; the mbarrier at that offset of that block is told. */
+void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_shape *,
+                  uint32_t barrier, uint8_t *data, uint32_t bytes);
+/** Where the i-th 16 bytes of a copy to `offset` lie. */
+uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i);
+
+#endif

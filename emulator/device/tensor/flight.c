@@ -1,0 +1,113 @@
+/*
+ * flight.c: bulk copies on their way to shared memory.
+ *
+ * Interface
+ *   flight_begin, swizzled_place, flights_forget
+ *
+ * What they bring was read when they were issued. It lands when somebody waits for the phase of
+ * their mbarrier, no earlier: whoever touches it before is told.
+ */
+#include <stdlib.h>
+
+#include "bulk.h"
+#include "device/base/arena.h"
+#include "device/checks/shadow.h"
+#include "device/ops/ops.h"
+
+uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i)
+{
+    uint32_t place = offset + i * CHUNK, mask = swizzle ? swizzle / CHUNK - 1 : 0;
+    return place ^ (place >> 7 & mask) << 4;
+}
+
+static uint32_t room_of(uint32_t bytes)
+{
+    return (bytes + CHUNK - 1) / CHUNK;
+}
+
+/* ---- landing --------------------------------------------------------------------------------- */
+
+static void land(block *b, const bulk_flight *x)
+{
+    uint32_t cell = b->tick << TICK_SHIFT | x->thread;
+    for (uint32_t i = 0; i < room_of(x->bytes); i++) {
+        uint32_t place = swizzled_place(x->to, x->shape.swizzle, i);
+        memcpy(b->shared + place, x->data + i * CHUNK, CHUNK);
+        flights_mark(b, place, CHUNK, cell, x->line);
+        b->tensor->landed[place / CHUNK] = (landing){
+            .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->shape};
+    }
+}
+
+/* All at once: with more of them than the phase expects it does not end by chance. */
+static void arrive_bytes(block *b, uint32_t barrier)
+{
+    tensor *t = b->tensor;
+    uint32_t left = 0, bytes = 0, line = 0;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
+        bulk_flight x = t->flights[i];
+        if (x.barrier != barrier) {
+            t->flights[left++] = x;
+            continue;
+        }
+        land(b, &x);
+        free(x.data);
+        bytes += x.bytes;
+        line = x.line;
+    }
+    t->flight_count = left;
+    if (bytes) mbarrier_bytes(b, barrier, bytes, line);
+}
+
+void flights_forget(block *b)
+{
+    tensor *t = b->tensor;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
+        const bulk_flight *x = &t->flights[i];
+        for (uint32_t k = 0; k < room_of(x->bytes); k++)
+            flights_mark(b, swizzled_place(x->to, x->shape.swizzle, k), CHUNK, 0, 0);
+        free(x->data);
+    }
+    t->flight_count = 0;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+/* The shadow of another block's memory is not this warp's to ask. */
+static bool may_write(warp *w, const op *o, uint32_t lane, const block *to, uint32_t place)
+{
+    if (to != w->block) return place + CHUNK <= to->shared_bytes;
+    proxy_check(w, o, place, lane, true);
+    return reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_STORE, NULL);
+}
+
+static bulk_flight *add(tensor *t)
+{
+    if (t->flight_count == t->flight_capacity) {
+        t->flight_capacity = t->flight_capacity ? 2 * t->flight_capacity : 16;
+        t->flights = retake(t->flights, t->flight_capacity * sizeof *t->flights);
+    }
+    return &t->flights[t->flight_count++];
+}
+
+void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offset,
+                  const tile_shape *shape, uint32_t barrier, uint8_t *data, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < room_of(bytes); i++) {
+        if (may_write(w, o, lane, to, swizzled_place(offset, shape->swizzle, i))) continue;
+        free(data);
+        return;
+    }
+    for (uint32_t i = 0; i < room_of(bytes); i++)
+        flights_mark(to, swizzled_place(offset, shape->swizzle, i), CHUNK, FLYING, o->line);
+    *add(tensor_of(to)) = (bulk_flight){.line = o->line,
+                                        .thread = w->index * LANES | lane,
+                                        .to = offset,
+                                        .number = ++to->tensor->flights_begun,
+                                        .shape = *shape,
+                                        .barrier = barrier,
+                                        .data = data,
+                                        .bytes = bytes};
+    to->arrive_bytes = arrive_bytes;
+    to->polls = 0;
+}

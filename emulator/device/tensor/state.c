@@ -1,0 +1,59 @@
+/*
+ * state.c: what is known of a block that uses such a unit.
+ *
+ * Interface
+ *   tensor_of, tensor_start, tensor_end, tensor_close
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device/base/arena.h"
+#include "tensor.h"
+
+tensor *tensor_of(block *b)
+{
+    if (!b->tensor) b->tensor = take(1, sizeof *b->tensor);
+    return b->tensor;
+}
+
+/* Lists keep their memory. */
+void tensor_start(block *b)
+{
+    tensor *t = b->tensor;
+    if (!t) return;
+    flights_forget(b);
+    tensor kept = *t;
+    memset(t, 0, sizeof *t);
+    memcpy(t->readings, kept.readings, sizeof kept.readings);
+    t->flights = kept.flights;
+    t->flight_capacity = kept.flight_capacity;
+    for (uint32_t k = 0; k < MAX_WARPS; k++) t->readings[k].count = 0;
+}
+
+/* The warp that has come least far, at what it lacks. */
+void tensor_end(block *b)
+{
+    tensor *t = b->tensor;
+    for (uint32_t k = 0; t && k < b->warp_count; k++) {
+        const warp_group *g = &t->group[k / GROUP_WARPS];
+        if (t->steps[k] == g->steps || g->steps - t->steps[k] > STEPS) continue;
+        const op *o = g->step[t->steps[k] % STEPS];
+        char text[200];
+        snprintf(text, sizeof text,
+                 "warp %u has executed %u wgmma and another of its warp group %u: all four warps "
+                 "must execute each together",
+                 k, t->steps[k], g->steps);
+        report_at(b, b->launch->function, o->line, FINDING_DIVERGENT_BARRIER, k * LANES, 0, text);
+    }
+}
+
+void tensor_close(block *b)
+{
+    for (uint32_t k = 0; b->tensor && k < MAX_WARPS; k++) {
+        warp_readings *r = &b->tensor->readings[k];
+        for (uint32_t i = 0; i < r->capacity; i++) free(r->list[i].chunk);
+        free(r->list);
+    }
+    if (b->tensor) free(b->tensor->flights);
+    free(b->tensor);
+}

@@ -1,0 +1,235 @@
+/*
+ * tile.c: tiles of tensors in global memory, as a tensor map describes them.
+ *
+ * Interface
+ *   tile_map, tile_bytes, tile_read, tile_write
+ *   bulk_read, bulk_write, bulk_count
+ *
+ * A tile is a box of the tensor, of which each dimension takes every so many-th element. In shared
+ * memory its elements lie one behind the other, those of the first dimension side by side.
+ */
+#include "bulk.h"
+#include "device/counts/count.h"
+
+/* ---- global memory --------------------------------------------------------------------------- */
+
+/* As much as is aligned. */
+static uint32_t piece(uint64_t address, uint64_t bytes)
+{
+    uint32_t most = CHUNK;
+    while (address % most || most > bytes) most /= 2;
+    return most;
+}
+
+/* What a copy moves is known only now: its counting operation has counted nothing but itself. */
+static counters *counters_of(const warp *w, const op *o)
+{
+    return w->block->launch->counted ? &w->block->counters[o->instruction] : NULL;
+}
+
+void bulk_count(const warp *w, const op *o)
+{
+    counters *t = counters_of(w, o);
+    if (t) t->requests++;
+}
+
+static void count_row(const warp *w, const op *o, uint64_t from, uint64_t bytes)
+{
+    counters *t = counters_of(w, o);
+    if (!t || !bytes) return;
+    for (uint64_t s = from / SECTOR_BYTES; s <= (from + bytes - 1) / SECTOR_BYTES; s++) {
+        counters_touch(w->block->device->counting, &s, 1);
+        t->units++;
+    }
+    t->bytes += bytes;
+}
+
+void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes)
+{
+    count_row(w, o, from, bytes);
+    for (uint64_t at = 0, part; at < bytes; at += part) {
+        part = piece(from + at, bytes - at);
+        const uint8_t *memory =
+            reach_lane(w, o, SPACE_GENERIC, from + at, (uint32_t)part, lane, ACCESS_LOAD, NULL);
+        if (memory) memcpy(to + at, memory, part);
+    }
+}
+
+static void reduce(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *from,
+                   uint64_t bytes)
+{
+    const reduction r = w->block->tensor->reduce;
+    for (uint64_t at = 0; at < bytes; at += r.size) {
+        uint64_t value = 0;
+        memcpy(&value, from + at, r.size);
+        uint8_t *memory =
+            reach_lane(w, o, SPACE_GENERIC, to + at, r.size, lane, ACCESS_ATOMIC, NULL);
+        if (memory) r.run(memory, value, 0);
+    }
+}
+
+void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *from,
+                uint64_t bytes)
+{
+    count_row(w, o, to, bytes);
+    if (w->block->tensor->reduce.run) {
+        reduce(w, o, lane, to, from, bytes);
+        return;
+    }
+    for (uint64_t at = 0, part; at < bytes; at += part) {
+        part = piece(to + at, bytes - at);
+        uint8_t *memory =
+            reach_lane(w, o, SPACE_GENERIC, to + at, (uint32_t)part, lane, ACCESS_STORE, from + at);
+        if (memory) memcpy(memory, from + at, part);
+    }
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static void report_place(warp *w, const op *o, uint32_t lane, uint64_t address, const char *where)
+{
+    report(w, o, FINDING_TRAP, lane, address,
+           "the tensor map lies in %s memory, where the TMA cannot read it: make the kernel's "
+           "parameter const __grid_constant__ CUtensorMap and pass its address",
+           where);
+    launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)
+{
+    uint64_t address = ((const uint64_t *)row(w, o->b))[lane];
+    space where = space_of_address(address);
+    if (where == SPACE_LOCAL || where == SPACE_SHARED) {
+        report_place(w, o, lane, address, where == SPACE_LOCAL ? "local" : "shared");
+        return NULL;
+    }
+    const device_tensor_map *map = NULL;
+    for (uint32_t at = 0; at < TENSOR_MAP_BYTES; at += CHUNK) {
+        const void *memory =
+            reach_lane(w, o, SPACE_GENERIC, address + at, CHUNK, lane, ACCESS_LOAD, NULL);
+        if (!memory) return NULL;
+        if (at == 0) map = memory;
+    }
+    if (map->magic == TENSOR_MAP_MAGIC && map->rank == ((const bulk *)o->extra)->rank) return map;
+    report(w, o, FINDING_TRAP, lane, address,
+           map->magic != TENSOR_MAP_MAGIC
+               ? "this is no tensor map: cuTensorMapEncodeTiled has not filled it, or has failed"
+               : "the tensor map has another number of dimensions than this copy");
+    launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+    return NULL;
+}
+
+static uint32_t elements(const device_tensor_map *m, uint32_t dimension)
+{
+    return (m->box[dimension] + m->every[dimension] - 1u) / m->every[dimension];
+}
+
+static uint32_t count_rows(const device_tensor_map *m)
+{
+    uint32_t rows = 1;
+    for (uint32_t i = 1; i < m->rank; i++) rows *= elements(m, i);
+    return rows;
+}
+
+uint32_t tile_bytes(const device_tensor_map *m)
+{
+    return count_rows(m) * elements(m, 0) * m->size;
+}
+
+reduction tile_reduction(const device_tensor_map *m, const char *operation)
+{
+    static const char *const names[] = {"u8",  "u16", "u32",  "s32", "u64", "s64", "f16",
+                                        "f32", "f64", "bf16", "f32", "f32", "f32"};
+    const char *bits = m->size == 8 ? "b64" : "b32";
+    bool logic = strchr("aox", operation[0]) && strcmp(operation, "add");
+    return (reduction){find_atomic(operation, logic ? bits : names[m->type]), m->size};
+}
+
+tile_shape tile_shape_of(const device_tensor_map *m)
+{
+    return (tile_shape){
+        .swizzle = m->swizzle, .row_bytes = elements(m, 0) * m->size, .rank = m->rank};
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* @return whether row number `row` of the tile lies in the tensor, and where its column 0 would. */
+static bool find_row(const device_tensor_map *m, const int32_t *coordinate, uint32_t row,
+                     uint64_t *address)
+{
+    *address = m->address;
+    for (uint32_t i = 1; i < m->rank; i++) {
+        int64_t at = coordinate[i] + (int64_t)(row % elements(m, i)) * m->every[i];
+        row /= elements(m, i);
+        if (at < 0 || at > (int64_t)m->last[i]) return false;
+        *address += (uint64_t)at * m->stride[i - 1];
+    }
+    return true;
+}
+
+/* The elements of a row that lie in the tensor: from `first` on, `count` of them. */
+static void find_inside(const device_tensor_map *m, int32_t column, uint32_t *first,
+                        uint32_t *count)
+{
+    int64_t every = m->every[0], all = elements(m, 0), end = (int64_t)m->last[0] + 1;
+    int64_t from = column < 0 ? (-(int64_t)column + every - 1) / every : 0;
+    int64_t to = column >= end ? 0 : (end - column + every - 1) / every;
+    to = to > all ? all : to;
+    *first = (uint32_t)(from > all ? all : from);
+    *count = to > from ? (uint32_t)(to - from) : 0;
+}
+
+typedef void row_mover(warp *, const op *, uint32_t lane, uint64_t memory, uint8_t *row,
+                       uint64_t bytes);
+
+static void read_row(warp *w, const op *o, uint32_t lane, uint64_t memory, uint8_t *row,
+                     uint64_t bytes)
+{
+    bulk_read(w, o, lane, memory, row, bytes);
+}
+
+static void write_row(warp *w, const op *o, uint32_t lane, uint64_t memory, uint8_t *row,
+                      uint64_t bytes)
+{
+    bulk_write(w, o, lane, memory, row, bytes);
+}
+
+static void move_row(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
+                     uint64_t memory, int32_t column, uint8_t *row, row_mover *move)
+{
+    uint32_t first, count, each = m->every[0] == 1 ? 0 : 1;
+    find_inside(m, column, &first, &count);
+    memory += (uint64_t)(((int64_t)column + (int64_t)first * m->every[0]) * m->size);
+    row += first * m->size;
+    if (!each) move(w, o, lane, memory, row, count * m->size);
+    for (uint32_t i = 0; each && i < count; i++)
+        move(w, o, lane, memory + i * m->every[0] * m->size, row + i * m->size, m->size);
+}
+
+static void move_tile(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
+                      const int32_t *coordinate, uint8_t *tile, row_mover *move)
+{
+    uint32_t rows = count_rows(m), bytes = elements(m, 0) * m->size;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t memory;
+        if (!find_row(m, coordinate, i, &memory)) continue;
+        move_row(w, o, lane, m, memory, coordinate[0], tile + i * bytes, move);
+    }
+}
+
+void tile_read(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
+               const int32_t *coordinate, uint8_t *to)
+{
+    static const uint64_t nan[] = {0, 0, 0x7fff, 0, 0x7fffffff, 0, 0, 0, 0x7fffffffffffffff};
+    uint32_t bytes = tile_bytes(m);
+    memset(to, 0, bytes);
+    for (uint32_t i = 0; m->fills_nan && i < bytes; i += m->size)
+        memcpy(to + i, &nan[m->size], m->size);
+    move_tile(w, o, lane, m, coordinate, to, read_row);
+}
+
+void tile_write(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
+                const int32_t *coordinate, const uint8_t *from)
+{
+    move_tile(w, o, lane, m, coordinate, (uint8_t *)(uintptr_t)from, write_row);
+}

@@ -1,0 +1,124 @@
+/*
+ * wgmma.c: products of a warp group: 64 rows, of which each of four warps holds 16.
+ *
+ * Interface
+ *   run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait
+ *
+ * Each warp computes its rows when it comes to the operation, as mma does, and has its sums at
+ * once. What it has no right to before it has waited, analysis/ and the checks say: registers
+ * there, shared memory in reading.c.
+ */
+#include <stdio.h>
+
+#include "tensor.h"
+
+enum { ROWS = 16, MAX_COLUMNS = 256, MAX_DEPTH = 32 };
+
+/* ---- the warp group -------------------------------------------------------------------------- */
+
+static void report_few(warp *w, const op *o)
+{
+    report(w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
+           "wgmma is of a warp group, four warps from a multiple of 4 on, and this block has %u "
+           "threads: launch it with a multiple of 128",
+           w->block->threads);
+}
+
+static void report_other(warp *w, const op *o, const op *other)
+{
+    uint32_t line = 0;
+    module_file(w->block->launch->function->module, other->line, &line);
+    report(w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
+           "warp %u executes this wgmma while another of its warp group executes the one at line "
+           "%u: all four warps must execute each together",
+           w->index, line);
+}
+
+/* The warp that is ahead says which comes next. */
+static void check_group(warp *w, const op *o)
+{
+    tensor *t = tensor_of(w->block);
+    warp_group *g = &t->group[w->index / GROUP_WARPS];
+    uint32_t step = t->steps[w->index]++;
+    if (w->index / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS > w->block->warp_count) report_few(w, o);
+    if (step == g->steps) {
+        g->step[step % STEPS] = o;
+        g->steps++;
+    } else if (g->steps - step <= STEPS && g->step[step % STEPS] != o) {
+        report_other(w, o, g->step[step % STEPS]);
+    }
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
+static uint64_t descriptor_in(const warp *w, operand r, uint32_t lane)
+{
+    return ((const uint64_t *)row(w, r))[lane];
+}
+
+static void negate(double *x, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) x[i] = -x[i];
+}
+
+static void read_factors(warp *w, const op *o, double *a, double *b)
+{
+    const wgmma *x = o->extra;
+    uint32_t lane = (uint32_t)__builtin_ctz(active(w, o)), depth = x->b_order.depth;
+    reading_begin(w, o, 0, w->block->tensor->wgmma_groups[w->index], false);
+    if (x->a_held)
+        fragment_read(w, x->row, &x->a, a, depth, 1);
+    else
+        operand_read(w, o, descriptor_in(w, o->a, lane), &x->a_order, w->index % GROUP_WARPS * ROWS,
+                     ROWS, a, depth, 1);
+    operand_read(w, o, descriptor_in(w, o->b, lane), &x->b_order, 0, x->columns, b, 1, x->columns);
+    if (x->negate_a != x->negate_b) negate(a, ROWS * depth);
+}
+
+const op *run_wgmma(warp *w, const op *o)
+{
+    const wgmma *x = o->extra;
+    double a[ROWS * MAX_DEPTH], b[MAX_DEPTH * MAX_COLUMNS], sum[ROWS * MAX_COLUMNS];
+    if (active(w, o) == 0) return o + 1;
+    if (!whole_warp(w, o)) return NULL;
+    uint32_t mask = active(w, o);
+    bool adds = *(const uint32_t *)row(w, o->c) >> __builtin_ctz(mask) & 1;
+    check_group(w, o);
+    read_factors(w, o, a, b);
+    if (adds)
+        fragment_read(w, x->row, &x->d, sum, x->columns, 1);
+    else
+        memset(sum, 0, ROWS * x->columns * sizeof *sum);
+    matrix_multiply(a, b, sum, ROWS, x->columns, x->b_order.depth);
+    fragment_write(w, x->row, &x->d, x->saturate, mask, sum);
+    return o + 1;
+}
+
+/* ---- fence, groups --------------------------------------------------------------------------- */
+
+const op *run_wgmma_fence(warp *w, const op *o)
+{
+    if (active(w, o) == 0) return o + 1;
+    if (!whole_warp(w, o)) return NULL;
+    tensor_of(w->block)->fences[w->index]++;
+    w->block->tensor->written[w->index] = 0;
+    return o + 1;
+}
+
+const op *run_wgmma_commit(warp *w, const op *o)
+{
+    if (active(w, o) == 0) return o + 1;
+    if (!whole_warp(w, o)) return NULL;
+    tensor_of(w->block)->wgmma_groups[w->index]++;
+    return o + 1;
+}
+
+/* All groups but the latest o->offset ones. */
+const op *run_wgmma_wait(warp *w, const op *o)
+{
+    if (active(w, o) == 0) return o + 1;
+    if (!whole_warp(w, o)) return NULL;
+    const uint32_t *committed = &tensor_of(w->block)->wgmma_groups[w->index];
+    readings_end(w, false, 1, committed, (uint32_t)o->offset);
+    return o + 1;
+}
