@@ -26,7 +26,7 @@ compile() {
     local frontend=$1 program=$2 source=$3 parts
     shift 3
     mapfile -t parts < <(sed -n "s|^#include \"\(/.*\)\"|\1|p; s|^#include \"\([^/].*\)\"|${source%/*}/\1|p" "$source")
-    [ -z "$(find "$source" "${parts[@]}" "$emulator/cucc" "$emulator"/{frontends,include} -newer "$program" 2>&1)" ] && return
+    [ -z "$(find "$source" "${parts[@]}" "$emulator/cucc" "$emulator"/{*.h,frontends,include,device/*.h} -newer "$program" 2>&1)" ] && return
     rm -f "$program"
     CUCC_FRONTEND=$frontend "$emulator/cucc" "$@" "$source" -o "$program" >"$program.log" 2>&1
 }

@@ -77,6 +77,44 @@ CASE(a_copy_through_a_texture)
     CHECK(counts.footprint == 2 * N * 4);
 }
 
+/* From the middle of a sector: 17 of them for 512 bytes. */
+__global__ void copy_in_bulk(const float *from, float *to)
+{
+    __shared__ __align__(16) float there[128];
+    __shared__ unsigned long long barrier;
+    const unsigned tile = (unsigned)__cvta_generic_to_shared(there);
+    const unsigned full = (unsigned)__cvta_generic_to_shared(&barrier);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;" ::"r"(full) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], "
+                 "512, [%2];" ::"r"(tile),
+                 "l"(from + 4), "r"(full)
+                 : "memory");
+    asm volatile("{\n.reg .pred over;\n"
+                 "again: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0;\n"
+                 "@!over bra again;\n}" ::"r"(full)
+                 : "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(
+                     to + 64 * blockIdx.x),
+                 "r"(tile)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+CASE(copies_in_bulk)
+{
+    float *from = to_device(std::vector<float>(N, 1.0f)), *to = device_array<float>(N);
+    softgpu_count_start();
+    copy_in_bulk<<<2, 1>>>(from, to);
+    SYNC();
+    softgpu_count_stop(&counts);
+    CHECK(counts.bulk_load.requests == 2 && counts.bulk_store.requests == 2);
+    CHECK(counts.bulk_load.bytes == 2 * 512 && counts.bulk_store.bytes == 2 * 256);
+    CHECK(counts.bulk_load.sectors == 2 * 17 && counts.bulk_store.sectors == 2 * 8);
+    CHECK(counts.global_load.requests == 0 && counts.global_store.requests == 0);
+    CHECK(counts.footprint == 17 * 32 + 2 * 8 * 32);
+}
+
 CASE(a_strided_copy)
 {
     float *from = to_device(std::vector<float>(8 * N, 1.0f)), *to = device_array<float>(8 * N);
