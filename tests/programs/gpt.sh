@@ -84,13 +84,13 @@ check 'so is another word' refused 'the number of a GPU?' sample --device fast
 # shellcheck disable=SC2086
 dropout_trains() { # otherwise than without it, alike each time, and on as the same run
     drops="$small --every 5 --dropout 0.3"
-    for run in 'none --steps 10 --dropout 0' 'whole --steps 10' 'parts --steps 5' 'parts --steps 10 --resume'; do
+    for run in 'without --steps 10 --dropout 0' 'whole --steps 10' 'parts --steps 5' 'parts --steps 10 --resume'; do
         set -- $run
         name=$1
         shift
         "$gpt" train --text "$scratch/text" --checkpoint "$scratch/$name" --curve "$scratch/$name.tsv" $drops "$@" || return 1
     done
-    cmp "$scratch/whole.tsv" "$scratch/parts.tsv" && ! cmp -s "$scratch/whole.tsv" "$scratch/none.tsv"
+    cmp "$scratch/whole.tsv" "$scratch/parts.tsv" && ! cmp -s "$scratch/whole.tsv" "$scratch/without.tsv"
 }
 check 'dropout changes training, and a run goes on' dropout_trains
 check 'all cannot be dropped' refused 'below 1' train --dropout 1
