@@ -275,6 +275,7 @@ commands() {
     with='103 104 105'     part 'watching files'                  tests/scripts/watch.sh
     with=200               part 'a first program'                 tests/programs/first.sh
     with=$networks         part 'five ResNet-18s'                 tests/programs/resnet18.sh
+    with=$networks         part 'digits that are recognised'       tests/programs/mnist.sh
     with="$networks 108 3a 4c 4d"  part 'a GPT that writes'       tests/programs/gpt.sh
     with='102 103 107 202 204 205 208 213 408' part 'one library, two backends' tests/programs/cuda_demo.sh
     with="$networks 414"   part 'training from a file'            tests/programs/train_from_nvme.sh

@@ -28,6 +28,10 @@ static const gpt_functions *functions_on(const device *d, const options *o)
         fputs("gpt: --fast: needs a program made with FAST=1, and a GPU\n", stderr);
         return NULL;
     }
+    if (o->dropout > 0 && d->number == DEVICE_CPU) {
+        fputs("gpt: --dropout: needs a GPU\n", stderr);
+        return NULL;
+    }
     if (o->gpus > 0 && (functions_of_team == NULL || d->number == DEVICE_CPU)) {
         fputs("gpt: --gpus: needs a program made with GPUS=N, and GPUs\n", stderr);
         return NULL;

@@ -53,6 +53,7 @@ static void print_help(void)
            "  --steps N, --every N steps of the run; steps between two looks at it\n"
            "  --layers N, --heads N, --channels N, --context N, --batch N\n"
            "  --lr X               the largest learning rate; it ends at a tenth of it\n"
+           "  --dropout X          share of what attention leaves that is dropped (0)\n"
            "  --curve FILE         losses of every step, as TSV\n"
            "  --prompt TEXT, --count N, --temperature X   of what is written\n"
            "  --seed N             of the first parameters, the windows and the draws\n");
@@ -118,6 +119,7 @@ int parse_options(options *o, int argc, char **argv, bool small)
         {"--count", .number = &o->count},
         {"--gpus", .number = &o->gpus},
         {"--lr", .real = &t->lr},
+        {"--dropout", .real = &o->dropout},
         {"--temperature", .real = &o->temperature},
         {"--seed", .seed = &o->seed},
     };
@@ -150,6 +152,8 @@ int parse_options(options *o, int argc, char **argv, bool small)
         return refuse("--gpus", "at most 8, and not with --fast");
     if (strcmp(o->comm, "ring") != 0 && strcmp(o->comm, "nccl") != 0)
         return refuse("--comm", "ring or nccl?");
+    if (o->dropout >= 1 || (o->dropout > 0 && o->gpus > 0))
+        return refuse("--dropout", "below 1, and not with --gpus");
     if (o->gpus > 0 && t->batch % o->gpus != 0)
         return refuse("--gpus", "they must divide the batch");
     t->last_lr = t->lr / 10;

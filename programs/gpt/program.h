@@ -64,6 +64,7 @@ typedef struct options {
     bool fast;              /**< train by 510, on tensor cores */
     int gpus;               /**< train by 513 on so many; 0: by one, without it */
     const char *comm;       /**< "ring" or "nccl": what reduces their gradients */
+    float dropout;          /**< share of what attention leaves that is dropped in training */
     bool small;             /**< a small network, and a tenth of the text: without a GPU */
     const char *text;       /**< the file to learn */
     const char *checkpoint; /**< where the network is kept */

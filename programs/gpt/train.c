@@ -3,6 +3,7 @@
  * look with the best validation loss; when PATIENCE looks in a row were no better, the run stops.
  */
 #include "cuda_check.h"
+#include "dropout.h"
 #include "program.h"
 #include "timer.h"
 
@@ -55,8 +56,10 @@ static cudaError_t stretch(gpt *net, best *b, const options *o, const gpt_traini
     const int first = net->step;
     float validation;
     const double began = seconds_now();
+    dropout_begin(o->dropout, t->seed, first);
     CUDA_CHECK(o->of->train ? o->of->train(net, losses, text, count, t, steps, 0)
                             : train_by_steps(o->of->step, net, losses, text, count, t, steps));
+    if (!dropout_end()) return cudaErrorNotSupported;
     const double rate = (double)steps * t->batch * t->seq / (seconds_now() - began);
     CUDA_CHECK(o->of->validate(net, &validation, text, count, t->batch, t->seq, 0));
     printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.2f s per epoch  %.1f MiB\n",

@@ -81,6 +81,21 @@ check 'a second GPU is one, too' env SOFTGPU_DEVICES=2 "$gpt" sample --device 1 
 check 'a device that is not there is said' refused 'no device 99' train --device 99
 check 'so is another word' refused 'the number of a GPU?' sample --device fast
 
+# shellcheck disable=SC2086
+dropout_trains() { # otherwise than without it, alike each time, and on as the same run
+    drops="$small --every 5 --dropout 0.3"
+    for run in 'without --steps 10 --dropout 0' 'whole --steps 10' 'parts --steps 5' 'parts --steps 10 --resume'; do
+        set -- $run
+        name=$1
+        shift
+        "$gpt" train --text "$scratch/text" --checkpoint "$scratch/$name" --curve "$scratch/$name.tsv" $drops "$@" || return 1
+    done
+    cmp "$scratch/whole.tsv" "$scratch/parts.tsv" && ! cmp -s "$scratch/whole.tsv" "$scratch/without.tsv"
+}
+check 'dropout changes training, and a run goes on' dropout_trains
+check 'all cannot be dropped' refused 'below 1' train --dropout 1
+check 'the CPU drops nothing' refused 'needs a GPU' train --device cpu --dropout 0.1
+
 { head -c 1000 "$kept"; printf 'x'; tail -c +1002 "$kept"; } >"$scratch/damaged"
 head -c -1 "$kept" >"$scratch/cut"
 check 'a damaged checkpoint is named' refused 'damaged: the checksum is wrong' sample --checkpoint "$scratch/damaged"
@@ -123,6 +138,16 @@ fast_goes_on() { # as the same run, to the bit; and 509 takes it up
         "$gpt" train --resume --text "$scratch/text" --checkpoint "$scratch/parts" --steps 11 $heads
 }
 check 'it goes on as the same run' fast_goes_on
+
+# shellcheck disable=SC2086
+fast_drops_alike() { # the very numbers that 509 drops
+    heads='--layers 2 --channels 64 --heads 1 --context 16 --batch 4 --steps 12 --every 6 --dropout 0.5 --seed 2 --count 40'
+    "$gpt" train --text "$scratch/text" --checkpoint "$scratch/plain" --curve "$scratch/plain.tsv" $heads &&
+        "$gpt" train --fast --text "$scratch/text" --checkpoint "$scratch/fast" --curve "$scratch/fast.tsv" $heads || return 1
+    paste "$scratch/plain.tsv" "$scratch/fast.tsv" | awk 'NR > 1 { n++; for (i = 2; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 4e-4) bad = 1 } }
+        END { exit bad || n != 12 }'
+}
+check '--fast drops what 509 drops' fast_drops_alike
 
 # shellcheck disable=SC2086
 team_learns_alike() { # as one GPU does; and a run goes on
