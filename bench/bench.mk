@@ -90,7 +90,8 @@ MNIST = 208 212 301 302 303 305 314 404 501
 bench-mnist: all
 	mkdir -p "$(BENCH)"
 	$(CUDA_CC) -shared -Xcompiler -fPIC $(foreach e,$(MNIST),$(wildcard solutions/phase?_*/$(e)_*/*.cu)) $(CUDA_CC_FLAGS) -o "$(BUILD)/libbench_mnist.so"
-	"$${PYTHON:-python3}" bench/mnist_profile.py "$(BUILD)/libbench_mnist.so" >"$(BENCH)/mnist_profile.tsv.new"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    "$${PYTHON:-python3}" bench/mnist_profile.py "$(BUILD)/libbench_mnist.so" >"$(BENCH)/mnist_profile.tsv.new"
 	mv "$(BENCH)/mnist_profile.tsv.new" "$(BENCH)/mnist_profile.tsv"
 	cat "$(BENCH)/mnist_profile.tsv"
 

@@ -107,7 +107,7 @@ static cudaError_t product_int8(int n, bool quantize)
     if (quantize)
         CUDA_CHECK(quantize_s8(keep<int8_t>(size), scale + 2 * n, zero + 2 * n, sums + 2 * n, y, n,
                                n, 1, 1, 0));
-    return end_row("product", quantize ? "413, int8 in and out" : "413, int8 in, fp32 out");
+    return end_row("product", quantize ? "413, int8 in, int8 out" : "413, int8 in, fp32 out");
 }
 
 /* ---- attention ------------------------------------------------------------------------------- */

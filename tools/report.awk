@@ -235,7 +235,7 @@ function measured_ids(cell,    name, n, i, ids, token)
     else if ("variant" in cell) name = cell["variant"]
     else if ("what" in cell) name = cell["what"]
     else return where_ids
-    n = split(name, token, /[ ,']/)
+    n = split(name, token, /[ ,':]/)
     for (i = 1; i <= n; i++) if (token[i] in folder) ids = ids token[i] " "
     if (ids == " ") peer = name == "" ? cell["stage"] : name
     return ids
