@@ -87,9 +87,10 @@ double host_launches(const device_counts *c)
     return (double)c->host_launches;
 }
 
+/* Held against what the device holds of an average launch: launches of nothing add no room. */
 double waves(const device_counts *c)
 {
-    return ratio((double)c->blocks, (double)c->resident);
+    return ratio((double)c->blocks * (double)c->launches, (double)c->resident);
 }
 
 double link_bytes(const device_counts *c)

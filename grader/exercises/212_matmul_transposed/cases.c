@@ -298,6 +298,14 @@ static const traffic_test traffic[] = {
      .bound = AT_MOST,
      .wanted = 1,
      .begin = 30},
+    {.metric = {"bytes touched", .relative_to = "bytes of the arrays", .shape = "128 × 128 × 128"},
+     .function = "matmul_tn",
+     .run = run_timed,
+     .shape = {128, 128, 128},
+     .count = footprint_bytes,
+     .ideal = 3 * 4.0 * 128 * 128,
+     .bound = AT_MOST,
+     .wanted = 1.5},
     {0},
 };
 

@@ -130,6 +130,13 @@ static const traffic_test traffic[] = {
      .ideal = 4.0 * 512 * 128,
      .bound = AT_MOST,
      .wanted = 2.5},
+    {.metric = {"instructions", .per = "warp", .shape = "4096 tokens, 128 columns"},
+     .function = function,
+     .run = run_timed,
+     .shape = {1, 4096, 128, 64},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 45000},
     {0},
 };
 

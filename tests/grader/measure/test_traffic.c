@@ -67,10 +67,18 @@ END_TEST
 
 START_TEST(launches_and_what_the_host_submits)
 {
-    const device_counts c = {.launches = 41, .host_launches = 2, .blocks = 96, .resident = 64};
+    const device_counts c = {.launches = 41, .host_launches = 2};
     ck_assert_double_eq(kernel_launches(&c), 41);
     ck_assert_double_eq(host_launches(&c), 2);
-    ck_assert_double_eq(waves(&c), 1.5);
+}
+END_TEST
+
+START_TEST(launches_of_nothing_add_no_waves)
+{
+    const device_counts alone = {.launches = 1, .blocks = 96, .resident = 64};
+    const device_counts beside = {.launches = 4, .blocks = 99, .resident = 4 * 64};
+    ck_assert_double_eq(waves(&alone), 1.5);
+    ck_assert_double_gt(waves(&beside), 1.5);
 }
 END_TEST
 
@@ -324,6 +332,7 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, wide_requests_count_as_several);
     tcase_add_test(tcase, shares_of_blocks_warps_and_requests);
     tcase_add_test(tcase, launches_and_what_the_host_submits);
+    tcase_add_test(tcase, launches_of_nothing_add_no_waves);
     tcase_add_test(tcase, of_nothing_nothing);
     tcase_add_test(tcase, requests_memory_and_tensor_cores);
     tcase_add_test(tcase, number_of_a_test);
