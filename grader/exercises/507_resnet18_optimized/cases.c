@@ -239,7 +239,7 @@ static const grading_case cases[] = {
      .seconds = 120},
     {.name = "fp32, 2x224", .run = logits, .shape = {FP32, 2, 224}, .where = ON_GPU},
     {.name = "tf32, 3x225", .run = logits, .shape = {TF32, 3, 225}, .where = ON_GPU},
-    {.name = "fp16, 8x224", .run = logits, .shape = {FP16, 8, 224}, .where = ON_GPU, .once = true},
+    GPU_ROW("fp16, 8x224", logits, FP16, 8, 224),
     {.name = "fp32, 64x224",
      .run = logits_once,
      .shape = {FP32, 64, 224},
