@@ -1,5 +1,7 @@
-# svg.sed: takes from gnuplot's pictures the groups that draw nothing; of what is left a curve, with its points, is a line.
+# svg.sed: takes from gnuplot's pictures the groups that draw nothing and filters that nothing uses; of what is left a curve,
+# with its points, is a line.
 #   sed -zE -f bench/svg.sed
+s/\n\t<filter id='(textbox|greybox)'[^\n]*\n[^\n]*\n[^\n]*\n\t<\/filter>//g
 :empty
 s/\n[ \t]*<g [^>]*>\s*<\/g>/\n/g
 t empty

@@ -31,6 +31,12 @@
         .name = title, .run = runner, .shape = {__VA_ARGS__}, .once = true                         \
     }
 
+/** A row of a case that is too large for softgpu, and runs once on a GPU. */
+#define GPU_ROW(title, runner, ...)                                                                \
+    {                                                                                              \
+        .name = title, .run = runner, .shape = {__VA_ARGS__}, .where = ON_GPU, .once = true        \
+    }
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 float *f32_array(size_t count);  /* zeroed */

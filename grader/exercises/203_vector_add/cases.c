@@ -119,7 +119,7 @@ static const grading_case cases[] = {
     {.name = "n=1000003", .run = run_add, .shape = {1000003}},
     {.name = "in_place", .run = run_in_place, .shape = {1021}},
     {.name = "large_values", .run = run_large_values, .shape = {4099}},
-    {.name = "n=16777259", .run = run_add, .shape = {16777259}, .where = ON_GPU, .once = true},
+    GPU_ROW("n=16777259", run_add, 16777259),
     {.name = "n=2147483653",
      .run = run_doubling,
      .shape = {2147483653},

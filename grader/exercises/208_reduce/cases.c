@@ -216,7 +216,7 @@ static const grading_case cases[] = {
     {.name = "sum n=1025", .run = sum, .shape = {1025}},
     {.name = "sum any n", .run = sum, .shape = {2}, .most = {90000}},
     {.name = "sum n=1000003", .run = sum, .shape = {1000003}},
-    {.name = "sum n=2^26+1", .run = sum, .shape = {(1L << 26) + 1}, .where = ON_GPU, .once = true},
+    GPU_ROW("sum n=2^26+1", sum, (1L << 26) + 1),
     {.name = "sum again and again", .run = sum_again, .shape = {1000}},
     {.name = "sum of an array not aligned to 16 bytes", .run = sum, .shape = {5000, 4}},
     {.name = "sum of large numbers", .run = sum_large, .shape = {100000, 10000}},
@@ -245,11 +245,7 @@ static const grading_case cases[] = {
     {.name = "row_sum any shape", .run = rows, .shape = {1, 1}, .most = {40, 3000}},
     {.name = "row_sum 70000x3", .run = rows, .shape = {70000, 3}},
     {.name = "row_sum with NaN", .run = rows, .shape = {33, 70, 2}},
-    {.name = "row_sum 2000000x33",
-     .run = rows,
-     .shape = {2000000, 33},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("row_sum 2000000x33", rows, 2000000, 33),
     {0},
 };
 

@@ -76,7 +76,7 @@ static const grading_case cases[] = {
     {.name = "513x260: there and back", .run = run_there_and_back, .shape = {513, 260}},
     LONG_ROW("2100000x1: more than 65,535 tiles of 32", run_random, 2100000, 1),
     LONG_ROW("1x2100000: more than 65,535 tiles of 32", run_random, 1, 2100000),
-    {.name = "4096x4097", .run = run_random, .shape = {4096, 4097}, .where = ON_GPU, .once = true},
+    GPU_ROW("4096x4097", run_random, 4096, 4097),
     {0},
 };
 

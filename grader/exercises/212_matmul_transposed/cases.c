@@ -219,11 +219,7 @@ static const grading_case cases[] = {
     {.name = "batched misaligned",
      .run = run_batched_misaligned,
      .shape = {35, 17, 5, 3, EACH_ITS_OWN}},
-    {.name = "batched 200000 of 5x6x7",
-     .run = run_batched,
-     .shape = {5, 6, 7, 200000, EACH_ITS_OWN},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("batched 200000 of 5x6x7", run_batched, 5, 6, 7, 200000, EACH_ITS_OWN),
     {0},
 };
 

@@ -205,11 +205,7 @@ static const grading_case cases[] = {
     {.name = "k=-1", .run = run_refused, .shape = {9, 8, 7}},
     {.name = "1000x1001x1002", .run = run_random, .shape = {1000, 1001, 1002}, .where = ON_GPU},
     {.name = "3x3000000x1", .run = run_random, .shape = {3, 3000000, 1}, .where = ON_GPU},
-    {.name = "4096x4096x4096",
-     .run = run_random,
-     .shape = {4096, 4096, 4096},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("4096x4096x4096", run_random, 4096, 4096, 4096),
     {0},
 };
 

@@ -72,11 +72,7 @@ static const grading_case cases[] = {
     {.name = "values outside, n=4099, 100003 bins", .run = run_outside, .shape = {4099, 100003}},
     /* More than 16 bits count, in all and in each of 16 blocks; on a GPU in each of 1023. */
     LONG_ROW("all equal, n=2^20, 1 bin", run_equal, 1L << 20, 1),
-    {.name = "all equal, n=67108867, 256 bins",
-     .run = run_equal,
-     .shape = {67108867, 256},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("all equal, n=67108867, 256 bins", run_equal, 67108867, 256),
     {0},
 };
 

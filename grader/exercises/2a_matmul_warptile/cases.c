@@ -19,11 +19,7 @@ static const grading_case cases[] = {
     LONG_ROW("3x65540x2", run_random, 3, 65540, 2),
     LONG_ROW("3x4x5003", run_random, 3, 4, 5003),
     MATMUL_GPU_ROWS,
-    {.name = "2000x2008x2017",
-     .run = run_random,
-     .shape = {2000, 2008, 2017},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("2000x2008x2017", run_random, 2000, 2008, 2017),
     {0},
 };
 

@@ -250,11 +250,7 @@ static const grading_case cases[] = {
      .shape = {1024, 1024, 1024},
      .where = ON_GPU,
      .part = "linear_backward"},
-    {.name = "backward_70000x33x17",
-     .run = run_backward,
-     .shape = {70000, 33, 17},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("backward_70000x33x17", run_backward, 70000, 33, 17),
     {0},
 };
 

@@ -301,11 +301,7 @@ static const grading_case cases[] = {
     {.name = "nan_in_ignored_row", .run = run_nan_in_ignored_row, .shape = {50, 37}},
     {.name = "nan", .run = run_nan, .shape = {9, 261}},
     {.name = "70001x10", .run = run_ignored_labels, .shape = {70001, 10}, .where = ON_GPU},
-    {.name = "300x50257",
-     .run = run_ignored_labels,
-     .shape = {300, 50257},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("300x50257", run_ignored_labels, 300, 50257),
     {0},
 };
 

@@ -290,16 +290,8 @@ static const grading_case cases[] = {
     {.name = "the same bits every time",
      .run = run_same_bits,
      .shape = {4, 3, 20, 20, 4, 3, 3, 1, 1}},
-    {.name = "2x64x28x28 by 64 of 3x3, pad 1",
-     .run = run_all,
-     .shape = {2, 64, 28, 28, 64, 3, 3, 1, 1},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "2x64x56x56 by 32 of 3x3, stride 2, pad 1",
-     .run = run_all,
-     .shape = {2, 64, 56, 56, 32, 3, 3, 2, 1},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("2x64x28x28 by 64 of 3x3, pad 1", run_all, 2, 64, 28, 28, 64, 3, 3, 1, 1),
+    GPU_ROW("2x64x56x56 by 32 of 3x3, stride 2, pad 1", run_all, 2, 64, 56, 56, 32, 3, 3, 2, 1),
     {0},
 };
 

@@ -336,11 +336,7 @@ static const grading_case cases[] = {
      .where = ON_GPU,
      .once = true,
      .part = "layernorm_backward"},
-    {.name = "backward 5003x768",
-     .run = run_backward,
-     .shape = {5003, 768},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("backward 5003x768", run_backward, 5003, 768),
     {0},
 };
 

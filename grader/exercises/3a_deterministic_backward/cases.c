@@ -101,11 +101,8 @@ static const grading_case cases[] = {
     LONG_ROW("1x2x70000", run_backward, 1, 2, 70000, 2),
     LONG_ROW("of 70000 tokens", run_backward, 2, 50, 3, 70000),
     {.name = "the same bits every time", .run = run_same_bits, .shape = {4, 300, 160, 9}},
-    {.name = "the same bits every time, 32x1024x768",
-     .run = run_same_bits,
-     .shape = {32, 1024, 768, 50257, EIGHT_TOKENS},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("the same bits every time, 32x1024x768", run_same_bits, 32, 1024, 768, 50257,
+            EIGHT_TOKENS),
     {0},
 };
 

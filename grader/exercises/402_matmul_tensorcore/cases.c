@@ -39,16 +39,8 @@ static const grading_case cases[] = {
     {.name = "half nan", .run = run_nan, .shape = {37, 41, 29, HALF}},
     {.name = "half long sums, 16x24x1600", .run = run_long, .shape = {16, 24, 1600, HALF}},
     {.name = "half large sums", .run = run_large, .shape = {18, 24, 64, HALF}},
-    {.name = "half long sums, 64x80x16384",
-     .run = run_long,
-     .shape = {64, 80, 16384, HALF},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "half 2000x2008x2016",
-     .run = run_random,
-     .shape = {2000, 2008, 2016, HALF},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("half long sums, 64x80x16384", run_long, 64, 80, 16384, HALF),
+    GPU_ROW("half 2000x2008x2016", run_random, 2000, 2008, 2016, HALF),
     {0},
 };
 

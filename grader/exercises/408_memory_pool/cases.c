@@ -573,16 +573,8 @@ static const grading_case cases[] = {
      .run = run_random,
      .shape = {100000, 6000000},
      .once = true},
-    {.name = "from stream to stream, 256 MB",
-     .run = run_streams,
-     .shape = {256 << 20, 20},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "its stream is gone, 256 MB",
-     .run = run_stream_gone,
-     .shape = {256 << 20, 20},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("from stream to stream, 256 MB", run_streams, 256 << 20, 20),
+    GPU_ROW("its stream is gone, 256 MB", run_stream_gone, 256 << 20, 20),
     {0},
 };
 

@@ -250,11 +250,7 @@ static const grading_case cases[] = {
     LONG_ROW("1100 experts, top 1030", run, 1, 1100, 1030, 8, 8),
     LONG_ROW("66056 -> 8", run, 1, 1, 1, 66056, 8),
     LONG_ROW("8 -> 66056", run, 1, 1, 1, 8, 66056),
-    {.name = "16384 tokens, 64 experts, top 2, 1024 -> 2048",
-     .run = run,
-     .shape = {16384, 64, 2, 1024, 2048},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("16384 tokens, 64 experts, top 2, 1024 -> 2048", run, 16384, 64, 2, 1024, 2048),
     {0},
 };
 

@@ -179,11 +179,7 @@ static const grading_case cases[] = {
      .shape = {1, 0, 0},
      .most = {8, 2000, 1},
      .where = ON_SOFTGPU},
-    {.name = "2^24 + 1",
-     .run = run_ring,
-     .shape = {2, (1 << 24) + 1, SUM},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("2^24 + 1", run_ring, 2, (1 << 24) + 1, SUM),
     {0},
 };
 

@@ -7,6 +7,8 @@
 #include <mma.h>
 #include <stdint.h>
 
+#include "tensor_core.h"
+
 #define BM       128 /* BM x BN elements of c a block */
 #define BN       128
 #define BK       32
@@ -21,15 +23,6 @@ template <typename T> struct stage {
     T b[BK][BN + PAD];
 };
 
-/** 16 bytes to shared memory, or 16 zeros. */
-__device__ __forceinline__ static void copy_chunk(void *to, const void *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     (uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
 /** A tile whose corner is x[row][col]. WIDE: its rows begin at multiples of 16 bytes. */
 template <bool WIDE, typename T, int ROWS, int PITCH>
 __device__ __forceinline__ static void copy_tile(T (&tile)[ROWS][PITCH], const T *x, long row,
@@ -42,7 +35,7 @@ __device__ __forceinline__ static void copy_tile(T (&tile)[ROWS][PITCH], const T
         const bool inside = row + r < rows && col + q < cols;
         const T *from = inside ? x + (row + r) * cols + col + q : x;
         if (WIDE)
-            copy_chunk(&tile[r][q], from, inside);
+            cp_async_cg(shared_address(&tile[r][q]), from, inside);
         else
             tile[r][q] = inside ? *from : T(0.0f);
     }
@@ -103,7 +96,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
     copy_tile<WIDE>(stages[0].a, a, row, 0, m, k);
     copy_tile<WIDE>(stages[0].b, b, 0, col, k, n);
     for (int start = 0, now = 0; start < k; start += BK, now ^= 1) {
-        asm volatile("cp.async.wait_all;" ::: "memory");
+        cp_async_wait_all();
         __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
         if (start + BK < k) {
             copy_tile<WIDE>(stages[now ^ 1].a, a, row, start + BK, m, k);

@@ -8,11 +8,7 @@ static const grading_case cases[] = {
     MATMUL_HALF_WIDE_ROWS({.name = "255x120x56", .run = run_random, .shape = {255, 120, 56}},
                           {.name = "256x128x64", .run = run_random, .shape = {256, 128, 64}},
                           {.name = "257x136x72", .run = run_random, .shape = {257, 136, 72}}),
-    {.name = "2000x2008x2016",
-     .run = run_random,
-     .shape = {2000, 2008, 2016},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("2000x2008x2016", run_random, 2000, 2008, 2016),
     {0},
 };
 

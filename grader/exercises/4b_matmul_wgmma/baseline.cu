@@ -2,9 +2,11 @@
  * The frozen baseline of 4b: the product of 4a, mma.sync with a swizzled ring of four stages. c is
  * not empty, rows begin at multiples of 16 bytes.
  */
-#include <cuda_runtime.h>
 #include <cuda_bf16.h>
+#include <cuda_runtime.h>
 #include <stdint.h>
+
+#include "tensor_core.h"
 
 #define BM      256 /* BM x BN elements of c a block */
 #define BN      128
@@ -18,43 +20,6 @@
 #define STAGE   (A_BYTES + BK * B_ROW)
 #define RING    (STAGES * STAGE)
 #define PARTS   (BK / 16) /* steps of `mma` a tile; each copies a part of another one */
-
-/** Four matrices of 8 x 8: lanes 0-7 give the addresses of the first one's rows, and so on. */
-__device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-__device__ __forceinline__ static void load_matrices_turned(uint32_t to[4], uint32_t address)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-/** sum[16 x 8] += a[16 x 16] b[16 x 8] */
-__device__ __forceinline__ static void mma(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-/** 16 bytes to shared memory, or 16 zeros. */
-__device__ __forceinline__ static void copy_chunk(uint32_t to, const void *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-
-template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-}
 
 struct source {
     enum {
@@ -85,16 +50,16 @@ struct source {
     {
 #pragma unroll
         for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
-            copy_chunk(stage + to_a + i * A_STEP * BK * 2, a + i * a_pitch,
-                       i * A_STEP < a_rows && a_cols > 0);
+            cp_async_cg(stage + to_a + i * A_STEP * BK * 2, a + i * a_pitch,
+                        i * A_STEP < a_rows && a_cols > 0);
         }
 #pragma unroll
         for (int i = part * B_COPIES; i < (part + 1) * B_COPIES; i++) {
-            copy_chunk(stage + to_b + i * B_STEP * B_ROW, b + i * b_pitch,
-                       i * B_STEP < b_rows && b_cols > 0);
+            cp_async_cg(stage + to_b + i * B_STEP * B_ROW, b + i * b_pitch,
+                        i * B_STEP < b_rows && b_cols > 0);
         }
         if (part < PARTS - 1) return;
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        cp_async_commit();
         a += BK, b += BK / B_STEP * b_pitch, a_cols -= BK, b_rows -= BK;
     }
 };
@@ -105,17 +70,16 @@ __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACRO
                                             uint32_t a_at, uint32_t b_at, int s)
 {
 #pragma unroll
-    for (int i = 0; i < DOWN; i++) load_matrices(a[i], (a_at ^ s * 32) + i * 16 * BK * 2);
+    for (int i = 0; i < DOWN; i++) ldmatrix(a[i], (a_at ^ s * 32) + i * 16 * BK * 2);
 #pragma unroll
-    for (int j = 0; j < ACROSS; j += 2)
-        load_matrices_turned(b[j], (b_at ^ j * 16) + s * 16 * B_ROW);
+    for (int j = 0; j < ACROSS; j += 2) ldmatrix_trans(b[j], (b_at ^ j * 16) + s * 16 * B_ROW);
 }
 
 __global__ static void __launch_bounds__(THREADS, 1)
     matmul_mma_kernel(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n, int k)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const uint32_t ring = (uint32_t)__cvta_generic_to_shared(shared);
+    const uint32_t ring = shared_address(shared);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int warp_row = warp / 2 * DOWN * 16, warp_col = warp % 2 * ACROSS * 8;
     const long row = (long)blockIdx.x * BM, col = (long)blockIdx.y * BN;
@@ -130,7 +94,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
 #pragma unroll
         for (int part = 0; part < PARTS; part++) from.copy(ring + i * STAGE, part);
     }
-    wait_for_copies<STAGES - 2>();
+    cp_async_wait<STAGES - 2>();
     __syncthreads(); /* the first stage is complete */
     take(a_part[0], b_part[0], a_at, b_at, 0);
     for (int start = 0; start < k; start += BK) {
@@ -140,7 +104,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
                 take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], a_at + read, b_at + read, s + 1);
             } else {
                 read = read + STAGE == RING ? 0 : read + STAGE;
-                wait_for_copies<STAGES - 3>();
+                cp_async_wait<STAGES - 3>();
                 __syncthreads(); /* the next stage is complete, and this one has been read */
                 take(a_part[0], b_part[0], a_at + read, b_at + read, 0);
             }
@@ -148,12 +112,13 @@ __global__ static void __launch_bounds__(THREADS, 1)
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
 #pragma unroll
-                for (int j = 0; j < ACROSS; j++) mma(sum[i][j], a_part[s % 2][i], b_part[s % 2][j]);
+                for (int j = 0; j < ACROSS; j++)
+                    mma_bf16(sum[i][j], a_part[s % 2][i], b_part[s % 2][j]);
             }
         }
         write = write + STAGE == RING ? 0 : write + STAGE;
     }
-    wait_for_copies<0>(); /* the block may not end before its copies */
+    cp_async_wait<0>(); /* the block may not end before its copies */
 #pragma unroll
     for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
         const long r = row + warp_row + i * 8 + lane / 4;

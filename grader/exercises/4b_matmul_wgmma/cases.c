@@ -12,11 +12,7 @@ static const grading_case cases[] = {
      .run = run_random,
      .shape = {1000, 1000, 1000},
      .where = ON_GPU},
-    {.name = "more tiles than multiprocessors, 3000x5000x72",
-     .run = run_random,
-     .shape = {3000, 5000, 72},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("more tiles than multiprocessors, 3000x5000x72", run_random, 3000, 5000, 72),
     {0},
 };
 

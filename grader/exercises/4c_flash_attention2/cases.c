@@ -214,16 +214,8 @@ static const grading_case cases[] = {
     {.name = "the future", .run = run_future, .shape = {1, 1, 150, 64, 1}},
     {.name = "causal 2x4x1000x128", .run = run, .shape = {2, 4, 1000, 128, 1}, .where = ON_GPU},
     {.name = "3x5x2500x64", .run = run, .shape = {3, 5, 2500, 64, 0}, .where = ON_GPU},
-    {.name = "70001x1x3x64",
-     .run = run,
-     .shape = {70001, 1, 3, 64, 1},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "causal 1x2x65536x128",
-     .run = run,
-     .shape = {1, 2, 65536, 128, 1},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("70001x1x3x64", run, 70001, 1, 3, 64, 1),
+    GPU_ROW("causal 1x2x65536x128", run, 1, 2, 65536, 128, 1),
     {0},
 };
 

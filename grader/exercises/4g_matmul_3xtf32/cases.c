@@ -86,11 +86,7 @@ static const grading_case cases[] = {
     LONG_ROW("3x65540x4", run_random, 3, 65540, 4),
     LONG_ROW("3x4x5004", run_random, 3, 4, 5004),
     MATMUL_GPU_ROWS,
-    {.name = "2000x2008x2016",
-     .run = run_random,
-     .shape = {2000, 2008, 2016},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("2000x2008x2016", run_random, 2000, 2008, 2016),
     {0},
 };
 
@@ -128,7 +124,7 @@ static const traffic_test traffic[] = {
      .count = shared_requests,
      .ideal = 16.0 * 16 * 16,
      .bound = AT_MOST,
-     .least = 0.05, /* 64 × 96 sums fill the registers of a warp: at least 0.2 */
+     .least = 0.05,  /* 64 × 96 sums fill the registers of a warp: at least 0.2 */
      .wanted = 4.0}, /* b word by word, and smaller tiles of a warp: 3 */
     {.metric = {"bank conflicts", .shape = "256 × 128 × 128"},
      .function = "matmul_3xtf32",

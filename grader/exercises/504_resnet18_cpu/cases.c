@@ -19,11 +19,6 @@ static void free_network(int number)
     call_void("resnet18_free_cpu", ARGS(handle(number)));
 }
 
-static size_t pixels_of(int batch, int size)
-{
-    return (size_t)batch * 3 * (size_t)size * (size_t)size;
-}
-
 /* @param activations NULL when not wanted */
 static void forward(int number, float *logits, float *activations, const float *x, int batch,
                     int size)
@@ -33,7 +28,7 @@ static void forward(int number, float *logits, float *activations, const float *
     const int status = call_returning_i32(
         "resnet18_forward_cpu",
         ARGS(handle(number), out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES), a,
-             in_f32("x", x, pixels_of(batch, size)), i32(batch), i32(size)));
+             in_f32("x", x, resnet_pixels(batch, size)), i32(batch), i32(size)));
     expect(status == 0, "resnet18_forward_cpu returned %d", status);
 }
 
@@ -78,7 +73,7 @@ static void run_two_networks(const long *shape)
 static void run_rows_apart(const long *shape)
 {
     const int batch = (int)shape[0], size = (int)shape[1], bad = batch / 2;
-    const size_t image = pixels_of(1, size);
+    const size_t image = resnet_pixels(1, size);
     float *x = resnet_images(batch, size), *logits = f32_array((size_t)batch * RESNET18_CLASSES);
     const resnet_reference want = reference_resnet18(resnet_params(), x, batch, size, false);
     for (size_t i = 0; i < image; i++) x[bad * image + i] = NAN;

@@ -21,11 +21,6 @@ static void release(int net)
     call_cuda("resnet18_free", ARGS(handle(net)));
 }
 
-static size_t pixels_of(int batch, int size)
-{
-    return (size_t)batch * 3 * (size_t)size * (size_t)size;
-}
-
 /* @param activations or NULL */
 static void forward(int net, float *logits, float *activations, const float *x, int batch, int size)
 {
@@ -33,14 +28,14 @@ static void forward(int net, float *logits, float *activations, const float *x, 
     call_cuda("resnet18_forward",
               ARGS(handle(net), out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES),
                    activations ? out_f32("activations", activations, stages) : null_pointer(),
-                   in_f32("x", x, pixels_of(batch, size)), i32(batch), i32(size), stream()));
+                   in_f32("x", x, resnet_pixels(batch, size)), i32(batch), i32(size), stream()));
 }
 
 static void classify(int net, float *logits, const float *x, int batch, int size)
 {
     call_cuda("resnet18_classify",
               ARGS(handle(net), host(out_f32("h_logits", logits, (size_t)batch * RESNET18_CLASSES)),
-                   host(in_f32("h_x", x, pixels_of(batch, size))), i32(batch), i32(size),
+                   host(in_f32("h_x", x, resnet_pixels(batch, size))), i32(batch), i32(size),
                    stream()));
 }
 
@@ -123,7 +118,7 @@ static void empty_batch(const long *shape)
 /* The reference's rows, and images, of some of its images in this order. */
 static resnet_reference chosen(const resnet_reference *all, const int *which, int count)
 {
-    const size_t image = pixels_of(1, all->size);
+    const size_t image = resnet_pixels(1, all->size);
     float *x = f32_array((size_t)count * image);
     resnet_reference r = *all;
     r.batch = count;
@@ -163,7 +158,7 @@ static void nan_stays_in_its_image(const long *shape)
     const int bad = (int)random_below(case_random(), (uint64_t)batch);
     float *x = resnet_images(batch, size), *logits = logits_for(batch);
     const resnet_reference r = reference_resnet18(resnet_params(), x, batch, size, false);
-    x[pixels_of(bad, size) + random_below(case_random(), pixels_of(1, size))] = NAN;
+    x[resnet_pixels(bad, size) + random_below(case_random(), resnet_pixels(1, size))] = NAN;
     create(0, resnet_params());
     forward(0, logits, NULL, x, batch, size);
     for (int i = 0; i < RESNET18_CLASSES; i++) {
@@ -264,7 +259,7 @@ static void same_classes(const long *shape)
     create(0, resnet_params());
     for (int first = 0; first < images; first += (int)shape[2]) {
         const int batch = (int)fmin((double)shape[2], images - first);
-        const float *here = x + pixels_of(first, size);
+        const float *here = x + resnet_pixels(first, size);
         const resnet_reference r = reference_resnet18(resnet_params(), here, batch, size, false);
         float *logits = logits_for(batch);
         classify(0, logits, here, batch, size);
@@ -314,26 +309,10 @@ static const grading_case cases[] = {
      .where = ON_SOFTGPU,
      .once = true,
      .seconds = 60},
-    {.name = "2x224, 1x225",
-     .run = stage_by_stage,
-     .shape = {2, 224, 1, 225},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "batches of 1 to 8, 224x224",
-     .run = logits_alone,
-     .shape = {1, 224, 2, 224, 4, 224, 8, 224},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "batches of 16 and 32, 224x224",
-     .run = logits_alone,
-     .shape = {16, 224, 32, 224},
-     .where = ON_GPU,
-     .once = true},
-    {.name = "classes of 256 images of 224x224",
-     .run = same_classes,
-     .shape = {256, 224, 64},
-     .where = ON_GPU,
-     .once = true},
+    GPU_ROW("2x224, 1x225", stage_by_stage, 2, 224, 1, 225),
+    GPU_ROW("batches of 1 to 8, 224x224", logits_alone, 1, 224, 2, 224, 4, 224, 8, 224),
+    GPU_ROW("batches of 16 and 32, 224x224", logits_alone, 16, 224, 32, 224),
+    GPU_ROW("classes of 256 images of 224x224", same_classes, 256, 224, 64),
     {0},
 };
 
@@ -349,7 +328,7 @@ static void call_baseline(const char *function, float *logits, const float *x, i
     call_cuda(function,
               ARGS(out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES),
                    in_f32("params", resnet_params(), RESNET18_FLOATS),
-                   in_f32("x", x, pixels_of(batch, size)), i32(batch), i32(size), stream()));
+                   in_f32("x", x, resnet_pixels(batch, size)), i32(batch), i32(size), stream()));
 }
 
 #define COUNTED 2 /* no other case has this network */
@@ -358,7 +337,7 @@ static void call_baseline(const char *function, float *logits, const float *x, i
 /* Some rows of logits, because the reference takes longer than a GPU. */
 static void expect_some_rows(const float *logits, const float *x, int batch, int size)
 {
-    const size_t image = pixels_of(1, size);
+    const size_t image = resnet_pixels(1, size);
     const int count = batch < JUDGED ? batch : JUDGED;
     float *some_x = f32_array((size_t)count * image), *some_logits = logits_for(count);
     for (int i = 0; i < count; i++) {

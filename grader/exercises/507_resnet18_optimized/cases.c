@@ -40,18 +40,13 @@ static void release(int net)
     call_cuda("resnet18_free_opt", ARGS(handle(net)));
 }
 
-static size_t pixels_of(int batch, int size)
-{
-    return (size_t)batch * 3 * (size_t)size * (size_t)size;
-}
-
 /* @param bytes by which both arrays are off the addresses that they would have */
 static float *forward_by(const char *function, int net, const float *x, int batch, int size,
                          unsigned bytes)
 {
     float *logits = f32_array((size_t)batch * RESNET18_CLASSES);
     argument y = out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES);
-    argument images = in_f32("x", x, pixels_of(batch, size));
+    argument images = in_f32("x", x, resnet_pixels(batch, size));
     call_cuda(function, ARGS(handle(net), shifted(y, bytes), shifted(images, bytes), stream()));
     return logits;
 }
@@ -196,7 +191,7 @@ static void nan_stays_in_its_image(const long *shape)
     const int bad = (int)random_below(case_random(), (uint64_t)batch);
     float *x = resnet_images(batch, size);
     const resnet_reference r = reference_resnet18(resnet_params(), x, batch, size, false);
-    x[pixels_of(bad, size) + random_below(case_random(), pixels_of(1, size))] = NAN;
+    x[resnet_pixels(bad, size) + random_below(case_random(), resnet_pixels(1, size))] = NAN;
     create(0, resnet_params(), batch, size, precision);
     float *got = forward(0, x, batch, size, 0);
     for (int i = bad * RESNET18_CLASSES; i < (bad + 1) * RESNET18_CLASSES; i++) {
@@ -239,7 +234,7 @@ static const grading_case cases[] = {
      .seconds = 120},
     {.name = "fp32, 2x224", .run = logits, .shape = {FP32, 2, 224}, .where = ON_GPU},
     {.name = "tf32, 3x225", .run = logits, .shape = {TF32, 3, 225}, .where = ON_GPU},
-    {.name = "fp16, 8x224", .run = logits, .shape = {FP16, 8, 224}, .where = ON_GPU, .once = true},
+    GPU_ROW("fp16, 8x224", logits, FP16, 8, 224),
     {.name = "fp32, 64x224",
      .run = logits_once,
      .shape = {FP32, 64, 224},
@@ -273,7 +268,7 @@ static void run_counted(const char *function, const long *shape)
     const float *x = resnet_images(batch, size);
     float *warm = f32_array(rows), *logits = f32_array(rows);
     argument params = host(in_f32("h_params", resnet_params(), RESNET18_FLOATS));
-    argument images = in_f32("x", x, pixels_of(batch, size));
+    argument images = in_f32("x", x, resnet_pixels(batch, size));
 
     aside(function, "baseline_resnet18_free_opt", ARGS(handle(COUNTED))); /* NULL at first */
     aside(function, "baseline_resnet18_create_opt",
@@ -284,7 +279,7 @@ static void run_counted(const char *function, const long *shape)
     call_cuda(function, ARGS(handle(COUNTED), out_f32("logits", logits, rows), images, stream()));
 
     const size_t one = random_below(case_random(), (uint64_t)batch);
-    x += one * pixels_of(1, size);
+    x += one * resnet_pixels(1, size);
     const resnet_reference r = reference_resnet18(resnet_params(), x, 1, size, false);
     expect_rows(&r, logits + one * RESNET18_CLASSES, precision);
 }

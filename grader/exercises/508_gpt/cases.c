@@ -13,11 +13,7 @@ typedef struct batch {
     int rows, seq;
 } batch;
 
-/* shape: vocab, context, layers, heads, channels, rows, seq */
-static gpt_config config_of(const long *shape)
-{
-    return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
-}
+/* A shape begins: vocab, context, layers, heads, channels, rows, seq. */
 
 static batch random_batch(const gpt_config *c, int rows, int seq)
 {
@@ -76,7 +72,7 @@ static void backward_both(int net, reference_gpt *r, const double *earlier)
 
 static void gradients(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const float *params = gpt_random_params(&c);
     float *kept = array_for(&c);
     reference_gpt r = reference_gpt_create(&c, params);
@@ -93,7 +89,7 @@ static void gradients(const long *shape)
  * before, nothing is left. shape: as above, then rows and seq of the second batch */
 static void steps_are_apart(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const float *params = gpt_random_params(&c);
     const size_t n = gpt_params(&c);
     double *earlier = f64_array(n);
@@ -112,7 +108,7 @@ static void steps_are_apart(const long *shape)
 /* Two at once, of other shapes; each goes back from its own forward pass. */
 static void two_networks(const long *shape)
 {
-    const gpt_config c[2] = {config_of(shape), {7, 9, 1, 1, 6}};
+    const gpt_config c[2] = {gpt_config_of(shape), {7, 9, 1, 1, 6}};
     reference_gpt r[2];
     for (int i = 0; i < 2; i++) {
         const float *params = gpt_random_params(&c[i]);
@@ -131,7 +127,7 @@ static void two_networks(const long *shape)
 /* A new network holds every token for nearly equally likely. */
 static void first_loss(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
     float *params = array_for(&c), loss;
     gpt_init(params, &c, random_u64(case_random()));
@@ -155,7 +151,7 @@ static int first_difference(const float *a, const float *b, int from, int n, int
  * know, to the last bit; the logits behind it do. */
 static void sees_the_past_only(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
     const int n = b.rows * b.seq, row = (int)random_below(case_random(), (uint64_t)b.rows);
     const int place = 1 + (int)random_below(case_random(), (uint64_t)b.seq - 1);
@@ -222,7 +218,7 @@ static const double *counted_from_one(reference_gpt r, float limit)
  * norm that are allowed; 0: any */
 static void updates(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const float *params = gpt_random_params(&c);
     float *after = array_for(&c), limit = 0.0f;
     reference_gpt r = reference_gpt_create(&c, params);
@@ -282,7 +278,7 @@ static void refuse_forward(const gpt_config *c, int rows, int seq)
 /* A refused call does nothing: the next one is as if it had not been. */
 static void refused(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const float *params = gpt_random_params(&c);
     const int rows = (int)shape[5], seq = (int)shape[6];
     const batch b = random_batch(&c, rows, seq);

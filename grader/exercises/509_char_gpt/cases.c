@@ -13,11 +13,7 @@
 #define LOSS_TOLERANCE 1e-3 /* of losses after some steps */
 #define STEPS_MAX      32
 
-/* shape: vocab, context, layers, heads, channels */
-static gpt_config config_of(const long *shape)
-{
-    return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
-}
+/* A shape begins: vocab, context, layers, heads, channels. */
 
 /* ---- the student's, by the number of the network ----------------------------------------------
  */
@@ -81,7 +77,7 @@ static void learning_rate(const long *shape)
 static void ten_steps(const long *shape)
 {
     enum { STEPS = 10 };
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t count = (size_t)shape[7], training = count - count / 10;
     const gpt_training t = gpt_training_of((int)shape[5], (int)shape[6], STEPS);
     const float *params = gpt_random_params(&c);
@@ -106,7 +102,7 @@ static void ten_steps(const long *shape)
 /* shape: config, seq, count, batch */
 static void validation(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int seq = (int)shape[5];
     const size_t count = (size_t)shape[6], tokens = count / 10, windows = (tokens - 1) / seq;
     const float *params = gpt_random_params(&c);
@@ -134,7 +130,7 @@ static void validation(const long *shape)
 static void learns(const long *shape)
 {
     enum { LETTERS = 24 };
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t count = 400;
     const int steps = (int)shape[7];
     gpt_training t = gpt_training_of((int)shape[5], (int)shape[6], steps);
@@ -190,7 +186,7 @@ static weights_status load_here(int net, int returned, const unsigned char *file
  * seq, steps before, steps after */
 static void resume(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int before = (int)shape[6], after = (int)shape[7], all = before + after;
     const size_t count = 300, n = gpt_params(&c);
     const gpt_training t = gpt_training_of(1, (int)shape[5], all);
@@ -221,7 +217,7 @@ static void resume(const long *shape)
 /* What is in the file. shape: config, steps */
 static void layout_of_file(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t count = 200, n = gpt_params(&c), bytes = gpt_checkpoint_bytes(&c);
     const gpt_training t = gpt_training_of(2, c.context, (int)shape[5]);
     float losses[STEPS_MAX], *params = f32_array(n);
@@ -274,7 +270,7 @@ static void expect_refused(int net, const gpt_config *c, const unsigned char *go
  */
 static void damaged(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t count = 200, n = gpt_params(&c), all = gpt_checkpoint_bytes(&c), none = all;
     const gpt_training t = gpt_training_of(1, c.context, 6);
     const size_t arrays = sizeof(gpt_checkpoint);
@@ -371,7 +367,7 @@ static void stress_last_channel(const gpt_config *c, float *params)
 /* Token by token. shape: config, prompt, count, temperature in per cent */
 static void writes(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int prompt = (int)shape[5], count = (int)shape[6];
     const float temperature = 0.01f * (float)shape[7];
     float *params = gpt_random_params(&c);
@@ -398,7 +394,7 @@ static void writes(const long *shape)
  * config, prompt, count */
 static void as_without_cache(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int prompt = (int)shape[5], count = (int)shape[6], vocab = c.vocab, n = prompt + count;
     int *text = i32_array((size_t)n);
     float *logits = f32_array((size_t)n * (size_t)vocab);
@@ -420,7 +416,7 @@ static void as_without_cache(const long *shape)
 /* Twice the tokens cost about twice the work. shape: config, tokens */
 static void one_row_a_token(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int count = (int)shape[5], prompt = 1;
     int *out = i32_array(2 * (size_t)count);
     double work[2];
@@ -443,7 +439,7 @@ static void one_row_a_token(const long *shape)
 /* Between a forward pass and its backward pass, a text is written. shape: config, batch, seq */
 static void leaves_the_network(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int batch = (int)shape[5], seq = (int)shape[6];
     const size_t rows = (size_t)batch * (size_t)seq;
     const float *params = gpt_random_params(&c);
@@ -491,7 +487,7 @@ static void refuse_training(size_t count, int batch, int seq)
 /* shape: config; the last part of it is a text as short as it may be, which works */
 static void refused(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int seq = c.context, prompt = 0;
     int out;
     float losses[2];

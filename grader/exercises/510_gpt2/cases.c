@@ -23,11 +23,7 @@ typedef struct batch {
     int rows, seq;
 } batch;
 
-/* shape: vocab, context, layers, heads, channels, rows, seq */
-static gpt_config config_of(const long *shape)
-{
-    return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
-}
+/* A shape begins: vocab, context, layers, heads, channels, rows, seq. */
 
 static batch random_batch(const long *shape)
 {
@@ -45,7 +41,7 @@ static float *array_for(const gpt_config *c)
 
 static void create(int net, const long *shape, const float *params)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     call_cuda("gpt2_create", ARGS(handle_out(net), host(in_bytes("config", &c, sizeof c)),
                                   host(in_f32("h_params", params, gpt_params(&c))),
                                   i32((int)shape[5]), i32((int)shape[6])));
@@ -92,7 +88,7 @@ static void expect_loss(const char *what, float got, double want, batch b)
  * norm that are allowed; 0: any */
 static void steps_from(const float *params, const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t n = gpt_params(&c);
     double *earlier = f64_array(n), limit = 0.0;
     reference_gpt r = reference_gpt_create(&c, params);
@@ -126,7 +122,7 @@ static void steps_from(const float *params, const long *shape)
 
 static void steps(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     steps_from(gpt_random_params(&c), shape);
 }
 
@@ -134,7 +130,7 @@ static void steps(const long *shape)
  * other number than this maximum, be it 0, overflows. */
 static void large_logits(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     float *params = gpt_random_params(&c);
     const gpt_array bias = gpt_array_at(&c, gpt_arrays(&c) - 1); /* of the last normalization */
     params[bias.begin] = 400.0f;
@@ -148,7 +144,7 @@ static void large_logits(const long *shape)
 /* A new network holds every token for nearly equally likely. */
 static void expect_first_loss(const long *shape, const float *params)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     float loss;
     create(0, shape, params);
     step(0, &loss, random_batch(shape), LR, 0.0f, 0.0f);
@@ -158,7 +154,7 @@ static void expect_first_loss(const long *shape, const float *params)
 
 static void first_loss(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     float *params = array_for(&c);
     gpt_init(params, &c, random_u64(case_random()));
     expect_first_loss(shape, params);
@@ -177,14 +173,14 @@ static const float *large_params(const gpt_config *c)
 
 static void large_first_loss(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     expect_first_loss(shape, large_params(&c));
 }
 
 /* One batch, again and again. shape: as above, then steps */
 static void learns(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const batch b = random_batch(shape);
     float *params = array_for(&c), first, last = 0.0f;
     gpt_init(params, &c, random_u64(case_random()));
@@ -199,7 +195,7 @@ static void learns(const long *shape)
 /* Another target at one place: nothing that stands behind it has a part in its loss. */
 static void sees_the_past_only(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const batch b = random_batch(shape);
     const int C = c.channels, place = b.seq / 2;
     const float *params = gpt_random_params(&c), *grads[2];
@@ -232,7 +228,7 @@ static void sees_the_past_only(const long *shape)
 /* Two networks in turn, and one of them without a loss. shape: as above, then steps */
 static void same_bits(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t bytes = gpt_params(&c) * sizeof(float);
     const float *params = gpt_random_params(&c);
     for (int i = 0; i < 2; i++) create(i, shape, params);
@@ -271,7 +267,7 @@ static void expect_account(double before, const char *when)
 
 static void device_bytes(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const float *params = gpt_random_params(&c);
     create(0, shape, params); /* what a runtime takes for itself at first is not of interest */
     step(0, NULL, random_batch(shape), LR, DECAY, 1.0f);
@@ -291,7 +287,7 @@ static void device_bytes(const long *shape)
  * bf16. */
 static void no_squares(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const double n = (double)shape[5] * (double)shape[6], width = n * c.channels;
     const double most = 18.0 * (double)gpt_params(&c) + 2 * width * (18 * c.layers + 16) +
                         2 * n * c.vocab / 3 + 40 * n * c.layers +
@@ -392,7 +388,7 @@ static const grading_case cases[] = {
 /* As call_aside; the network of the run before is freed first. */
 static void create_aside(const long *shape, const float *params)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     call_aside("gpt2_free", ARGS(handle(TIMED))); /* NULL at first */
     call_aside("gpt2_create", ARGS(handle_out(TIMED), host(in_bytes("config", &c, sizeof c)),
                                    host(in_f32("h_params", params, gpt_params(&c))),
@@ -402,7 +398,7 @@ static void create_aside(const long *shape, const float *params)
 /* One step, against double. */
 static void run_counted(const char *function, const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t n = gpt_params(&c);
     const float *params = gpt_random_params(&c);
     const batch b = random_batch(shape);
@@ -423,7 +419,7 @@ static void run_counted(const char *function, const long *shape)
  * the second is timed, and each must find a smaller loss than the one before. */
 static void run_timed(const char *function, const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const long product[] = {shape[5] * SIDE / 32, SIDE, SIDE};
     float loss[3];
     if (strncmp(function, "baseline_", 9) == 0) {

@@ -10,11 +10,7 @@
 #define LOSS_TOLERANCE 1e-4 /* of losses after some steps */
 #define STEPS          6
 
-/* shape: vocab, context, layers, heads, channels */
-static gpt_config config_of(const long *shape)
-{
-    return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
-}
+/* A shape begins: vocab, context, layers, heads, channels. */
 
 /* ---- the student's, by the number of the team -------------------------------------------------
  */
@@ -85,7 +81,7 @@ static void expect_equal_params(int team, const gpt_config *c, int gpus)
 /* Some steps, in so many calls. shape: config, batch, gpus, calls, count */
 static void trains(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int batch = (int)shape[5], gpus = (int)shape[6], calls = (int)shape[7];
     const size_t count = (size_t)shape[8], training = count - count / 10;
     const gpt_training t = gpt_training_of(batch, c.context, STEPS);
@@ -107,7 +103,7 @@ static void trains(const long *shape)
  * those of a mean. shape: config, batch, gpus */
 static void gradients(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int gpus = (int)shape[6];
     const size_t count = 90, training = count - count / 10;
     gpt_training t = gpt_training_of((int)shape[5], c.context, 1);
@@ -128,7 +124,7 @@ static void gradients(const long *shape)
 /* Before any step each GPU has the parameters that were given. shape: config, gpus */
 static void begins_equal(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int gpus = (int)shape[5];
     const float *params = gpt_random_params(&c);
     create_here(0, &c, params, gpus);
@@ -168,7 +164,7 @@ static void refuse_rank(const gpt_config *c, int rank)
 /* What is refused changes nothing. shape: config */
 static void refused(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const float *params = gpt_random_params(&c);
     const size_t count = 100;
     const gpt_config bad = {c.vocab, c.context, c.layers, c.channels + 1, c.channels};
@@ -194,7 +190,7 @@ static void refused(const long *shape)
 /* A team of more GPUs than there are. shape: config */
 static void too_many(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     refuse_create(&c, 8, INVALID_DEVICE);
 }
 
@@ -224,7 +220,7 @@ static const grading_case cases[] = {
 /* One step. shape: config, gpus, batch */
 static void run_counted(const char *function, const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const size_t count = 300;
     const gpt_training t = gpt_training_of((int)shape[6], c.context, 1);
     float loss;

@@ -242,17 +242,12 @@ static void expect_scales(const float *scales, const float *params, const float 
 
 #define INVALID_VALUE 1 /* cudaErrorInvalidValue */
 
-static size_t pixels_of(int batch, int size)
-{
-    return count_of(IMAGE, batch, size);
-}
-
 static float *create(int net, const float *params, const float *x, int count, int size)
 {
     float *scales = f32_array(RESNET18_CONVS + 1);
     call_cuda("resnet18_create_int8",
               ARGS(handle_out(net), host(in_f32("h_params", params, RESNET18_FLOATS)),
-                   host(in_f32("h_images", x, pixels_of(count, size))), i32(count), i32(size)));
+                   host(in_f32("h_images", x, resnet_pixels(count, size))), i32(count), i32(size)));
     call_cuda("resnet18_scales_int8",
               ARGS(handle(net), host(out_f32("h_scales", scales, RESNET18_CONVS + 1))));
     return scales;
@@ -277,7 +272,7 @@ static void forward(int net, float *logits, int8_t *tensors, const float *x, int
               ARGS(handle(net), out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES),
                    tensors ? out_of(ELEMENT_I8, "tensors", tensors, all_tensors(batch, size))
                            : null_pointer(),
-                   in_f32("x", x, pixels_of(batch, size)), i32(batch), i32(size), stream()));
+                   in_f32("x", x, resnet_pixels(batch, size)), i32(batch), i32(size), stream()));
 }
 
 static float *logits_for(int batch)
@@ -403,8 +398,8 @@ static void expect_refused(int batch, int size)
 {
     call_refused(INVALID_VALUE, "resnet18_forward_int8",
                  ARGS(handle(0), out_f32("logits", logits_for(1), RESNET18_CLASSES), null_pointer(),
-                      in_f32("x", f32_array(pixels_of(1, 32)), pixels_of(1, 32)), i32(batch),
-                      i32(size), stream()));
+                      in_f32("x", f32_array(resnet_pixels(1, 32)), resnet_pixels(1, 32)),
+                      i32(batch), i32(size), stream()));
 }
 
 /* shape: images to calibrate with, their size; batch, size, and so on of one network */
@@ -434,7 +429,7 @@ static void tensor_by_tensor(const long *shape)
 static void calibration(const long *shape)
 {
     const int count = (int)shape[0], size = (int)shape[1];
-    const size_t image = pixels_of(1, size), last = pixels_of(count, size) - 1;
+    const size_t image = resnet_pixels(1, size), last = resnet_pixels(count, size) - 1;
     float *x = resnet_images(count, size), largest = 0.0f;
     for (size_t k = 0; k <= last - image; k++) {
         x[k] *= 1.0f + 0.5f * (float)(k / image);
@@ -450,7 +445,7 @@ static void calibration(const long *shape)
 static void halves(const long *shape)
 {
     const int size = (int)shape[0];
-    const size_t count = pixels_of(1, size);
+    const size_t count = resnet_pixels(1, size);
     const int *whole = random_i32(count, -127, 127);
     float *x = f32_array(count);
     for (size_t k = 0; k < count; k++) x[k] = (float)whole[k] + 0.5f;
@@ -469,10 +464,10 @@ static void beyond_the_ends(const long *shape)
     const int batch = (int)shape[0], size = (int)shape[1];
     const float *scales = create(0, resnet_params(), resnet_images(1, size), 1, size);
     float *x = resnet_images(batch, size);
-    for (size_t k = 0; k < pixels_of(batch, size); k++) x[k] *= 6.0f;
-    sprinkle_f32(x, pixels_of(batch, size), INFINITY, 3);
-    sprinkle_f32(x, pixels_of(batch, size), -INFINITY, 3);
-    sprinkle_f32(x, pixels_of(batch, size), NAN, 9);
+    for (size_t k = 0; k < resnet_pixels(batch, size); k++) x[k] *= 6.0f;
+    sprinkle_f32(x, resnet_pixels(batch, size), INFINITY, 3);
+    sprinkle_f32(x, resnet_pixels(batch, size), -INFINITY, 3);
+    sprinkle_f32(x, resnet_pixels(batch, size), NAN, 9);
     expect_forward(0, scales, resnet_params(), x, batch, size);
     release(0);
 }
@@ -482,7 +477,7 @@ static void beyond_the_ends(const long *shape)
 static void two_networks(const long *shape)
 {
     const int size = (int)shape[0];
-    float *others = f32_array(RESNET18_FLOATS), *black = f32_array(pixels_of(1, 32));
+    float *others = f32_array(RESNET18_FLOATS), *black = f32_array(resnet_pixels(1, 32));
     memcpy(others, resnet_params(), RESNET18_FLOATS * sizeof *others);
     for (int i = 0; i < RESNET18_CONVS; i++) others[resnet18_convs[i].gamma + 5] = 0.0f;
     const float *first = create(0, resnet_params(), resnet_images(1, size), 1, size);
@@ -498,7 +493,7 @@ static void refused_create(float *x, int count, int size)
 {
     call_refused(INVALID_VALUE, "resnet18_create_int8",
                  ARGS(handle_out(0), host(in_f32("h_params", resnet_params(), RESNET18_FLOATS)),
-                      host(in_f32("h_images", x, pixels_of(2, 32))), i32(count), i32(size)));
+                      host(in_f32("h_images", x, resnet_pixels(2, 32))), i32(count), i32(size)));
 }
 
 static void refused(const long *shape)
@@ -507,9 +502,9 @@ static void refused(const long *shape)
     float *x = resnet_images(2, 32);
     refused_create(x, 0, 32);
     refused_create(x, 1, 31);
-    x[pixels_of(2, 32) - 1] = NAN;
+    x[resnet_pixels(2, 32) - 1] = NAN;
     refused_create(x, 2, 32);
-    x[pixels_of(2, 32) - 1] = -INFINITY;
+    x[resnet_pixels(2, 32) - 1] = -INFINITY;
     refused_create(x, 2, 32);
 }
 
@@ -548,7 +543,7 @@ static void classes(const long *shape)
     const float *scales = create(0, resnet_params(), x, count, size);
     for (int first = 0; first < images; first += (int)shape[2]) {
         const int batch = (int)fmin((double)shape[2], images - first);
-        const float *here = x + pixels_of(count + first, size);
+        const float *here = x + resnet_pixels(count + first, size);
         const resnet_reference r = reference_resnet18(resnet_params(), here, batch, size, false);
         const resnet_reference bytes = of_bytes(scales, here, batch, size);
         float *logits = logits_for(batch);
@@ -610,7 +605,7 @@ static void run_counted(const char *function, const long *shape)
     const int batch = (int)shape[0], size = (int)shape[1];
     const float *x = resnet_images(batch, size);
     float *logits = logits_for(batch);
-    argument images = in_f32("x", x, pixels_of(batch, size));
+    argument images = in_f32("x", x, resnet_pixels(batch, size));
     argument rows = out_f32("logits", logits, (size_t)batch * RESNET18_CLASSES);
     if (strncmp(function, "baseline_", 9) == 0) {
         call_cuda(function, ARGS(rows, in_f32("params", resnet_params(), RESNET18_FLOATS), images,
@@ -620,14 +615,15 @@ static void run_counted(const char *function, const long *shape)
     call_aside("resnet18_free_int8", ARGS(handle(COUNTED))); /* NULL at first */
     call_aside("resnet18_create_int8",
                ARGS(handle_out(COUNTED), host(in_f32("h_params", resnet_params(), RESNET18_FLOATS)),
-                    host(in_f32("h_images", x, pixels_of(batch, size))), i32(batch), i32(size)));
+                    host(in_f32("h_images", x, resnet_pixels(batch, size))), i32(batch),
+                    i32(size)));
     argument forward[] = {handle(COUNTED), rows,      null_pointer(), images,
                           i32(batch),      i32(size), stream()};
     if (call_is_timed()) call_aside(function, forward, 7); /* which allocates */
     call_cuda(function, forward, 7);
     const size_t one = (size_t)random_below(case_random(), (uint64_t)batch);
     const resnet_reference r =
-        reference_resnet18(resnet_params(), x + one * pixels_of(1, size), 1, size, false);
+        reference_resnet18(resnet_params(), x + one * resnet_pixels(1, size), 1, size, false);
     const double off = distance(logits + one * RESNET18_CLASSES, r.logits, RESNET18_CLASSES);
     expect(off <= OFF_ONE, "logits[%zu] are off by %.2g of their root mean square", one, off);
 }

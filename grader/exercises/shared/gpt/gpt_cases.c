@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+gpt_config gpt_config_of(const long *shape)
+{
+    return (gpt_config){(int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3], (int)shape[4]};
+}
+
 float *gpt_random_params(const gpt_config *c)
 {
     float *params = f32_array(gpt_params(c));

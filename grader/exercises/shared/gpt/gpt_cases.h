@@ -27,6 +27,8 @@ typedef struct reference_gpt {
     double *x, *lnf, *mean, *rstd, *logits; /* logits [batch x seq x vocab] */
 } reference_gpt;
 
+/** Of shape: vocab, context, layers, heads, channels. */
+gpt_config gpt_config_of(const long *shape);
 /** Parameters as gpt_init's, with nothing 0 or 1: a bias that is left out shows. */
 float *gpt_random_params(const gpt_config *);
 reference_gpt reference_gpt_create(const gpt_config *, const float *params);

@@ -24,9 +24,14 @@ const float *resnet_params(void)
     return params;
 }
 
+size_t resnet_pixels(int batch, int size)
+{
+    return (size_t)batch * 3 * (size_t)size * (size_t)size;
+}
+
 static float *images_of(int batch, int size, unsigned long long seed)
 {
-    float *x = f32_array((size_t)batch * 3 * (size_t)size * (size_t)size);
+    float *x = f32_array(resnet_pixels(batch, size));
     resnet18_random_images(x, batch, size, seed);
     return x;
 }

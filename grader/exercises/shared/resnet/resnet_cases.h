@@ -25,7 +25,9 @@
 
 /** The parameters of all cases [RESNET18_FLOATS]: made once, and kept. */
 const float *resnet_params(void);
-/** Random images of the case [batch x 3 x size x size]. */
+/** Numbers of [batch x 3 x size x size]. */
+size_t resnet_pixels(int batch, int size);
+/** Random images of the case, as many. */
 float *resnet_images(int batch, int size);
 /** Likewise, the same in every case. */
 float *resnet_fixed_images(int batch, int size);
