@@ -171,6 +171,15 @@ static bool has_too_many(const warp *w, const op *o, uint32_t lane, uint64_t sta
     return !(state & COUNT_MASK) && t && t->arrived > t->expected;
 }
 
+/* The two ways to wait for a parity in vain that are no lack of arrivals. */
+static void name_phase(char *text, size_t bytes, uint64_t phase)
+{
+    snprintf(text, bytes,
+             " to phase %llu, counted from 0: either the parity is that of another phase, or other "
+             "threads went on and ended the one before, too",
+             (unsigned long long)phase);
+}
+
 static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
 {
     const transactions *t = transactions_at(w, o, lane);
@@ -179,10 +188,12 @@ static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
         return;
     }
     unsigned wanted = state >> COUNT_BITS & COUNT_MASK, pending = state & COUNT_MASK;
+    char phase[160] = "";
+    if (o->variant == MBARRIER_PARITY) name_phase(phase, sizeof phase, state >> PHASE_SHIFT);
     report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
            "waits for ever at a barrier in shared memory: %u of the %u arrivals that it wants have "
-           "come",
-           wanted - pending, wanted);
+           "come%s",
+           wanted - pending, wanted, phase);
     launch_stop(w->block->launch, DEVICE_DEADLOCK);
 }
 
