@@ -1,0 +1,35 @@
+// nothing
+// FLAGS: -arch=sm_90a
+/* Map and descriptor agree on another swizzle, in tiles half as wide. */
+#include "hopper.h"
+
+__global__ void product(float *c, const __grid_constant__ CUtensorMap a_map,
+                        const __grid_constant__ CUtensorMap b_map)
+{
+    __shared__ __align__(1024) bf16 a[M * 32];
+    __shared__ __align__(1024) bf16 b[N * 32];
+    __shared__ uint64_t full;
+    float d[4] = {};
+    if (threadIdx.x == 0) {
+        barrier_init(&full, 1);
+        barrier_fence();
+        barrier_expect(&full, sizeof a + sizeof b);
+        tma_load(a, &a_map, &full, 0, 0);
+        tma_load(b, &b_map, &full, 0, 0);
+    }
+    __syncthreads();
+    barrier_wait(&full, 0);
+    wgmma_fence();
+    for (int k = 0; k < 32; k += 16)
+        wgmma(d, descriptor(a + k, 512, 2), descriptor(b + k, 512, 2));
+    wgmma_commit();
+    wgmma_wait<0>();
+    store_sums(c, d);
+}
+
+int main()
+{
+    const CUtensorMap a = describe(zeros(M * K * 2), M, K, M, CU_TENSOR_MAP_SWIZZLE_64B, 32), b = describe(zeros(N * K * 2), N, K, N, CU_TENSOR_MAP_SWIZZLE_64B, 32);
+    product<<<1, 128>>>((float *)zeros(M * N * 4), a, b);
+    return cudaDeviceSynchronize();
+}
