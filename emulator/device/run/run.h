@@ -86,6 +86,12 @@ bool warp_run(warp *, bool is_first);
 /** Run one operation while some rows are undefined, and see what becomes of them. */
 const op *follow_step(warp *, const op *);
 
+/* ---- cluster.c: blocks that reach each other's shared memory --------------------------------- */
+
+/** Run clusters of the launch until none is left. `kept`: this host thread's. */
+void cluster_run(cluster **kept, launch *);
+void cluster_close(cluster *);
+
 /* ---- grid.c: blocks that wait for each other ------------------------------------------------- */
 
 /** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads.
