@@ -16,6 +16,7 @@ typedef struct device_function_facts {
     uint32_t local_bytes; /**< per thread */
     uint32_t registers;   /**< an estimate: 32-bit registers live at once, 16..255 */
     uint32_t max_threads; /**< .maxntid, or 1024 */
+    uint32_t cluster[3];  /**< blocks, as __cluster_dims__ says; 0: it does not */
 } device_function_facts;
 
 /** One kernel launch. `params` is laid out as device_function_facts says. */
@@ -27,6 +28,7 @@ typedef struct device_launch_request {
     uint32_t param_bytes;
     uint32_t cooperative; /**< all blocks are resident at once and can wait for each other: at most
                              DEVICE_RESIDENT of them */
+    uint32_t cluster[3];  /**< blocks; 0: the launch has no clusters */
 } device_launch_request;
 
 /** Where a copy, a fill or a launch stands in the program's order. A GPU runs works of one lane in

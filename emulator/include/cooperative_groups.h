@@ -457,5 +457,7 @@ template <class Group> SOFTGPU_DEVICE unsigned group_size(const Group &group)
 
 } // namespace cooperative_groups
 
+#include "cooperative_groups/cluster.h"
+
 #endif
 #endif

@@ -162,6 +162,18 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
     }(static_cast<Actual &&>(actual)...);
 }
 template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, T *kernel,
+                                                         const cudaLaunchConfig_t *config)
+{
+    return cudaOccupancyMaxActiveClusters(clusters, (const void *)kernel, config);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, T *kernel,
+                                                               const cudaLaunchConfig_t *config)
+{
+    return cudaOccupancyMaxPotentialClusterSize(size, (const void *)kernel, config);
+}
+template <class T>
 static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel)
 {
     return cudaFuncGetAttributes(attributes, (const void *)kernel);

@@ -144,6 +144,8 @@ ADDRESS(Constant, constant, const)
 #undef ADDRESS
     /* clang-format on */
 
+#include "parts/cluster_functions.h"
+
     extern "C"
 {
     __device__ int vprintf(const char *, const char *);

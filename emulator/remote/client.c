@@ -372,6 +372,7 @@ static device_status ask_launch(device *d, remote_request q, const device_launch
     q.cooperative = l->cooperative;
     memcpy(q.grid, l->grid, sizeof q.grid);
     memcpy(q.block, l->block, sizeof q.block);
+    memcpy(q.cluster, l->cluster, sizeof q.cluster);
     return ask_with(d, &q, l->params, l->param_bytes, reply);
 }
 

@@ -96,6 +96,7 @@ static bool read_launch(const message *m, device_launch_request *launch)
                                       .cooperative = q->cooperative};
     memcpy(launch->grid, q->grid, sizeof launch->grid);
     memcpy(launch->block, q->block, sizeof launch->block);
+    memcpy(launch->cluster, q->cluster, sizeof launch->cluster);
     return true;
 }
 

@@ -35,7 +35,7 @@
 #include "device/kernel.h"
 #include "device/status.h"
 
-#define REMOTE_VERSION 5
+#define REMOTE_VERSION 6
 #define REMOTE_WINDOW  (UINT64_C(32) << 20) /* bytes that a message may bring or take with it */
 #define REMOTE_CHUNK   (UINT64_C(1) << 20)  /* of a long copy: stays in the processors' caches */
 #define REMOTE_NAME    4096                 /* the longest name, its end included */
@@ -53,7 +53,8 @@ typedef struct remote_request {
     uint64_t word[3];
     uint64_t payload; /**< bytes in the window */
     uint32_t small;
-    uint32_t grid[3], block[3], dynamic_shared_bytes, cooperative; /**< of a launch of word[0] */
+    uint32_t grid[3], block[3], cluster[3], dynamic_shared_bytes,
+        cooperative;  /**< of a launch of word[0] */
     device_turn turn; /**< of a copy, a fill or a launch; work 0: after all that was */
 } remote_request;
 

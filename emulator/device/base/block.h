@@ -37,9 +37,9 @@ struct block {
     uint32_t returned;              /**< threads that had exited at the last barrier */
     uint32_t barrier_line;          /**< of the last barrier that all passed; 0: none yet */
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
-    cluster *cluster; /**< that it runs in; NULL: none */
-    uint32_t rank;    /**< its number there */
-    transactions *transactions; /**< of mbarriers that expect bytes */
+    cluster *cluster;               /**< that it runs in; NULL: none */
+    uint32_t rank;                  /**< its number there */
+    transactions *transactions;     /**< of mbarriers that expect bytes */
     uint32_t transaction_count, transaction_capacity;
     void (*arrive_bytes)(block *, uint32_t offset); /**< bulk copies of an mbarrier that is waited
                                                        for; NULL: there are none */
@@ -58,7 +58,7 @@ struct block {
     uint32_t crowded;           /**< read cells from here on need no further note */
     uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
-    tensor *tensor; /**< NULL: it has not used wgmma or bulk copies */
+    tensor *tensor;                     /**< NULL: it has not used wgmma or bulk copies */
     uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */
@@ -73,6 +73,7 @@ struct block {
     uint32_t steps;      /**< operations of this launch that run/follow.c saw */
     atomic_int seat;     /**< cooperative: a `seat` of run/grid.c */
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
+    visits *visits;      /**< by other blocks of its cluster; NULL: there never were any */
     bool copied;         /**< asynchronously, since it began */
     uint32_t turns;      /**< run/still.c: of this block; */
     uint64_t print;      /**< what it looked like, */
@@ -126,8 +127,10 @@ struct launch {
     bool watched; /**< some accesses to global memory are */
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
-    grid *grid;             /**< cooperative launches; NULL: blocks know nothing of each other */
-    counted *counted;       /**< where its cost goes; NULL: nobody counts */
+    uint32_t cluster[3];    /**< its size in blocks; 0: blocks are in none */
+    uint64_t clusters;
+    grid *grid;       /**< cooperative launches; NULL: blocks know nothing of each other */
+    counted *counted; /**< where its cost goes; NULL: nobody counts */
     uint64_t longest, block_atomics; /**< so far; see counts.h */
     trace *trace;                    /**< NULL: no block of it is traced */
     /* run/together.c */

@@ -2,7 +2,8 @@
  * cluster.h: blocks that run together and reach each other's shared memory.
  *
  * Interface
- *   peer_of, shared_offset, cluster_address      what an address of shared::cluster means
+ *   peer_of, shared_offset, cluster_address, rank_at      what an address of shared::cluster means
+ *   tick_now, cluster_orders                              what comes before what
  *
  * An address of shared::cluster has the offset in its low bits. Above them is 0 for the executing
  * block's own memory, as cvta makes it, or 1 + the rank of a block, as mapa does. So an address of
@@ -19,27 +20,29 @@ enum {
     PORTABLE_CLUSTER = 8, /* blocks that any device has room for */
     MAX_CLUSTER = 16,
     RANK_SHIFT = 24, /* of an address */
-    CLUSTER_WARPS = MAX_CLUSTER * MAX_WARPS,
+    PHASES = 4,      /* of the barrier, at which threads of a cluster can be at once, and more */
 };
 
-/** What somebody knows to be over: of each warp of the cluster, all before that tick of its block.
- *  By rank * MAX_WARPS + warp. */
-typedef struct vector_clock {
-    uint32_t tick[CLUSTER_WARPS];
-} vector_clock;
+/** A warp at the barrier of its cluster. */
+typedef struct cluster_warp {
+    uint32_t arrived[LANES], waited[LANES]; /**< how often */
+    uint32_t released[PHASES]; /**< by phase: what its block did before that tick is before what
+                                    others do after the phase; ticks never start anew */
+} cluster_warp;
 
 /** Lives as long as its host thread. */
 struct cluster {
     launch *launch;
-    uint32_t size[3], count; /**< blocks */
-    uint64_t number;
-    uint32_t index[3];         /**< of the cluster, in the grid of clusters */
-    block *block[MAX_CLUSTER]; /**< by rank; those beyond `count` are kept for later */
-    uint32_t phase;            /**< cluster barriers completed */
-    uint32_t polls;            /**< in vain, since an mbarrier of the cluster last changed */
-    uint32_t relaxed;          /**< arrivals of the phase that is open that release nothing */
-    vector_clock released;     /**< by those of the open phase that do */
-    vector_clock known[CLUSTER_WARPS]; /**< by each warp */
+    uint32_t size[3], count;      /**< blocks */
+    block *block[MAX_CLUSTER];    /**< by rank; those beyond `count` are kept for later */
+    uint32_t phase;               /**< barriers completed */
+    bool arrivals;                /**< at the one that is open, */
+    bool relaxed;                 /**< and one of them releases nothing */
+    uint32_t joined[MAX_CLUSTER]; /**< barriers that all threads of a block know to be over */
+    uint32_t offered[MAX_CLUSTER][MAX_CLUSTER]; /**< to a block, by another's arrivals at its
+                                                     mbarriers: a tick of the other one; */
+    uint32_t known[MAX_CLUSTER][MAX_CLUSTER];   /**< and taken, by who waited there */
+    cluster_warp warp[MAX_CLUSTER][MAX_WARPS];
 };
 
 /** The block whose memory an address of shared::cluster means, or NULL: there is none. */
@@ -61,6 +64,31 @@ static inline uint32_t shared_offset(uint64_t address)
 static inline uint64_t cluster_address(uint64_t address, uint32_t rank)
 {
     return shared_offset(address) | (uint64_t)(rank + 1) << RANK_SHIFT;
+}
+
+/** What getctarank answers. */
+static inline uint32_t rank_at(const block *b, uint64_t address)
+{
+    uint32_t high = (uint32_t)address >> RANK_SHIFT;
+    return high ? high - 1 : b->rank;
+}
+
+/** The tick of a block, never starting anew. */
+static inline uint32_t tick_now(const block *b)
+{
+    return b->rewound + b->tick;
+}
+
+/** Does what a warp of block `by` did at that tick come before what this lane does now? */
+static inline bool cluster_orders(const warp *w, uint32_t lane, const block *by, uint32_t warp,
+                                  uint32_t tick)
+{
+    const block *b = w->block;
+    const cluster *c = b->cluster;
+    uint32_t passed = c->warp[b->rank][w->index].waited[lane];
+    if (passed < c->joined[b->rank]) passed = c->joined[b->rank];
+    if (passed && tick < c->warp[by->rank][warp].released[(passed - 1) % PHASES]) return true;
+    return tick < c->known[b->rank][by->rank] || tick < by->warps[warp].published;
 }
 
 #endif

@@ -51,8 +51,9 @@ struct function {
     uint32_t result_offset, result_words;
     uint32_t call_params; /**< offset in the frame of the parameters of its calls */
     uint32_t local_bytes;
-    bool calls;     /**< calls device functions */
-    bool asks_grid; /**< asks whether the launch is cooperative */
+    bool calls;        /**< calls device functions */
+    bool asks_grid;    /**< asks whether the launch is cooperative */
+    bool asks_cluster; /**< does what only a block of a cluster can, be it the only one */
     watch *watches;
     uint32_t watch_count;
     bool *shared_used;      /**< by variable of the module; callees not included */

@@ -69,6 +69,7 @@ typedef struct op op;
 typedef struct warp warp;
 typedef struct block block;
 typedef struct cluster cluster;
+typedef struct visits visits; /* checks/visit.c */
 typedef struct tensor tensor; /* tensor.h */
 typedef struct launch launch;
 typedef struct module module;

@@ -17,6 +17,7 @@ typedef enum group_state {
     GROUP_READY,
     GROUP_JOINING,   /* waits for its children to reach pc */
     GROUP_BARRIER,   /* waits at a block barrier */
+    GROUP_CLUSTER,   /* waits at the barrier of the cluster */
     GROUP_GATHERING, /* waits for other lanes of the warp to reach pc */
 } group_state;
 
@@ -91,15 +92,16 @@ struct warp {
     lane_group *groups;
     int group_count, group_capacity;
     stride_class strides[STRIDES + 1]; /**< by op.stride; nobody relies on the last one */
-    uint32_t noted;               /**< bit set of stride classes noted since another group ran */
-    uint32_t index;               /**< in the block */
-    uint64_t executed;            /**< instructions, while launches are counted */
-    uint32_t synced;              /**< tick of its last warp-wide synchronisation */
-    uint32_t fenced;              /**< tick of its last memory fence */
-    int64_t budget;               /**< operations left */
-    uint32_t vain;                /**< compare-and-swaps in a row of which all failed */
-    bool yields;                  /**< one of them was in this turn */
-    int32_t slice;                /**< backward jumps left before others get their turn */
+    uint32_t noted;     /**< bit set of stride classes noted since another group ran */
+    uint32_t index;     /**< in the block */
+    uint64_t executed;  /**< instructions, while launches are counted */
+    uint32_t synced;    /**< tick of its last warp-wide synchronisation */
+    uint32_t fenced;    /**< tick of its last memory fence */
+    uint32_t published; /**< tick of the last that others of a cluster see; see tick_now */
+    int64_t budget;     /**< operations left */
+    uint32_t vain;      /**< compare-and-swaps in a row of which all failed */
+    bool yields;        /**< one of them was in this turn */
+    int32_t slice;      /**< backward jumps left before others get their turn */
     uint8_t *frames, *frames_end; /**< memory for register frames */
     uint8_t *local;               /**< lane l's local memory starts at l * block->local_stride */
     uint32_t *written;            /**< by offset in it: lanes that wrote there; NULL: no check */
@@ -113,9 +115,9 @@ struct warp {
     block *block;
 };
 
-/** To look at a lane by itself takes as long as so many operations: an endless loop of such accesses
- * is to spend its budget as soon as any other. Who may be waiting for another block pays nothing:
- * that one's host thread may be slow. */
+/** To look at a lane by itself takes as long as so many operations: an endless loop of such
+ * accesses is to spend its budget as soon as any other. Who may be waiting for another block pays
+ * nothing: that one's host thread may be slow. */
 enum { LANE_COST = 8 };
 static inline void charge_lanes(warp *w, const op *o, uint32_t mask)
 {

@@ -123,6 +123,16 @@ bool shadow_written(const block *, uint64_t offset, uint32_t bytes);
 bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
                  const void *value);
 
+/* ---- visit.c: shared memory, by other blocks of the cluster ---------------------------------- */
+
+/** As shadow_lane, of another block's memory. */
+bool visit_lane(warp *, const op *, block *to, uint32_t offset, uint32_t bytes, uint32_t lane,
+                access_kind, const void *value);
+/** A block starts: nobody has been there yet; or has ended: may those who were? */
+void visits_start(block *);
+void visits_end(block *);
+void visits_close(block *);
+
 /* ---- watch.c: which accesses to global memory must be watched -------------------------------- */
 
 void watch_add(function *, op *, uint64_t origin);

@@ -12,6 +12,7 @@
  * Of two works: what order.c says; and of two launches that it calls apart, what a block does after
  * a strong access comes after the other launch if that had fences: they may share a ticket.
  */
+#include "device/base/cluster.h"
 #include "global_shadow.h"
 #include "order.h"
 
@@ -20,12 +21,26 @@ static bool both_strong(const op *o, const event *e)
     return e->strength != STRENGTH_PLAIN && o->strength != STRENGTH_PLAIN;
 }
 
-static order order_of_blocks(const block *b, const op *o, const event *e)
+/* By barriers of the cluster, if the other block is of it. */
+static bool is_before_in_cluster(const warp *w, const event *e)
 {
+    const cluster *c = w->block->cluster;
+    for (uint32_t r = 0; c && r < c->count; r++) {
+        const block *by = c->block[r];
+        if (by->tracker && by->tracker->number == e->block)
+            return cluster_orders(w, (uint32_t)__builtin_ctz(w->mask), by, e->warp, e->tick);
+    }
+    return false;
+}
+
+static order order_of_blocks(const warp *w, const op *o, const event *e)
+{
+    const block *b = w->block;
     const tracker *t = b->tracker;
     bool scoped = o->in_block || e->in_block; /* for the other block that is no atomic access */
     if ((both_strong(o, e) && !scoped) || e->epoch == 0) return ORDER_BEFORE;
     if (e->strength != STRENGTH_PLAIN && !e->in_block && t->strong) return ORDER_BEFORE;
+    if (is_before_in_cluster(w, e)) return ORDER_BEFORE;
     uint32_t released =
         __atomic_load_n(&b->device->global_shadow->released[e->epoch], __ATOMIC_ACQUIRE);
     return released && released <= t->acquired ? ORDER_BEFORE : ORDER_NONE;
@@ -64,7 +79,7 @@ order order_of(const warp *w, const op *o, uint32_t cell)
     const block *b = w->block;
     if (is_foreign(b->device->global_shadow, cell)) return order_of_works(b, o, cell);
     const event *e = cell_event(b->device->global_shadow, cell);
-    if (e->block != b->tracker->number) return order_of_blocks(b, o, e);
+    if (e->block != b->tracker->number) return order_of_blocks(w, o, e);
     int32_t tick = (int32_t)(e->tick - b->rewound);
     if (tick < (int32_t)b->epoch_tick || tick < (int32_t)b->warps[e->warp].fenced)
         return ORDER_BEFORE;
@@ -116,7 +131,7 @@ static bool others_apart(const touch *t, const event *e, uint32_t cell, order o)
     switch (cell & SPREAD) {
     case SPREAD_WARP: return o != ORDER_BEFORE;
     case SPREAD_BLOCK: return here && tick >= (int32_t)b->epoch_tick && b->fenced < b->epoch_tick;
-    case SPREAD_GRID: return !b->tracker->strong;
+    case SPREAD_GRID: return !b->tracker->strong && !(b->cluster && b->cluster->phase);
     default: return false;
     }
 }

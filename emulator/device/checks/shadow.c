@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 #include "device/base/arena.h"
-#include "shadow.h"
+#include "visit.h"
 
 enum {
     MOST_TICKS = (1 << 19) - 4,
@@ -128,7 +128,7 @@ static void forget(cells *c, uint32_t count, uint32_t first_tick)
 {
     for (uint32_t i = 0; i < count; i++) {
         c->read[i] = 0;
-        if (c->written[i] >= FLYING) continue;
+        if (c->written[i] >= VISITED) continue;
         c->written[i] = tick_of(c->written[i]) >= first_tick ? 1 << TICK_SHIFT : 0;
     }
 }
@@ -270,10 +270,11 @@ static bool may_meet(const op *o, uint32_t cell, uint32_t me)
     return o->strength == STRENGTH_ATOMIC || (cell ^ me) & WARP;
 }
 
-static void look(warp *w, const op *o, const cells *c, uint32_t i, uint32_t me, access_kind how,
+static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how,
                  conflict *found)
 {
     const block *b = w->block;
+    if (b->visits && visits_meet(w, o, c, i, me % LANES, how, found)) return;
     uint32_t written = c->written[i], read = c->read[i];
     if (written == UNOWNED) {
         found->unowned = true;
@@ -307,7 +308,8 @@ static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     const block *b = w->block;
     uint32_t strong = o->strength == STRENGTH_PLAIN ? 0 : ATOMIC;
     if (how != ACCESS_LOAD && yields(w, o, c->written[i], me)) return;
-    if (how == ACCESS_LOAD && c->read[i] == READING) return;
+    if (how == ACCESS_LOAD && c->read[i] >= VISITED) return;
+    if (how == ACCESS_ATOMIC && c->written[i] == VISITED) return;
     if (how == ACCESS_LOAD) {
         uint32_t epoch = b->epoch_tick << TICK_SHIFT;
         uint32_t before = tick_of(c->read[i]) < b->epoch_tick ? ATOMIC : c->read[i] & ATOMIC;
@@ -320,7 +322,7 @@ static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     }
 }
 
-static void split_word(block *b, uint32_t word)
+void shadow_split(block *b, uint32_t word)
 {
     if (b->words.written[word] == SPLIT) return;
     for (uint32_t i = 4 * word; i < 4 * word + 4; i++) {
@@ -341,7 +343,7 @@ static void visit(warp *w, const op *o, uint32_t offset, uint32_t bytes, uint32_
     for (uint32_t at = offset; at < offset + bytes;) {
         uint32_t word = at / 4;
         bool whole = at % 4 == 0 && at + 4 <= offset + bytes;
-        if (!whole) split_word(b, word);
+        if (!whole) shadow_split(b, word);
         bool parts = b->words.written[word] == SPLIT;
         cells *c = parts ? &b->bytes : &b->words;
         if (marking && how != ACCESS_LOAD) shadow_wake(b, word, word);
@@ -359,7 +361,7 @@ bool shadow_written(const block *b, uint64_t offset, uint32_t bytes)
     for (uint64_t i = offset; i < offset + bytes && i < b->shared_bytes; i++) {
         uint32_t cell = b->words.written[i / 4];
         if (cell == SPLIT) cell = b->bytes.written[i];
-        written |= cell < FLYING && tick_of(cell) >= b->first_tick;
+        written |= cell == VISITED || (cell < VISITED && tick_of(cell) >= b->first_tick);
     }
     return written;
 }
@@ -416,6 +418,9 @@ bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_
         if (b->launch->check_races) report_shared_copy(w, o, offset, lane, how, &found);
     } else if (found.cell == READING) {
         if (b->launch->check_races) report_shared_reading(w, o, offset, lane, &found);
+    } else if (found.cell == VISITED) {
+        if (b->launch->check_races && !unchanged(w, offset, bytes, value))
+            report_visit(w, o, offset, lane, how, &found);
     } else if (found.cell && b->launch->check_races && !unchanged(w, offset, bytes, value)) {
         report_shared_race(w, o, offset, lane, how, &found);
     }

@@ -18,8 +18,8 @@
 #define UNOWNED UINT32_C(0xffffffff) /* write cells only */
 #define SPLIT   UINT32_C(0xfffffffe)
 #define FLYING  UINT32_C(0xfffffffd) /* write cells only: an asynchronous copy is under way */
-
 #define READING UINT32_C(0xffffffff) /* read cells only: wgmma or a bulk copy is under way */
+#define VISITED UINT32_C(0xfffffffc) /* the last was a thread of another block: see visit.c */
 
 enum { TICK_SHIFT = 12 };
 
@@ -27,6 +27,8 @@ enum { TICK_SHIFT = 12 };
 typedef struct conflict {
     uint32_t cell, line; /* the earlier access; 0: none */
     bool wrote, unwritten, unowned;
+    uint8_t rank; /* of VISITED: whose it was */
+    uint16_t thread;
 } conflict;
 
 /* shared_race.c */
@@ -111,7 +113,8 @@ static inline uint32_t shadow_read_cell(uint32_t cell, uint32_t me, uint32_t epo
     bool same_thread = ((cell ^ me) & THREAD) == 0, same_warp = ((cell ^ me) & WARP) == 0;
     uint32_t in_warp = plain < synced ? flags & CROWD ? flags : 0 : flags | MANY;
     uint32_t add = same_thread ? flags : same_warp ? in_warp : CROWD | MANY;
-    return plain < epoch ? me : me | add;
+    uint32_t next = plain < epoch ? me : me | add;
+    return cell >= VISITED ? cell : next;
 }
 
 /** One word that all of some lanes read. */

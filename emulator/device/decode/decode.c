@@ -121,6 +121,7 @@ static void lay_out_kernel(function *f, const ptx_function *from)
         facts->param_bytes = facts->param_offset[i] + facts->param_size[i];
     }
     facts->max_threads = from->max_threads ? from->max_threads : MAX_THREADS;
+    memcpy(facts->cluster, from->cluster, sizeof facts->cluster);
 }
 
 static void lay_out_frame(function *f, const ptx_function *from)

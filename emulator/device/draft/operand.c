@@ -241,6 +241,21 @@ static const struct {
     {"%total_smem_size", BANK_BLOCK, 13},
     {"%envreg1", BANK_BLOCK, 14}, /* the address where a cooperative grid meets: high half */
     {"%envreg2", BANK_BLOCK, 15}, /* and low half */
+    {"%cluster_ctaid.x", BANK_BLOCK, 16},
+    {"%cluster_ctaid.y", BANK_BLOCK, 17},
+    {"%cluster_ctaid.z", BANK_BLOCK, 18},
+    {"%cluster_nctaid.x", BANK_BLOCK, 19},
+    {"%cluster_nctaid.y", BANK_BLOCK, 20},
+    {"%cluster_nctaid.z", BANK_BLOCK, 21},
+    {"%clusterid.x", BANK_BLOCK, 22},
+    {"%clusterid.y", BANK_BLOCK, 23},
+    {"%clusterid.z", BANK_BLOCK, 24},
+    {"%nclusterid.x", BANK_BLOCK, 25},
+    {"%nclusterid.y", BANK_BLOCK, 26},
+    {"%nclusterid.z", BANK_BLOCK, 27},
+    {"%cluster_ctarank", BANK_BLOCK, 28},
+    {"%cluster_nctarank", BANK_BLOCK, 29},
+    {"%is_explicit_cluster", BANK_BLOCK, 30}, /* a predicate */
     {"%tid.x", BANK_WARP, 0},
     {"%tid.y", BANK_WARP, 1},
     {"%tid.z", BANK_WARP, 2},
@@ -302,7 +317,9 @@ static void set_symbol(decoder *d, draft *x, field f, const ptx_operand *o, uint
     operand row;
     uint64_t address;
     if (!strcmp(o->name, "%envreg2")) d->to->asks_grid = true;
-    if (special_row(o->name, &row) && width == 4) {
+    if (strstr(o->name, "cluster")) d->to->asks_cluster |= o->name[0] == '%';
+    bool predicate = !strcmp(o->name, "%is_explicit_cluster");
+    if (special_row(o->name, &row) && width == (predicate ? PREDICATE : 4)) {
         *field_of(x, f) = row;
     } else if (special_row(o->name, &row)) {
         uint32_t copy = new_register(d, 4);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "device/base/bits.h"
+#include "device/base/cluster.h"
 #include "memory.h"
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
@@ -134,6 +135,24 @@ static void report_misaligned(warp *w, const op *o, uint64_t address, uint32_t b
     launch_fail(w->block->launch, DEVICE_MISALIGNED);
 }
 
+/* An address of shared::cluster, as mapa makes it. */
+static uint8_t *reach_peer(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,
+                           access_kind how, const void *value)
+{
+    block *b = w->block, *to = peer_of(b, address);
+    uint32_t offset = shared_offset(address);
+    if (!to) {
+        report(w, o, FINDING_OUT_OF_BOUNDS, lane, address,
+               "%s %u bytes of block %u of a cluster of %u blocks", access_verb(how), bytes,
+               (uint32_t)(address >> RANK_SHIFT) - 1, b->cluster->count);
+        launch_fail(b->launch, DEVICE_ILLEGAL_ADDRESS);
+        return NULL;
+    }
+    bool there = to == b ? shadow_lane(w, o, offset, bytes, lane, how, value)
+                         : visit_lane(w, o, to, offset, bytes, lane, how, value);
+    return there ? to->shared + offset : NULL;
+}
+
 uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_t bytes,
                     uint32_t lane, access_kind how, const void *value)
 {
@@ -151,6 +170,8 @@ uint8_t *reach_lane(warp *w, const op *o, space where, uint64_t address, uint32_
     if (where == SPACE_GLOBAL || where == SPACE_CONST) {
         return reach_global_lane(w, o, address, bytes, lane, how);
     }
+    if (where == SPACE_SHARED && w->block->cluster && address >> RANK_SHIFT)
+        return reach_peer(w, o, address, bytes, lane, how, value);
     if (where == SPACE_SHARED) {
         bool there = shadow_lane(w, o, address, bytes, lane, how, value);
         return there ? w->block->shared + address : NULL;

@@ -12,6 +12,7 @@
  */
 #include <stdio.h>
 
+#include "device/base/cluster.h"
 #include "device/trace/trace.h"
 #include "ops.h"
 
@@ -58,6 +59,7 @@ const op *run_fence(warp *w, const op *o)
     atomic_thread_fence(memory_order_seq_cst);
     w->fenced = w->block->fenced = shadow_tick(w->block);
     if (o->in_system) w->block->pushed = 0;
+    w->published = tick_now(w->block);
     if (w->block->launch->watched) global_shadow_fence(w->block);
     return o + 1;
 }
@@ -186,12 +188,23 @@ static void let_go(block *b, uint32_t number)
     b->arrived[number] = 0;
 }
 
+/* What one thread knows to be over, all do. */
+static void join_cluster(block *b)
+{
+    cluster *c = b->cluster;
+    uint32_t *joined = &c->joined[b->rank];
+    for (uint32_t k = 0; k < b->warp_count; k++)
+        for (uint32_t i = 0; i < LANES; i++)
+            if (c->warp[b->rank][k].waited[i] > *joined) *joined = c->warp[b->rank][k].waited[i];
+}
+
 /* A barrier of a part of the block orders that part; to tell by which is beyond the shadow, so it
  * is taken for a fence. */
 void order_accesses(block *b, bool all)
 {
     uint32_t tick = shadow_tick(b);
     if (all) b->epoch_tick = tick;
+    if (all && b->cluster) join_cluster(b);
     for (uint32_t k = 0; !all && k < b->warp_count; k++) b->warps[k].fenced = tick;
     if (!all) b->fenced = tick;
     shadow_refresh(b);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "device/base/arena.h"
+#include "device/base/cluster.h"
 #include "ops.h"
 
 enum {
@@ -39,6 +40,28 @@ static uint64_t *reach(warp *w, const op *o, uint32_t lane, access_kind how, con
 {
     return (uint64_t *)(void *)reach_lane(w, o, o->space, address_of(w, o, lane), sizeof(uint64_t),
                                           lane, how, value);
+}
+
+/* Whose memory it lies in. */
+static block *owner_of(const warp *w, const op *o, uint32_t lane)
+{
+    uint64_t offset = address_of(w, o, lane) - (o->space == SPACE_GENERIC ? SHARED_WINDOW : 0);
+    block *b = w->block, *to = b->cluster ? peer_of(b, offset) : b;
+    return to ? to : b;
+}
+
+/* What this block did so far comes before what the other one does when it has waited. */
+static void offer(block *b, const block *to)
+{
+    if (b == to) return;
+    shadow_tick(b);
+    b->cluster->offered[to->rank][b->rank] = tick_now(b);
+}
+
+static void take_offers(const block *b)
+{
+    cluster *c = b->cluster;
+    if (c) memcpy(c->known[b->rank], c->offered[b->rank], sizeof c->known[b->rank]);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -202,6 +225,7 @@ static bool test(warp *w, const op *o, uint32_t lane, uint64_t state, uint64_t a
 {
     if (is_over(o, state, asked)) {
         w->block->polls = 0;
+        take_offers(w->block);
         return true;
     }
     w->slice = 1;
@@ -215,10 +239,11 @@ static bool test(warp *w, const op *o, uint32_t lane, uint64_t state, uint64_t a
 /* b: how many arrive, or what a test asks about. @return what it says. */
 static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
 {
-    block *b = w->block;
+    block *b = owner_of(w, o, lane);
     uint64_t before = *memory;
     uint64_t asked = o->variant == MBARRIER_TEST ? ((const uint64_t *)row(w, o->b))[lane]
                                                  : ((const uint32_t *)row(w, o->b))[lane];
+    offer(w->block, b);
     switch (o->variant) {
     case MBARRIER_DROP: drop(memory, asked); /* fall through */
     case MBARRIER_ARRIVE: arrive(b, memory, asked); return before;

@@ -7,6 +7,7 @@
  */
 #include <time.h>
 
+#include "device/base/cluster.h"
 #include "ops.h"
 
 /* mov.b64 d, {a, b, c, e}: o->size bytes each */
@@ -78,11 +79,19 @@ static bool is_in(uint64_t address, space s)
     return address - base < (base == DEVICE_BASE ? DEVICE_BYTES : WINDOW_BYTES) && s != SPACE_CONST;
 }
 
+/* Shared memory of other blocks is that of the cluster only, which op.variant asks about. */
+static bool is_asked(const warp *w, const op *o, uint64_t address)
+{
+    if (o->space != SPACE_SHARED || o->variant) return true;
+    return peer_of(w->block, address - SHARED_WINDOW) == w->block;
+}
+
 const op *run_is_space(warp *w, const op *o)
 {
     const uint64_t *a = row(w, o->a);
     uint32_t mask = active(w, o), yes = 0, *d = row(w, o->d);
-    for (uint32_t i = 0; i < LANES; i++) yes |= (uint32_t)is_in(a[i], o->space) << i;
+    for (uint32_t i = 0; i < LANES; i++)
+        yes |= (uint32_t)(is_in(a[i], o->space) && is_asked(w, o, a[i])) << i;
     *d = (*d & ~mask) | (yes & mask);
     return o + 1;
 }

@@ -187,17 +187,28 @@ static ptx_variable *parse_params(parser *p, uint32_t *count)
     return list;
 }
 
+/* Up to three numbers; those that are missing are 1. @return their product */
+static uint32_t parse_extent(parser *p, uint32_t size[3])
+{
+    for (uint32_t i = 0; i < 3; i++) size[i] = 1;
+    for (uint32_t i = 0; i < 3 && p->now.kind == TOKEN_NUMBER; i++) {
+        size[i] = lex_small_integer(p);
+        if (!lex_accept(p, ",")) break;
+    }
+    return size[0] * size[1] * size[2];
+}
+
+/* .explicitcluster alone leaves the size to the launch. */
 static void parse_tuning(parser *p, ptx_function *f)
 {
     while (lex_begins(p, ".")) {
         bool threads = lex_is(p, ".maxntid") || lex_is(p, ".reqntid");
+        bool cluster = lex_is(p, ".reqnctapercluster");
+        uint32_t size[3];
         lex_next(p);
-        uint32_t product = 1;
-        while (p->now.kind == TOKEN_NUMBER) {
-            product *= lex_small_integer(p);
-            if (!lex_accept(p, ",")) break;
-        }
+        uint32_t product = parse_extent(p, size);
         if (threads) f->max_threads = product;
+        if (cluster) memcpy(f->cluster, size, sizeof f->cluster);
     }
 }
 

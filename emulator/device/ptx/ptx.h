@@ -88,6 +88,7 @@ typedef struct ptx_function {
     uint32_t lists;
     ptx_label_list *list;
     uint32_t max_threads; /**< 0: not said */
+    uint32_t cluster[3];  /**< blocks; 0: not said */
     uint32_t param_bytes; /**< parameter space of the body's calls */
     uint32_t local_bytes;
 } ptx_function;

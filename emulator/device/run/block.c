@@ -16,7 +16,7 @@
 #include "device/trace/trace.h"
 #include "run.h"
 
-enum { BLOCK_ROWS = 16, WARP_ROWS = 10, ROW_BYTES = LANES * 4 };
+enum { BLOCK_ROWS = 32, WARP_ROWS = 10, ROW_BYTES = LANES * 4 };
 enum { LONG_WAIT = 4 }; /* turns, after which a block may be waiting for another */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -48,6 +48,7 @@ void block_close(block *b)
     pages_release(b->written, b->written_capacity);
     shadow_close(b);
     tensor_close(b);
+    visits_close(b);
     free(b->transactions);
     block_close(b->spare);
     free(b->counters);
@@ -79,6 +80,25 @@ static void fill_block_rows(block *b)
     uint64_t meeting = b->launch->grid ? GRID_WINDOW : 0;
     fill_row(b->rows, 14, (uint32_t)(meeting >> 32));
     fill_row(b->rows, 15, (uint32_t)meeting);
+    fill_row(b->rows, 30, r->cluster[0] ? ~0u : 0);
+}
+
+/* Without clusters each block is one. */
+static void fill_cluster_rows(block *b)
+{
+    const uint32_t *grid = b->launch->request->grid, *given = b->launch->request->cluster;
+    uint32_t rank = 0, count = 1;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t size = given[0] ? given[i] : 1, at = b->index[i] % size;
+        fill_row(b->rows, 16 + i, at);
+        fill_row(b->rows, 19 + i, size);
+        fill_row(b->rows, 22 + i, b->index[i] / size);
+        fill_row(b->rows, 25 + i, grid[i] / size);
+        rank += at * count;
+        count *= size;
+    }
+    fill_row(b->rows, 28, rank);
+    fill_row(b->rows, 29, count);
 }
 
 static void fill_warp_rows(const block *b, uint32_t k)
@@ -142,6 +162,7 @@ void block_start(block *b, uint64_t number)
     b->index[1] = (uint32_t)(number / grid[0] % grid[1]);
     b->index[2] = (uint32_t)(number / grid[0] / grid[1]);
     for (uint32_t i = 0; i < 3; i++) fill_row(b->rows, i, b->index[i]);
+    if (b->cluster) fill_cluster_rows(b);
     b->live = b->threads;
     trace_start(b, number);
     memset(b->arrived, 0, sizeof b->arrived);
@@ -151,6 +172,7 @@ void block_start(block *b, uint64_t number)
     b->atomics = 0;
     flights_start(b);
     tensor_start(b);
+    visits_start(b);
     b->transaction_count = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
@@ -172,9 +194,11 @@ bool block_turn(block *b)
         if (b->launch->may_wait) together_between(b->launch);
     }
     b->spent = more;
-    if (more || b->launch->stop) return more;
+    if (b->launch->stop) return more;
+    if (more && b->polls) barrier_release(b); /* who polls may wait for those who wait there */
+    if (more) return true;
     if (b->live && barrier_release(b)) return true;
-    if (b->live) barrier_deadlock(b);
+    if (b->live && !b->cluster) barrier_deadlock(b);
     return false;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "device/base/arena.h"
+#include "device/base/cluster.h"
 #include "device/checks/order.h"
 #include "device/counts/count.h"
 #include "device/trace/trace.h"
@@ -24,8 +25,9 @@ struct pool {
     device *device;
     uint32_t threads; /* the caller's included */
     pthread_t thread[MAX_WORKERS];
-    block *block[MAX_WORKERS]; /* by thread; 0 is the caller's */
-    block **resident;          /* of launches whose blocks are in flight all at once */
+    block *block[MAX_WORKERS];     /* by thread; 0 is the caller's */
+    cluster *cluster[MAX_WORKERS]; /* likewise; NULL: none yet */
+    block **resident;              /* of launches whose blocks are in flight all at once */
     uint32_t residents;
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
@@ -42,8 +44,13 @@ typedef struct seat {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void run_blocks(pool *p, block *b, launch *l)
+static void run_blocks(pool *p, uint32_t thread, launch *l)
 {
+    block *b = p->block[thread];
+    if (l->clusters) {
+        cluster_run(&p->cluster[thread], l);
+        return;
+    }
     if (l->grid) {
         grid_run(p->resident, l);
         return;
@@ -73,7 +80,7 @@ static void *work(void *argument)
         launch *l = p->job;
         p->busy++;
         pthread_mutex_unlock(&p->lock);
-        run_blocks(p, p->block[s.number], l);
+        run_blocks(p, s.number, l);
         pthread_mutex_lock(&p->lock);
         if (--p->busy == 0) pthread_cond_signal(&p->done);
     }
@@ -112,6 +119,7 @@ void pool_close(pool *p)
     pthread_mutex_unlock(&p->lock);
     for (uint32_t i = 1; i < p->threads; i++) pthread_join(p->thread[i], NULL);
     for (uint32_t i = 0; i < p->threads; i++) block_close(p->block[i]);
+    for (uint32_t i = 0; i < p->threads; i++) cluster_close(p->cluster[i]);
     for (uint32_t i = 0; i < p->residents; i++) block_close(p->resident[i]);
     free(p->resident);
     pthread_mutex_destroy(&p->lock);
@@ -147,7 +155,7 @@ void pool_run(pool *p, launch *l)
         pthread_cond_broadcast(&p->wake);
         pthread_mutex_unlock(&p->lock);
     }
-    run_blocks(p, p->block[0], l);
+    run_blocks(p, 0, l);
     if (!wake) return;
     pthread_mutex_lock(&p->lock);
     p->job = NULL; /* who has not woken up by now need not */
@@ -163,6 +171,27 @@ static bool cooperation_fits(const device_launch_request *r)
     return !r->cooperative || blocks <= DEVICE_RESIDENT;
 }
 
+static bool clusters_fit(const device_launch_request *r)
+{
+    const uint32_t *size = r->cluster;
+    uint64_t blocks = 1;
+    if (!size[0]) return true;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (size[i] < 1 || size[i] > MAX_CLUSTER || r->grid[i] % size[i]) return false;
+        blocks *= size[i];
+    }
+    return blocks <= MAX_CLUSTER && !r->cooperative;
+}
+
+/* A kernel that asks may run as if each block were a cluster. */
+static void set_clusters(launch *l, const function *f)
+{
+    const uint32_t *given = l->request->cluster;
+    if (!given[0] && !f->asks_cluster) return;
+    for (uint32_t i = 0; i < 3; i++) l->cluster[i] = given[0] ? given[i] : 1;
+    l->clusters = l->blocks / l->cluster[0] / l->cluster[1] / l->cluster[2];
+}
+
 static bool sizes_are_legal(const device_launch_request *r, const function *f)
 {
     uint64_t threads = (uint64_t)r->block[0] * r->block[1] * r->block[2];
@@ -170,7 +199,7 @@ static bool sizes_are_legal(const device_launch_request *r, const function *f)
     return threads >= 1 && threads <= f->facts.max_threads && threads <= MAX_THREADS &&
            r->block[0] <= 1024 && r->block[1] <= 1024 && r->block[2] <= 64 && r->grid[0] >= 1 &&
            r->grid[1] >= 1 && r->grid[2] >= 1 && r->grid[0] <= INT32_MAX && r->grid[1] <= 65535 &&
-           r->grid[2] <= 65535 && cooperation_fits(r) && shared <= MAX_SHARED &&
+           r->grid[2] <= 65535 && cooperation_fits(r) && clusters_fit(r) && shared <= MAX_SHARED &&
            r->param_bytes >= f->facts.param_bytes;
 }
 
@@ -247,6 +276,9 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
     }
     _Alignas(64) uint8_t params[MAX_PARAMS + 64];
     if (r->param_bytes > MAX_PARAMS) return fail(d, DEVICE_BAD_LAUNCH, "too many parameters");
+    if (r->cooperative && f->asks_cluster)
+        return fail(d, DEVICE_UNSUPPORTED, "%s: a cooperative launch of a kernel for clusters",
+                    f->plain_name);
     if (r->param_bytes) memcpy(params, r->params, r->param_bytes);
     memset(params + r->param_bytes, 0, 64);
     uint32_t checks = d->options.checks;
@@ -269,9 +301,10 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
         report_unsupported(d, f, &l);
         return refuse_unsupported(d, f);
     }
+    set_clusters(&l, f);
     grid meeting;
     if (r->cooperative) l.grid = &meeting;
-    l.may_wait = !goes_on && together_may_wait(&l);
+    l.may_wait = !goes_on && !l.clusters && together_may_wait(&l);
     if (l.may_wait) return together_launch(&l);
     launch_begin(&l);
     pool_run(d->pool, &l);

@@ -200,6 +200,7 @@ static void inherit(function *kernel, function *f)
     f->visited = true;
     for (uint32_t i = 0; i < f->module->variable_count; i++)
         kernel->shared_used[i] |= f->shared_used[i];
+    kernel->asks_cluster |= f->asks_cluster;
     if (f->unsupported_text && !kernel->lacking) kernel->lacking = f;
     for (uint32_t i = 0; i < f->callees; i++) inherit(kernel, f->callee[i]);
 }

@@ -106,6 +106,12 @@ device_status together_launch(launch *);
 /** A warp of such a launch has had its turn. */
 void together_between(launch *);
 
+/* ---- cluster.c: blocks that reach each other's shared memory --------------------------------- */
+
+/** Run clusters of the launch until none is left. `kept`: this host thread's. */
+void cluster_run(cluster **kept, launch *);
+void cluster_close(cluster *);
+
 /* ---- grid.c: blocks that wait for each other ------------------------------------------------- */
 
 /** Take turns at all blocks of a cooperative launch until they have ended. Any number of threads.

@@ -15,7 +15,7 @@ void warp_start(warp *w, const function *f, uint32_t mask)
 {
     w->alive = mask;
     w->group_count = 0;
-    w->synced = w->fenced = 0;
+    w->synced = w->fenced = w->published = 0;
     w->undefined_count = 0;
     w->vain = 0;
     int i = group_new(w);

@@ -122,7 +122,6 @@ static bool decode_mbarrier_count(decoder *d)
 
 bool decode_mbarrier(decoder *d)
 {
-    if (has_part(d, "shared::cluster")) return false;
     if (has_part(d, "pending_count")) return decode_mbarrier_count(d);
     if (has_part(d, "test_wait") || has_part(d, "try_wait")) return decode_mbarrier_test(d);
     bool init = has_part(d, "init"), inval = has_part(d, "inval");

@@ -89,7 +89,7 @@ static bool decode_reducing_barrier(decoder *d)
 bool decode_barrier(decoder *d)
 {
     const ptx_statement *s = d->now;
-    if (has_part(d, "cluster") || !strcmp(d->part[d->parts > 1], "cluster")) return false;
+    if (has_part(d, "cluster")) return decode_cluster_barrier(d);
     if (has_part(d, "red")) return decode_reducing_barrier(d);
     bool warp = has_part(d, "warp");
     draft x = start(d, warp ? run_warp_sync : run_barrier);

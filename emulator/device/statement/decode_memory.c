@@ -15,9 +15,10 @@ space space_named(const decoder *d)
         const char *name;
         space space;
     } names[] = {{"global", SPACE_GLOBAL},      {"shared", SPACE_SHARED},
-                 {"shared::cta", SPACE_SHARED}, {"local", SPACE_LOCAL},
-                 {"const", SPACE_CONST},        {"param", SPACE_PARAM},
-                 {"param::entry", SPACE_PARAM}, {"param::func", SPACE_PARAM}};
+                 {"shared::cta", SPACE_SHARED}, {"shared::cluster", SPACE_SHARED},
+                 {"local", SPACE_LOCAL},        {"const", SPACE_CONST},
+                 {"param", SPACE_PARAM},        {"param::entry", SPACE_PARAM},
+                 {"param::func", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (has_part(d, names[i].name)) return names[i].space;
     }
@@ -229,6 +230,7 @@ bool decode_load(decoder *d)
 bool decode_store(decoder *d)
 {
     const ptx_statement *s = d->now;
+    if (has_part(d, "async")) return false;
     return s->operands >= 2 && decode_access(d, &s->operand[0], &s->operand[1], false);
 }
 
@@ -247,7 +249,9 @@ bool decode_atomic(decoder *d)
     const ptx_statement *s = d->now;
     bool returns = !strcmp(d->part[0], "atom");
     const ptx_operand *from = &s->operand[returns];
-    if (s->operands < 2u + returns || has_part(d, "v2") || has_part(d, "v4")) return false;
+    if (s->operands < 2u + returns || has_part(d, "async") || has_part(d, "v2") ||
+        has_part(d, "v4"))
+        return false;
     draft x;
     if (!start_access(d, &x, run_atomic, &from[0])) return false;
     x.op.extra = (const void *)find_atomic(atomic_name(d), last_part(d));
@@ -290,6 +294,7 @@ bool decode_isspacep(decoder *d)
     if (s->operands != 2) return false;
     draft x = start(d, run_is_space);
     x.op.space = space_named(d);
+    x.op.variant = has_part(d, "shared::cluster");
     set_read(d, &x, FIELD_A, &s->operand[1], 8);
     set_write(d, &x, FIELD_D, &s->operand[0], PREDICATE, false);
     push(d, &x);

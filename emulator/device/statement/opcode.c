@@ -113,6 +113,8 @@ static const opcode opcodes[] = {
     OPCODE(bar, decode_barrier, CLASS_WARP, 0),
     OPCODE(barrier, decode_barrier, CLASS_WARP, 0),
     OPCODE(fence, decode_fence, CLASS_WARP, 0),
+    OPCODE(getctarank, decode_rank_of, CLASS_MOVE, 0),
+    OPCODE(mapa, decode_map, CLASS_MOVE, 0),
     OPCODE(match, decode_match, CLASS_WARP, 0),
     OPCODE(mbarrier, decode_mbarrier, CLASS_WARP, 0),
     OPCODE(membar, decode_fence, CLASS_WARP, 0),

@@ -180,7 +180,7 @@ static bool may_proxy(const warp *w, uint32_t offset)
 {
     const block *b = w->block;
     uint32_t line, cell = written(b, offset, &line);
-    return cell >= FLYING || cell >> TICK_SHIFT < b->first_tick ||
+    return cell >= VISITED || cell >> TICK_SHIFT < b->first_tick ||
            cell == b->tensor->landed[offset / CHUNK].cell || is_fenced(w, cell);
 }
 

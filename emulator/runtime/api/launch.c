@@ -16,6 +16,7 @@ struct configuration {
     dim3 grid, block;
     size_t shared;
     cudaStream_t stream;
+    dim3 cluster; /* x 0: what the kernel says */
 };
 
 static _Thread_local struct configuration configurations[MAX_NESTED_CONFIGURATIONS];
@@ -33,7 +34,7 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
 {
     if (depth == MAX_NESTED_CONFIGURATIONS) return 1;
-    configurations[depth++] = (struct configuration){grid, block, shared, stream};
+    configurations[depth++] = (struct configuration){grid, block, shared, stream, {0}};
     return 0;
 }
 
@@ -81,7 +82,7 @@ static cudaError_t launch(const void *function, struct configuration c, void **a
     cudaError_t error = runtime_enter_launch(), before = error;
     p.sharedMemBytes = c.shared <= UINT_MAX ? (unsigned)c.shared : UINT_MAX;
     work.ordinal = runtime.ordinal;
-    if (!error) error = launch_make(&work.launch, &p, cooperative, params);
+    if (!error) error = launch_make(&work.launch, &p, cooperative, c.cluster, params);
     if (!error && !stream_is_here(c.stream)) error = cudaErrorInvalidResourceHandle;
     if (!error) error = stream_submit(c.stream, &work);
     runtime_leave(error);
@@ -92,46 +93,38 @@ static cudaError_t launch(const void *function, struct configuration c, void **a
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                size_t shared, cudaStream_t stream)
 {
-    return launch(kernel, (struct configuration){grid, block, shared, stream}, args, false);
+    return launch(kernel, (struct configuration){grid, block, shared, stream, {0}}, args, false);
 }
 PER_THREAD_STREAM(__cudaLaunchKernel);
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args,
                              size_t shared, cudaStream_t stream)
 {
-    return launch(function, (struct configuration){grid, block, shared, stream}, args, false);
+    return launch(function, (struct configuration){grid, block, shared, stream, {0}}, args, false);
 }
 PER_THREAD_STREAM(cudaLaunchKernel);
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,
                                         size_t shared, cudaStream_t stream)
 {
-    return launch(function, (struct configuration){grid, block, shared, stream}, args, true);
+    return launch(function, (struct configuration){grid, block, shared, stream, {0}}, args, true);
 }
 PER_THREAD_STREAM(cudaLaunchCooperativeKernel);
 
-static bool is_cluster(const cudaLaunchAttribute *attribute)
-{
-    return attribute->id == cudaLaunchAttributeClusterDimension &&
-           attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z >
-               1;
-}
-
-/** Clusters need a newer device; every other attribute is a hint or concerns real concurrency. */
+/** All other attributes are hints, or concern real concurrency. */
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
 {
     bool cooperative = false;
 
     if (!config) return error_keep(cudaErrorInvalidValue);
+    struct configuration c = {
+        config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, {0}};
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[i];
-        if (is_cluster(attribute)) return error_keep(cudaErrorNotSupported);
-        if (attribute->id == cudaLaunchAttributeCooperative)
-            cooperative = attribute->val.cooperative;
+        const cudaLaunchAttributeValue *value = &config->attrs[i].val;
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            c.cluster = (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+        if (config->attrs[i].id == cudaLaunchAttributeCooperative) cooperative = value->cooperative;
     }
-    return launch(function,
-                  (struct configuration){config->gridDim, config->blockDim,
-                                         config->dynamicSmemBytes, config->stream},
-                  args, cooperative);
+    return launch(function, c, args, cooperative);
 }
 PER_THREAD_STREAM(cudaLaunchKernelExC);

@@ -18,7 +18,7 @@ static cudaError_t make_launch(struct work *work, const struct cudaKernelNodePar
                                           .kernelParams = p->kernelParams};
 
     if (p->extra) return cudaErrorNotSupported;
-    return launch_make(&work->launch, &kernel, false, params);
+    return launch_make(&work->launch, &kernel, false, (dim3){0}, params);
 }
 
 static cudaError_t make_fill(struct work *work, const struct cudaMemsetParamsV2 *p)
@@ -83,6 +83,8 @@ cudaError_t node_set(cudaGraphNode_t node, const struct work *work)
     if (node->work.type != work->type) return cudaErrorInvalidValue;
     if (work->type == cudaGraphNodeTypeKernel)
         given.launch.cooperative |= node->work.launch.cooperative;
+    if (work->type == cudaGraphNodeTypeKernel && !given.launch.cluster.x)
+        given.launch.cluster = node->work.launch.cluster;
     cudaError_t error = work_copy(&copy, &given);
     if (error) return error;
     if (work->type == cudaGraphNodeTypeGraph) copy.child->owned = true;

@@ -15,6 +15,8 @@ enum {
     MAX_GRID_X = 0x7fffffff,
     MAX_GRID_YZ = 65535,
     MAX_BLOCK_Z = 64,
+    PORTABLE_CLUSTER_BLOCKS = 8,
+    MAX_CLUSTER_BLOCKS = 16,
     PITCH_ALIGNMENT = 512,
     TEXTURE_ALIGNMENT = 256, /* what memory has anyway */
     TEXTURE_PITCH_ALIGNMENT = 32,

@@ -50,6 +50,7 @@ static const struct cudaDeviceProp claims = {
     .regsPerMultiprocessor = SM_REGISTERS,
     .managedMemory = 1,
     .cooperativeLaunch = 1,
+    .clusterLaunch = 1,
     .sharedMemPerBlockOptin = SHARED_OPT_IN,
     .maxBlocksPerMultiProcessor = MAX_SM_BLOCKS,
     .reservedSharedMemPerBlock = SHARED_RESERVED,
@@ -144,6 +145,7 @@ static int attribute_value(enum cudaDeviceAttr attribute)
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrManagedMemory:
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrClusterLaunch:
     case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrHostRegisterSupported:

@@ -90,13 +90,15 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *g
 
 /* ---- attributes of kernel nodes -------------------------------------------------------------- */
 
-/** All but cooperation are hints. */
+/** All but cooperation and clusters are hints. */
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID which,
                                             const cudaLaunchAttributeValue *value)
 {
     if (!value) return error_keep(cudaErrorInvalidValue);
     cudaError_t error = enter_with(node, cudaGraphNodeTypeKernel);
-    if (!error && which == cudaLaunchAttributeClusterDimension) error = cudaErrorNotSupported;
+    if (!error && which == cudaLaunchAttributeClusterDimension)
+        node->work.launch.cluster =
+            (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
     if (!error && which == cudaLaunchAttributeCooperative)
         node->work.launch.cooperative = value->cooperative;
     return runtime_leave(error);
@@ -110,6 +112,12 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
     if (!error) *value = (cudaLaunchAttributeValue){.cooperative = 0};
     if (!error && which == cudaLaunchAttributeCooperative)
         value->cooperative = node->work.launch.cooperative;
+    const dim3 size = error ? (dim3){0} : node->work.launch.cluster;
+    if (!error && which == cudaLaunchAttributeClusterDimension) {
+        value->clusterDim.x = size.x;
+        value->clusterDim.y = size.y;
+        value->clusterDim.z = size.z;
+    }
     return runtime_leave(error);
 }
 
@@ -120,6 +128,7 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
     if (!error && !(node_lives(from) && from->work.type == cudaGraphNodeTypeKernel))
         error = cudaErrorInvalidValue;
     if (!error) to->work.launch.cooperative = from->work.launch.cooperative;
+    if (!error) to->work.launch.cluster = from->work.launch.cluster;
     return runtime_leave(error);
 }
 

@@ -31,6 +31,10 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
             .binaryVersion = 80,
             .maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel),
             .preferredShmemCarveout = -1,
+            .requiredClusterWidth = (int)cluster_of(kernel).x,
+            .requiredClusterHeight = (int)cluster_of(kernel).y,
+            .requiredClusterDepth = (int)cluster_of(kernel).z,
+            .nonPortableClusterSizeAllowed = kernel->large_clusters,
         };
     return runtime_leave(error);
 }
@@ -40,6 +44,7 @@ static cudaError_t set_attribute(struct kernel *kernel, enum cudaFuncAttribute a
     int most = shared_opt_in() - (int)kernel->facts.static_shared_bytes;
 
     if (attribute >= cudaFuncAttributeMax) return cudaErrorInvalidValue;
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) kernel->large_clusters = value;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess; /* a hint */
     if (value < 0 || value > most) return cudaErrorInvalidValue;
     kernel->dynamic_limit = value;

@@ -51,6 +51,43 @@ static cudaError_t check_cooperative(const struct launch_work *w)
                         (unsigned long long)blocks, resident);
 }
 
+static cudaError_t check_grid_of_clusters(const struct launch_work *w)
+{
+    const dim3 grid = w->grid, size = w->cluster;
+
+    if (grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0) return cudaSuccess;
+    return error_refuse(cudaErrorInvalidConfiguration,
+                        "a grid of %u x %u x %u blocks in clusters of %u x %u x %u: it must be a "
+                        "multiple in each dimension",
+                        grid.x, grid.y, grid.z, size.x, size.y, size.z);
+}
+
+static cudaError_t check_cluster(const struct launch_work *w)
+{
+    const dim3 size = w->cluster, own = cluster_of(w->kernel);
+    const uint64_t blocks = (uint64_t)size.x * size.y * size.z;
+    const unsigned most = w->kernel->large_clusters ? MAX_CLUSTER_BLOCKS : PORTABLE_CLUSTER_BLOCKS;
+    const int threads = (int)(w->block.x * w->block.y * w->block.z);
+
+    if (!size.x) return cudaSuccess;
+    if (own.x && (own.x != size.x || own.y != size.y || own.z != size.z))
+        return error_refuse(cudaErrorInvalidClusterSize,
+                            "a cluster of %u x %u x %u blocks: the kernel has __cluster_dims__",
+                            size.x, size.y, size.z);
+    if (blocks < 1 || blocks > most)
+        return error_refuse(cudaErrorInvalidClusterSize,
+                            "%llu blocks in a cluster: from 1 to %u are allowed%s",
+                            (unsigned long long)blocks, most,
+                            most < blocks && blocks <= MAX_CLUSTER_BLOCKS
+                                ? " without cudaFuncAttributeNonPortableClusterSizeAllowed"
+                                : "");
+    if (clusters_on_device(w->kernel, threads, w->shared, (unsigned)blocks) < 1)
+        return error_refuse(cudaErrorInvalidClusterSize,
+                            "no cluster of %llu such blocks fits on the device",
+                            (unsigned long long)blocks);
+    return check_grid_of_clusters(w);
+}
+
 static cudaError_t check(const struct launch_work *w)
 {
     cudaError_t error = check_shape(w);
@@ -66,7 +103,9 @@ static cudaError_t check(const struct launch_work *w)
         return error_refuse(cudaErrorInvalidValue,
                             "%zu bytes of dynamic shared memory: at most %zu are allowed",
                             w->shared, dynamic_shared_limit(w->kernel));
-    return w->cooperative ? check_cooperative(w) : cudaSuccess;
+    error = check_cluster(w);
+    if (error || !w->cooperative) return error;
+    return w->cluster.x ? cudaErrorNotSupported : check_cooperative(w);
 }
 
 /** Lay the arguments out as the kernel wants them. */
@@ -79,8 +118,15 @@ static cudaError_t pack(const device_function_facts *facts, void **args, unsigne
     return cudaSuccess;
 }
 
+dim3 cluster_of(const struct kernel *kernel)
+{
+    const uint32_t *size = kernel->facts.cluster;
+
+    return (dim3){size[0], size[1], size[2]};
+}
+
 cudaError_t launch_make(struct launch_work *launch, const struct cudaKernelNodeParams *p,
-                        bool cooperative, unsigned char *params)
+                        bool cooperative, dim3 cluster, unsigned char *params)
 {
     struct kernel *kernel;
     cudaError_t error = kernel_find(p->func, &kernel);
@@ -91,6 +137,7 @@ cudaError_t launch_make(struct launch_work *launch, const struct cudaKernelNodeP
                                    .block = p->blockDim,
                                    .shared = p->sharedMemBytes,
                                    .cooperative = cooperative,
+                                   .cluster = cluster.x ? cluster : cluster_of(kernel),
                                    .params = params};
     error = check(launch);
     return error ? error : pack(&kernel->facts, p->kernelParams, params);
@@ -108,6 +155,7 @@ static device_launch_request request_of(const struct launch_work *w)
         .params = w->params,
         .param_bytes = w->kernel->facts.param_bytes,
         .cooperative = w->cooperative,
+        .cluster = {w->cluster.x, w->cluster.y, w->cluster.z},
     };
 }
 

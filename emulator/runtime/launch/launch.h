@@ -22,6 +22,7 @@ struct kernel {
     const char *name;         /* mangled */
     bool found[MAX_DEVICES];  /* id and facts hold */
     uint32_t id[MAX_DEVICES]; /* the device's number for it */
+    bool large_clusters;      /* cudaFuncAttributeNonPortableClusterSizeAllowed */
     int dynamic_limit;        /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: the default */
     device_function_facts facts;
 };
@@ -49,6 +50,7 @@ struct launch_work {
     dim3 grid, block;
     size_t shared;
     bool cooperative;
+    dim3 cluster;          /* in blocks; 0: none */
     unsigned char *params; /* laid out as kernel->facts says */
     void **args;           /* where each begins; only in a node */
     uint32_t graph, node;  /* that the device keeps for it; 0: none */
@@ -59,7 +61,9 @@ cudaError_t launch_keep(const struct launch_work *, uint32_t *graph, uint32_t *n
 /** From what a program says of a kernel node; `params` has room for LAUNCH_PARAMS. */
 enum { LAUNCH_PARAMS = 32 << 10 };
 cudaError_t launch_make(struct launch_work *, const struct cudaKernelNodeParams *, bool cooperative,
-                        unsigned char *params);
+                        dim3 cluster, unsigned char *params);
+/** What the kernel itself says of its cluster; 0: nothing. */
+dim3 cluster_of(const struct kernel *);
 
 /* symbol.c */
 /** Where part of a variable lies on the current device. */
@@ -68,6 +72,8 @@ cudaError_t symbol_locate(const void *symbol, size_t offset, size_t bytes, void 
 /* occupancy.c */
 /** Blocks of `threads` threads and `dynamic_shared` bytes that one multiprocessor can hold. */
 int blocks_per_multiprocessor(const struct kernel *, int threads, size_t dynamic_shared);
+/** Clusters of so many blocks that the device can hold. */
+int clusters_on_device(const struct kernel *, int threads, size_t dynamic_shared, unsigned blocks);
 /** Dynamic shared memory that a launch of this kernel may ask for. */
 size_t dynamic_shared_limit(const struct kernel *);
 

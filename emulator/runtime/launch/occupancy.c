@@ -5,6 +5,7 @@
 #include "launch.h"
 
 #include "device/residency.h"
+#include "runtime/claims/claims.h"
 
 int blocks_per_multiprocessor(const struct kernel *kernel, int threads, size_t dynamic)
 {
@@ -34,6 +35,72 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
                                                                   dynamic, 0);
 }
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+int clusters_on_device(const struct kernel *kernel, int threads, size_t dynamic, unsigned blocks)
+{
+    return blocks_per_multiprocessor(kernel, threads, dynamic) * MULTIPROCESSORS / (int)blocks;
+}
+
+/* The cluster that a launch with this configuration would have. */
+static unsigned blocks_in_cluster(const struct kernel *kernel, const cudaLaunchConfig_t *config)
+{
+    dim3 size = cluster_of(kernel);
+
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttributeValue *value = &config->attrs[i].val;
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            size = (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+    }
+    return size.x ? size.x * size.y * size.z : 1;
+}
+
+static unsigned most_in_cluster(const struct kernel *kernel)
+{
+    return kernel->large_clusters ? MAX_CLUSTER_BLOCKS : PORTABLE_CLUSTER_BLOCKS;
+}
+
+static int threads_of(const cudaLaunchConfig_t *config)
+{
+    return (int)(config->blockDim.x * config->blockDim.y * config->blockDim.z);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
+                                           const cudaLaunchConfig_t *config)
+{
+    struct kernel *kernel;
+
+    if (!clusters || !config || threads_of(config) <= 0) return error_keep(cudaErrorInvalidValue);
+    cudaError_t error = runtime_enter();
+    if (!error) error = kernel_find(function, &kernel);
+    unsigned blocks = error ? 1 : blocks_in_cluster(kernel, config);
+    if (!error && (blocks < 1 || blocks > most_in_cluster(kernel)))
+        error = cudaErrorInvalidClusterSize;
+    if (!error)
+        *clusters =
+            clusters_on_device(kernel, threads_of(config), config->dynamicSmemBytes, blocks);
+    return runtime_leave(error);
+}
+
+/* The largest power of two that fits. */
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
+                                                 const cudaLaunchConfig_t *config)
+{
+    struct kernel *kernel;
+
+    if (!size || !config || threads_of(config) <= 0) return error_keep(cudaErrorInvalidValue);
+    cudaError_t error = runtime_enter();
+    if (!error) error = kernel_find(function, &kernel);
+    unsigned blocks = error ? 0 : most_in_cluster(kernel);
+    while (blocks &&
+           clusters_on_device(kernel, threads_of(config), config->dynamicSmemBytes, blocks) < 1)
+        blocks /= 2;
+    if (!error) *size = (int)blocks;
+    return runtime_leave(error);
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
 
 /** What is left of a multiprocessor's shared memory when `blocks` blocks share it. */
 static size_t available_shared(const struct kernel *kernel, int blocks)

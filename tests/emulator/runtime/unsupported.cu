@@ -36,10 +36,11 @@ __global__ void blackwell()
     asm volatile(ALLOCATE ::"r"(0), "r"(32)); // FINDING tensor_cores_of_blackwell: unsupported
 }
 
-// STDERR clusters: uses barrier.cluster.arrive
-__global__ void cluster()
+// STDERR stores_that_tell_an_mbarrier: uses st.async.shared
+#define STORE "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %0, [%0];"
+__global__ void async_store()
 {
-    asm volatile("barrier.cluster.arrive.aligned;"); // FINDING clusters: unsupported
+    asm volatile(STORE ::"r"(0)); // FINDING stores_that_tell_an_mbarrier: unsupported
 }
 
 // STDERR sparse_matrices: uses mma.sp.sync.aligned
@@ -81,9 +82,9 @@ CASE(tensor_cores_of_blackwell)
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-CASE(clusters)
+CASE(stores_that_tell_an_mbarrier)
 {
-    cluster<<<1, 32>>>();
+    async_store<<<1, 32>>>();
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 
