@@ -476,7 +476,7 @@ START_TEST(uninitialised_global_memory)
     ck_assert_int_eq(device_function(d, module, "_Z6kernelPi", &function), DEVICE_OK);
     ck_assert_int_eq(device_alloc(d, 512, &out), DEVICE_OK);
     ck_assert_int_eq(device_fill(d, out, 0, 1, 128), DEVICE_OK);
-    device_launch_request r = {function, {1, 1, 1}, {64, 1, 1}, 0, &out, 8, 0};
+    device_launch_request r = {function, {1, 1, 1}, {64, 1, 1}, 0, &out, 8, 0, {0}};
     device_finding f;
     ck_assert_int_eq(device_launch(d, &r), DEVICE_OK);
     ck_assert_int_eq(device_take_finding(d, &f), 1);
@@ -499,7 +499,7 @@ START_TEST(bad_launches_are_refused)
     uint32_t module = load(KERNEL("")), function;
     device_address out = 0;
     ck_assert_int_eq(device_function(d, module, "_Z6kernelPi", &function), DEVICE_OK);
-    device_launch_request good = {function, {1, 1, 1}, {32, 1, 1}, 0, &out, 8, 0}, r;
+    device_launch_request good = {function, {1, 1, 1}, {32, 1, 1}, 0, &out, 8, 0, {0}}, r;
     ck_assert_int_eq(device_launch(d, &good), DEVICE_OK);
     r = good, r.grid[1] = 0;
     ck_assert_int_eq(device_launch(d, &r), DEVICE_BAD_LAUNCH);
