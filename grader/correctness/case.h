@@ -155,6 +155,10 @@ bool is_close(layout, const float *got, const double *want, const double *scale,
 /** The next comparison is of an array that would be `wrong` [as many elements] if the student made
  *  the mistake that the words describe. Where it is, its message says so. */
 void suspect(const char *words, const double *wrong);
+/** The next comparison is of sums that have this `term` [as many elements]. Where that explains
+ * what is wrong, the words, which say that the term is off, are followed by how: left out, of the
+ * other sign, by a factor. */
+void suspect_term(const char *words, const double *term);
 /** The mistakes of c[m x n] = a[m x k] * b[k x n], and of sums that can be written so. */
 void suspect_product(const float *c, const float *a, const float *b, long m, long n, long k);
 /** What an array says whose elements before `first` are right and which is too large for the rest:

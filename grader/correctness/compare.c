@@ -79,7 +79,7 @@ static void fail_mismatch(const mismatch *m)
 {
     const layout l = m->where;
     const char *mistake = likely_mistake(m);
-    result_keep(l, m->got); /* the next call may give it again */
+    result_keep(l, m->got, m->want); /* the next call may give it again */
     free(running->mistake);
     running->mistake = strdup(mistake);
     fail("%s%s is %.9g, should be %.9g; %zu of %zu wrong%s", l.name, index_of(l, m->first).text,
@@ -88,10 +88,13 @@ static void fail_mismatch(const mismatch *m)
 
 static mismatch mismatch_of(layout l, const float *got, const double *want)
 {
+    const double *want_before = NULL;
+    const float *before = result_of_call_before(l, &want_before);
     return (mismatch){.where = l,
                       .got = got,
                       .want = want,
-                      .before = result_of_call_before(l),
+                      .before = before,
+                      .want_before = want_before,
                       .sizes = running->sizes,
                       .size_count = running->size_count,
                       .exponentials = running->exercise->exponentials,
@@ -103,7 +106,8 @@ void expect_close(layout l, const float *got, const double *want, const double *
 {
     const size_t size = l.rows * l.cols;
     if (is_close(l, got, want, scale, tolerance)) {
-        result_keep(l, got);
+        result_keep(l, got, want);
+        suspects_forget();
         return;
     }
     bool *bad = (bool *)f32_array(size / sizeof(float) + 1); /* freed with the case */
@@ -215,7 +219,10 @@ static const float *floats_of(const int *x, size_t count)
 void expect_equal_i32(layout l, const int *got, const int *want)
 {
     const size_t size = l.rows * l.cols;
-    if (size == 0 || memcmp(got, want, size * sizeof *got) == 0) return;
+    if (size == 0 || memcmp(got, want, size * sizeof *got) == 0) {
+        suspects_forget();
+        return;
+    }
     bool *bad = (bool *)f32_array(size / sizeof(float) + 1);
     double *right = f64_array(size);
     mismatch m = mismatch_of(l, floats_of(got, size), right);
@@ -240,7 +247,8 @@ void expect_near(const char *what, double got, double want, double tolerance)
     m.bound = &bound, m.bad = &(bool){true}, m.count = 1;
     const bool near = fabs(got - want) <= bound;
     const char *mistake = near ? "" : likely_mistake(&m);
-    result_keep(m.where, &rounded);
+    suspects_forget();
+    result_keep(m.where, &rounded, &want);
     if (!near) {
         free(running->mistake);
         running->mistake = strdup(mistake);

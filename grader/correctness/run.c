@@ -266,8 +266,7 @@ static char *with_round(char *message)
 {
     static const char *const rounds[] = {
         "",
-        "; the first call was right, and this is the second with the same sizes: something is not "
-        "set back",
+        "; the first call was right, and this is the second with the same sizes and other numbers",
         "; the calls before it were right: its buffers lie elsewhere than theirs",
     };
     char *both = NULL;

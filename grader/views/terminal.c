@@ -147,23 +147,40 @@ static bool is_new(sentence said[], int count, const json_t *one)
     return true;
 }
 
-static void print_failed_cases(const options *o, json_t *entry)
+static void print_failed_case(const options *o, const json_t *entry, const json_t *one)
+{
+    printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
+    if (*string_of(one, "finding")) printf("        %s\n", string_of(one, "finding"));
+    print_quote(o, entry, one);
+    print_again(o, entry, one);
+}
+
+/* @return how many failed; of those that name a mistake, or of those that do not, new ones are
+ * shown. */
+static int print_those(const options *o, json_t *entry, bool named, sentence said[], int *shown)
 {
     size_t i;
     json_t *one;
-    int failed = 0, shown = 0;
-    sentence said[SHOWN];
+    int failed = 0;
     json_array_foreach(json_object_get(entry, "cases"), i, one)
     {
         if (strcmp(string_of(one, "status"), "failed") != 0) continue;
         failed++;
-        if (!is_new(said, shown, one)) continue;
-        shown++;
-        printf("      %s%s%s: %s\n", RED, string_of(one, "name"), PLAIN, string_of(one, "message"));
-        if (*string_of(one, "finding")) printf("        %s\n", string_of(one, "finding"));
-        print_quote(o, entry, one);
-        print_again(o, entry, one);
+        const bool names = *string_of(one, "mistake") || *string_of(one, "finding");
+        if (names != named || !is_new(said, *shown, one)) continue;
+        ++*shown;
+        print_failed_case(o, entry, one);
     }
+    return failed;
+}
+
+/* What names a mistake comes first. */
+static void print_failed_cases(const options *o, json_t *entry)
+{
+    int shown = 0;
+    sentence said[SHOWN];
+    print_those(o, entry, true, said, &shown);
+    const int failed = print_those(o, entry, false, said, &shown);
     if (failed > shown)
         printf("      and %d more case%s\n", failed - shown, failed - shown == 1 ? "" : "s");
 }

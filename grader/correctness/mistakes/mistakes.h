@@ -23,9 +23,10 @@ typedef struct mismatch {
     const float *got;
     const double *want, *bound; /* how far off is still right; NULL: nothing is known but places */
     const bool *bad;
-    size_t count, first; /* of bad elements */
-    const float *before; /* what the call before gave for the array, or NULL */
-    const long *sizes;   /* numbers that the call was given */
+    size_t count, first;       /* of bad elements */
+    const float *before;       /* what the call before gave for the array, or NULL */
+    const double *want_before; /* and should have given */
+    const long *sizes;         /* numbers that the call was given */
     int size_count;
     bool exponentials, masks; /* as the exercise has them (exercise.h) */
 } mismatch;
@@ -40,9 +41,10 @@ char *mistake_kind(const char *mistake);
 const char *pattern_words(size_t i);
 /** The formulas of suspect() are those of one comparison. */
 void suspects_forget(void);
-/** What the last comparison of an array of this name and size had, or NULL. */
-const float *result_of_call_before(layout);
-void result_keep(layout, const float *got);
+/** What the last comparison of an array of this name and size had, or NULL. @param want what it
+ *  should have had */
+const float *result_of_call_before(layout, const double **want);
+void result_keep(layout, const float *got, const double *want);
 
 typedef size_t pattern_function(const mismatch *);
 
@@ -71,12 +73,12 @@ static inline size_t size_of(const mismatch *m)
 pattern_function never_written, added_to_unset, result_before, added_to_result_before, became_nan,
     nan_passed_over, became_infinite, exp_became_infinite, cut_at_zero, all_zero, should_be_zero,
     mask_ignored, sign_flipped, sum_not_mean, mean_not_sum, doubled, constant_factor, saturated,
-    log_saturated, one_value, small_errors;
+    log_saturated, one_value, small_errors, rows_off, rows_scaled;
 pattern_function is_transposed, one_row_off, one_element_off, wrong_stride, row_repeated,
     column_repeated, block_repeated;
 pattern_function beyond_int, first_row_only, last_partial_rows, last_partial_columns,
     last_rows_and_columns, grid_too_small, first_ones_right, from_block, from_row, every_nth_right,
-    every_nth_wrong, diagonal_only;
+    every_nth_wrong, diagonal_only, first_column_only, from_column;
 
 /* ---- suspects.c ------------------------------------------------------------------------------ */
 

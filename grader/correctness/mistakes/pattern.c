@@ -27,19 +27,26 @@ static const pattern mistakes[] = {
     {wrong_stride, "rows are stored %zu elements apart: a wrong stride"},
     {row_repeated, "every row is the first one: the index of the row is not used"},
     {column_repeated, "every column is the first one: the index of the column is not used"},
-    {block_repeated, "the first %zu elements are repeated: blockIdx is not used"},
+    {block_repeated, "the first %zu elements are repeated: the index of the block, or of the part, "
+                     "is not used"},
     {constant_factor, "all are wrong by one factor"},
+    {rows_off, "each row is off by a number of its own: what is added to all of it, as a bias is, "
+               "is missing or another's"},
+    {rows_scaled, "each row is off by a factor of its own: what all of it is multiplied with or "
+                  "divided by is wrong"},
 };
 
 static const pattern contents[] = {
     {never_written, "never written: they hold what was there before the call"},
     {added_to_unset, "added (+=) to an output that nothing has set to 0, or computed from memory "
                      "that nothing has written"},
-    {nan_passed_over, "they should be NaN: fmaxf, fminf and a comparison pass over it"},
+    {nan_passed_over, "they should be NaN: fmaxf, fminf and a comparison pass over it, or it "
+                      "was not read"},
     {all_zero, "they are 0"},
     {became_nan, "they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
     {exp_became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
-    {became_infinite, "they are infinite: divided by 0, or a start value that nothing replaced"},
+    {became_infinite, "they are infinite: divided by 0, too large for a float, or a start "
+                      "value that nothing replaced"},
     {cut_at_zero, "what is below 0 became 0: a ReLU where none belongs"},
     {mask_ignored, "they should be 0: what is masked or ignored was computed"},
     {should_be_zero, "exactly those are wrong that should be 0"},
@@ -53,16 +60,22 @@ static const pattern contents[] = {
 static const pattern places[] = {
     {beyond_int, "only from element 2^31 on: an index is an int"},
     {first_row_only, "only the first row is right"},
+    {first_column_only,
+     "only the first column or element is right: is the stride to the next wrong, or "
+     "something not set to 0 for it?"},
     {last_partial_rows, "only the last rows: the last partial tile"},
-    {last_partial_columns, "only the last columns or elements: the last partial tile"},
+    {last_partial_columns, "only the last columns or elements: the last partial tile, or a loop "
+                           "that ends too early"},
     {last_rows_and_columns, "only the last rows and columns: partial tiles on both sides"},
-    {grid_too_small, "only the first %zu elements are right: the grid has too few blocks"},
+    {grid_too_small, "only the first %zu elements are right: the grid has too few blocks, or "
+                     "too few in x or y"},
     {first_ones_right, "only the first %zu elements are right: nothing after them is"},
     {diagonal_only, "only the diagonal is right: row and column come from the same index"},
     {every_nth_right, "only every %zuth is right: one thread of each group did its work"},
     {every_nth_wrong, "every %zuth is wrong: one thread of each group did not do its work"},
     {from_block, "the first wrong one is element %zu: where a warp, a block or a tile ends"},
     {from_row, "only from row %zu on"},
+    {from_column, "only from column or element %zu on"},
 };
 
 #define ROWS(table) (sizeof(table) / sizeof *(table))

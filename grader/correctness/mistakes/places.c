@@ -45,6 +45,11 @@ size_t first_row_only(const mismatch *m)
     return m->where.rows > 2 && cols_of(m) > 1 && wrong_exactly(m, after_row, 1);
 }
 
+size_t first_column_only(const mismatch *m)
+{
+    return cols_of(m) > 5 && wrong_exactly(m, after_column, 1);
+}
+
 /* ---- tails ----------------------------------------------------------------------------------- */
 
 /* The largest tile of which `whole` elements are whole tiles, when the rest is less than one.
@@ -176,4 +181,10 @@ size_t from_row(const mismatch *m)
 {
     const size_t first = m->first / cols_of(m), rows = m->where.rows;
     return rows > 1 && is_part(m, (rows - first) * cols_of(m)) ? first : 0;
+}
+
+size_t from_column(const mismatch *m)
+{
+    const size_t first = first_wrong_column(m);
+    return first > 1 && first + 1 < cols_of(m) && wrong_exactly(m, after_column, first) ? first : 0;
 }

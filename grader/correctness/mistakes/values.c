@@ -57,6 +57,15 @@ static guess before(const mismatch *m, size_t i, size_t unused)
     return (guess){m->before[i], m->bound[i], false};
 }
 
+/* Where the call before should have given the same, it is no wonder that it did. */
+static bool should_differ(const mismatch *m)
+{
+    for (size_t i = 0; i < size_of(m); i++) {
+        if (m->bad[i] && !(fabs(m->want[i] - m->want_before[i]) <= m->bound[i])) return true;
+    }
+    return false;
+}
+
 static guess before_and_want(const mismatch *m, size_t i, size_t unused)
 {
     (void)unused;
@@ -71,7 +80,7 @@ static bool finite_before(const mismatch *m, size_t i)
 
 size_t result_before(const mismatch *m)
 {
-    return m->before && !all_bad(m, is_zero) && all_bad(m, finite_before) &&
+    return m->before && !all_bad(m, is_zero) && all_bad(m, finite_before) && should_differ(m) &&
            explains(m, before, 0, 1);
 }
 
@@ -161,6 +170,7 @@ size_t mask_ignored(const mismatch *m)
 
 /* ---- one factor ------------------------------------------------------------------------------ */
 
+/* Any factor fits one number: then `least` must differ from the first. */
 static bool scaled_by(const mismatch *m, double factor, size_t least)
 {
     size_t explained = 0;
@@ -169,7 +179,7 @@ static bool scaled_by(const mismatch *m, double factor, size_t least)
         const double bound = 4 * fabs(factor) * m->bound[i] + 1e-6 * fabs(expected);
         if (!(fabs(m->got[i] - expected) <= bound)) return false;
         if (m->bad[i] && !(fabs(m->got[i] - expected) <= 0.25 * error)) return false;
-        explained += m->bad[i];
+        explained += m->bad[i] && (least == 1 || m->want[i] != m->want[m->first]);
     }
     return explained >= least;
 }
@@ -215,6 +225,58 @@ size_t constant_factor(const mismatch *m)
     return isfinite(factor) && factor != 0.0 && scaled_by(m, factor, 3);
 }
 
+/* ---- a number of its own for each row -------------------------------------------------------- */
+
+/* Where the row's number can be seen best. */
+static size_t clearest(const mismatch *m, size_t start)
+{
+    size_t at = start;
+    for (size_t i = start; i < start + m->where.cols; i++) {
+        if (m->bad[i] && (!m->bad[at] || fabs(m->want[i]) > fabs(m->want[at]))) at = i;
+    }
+    return at;
+}
+
+/* Of what is added, or a factor. @return how many wrong ones it explains that should be others than
+ * the one that it is taken from; or -1 */
+static long explained_in(const mismatch *m, size_t start, bool factor)
+{
+    const size_t at = clearest(m, start);
+    const double number = factor ? m->got[at] / m->want[at] : m->got[at] - m->want[at];
+    const double reach = fmax(1.0, factor ? fabs(number) : 1.0);
+    long explained = 0;
+    if (m->bad[at] && m->got[at] == 0.0f) return -1;
+    for (size_t i = start; i < start + m->where.cols && m->bad[at]; i++) {
+        const double value = factor ? number * m->want[i] : number + m->want[i];
+        const double off = fabs(m->got[i] - value), error = fabs(m->got[i] - m->want[i]);
+        if (!(off <= 4 * reach * m->bound[i] + 1e-6 * fabs(value))) return -1;
+        if (m->bad[i] && !(off <= 0.25 * error)) return -1;
+        explained += m->bad[i] && m->want[i] != m->want[at];
+    }
+    return explained;
+}
+
+static size_t are_off_by_own_numbers(const mismatch *m, bool factor)
+{
+    long explained = 0;
+    for (size_t r = 0; r < m->where.rows; r++) {
+        const long more = explained_in(m, r * m->where.cols, factor);
+        if (more < 0) return 0;
+        explained += more;
+    }
+    return m->where.rows > 1 && m->where.cols > 2 && explained >= 3;
+}
+
+size_t rows_off(const mismatch *m)
+{
+    return are_off_by_own_numbers(m, false);
+}
+
+size_t rows_scaled(const mismatch *m)
+{
+    return are_off_by_own_numbers(m, true);
+}
+
 /* ---- many values ----------------------------------------------------------------------------- */
 
 /* Right values that are neither 0 nor the limit show that it is none of the array's few values. */
@@ -226,14 +288,17 @@ static bool has_others(const mismatch *m, double limit)
     return others >= DIFFERENT;
 }
 
+/* They are all alike and should not be. */
 static bool all_alike(const mismatch *m)
 {
     const double value = m->got[m->first];
+    bool differ = false;
     if (!isfinite(value) || value == 0.0 || m->count < 3) return false;
     for (size_t i = 0; i < size_of(m); i++) {
         if (m->bad[i] && !(fabs(m->got[i] - value) <= 1e-5 * fabs(value))) return false;
+        differ |= m->bad[i] && m->want[i] != m->want[m->first];
     }
-    return true;
+    return differ;
 }
 
 /* The wrong ones are all alike and should lie beyond, the right ones do not. */

@@ -96,6 +96,8 @@ static const char *mistake_of(const measurement *m)
     if (is_near(m->median, median_of(m->plan.took, m->reps))) return ": the warm-up is in it";
     if (is_near(m->median * 1e3, want)) return ": microseconds?";
     if (is_near(m->median * 1e9, want)) return ": seconds?";
+    if (want > 1e9 && is_near(m->median, fmod(want, 1e9)))
+        return ": the whole seconds are missing: tv_sec counts them, tv_nsec the rest";
     return m->median < 0.5 * want && m->plan.sleeps ? ": does that clock stand still in a sleep?"
                                                     : "";
 }

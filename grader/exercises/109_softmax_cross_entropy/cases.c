@@ -38,9 +38,11 @@ static void expect_gradient(const float *grad, const double *want, const int *la
     for (long i = 0; i < rows; i++) scale[i * classes + labels[i]] += 1.0 / rows;
     layout l = {"grad_logits", (size_t)rows, (size_t)classes};
     if (!is_close(l, grad, want, scale, 5.0 * FP32_SUM_TOLERANCE)) {
-        double *whole_one = f64_array(size);
+        double *whole_one = f64_array(size), *one = f64_array(size);
         for (size_t i = 0; i < size; i++) whole_one[i] = want[i];
         for (long i = 0; i < rows; i++) whole_one[i * classes + labels[i]] += 1.0 / rows - 1.0;
+        for (long i = 0; i < rows; i++) one[i * classes + labels[i]] = -1.0 / rows;
+        suspect_term("the 1 of the label is off", one);
         suspect("the 1 of the label is not divided by the number of rows", whole_one);
     }
     expect_close(l, grad, want, scale, 5.0 * FP32_SUM_TOLERANCE);

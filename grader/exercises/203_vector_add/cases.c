@@ -21,7 +21,9 @@ static void expect_sums(const float *c, const float *a, const float *b, size_t n
 {
     if (parallel_find(n, 1, is_wrong, &(sums){c, a, b}) == n) return;
     double *want = f64_array(n);
-    for (size_t i = 0; i < n; i++) want[i] = a[i] + b[i];
+    double *of_b = f64_array(n);
+    for (size_t i = 0; i < n; i++) of_b[i] = b[i], want[i] = a[i] + b[i];
+    suspect_term("what is added to a is off", of_b);
     expect_close((layout){"c", 1, n}, c, want, NULL, 0.0);
 }
 

@@ -90,6 +90,10 @@ static void run_warp_sums(const long *shape)
         want[i / WARP] += in[i];
         scale[i / WARP] += in[i] < 0 ? -in[i] : in[i];
     }
+    float *all = f32_array(runs * WARP), *ones = f32_array(WARP);
+    memcpy(all, in, n * sizeof *in);
+    for (size_t i = 0; i < WARP; i++) ones[i] = 1.0f;
+    suspect_product(out, all, ones, (long)runs, 1, WARP);
     expect_close((layout){"out", 1, runs}, out, want, scale, FP32_SUM_TOLERANCE);
 }
 

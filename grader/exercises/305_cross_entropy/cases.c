@@ -80,7 +80,7 @@ static double naive_loss(const float *row, long classes, float top, int label)
 static void suspect_loss(const batch *b)
 {
     double *no_max = f64_array((size_t)b->rows), *max_0 = f64_array((size_t)b->rows);
-    double *not_back = f64_array((size_t)b->rows);
+    double *not_back = f64_array((size_t)b->rows), *no_log = f64_array((size_t)b->rows);
     for (long r = 0; r < b->rows; r++) {
         const float *row = b->logits + r * b->classes;
         float top = 0.0f;
@@ -88,26 +88,32 @@ static void suspect_loss(const batch *b)
         for (long c = 0; c < b->classes; c++) top = fmaxf(top, row[c]);
         float largest = -INFINITY;
         for (long c = 0; c < b->classes; c++) largest = fmaxf(largest, row[c]);
-        not_back[r] = naive_loss(row, b->classes, largest, b->labels[r]) - largest;
+        const double loss = naive_loss(row, b->classes, largest, b->labels[r]);
+        const double back = largest - row[b->labels[r]];
+        not_back[r] = loss - largest;
+        no_log[r] = exp(loss - back) + back;
         no_max[r] = naive_loss(row, b->classes, 0.0f, b->labels[r]);
         max_0[r] = naive_loss(row, b->classes, top, b->labels[r]);
     }
     suspect("the maximum is not subtracted before exp", no_max);
     suspect("the maximum is subtracted, and not added to log(sum) again", not_back);
     suspect("the maximum starts at 0", max_0);
+    suspect("the log of the sum is missing", no_log);
 }
 
 static void suspect_gradient(const batch *b, const double *grad, long valid)
 {
     const size_t size = (size_t)(b->rows * b->classes);
-    double *over_all = f64_array(size), *whole_one = f64_array(size);
+    double *over_all = f64_array(size), *whole_one = f64_array(size), *one = f64_array(size);
     for (size_t i = 0; i < size; i++) {
         const long label = b->labels[i / (size_t)b->classes];
         const bool is_label = label != b->ignore && (long)i % b->classes == label;
         over_all[i] = grad[i] * (double)counted(b) / (double)b->rows;
         whole_one[i] = grad[i] + (is_label ? 1.0 / (double)valid - 1.0 : 0.0);
+        one[i] = is_label ? -1.0 / (double)valid : 0.0;
     }
     suspect("the 1 of the label is not divided by the number of rows", whole_one);
+    suspect_term("the 1 of the label is off", one);
     if (counted(b) < b->rows) suspect("the mean counts ignored labels too", over_all);
 }
 

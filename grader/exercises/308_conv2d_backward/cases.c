@@ -66,8 +66,18 @@ static void spread(reference *r, double grad, const float *x, const float *w, si
     }
 }
 
+/* How far the windows move, and how far the padding moves them back: of rows, of columns. */
+typedef struct moves {
+    long stride[2], pad[2];
+} moves;
+
+static moves moves_of(const conv_shape *c)
+{
+    return (moves){{c->stride, c->stride}, {c->pad, c->pad}};
+}
+
 static reference reference_backward(const float *grad_y, const float *x, const float *w,
-                                    const conv_shape *c)
+                                    const conv_shape *c, moves m)
 {
     const size_t filters = (size_t)c->out_channels, outputs = (size_t)(c->out_h * c->out_w);
     reference r = {f64_array(c->x_size), f64_array(c->w_size), f64_array(filters),
@@ -75,24 +85,67 @@ static reference reference_backward(const float *grad_y, const float *x, const f
     for (size_t i = 0; i < c->y_size; i++) {
         const size_t plane = i / outputs, filter = plane % filters;
         const long at = (long)(i % outputs);
-        spread(&r, grad_y[i], x, w, plane / filters, filter, at / c->out_w * c->stride - c->pad,
-               at % c->out_w * c->stride - c->pad, c);
+        spread(&r, grad_y[i], x, w, plane / filters, filter, at / c->out_w * m.stride[0] - m.pad[0],
+               at % c->out_w * m.stride[1] - m.pad[1], c);
         add(&r.bias[filter], &r.bias_scale[filter], grad_y[i]);
     }
     return r;
 }
 
+/* The batch is so many times the first image; or pad or stride is forgotten. */
+static void suspect_backward(const float *grad_y, const float *x, const float *w,
+                             const conv_shape *c, double *(*of)(const reference *), size_t count)
+{
+    conv_shape first = *c;
+    first.batch = 1, first.y_size = c->y_size / (size_t)c->batch;
+    const reference one = reference_backward(grad_y, x, w, &first, moves_of(c));
+    double *repeated = f64_array(count);
+    for (size_t i = 0; i < count; i++) repeated[i] = (double)c->batch * of(&one)[i];
+    if (c->batch > 1) suspect("each image is the first one: its index is not used", repeated);
+    for (int sides = 1; sides < 4; sides++) {
+        moves no_pad = moves_of(c), no_stride = no_pad;
+        for (int s = 0; s < 2; s++) {
+            if (sides >> s & 1) no_pad.pad[s] = 0, no_stride.stride[s] = 1;
+        }
+        const reference unmoved = reference_backward(grad_y, x, w, c, no_pad);
+        const reference near = reference_backward(grad_y, x, w, c, no_stride);
+        if (c->pad > 0) suspect("pad is left out, of rows or of columns", of(&unmoved));
+        if (c->stride > 1) suspect("stride is left out, of rows or of columns", of(&near));
+    }
+}
+
+static double *of_x(const reference *r)
+{
+    return r->x;
+}
+
+static double *of_w(const reference *r)
+{
+    return r->w;
+}
+
+static double *of_bias(const reference *r)
+{
+    return r->bias;
+}
+
 static void expect_gradients(const gradients *g, const float *grad_y, const float *x,
                              const float *w, const conv_shape *c)
 {
-    const reference r = reference_backward(grad_y, x, w, c);
+    const reference r = reference_backward(grad_y, x, w, c, moves_of(c));
     const layout filters = {"grad_bias", 1, (size_t)c->out_channels};
     const layout pixels = {"grad_x", (size_t)(c->batch * c->in_channels * c->in_h),
                            (size_t)c->in_w};
     const layout weights = {"grad_w", (size_t)c->out_channels,
                             (size_t)(c->in_channels * c->kernel_h * c->kernel_w)};
+    if (g->bias && !is_close(filters, g->bias, r.bias, r.bias_scale, FP32_SUM_TOLERANCE))
+        suspect_backward(grad_y, x, w, c, of_bias, filters.rows * filters.cols);
     if (g->bias) expect_close(filters, g->bias, r.bias, r.bias_scale, FP32_SUM_TOLERANCE);
+    if (g->w && !is_close(weights, g->w, r.w, r.w_scale, FP32_SUM_TOLERANCE))
+        suspect_backward(grad_y, x, w, c, of_w, weights.rows * weights.cols);
     if (g->w) expect_close(weights, g->w, r.w, r.w_scale, FP32_SUM_TOLERANCE);
+    if (g->x && !is_close(pixels, g->x, r.x, r.x_scale, FP32_SUM_TOLERANCE))
+        suspect_backward(grad_y, x, w, c, of_x, pixels.rows * pixels.cols);
     if (g->x) expect_close(pixels, g->x, r.x, r.x_scale, FP32_SUM_TOLERANCE);
 }
 

@@ -229,6 +229,12 @@ static double right_running_mean(double old, double mean, double var, double n)
     return old + momentum * (mean - old);
 }
 
+static double old_part(double old, double mean, double var, double n)
+{
+    (void)mean, (void)var, (void)n;
+    return -momentum * old;
+}
+
 static double momentum_of_old_mean(double old, double mean, double var, double n)
 {
     (void)var, (void)n;
@@ -306,9 +312,12 @@ static void expect_statistics(const trained *t, const trained *before, const sta
     if (!is_close(channels_of("rstd", d), t->rstd, rstd, scale[1], FP32_NORM_TOLERANCE))
         suspect_rstd(s, t->rstd);
     expect_close(channels_of("rstd", d), t->rstd, rstd, scale[1], FP32_NORM_TOLERANCE);
-    if (!is_close(channels_of("", d), t->running_mean, mean, scale[2], FP32_NORM_TOLERANCE))
+    if (!is_close(channels_of("", d), t->running_mean, mean, scale[2], FP32_NORM_TOLERANCE)) {
         suspect("momentum is the weight of the new value, not of the old",
                 each_channel(s, momentum_of_old_mean, before->running_mean));
+        suspect_term("momentum times the old value, which is taken off, is off",
+                     each_channel(s, old_part, before->running_mean));
+    }
     expect_close(channels_of("running_mean", d), t->running_mean, mean, scale[2],
                  FP32_NORM_TOLERANCE);
     if (!is_close(channels_of("", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE))
@@ -327,7 +336,7 @@ static void forward(const char *function, const float *x, const long *shape)
                             .running_var = random_f32_between(channels, 0.1f, 2.0f)};
     const trained t = call_forward(function, x, gamma, beta, &before, shape);
     double *want = f64_array(d.size), *scale = f64_array(d.size);
-    double *means = f64_array(channels), *vars = f64_array(channels);
+    double *means = f64_array(channels), *vars = f64_array(channels), *no_gamma = f64_array(d.size);
     for (long c = 0; c < d.channels && !is_baseline(function); c++) {
         moments(&d, c, x, &means[c], &vars[c]);
         const double mean = means[c], var = vars[c], drift = 1.0 + sqrt((double)d.n) / 64;
@@ -335,12 +344,14 @@ static void forward(const char *function, const float *x, const long *shape)
         for (size_t i = 0; i < d.n; i++) {
             const size_t at = element(&d, c, i);
             want[at] = (x[at] - mean) * factor + beta[c];
+            no_gamma[at] = (x[at] - mean) / sqrt(var + eps) + beta[c];
             scale[at] =
                 (fabs(x[at]) + drift * (fabs(mean) + sqrt(var))) * fabs(factor) + fabs(beta[c]);
         }
     }
     if (is_baseline(function)) return;
     expect_statistics(&t, &before, &(statistics_of){&d, means, vars});
+    suspect("gamma is left out", no_gamma);
     expect_close(planes_of("y", &d), t.y, want, scale, 2 * FP32_SUM_TOLERANCE);
 }
 
@@ -429,6 +440,23 @@ static sums sums_of(const norm *d, long c, const gradients *g)
     return s;
 }
 
+/* What of the two sums is taken off grad_y. */
+static void suspect_sums(const norm *d, const gradients *g)
+{
+    double *mean = f64_array(d->size), *dot = f64_array(d->size);
+    for (long c = 0; c < d->channels; c++) {
+        const sums s = sums_of(d, c, g);
+        const double n = (double)d->n, factor = (double)g->gamma[c] * g->rstd[c];
+        for (size_t i = 0; i < d->n; i++) {
+            const size_t at = element(d, c, i);
+            const double xhat = ((double)g->x[at] - g->mean[c]) * g->rstd[c];
+            mean[at] = -factor * s.sum / n, dot[at] = -factor * xhat * s.dot / n;
+        }
+    }
+    suspect_term("the mean of grad_y is off", mean);
+    suspect_term("xhat times the mean of grad_y xhat is off", dot);
+}
+
 static void backward(const char *function, const long *shape)
 {
     const norm d = norm_of(shape);
@@ -455,6 +483,8 @@ static void backward(const char *function, const long *shape)
                  FP32_SUM_TOLERANCE);
     expect_close(channels_of("grad_gamma", &d), g.grad_gamma, want_gamma, scale_gamma,
                  FP32_SUM_TOLERANCE);
+    if (!is_close(planes_of("grad_x", &d), g.grad_x, want, scale, FP32_SUM_TOLERANCE))
+        suspect_sums(&d, &g);
     expect_close(planes_of("grad_x", &d), g.grad_x, want, scale, FP32_SUM_TOLERANCE);
 }
 

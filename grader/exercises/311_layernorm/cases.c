@@ -161,7 +161,7 @@ static void expect_grad_x(const gradients *g)
     const size_t size = (size_t)(g->rows * g->cols);
     double *want = f64_array(size), *scale = f64_array(size);
     double *constant = f64_array(size), *no_dot = f64_array(size);
-    double *no_gamma = f64_array(size);
+    double *no_gamma = f64_array(size), *of_sum = f64_array(size), *of_dot = f64_array(size);
     for (long r = 0; r < g->rows; r++) {
         const double n = (double)g->cols, of_mean = fabs(g->mean[r]) * g->rstd[r];
         double sum = 0.0, dot = 0.0, size_of_sum = 0.0, size_of_dot = 0.0;
@@ -176,6 +176,7 @@ static void expect_grad_x(const gradients *g)
             const double xhat = xhat_of(g, r, i);
             constant[i] = g->rstd[r] * term;
             no_dot[i] = g->rstd[r] * (term - sum);
+            of_sum[i] = -g->rstd[r] * sum, of_dot[i] = -g->rstd[r] * xhat * dot;
             no_gamma[i] = g->rstd[r] * (g->grad_y[i] - sum - xhat * dot);
             want[i] = g->rstd[r] * (term - sum - xhat * dot);
             scale[i] = g->rstd[r] *
@@ -187,6 +188,8 @@ static void expect_grad_x(const gradients *g)
         suspect("gamma is left out", no_gamma);
         suspect("mean and variance are taken for constants: they depend on x", constant);
         suspect("the variance is taken for a constant: the term with xhat is missing", no_dot);
+        suspect_term("the mean of grad_y is off", of_sum);
+        suspect_term("xhat times the mean of grad_y xhat is off", of_dot);
     }
     expect_close(l, g->grad_x, want, scale, FP32_SUM_TOLERANCE);
 }

@@ -93,6 +93,13 @@ static void suspect_step(const state *s, const double *m, const double *v, rates
     suspect("epsilon is inside of the root", wrong_steps(2, s, m, v, r, step));
     suspect("the decay is not multiplied with lr", wrong_steps(3, s, m, v, r, step));
     suspect("m and v are those of the step before", wrong_steps(4, s, old_m, old_v, r, step));
+    double *move = f64_array(s->n), *decay = f64_array(s->n);
+    for (size_t i = 0; i < s->n; i++) {
+        decay[i] = -r.lr * (double)r.weight_decay * s->param[i];
+        move[i] = wrong_step(5, s->param[i], m[i], v[i], r, step) - s->param[i] - decay[i];
+    }
+    suspect_term("lr times the step is off", move);
+    suspect_term("lr times the decay is off", decay);
 }
 
 /* What the step should make of *before, element by element, and how far off it may be: rounding to

@@ -185,6 +185,7 @@ typedef enum mistake {
     RELU_FIRST,
     EPS_OUTSIDE,
     NO_EPS,
+    NO_ROOT,
     NO_BETA,
     OF_BATCH
 } mistake;
@@ -195,6 +196,7 @@ static double finished(double sum, const block *b, size_t at, mistake m)
     const double var = b->s.var[c], residual = b->residual ? b->residual[at] : 0.0;
     const double deviation = m == EPS_OUTSIDE ? sqrt(var) + EPS
                              : m == NO_EPS    ? sqrt(var)
+                             : m == NO_ROOT   ? var + EPS
                                               : sqrt(var + EPS);
     double z = (sum - b->s.mean[c]) / deviation * b->s.gamma[c];
     if (m != NO_BETA) z += b->s.beta[c];
@@ -240,6 +242,7 @@ static void suspect_epilogue(const block *b, const double *sum)
     }
     suspect("eps is added to the deviation, not to the variance", wrong_block(b, sum, EPS_OUTSIDE));
     suspect("eps is left out", wrong_block(b, sum, NO_EPS));
+    suspect("it is divided by the variance, not by its root", wrong_block(b, sum, NO_ROOT));
     suspect("beta is not added", wrong_block(b, sum, NO_BETA));
     suspect("mean and variance are those of this batch", wrong_block(b, sum, OF_BATCH));
 }

@@ -149,6 +149,7 @@ static void expect_tokens(const moe *m, const int *tokens, long count, bool exac
 {
     const size_t size = (size_t)(count * m->dim);
     double *want = f64_array(size), *bound = f64_array(size), *ungated = f64_array(size);
+    double *of_row = f64_array(size);
     for (long e = 0; e < m->experts; e++) {
         const int set = (int)m->pointers[e] - FIRST_WEIGHTS;
         for (long row = m->offsets[e]; row < m->offsets[e + 1]; row++) {
@@ -161,13 +162,17 @@ static void expect_tokens(const moe *m, const int *tokens, long count, bool exac
                 for (long i = 0; i < m->dim; i++) {
                     want[t * m->dim + i] += y[i];
                     ungated[t * m->dim + i] += y[i] / m->gates[entry];
+                    of_row[t * m->dim + i] += y[i] / m->gates[entry] * m->gates[row];
                 }
             }
         }
     }
     const layout l = {"output", (size_t)count, (size_t)m->dim};
     const float *got = rows_of(m->output, m->dim, tokens, count);
-    if (!is_close(l, got, want, bound, 1.0)) suspect("the gates are left out", ungated);
+    if (!is_close(l, got, want, bound, 1.0)) {
+        suspect("the gates are left out", ungated);
+        suspect("the gate is that of the row, not of its entry, permutation[row]", of_row);
+    }
     expect_close(l, got, want, bound, 1.0);
 }
 

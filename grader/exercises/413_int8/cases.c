@@ -119,7 +119,8 @@ static void check_scales(const double *low, const double *high, const float *sca
         if ((float)want[r] == 0.0f) want[r] = 1.0;
     }
     const layout l = {"scale", (size_t)rows, 1};
-    suspect("127 steps go from 0 to the end, 255 from end to end", other);
+    if (!is_close(l, scale, want, want, 1e-6))
+        suspect("127 steps go from 0 to the end, 255 from end to end", other);
     expect_close(l, scale, want, want, 1e-6);
 }
 
@@ -136,6 +137,7 @@ static void check_q(const quantized *y, const float *x, long rows, long cols, bo
     const size_t size = (size_t)(rows * cols);
     double *want = f64_array(size), *room = f64_array(size);
     double *away = f64_array(size), *wrapped = f64_array(size), *without = f64_array(size);
+    double *taken_off = f64_array(size), *times = f64_array(size);
     for (size_t i = 0; i < size; i++) {
         const size_t r = i / (size_t)cols;
         const double quotient = x[i] / (double)y->scale[r];
@@ -147,11 +149,15 @@ static void check_q(const quantized *y, const float *x, long rows, long cols, bo
         away[i] = isfinite(x[i]) ? fmax(-128, fmin(127, round(quotient) + zero)) : want[i];
         wrapped[i] = isfinite(x[i]) ? (int8_t)(long)(nearbyint(quotient) + zero) : want[i];
         without[i] = rounded(x[i], y->scale[r], 0);
+        taken_off[i] = isfinite(x[i]) ? rounded(x[i], y->scale[r], -zero) : want[i];
+        times[i] = isfinite(x[i]) ? rounded(x[i], 1 / y->scale[r], zero) : want[i];
     }
     const layout l = {"q", (size_t)rows, (size_t)cols};
     if (exact) suspect("halfway goes to the even number, not away from 0", away);
     if (exact) suspect("what is beyond the ends wraps: it should be clamped", wrapped);
     suspect("the zero point is left out", without);
+    suspect("the zero point is taken off: it is to be added", taken_off);
+    suspect("a number is multiplied with its scale: it is to be divided by it", times);
     expect_close(l, f32_of(ELEMENT_I8, y->q, size), want, room, 1.0);
 }
 

@@ -34,9 +34,9 @@ typedef struct conv_work {
     const conv_shape *shape;
     const float *x, *w, *bias;
     double *y, *scale;
-    long row, plane;  /* of x: how far apart they are taken to lie */
-    long across, pad; /* how far the window moves along a row, and is moved by the padding */
-    bool turned;      /* the filter, by 180 degrees */
+    long row, plane;        /* of x: how far apart they are taken to lie */
+    long across, down, pad; /* how far the window moves either way, and is moved by the padding */
+    bool turned;            /* the filter, by 180 degrees */
 } conv_work;
 
 /* plane += factor * the channel of x that the window's element (r, s) sees. */
@@ -45,7 +45,7 @@ static void add_moved(double *plane, double *scale, const float *channel, double
 {
     const conv_shape *c = work->shape;
     for (long i = 0; i < c->out_h; i++) {
-        const long row = i * c->stride - work->pad + r;
+        const long row = i * work->down - work->pad + r;
         if (row < 0 || row >= c->in_h) continue;
         for (long j = 0; j < c->out_w; j++) {
             const long col = j * work->across - work->pad + s;
@@ -104,6 +104,7 @@ static conv_work right_work(const float *x, const float *w, const float *bias, c
                        .row = c->in_w,
                        .plane = c->in_h * c->in_w,
                        .across = c->stride,
+                       .down = c->stride,
                        .pad = c->pad};
 }
 
@@ -127,15 +128,16 @@ static const double *wrong_by(conv_work work)
 static void suspect_formulas(const conv_work *right)
 {
     const conv_shape *c = right->shape;
-    conv_work rows = *right, planes = *right, across = *right, corner = *right, turned = *right,
-              plain = *right;
+    conv_work rows = *right, planes = *right, across = *right, down = *right, corner = *right,
+              turned = *right, plain = *right;
     rows.row = c->in_h, planes.plane = c->in_h * c->in_h;
-    across.across = 1, corner.pad = 0, turned.turned = true, plain.bias = NULL;
+    across.across = down.down = 1, corner.pad = 0, turned.turned = true, plain.bias = NULL;
     if (c->in_h < c->in_w) {
         suspect("a row of x has in_w pixels, not in_h", wrong_by(rows));
         suspect("a plane of x has in_h * in_w pixels, not in_h * in_h", wrong_by(planes));
     }
     suspect("the window moves by 1 along a row, not by stride", wrong_by(across));
+    suspect("the window moves by 1 from row to row, not by stride", wrong_by(down));
     suspect("the window's corner is not moved by pad", wrong_by(corner));
     suspect("the filter is turned by 180 degrees", wrong_by(turned));
     if (right->bias) suspect("the bias is not added", wrong_by(plain));

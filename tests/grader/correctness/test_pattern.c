@@ -41,7 +41,7 @@ static void setup(void)
 static const char *name_of_errors(void)
 {
     mismatch m = {.where = where, .got = got, .want = want, .bound = allowed, .bad = bad};
-    m.before = result_of_call_before(where);
+    m.before = result_of_call_before(where, &m.want_before);
     m.sizes = sizes, m.size_count = 3;
     m.exponentials = exponentials, m.masks = masks;
     for (size_t i = 0; i < where.rows * where.cols; i++) {
@@ -98,6 +98,10 @@ static float not_every_8th(int i) { return i % COLS % 8 == 5 ? other(i) : PASS; 
 static float middle_rows_on(int i) { return i / COLS < 13 || i % 7 == 0 ? PASS : other(i); }
 static float one_for_all(int i) { return i % 5 == 1 || i % 5 == 3 ? 0.25f : PASS; }
 static float poison(int i) { return i % 3 ? unset() : PASS; }
+static float row_shifted(int i) { return right(i) + sinf((float)(i / COLS)); }
+static float row_scaled(int i) { return right(i) * (1.2f + sinf((float)(i / COLS))); }
+static float column_0(int i) { return i % COLS ? other(i) : PASS; }
+static float columns_24(int i) { return i % COLS < 24 ? PASS : other(i); }
 static float poison_and_tail(int i) { return i % COLS < 32 ? PASS : unset(); }
 /* clang-format on */
 
@@ -130,21 +134,25 @@ static const struct {
     {rows_7_apart, "; rows are stored 7 elements apart: a wrong stride"},
     {first_row, "; every row is the first one: the index of the row is not used"},
     {first_column, "; every column is the first one: the index of the column is not used"},
-    {first_block, "; the first 64 elements are repeated: blockIdx is not used"},
+    {first_block,
+     "; the first 64 elements are repeated: the index of the block, or of the part, is not "
+     "used"},
     {not_a_number, "; they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
-    {infinite, "; they are infinite: divided by 0, or a start value that nothing replaced"},
+    {infinite, "; they are infinite: divided by 0, too large for a float, or a start value that "
+               "nothing replaced"},
     {zero, "; they are 0"},
     {at_most_2, "; all stop at one value: a clamp or a constant cuts them off"},
     {less_precise, "; small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
                    "approximations), or summed in an order that loses digits"},
     {row_0, "; only the first row is right"},
     {no_last_rows, "; only the last rows: the last partial tile"},
-    {no_last_columns, "; only the last columns or elements: the last partial tile"},
+    {no_last_columns, "; only the last columns or elements: the last partial tile, or a loop that "
+                      "ends too early"},
     {no_edges, "; only the last rows and columns: partial tiles on both sides"},
     {first_96, "; only the first 96 elements are right: nothing after them is"},
     {first_96_written,
      "; never written: they hold what was there before the call; only the first 96 "
-     "elements are right: the grid has too few blocks"},
+     "elements are right: the grid has too few blocks, or too few in x or y"},
     {diagonal, "; only the diagonal is right: row and column come from the same index"},
     {every_4th, "; only every 4th is right: one thread of each group did its work"},
     {not_every_8th, "; every 8th is wrong: one thread of each group did not do its work"},
@@ -152,7 +160,14 @@ static const struct {
     {one_for_all, "; all hold one value: a constant, or = for +="},
     {poison, "; never written: they hold what was there before the call"},
     {poison_and_tail, "; never written: they hold what was there before the call; only the last "
-                      "columns or elements: the last partial tile"},
+                      "columns or elements: the last partial tile, or a loop that ends too early"},
+    {row_shifted, "; each row is off by a number of its own: what is added to all of it, as a bias "
+                  "is, is missing or another's"},
+    {row_scaled, "; each row is off by a factor of its own: what all of it is multiplied with or "
+                 "divided by is wrong"},
+    {column_0, "; only the first column or element is right: is the stride to the next wrong, or "
+               "something not set to 0 for it?"},
+    {columns_24, "; only from column or element 24 on"},
     {added_to_poison,
      "; added (+=) to an output that nothing has set to 0, or computed from memory "
      "that nothing has written"},
@@ -177,8 +192,9 @@ END_TEST
 START_TEST(a_nan_is_passed_over)
 {
     for (int i = 0; i < SIZE; i++) want[i] = i % 9 == 2 ? NAN : want[i];
-    ck_assert_str_eq(name_of_errors(),
-                     "; they should be NaN: fmaxf, fminf and a comparison pass over it");
+    ck_assert_str_eq(
+        name_of_errors(),
+        "; they should be NaN: fmaxf, fminf and a comparison pass over it, or it was not read");
 }
 END_TEST
 
@@ -271,18 +287,23 @@ END_TEST
 START_TEST(left_over)
 {
     float before[SIZE];
-    for (int i = 0; i < SIZE; i++) before[i] = got[i] = right(i + 1000);
-    result_keep(where, before);
+    double wanted[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        before[i] = got[i] = right(i + 1000), wanted[i] = right(i + 2000);
+    result_keep(where, before, wanted);
     ck_assert_str_eq(name_of_errors(), "; left over: this is the result of the call before");
+    result_keep(where, before, want); /* which should have been the same */
+    ck_assert_str_eq(name_of_errors(), "");
 }
 END_TEST
 
 START_TEST(added_to_what_was_left_over)
 {
     float before[SIZE];
-    for (int i = 0; i < SIZE; i++) before[i] = right(i + 1000);
+    double wanted[SIZE];
+    for (int i = 0; i < SIZE; i++) before[i] = right(i + 1000), wanted[i] = right(i + 2000);
     for (int i = 0; i < SIZE; i++) got[i] += before[i];
-    result_keep(where, before);
+    result_keep(where, before, wanted);
     ck_assert_str_eq(name_of_errors(),
                      "; the result of the call before is still in it: not set to 0 again");
 }
@@ -291,9 +312,11 @@ END_TEST
 START_TEST(results_of_other_arrays_are_not_left_over)
 {
     float before[SIZE];
-    for (int i = 0; i < SIZE; i++) before[i] = got[i] = right(i + 1000);
-    result_keep((layout){"y", ROWS, COLS}, before);
-    result_keep((layout){"x", ROWS - 1, COLS}, before);
+    double wanted[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        before[i] = got[i] = right(i + 1000), wanted[i] = right(i + 2000);
+    result_keep((layout){"y", ROWS, COLS}, before, wanted);
+    result_keep((layout){"x", ROWS - 1, COLS}, before, wanted);
     ck_assert_str_eq(name_of_errors(), "");
 }
 END_TEST
@@ -346,6 +369,31 @@ START_TEST(a_formula_tells_which_are_not_finite)
     for (int i = 0; i < SIZE; i++) wrong_formula[i] = got[i] = i % 5 == 1 ? NAN : right(i);
     suspect("the formula", wrong_formula);
     ck_assert_str_eq(name_of_errors(), "; the formula");
+    suspects_forget();
+}
+END_TEST
+
+/* Of a term each factor has its words. */
+START_TEST(a_term_is_off)
+{
+    static const struct {
+        float factor;
+        const char *words;
+    } rows[] = {
+        {0, "; the term is off: left out"},
+        {-1, "; the term is off: the sign is wrong"},
+        {2, "; the term is off: twice as large"},
+        {7, "; the term is off: 7 times too large, which is a size of this call"},
+        {0.2f, "; the term is off: 5 times too small, which is a size of this call"},
+        {1.3f, "; the term is off"},
+    };
+    for (int i = 0; i < SIZE; i++) wrong_formula[i] = right(i + 3000);
+    for (int i = 0; i < SIZE; i++)
+        got[i] = right(i) + (rows[_i].factor - 1) * (float)wrong_formula[i];
+    suspect_term("the term is off", wrong_formula);
+    ck_assert_str_eq(name_of_errors(), rows[_i].words);
+    got[SIZE / 2] = 77;
+    ck_assert_str_eq(name_of_errors(), "");
     suspects_forget();
 }
 END_TEST
@@ -422,6 +470,7 @@ Suite *suite_pattern(void)
     tcase_add_test(tcase, few_values_are_no_clamp);
     tcase_add_test(tcase, what_says_nothing_proves_no_formula);
     tcase_add_test(tcase, a_formula_tells_which_are_not_finite);
+    tcase_add_loop_test(tcase, a_term_is_off, 0, 6);
     tcase_add_test(tcase, one_element_that_does_not_fit_spoils_the_name);
     tcase_add_loop_test(tcase, random_errors_have_no_name, 0, 200);
     tcase_add_test(tcase, every_name_is_demanded);

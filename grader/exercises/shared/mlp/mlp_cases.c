@@ -102,7 +102,8 @@ static void adam(reference_mlp *net, double lr)
         const double grad = net->grad[i];
         net->m[i] = beta1 * net->m[i] + (1.0 - beta1) * grad;
         net->v[i] = beta2 * net->v[i] + (1.0 - beta2) * grad * grad;
-        net->params[i] -= lr * (net->m[i] / correct1) / (sqrt(net->v[i] / correct2) + 1e-8);
+        const double v = net->v[i] / correct2, root = net->mistake == MLP_NO_ROOT ? v : sqrt(v);
+        net->params[i] -= lr * (net->m[i] / correct1) / (root + 1e-8);
     }
     for (int p = 0; p < PARTS; p++) net->drift[p] += drift_of_step(net, p, lr, correct2);
 }
@@ -359,6 +360,7 @@ static bool params_agree(const reference_mlp *reference)
 static const char *const mistakes[MLP_MISTAKES] = {
     [MLP_NO_LABEL] = "; the gradient of the logits lacks the 1 of the label",
     [MLP_OPEN_RELU] = "; the gradient passes a ReLU that was shut: where hidden is 0 it is 0",
+    [MLP_NO_ROOT] = "; Adam divides by v, not by its root",
     [MLP_SUMMED] = "; the gradients are summed over the batch, not their mean",
     [MLP_GRAD_KEPT] = "; the gradients of the step before are still there: set them to 0",
     [MLP_NO_CORRECTION] = "; Adam's bias correction is missing",

@@ -20,6 +20,7 @@ typedef enum mlp_mistake {
     MLP_RIGHT,
     MLP_NO_LABEL,
     MLP_OPEN_RELU,
+    MLP_NO_ROOT,
     MLP_SUMMED,
     MLP_GRAD_KEPT,
     MLP_NO_CORRECTION,
