@@ -1,17 +1,11 @@
 /* 415_allreduce_ring.c: sums and means of arrays on several devices, in any number of chunks that
  * have nothing in them; the same bits on all devices; the order between their streams. On a GPU two
  * devices, on softgpu up to eight. shape of a sum: devices, n, op, NaN and infinities */
-#include "correctness/case.h"
-
-#include <math.h>
-#include <string.h>
+#include "exercises/shared/allreduce/allreduce_cases.h"
 
 enum { INVALID_VALUE = 1, INVALID_DEVICE = 101 };
-enum { SUM, MEAN }; /* allreduce_op */
-enum { PLAN };      /* the handle */
-enum { MOST = 8, FIRST = 5 /* argument of a call that is a buffer */ };
-
-/* ---- calls ----------------------------------------------------------------------------------- */
+enum { PLAN }; /* the handle */
+enum { FIRST = 5 /* argument of a call that is a buffer */ };
 
 static void open_plan(int gpus)
 {
@@ -21,94 +15,6 @@ static void open_plan(int gpus)
 static void close_plan(void)
 {
     call_aside("allreduce_close", ARGS(handle(PLAN)));
-}
-
-static const char *name_of(int gpu)
-{
-    static const char *const names[MOST] = {"buffers[0]", "buffers[1]", "buffers[2]", "buffers[3]",
-                                            "buffers[4]", "buffers[5]", "buffers[6]", "buffers[7]"};
-    return names[gpu];
-}
-
-/* The arguments that every sum has, and the arrays that they point to. */
-typedef struct sum {
-    argument arguments[WIRE_ARGUMENTS];
-    int count;
-} sum;
-
-/* @param first of the buffers among the arguments: before them are `first` places */
-static void add_arrays(sum *s, float *const *x, size_t n, int gpus, int first)
-{
-    static unsigned long long buffers[MOST], streams[MOST];
-    for (int g = 0; g < gpus; g++) {
-        buffers[g] = (unsigned long long)(first + g);
-        streams[g] = (unsigned long long)(first + gpus + g);
-        const argument on = inout_f32(name_of(g), x[g], n), its = stream();
-        s->arguments[buffers[g]] = beside(g ? on_device((unsigned)g, on) : on);
-        s->arguments[streams[g]] = beside(g ? on_device((unsigned)g, its) : its);
-    }
-    s->arguments[1] = host(addresses("buffers", buffers, (size_t)gpus));
-    s->arguments[4] = host(addresses("streams", streams, (size_t)gpus));
-    s->count = first + 2 * gpus;
-}
-
-static void ring(const char *function, float *const *x, size_t n, int gpus, int op)
-{
-    sum s = {0};
-    s.arguments[0] = strncmp(function, "base", 4) ? handle(PLAN) : null_pointer();
-    s.arguments[2] = u64(n);
-    s.arguments[3] = i32(op);
-    add_arrays(&s, x, n, gpus, FIRST);
-    call_cuda(function, s.arguments, s.count);
-}
-
-/* ---- what must come of it -------------------------------------------------------------------- */
-
-typedef struct wanted {
-    double *sum, *scale; /* [n], scale: of the absolute terms */
-} wanted;
-
-static wanted sum_of(float *const *x, size_t n, int gpus, double factor)
-{
-    wanted w = {f64_array(n), f64_array(n)};
-    for (int g = 0; g < gpus; g++)
-        for (size_t i = 0; i < n; i++) {
-            w.sum[i] += factor * x[g][i];
-            w.scale[i] += factor * fabs(x[g][i]);
-        }
-    return w;
-}
-
-static void expect_same_bits(float *const *x, size_t n, int gpus)
-{
-    for (int g = 1; g < gpus; g++) {
-        size_t i = 0;
-        while (i < n && memcmp(&x[g][i], &x[0][i], sizeof **x) == 0) i++;
-        expect(i == n,
-               "%s[%zu] is %.9g, and buffers[0][%zu] is %.9g: all GPUs must have the same bits",
-               name_of(g), i, x[g][i], i, x[0][i]);
-    }
-}
-
-static void expect_all(float *const *x, size_t n, int gpus, wanted w)
-{
-    for (int g = 0; g < gpus; g++)
-        expect_close((layout){name_of(g), 1, n}, x[g], w.sum, w.scale, 1e-6);
-    expect_same_bits(x, n, gpus);
-}
-
-/* Numbers of all exponents: of uniform ones most sums are exact, and so the same in any order. */
-static void draw(float **x, size_t n, int gpus, int special)
-{
-    for (int g = 0; g < gpus; g++) {
-        x[g] = n < 1 << 20 ? random_normal_f32(n) : random_f32(n);
-        if (special && g == special % gpus) sprinkle_special_f32(x[g], n, special);
-    }
-}
-
-static double factor_of(int op, int gpus)
-{
-    return op == MEAN ? 1.0 / gpus : 1.0;
 }
 
 /* A tree or one GPU that sums for all moves an array twice over a link for each other GPU. */
@@ -128,11 +34,11 @@ static void run_sum(const char *function, const long *shape)
     const int gpus = (int)shape[0], op = (int)shape[2];
     const size_t n = (size_t)shape[1];
     float *x[MOST];
-    draw(x, n, gpus, (int)shape[3]);
-    const wanted w = sum_of(x, n, gpus, factor_of(op, gpus));
+    allreduce_draw(x, n, gpus, (int)shape[3]);
+    const allreduce_wanted w = allreduce_sum_of(x, n, gpus, allreduce_factor(op, gpus));
     if (strncmp(function, "base", 4)) open_plan(gpus);
-    ring(function, x, n, gpus, op);
-    expect_all(x, n, gpus, w);
+    allreduce_run(function, x, n, gpus, op);
+    allreduce_expect(x, n, gpus, w);
     expect_no_more_bytes(n, gpus);
     if (strncmp(function, "base", 4)) close_plan();
 }
@@ -155,21 +61,21 @@ static void run_twice(const long *shape)
     const size_t n = (size_t)shape[1];
     float *x[MOST];
     int current = -1, from = op == MEAN ? gpus - 1 : 0;
-    draw(x, n, gpus, 0);
-    const wanted w = sum_of(x, n, gpus, op == MEAN ? 1.0 / gpus : (double)gpus);
+    allreduce_draw(x, n, gpus, 0);
+    const allreduce_wanted w = allreduce_sum_of(x, n, gpus, op == MEAN ? 1.0 / gpus : (double)gpus);
     call_cuda("allreduce_open_from", ARGS(handle_out(PLAN), i32(gpus), i32(from),
                                           host(out_i32("h_current", &current, 1))));
     expect_current("allreduce_open", current, from);
-    sum s = {0};
+    allreduce_call s = {0};
     s.arguments[0] = handle(PLAN);
     s.arguments[2] = u64(n);
     s.arguments[3] = i32(op);
     s.arguments[5] = i32(from);
     s.arguments[6] = host(out_i32("h_current", &current, 1));
-    add_arrays(&s, x, n, gpus, 7);
+    allreduce_add_arrays(&s, x, n, gpus, 7);
     call_cuda("allreduce_twice", s.arguments, s.count);
     expect_current("allreduce_ring", current, from);
-    expect_all(x, n, gpus, w);
+    allreduce_expect(x, n, gpus, w);
     close_plan();
 }
 
@@ -200,14 +106,14 @@ static void refuse_stream(const long *shape, unsigned device)
     const size_t n = (size_t)shape[1];
     const unsigned long long streams[] = {FIRST + 2, FIRST + 2}, buffers[] = {FIRST, FIRST + 1};
     float *x[MOST];
-    draw(x, n, 2, 0);
+    allreduce_draw(x, n, 2, 0);
     open_plan(2);
     const argument on = device ? on_device(device, stream()) : stream();
     const int error = call_returning_i32(
         "allreduce_ring",
         ARGS(handle(PLAN), host(addresses("buffers", buffers, 2)), u64(n), i32(SUM),
-             host(addresses("streams", streams, 2)), beside(inout_f32(name_of(0), x[0], n)),
-             beside(on_device(1, inout_f32(name_of(1), x[1], n))), beside(on)));
+             host(addresses("streams", streams, 2)), beside(inout_f32(allreduce_name(0), x[0], n)),
+             beside(on_device(1, inout_f32(allreduce_name(1), x[1], n))), beside(on)));
     expect(error != 0, "allreduce_ring takes a stream of GPU %u for that of another", device);
     close_plan();
 }
@@ -231,13 +137,13 @@ static void run_two_plans(const long *shape)
     const int gpus = (int)shape[0], op = (int)shape[2];
     const size_t n = (size_t)shape[1];
     float *x[MOST];
-    draw(x, n, gpus, 0);
-    const wanted w = sum_of(x, n, gpus, factor_of(op, gpus));
+    allreduce_draw(x, n, gpus, 0);
+    const allreduce_wanted w = allreduce_sum_of(x, n, gpus, allreduce_factor(op, gpus));
     call_cuda("allreduce_open", ARGS(handle_out(1), i32(gpus)));
     call_cuda("allreduce_open", ARGS(handle_out(PLAN), i32(gpus)));
     call_cuda("allreduce_close", ARGS(handle(1)));
-    ring("allreduce_ring", x, n, gpus, op);
-    expect_all(x, n, gpus, w);
+    allreduce_run("allreduce_ring", x, n, gpus, op);
+    allreduce_expect(x, n, gpus, w);
     call_cuda("allreduce_close", ARGS(handle(PLAN)));
 }
 

@@ -222,6 +222,9 @@ static const reach table[] = {
     /* a batch is more heads; each is a tile, which takes its time; dim is 64 or 128 */
     {CHALLENGE(4, 'c'), "attention_flash2", "", {0, ARRAY, BLOCK}},
     {CHALLENGE(4, 'd'), "attention_flash2_backward", "", {0, ARRAY, ARRAY}},
+    {CHALLENGE(4, 'e'), "allreduce_oneshot", "", {0, GRID}},
+    /* there are eight devices, and sums of all sizes */
+    {CHALLENGE(4, 'e'), "oneshot_open oneshot_close allreduce_oneshot_part", NULL, {0}},
     {CHALLENGE(4, 'g'), "matmul_3xtf32", PRODUCT},
     /* as 409 */ {CHALLENGE(4, 'h'), "attention_flash_fast", "flash", {ARRAY, ARRAY, BLOCK, 127}},
     /* as 504 */
