@@ -112,7 +112,7 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c) $(if $(GPUS),programs/gpt/team/team.c programs/gpt/team/nccl.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c) $(if $(GPUS),$(wildcard programs/gpt/team/*.c)))
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(if $(FAST),-Xlinker --wrap=adam_update_groups) \
 	    $(if $(GPUS),-Xlinker --wrap=allreduce_ring -ldl) $(CUDA_CC_FLAGS) -lm -o $@

@@ -40,6 +40,7 @@ static cudaError_t stretch(gpt *net, const options *o, const gpt_training *t, co
     printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.1f MiB\n", net->step,
            t->steps, mean(losses, steps), validation, (double)steps * t->batch * t->seq / seconds,
            (double)o->of->bytes() / (1 << 20));
+    if (o->of->rank > 0) return cudaSuccess;
     if (o->curve && !write_curve(o->curve, losses, first, steps, validation, begin))
         return cudaErrorUnknown;
     if (!write_checkpoint(o->of, o->checkpoint, net)) return cudaErrorUnknown;
@@ -88,6 +89,7 @@ int train(const options *o)
         status = 2;
     }
     if (status == 0) status = run(net, o, text, count) == cudaSuccess ? 0 : 1;
+    if (status == 0 && o->of->finish && !o->of->finish()) status = 1;
     o->of->release(net);
     free(text);
     return status;
