@@ -91,6 +91,7 @@ typedef struct gpt_training {
     float lr, last_lr;            /**< at the end of the warmup, and at the end of the run */
     float weight_decay, max_norm; /**< as in gpt_update */
     unsigned long long seed;
+    int rank; /**< of 513: which of several processes that share each step, from 0 on */
 } gpt_training;
 
 #define GPT_MAGIC   "CUDA-GPT" /* 8 bytes, without the 0 */

@@ -112,7 +112,7 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c programs/gpt/fast/dropout.cu) $(if $(GPUS),programs/gpt/team/team.c programs/gpt/team/nccl.c))
+$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c programs/gpt/fast/dropout.cu) $(if $(GPUS),$(wildcard programs/gpt/team/*.c)))
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(GPT_WRAPPED:%=-Xlinker --wrap=%) \
 	    $(if $(GPUS),-Xlinker --wrap=allreduce_ring -ldl) $(CUDA_CC_FLAGS) -lm -o $@

@@ -33,6 +33,10 @@ cudaError_t gpt_team_create(gpt_team **team, const gpt_config *config, const flo
  * from g * share on, share = t->batch / gpus. The gradients of a layer are on their way while the
  * backward pass goes on to the layer before. Afterwards the parameters are the same on all GPUs, to
  * the last bit. Waits for all of them.
+ *
+ * Several processes may train together, each with a team and t->batch windows of every step: those
+ * from number t->rank * t->batch on, as 509 draws them. Then allreduce_ring makes the mean of all
+ * processes' gradients, and the losses are those of this team's windows.
  * @param h_losses [steps] the mean over all windows of each step, before its update
  * @param h_tokens [count]
  * @return as gpt_train; cudaErrorInvalidValue also where t->batch is not a multiple of gpus. Then

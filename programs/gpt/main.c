@@ -36,8 +36,7 @@ static const gpt_functions *functions_on(const device *d, const options *o)
         fputs("gpt: --gpus: needs a program made with GPUS=N, and GPUs\n", stderr);
         return NULL;
     }
-    if (o->gpus > 0 && strcmp(o->comm, "nccl") == 0 && !open_nccl(o->gpus)) return NULL;
-    if (o->gpus > 0) return functions_of_team(o->gpus);
+    if (o->gpus > 0) return functions_of_team(o);
     if (d->number != DEVICE_CPU) return o->fast ? functions_fast() : &on_gpu;
 #ifdef WITHOUT_CPU_NETWORK
     fputs("gpt: --device: the CPU's network is not in this copy of the course\n", stderr);

@@ -42,6 +42,8 @@ typedef struct gpt_functions {
     __typeof__(gpt_load) *load;
     __typeof__(gpt_free) *release;
     size_t (*bytes)(void); /**< of memory that is taken there */
+    int rank;              /**< of several processes that train it; 0 writes all files */
+    bool (*finish)(void);  /**< the training has gone well; NULL: that is all */
 } gpt_functions;
 
 /** steps.c: as gpt_train, by this step. */
@@ -52,10 +54,6 @@ cudaError_t train_by_steps(training_step *, gpt *net, float *h_losses, const int
 const gpt_functions *functions_on_cpu(void);
 /** Training by 510, where the program was made with FAST=1. */
 const gpt_functions *functions_fast(void) __attribute__((weak));
-/** Training by 513 on this many GPUs, where the program was made with GPUS=N. */
-const gpt_functions *functions_of_team(int gpus) __attribute__((weak));
-/** Their gradients by NCCL instead of 415. @return false: it has been said why */
-bool open_nccl(int gpus) __attribute__((weak));
 
 /** options.c: what was asked for; numbers that nobody gave are those of the device. */
 typedef struct options {
@@ -79,6 +77,10 @@ typedef struct options {
     device *on;
     const gpt_functions *of; /**< what networks do there */
 } options;
+
+/** Training by 513 on o->gpus, where the program was made with GPUS=N; of many processes, under
+ *  srun. @return NULL: it has been said why */
+const gpt_functions *functions_of_team(const options *) __attribute__((weak));
 
 /** @return 0, or the status to end with; what is wrong was said */
 int parse_options(options *o, int argc, char **argv, bool small);

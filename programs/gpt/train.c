@@ -40,13 +40,13 @@ static float mean(const float *x, int n)
     return (float)(sum / n);
 }
 
-/* Only a better network replaces the checkpoint; NaN is never better. */
+/* Only a better network replaces the checkpoint, which is rank 0's; NaN is never better. */
 static bool keep_best(best *b, const options *o, gpt *net, float validation)
 {
     b->since++;
     if (!(validation < b->validation)) return true;
     *b = (best){validation, net->step, 0};
-    return write_checkpoint(o->of, o->checkpoint, net);
+    return o->of->rank > 0 || write_checkpoint(o->of, o->checkpoint, net);
 }
 
 /* Some steps, and what came of them. */
@@ -65,9 +65,10 @@ static cudaError_t stretch(gpt *net, best *b, const options *o, const gpt_traini
     printf("step %d of %d  loss %.4f  validation %.4f  %.0f tokens/s  %.2f s per epoch  %.1f MiB\n",
            net->step, t->steps, mean(losses, steps), validation, rate,
            (double)(count - count / 10) / rate, (double)o->of->bytes() / (1 << 20));
+    if (!keep_best(b, o, net, validation)) return cudaErrorUnknown;
+    if (o->of->rank > 0) return cudaSuccess;
     if (o->curve && !write_curve(o->curve, losses, first, steps, validation, begin))
         return cudaErrorUnknown;
-    if (!keep_best(b, o, net, validation)) return cudaErrorUnknown;
     CUDA_CHECK(print_sample(o->of, net, o->prompt, o->count / 4 + 1, o->temperature, o->seed));
     return cudaSuccess;
 }
@@ -131,6 +132,7 @@ int train(const options *o)
         status = 2;
     }
     if (status == 0) status = run(net, o, text, count) == cudaSuccess ? 0 : 1;
+    if (status == 0 && o->of->finish && !o->of->finish()) status = 1;
     o->of->release(net);
     free(text);
     return status;

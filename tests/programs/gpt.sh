@@ -165,4 +165,85 @@ check 'two GPUs learn as one' team_learns_alike
 check 'they must divide the batch' refused 'divide the batch' train --gpus 2 --batch 3
 check 'that there are fewer is said' refused 'there are 1' train --gpus 2 --text "$scratch/text"
 
+# ---- processes: tasks of an srun, with NCCL's calls by tests/programs/nccl.c --------------------
+
+# shellcheck disable=SC2086
+rank() { # NUMBER COUNT OPTION...: in the background; what it says is in $scratch/rankNUMBER
+    number=$1 count=$2
+    shift 2
+    SLURM_STEP_NUM_TASKS=$count SLURM_PROCID=$number SLURM_JOB_ID=$job SLURM_STEP_ID=0 NCCL_FOLDER=$scratch LD_LIBRARY_PATH=$scratch \
+        "$gpt" train --gpus 1 --comm nccl --text "$scratch/text" --checkpoint "$scratch/ranks" --curve "$scratch/ranks.tsv" \
+        $small "$@" >"$scratch/rank$number" 2>&1 &
+    pids="$pids $!"
+}
+
+begin_ranks() {
+    pids='' job=$((${job:-0} + 1))
+    rm -f "$scratch/nccl" "$scratch"/rank[0-9]
+}
+
+ended() { # TENTHS: all ranks have, within that time; else they are killed
+    for pid in $pids; do
+        for _ in $(seq "$1"); do kill -0 "$pid" 2>/dev/null || continue 2; sleep 0.1; done
+        cat "$scratch"/rank[0-9]
+        # shellcheck disable=SC2086
+        kill -9 $pids
+        return 1
+    done
+}
+
+all_say() { # WORDS NUMBER...: these ranks; and none of all has ended well
+    for pid in $pids; do ! wait "$pid" || return 1; done
+    words=$1
+    shift
+    for number; do grep -q "$words" "$scratch/rank$number" || { cat "$scratch"/rank[0-9]; return 1; }; done
+}
+
+processes_learn_alike() { # as one does; only rank 0 speaks
+    emulator/cucc -O2 -shared -Xcompiler -fPIC tests/programs/nccl.c -o "$scratch/libnccl.so.2" || return 1
+    begin_ranks
+    rank 0 2 --steps 12 --every 6
+    rank 1 2 --steps 12 --every 6
+    ended 600 || return 1
+    cat "$scratch"/rank[01]
+    for pid in $pids; do wait "$pid" || return 1; done
+    [ ! -s "$scratch/rank1" ] && paste "$scratch/team1.tsv" "$scratch/ranks.tsv" |
+        awk 'NR > 1 { n++; for (i = 2; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-8) bad = 1 } } END { exit bad || n != 12 }'
+}
+
+dies() { # while they train; the others would wait for it in NCCL
+    begin_ranks
+    for number in 0 1 2; do rank $number 3 --steps 1000000 --every 2 --batch 3; done
+    for _ in $(seq 600); do ! grep -q '^step' "$scratch/rank0" || break; sleep 0.1; done
+    # shellcheck disable=SC2086
+    set -- $pids
+    kill -9 "$2"
+    ended 100 && all_say 'is gone' 0 2
+}
+
+does_not_come() {
+    begin_ranks
+    rank 0 3 --batch 3
+    rank 2 3 --batch 3
+    ended 400 && all_say 'gone' 2 && all_say 'rank 1 has not come' 0 || return 1
+    begin_ranks
+    rank 1 2
+    ended 400 && all_say 'rank 0 has not come' 1
+}
+
+differs() {
+    begin_ranks
+    rank 0 2
+    rank 1 2 --batch 8
+    ended 400 && all_say 'rank 1 has 8 windows of a batch, and rank 0 has 4' 0 1
+}
+
+check 'two processes learn as one' processes_learn_alike
+check 'all say that a rank is gone' dies
+check 'all say that a rank has not come' does_not_come
+check 'all say that their sizes differ' differs
+export SLURM_STEP_NUM_TASKS=2
+check 'the ring is of one process' refused 'of one process' train --gpus 1 --text "$scratch/text"
+check 'all GPUs must divide the batch' refused 'all 2 of them' train --gpus 1 --comm nccl --batch 3 --text "$scratch/text"
+
 tally

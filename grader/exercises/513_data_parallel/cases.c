@@ -121,6 +121,41 @@ static void gradients(const long *shape)
     free_here(0);
 }
 
+/* As process `rank`, whose share of the gradients of a step this is. */
+static const float *gradients_of_rank(int rank, const gpt_config *c, const float *params,
+                                      const int *text, size_t count, gpt_training t, int gpus)
+{
+    float loss;
+    t.rank = rank;
+    create_here(0, c, params, gpus);
+    train_here(0, c, &loss, text, count, &t, 1);
+    const float *grads = array_from("gpt_team_get_grads", 0, c, 0);
+    free_here(0);
+    return grads;
+}
+
+/* Processes that share a step: the mean of their gradients is that of all windows. shape: config,
+ * batch of each, GPUs of each, processes */
+static void gradients_of_processes(const long *shape)
+{
+    const gpt_config c = config_of(shape);
+    const int batch = (int)shape[5], gpus = (int)shape[6], ranks = (int)shape[7];
+    const size_t count = 90, n = gpt_params(&c);
+    gpt_training t = gpt_training_of(batch, c.context, 1);
+    const float *params = gpt_random_params(&c);
+    const int *text = random_i32(count, 0, c.vocab);
+    float *mean = f32_array(n);
+    t.max_norm = 0.0f;
+    for (int rank = 0; rank < ranks; rank++) {
+        const float *own = gradients_of_rank(rank, &c, params, text, count, t, gpus);
+        for (size_t i = 0; i < n; i++) mean[i] += own[i] / (float)ranks;
+    }
+    t.batch *= ranks;
+    reference_gpt r = reference_gpt_create(&c, params);
+    reference_gpt_train_step(&r, text, count - count / 10, &t);
+    gpt_expect_gradients(GPT_TOLERANCE, GPT_TOLERANCE, &r, mean, NULL);
+}
+
 /* Before any step each GPU has the parameters that were given. shape: config, gpus */
 static void begins_equal(const long *shape)
 {
@@ -207,6 +242,10 @@ static const grading_case cases[] = {
     {.name = "trains in three calls",
      .run = trains,
      .shape = {9, 5, 1, 2, 8, 4, 2, 3, 80},
+     .once = true},
+    {.name = "gradients, 3 processes",
+     .run = gradients_of_processes,
+     .shape = {11, 6, 2, 2, 8, 2, 2, 3},
      .once = true},
     {.name = "refused", .run = refused, .shape = {5, 4, 1, 1, 2}, .once = true},
     {.name = "more GPUs than there are",

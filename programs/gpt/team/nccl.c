@@ -1,9 +1,11 @@
 /*
  * nccl.c: NCCL in the place of 415 (--comm nccl), for whoever wants to know what a library does
- * with the same gradients. The linker puts a function of this file before allreduce_ring (--wrap,
- * in programs.mk). NCCL is looked for when it is asked for, so that the program runs without it.
+ * with the same gradients, and for several processes. The linker puts a function of this file
+ * before allreduce_ring (--wrap, in programs.mk). NCCL is looked for when it is asked for, so that
+ * the program runs without it.
  */
 #include "../program.h"
+#include "ranks.h"
 #include "layers.h"
 #include "optimization.h"
 
@@ -15,8 +17,14 @@ typedef struct ncclComm *communicator;
 /* Of nccl.h, which need not be there. */
 enum { NCCL_FLOAT = 7, NCCL_SUM = 0, NCCL_AVERAGE = 4 };
 
+/* By which ranks find each other: an address of rank 0. */
+typedef struct unique_id {
+    char bytes[128];
+} unique_id;
+
 static struct {
-    int (*open)(communicator *, int gpus, const int *devices);
+    int (*name)(unique_id *);
+    int (*open)(communicator *, int count, unique_id, int rank);
     int (*begin)(void);
     int (*reduce)(const void *from, void *to, size_t n, int type, int how, communicator,
                   cudaStream_t);
@@ -47,6 +55,22 @@ cudaError_t __wrap_allreduce_ring(const allreduce *ring, float *const *buffers, 
     return said(error ? error : ended) ? cudaErrorUnknown : cudaSuccess;
 }
 
+/* Each process opens its own GPUs, all at once, since each waits for all others. */
+static bool open_all(void)
+{
+    unique_id id = {{0}};
+    if (ranks_number() == 0 && said(nccl.name(&id))) return false;
+    if (!ranks_share(&id, sizeof id)) return false;
+    int error = nccl.begin();
+    for (int g = 0; g < nccl.gpus && error == 0; g++) {
+        if (cudaSetDevice(g) != cudaSuccess) return false;
+        error =
+            nccl.open(&nccl.of[g], ranks_count() * nccl.gpus, id, ranks_number() * nccl.gpus + g);
+    }
+    const int ended = nccl.end();
+    return !said(error ? error : ended) && cudaSetDevice(0) == cudaSuccess;
+}
+
 bool open_nccl(int gpus)
 {
     void *library = dlopen("libnccl.so.2", RTLD_NOW);
@@ -54,16 +78,16 @@ bool open_nccl(int gpus)
         fprintf(stderr, "gpt: --comm nccl: %s\n", dlerror());
         return false;
     }
-    *(void **)&nccl.open = dlsym(library, "ncclCommInitAll");
+    *(void **)&nccl.name = dlsym(library, "ncclGetUniqueId");
+    *(void **)&nccl.open = dlsym(library, "ncclCommInitRank");
     *(void **)&nccl.begin = dlsym(library, "ncclGroupStart");
     *(void **)&nccl.reduce = dlsym(library, "ncclAllReduce");
     *(void **)&nccl.end = dlsym(library, "ncclGroupEnd");
     *(void **)&nccl.words = dlsym(library, "ncclGetErrorString");
-    if (!nccl.open || !nccl.begin || !nccl.reduce || !nccl.end || !nccl.words) {
+    if (!nccl.name || !nccl.open || !nccl.begin || !nccl.reduce || !nccl.end || !nccl.words) {
         fputs("gpt: --comm nccl: that library is not NCCL\n", stderr);
         return false;
     }
-    if (said(nccl.open(nccl.of, gpus, NULL))) return false;
     nccl.gpus = gpus;
-    return true;
+    return open_all();
 }

@@ -171,8 +171,10 @@ static int *draw_windows(const gpt_training *t, size_t choices, int first_step, 
     int *begins = (int *)calloc((size_t)steps * t->batch, sizeof *begins);
     for (int i = 0; begins != NULL && i < steps; i++) {
         random_state rng = random_seed(t->seed + (unsigned long long)(first_step + i));
-        for (int b = 0; b < t->batch; b++)
-            begins[(size_t)i * t->batch + b] = (int)random_below(&rng, choices);
+        for (int b = -t->rank * t->batch; b < t->batch; b++) { /* below 0: of processes before */
+            const int begin = (int)random_below(&rng, choices);
+            if (b >= 0) begins[(size_t)i * t->batch + b] = begin;
+        }
     }
     return begins;
 }

@@ -118,9 +118,10 @@ cudaError_t allreduce_oneshot_part(oneshot *o, int gpu, float *buffer, size_t n,
     cudaError_t error = cudaGetDevice(&before);
     if (error == cudaSuccess) error = cudaSetDevice(gpu);
     if (error != cudaSuccess) return error;
+    const size_t full = (n + WIDE - 1) / WIDE, blocks = full > HIGH ? HIGH : full;
     o->epoch[gpu]++;
-    show_and_sum<<<HIGH, WIDE, 0, stream>>>(buffer, n, op == ALLREDUCE_MEAN, gpu, o->gpus, o->all,
-                                            o->epoch[gpu]);
+    show_and_sum<<<(unsigned)blocks, WIDE, 0, stream>>>(buffer, n, op == ALLREDUCE_MEAN, gpu,
+                                                        o->gpus, o->all, o->epoch[gpu]);
     error = cudaGetLastError();
     const cudaError_t restored = cudaSetDevice(before);
     return error == cudaSuccess ? restored : error;

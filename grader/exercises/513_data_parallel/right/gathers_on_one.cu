@@ -143,6 +143,7 @@ static cudaError_t step(gpt_team *team, float *h_loss, const int *h_tokens, size
     random_state rng = random_seed(t->seed + (unsigned long long)team->workers[0].net->step);
     std::vector<int> batch(2 * (size_t)rows);
     *h_loss = 0.0f;
+    for (int b = 0; b < t->rank * t->batch; b++) random_below(&rng, text - t->seq); /* of others */
     for (int g = 0; g < gpus; g++) {
         worker &w = team->workers[g];
         for (int b = 0; b < share; b++) {
