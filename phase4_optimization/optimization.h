@@ -20,6 +20,7 @@
 #include "413_int8/int8.h"
 #include "414_loader/loader.h"
 #include "415_allreduce_ring/allreduce_ring.h"
+#include "416_transpose_tma/transpose_tma.h"
 #include "4a_matmul_mma/matmul_mma.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
 #include "4c_flash_attention2/flash_attention2.h"

@@ -117,6 +117,7 @@ static command compile_command(const options *o, const build *b, const char *sou
     } else {
         if (b->place == ON_SOFTGPU) {
             add_format(&c, "%s/emulator/cucc%s", o->root, "");
+            if (b->exercise->softgpu_90a) add(&c, "-arch=sm_90a");
             if (b->processor) add(&c, "--no-lines");
         } else {
             add(&c, tool("NVCC", "nvcc"));

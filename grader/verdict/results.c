@@ -180,9 +180,9 @@ static json_t *speed_entry(const speed_result *s, place where)
     return entry;
 }
 
-static json_t *traffic_entry(const traffic_result *t, place where)
+static json_t *traffic_entry(const traffic_result *t, const exercise_result *r)
 {
-    const char *elsewhere = where == ON_SOFTGPU ? NULL : "skipped: needs softgpu";
+    const char *elsewhere = traffic_needs(r->exercise, r->place);
     json_t *entry = metric_entry(t->metric, &t->test->metric, t->test->function);
     json_object_update_new(entry,
                            json_pack("{s:o, s:s, s:o, s:s, s:o, s:o}", "counted",
@@ -215,7 +215,7 @@ json_t *results_exercise(const exercise_result *r)
         json_array_append_new(speeds, speed_entry(&r->speeds[i], r->place));
     }
     for (int i = 0; i < r->traffic_count; i++) {
-        json_array_append_new(traffic, traffic_entry(&r->traffics[i], r->place));
+        json_array_append_new(traffic, traffic_entry(&r->traffics[i], r));
     }
     json_t *speed = json_null();
     if (r->speed_count > 0) speed = json_deep_copy(json_array_get(speeds, weakest_speed(r)));

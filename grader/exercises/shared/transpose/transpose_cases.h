@@ -1,0 +1,17 @@
+/*
+ * transpose_cases.h: what 209 and 416 are tried with: a function that is given out, in, rows, cols
+ * and a stream. shape: rows, cols.
+ */
+#ifndef GRADER_TRANSPOSE_CASES_H
+#define GRADER_TRANSPOSE_CASES_H
+
+#include "correctness/case.h"
+
+/** Random numbers, some of them special. Nothing is launched for an empty matrix. */
+void transpose_random(const char *function, const long *shape);
+/** Two calls, the second with the output of the first. */
+void transpose_there_and_back(const char *function, const long *shape);
+/** One timed call, judged unless it is the baseline's. */
+void transpose_timed(const char *function, const long *shape);
+
+#endif

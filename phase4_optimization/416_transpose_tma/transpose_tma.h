@@ -1,0 +1,25 @@
+/*
+ * transpose_tma.h: the contract of exercise 416. The conventions are in optimization.h.
+ */
+#ifndef COURSE_TRANSPOSE_TMA_H
+#define COURSE_TRANSPOSE_TMA_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * As transpose (209): out[cols x rows] = the transpose of in[rows x cols]. By the TMA where the
+ * device is of compute capability 9.0, cols is a multiple of 4 and in is aligned to 16 bytes;
+ * right, and slower, elsewhere.
+ */
+cudaError_t transpose_tma(float *out, const float *in, int rows, int cols, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
