@@ -57,12 +57,23 @@ static const speed_test speed[] = {
 #define COUNTED .function = "transpose_tma", .run = transpose_timed, .shape = {256, 192}
 
 static const traffic_test traffic[] = {
-    {COUNTED, .metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "256 × 192"},
-     .count = moved_bytes, .ideal = 8.0 * 256 * 192, .bound = AT_MOST, .wanted = 1.1, .begin = 4.5},
-    {COUNTED, .metric = {"share of loads by bulk copies", .shape = "256 × 192"},
-     .count = loads_in_bulk, .bound = AT_LEAST, .wanted = 0.99},
-    {COUNTED, .metric = {"bank conflicts", .shape = "256 × 192"}, .count = bank_conflicts,
-     .bound = AT_MOST, .wanted = 0},
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "256 × 192"},
+     COUNTED,
+     .count = moved_bytes,
+     .ideal = 8.0 * 256 * 192,
+     .bound = AT_MOST,
+     .wanted = 1.1,
+     .begin = 4.5},
+    {.metric = {"share of loads by bulk copies", .shape = "256 × 192"},
+     COUNTED,
+     .count = loads_in_bulk,
+     .bound = AT_LEAST,
+     .wanted = 0.99},
+    {.metric = {"bank conflicts", .shape = "256 × 192"},
+     COUNTED,
+     .count = bank_conflicts,
+     .bound = AT_MOST,
+     .wanted = 0},
     {0},
 };
 
