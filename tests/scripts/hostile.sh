@@ -10,8 +10,14 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
 grade() { # NAME COMMAND...
-    mkdir -p "$scratch/$1/phase1_cpu/103_matmul_cpu"
-    cp "grader/exercises/103_matmul_cpu/hostile/$1.c" "$scratch/$1/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
+    mkdir -p "$scratch/$1/phase1_cpu"
+    cp -r solutions/phase1_cpu/103_matmul_cpu "$scratch/$1/phase1_cpu"
+    file=grader/exercises/103_matmul_cpu/hostile/$1
+    if [ -e "$file.patch" ]; then
+        (cd "$scratch/$1" && GIT_CEILING_DIRECTORIES=$scratch git apply "$COURSE_ROOT/$file.patch")
+    else
+        cp "$file.c" "$scratch/$1/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c"
+    fi
     rm -f "$scratch/results.json"
     submission=$scratch/$1
     shift
