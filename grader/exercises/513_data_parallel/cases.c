@@ -138,7 +138,7 @@ static const float *gradients_of_rank(int rank, const gpt_config *c, const float
  * batch of each, GPUs of each, processes */
 static void gradients_of_processes(const long *shape)
 {
-    const gpt_config c = config_of(shape);
+    const gpt_config c = gpt_config_of(shape);
     const int batch = (int)shape[5], gpus = (int)shape[6], ranks = (int)shape[7];
     const size_t count = 90, n = gpt_params(&c);
     gpt_training t = gpt_training_of(batch, c.context, 1);
