@@ -28,8 +28,8 @@ double warp_instructions(const device_counts *);
 double kernel_launches(const device_counts *);
 /** What the host launched: a graph counts once, however many kernels it launches. */
 double host_launches(const device_counts *);
-/** Blocks of all launches, of those that the device holds at once: 1 when every block starts at once
- *  and no more would have. */
+/** Blocks of all launches, of those that the device holds at once: 1 when every block starts at
+ *  once and no more would have. */
 double waves(const device_counts *);
 /** Copies between host and device. */
 double host_copies(const device_counts *);

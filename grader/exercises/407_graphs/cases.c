@@ -520,6 +520,13 @@ static const traffic_test traffic[] = {
      .count = waves,
      .bound = EXACTLY,
      .wanted = 1},
+    {.metric = {"instructions", .per = "warp", .shape = "batch 520, 24 → 520"},
+     .function = "linear_forward_persistent",
+     .run = run_counted_layer,
+     .shape = {520, 24, 520},
+     .count = instructions_per_warp,
+     .bound = AT_MOST,
+     .wanted = 120000},
     {0},
 };
 
