@@ -1,5 +1,5 @@
-/* 4b_matmul_wgmma.c: cases of the product by TMA and wgmma, which only a GPU of compute capability
- * 9.0 has: on softgpu they try what is there for all others. Its speed against 4a as it was. */
+/* 4b_matmul_wgmma.c: cases of the product by TMA and wgmma, which GPUs of compute capability 9.0
+ * have, and softgpu. Its speed against 4a as it was; on softgpu, which units do the work. */
 #include "exercises/shared/matmul_half_cases.h"
 
 MATMUL_HALF_RUNNERS("matmul_wgmma", ELEMENT_BF16)
@@ -33,6 +33,35 @@ static const speed_test speed[] = {
     {0},
 };
 
+#define COUNTED .function = "matmul_wgmma", .run = half_timed, .shape = {256, 256, 128}
+#define PRODUCT "64 × 256 × 16 product"
+#define SIZES   "256 × 256 × 128"
+
+/* Four warps make one of those products by one instruction each; mma.sync needs 128, wmma 64. */
+static const traffic_test traffic[] = {
+    {.metric = {"tensor instructions", .per = PRODUCT, .shape = SIZES},
+     COUNTED,
+     .count = tensor_instructions,
+     .ideal = 4.0 * 1 * 8,
+     .bound = AT_MOST,
+     .multiplications = 256.0 * 256 * 128,
+     .least = 4,
+     .wanted = 16,
+     .begin = 64},
+    {.metric = {"share of loads by bulk copies", .shape = SIZES},
+     COUNTED,
+     .count = loads_in_bulk,
+     .bound = AT_LEAST,
+     .wanted = 0.99},
+    {.metric = {"shared-memory loads", .per = PRODUCT, .shape = SIZES},
+     COUNTED,
+     .count = shared_loads,
+     .ideal = 4.0 * 1 * 8,
+     .bound = AT_MOST,
+     .wanted = 16}, /* sums may go through shared memory when they are stored */
+    {0},
+};
+
 EXERCISE(4b) = {
     .id = CHALLENGE(4, 'b'),
     .name = "matmul_wgmma",
@@ -40,10 +69,12 @@ EXERCISE(4b) = {
     .functions = {"matmul_wgmma"},
     .prerequisites = {402},
     .sm_90a = true,
+    .softgpu_90a = true,
     .baseline_file = "grader/exercises/4b_matmul_wgmma/baseline.cu",
     .points = 30,
     .speed_points = 15,
     .see = "127x248x56",
     .cases = cases,
     .speed = speed,
+    .traffic = traffic,
 };

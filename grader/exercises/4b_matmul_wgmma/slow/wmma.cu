@@ -1,4 +1,5 @@
-// RIGHT: nothing of Hopper at all: WMMA, a warp for 32 x 32, tiles filled element by element
+// SLOW: tensor instructions | counted | nvcc
+/* Nothing of Hopper at all: WMMA, a warp for 32 x 32, tiles filled element by element. */
 #include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
 #include <cuda_bf16.h>
