@@ -28,5 +28,5 @@ compile() {
     mapfile -t parts < <(sed -n "s|^#include \"\(/.*\)\"|\1|p; s|^#include \"\([^/].*\)\"|${source%/*}/\1|p" "$source")
     [ -z "$(find "$source" "${parts[@]}" "$emulator/cucc" "$emulator"/{*.h,frontends,include,device/*.h} -newer "$program" 2>&1)" ] && return
     rm -f "$program"
-    CUCC_FRONTEND=$frontend "$emulator/cucc" "$@" "$source" -o "$program" >"$program.log" 2>&1
+    CUCC_FRONTEND=$frontend "$emulator/cucc" -I"$here/diagnostics" "$@" "$source" -o "$program" >"$program.log" 2>&1
 }

@@ -1,6 +1,6 @@
 // divergent barrier
 /* if (i < n) around the whole kernel, barrier and all. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void mirror(int *x, int n)
 {
@@ -16,9 +16,7 @@ __global__ void mirror(int *x, int n)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 200 * sizeof *x);
-    cudaMemset(x, 0, 200 * sizeof *x);
+    int *x = filled<int>(200, 0);
     mirror<<<2, 128>>>(x, 200);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // divergent barrier: PTX allows that
 /* Both arms begin alike, so that a compiler could make one barrier of two. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void shift(int *out, const int *in)
 {
@@ -18,9 +18,7 @@ __global__ void shift(int *out, const int *in)
 
 int main()
 {
-    int *p;
-    cudaMalloc(&p, 128 * sizeof *p);
-    cudaMemset(p, 0, 128 * sizeof *p);
+    int *p = filled<int>(128, 0);
     shift<<<1, 64>>>(p, p + 64);
     return cudaDeviceSynchronize();
 }

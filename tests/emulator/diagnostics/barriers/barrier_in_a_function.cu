@@ -1,6 +1,6 @@
 // divergent barrier
 /* The function has a barrier, and only some threads call it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ int neighbour(int *s, int v)
 {
@@ -19,9 +19,7 @@ __global__ void swap(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     swap<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

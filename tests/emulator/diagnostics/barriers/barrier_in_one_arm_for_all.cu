@@ -1,6 +1,6 @@
 // nothing
 /* A barrier in a branch that all threads of a block take, or none. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void shift(int *out, const int *in, int n)
 {
@@ -19,9 +19,7 @@ __global__ void shift(int *out, const int *in, int n)
 
 int main()
 {
-    int *p;
-    cudaMalloc(&p, 128 * sizeof *p);
-    cudaMemset(p, 0, 128 * sizeof *p);
+    int *p = filled<int>(128, 0);
     shift<<<1, 64>>>(p, p + 64, 1);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // divergent barrier
 /* Only one half of the block comes to the barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void reverse(int *x)
 {
@@ -17,9 +17,7 @@ __global__ void reverse(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     reverse<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

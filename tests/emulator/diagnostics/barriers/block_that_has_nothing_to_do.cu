@@ -1,6 +1,6 @@
 // nothing
 /* The condition is the same for all threads of a block. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void reverse(int *x, int blocks)
 {
@@ -15,9 +15,7 @@ __global__ void reverse(int *x, int blocks)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 192 * sizeof *x);
-    cudaMemset(x, 0, 192 * sizeof *x);
+    int *x = filled<int>(192, 0);
     reverse<<<4, 64>>>(x, 3);
     return cudaDeviceSynchronize();
 }

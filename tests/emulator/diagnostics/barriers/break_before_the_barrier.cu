@@ -1,6 +1,6 @@
 // divergent barrier
 /* Who is done leaves the loop, and the others wait at its barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void relax(int *x)
 {
@@ -17,9 +17,7 @@ __global__ void relax(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     relax<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // divergent barrier
 /* Each case has its own barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void work(int *x)
 {
@@ -22,9 +22,7 @@ __global__ void work(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 96 * sizeof *x);
-    cudaMemset(x, 0, 96 * sizeof *x);
+    int *x = filled<int>(96, 0);
     work<<<1, 96>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,7 +1,7 @@
 // deadlock
 /* The last block has nothing to do and returns; the others wait for it. */
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 namespace cg = cooperative_groups;
 
@@ -15,9 +15,7 @@ __global__ void steps(int *x, int blocks)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMemset(x, 0, 256 * sizeof *x);
+    int *x = filled<int>(256, 0);
     int blocks = 3;
     void *arguments[] = {&x, &blocks};
     cudaLaunchCooperativeKernel((void *)steps, 4, 64, arguments, 0, 0);

@@ -1,7 +1,7 @@
 // divergent barrier
 /* The group is the block, but only its leaders come. */
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 namespace cg = cooperative_groups;
 
@@ -17,9 +17,7 @@ __global__ void work(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     work<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // divergent barrier
 /* Each thread goes round as often as its element says, with a barrier in each round. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void settle(int *x, const int *rounds)
 {
@@ -18,10 +18,7 @@ int main()
 {
     int host[64];
     for (int i = 0; i < 64; i++) host[i] = i % 3 + 1;
-    int *x, *rounds;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&rounds, 64 * sizeof *rounds);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *rounds = unwritten<int>(64);
     cudaMemcpy(rounds, host, sizeof host, cudaMemcpyHostToDevice);
     settle<<<1, 64>>>(x, rounds);
     return cudaDeviceSynchronize();

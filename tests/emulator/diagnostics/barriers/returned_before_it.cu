@@ -1,6 +1,6 @@
 // nothing
 /* Threads that have returned are not waited for. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void mirror(int *x, int n)
 {
@@ -14,9 +14,7 @@ __global__ void mirror(int *x, int n)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 100 * sizeof *x);
-    cudaMemset(x, 0, 100 * sizeof *x);
+    int *x = filled<int>(100, 0);
     mirror<<<1, 128>>>(x, 100);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* All threads go round equally often, whatever they do there. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void settle(int *x, int n)
 {
@@ -18,9 +18,7 @@ __global__ void settle(int *x, int n)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     settle<<<1, 64>>>(x, 200);
     return cudaDeviceSynchronize();
 }

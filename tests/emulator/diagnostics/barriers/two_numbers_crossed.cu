@@ -1,6 +1,6 @@
 // deadlock
 /* Two halves wait at two barriers, each for the other. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void work(int *x)
 {
@@ -15,9 +15,7 @@ __global__ void work(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     work<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Each warp goes round as often as it likes, with its own barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sums(int *x)
 {
@@ -16,9 +16,7 @@ __global__ void sums(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0);
     sums<<<1, 128>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* The right side of && is evaluated only if the left one holds. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void mark(int *runs, const int *x, int n)
 {
@@ -12,10 +12,7 @@ __global__ void mark(int *runs, const int *x, int n)
 
 int main()
 {
-    int *x, *runs;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&runs, 64 * sizeof *runs);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *runs = unwritten<int>(64);
     mark<<<1, 64>>>(runs, x, 64);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* A value of 16 has no bin. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void histogram(int *bins, const unsigned char *x)
 {
@@ -15,12 +15,8 @@ __global__ void histogram(int *bins, const unsigned char *x)
 
 int main()
 {
-    int *bins;
-    unsigned char *x;
-    cudaMalloc(&bins, 16 * sizeof *bins);
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(bins, 0, 16 * sizeof *bins);
-    cudaMemset(x, 16, 64 * sizeof *x);
+    int *bins = filled<int>(16, 0);
+    unsigned char *x = filled<unsigned char>(64, 16);
     histogram<<<1, 64>>>(bins, x);
     return cudaDeviceSynchronize();
 }

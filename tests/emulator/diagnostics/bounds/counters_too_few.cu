@@ -1,6 +1,6 @@
 // out of bounds
 /* Every block has a counter, but there are four blocks and three counters. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ unsigned counters[3];
 
@@ -11,9 +11,7 @@ __global__ void count(const int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     count<<<4, 64>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The launch asks for no dynamic shared memory. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void reverse(int *x)
 {
@@ -13,9 +13,7 @@ __global__ void reverse(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     reverse<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The launch counts elements where bytes are meant. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void reverse(double *x)
 {
@@ -13,9 +13,7 @@ __global__ void reverse(double *x)
 
 int main()
 {
-    double *x;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    double *x = filled<double>(128, 0);
     reverse<<<1, 128, 128>>>(x);
     return cudaDeviceSynchronize();
 }

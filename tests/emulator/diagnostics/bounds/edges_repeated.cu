@@ -1,6 +1,6 @@
 // nothing
 /* Neighbours outside are replaced by the edge. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void blur(float *to, const float *from, int n)
 {
@@ -13,10 +13,7 @@ __global__ void blur(float *to, const float *from, int n)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 500 * sizeof *a);
-    cudaMalloc(&b, 500 * sizeof *b);
-    cudaMemset(a, 0, 500 * sizeof *a);
+    float *a = filled<float>(500, 0), *b = unwritten<float>(500);
     blur<<<2, 256>>>(b, a, 500);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The guard says <= where it must say <. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scale(float *x, int n)
 {
@@ -10,9 +10,7 @@ __global__ void scale(float *x, int n)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 1000 * sizeof *x);
-    cudaMemset(x, 0, 1000 * sizeof *x);
+    float *x = filled<float>(1000, 0);
     scale<<<4, 256>>>(x, 1000);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The tile has room for a halo of one, the loop reads two. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void blur(float *to, const float *from)
 {
@@ -15,10 +15,7 @@ __global__ void blur(float *to, const float *from)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 66 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
-    cudaMemset(a, 0, 66 * sizeof *a);
+    float *a = filled<float>(66, 0), *b = unwritten<float>(64);
     blur<<<1, 64>>>(b, a);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The index of a row does not fit an int and becomes negative. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void clear(float *x, int row, int columns)
 {
@@ -9,9 +9,7 @@ __global__ void clear(float *x, int row, int columns)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 4096 * sizeof *x);
-    cudaMemset(x, 0, 4096 * sizeof *x);
+    float *x = filled<float>(4096, 0);
     clear<<<1, 64>>>(x, 70000, 40000);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The first element has none on its left. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void smooth(float *to, const float *from, int n)
 {
@@ -10,10 +10,7 @@ __global__ void smooth(float *to, const float *from, int n)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 500 * sizeof *a);
-    cudaMalloc(&b, 500 * sizeof *b);
-    cudaMemset(a, 0, 500 * sizeof *a);
+    float *a = filled<float>(500, 0), *b = unwritten<float>(500);
     smooth<<<2, 256>>>(b, a, 500);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* A pointer into the middle of an array, and indices on both sides. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void mirror(float *middle, int n)
 {
@@ -10,9 +10,7 @@ __global__ void mirror(float *middle, int n)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 101 * sizeof *x);
-    cudaMemset(x, 0, 101 * sizeof *x);
+    float *x = filled<float>(101, 0);
     mirror<<<1, 64>>>(x + 50, 50);
     return cudaDeviceSynchronize();
 }

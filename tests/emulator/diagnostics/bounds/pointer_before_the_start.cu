@@ -1,6 +1,6 @@
 // nothing
 /* An array that counts from one: its pointer lies outside, what it points to does not. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void square(int *x, int n)
 {
@@ -11,8 +11,7 @@ __global__ void square(int *x, int n)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 50 * sizeof *x);
+    int *x = unwritten<int>(50);
     square<<<1, 64>>>(x, 50);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* Differences of 512 elements: there are 511 of them. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void differences(int *d, const int *x, int n)
 {
@@ -10,10 +10,7 @@ __global__ void differences(int *d, const int *x, int n)
 
 int main()
 {
-    int *x, *d;
-    cudaMalloc(&x, 512 * sizeof *x);
-    cudaMalloc(&d, 512 * sizeof *d);
-    cudaMemset(x, 0, 512 * sizeof *x);
+    int *x = filled<int>(512, 0), *d = unwritten<int>(512);
     differences<<<2, 256>>>(d, x, 512);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* A matrix of 24 rows and 40 columns is transposed with the width of the source. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void transpose(float *to, const float *from, int rows, int columns)
 {
@@ -10,10 +10,7 @@ __global__ void transpose(float *to, const float *from, int rows, int columns)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 960 * sizeof *a);
-    cudaMalloc(&b, 960 * sizeof *b);
-    cudaMemset(a, 0, 960 * sizeof *a);
+    float *a = filled<float>(960, 0), *b = unwritten<float>(960);
     transpose<<<dim3(5, 3), dim3(8, 8)>>>(b, a, 24, 40);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The constant table has eight entries, the kernel reads nine. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __constant__ float weights[8];
 
@@ -13,10 +13,7 @@ __global__ void filter(float *to, const float *from, int taps)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 128 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
-    cudaMemset(a, 0, 128 * sizeof *a);
+    float *a = filled<float>(128, 0), *b = unwritten<float>(64);
     filter<<<1, 64>>>(b, a, 8);
     return cudaDeviceSynchronize();
 }

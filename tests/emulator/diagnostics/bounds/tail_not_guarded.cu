@@ -1,6 +1,6 @@
 // out of bounds
 /* The last block has 24 threads too many. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void add(float *c, const float *a, const float *b)
 {
@@ -10,12 +10,7 @@ __global__ void add(float *c, const float *a, const float *b)
 
 int main()
 {
-    float *a, *b, *c;
-    cudaMalloc(&a, 1000 * sizeof *a);
-    cudaMalloc(&b, 1000 * sizeof *b);
-    cudaMalloc(&c, 1000 * sizeof *c);
-    cudaMemset(a, 0, 1000 * sizeof *a);
-    cudaMemset(b, 0, 1000 * sizeof *b);
+    float *a = filled<float>(1000, 0), *b = filled<float>(1000, 0), *c = unwritten<float>(1000);
     add<<<4, 256>>>(c, a, b);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* The element before the first one: 0 - 1 is a large number. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void differences(int *x, unsigned n)
 {
@@ -9,9 +9,7 @@ __global__ void differences(int *x, unsigned n)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
     differences<<<1, 1>>>(x, 64);
     return cudaDeviceSynchronize();
 }

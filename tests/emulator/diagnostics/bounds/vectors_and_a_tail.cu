@@ -1,6 +1,6 @@
 // nothing
 /* Four at a time as far as that goes, then one by one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scale(float *x, int n)
 {
@@ -15,9 +15,7 @@ __global__ void scale(float *x, int n)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 1001 * sizeof *x);
-    cudaMemset(x, 0, 1001 * sizeof *x);
+    float *x = filled<float>(1001, 0);
     scale<<<1, 256>>>(x, 1001);
     return cudaDeviceSynchronize();
 }

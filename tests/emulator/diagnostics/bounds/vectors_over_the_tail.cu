@@ -1,6 +1,6 @@
 // out of bounds
 /* 1001 floats are no multiple of four. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sums(float *out, const float4 *x, int n)
 {
@@ -10,10 +10,7 @@ __global__ void sums(float *out, const float4 *x, int n)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 1001 * sizeof *x);
-    cudaMalloc(&out, 256 * sizeof *out);
-    cudaMemset(x, 0, 1001 * sizeof *x);
+    float *x = filled<float>(1001, 0), *out = unwritten<float>(256);
     sums<<<1, 256>>>(out, (const float4 *)x, 1001);
     return cudaDeviceSynchronize();
 }

@@ -1,7 +1,7 @@
 // race: kernel exchange,
 // FLAGS: -O2
 /* The kernel's name is its own, not that of its parameter's class: kernel exchange */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 struct Pair {
     int *from, *to;
@@ -16,9 +16,7 @@ __global__ void exchange(Pair p)
 
 int main()
 {
-    int *p;
-    cudaMalloc(&p, 128 * sizeof *p);
-    cudaMemset(p, 0, 128 * sizeof *p);
+    int *p = filled<int>(128, 0);
     exchange<<<1, 64>>>(Pair{p, p + 64});
     return cudaDeviceSynchronize();
 }

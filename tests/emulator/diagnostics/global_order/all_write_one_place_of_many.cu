@@ -1,6 +1,6 @@
 // nothing
 /* Many threads mark many places, some of them twice, with the same mark. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void mark(int *marks, int n)
 {
@@ -11,9 +11,7 @@ __global__ void mark(int *marks, int n)
 
 int main()
 {
-    int *marks;
-    cudaMalloc(&marks, 512 * sizeof *marks);
-    cudaMemset(marks, 0, 512 * sizeof *marks);
+    int *marks = filled<int>(512, 0);
     mark<<<32, 256>>>(marks, 512);
     return cudaDeviceSynchronize();
 }

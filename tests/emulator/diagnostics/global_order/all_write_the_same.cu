@@ -1,6 +1,6 @@
 // nothing
 /* Whoever finds something writes the same number. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void find(int *found, const int *x, int wanted)
 {
@@ -9,11 +9,7 @@ __global__ void find(int *found, const int *x, int wanted)
 
 int main()
 {
-    int *x, *found;
-    cudaMalloc(&x, 8192 * sizeof *x);
-    cudaMalloc(&found, 1 * sizeof *found);
-    cudaMemset(x, 0, 8192 * sizeof *x);
-    cudaMemset(found, 0, 1 * sizeof *found);
+    int *x = filled<int>(8192, 0), *found = filled<int>(1, 0);
     find<<<32, 256>>>(found, x, 0);
     return cudaDeviceSynchronize();
 }

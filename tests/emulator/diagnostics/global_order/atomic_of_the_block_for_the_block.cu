@@ -1,6 +1,6 @@
 // nothing
 /* Each block counts in a counter of its own, so block scope is enough. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *counts, const int *x)
 {
@@ -9,11 +9,7 @@ __global__ void count(int *counts, const int *x)
 
 int main()
 {
-    int *x, *counts;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&counts, 8 * sizeof *counts);
-    cudaMemset(x, 0, 2048 * sizeof *x);
-    cudaMemset(counts, 0, 8 * sizeof *counts);
+    int *x = filled<int>(2048, 0), *counts = filled<int>(8, 0);
     count<<<8, 256>>>(counts, x);
     return cudaDeviceSynchronize();
 }

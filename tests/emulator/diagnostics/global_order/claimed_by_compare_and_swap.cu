@@ -1,6 +1,6 @@
 // nothing
 /* Who gets a slot by atomicCAS may write what belongs to it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void insert(int *keys, int *values, int slots)
 {
@@ -15,10 +15,7 @@ __global__ void insert(int *keys, int *values, int slots)
 
 int main()
 {
-    int *keys, *values;
-    cudaMalloc(&keys, 4096 * sizeof *keys);
-    cudaMalloc(&values, 4096 * sizeof *values);
-    cudaMemset(keys, 0, 4096 * sizeof *keys);
+    int *keys = filled<int>(4096, 0), *values = unwritten<int>(4096);
     insert<<<8, 256>>>(keys, values, 4096);
     return cudaDeviceSynchronize();
 }

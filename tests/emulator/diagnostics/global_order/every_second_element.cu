@@ -1,6 +1,6 @@
 // nothing
 /* Blocks write elements that lie between each other. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void interleave(int *x)
 {
@@ -10,8 +10,7 @@ __global__ void interleave(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 2048 * sizeof *x);
+    int *x = unwritten<int>(2048);
     interleave<<<8, 256>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Each block waits for the sum of the one before, which is published behind a fence. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scan(volatile int *sums, volatile int *ready, const int *x)
 {
@@ -19,12 +19,7 @@ __global__ void scan(volatile int *sums, volatile int *ready, const int *x)
 
 int main()
 {
-    int *x, *sums, *ready;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&sums, 32 * sizeof *sums);
-    cudaMalloc(&ready, 32 * sizeof *ready);
-    cudaMemset(x, 0, 32 * sizeof *x);
-    cudaMemset(ready, 0, 32 * sizeof *ready);
+    int *x = filled<int>(32, 0), *sums = unwritten<int>(32), *ready = filled<int>(32, 0);
     scan<<<32, 32>>>(sums, ready, x);
     return cudaDeviceSynchronize();
 }

@@ -1,7 +1,7 @@
 // nothing
 /* A cooperative launch: all blocks meet between two steps. */
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 namespace cg = cooperative_groups;
 
@@ -18,11 +18,7 @@ __global__ void steps(float *a, float *b, int n)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 1024 * sizeof *a);
-    cudaMalloc(&b, 1024 * sizeof *b);
-    cudaMemset(a, 0, 1024 * sizeof *a);
-    cudaMemset(b, 0, 1024 * sizeof *b);
+    float *a = filled<float>(1024, 0), *b = filled<float>(1024, 0);
     int n = 1024;
     void *arguments[] = {&a, &b, &n};
     cudaLaunchCooperativeKernel((void *)steps, 8, 128, arguments, 0, 0);

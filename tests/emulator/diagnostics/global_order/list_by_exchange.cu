@@ -1,6 +1,6 @@
 // nothing
 /* Each thread hangs its node before the old head, which atomicExch gives to it alone. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void push(int *next, int *head)
 {
@@ -10,10 +10,7 @@ __global__ void push(int *next, int *head)
 
 int main()
 {
-    int *next, *head;
-    cudaMalloc(&next, 2048 * sizeof *next);
-    cudaMalloc(&head, 1 * sizeof *head);
-    cudaMemset(head, 255, 1 * sizeof *head);
+    int *next = unwritten<int>(2048), *head = filled<int>(1, 255);
     push<<<8, 256>>>(next, head);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Each thread writes the place that its ticket names. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void compact(int *to, int *count, const int *x)
 {
@@ -10,12 +10,7 @@ __global__ void compact(int *to, int *count, const int *x)
 
 int main()
 {
-    int *x, *to, *count;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&to, 2048 * sizeof *to);
-    cudaMalloc(&count, 1 * sizeof *count);
-    cudaMemset(x, 0, 2048 * sizeof *x);
-    cudaMemset(count, 0, 1 * sizeof *count);
+    int *x = filled<int>(2048, 0), *to = unwritten<int>(2048), *count = filled<int>(1, 0);
     compact<<<8, 256>>>(to, count, x);
     return cudaDeviceSynchronize();
 }

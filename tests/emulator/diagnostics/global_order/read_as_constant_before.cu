@@ -1,7 +1,7 @@
 // nothing
 /* In place, yet each element is read through the read-only cache before its own thread writes it; what
  * the launch before wrote is no matter. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void twice(float *__restrict__ y, const float *__restrict__ x, int n)
 {
@@ -10,9 +10,7 @@ __global__ void twice(float *__restrict__ y, const float *__restrict__ x, int n)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 1000 * sizeof *x);
-    cudaMemset(x, 0, 1000 * sizeof *x);
+    float *x = filled<float>(1000, 0);
     twice<<<2, 128>>>(x, x, 1000);
     twice<<<2, 128>>>(x, x, 1000);
     return cudaDeviceSynchronize();

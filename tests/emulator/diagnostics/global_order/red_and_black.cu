@@ -1,6 +1,6 @@
 // nothing
 /* A cell's neighbours have the other colour, which nobody writes now. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void relax(int *a, int n, int colour)
 {
@@ -12,9 +12,7 @@ __global__ void relax(int *a, int n, int colour)
 
 int main()
 {
-    int *a;
-    cudaMalloc(&a, 4356 * sizeof *a);
-    cudaMemset(a, 0, 4356 * sizeof *a);
+    int *a = filled<int>(4356, 0);
     relax<<<dim3(4, 4), dim3(16, 16)>>>(a, 66, 0);
     relax<<<dim3(4, 4), dim3(16, 16)>>>(a, 66, 1);
     return cudaDeviceSynchronize();

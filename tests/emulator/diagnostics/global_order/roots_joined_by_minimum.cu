@@ -1,6 +1,6 @@
 // nothing
 /* Sets are joined by atomicMin, and read by atomic operations, too. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void join(int *root, int n)
 {
@@ -15,8 +15,7 @@ int main()
 {
     int host[2048];
     for (int i = 0; i < 2048; i++) host[i] = i;
-    int *root;
-    cudaMalloc(&root, 2048 * sizeof *root);
+    int *root = unwritten<int>(2048);
     cudaMemcpy(root, host, sizeof host, cudaMemcpyHostToDevice);
     join<<<8, 256>>>(root, 2048);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // nothing
 /* Between two launches everything is ordered, so two arrays take turns. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void smooth(float *to, const float *from, int n)
 {
@@ -10,11 +10,7 @@ __global__ void smooth(float *to, const float *from, int n)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 2048 * sizeof *a);
-    cudaMalloc(&b, 2048 * sizeof *b);
-    cudaMemset(a, 0, 2048 * sizeof *a);
-    cudaMemset(b, 0, 2048 * sizeof *b);
+    float *a = filled<float>(2048, 0), *b = filled<float>(2048, 0);
     for (int k = 0; k < 4; k++) {
         smooth<<<8, 256>>>(b, a, 2048);
         smooth<<<8, 256>>>(a, b, 2048);

@@ -1,6 +1,6 @@
 // race
 /* atomicAdd_block is atomic among the threads of one block. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *total, const int *x)
 {
@@ -9,11 +9,7 @@ __global__ void count(int *total, const int *x)
 
 int main()
 {
-    int *x, *total;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&total, 1 * sizeof *total);
-    cudaMemset(x, 0, 2048 * sizeof *x);
-    cudaMemset(total, 0, 1 * sizeof *total);
+    int *x = filled<int>(2048, 0), *total = filled<int>(1, 0);
     count<<<8, 256>>>(total, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* The index leaves out the last row of each block, so that blocks overlap. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void number(int *x)
 {
@@ -10,8 +10,7 @@ __global__ void number(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 2048 * sizeof *x);
+    int *x = unwritten<int>(2048);
     number<<<8, 256>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* Two threads that count the same value write the same bin. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void histogram(int *bins, const unsigned char *x)
 {
@@ -9,12 +9,8 @@ __global__ void histogram(int *bins, const unsigned char *x)
 
 int main()
 {
-    unsigned char *x;
-    int *bins;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&bins, 256 * sizeof *bins);
-    cudaMemset(x, 5, 2048 * sizeof *x);
-    cudaMemset(bins, 0, 256 * sizeof *bins);
+    unsigned char *x = filled<unsigned char>(2048, 5);
+    int *bins = filled<int>(256, 0);
     histogram<<<8, 256>>>(bins, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* The last block adds up what the others may not have written yet. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ unsigned done;
 
@@ -24,11 +24,7 @@ __global__ void sum(float *out, float *partial, const float *x)
 
 int main()
 {
-    float *x, *partial, *out;
-    cudaMalloc(&x, 1024 * sizeof *x);
-    cudaMalloc(&partial, 16 * sizeof *partial);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 1024 * sizeof *x);
+    float *x = filled<float>(1024, 0), *partial = unwritten<float>(16), *out = unwritten<float>(1);
     sum<<<16, 64>>>(out, partial, x);
     return cudaDeviceSynchronize();
 }

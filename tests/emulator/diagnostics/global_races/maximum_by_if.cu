@@ -1,6 +1,6 @@
 // race
 /* Between the question and the answer another thread may have written more. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void maximum(int *most, const int *x)
 {
@@ -12,9 +12,7 @@ int main()
 {
     int host[2048], zero = 0;
     for (int i = 0; i < 2048; i++) host[i] = i;
-    int *x, *most;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&most, 1 * sizeof *most);
+    int *x = unwritten<int>(2048), *most = unwritten<int>(1);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     cudaMemcpy(most, &zero, sizeof zero, cudaMemcpyHostToDevice);
     maximum<<<8, 256>>>(most, x);

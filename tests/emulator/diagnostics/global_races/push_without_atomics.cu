@@ -1,6 +1,6 @@
 // race
 /* Two threads take the same head of the list. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void push(int *next, int *head)
 {
@@ -11,10 +11,7 @@ __global__ void push(int *next, int *head)
 
 int main()
 {
-    int *next, *head;
-    cudaMalloc(&next, 2048 * sizeof *next);
-    cudaMalloc(&head, 1 * sizeof *head);
-    cudaMemset(head, 0, 1 * sizeof *head);
+    int *next = unwritten<int>(2048), *head = filled<int>(1, 0);
     push<<<8, 256>>>(next, head);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race: as memory that no thread writes
 /* A barrier orders the two, but what a kernel writes may not be read through the read-only cache. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void by_restrict(float *__restrict__ y, const float *__restrict__ x)
 {
@@ -20,9 +20,7 @@ __global__ void by_function(float *y, const float *x)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMemset(x, 0, 256 * sizeof *x);
+    float *x = filled<float>(256, 0);
     by_restrict<<<1, 128>>>(x, x);
     by_function<<<1, 128>>>(x, x);
     return cudaDeviceSynchronize();

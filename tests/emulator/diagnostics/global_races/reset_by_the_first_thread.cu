@@ -1,6 +1,6 @@
 // race
 /* One thread clears the counters that other blocks already use. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *bins, const int *x)
 {
@@ -11,11 +11,7 @@ __global__ void count(int *bins, const int *x)
 
 int main()
 {
-    int *x, *bins;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&bins, 16 * sizeof *bins);
-    cudaMemset(x, 0, 2048 * sizeof *x);
-    cudaMemset(bins, 0, 16 * sizeof *bins);
+    int *x = filled<int>(2048, 0), *bins = filled<int>(16, 0);
     count<<<8, 256>>>(bins, x);
     return cudaDeviceSynchronize();
 }

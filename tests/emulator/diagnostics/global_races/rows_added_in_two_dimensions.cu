@@ -1,6 +1,6 @@
 // race
 /* All columns of a row add to the row's sum. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void multiply(float *y, const float *a, const float *x, int n)
 {
@@ -10,13 +10,7 @@ __global__ void multiply(float *y, const float *a, const float *x, int n)
 
 int main()
 {
-    float *a, *x, *y;
-    cudaMalloc(&a, 4096 * sizeof *a);
-    cudaMalloc(&x, 512 * sizeof *x);
-    cudaMalloc(&y, 8 * sizeof *y);
-    cudaMemset(a, 1, 4096 * sizeof *a);
-    cudaMemset(x, 1, 512 * sizeof *x);
-    cudaMemset(y, 0, 8 * sizeof *y);
+    float *a = filled<float>(4096, 1), *x = filled<float>(512, 1), *y = filled<float>(8, 0);
     multiply<<<dim3(2, 8), 256>>>(y, a, x, 512);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* A block adds the last element of the one before, which may not be done. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scan(int *x)
 {
@@ -12,9 +12,7 @@ __global__ void scan(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMemset(x, 0, 2048 * sizeof *x);
+    int *x = filled<int>(2048, 0);
     scan<<<8, 256>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* Several elements have the same key, and the last one wins. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scatter(int *to, const int *key)
 {
@@ -10,10 +10,7 @@ __global__ void scatter(int *to, const int *key)
 
 int main()
 {
-    int *key, *to;
-    cudaMalloc(&key, 2048 * sizeof *key);
-    cudaMalloc(&to, 64 * sizeof *to);
-    cudaMemset(key, 0, 2048 * sizeof *key);
+    int *key = filled<int>(2048, 0), *to = unwritten<int>(64);
     scatter<<<8, 256>>>(to, key);
     return cudaDeviceSynchronize();
 }

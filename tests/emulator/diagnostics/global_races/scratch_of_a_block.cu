@@ -1,6 +1,6 @@
 // race
 /* A block hands its values on in global memory, and has forgotten the barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void reverse(int *x, int *scratch)
 {
@@ -11,11 +11,7 @@ __global__ void reverse(int *x, int *scratch)
 
 int main()
 {
-    int *x, *scratch;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&scratch, 2048 * sizeof *scratch);
-    cudaMemset(x, 0, 2048 * sizeof *x);
-    cudaMemset(scratch, 0, 2048 * sizeof *scratch);
+    int *x = filled<int>(2048, 0), *scratch = filled<int>(2048, 0);
     reverse<<<8, 256>>>(x, scratch);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* Each element is replaced while its neighbours still want the old one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void shift(int *x, int n)
 {
@@ -10,9 +10,7 @@ __global__ void shift(int *x, int n)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMemset(x, 1, 2048 * sizeof *x);
+    int *x = filled<int>(2048, 1);
     shift<<<8, 256>>>(x, 2048);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* All threads add to one number. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *total, const float *x)
 {
@@ -9,11 +9,7 @@ __global__ void sum(float *total, const float *x)
 
 int main()
 {
-    float *x, *total;
-    cudaMalloc(&x, 2048 * sizeof *x);
-    cudaMalloc(&total, 1 * sizeof *total);
-    cudaMemset(x, 1, 2048 * sizeof *x);
-    cudaMemset(total, 0, 1 * sizeof *total);
+    float *x = filled<float>(2048, 1), *total = filled<float>(1, 0);
     sum<<<8, 256>>>(total, x);
     return cudaDeviceSynchronize();
 }

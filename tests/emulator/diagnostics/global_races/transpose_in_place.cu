@@ -1,6 +1,6 @@
 // race
 /* Each thread writes the place that another one has not read yet. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void transpose(int *a, int n)
 {
@@ -10,9 +10,7 @@ __global__ void transpose(int *a, int n)
 
 int main()
 {
-    int *a;
-    cudaMalloc(&a, 4096 * sizeof *a);
-    cudaMemset(a, 0, 4096 * sizeof *a);
+    int *a = filled<int>(4096, 0);
     transpose<<<dim3(4, 4), dim3(16, 16)>>>(a, 64);
     return cudaDeviceSynchronize();
 }

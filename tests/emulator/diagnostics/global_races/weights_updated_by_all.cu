@@ -1,6 +1,6 @@
 // race
 /* All samples of a batch change the same weights at once. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void learn(float *weights, const float *x, float rate)
 {
@@ -10,11 +10,7 @@ __global__ void learn(float *weights, const float *x, float rate)
 
 int main()
 {
-    float *x, *weights;
-    cudaMalloc(&x, 16 * sizeof *x);
-    cudaMalloc(&weights, 128 * sizeof *weights);
-    cudaMemset(x, 1, 16 * sizeof *x);
-    cudaMemset(weights, 1, 128 * sizeof *weights);
+    float *x = filled<float>(16, 1), *weights = filled<float>(128, 1);
     learn<<<16, 128>>>(weights, x, 0.5f);
     return cudaDeviceSynchronize();
 }

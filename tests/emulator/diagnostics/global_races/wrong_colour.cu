@@ -1,6 +1,6 @@
 // race
 /* Red-black in stripes: a cell's neighbour above has the same colour. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void relax(int *a, int n)
 {
@@ -10,9 +10,7 @@ __global__ void relax(int *a, int n)
 
 int main()
 {
-    int *a;
-    cudaMalloc(&a, 4356 * sizeof *a);
-    cudaMemset(a, 1, 4356 * sizeof *a);
+    int *a = filled<int>(4356, 1);
     relax<<<dim3(4, 4), dim3(16, 16)>>>(a, 66);
     return cudaDeviceSynchronize();
 }

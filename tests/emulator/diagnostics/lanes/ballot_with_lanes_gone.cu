@@ -1,6 +1,6 @@
 // inactive lane
 /* Some lanes have gone the other way when the others vote for all. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *out, const int *x, int n)
 {
@@ -16,10 +16,7 @@ __global__ void count(int *out, const int *x, int n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0), *out = unwritten<int>(32);
     count<<<1, 32>>>(out, x, 20);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // inactive lane
 /* The other arm's lanes are named and do not come. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void pick(int *out, const int *x)
 {
@@ -15,10 +15,7 @@ __global__ void pick(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0), *out = unwritten<int>(32);
     pick<<<1, 32>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Lanes with the same key work together, one adds for all. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *bins, const int *x)
 {
@@ -11,11 +11,7 @@ __global__ void count(int *bins, const int *x)
 
 int main()
 {
-    int *x, *bins;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&bins, 8 * sizeof *bins);
-    cudaMemset(x, 0, 32 * sizeof *x);
-    cudaMemset(bins, 0, 8 * sizeof *bins);
+    int *x = filled<int>(32, 0), *bins = filled<int>(8, 0);
     count<<<1, 32>>>(bins, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* All lanes take part, and the last one keeps its own value. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void differences(int *out, const int *x)
 {
@@ -10,10 +10,7 @@ __global__ void differences(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *out = unwritten<int>(64);
     differences<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* The mask is asked for before the branch, and only those in it are read. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *out, const int *x, int n)
 {
@@ -18,10 +18,7 @@ __global__ void sum(int *out, const int *x, int n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0), *out = unwritten<int>(1);
     sum<<<1, 32>>>(out, x, 20);
     return cudaDeviceSynchronize();
 }

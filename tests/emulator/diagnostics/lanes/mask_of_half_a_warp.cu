@@ -1,6 +1,6 @@
 // inactive lane
 /* The mask names the lower half, and the upper half calls with it, too. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *out, const int *x)
 {
@@ -11,10 +11,7 @@ __global__ void sum(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0), *out = unwritten<int>(32);
     sum<<<1, 32>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // inactive lane
 /* __reduce_add_sync names lanes that do not take part. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(unsigned *out, const unsigned *x, int n)
 {
@@ -16,10 +16,7 @@ __global__ void sum(unsigned *out, const unsigned *x, int n)
 
 int main()
 {
-    unsigned *x, *out;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    unsigned *x = filled<unsigned>(32, 0), *out = unwritten<unsigned>(32);
     sum<<<1, 32>>>(out, x, 24);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // inactive lane
 /* Lanes leave the loop at different times, and the shuffle still reads from them. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void walk(int *out, const int *x, int n)
 {
@@ -14,10 +14,7 @@ __global__ void walk(int *out, const int *x, int n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 100 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 100 * sizeof *x);
+    int *x = filled<int>(100, 0), *out = unwritten<int>(32);
     walk<<<1, 32>>>(out, x, 80);
     return cudaDeviceSynchronize();
 }

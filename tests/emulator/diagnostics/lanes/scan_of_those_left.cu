@@ -1,6 +1,6 @@
 // inactive lane
 /* A scan after some lanes have left: lane 20 reads from one that is gone. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scan(int *out, const int *x)
 {
@@ -16,10 +16,7 @@ __global__ void scan(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0), *out = unwritten<int>(32);
     scan<<<1, 32>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* A scan: lanes at the left edge get something and do not use it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scan(int *x)
 {
@@ -14,9 +14,7 @@ __global__ void scan(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0);
     scan<<<1, 32>>>(x);
     return cudaDeviceSynchronize();
 }

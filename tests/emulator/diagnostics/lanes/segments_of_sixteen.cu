@@ -1,6 +1,6 @@
 // nothing
 /* Two halves of a warp add up each for itself. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *out, const int *x)
 {
@@ -11,10 +11,7 @@ __global__ void sum(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 4 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *out = unwritten<int>(4);
     sum<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

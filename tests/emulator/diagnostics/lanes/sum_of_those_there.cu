@@ -1,6 +1,6 @@
 // nothing
 /* Some lanes have returned: the others read from them, but add only what a lane has given. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(unsigned *total, const unsigned *x, int n)
 {
@@ -18,11 +18,7 @@ __global__ void sum(unsigned *total, const unsigned *x, int n)
 
 int main()
 {
-    unsigned *x, *total;
-    cudaMalloc(&x, 1000 * sizeof *x);
-    cudaMalloc(&total, 3 * sizeof *total);
-    cudaMemset(x, 0, 1000 * sizeof *x);
-    cudaMemset(total, 0, 3 * sizeof *total);
+    unsigned *x = filled<unsigned>(1000, 0), *total = filled<unsigned>(3, 0);
     sum<<<4, 256>>>(total, x, 1000);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // inactive lane
 /* 40 threads: the second warp has eight lanes, and the sum reads from sixteen. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *out, const float *x)
 {
@@ -11,10 +11,7 @@ __global__ void sum(float *out, const float *x)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 40 * sizeof *x);
-    cudaMalloc(&out, 2 * sizeof *out);
-    cudaMemset(x, 0, 40 * sizeof *x);
+    float *x = filled<float>(40, 0), *out = unwritten<float>(2);
     sum<<<1, 40>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,7 +1,7 @@
 // nothing
 /* The lanes that came this way take one ticket together. */
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 namespace cg = cooperative_groups;
 
@@ -18,12 +18,7 @@ __global__ void compact(int *to, int *count, const int *x)
 
 int main()
 {
-    int *x, *to, *count;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&to, 64 * sizeof *to);
-    cudaMalloc(&count, 1 * sizeof *count);
-    cudaMemset(x, 0, 64 * sizeof *x);
-    cudaMemset(count, 0, 1 * sizeof *count);
+    int *x = filled<int>(64, 0), *to = unwritten<int>(64), *count = filled<int>(1, 0);
     compact<<<1, 64>>>(to, count, x);
     return cudaDeviceSynchronize();
 }

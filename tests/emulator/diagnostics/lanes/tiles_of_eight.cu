@@ -1,7 +1,7 @@
 // nothing
 /* Tiles of eight lanes, of which only some have work. */
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 namespace cg = cooperative_groups;
 
@@ -17,10 +17,7 @@ __global__ void sums(int *out, const int *x, int tiles)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 8 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *out = unwritten<int>(8);
     sums<<<1, 64>>>(out, x, 5);
     return cudaDeviceSynchronize();
 }

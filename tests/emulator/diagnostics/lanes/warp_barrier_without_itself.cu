@@ -1,6 +1,6 @@
 // inactive lane
 /* A lane waits with a mask that leaves it out. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void swap(int *x)
 {
@@ -13,9 +13,7 @@ __global__ void swap(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 32 * sizeof *x);
-    cudaMemset(x, 0, 32 * sizeof *x);
+    int *x = filled<int>(32, 0);
     swap<<<1, 32>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Numbers at odd places, read byte by byte. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void read(unsigned *out, const unsigned char *records)
 {
@@ -10,11 +10,8 @@ __global__ void read(unsigned *out, const unsigned char *records)
 
 int main()
 {
-    unsigned char *records;
-    unsigned *out;
-    cudaMalloc(&records, 448 * sizeof *records);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(records, 1, 448 * sizeof *records);
+    unsigned char *records = filled<unsigned char>(448, 1);
+    unsigned *out = unwritten<unsigned>(64);
     read<<<1, 64>>>(out, records);
     return cudaDeviceSynchronize();
 }

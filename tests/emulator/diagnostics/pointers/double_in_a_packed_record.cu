@@ -1,6 +1,6 @@
 // misaligned access
 /* Records of 12 bytes: every second double lies wrong. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void total(double *out, const char *records)
 {
@@ -9,11 +9,8 @@ __global__ void total(double *out, const char *records)
 
 int main()
 {
-    char *records;
-    double *out;
-    cudaMalloc(&records, 768 * sizeof *records);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(records, 0, 768 * sizeof *records);
+    char *records = filled<char>(768, 0);
+    double *out = unwritten<double>(64);
     total<<<1, 64>>>(out, records);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* cudaFree waits for the kernel that was launched before. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void fill(int *x)
 {
@@ -9,8 +9,7 @@ __global__ void fill(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 64 * sizeof *x);
+    int *x = unwritten<int>(64);
     fill<<<1, 64>>>(x);
     cudaFree(x);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // host pointer
 /* The weights lie in the host's memory. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scale(float *x, const float *weights)
 {
@@ -10,9 +10,7 @@ __global__ void scale(float *x, const float *weights)
 int main()
 {
     float weights[64] = {1, 2, 3};
-    float *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0);
     scale<<<1, 64>>>(x, weights);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* A null pointer is asked for, and not followed. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void add_bias(float *x, const float *bias)
 {
@@ -9,9 +9,7 @@ __global__ void add_bias(float *x, const float *bias)
 
 int main()
 {
-    float *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0);
     add_bias<<<1, 64>>>(x, nullptr);
     return cudaDeviceSynchronize();
 }

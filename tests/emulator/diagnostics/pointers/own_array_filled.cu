@@ -1,6 +1,6 @@
 // nothing
 /* A function fills its caller's array to the last element. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ __noinline__ void fill(int *digits, int n)
 {
@@ -16,8 +16,7 @@ __global__ void first(int *out, int n)
 
 int main()
 {
-    int *out;
-    cudaMalloc(&out, 32 * sizeof *out);
+    int *out = unwritten<int>(32);
     first<<<1, 32>>>(out, 8);
     return cudaDeviceSynchronize();
 }

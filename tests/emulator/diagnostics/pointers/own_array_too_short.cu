@@ -1,6 +1,6 @@
 // out of bounds: outside its local memory
 /* A function fills more of its caller's array than there is. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ __noinline__ void fill(int *digits, int n)
 {
@@ -16,8 +16,7 @@ __global__ void first(int *out, int n)
 
 int main()
 {
-    int *out;
-    cudaMalloc(&out, 32 * sizeof *out);
+    int *out = unwritten<int>(32);
     first<<<1, 32>>>(out, 9);
     return cudaDeviceSynchronize();
 }

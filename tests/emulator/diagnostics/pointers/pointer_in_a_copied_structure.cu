@@ -1,7 +1,7 @@
 // host pointer
 /* The structure was copied to the device, what it points to was not. */
 #include <cstdlib>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 struct Layer {
     float *weights;
@@ -21,10 +21,7 @@ int main()
     Layer layer = {weights, 16}, *d_layer;
     cudaMalloc(&d_layer, sizeof layer);
     cudaMemcpy(d_layer, &layer, sizeof layer, cudaMemcpyHostToDevice);
-    float *x, *y;
-    cudaMalloc(&x, 16 * sizeof *x);
-    cudaMalloc(&y, 32 * sizeof *y);
-    cudaMemset(x, 0, 16 * sizeof *x);
+    float *x = filled<float>(16, 0), *y = unwritten<float>(32);
     forward<<<1, 32>>>(y, x, d_layer);
     return cudaDeviceSynchronize();
 }

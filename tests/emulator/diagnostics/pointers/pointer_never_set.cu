@@ -1,6 +1,6 @@
 // null pointer
 /* Nobody has allocated the bias. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void add_bias(float *x, const float *bias)
 {
@@ -10,9 +10,7 @@ __global__ void add_bias(float *x, const float *bias)
 int main()
 {
     float *bias = nullptr;
-    float *x;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0);
     add_bias<<<1, 64>>>(x, bias);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // misaligned access
 /* A float4 wants an address that is a multiple of 16. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *out, const float *x)
 {
@@ -10,10 +10,7 @@ __global__ void sum(float *out, const float *x)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 257 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 257 * sizeof *x);
+    float *x = filled<float>(257, 0), *out = unwritten<float>(64);
     sum<<<1, 64>>>(out, x + 1);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // out of bounds
 /* A view into the second half, with the length of the whole. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void clear(short *x, int n)
 {
@@ -9,9 +9,7 @@ __global__ void clear(short *x, int n)
 
 int main()
 {
-    short *x;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMemset(x, 0, 256 * sizeof *x);
+    short *x = filled<short>(256, 0);
     clear<<<1, 64>>>(x + 128, 256);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Whoever finds something writes the same number. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void find(int *out, const int *x)
 {
@@ -14,10 +14,7 @@ __global__ void find(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0), *out = unwritten<int>(1);
     find<<<1, 128>>>(out, x);
     return cudaDeviceSynchronize();
 }

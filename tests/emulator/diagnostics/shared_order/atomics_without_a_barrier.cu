@@ -1,6 +1,6 @@
 // nothing
 /* Atomic operations need no barrier among each other. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void places(int *place, const int *x)
 {
@@ -13,10 +13,7 @@ __global__ void places(int *place, const int *x)
 
 int main()
 {
-    int *x, *place;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMalloc(&place, 128 * sizeof *place);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0), *place = unwritten<int>(128);
     places<<<1, 128>>>(place, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,7 @@
 // nothing
 /* Each warp has a barrier of its own: __syncwarp() makes its initialisation visible where it is used. */
 #include <cuda/barrier>
+#include <device_arrays.h>
 
 __global__ void reverse(int *out)
 {
@@ -17,8 +18,7 @@ __global__ void reverse(int *out)
 
 int main()
 {
-    int *out;
-    cudaMalloc(&out, 128 * sizeof *out);
+    int *out = unwritten<int>(128);
     reverse<<<1, 128>>>(out);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* Threads write bytes of the same word, each its own. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void classify(unsigned char *out, const int *x)
 {
@@ -13,11 +13,8 @@ __global__ void classify(unsigned char *out, const int *x)
 
 int main()
 {
-    int *x;
-    unsigned char *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
+    unsigned char *out = unwritten<unsigned char>(64);
     classify<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

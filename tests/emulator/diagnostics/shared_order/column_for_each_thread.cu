@@ -1,6 +1,6 @@
 // nothing
 /* Each thread keeps to its own column, so there is nothing to wait for. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void stack(int *out, const int *x)
 {
@@ -14,10 +14,7 @@ __global__ void stack(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 8 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 8 * sizeof *x);
+    int *x = filled<int>(8, 0), *out = unwritten<int>(64);
     stack<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

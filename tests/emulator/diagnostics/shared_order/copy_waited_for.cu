@@ -1,7 +1,7 @@
 // nothing
 /* An asynchronous copy, waited for and then shared. */
 #include <cuda_pipeline.h>
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void shift(float *to, const float *from)
 {
@@ -16,10 +16,7 @@ __global__ void shift(float *to, const float *from)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 64 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
-    cudaMemset(a, 0, 64 * sizeof *a);
+    float *a = filled<float>(64, 0), *b = unwritten<float>(64);
     shift<<<1, 64>>>(b, a);
     return cudaDeviceSynchronize();
 }

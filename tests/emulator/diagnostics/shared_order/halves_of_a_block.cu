@@ -1,6 +1,6 @@
 // nothing
 /* Two halves of a block work apart, each with a barrier of its own. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void reverse(int *x)
 {
@@ -16,9 +16,7 @@ __global__ void reverse(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0);
     reverse<<<1, 128>>>(x);
     return cudaDeviceSynchronize();
 }

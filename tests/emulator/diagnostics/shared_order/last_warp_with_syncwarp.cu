@@ -1,6 +1,6 @@
 // nothing
 /* The last warp goes on alone, with its own barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *out, const float *x)
 {
@@ -21,10 +21,7 @@ __global__ void sum(float *out, const float *x)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0), *out = unwritten<float>(1);
     sum<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

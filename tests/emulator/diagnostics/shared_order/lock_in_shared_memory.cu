@@ -1,6 +1,6 @@
 // nothing
 /* A lock of the block: who has it may touch what it guards. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *out, const int *x)
 {
@@ -21,10 +21,7 @@ __global__ void count(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 1, 256 * sizeof *x);
+    int *x = filled<int>(256, 1), *out = unwritten<int>(1);
     count<<<1, 256>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* With two buffers one barrier a round is enough. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sums(float *out, const float *x, int rounds)
 {
@@ -17,10 +17,7 @@ __global__ void sums(float *out, const float *x, int rounds)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 640 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 640 * sizeof *x);
+    float *x = filled<float>(640, 0), *out = unwritten<float>(64);
     sums<<<1, 64>>>(out, x, 10);
     return cudaDeviceSynchronize();
 }

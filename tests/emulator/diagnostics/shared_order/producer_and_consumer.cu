@@ -1,6 +1,6 @@
 // nothing
 /* One warp fills, another one empties; arrive and wait are different barriers. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void pipe(int *out, const int *x)
 {
@@ -22,10 +22,7 @@ __global__ void pipe(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0), *out = unwritten<int>(32);
     pipe<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* A tiled product as it should be. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void matmul(float *c, const float *a, const float *b, int n)
 {
@@ -19,12 +19,7 @@ __global__ void matmul(float *c, const float *a, const float *b, int n)
 
 int main()
 {
-    float *a, *b, *c;
-    cudaMalloc(&a, 1024 * sizeof *a);
-    cudaMalloc(&b, 1024 * sizeof *b);
-    cudaMalloc(&c, 1024 * sizeof *c);
-    cudaMemset(a, 0, 1024 * sizeof *a);
-    cudaMemset(b, 0, 1024 * sizeof *b);
+    float *a = filled<float>(1024, 0), *b = filled<float>(1024, 0), *c = unwritten<float>(1024);
     matmul<<<1, dim3(16, 16)>>>(c, a, b, 32);
     return cudaDeviceSynchronize();
 }

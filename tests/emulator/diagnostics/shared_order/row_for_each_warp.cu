@@ -1,6 +1,6 @@
 // nothing
 /* Each warp has a row of its own, and needs no barrier of the block. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void rotate(int *x)
 {
@@ -13,9 +13,7 @@ __global__ void rotate(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0);
     rotate<<<1, 128>>>(x);
     return cudaDeviceSynchronize();
 }

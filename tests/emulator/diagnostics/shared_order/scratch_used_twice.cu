@@ -1,6 +1,6 @@
 // nothing
 /* Between two uses of the scratch array stands a barrier. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ float block_sum(float v, float *scratch)
 {
@@ -23,10 +23,7 @@ __global__ void moments(float *out, const float *x)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0), *out = unwritten<float>(1);
     moments<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,7 @@
-// race: thread 0 wrote at line 11
+// race: thread 0 wrote at line 12
 /* A barrier in shared memory is used before its initialisation is visible to all. */
 #include <cuda/barrier>
+#include <device_arrays.h>
 
 __global__ void reverse(int *out)
 {
@@ -16,8 +17,7 @@ __global__ void reverse(int *out)
 
 int main()
 {
-    int *out;
-    cudaMalloc(&out, 128 * sizeof *out);
+    int *out = unwritten<int>(128);
     reverse<<<1, 128>>>(out);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* The comparisons of the next step need all swaps of this one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sort(int *x)
 {
@@ -26,8 +26,7 @@ int main()
 {
     int h_x[128];
     for (int i = 0; i < 128; i++) h_x[i] = i * 37 % 128;
-    int *x;
-    cudaMalloc(&x, 128 * sizeof *x);
+    int *x = unwritten<int>(128);
     cudaMemcpy(x, h_x, sizeof h_x, cudaMemcpyHostToDevice);
     sort<<<1, 128>>>(x);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // race
 /* The first warp fetches what all others are to use. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scale(float *x, const float *factors)
 {
@@ -14,11 +14,7 @@ __global__ void scale(float *x, const float *factors)
 
 int main()
 {
-    float *x, *factors;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMalloc(&factors, 32 * sizeof *factors);
-    cudaMemset(x, 0, 128 * sizeof *x);
-    cudaMemset(factors, 0, 32 * sizeof *factors);
+    float *x = filled<float>(128, 0), *factors = filled<float>(32, 0);
     scale<<<1, 128>>>(x, factors);
     return cudaDeviceSynchronize();
 }

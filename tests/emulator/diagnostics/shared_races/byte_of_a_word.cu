@@ -1,6 +1,6 @@
 // race
 /* Two threads set bits of the same byte. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void mark(unsigned *out)
 {
@@ -15,8 +15,7 @@ __global__ void mark(unsigned *out)
 
 int main()
 {
-    unsigned *out;
-    cudaMalloc(&out, 32 * sizeof *out);
+    unsigned *out = unwritten<unsigned>(32);
     mark<<<1, 128>>>(out);
     return cudaDeviceSynchronize();
 }

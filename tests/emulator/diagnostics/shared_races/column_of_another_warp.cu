@@ -1,6 +1,6 @@
 // race
 /* __syncwarp orders one warp; the column was written by eight. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void columns(float *out, const float *x)
 {
@@ -17,10 +17,7 @@ __global__ void columns(float *out, const float *x)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMalloc(&out, 256 * sizeof *out);
-    cudaMemset(x, 0, 256 * sizeof *x);
+    float *x = filled<float>(256, 0), *out = unwritten<float>(256);
     columns<<<1, dim3(32, 8)>>>(out, x);
     return cudaDeviceSynchronize();
 }

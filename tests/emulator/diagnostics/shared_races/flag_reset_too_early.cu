@@ -1,6 +1,6 @@
 // race
 /* A thread clears the flag of the next round while others still ask for this one's. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void settle(int *x)
 {
@@ -21,8 +21,7 @@ int main()
 {
     int host[128];
     for (int i = 0; i < 128; i++) host[i] = i % 7;
-    int *x;
-    cudaMalloc(&x, 128 * sizeof *x);
+    int *x = unwritten<int>(128);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     settle<<<1, 128>>>(x);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // race
 /* The halo is loaded after the barrier that was meant for it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void smooth(float *to, const float *from)
 {
@@ -15,10 +15,7 @@ __global__ void smooth(float *to, const float *from)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 130 * sizeof *a);
-    cudaMalloc(&b, 128 * sizeof *b);
-    cudaMemset(a, 0, 130 * sizeof *a);
+    float *a = filled<float>(130, 0), *b = unwritten<float>(128);
     smooth<<<1, 128>>>(b, a);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* Each halving reads what other warps have just added. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *out, const float *x)
 {
@@ -17,9 +17,7 @@ int main()
 {
     float host[256];
     for (int i = 0; i < 256; i++) host[i] = i % 7;
-    float *x, *out;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
+    float *x = unwritten<float>(256), *out = unwritten<float>(1);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     sum<<<1, 256>>>(out, x);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // race: with nothing atomic
 /* Two threads that count the same value write the same bin. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void histogram(int *out, const unsigned char *x)
 {
@@ -15,11 +15,8 @@ __global__ void histogram(int *out, const unsigned char *x)
 
 int main()
 {
-    unsigned char *x;
-    int *out;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMalloc(&out, 256 * sizeof *out);
-    cudaMemset(x, 7, 256 * sizeof *x);
+    unsigned char *x = filled<unsigned char>(256, 7);
+    int *out = unwritten<int>(256);
     histogram<<<1, 256>>>(out, x);
     return cudaDeviceSynchronize();
 }

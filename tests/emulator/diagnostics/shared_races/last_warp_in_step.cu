@@ -1,6 +1,6 @@
 // missing __syncwarp
 /* The last warp relies on its lanes running in step. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *out, const float *x)
 {
@@ -18,9 +18,7 @@ int main()
 {
     float host[128];
     for (int i = 0; i < 128; i++) host[i] = i % 7;
-    float *x, *out;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
+    float *x = unwritten<float>(128), *out = unwritten<float>(1);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     sum<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();

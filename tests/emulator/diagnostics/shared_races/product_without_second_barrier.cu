@@ -1,6 +1,6 @@
 // race: with no __syncthreads() in between, at the end of the round, before the next one's line
 /* The next tile overwrites what slower warps still read. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void multiply(float *y, const float *a, const float *x, int n)
 {
@@ -19,11 +19,7 @@ int main()
 {
     float host[128];
     for (int i = 0; i < 128; i++) host[i] = i % 7;
-    float *a, *x, *y;
-    cudaMalloc(&a, 8192 * sizeof *a);
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMalloc(&y, 64 * sizeof *y);
-    cudaMemset(a, 0, 8192 * sizeof *a);
+    float *a = filled<float>(8192, 0), *x = unwritten<float>(128), *y = unwritten<float>(64);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     multiply<<<1, 64>>>(y, a, x, 128);
     return cudaDeviceSynchronize();

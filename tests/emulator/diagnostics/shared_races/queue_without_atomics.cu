@@ -1,6 +1,6 @@
 // race
 /* Several threads take the same place in the queue. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void collect(int *out, const int *x)
 {
@@ -15,10 +15,7 @@ __global__ void collect(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 1, 64 * sizeof *x);
+    int *x = filled<int>(64, 1), *out = unwritten<int>(64);
     collect<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* A thread adds to the element that its neighbour is reading. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scan(int *x)
 {
@@ -17,9 +17,7 @@ __global__ void scan(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 128 * sizeof *x);
-    cudaMemset(x, 0, 128 * sizeof *x);
+    int *x = filled<int>(128, 0);
     scan<<<1, 128>>>(x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // race
 /* The second sum overwrites the scratch array while some still read the first one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ float block_sum(float v, float *scratch)
 {
@@ -25,9 +25,7 @@ int main()
 {
     float host[64];
     for (int i = 0; i < 64; i++) host[i] = i % 7;
-    float *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
+    float *x = unwritten<float>(64), *out = unwritten<float>(1);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     moments<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();

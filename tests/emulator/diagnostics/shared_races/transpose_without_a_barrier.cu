@@ -1,6 +1,6 @@
 // race
 /* A column of the tile is read before other warps have written it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void transpose(float *to, const float *from, int n)
 {
@@ -14,10 +14,7 @@ __global__ void transpose(float *to, const float *from, int n)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 1024 * sizeof *a);
-    cudaMalloc(&b, 1024 * sizeof *b);
-    cudaMemset(a, 0, 1024 * sizeof *a);
+    float *a = filled<float>(1024, 0), *b = unwritten<float>(1024);
     transpose<<<1, dim3(32, 8)>>>(b, a, 32);
     return cudaDeviceSynchronize();
 }

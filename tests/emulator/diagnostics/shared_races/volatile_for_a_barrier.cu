@@ -1,6 +1,6 @@
 // missing __syncwarp
 /* Before Volta, volatile was enough. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *out, const int *x)
 {
@@ -21,10 +21,7 @@ __global__ void sum(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *out = unwritten<int>(1);
     sum<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // uninitialised read
 /* The call names source and destination the wrong way round. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void square(int *to, const int *from)
 {
@@ -9,10 +9,7 @@ __global__ void square(int *to, const int *from)
 
 int main()
 {
-    int *a, *b;
-    cudaMalloc(&a, 64 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
-    cudaMemset(a, 0, 64 * sizeof *a);
+    int *a = filled<int>(64, 0), *b = unwritten<int>(64);
     square<<<1, 64>>>(a, b);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // uninitialised read
 /* 64 threads clear one bin each, and there are 128. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void histogram(int *out, const unsigned char *x)
 {
@@ -15,11 +15,8 @@ __global__ void histogram(int *out, const unsigned char *x)
 
 int main()
 {
-    unsigned char *x;
-    int *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 100, 64 * sizeof *x);
+    unsigned char *x = filled<unsigned char>(64, 100);
+    int *out = unwritten<int>(64);
     histogram<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

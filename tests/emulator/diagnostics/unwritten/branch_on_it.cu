@@ -1,6 +1,6 @@
 // uninitialised read
 /* Nobody has marked any vertex, and the kernel asks which are. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *found, const int *marked)
 {
@@ -9,10 +9,7 @@ __global__ void count(int *found, const int *marked)
 
 int main()
 {
-    int *marked, *found;
-    cudaMalloc(&marked, 64 * sizeof *marked);
-    cudaMalloc(&found, 1 * sizeof *found);
-    cudaMemset(found, 0, 1 * sizeof *found);
+    int *marked = unwritten<int>(64), *found = filled<int>(1, 0);
     count<<<1, 64>>>(found, marked);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // uninitialised read
 /* The copy counts elements, so three quarters of the array are missing. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void scale(float *y, const float *x)
 {
@@ -10,9 +10,7 @@ __global__ void scale(float *y, const float *x)
 int main()
 {
     float host[64] = {};
-    float *x, *y;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&y, 64 * sizeof *y);
+    float *x = unwritten<float>(64), *y = unwritten<float>(64);
     cudaMemcpy(x, host, 64, cudaMemcpyHostToDevice);
     scale<<<1, 64>>>(y, x);
     return cudaDeviceSynchronize();

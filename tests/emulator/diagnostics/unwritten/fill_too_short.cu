@@ -1,6 +1,6 @@
 // uninitialised read
 /* The fill counts elements, too. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void accumulate(double *sums, const double *x)
 {
@@ -9,10 +9,7 @@ __global__ void accumulate(double *sums, const double *x)
 
 int main()
 {
-    double *x, *sums;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&sums, 64 * sizeof *sums);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    double *x = filled<double>(64, 0), *sums = unwritten<double>(64);
     cudaMemset(sums, 0, 64);
     accumulate<<<1, 64>>>(sums, x);
     return cudaDeviceSynchronize();

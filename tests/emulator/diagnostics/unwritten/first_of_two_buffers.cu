@@ -1,6 +1,6 @@
 // uninitialised read
 /* The first round reads the buffer that the second one will fill. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void rounds(int *out, const int *x)
 {
@@ -17,10 +17,7 @@ __global__ void rounds(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 256 * sizeof *x);
+    int *x = filled<int>(256, 0), *out = unwritten<int>(64);
     rounds<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // uninitialised read
 /* Points have three coordinates; the kernel adds up four. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void place(float *x)
 {
@@ -15,10 +15,8 @@ __global__ void norm(float *out, const float4 *x)
 
 int main()
 {
-    float4 *x;
-    float *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
+    float4 *x = unwritten<float4>(64);
+    float *out = unwritten<float>(64);
     place<<<1, 64>>>((float *)x);
     norm<<<1, 64>>>(out, x);
     return cudaDeviceSynchronize();

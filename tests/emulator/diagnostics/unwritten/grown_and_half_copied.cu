@@ -1,6 +1,6 @@
 // uninitialised read
 /* The larger array has the old one's elements, and nothing behind them. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void maximum(int *most, const int *x, int n)
 {
@@ -11,12 +11,7 @@ __global__ void maximum(int *most, const int *x, int n)
 
 int main()
 {
-    int *old, *x, *most;
-    cudaMalloc(&old, 100 * sizeof *old);
-    cudaMalloc(&x, 200 * sizeof *x);
-    cudaMalloc(&most, 1 * sizeof *most);
-    cudaMemset(old, 0, 100 * sizeof *old);
-    cudaMemset(most, 0, 1 * sizeof *most);
+    int *old = filled<int>(100, 0), *x = unwritten<int>(200), *most = filled<int>(1, 0);
     cudaMemcpy(x, old, 100 * sizeof *x, cudaMemcpyDeviceToDevice);
     maximum<<<1, 64>>>(most, x, 200);
     return cudaDeviceSynchronize();

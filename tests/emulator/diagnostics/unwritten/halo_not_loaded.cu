@@ -1,6 +1,6 @@
 // uninitialised read
 /* Every thread loads its element, nobody the two beside the tile. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void smooth(float *to, const float *from)
 {
@@ -13,10 +13,7 @@ __global__ void smooth(float *to, const float *from)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 200 * sizeof *a);
-    cudaMalloc(&b, 192 * sizeof *b);
-    cudaMemset(a, 0, 200 * sizeof *a);
+    float *a = filled<float>(200, 0), *b = unwritten<float>(192);
     smooth<<<3, 64>>>(b, a);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // uninitialised read
 /* A thread counts what it has not filled. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void histogram(unsigned *bins, const unsigned *x, int n)
 {
@@ -11,11 +11,7 @@ __global__ void histogram(unsigned *bins, const unsigned *x, int n)
 
 int main()
 {
-    unsigned *x, *bins;
-    cudaMalloc(&x, 4 * sizeof *x);
-    cudaMalloc(&bins, 4 * sizeof *bins);
-    cudaMemset(x, 0, 4 * sizeof *x);
-    cudaMemset(bins, 0, 4 * sizeof *bins);
+    unsigned *x = filled<unsigned>(4, 0), *bins = filled<unsigned>(4, 0);
     histogram<<<1, 64>>>(bins, x, 3);
     return cudaDeviceSynchronize();
 }

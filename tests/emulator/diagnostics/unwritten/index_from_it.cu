@@ -1,6 +1,6 @@
 // uninitialised read
 /* The permutation was never made. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void permute(float *to, const float *from, const int *order)
 {
@@ -9,12 +9,8 @@ __global__ void permute(float *to, const float *from, const int *order)
 
 int main()
 {
-    float *a, *b;
-    int *order;
-    cudaMalloc(&a, 64 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
-    cudaMalloc(&order, 64 * sizeof *order);
-    cudaMemset(a, 0, 64 * sizeof *a);
+    float *a = filled<float>(64, 0), *b = unwritten<float>(64);
+    int *order = unwritten<int>(64);
     permute<<<1, 64>>>(b, a, order);
     return cudaDeviceSynchronize();
 }

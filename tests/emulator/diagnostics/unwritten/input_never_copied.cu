@@ -1,6 +1,6 @@
 // uninitialised read
 /* The second input was allocated and forgotten. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void add(float *c, const float *a, const float *b)
 {
@@ -10,11 +10,7 @@ __global__ void add(float *c, const float *a, const float *b)
 
 int main()
 {
-    float *a, *b, *c;
-    cudaMalloc(&a, 512 * sizeof *a);
-    cudaMalloc(&b, 512 * sizeof *b);
-    cudaMalloc(&c, 512 * sizeof *c);
-    cudaMemset(a, 0, 512 * sizeof *a);
+    float *a = filled<float>(512, 0), *b = unwritten<float>(512), *c = unwritten<float>(512);
     add<<<2, 256>>>(c, a, b);
     return cudaDeviceSynchronize();
 }

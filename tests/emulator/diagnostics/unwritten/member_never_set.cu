@@ -1,6 +1,6 @@
 // uninitialised read
 /* One kernel sets two of three members, another one uses the third. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 struct Body {
     float position, speed, mass;
@@ -19,10 +19,8 @@ __global__ void momentum(float *p, const Body *b)
 
 int main()
 {
-    Body *b;
-    float *p;
-    cudaMalloc(&b, 64 * sizeof *b);
-    cudaMalloc(&p, 64 * sizeof *p);
+    Body *b = unwritten<Body>(64);
+    float *p = unwritten<float>(64);
     place<<<1, 64>>>(b);
     momentum<<<1, 64>>>(p, b);
     return cudaDeviceSynchronize();

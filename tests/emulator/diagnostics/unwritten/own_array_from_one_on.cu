@@ -1,6 +1,6 @@
 // uninitialised read
 /* The loop that fills the array begins at one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void polynomial(float *y, const float *x, int n)
 {
@@ -13,10 +13,7 @@ __global__ void polynomial(float *y, const float *x, int n)
 
 int main()
 {
-    float *x, *y;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&y, 64 * sizeof *y);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0), *y = unwritten<float>(64);
     polynomial<<<1, 64>>>(y, x, 8);
     return cudaDeviceSynchronize();
 }

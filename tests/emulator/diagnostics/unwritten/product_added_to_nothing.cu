@@ -1,6 +1,6 @@
 // uninitialised read
 /* C += A * B, and nobody has set C. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void matmul(float *c, const float *a, const float *b, int n)
 {
@@ -12,12 +12,7 @@ __global__ void matmul(float *c, const float *a, const float *b, int n)
 
 int main()
 {
-    float *a, *b, *c;
-    cudaMalloc(&a, 256 * sizeof *a);
-    cudaMalloc(&b, 256 * sizeof *b);
-    cudaMalloc(&c, 256 * sizeof *c);
-    cudaMemset(a, 0, 256 * sizeof *a);
-    cudaMemset(b, 0, 256 * sizeof *b);
+    float *a = filled<float>(256, 0), *b = filled<float>(256, 0), *c = unwritten<float>(256);
     matmul<<<1, dim3(16, 16)>>>(c, a, b, 16);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // uninitialised read
 /* Nobody sets the sum to zero. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *total, const int *x)
 {
@@ -9,10 +9,7 @@ __global__ void sum(int *total, const int *x)
 
 int main()
 {
-    int *x, *total;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&total, 1 * sizeof *total);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *total = unwritten<int>(1);
     sum<<<1, 64>>>(total, x);
     return cudaDeviceSynchronize();
 }

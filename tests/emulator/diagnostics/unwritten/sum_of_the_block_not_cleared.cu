@@ -1,6 +1,6 @@
 // uninitialised read
 /* Shared memory holds what the last block left there, not zeros. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *out, const int *x)
 {
@@ -12,10 +12,7 @@ __global__ void sum(int *out, const int *x)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 256 * sizeof *x);
-    cudaMalloc(&out, 4 * sizeof *out);
-    cudaMemset(x, 0, 256 * sizeof *x);
+    int *x = filled<int>(256, 0), *out = unwritten<int>(4);
     sum<<<4, 64>>>(out, x);
     return cudaDeviceSynchronize();
 }

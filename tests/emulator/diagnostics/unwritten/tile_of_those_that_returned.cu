@@ -1,6 +1,6 @@
 // uninitialised read
 /* Threads beyond the rows return, but their columns of the tile are needed. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void product(float *out, const float *a, int rows)
 {
@@ -16,10 +16,7 @@ __global__ void product(float *out, const float *a, int rows)
 
 int main()
 {
-    float *a, *out;
-    cudaMalloc(&a, 256 * sizeof *a);
-    cudaMalloc(&out, 256 * sizeof *out);
-    cudaMemset(a, 0, 256 * sizeof *a);
+    float *a = filled<float>(256, 0), *out = unwritten<float>(256);
     product<<<1, dim3(16, 16)>>>(out, a, 10);
     return cudaDeviceSynchronize();
 }

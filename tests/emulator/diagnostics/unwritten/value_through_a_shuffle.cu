@@ -1,6 +1,6 @@
 // uninitialised read
 /* What one lane reads unwritten, all of them add. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void shift(float *to, const float *from)
 {
@@ -10,9 +10,7 @@ __global__ void shift(float *to, const float *from)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 32 * sizeof *a);
-    cudaMalloc(&b, 32 * sizeof *b);
+    float *a = unwritten<float>(32), *b = unwritten<float>(32);
     shift<<<1, 32>>>(b, a);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // endless loop
 /* All blocks wait for the last one, which has no room before one of them ends. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void steps(int *arrived, int *x)
 {
@@ -17,11 +17,7 @@ __global__ void steps(int *arrived, int *x)
 
 int main()
 {
-    int *x, *arrived;
-    cudaMalloc(&x, 16384 * sizeof *x);
-    cudaMalloc(&arrived, 1 * sizeof *arrived);
-    cudaMemset(x, 0, 16384 * sizeof *x);
-    cudaMemset(arrived, 0, 1 * sizeof *arrived);
+    int *x = filled<int>(16384, 0), *arrived = filled<int>(1, 0);
     steps<<<256, 64>>>(arrived, x);
     return cudaDeviceSynchronize();
 }

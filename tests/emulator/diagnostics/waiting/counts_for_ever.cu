@@ -1,6 +1,6 @@
 // endless loop
 /* The loop starts anew where it should end, and each round goes to the bins thread by thread. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *out)
 {
@@ -15,8 +15,7 @@ __global__ void count(int *out)
 
 int main()
 {
-    int *out;
-    cudaMalloc(&out, 256 * sizeof *out);
+    int *out = unwritten<int>(256);
     count<<<2, 256>>>(out);
     return cudaDeviceSynchronize();
 }

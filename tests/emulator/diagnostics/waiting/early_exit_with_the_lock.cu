@@ -1,6 +1,6 @@
 // endless loop
 /* Who finds the table full returns and keeps the lock. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ int lock, used;
 
@@ -19,8 +19,7 @@ __global__ void insert(int *table, int room)
 
 int main()
 {
-    int *table;
-    cudaMalloc(&table, 4 * sizeof *table);
+    int *table = unwritten<int>(4);
     insert<<<1, 256>>>(table, 4);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // endless loop
 /* The end of the list is not marked as the loop expects. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void last(int *out, const int *next)
 {
@@ -12,9 +12,7 @@ __global__ void last(int *out, const int *next)
 int main()
 {
     int host[8] = {1, 2, 3, 4, 5, 6, 7, 7};
-    int *next, *out;
-    cudaMalloc(&next, 8 * sizeof *next);
-    cudaMalloc(&out, 1 * sizeof *out);
+    int *next = unwritten<int>(8), *out = unwritten<int>(1);
     cudaMemcpy(next, host, sizeof host, cudaMemcpyHostToDevice);
     last<<<1, 1>>>(out, next);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // endless loop
 /* The last node points to the first one; the loop counts, so nothing comes again. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 struct node {
     node *next;
@@ -26,10 +26,8 @@ __global__ void walk(const node *p, int *sums, int n)
 
 int main()
 {
-    node *p;
-    int *sums;
-    cudaMalloc(&p, 64 * sizeof *p);
-    cudaMalloc(&sums, 256 * sizeof *sums);
+    node *p = unwritten<node>(64);
+    int *sums = unwritten<int>(256);
     link<<<1, 64>>>(p, 64);
     walk<<<1, 256>>>(p, sums, 64);
     return cudaDeviceSynchronize();

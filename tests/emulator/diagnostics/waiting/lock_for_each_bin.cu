@@ -1,6 +1,6 @@
 // nothing
 /* Many locks, and each thread holds one at a time. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *locks, volatile int *bins, const int *x)
 {
@@ -19,13 +19,7 @@ __global__ void count(int *locks, volatile int *bins, const int *x)
 
 int main()
 {
-    int *x, *locks, *bins;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&locks, 4 * sizeof *locks);
-    cudaMalloc(&bins, 4 * sizeof *bins);
-    cudaMemset(x, 0, 64 * sizeof *x);
-    cudaMemset(locks, 0, 4 * sizeof *locks);
-    cudaMemset(bins, 0, 4 * sizeof *bins);
+    int *x = filled<int>(64, 0), *locks = filled<int>(4, 0), *bins = filled<int>(4, 0);
     count<<<4, 64>>>(locks, bins, x);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // endless loop
 /* Whoever gets the lock keeps it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void count(int *lock, volatile int *sum)
 {
@@ -10,9 +10,7 @@ __global__ void count(int *lock, volatile int *sum)
 
 int main()
 {
-    int *p;
-    cudaMalloc(&p, 2 * sizeof *p);
-    cudaMemset(p, 0, 2 * sizeof *p);
+    int *p = filled<int>(2, 0);
     count<<<8, 256>>>(p, p + 1);
     return cudaDeviceSynchronize() == cudaSuccess;
 }

@@ -1,6 +1,6 @@
 // nothing
 /* A loop of many rounds that ends. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void collatz(int *steps)
 {
@@ -16,8 +16,7 @@ __global__ void collatz(int *steps)
 
 int main()
 {
-    int *steps;
-    cudaMalloc(&steps, 64 * sizeof *steps);
+    int *steps = unwritten<int>(64);
     collatz<<<1, 64>>>(steps);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // endless loop
 /* Powers of two up to the largest number: the next one is 0, and stays so. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(int *out, const int *x, unsigned n)
 {
@@ -11,10 +11,7 @@ __global__ void sum(int *out, const int *x, unsigned n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *out = unwritten<int>(1);
     sum<<<1, 1>>>(out, x, 0xffffffff);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // endless loop
 /* The lower bound of the search never moves. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void find(int *out, const int *x, int n)
 {
@@ -19,9 +19,7 @@ int main()
 {
     int host[64];
     for (int i = 0; i < 64; i++) host[i] = i;
-    int *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
+    int *x = unwritten<int>(64), *out = unwritten<int>(32);
     cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
     find<<<1, 32>>>(out, x, 64);
     return cudaDeviceSynchronize();

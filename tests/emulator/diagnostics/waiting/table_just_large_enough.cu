@@ -1,6 +1,6 @@
 // nothing
 /* The last keys look at nearly all slots, and find one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void insert(int *keys, int slots)
 {
@@ -11,9 +11,7 @@ __global__ void insert(int *keys, int slots)
 
 int main()
 {
-    int *keys;
-    cudaMalloc(&keys, 2048 * sizeof *keys);
-    cudaMemset(keys, 0, 2048 * sizeof *keys);
+    int *keys = filled<int>(2048, 0);
     insert<<<8, 256>>>(keys, 2048);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // endless loop
 /* More keys than slots: the last ones look for a free slot for ever. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void insert(int *keys, int slots)
 {
@@ -11,9 +11,7 @@ __global__ void insert(int *keys, int slots)
 
 int main()
 {
-    int *keys;
-    cudaMalloc(&keys, 1024 * sizeof *keys);
-    cudaMemset(keys, 0, 1024 * sizeof *keys);
+    int *keys = filled<int>(1024, 0);
     insert<<<8, 256>>>(keys, 1024);
     return cudaDeviceSynchronize();
 }

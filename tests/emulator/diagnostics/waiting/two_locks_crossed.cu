@@ -1,6 +1,6 @@
 // endless loop
 /* One takes the left lock first, the other one the right one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ int locks[2];
 
@@ -21,9 +21,7 @@ __global__ void move(int *x)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 1 * sizeof *x);
-    cudaMemset(x, 0, 1 * sizeof *x);
+    int *x = filled<int>(1, 0);
     move<<<1, 64>>>(x);
     return cudaDeviceSynchronize();
 }

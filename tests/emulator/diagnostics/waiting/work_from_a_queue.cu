@@ -1,6 +1,6 @@
 // nothing
 /* Blocks take work until there is none left. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __device__ int next_item;
 
@@ -18,8 +18,7 @@ __global__ void work(int *x, int items)
 
 int main()
 {
-    int *x;
-    cudaMalloc(&x, 640 * sizeof *x);
+    int *x = unwritten<int>(640);
     work<<<8, 32>>>(x, 20);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* A tile with a halo but no corners, and a stencil that is a cross. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void heat(float *to, const float *from, int n)
 {
@@ -17,10 +17,7 @@ __global__ void heat(float *to, const float *from, int n)
 
 int main()
 {
-    float *a, *b;
-    cudaMalloc(&a, 324 * sizeof *a);
-    cudaMalloc(&b, 324 * sizeof *b);
-    cudaMemset(a, 0, 324 * sizeof *a);
+    float *a = filled<float>(324, 0), *b = unwritten<float>(324);
     heat<<<1, dim3(16, 16)>>>(b, a, 18);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* The sum is cleared by a kernel, and by the first thread of another. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void clear(int *total)
 {
@@ -19,10 +19,7 @@ __global__ void sum(int *total, const int *x)
 
 int main()
 {
-    int *x, *total;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&total, 1 * sizeof *total);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0), *total = unwritten<int>(1);
     clear<<<1, 1>>>(total);
     sum<<<4, 64>>>(total, x);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // nothing
 /* Points have three coordinates and are moved as four. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void place(float *x)
 {
@@ -23,11 +23,8 @@ __global__ void sum(float *out, const float4 *x)
 
 int main()
 {
-    float4 *x, *y;
-    float *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&y, 64 * sizeof *y);
-    cudaMalloc(&out, 64 * sizeof *out);
+    float4 *x = unwritten<float4>(64), *y = unwritten<float4>(64);
+    float *out = unwritten<float>(64);
     place<<<1, 64>>>((float *)x);
     reverse<<<1, 64>>>(y, x);
     sum<<<1, 64>>>(out, y);

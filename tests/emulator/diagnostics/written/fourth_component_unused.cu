@@ -1,6 +1,6 @@
 // nothing
 /* Points have three coordinates and are loaded as four. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void place(float *x)
 {
@@ -16,10 +16,8 @@ __global__ void norm(float *out, const float4 *x, bool homogeneous)
 
 int main()
 {
-    float4 *x;
-    float *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
+    float4 *x = unwritten<float4>(64);
+    float *out = unwritten<float>(64);
     place<<<1, 64>>>((float *)x);
     norm<<<1, 64>>>(out, x, false);
     return cudaDeviceSynchronize();

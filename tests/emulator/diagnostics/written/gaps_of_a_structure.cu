@@ -1,6 +1,6 @@
 // nothing
 /* A structure has gaps between its members, which are copied with it. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 struct Entry {
     char key;
@@ -22,9 +22,7 @@ __global__ void rotate(Entry *to, const Entry *from)
 
 int main()
 {
-    Entry *a, *b;
-    cudaMalloc(&a, 64 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
+    Entry *a = unwritten<Entry>(64), *b = unwritten<Entry>(64);
     fill<<<1, 64>>>(a);
     rotate<<<1, 64>>>(b, a);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // nothing
 /* All elements of a row are loaded, and counted as far as the row goes. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sums(float *out, const float *x, const int *lengths)
 {
@@ -19,11 +19,8 @@ __global__ void fill(float *x, int *lengths)
 
 int main()
 {
-    float *x, *out;
-    int *lengths;
-    cudaMalloc(&x, 512 * sizeof *x);
-    cudaMalloc(&lengths, 64 * sizeof *lengths);
-    cudaMalloc(&out, 64 * sizeof *out);
+    float *x = unwritten<float>(512), *out = unwritten<float>(64);
+    int *lengths = unwritten<int>(64);
     fill<<<1, 64>>>(x, lengths);
     sums<<<1, 64>>>(out, x, lengths);
     return cudaDeviceSynchronize();

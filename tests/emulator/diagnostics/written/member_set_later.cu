@@ -1,6 +1,6 @@
 // nothing
 /* A structure is copied before all of its members have a value. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 struct Body {
     int id;
@@ -26,9 +26,7 @@ __global__ void weigh(Body *b)
 
 int main()
 {
-    Body *a, *b;
-    cudaMalloc(&a, 64 * sizeof *a);
-    cudaMalloc(&b, 64 * sizeof *b);
+    Body *a = unwritten<Body>(64), *b = unwritten<Body>(64);
     name<<<1, 64>>>(a);
     sort<<<1, 64>>>(b, a);
     weigh<<<1, 64>>>(b);

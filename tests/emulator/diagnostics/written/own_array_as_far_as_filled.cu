@@ -1,6 +1,6 @@
 // nothing
 /* A small stack of each thread, of which only what was pushed is popped. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void depth(int *out, const int *x, int n)
 {
@@ -16,10 +16,7 @@ __global__ void depth(int *out, const int *x, int n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 8 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 1, 8 * sizeof *x);
+    int *x = filled<int>(8, 1), *out = unwritten<int>(64);
     depth<<<1, 64>>>(out, x, 8);
     return cudaDeviceSynchronize();
 }

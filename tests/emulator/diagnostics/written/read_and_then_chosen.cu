@@ -1,6 +1,6 @@
 // nothing
 /* Every thread reads the tile, those above n drop what they have read. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void shift(int *out, const int *x, int n)
 {
@@ -14,10 +14,7 @@ __global__ void shift(int *out, const int *x, int n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 50 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 50 * sizeof *x);
+    int *x = filled<int>(50, 0), *out = unwritten<int>(64);
     shift<<<1, 64>>>(out, x, 50);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,6 @@
 // nothing
 /* The loop loads the next element before it knows that there is one. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void runs(int *out, const int *x, int n)
 {
@@ -15,9 +15,7 @@ __global__ void runs(int *out, const int *x, int n)
 
 int main()
 {
-    int *x, *out;
-    cudaMalloc(&x, 65 * sizeof *x);
-    cudaMalloc(&out, 32 * sizeof *out);
+    int *x = unwritten<int>(65), *out = unwritten<int>(32);
     cudaMemset(x, 0, 64 * sizeof *x);
     runs<<<1, 32>>>(out, x, 64);
     return cudaDeviceSynchronize();

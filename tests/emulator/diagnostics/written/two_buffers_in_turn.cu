@@ -1,6 +1,6 @@
 // nothing
 /* Each round reads what the one before has written. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void rounds(float *out, const float *x, int n)
 {
@@ -17,10 +17,7 @@ __global__ void rounds(float *out, const float *x, int n)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&out, 64 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    float *x = filled<float>(64, 0), *out = unwritten<float>(64);
     rounds<<<1, 64>>>(out, x, 7);
     return cudaDeviceSynchronize();
 }

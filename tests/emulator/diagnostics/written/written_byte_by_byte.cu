@@ -1,6 +1,6 @@
 // nothing
 /* Bytes are written one by one and read as words. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void pack(unsigned char *to, const int *x)
 {
@@ -18,13 +18,9 @@ __global__ void sum(unsigned *out, const unsigned *words)
 
 int main()
 {
-    int *x;
-    unsigned char *bytes;
-    unsigned *out;
-    cudaMalloc(&x, 64 * sizeof *x);
-    cudaMalloc(&bytes, 64 * sizeof *bytes);
-    cudaMalloc(&out, 16 * sizeof *out);
-    cudaMemset(x, 0, 64 * sizeof *x);
+    int *x = filled<int>(64, 0);
+    unsigned char *bytes = unwritten<unsigned char>(64);
+    unsigned *out = unwritten<unsigned>(16);
     pack<<<1, 64>>>(bytes, x);
     sum<<<1, 64>>>(out, (unsigned *)bytes);
     return cudaDeviceSynchronize();

@@ -1,6 +1,6 @@
 // nothing
 /* Threads above n put the neutral element into the tile. */
-#include <cuda_runtime.h>
+#include <device_arrays.h>
 
 __global__ void sum(float *out, const float *x, int n)
 {
@@ -17,10 +17,7 @@ __global__ void sum(float *out, const float *x, int n)
 
 int main()
 {
-    float *x, *out;
-    cudaMalloc(&x, 200 * sizeof *x);
-    cudaMalloc(&out, 1 * sizeof *out);
-    cudaMemset(x, 0, 200 * sizeof *x);
+    float *x = filled<float>(200, 0), *out = unwritten<float>(1);
     sum<<<1, 256>>>(out, x, 200);
     return cudaDeviceSynchronize();
 }
