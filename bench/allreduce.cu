@@ -1,6 +1,6 @@
 /*
- * allreduce.cu: the ring of 415 on all GPUs of this machine, beside NCCL and a copy between two of
- * them.
+ * allreduce.cu: the ring of 415 on all GPUs of this machine and, of small arrays, the one shot of
+ * 4e, beside NCCL and a copy between two of them.
  *
  *   allreduce [BYTES ...]     TSV on stdout; bytes of each GPU's array
  *
@@ -63,6 +63,7 @@ typedef struct bench {
     float *buffers[MOST];
     cudaStream_t streams[MOST];
     allreduce *plan;
+    oneshot *shot;
 } bench;
 
 typedef cudaError_t operation(const bench *b);
@@ -70,6 +71,11 @@ typedef cudaError_t operation(const bench *b);
 static cudaError_t by_ring(const bench *b)
 {
     return allreduce_ring(b->plan, b->buffers, b->n, ALLREDUCE_MEAN, b->streams);
+}
+
+static cudaError_t by_oneshot(const bench *b)
+{
+    return allreduce_oneshot(b->shot, b->buffers, b->n, ALLREDUCE_MEAN, b->streams);
 }
 
 static cudaError_t by_nccl(const bench *b)
@@ -160,18 +166,27 @@ static void print_time(double seconds, double bytes)
     print_number("%.1f", seconds > 0 ? 1e-9 * bytes / seconds : 0);
 }
 
+/* @param right becomes false where the first sum is wrong */
+static cudaError_t time_checked(double *seconds, bool *right, operation *run, const bench *b,
+                                int calls)
+{
+    CUDA_CHECK(fill_all(b));
+    CUDA_CHECK(run(b));
+    CUDA_CHECK(wait(b));
+    CUDA_CHECK(check_all(b, right));
+    return time_calls(seconds, run, b, calls);
+}
+
 static cudaError_t bench_bytes(bench *b, size_t bytes)
 {
     const int calls = bytes > (64u << 20) ? 10 : 50;
     const double carried = (double)bytes * 2 * (b->gpus - 1) / b->gpus;
-    double ring, peer = 0, copy = 0;
+    double ring, shot = 0, peer = 0, copy = 0;
     bool right = true;
     b->n = bytes / sizeof(float);
-    CUDA_CHECK(fill_all(b));
-    CUDA_CHECK(by_ring(b));
-    CUDA_CHECK(wait(b));
-    CUDA_CHECK(check_all(b, &right));
-    CUDA_CHECK(time_calls(&ring, by_ring, b, calls));
+    CUDA_CHECK(time_checked(&ring, &right, by_ring, b, calls));
+    if (b->shot && b->n <= ONESHOT_FLOATS)
+        CUDA_CHECK(time_checked(&shot, &right, by_oneshot, b, calls));
     if (nccl.version) CUDA_CHECK(time_calls(&peer, by_nccl, b, calls));
     CUDA_CHECK(time_calls(&copy, by_copy, b, calls));
     printf("%zu", bytes);
@@ -179,6 +194,7 @@ static cudaError_t bench_bytes(bench *b, size_t bytes)
     print_time(peer, carried);
     print_time(copy, (double)bytes);
     print_number("%.2f", peer / ring);
+    print_number("%.2f", 1e6 * shot);
     printf("\t%s\n", right ? "yes" : "no");
     return right ? cudaSuccess : cudaErrorUnknown;
 }
@@ -186,6 +202,7 @@ static cudaError_t bench_bytes(bench *b, size_t bytes)
 static cudaError_t make(bench *b, size_t bytes)
 {
     CUDA_CHECK(allreduce_open(&b->plan, b->gpus));
+    if (b->gpus <= ONESHOT_GPUS) CUDA_CHECK(oneshot_open(&b->shot, b->gpus));
     for (int g = 0; g < b->gpus; g++) {
         CUDA_CHECK(cudaSetDevice(g));
         CUDA_CHECK(cudaStreamCreateWithFlags(&b->streams[g], cudaStreamNonBlocking));
@@ -205,7 +222,7 @@ static cudaError_t describe(const bench *b, const char *lacks)
         printf("# NCCL %d.%d.%d\n", nccl.version / 10000, nccl.version / 100 % 100,
                nccl.version % 100);
     puts("bytes\tring us\tring GB/s\tNCCL us\tNCCL GB/s\tcopy us\tcopy GB/s\tNCCL us / ring us\t"
-         "right");
+         "one shot us\tright");
     return cudaSuccess;
 }
 

@@ -137,7 +137,7 @@ bench-launch: all
 # On a machine with several GPUs; NCCL=PATH names libnccl.so.2 where the loader does not find it.
 bench-allreduce: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/allreduce.cu solutions/phase4_optimization/415_allreduce_ring/415_allreduce_ring.cu $(CUDA_CC_FLAGS) -ldl \
+	$(CUDA_CC) bench/allreduce.cu $(wildcard solutions/phase4_optimization/4*_allreduce_*/*.cu) $(CUDA_CC_FLAGS) -ldl \
 	    -o "$(BUILD)/bench_allreduce"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_allreduce" \
 	    $${SIZES:-$(if $(filter cuda,$(BACKEND)),,1024 65536)} >"$(BENCH)/allreduce.tsv"

@@ -42,7 +42,7 @@ typedef struct gpt_functions {
     __typeof__(gpt_load) *load;
     __typeof__(gpt_free) *release;
     size_t (*bytes)(void); /**< of memory that is taken there */
-    int rank;              /**< of several processes that train it; 0 writes all files */
+    int rank, ranks;       /**< of several processes that train it; 0 writes all files */
     bool (*finish)(void);  /**< the training has gone well; NULL: that is all */
 } gpt_functions;
 

@@ -92,7 +92,8 @@ static cudaError_t run(gpt *net, const options *o, const int *text, size_t count
     const int began = net->step;
     if (!error) error = begin_best(&b, net, o, &t, text, count);
     if (o->gpus > 0)
-        printf("%d GPUs, each with %d windows of a batch; ", o->gpus, t.batch / o->gpus);
+        printf("%d GPUs, each with %d windows of a batch; ", o->gpus * o->of->ranks,
+               t.batch / (o->gpus * o->of->ranks));
     printf("on %s: %zu parameters learn %zu bytes of %s, from step %d on\n", o->on->name,
            gpt_params(&net->config), count, o->text, began);
     while (error == cudaSuccess && net->step < t.steps && b.since < PATIENCE) {

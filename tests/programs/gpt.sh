@@ -207,7 +207,7 @@ processes_learn_alike() { # as one does; only rank 0 speaks
     ended 600 || return 1
     cat "$scratch"/rank[01]
     for pid in $pids; do wait "$pid" || return 1; done
-    [ ! -s "$scratch/rank1" ] && paste "$scratch/team1.tsv" "$scratch/ranks.tsv" |
+    [ ! -s "$scratch/rank1" ] && grep -q '^2 GPUs, each with 2 windows of a batch' "$scratch/rank0" && paste "$scratch/team1.tsv" "$scratch/ranks.tsv" |
         awk 'NR > 1 { n++; for (i = 2; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-8) bad = 1 } } END { exit bad || n != 12 }'
 }
 

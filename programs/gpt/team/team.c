@@ -130,6 +130,7 @@ const gpt_functions *functions_of_team(const options *o)
                                       .finish = ranks_close};
     kept.gpus = o->gpus;
     functions.rank = ranks_number();
+    functions.ranks = ranks_count();
     if (refuse_ranks(o) || !open_ranks(o)) return NULL;
     if (strcmp(o->comm, "nccl") == 0 && !open_nccl(o->gpus)) return NULL;
     return functions.rank > 0 && !freopen("/dev/null", "w", stdout) ? NULL : &functions;
