@@ -1,6 +1,7 @@
 // nothing
 // FLAGS: -arch=sm_90
-/* Others fill the memory of the first block and arrive at its mbarrier. */
+/* Others fill the memory of the first block and arrive at its mbarrier,
+ * which a fence has published. */
 #include "../cluster/cluster.h"
 
 __global__ void collect(int *out)
@@ -12,7 +13,8 @@ __global__ void collect(int *out)
     const unsigned here = (unsigned)__cvta_generic_to_shared(&ready);
     if (t == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 192;" ::"r"(here) : "memory");
     if (t == 0) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    cluster.sync();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
     if (rank) {
         unsigned there;
         cluster.map_shared_rank(full[rank], 0)[t] = rank * t;
