@@ -68,7 +68,7 @@ static void compile_library(void)
     fclose(to);
     const char *const argv[] = {
         "cc", "-O2", "-D_FORTIFY_SOURCE=2", "-w", "-shared", "-fPIC", path, "-o", library, NULL};
-    process_result r = process_run(argv, NULL, 60.0, 1000);
+    process_result r = process_run(argv, NULL, 600.0, 1000);
     ck_assert_msg(r.status == 0, "%s", r.output);
     free(r.output);
 }

@@ -138,7 +138,7 @@ static process_result grade_hidden(const char *file, const char *reveal)
                                 "--results",    in_folder("results.json"),
                                 "--hidden",     in_folder("hidden.ini"),
                                 reveal,         NULL};
-    return process_run(argv, NULL, 60.0, 10000);
+    return process_run(argv, NULL, 600.0, 10000);
 }
 
 static const struct {

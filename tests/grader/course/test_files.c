@@ -204,7 +204,7 @@ START_TEST(what_is_not_committed_is_told)
                                 NULL};
     put("grader/a.c", "int a;");
     put("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "int a;");
-    process_result r = process_run(argv, folder, 20.0, 1000);
+    process_result r = process_run(argv, folder, 600.0, 1000);
     ck_assert_msg(r.status == 0, "%s", r.output);
     free(r.output);
     put("phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", "int b;"); /* is the student's */

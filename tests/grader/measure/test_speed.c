@@ -290,7 +290,7 @@ static char *build_fake(void)
     if (asprintf(&library, "%s.so", source) < 0) return NULL;
     const char *const argv[] = {
         cc && *cc ? cc : "cc", "-shared", "-fPIC", "-x", "c", source, "-o", library, NULL};
-    process_result r = process_run(argv, NULL, 60.0, 4096);
+    process_result r = process_run(argv, NULL, 600.0, 4096);
     ck_assert_msg(r.status == 0, "%s", r.output);
     free(r.output);
     unlink(source);

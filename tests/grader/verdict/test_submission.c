@@ -63,7 +63,7 @@ static void write_file(const char *path, const char *text)
 static void remove_folder(void)
 {
     const char *const argv[] = {"rm", "-rf", folder, NULL};
-    free(process_run(argv, NULL, 10.0, 100).output);
+    free(process_run(argv, NULL, 600.0, 100).output);
 }
 
 static void make_folder(void)
@@ -81,7 +81,7 @@ static void make_folder(void)
     snprintf(original, sizeof original,
              "%s/solutions/phase1_cpu/104_matmul_cpu_ikj/104_matmul_cpu_ikj.c", root ? root : ".");
     const char *const argv[] = {"cp", original, path, NULL};
-    free(process_run(argv, NULL, 10.0, 100).output);
+    free(process_run(argv, NULL, 600.0, 100).output);
 }
 
 static json_t *grade_folder(const char *exercises, int *status)
@@ -152,7 +152,7 @@ START_TEST(a_misplaced_file_is_told_its_place)
     snprintf(grader, sizeof grader, "%s/grader", build ? build : "build");
     const char *const argv[] = {grader,  "grade", "--submission", folder, "--results",
                                 results, NULL};
-    process_result r = process_run(argv, NULL, 60.0, 10000);
+    process_result r = process_run(argv, NULL, 600.0, 10000);
     ck_assert_int_eq(r.status, 2);
     ck_assert_msg(strstr(r.output, "move phase1_cpu/103_matmul_cpu.c") != NULL, "%s", r.output);
     ck_assert_msg(strstr(r.output, "to phase1_cpu/103_matmul_cpu/103_matmul_cpu.c") != NULL, "%s",

@@ -35,7 +35,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     const char *const argv[] = {"rm", "-rf", folder, NULL};
-    free(process_run(argv, NULL, 10.0, 100).output);
+    free(process_run(argv, NULL, 600.0, 100).output);
     key_free(&key);
 }
 
@@ -237,7 +237,7 @@ START_TEST(the_code_is_that_of_openssl)
         "sh", "-c",
         "printf '{\"a\":[true,null],\"b\":1.0}' | openssl dgst -sha256 -hmac 'sixteen bytes at'",
         NULL};
-    process_result r = process_run(argv, NULL, 10.0, 200);
+    process_result r = process_run(argv, NULL, 600.0, 200);
     const char *value = string_of(json_object_get(results, "signature"), "value");
     if (r.status == 0) ck_assert_msg(strstr(r.output, value) != NULL, "%s", r.output);
     ck_assert_str_eq(value, "7962cb27ee816e5c2d0418058cf15e188843e356612d854e46179e9283d43517");

@@ -60,7 +60,7 @@ static int count_of(const char *text, const char *word)
 static bool has_program(const char *name)
 {
     const char *const argv[] = {name, "--version", NULL};
-    process_result r = process_run(argv, NULL, 10.0, 256);
+    process_result r = process_run(argv, NULL, 600.0, 256);
     free(r.output);
     return r.status == 0;
 }
@@ -76,7 +76,7 @@ static void check_by_schema(const char *xml)
     close(file);
     const char *const argv[] = {
         "xmllint", "--noout", "--schema", course_file("tests/grader/views/junit.xsd"), path, NULL};
-    process_result r = process_run(argv, NULL, 30.0, 4096);
+    process_result r = process_run(argv, NULL, 600.0, 4096);
     unlink(path);
     ck_assert_msg(r.status == 0, "%s", r.output);
     free(r.output);
