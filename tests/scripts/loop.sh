@@ -229,7 +229,7 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     EX=203 BACKEND=cpu tools/sanitize_student.sh --backend cpu --submission "$SUBMISSION" \
         --exercise 203 >"$work/log" 2>&1
     grader grade --exercise 203 >"$work/log" 2>&1
-    expect 'sanitize takes no points away' 'traffic: 2 of 2 passed  *15.0 / 15.0' "$work/log"
+    expect 'sanitize takes no points away' 'traffic: 3 of 3 passed  *15.0 / 15.0' "$work/log"
     grader run --exercise 203 --case n=1000003 --shape 3 --seed 7 >"$work/log" 2>&1
     expect 'one call is shown' 'vector_add(c, a, b, 3, stream)' "$work/log"
     expect 'in a shape of its own' "CASE='n=1000003' SHAPE=3 SEED=7" "$work/log"
