@@ -45,11 +45,12 @@ void suspects_forget(void)
 
 static guess from_formula(const mismatch *m, size_t i, size_t which)
 {
-    return (guess){suspects[which].wrong[i], m->bound[i], false};
+    const double wrong = suspects[which].wrong[i], grown = fabs(wrong / m->want[i]);
+    const double factor = isfinite(grown) ? fmax(1.0, grown) : 1.0; /* larger, and so its error */
+    return (guess){wrong, factor * m->bound[i], false};
 }
 
-/* ---- terms: what the student's has for one of them is a factor of it
- * ----------------------------- */
+/* ---- terms, of which the student has a factor ------------------------------------------------ */
 
 static double factor; /* of the term in hand */
 
