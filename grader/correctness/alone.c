@@ -83,17 +83,23 @@ void alone_note(const call_request *r, int at)
     }
 }
 
-/* A case that runs well once more has nothing to add. */
-static void put(case_result *result, const struct lonely *a, char *message)
+/* @return the message, which is freed, with what may be the reason */
+static char *with_reason(const struct lonely *a, char *message)
 {
     char *words = NULL;
-    if (!message) return;
     if (asprintf(&words,
                  "%s; with all arrays aligned, and with none, it was right: here `%s` of %s alone "
                  "is not aligned to %d bytes",
                  message, a->name, a->function, BYTES_AT_ONCE) < 0)
         abort();
     free(message);
+    return words;
+}
+
+/* A case that runs well once more has nothing to add. */
+static void put(case_result *result, const struct lonely *a, char *words)
+{
+    if (!words) return;
     case_result failed = case_of_call(running, result->name, result->part, words);
     failed.seed = result->seed;
     failed.seed_withheld = result->seed_withheld;
@@ -111,9 +117,10 @@ static void run_one(const struct lonely *a, case_result *result)
     running->request.alone_in = a->function;
     running->kept = running->keepers = running->left = running->round = 0;
     char *message = run_case_once(running, &running->exercise->cases[a->at], result->seed);
-    free(case_take_found(running)); /* the case itself tells of findings */
+    const bool is_found = running->found_count > 0; /* a race can be right by luck before */
+    free(case_take_found(running));                 /* the case itself tells of findings */
     running->request = usual;
-    put(result, a, message);
+    put(result, a, message && !is_found ? with_reason(a, message) : message);
 }
 
 void alone_run(case_result results[], int count)

@@ -67,9 +67,8 @@ static bool has_one_address(const op *one, const op *other)
 
 /* Does the same line load what `o` stores, or store where `o` loads? One value that all store is
  * no change of what was there. */
-static bool reads_and_writes(const warp *w, const op *o)
+static bool reads_and_writes(const function *f, const op *o)
 {
-    const function *f = w->groups[w->current].function;
     for (const op *other = f->code; other < f->code + f->ops; other++) {
         const op *store = o->is_load ? other : o;
         if (other->size != o->size || other->space != o->space || other->is_load == o->is_load ||
@@ -82,12 +81,24 @@ static bool reads_and_writes(const warp *w, const op *o)
     return false;
 }
 
-/* Of a store that meets a read alone it is not known whether the reader writes there too. */
+/* Does the line of a store load nothing from this space but what it stores? Then who reads there
+ * writes, too. Of x[i] = x[i] + x[i + 1] that is not known. */
+static bool reads_to_write(const function *f, const op *store)
+{
+    for (const op *o = f->code; o < f->code + f->ops; o++) {
+        if (o->is_load && o->space == store->space &&
+            !compare_places(f->module, o->line, store->line) && !reads_and_writes(f, o))
+            return false;
+    }
+    return true;
+}
+
 static bool loses_updates(warp *w, const op *o, uint32_t lane, const race *r)
 {
     if (o->strength == STRENGTH_ATOMIC || !o->size || !o->a) return false;
-    if (compare_places(w->block->launch->function->module, o->line, r->line)) return false;
-    return (r->wrote || is_shared_by_lanes(w, o, lane)) && reads_and_writes(w, o);
+    const function *f = w->groups[w->current].function;
+    if (compare_places(f->module, o->line, r->line) || !reads_and_writes(f, o)) return false;
+    return r->wrote || is_shared_by_lanes(w, o, lane) || reads_to_write(f, o);
 }
 
 device_cause cause_of_race(warp *w, const op *o, uint32_t lane, const race *r)
