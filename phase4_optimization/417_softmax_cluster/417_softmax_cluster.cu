@@ -60,7 +60,7 @@ template <bool LARGEST> __device__ static float over_warp(float value)
 }
 
 /** The same of one value per thread of the block, for every thread.
- *  @param parts [32] shared, for this reduction alone: so one barrier is enough */
+ *  @param parts [32] shared; before the next call a barrier of the block, or of the cluster */
 template <bool LARGEST> __device__ static float over_block(float value, float *parts)
 {
     const int lane = threadIdx.x % 32;
@@ -88,7 +88,7 @@ __global__ static void __launch_bounds__(THREADS)
 {
 #if CLUSTERS
     extern __shared__ float kept[]; /* [part], what this block has of the row */
-    __shared__ float own[2], parts[2][32];
+    __shared__ float own[2], parts[32];
     /* TODO: which row, and which of its columns? Keep them, and find the maximum of the row;
        replace each by its exp, and find the sum of the row; store them, scaled. No block may end
        while another reads its shared memory (about 18 lines). */
@@ -122,10 +122,11 @@ static cudaError_t launch(float *y, const float *x, int rows, int cols, cudaStre
     const size_t bytes = part * sizeof(float);
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute cluster = {};
+    cudaError_t error = cudaSuccess;
     /* TODO: allow the kernel so much shared memory; a cluster of BLOCKS for each row, on the
        stream, by cudaLaunchKernelEx (about 14 lines). */
     NOT_IMPLEMENTED(y, x, rows, cols, stream);
-    return cudaGetLastError();
+    return error;
 }
 
 cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaStream_t stream)
@@ -136,5 +137,5 @@ cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaSt
     /* TODO: by a cluster if the row is not short and fits, else by softmax_rows (about 4
        lines). */
     NOT_IMPLEMENTED(y, x, rows, cols, stream);
-    return cudaGetLastError();
+    return error;
 }

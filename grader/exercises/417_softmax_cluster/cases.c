@@ -79,7 +79,7 @@ static const grading_case cases[] = {
     {.name = "more clusters than fit, 70x1100", .run = run, .shape = {70, 1100}},
     {.name = "misaligned, 3x4000", .run = run_misaligned, .shape = {3, 4000}},
     {.name = "large values, 3x5001", .run = run_large_values, .shape = {3, 5001}},
-    {.name = "all negative, 3x5001", .run = run_all_negative, .shape = {3, 5001}},
+    {.name = "all negative, 3x1501", .run = run_all_negative, .shape = {3, 1501}},
     {.name = "equal values, 3x5001", .run = run, .shape = {3, 5001, EQUAL}},
     {.name = "masked, 17x5001", .run = run_masked, .shape = {17, 5001}},
     {.name = "masked, 17x300", .run = run_masked, .shape = {17, 300}},

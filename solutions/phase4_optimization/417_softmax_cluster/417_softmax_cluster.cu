@@ -62,7 +62,7 @@ template <bool LARGEST> __device__ static float over_warp(float value)
 }
 
 /** The same of one value per thread of the block, for every thread.
- *  @param parts [32] shared, for this reduction alone: so one barrier is enough */
+ *  @param parts [32] shared; before the next call a barrier of the block, or of the cluster */
 template <bool LARGEST> __device__ static float over_block(float value, float *parts)
 {
     const int lane = threadIdx.x % 32;
@@ -98,7 +98,7 @@ __global__ static void __launch_bounds__(THREADS)
 {
 #if CLUSTERS
     extern __shared__ float kept[]; /* [part], what this block has of the row */
-    __shared__ float own[2], parts[2][32];
+    __shared__ float own[2], parts[32];
     /* SOLUTION: which row, and which of its columns? Keep them, and find the maximum of the row;
        replace each by its exp, and find the sum of the row; store them, scaled. No block may end
        while another reads its shared memory (about 18 lines). */
@@ -109,11 +109,11 @@ __global__ static void __launch_bounds__(THREADS)
 
     for (int i = threadIdx.x; i < count; i += THREADS)
         largest = fmaxf(largest, kept[i] = x[begin + i]);
-    largest = over_cluster<true>(over_block<true>(largest, parts[0]), &own[0]);
+    largest = over_cluster<true>(over_block<true>(largest, parts), &own[0]);
     if (largest == -INFINITY) largest = 0.0f; /* x - largest must stay -infinity */
 
     for (int i = threadIdx.x; i < count; i += THREADS) sum += kept[i] = __expf(kept[i] - largest);
-    sum = over_cluster<false>(over_block<false>(sum, parts[1]), &own[1]);
+    sum = over_cluster<false>(over_block<false>(sum, parts), &own[1]);
 
     const float scale = sum == 0.0f ? 0.0f : 1.0f / sum; /* 0: a row of -infinity */
     for (int i = threadIdx.x; i < count; i += THREADS) y[begin + i] = kept[i] * scale;
@@ -149,11 +149,11 @@ static cudaError_t launch(float *y, const float *x, int rows, int cols, cudaStre
     const size_t bytes = part * sizeof(float);
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute cluster = {};
+    cudaError_t error = cudaSuccess;
     /* SOLUTION: allow the kernel so much shared memory; a cluster of BLOCKS for each row, on the
        stream, by cudaLaunchKernelEx (about 14 lines). */
-    cudaError_t error = cudaFuncSetAttribute(
-        softmax_cluster_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    if (error != cudaSuccess) return error;
+    error = cudaFuncSetAttribute(softmax_cluster_kernel,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim.x = BLOCKS;
     cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
@@ -163,10 +163,10 @@ static cudaError_t launch(float *y, const float *x, int rows, int cols, cudaStre
     config.stream = stream;
     config.attrs = &cluster;
     config.numAttrs = 1;
-    error = cudaLaunchKernelEx(&config, softmax_cluster_kernel, y, x, cols, part);
-    if (error != cudaSuccess) return error;
+    if (error == cudaSuccess)
+        error = cudaLaunchKernelEx(&config, softmax_cluster_kernel, y, x, cols, part);
     /* END SOLUTION */
-    return cudaGetLastError();
+    return error;
 }
 
 cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaStream_t stream)
@@ -176,10 +176,9 @@ cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaSt
     if (error != cudaSuccess) return error;
     /* SOLUTION: by a cluster if the row is not short and fits, else by softmax_rows (about 4
        lines). */
-    if (rows == 0 || cols == 0) return cudaSuccess; /* an empty grid is a launch error */
+    if (rows == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (cols > SHORT && cols <= longest) return launch(y, x, rows, cols, stream);
     error = softmax_rows(y, x, rows, cols, stream);
-    if (error != cudaSuccess) return error;
     /* END SOLUTION */
-    return cudaGetLastError();
+    return error;
 }
