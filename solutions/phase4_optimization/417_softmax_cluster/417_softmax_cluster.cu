@@ -122,7 +122,7 @@ __global__ static void __launch_bounds__(THREADS)
 #endif
 }
 
-/** Columns of a row that each block but the last ones takes. */
+/** The columns that a block takes of a row; the last blocks may get fewer, or none. */
 static int part_of(int cols)
 {
     return ((cols - 1) / (BLOCKS * LINE) + 1) * LINE;
@@ -143,6 +143,7 @@ static cudaError_t longest_row(int *cols)
     return cudaSuccess;
 }
 
+/** One launch for all rows, of which each has more than SHORT columns and fits. */
 static cudaError_t launch(float *y, const float *x, int rows, int cols, cudaStream_t stream)
 {
     const int part = part_of(cols);
