@@ -137,7 +137,7 @@ static const traffic_test traffic[] = {
      .shape = {1, 131072},
      .count = instructions_per_warp,
      .bound = AT_MOST,
-     .wanted = 2500},
+     .wanted = 4000},
     {0},
 };
 
