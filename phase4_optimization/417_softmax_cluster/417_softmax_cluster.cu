@@ -91,7 +91,7 @@ __global__ static void __launch_bounds__(THREADS)
     __shared__ float own[2], parts[32];
     /* TODO: which row, and which of its columns? Keep them, and find the maximum of the row;
        replace each by its exp, and find the sum of the row; store them, scaled. No block may end
-       while another reads its shared memory (about 18 lines). */
+       while another reads its shared memory (about 14 lines). */
 #endif
 }
 
@@ -125,7 +125,7 @@ static cudaError_t launch(float *y, const float *x, int rows, int cols, cudaStre
     cudaLaunchAttribute cluster = {};
     cudaError_t error = cudaSuccess;
     /* TODO: allow the kernel so much shared memory; a cluster of BLOCKS for each row, on the
-       stream, by cudaLaunchKernelEx (about 14 lines). */
+       stream, by cudaLaunchKernelEx (about 13 lines). */
     NOT_IMPLEMENTED(y, x, rows, cols, stream);
     return error;
 }
@@ -135,7 +135,7 @@ cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaSt
     int longest;
     cudaError_t error = longest_row(&longest);
     if (error != cudaSuccess) return error;
-    /* TODO: by a cluster if the row is not short and fits, else by softmax_rows (about 4
+    /* TODO: by a cluster if the row is not short and fits, else by softmax_rows (about 3
        lines). */
     NOT_IMPLEMENTED(y, x, rows, cols, stream);
     return error;

@@ -101,7 +101,7 @@ __global__ static void __launch_bounds__(THREADS)
     __shared__ float own[2], parts[32];
     /* SOLUTION: which row, and which of its columns? Keep them, and find the maximum of the row;
        replace each by its exp, and find the sum of the row; store them, scaled. No block may end
-       while another reads its shared memory (about 18 lines). */
+       while another reads its shared memory (about 14 lines). */
     const cg::cluster_group cluster = cg::this_cluster();
     const int first = (int)cluster.block_rank() * part, count = min(part, cols - first);
     const size_t begin = (size_t)(blockIdx.x / BLOCKS) * cols + first;
@@ -152,7 +152,7 @@ static cudaError_t launch(float *y, const float *x, int rows, int cols, cudaStre
     cudaLaunchAttribute cluster = {};
     cudaError_t error = cudaSuccess;
     /* SOLUTION: allow the kernel so much shared memory; a cluster of BLOCKS for each row, on the
-       stream, by cudaLaunchKernelEx (about 14 lines). */
+       stream, by cudaLaunchKernelEx (about 13 lines). */
     error = cudaFuncSetAttribute(softmax_cluster_kernel,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     cluster.id = cudaLaunchAttributeClusterDimension;
@@ -175,7 +175,7 @@ cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaSt
     int longest;
     cudaError_t error = longest_row(&longest);
     if (error != cudaSuccess) return error;
-    /* SOLUTION: by a cluster if the row is not short and fits, else by softmax_rows (about 4
+    /* SOLUTION: by a cluster if the row is not short and fits, else by softmax_rows (about 3
        lines). */
     if (rows == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (cols > SHORT && cols <= longest) return launch(y, x, rows, cols, stream);
