@@ -4,7 +4,7 @@
  * Conventions of the whole course: Arrays are row-major, so c[m x n] = a[m x k] * b[k x n]. The
  * destination comes first. Outputs are overwritten, whatever they held. Weights are [out_features,
  * in_features]. Arrays are aligned to their elements and to nothing more. Only memory limits sizes.
- * NaN and infinities propagate as the arithmetic says, unless a contract says otherwise.
+ * NaN and infinities propagate through the arithmetic, unless a contract says otherwise.
  */
 #ifndef COURSE_CPU_H
 #define COURSE_CPU_H

@@ -5,7 +5,7 @@
  * cudaMalloc, aligned to their elements and to nothing more) and a stream, starts your own kernels
  * on that stream, and returns without waiting. It returns the error of the launch,
  * cudaGetLastError(). Sizes of 0 are legal: without outputs nothing is launched, and an empty sum
- * is 0. Only memory limits sizes. NaN and infinities propagate as the arithmetic says, unless a
+ * is 0. Only memory limits sizes. NaN and infinities propagate through the arithmetic, unless a
  * contract says otherwise.
  * (202 and 205 are about the steps before and after kernels: they allocate, copy and wait.)
  * Matrices are row-major, c[m x n] = a[m x k] * b[k x n]; outputs are overwritten.

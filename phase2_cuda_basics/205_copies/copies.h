@@ -39,8 +39,7 @@ cudaError_t tensor_create(tensor **t, const float *h_values, size_t n);
 cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream);
 /** @return 1 if the numbers are on the GPU, else 0 */
 int tensor_on_gpu(const tensor *t);
-/** The same in the other direction. It waits for a copy, because the host reads the numbers next.
- */
+/** The same in the other direction. Waits for the copy, because the host reads the numbers next. */
 cudaError_t tensor_to_cpu(tensor *t, cudaStream_t stream);
 /** Frees the tensor, once the stream is done with its memory. NULL is allowed. */
 cudaError_t tensor_free(tensor *t, cudaStream_t stream);
