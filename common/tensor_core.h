@@ -104,7 +104,7 @@ __device__ __forceinline__ static void cp_async_wait_all(void)
  *     for 16 columns of b    column l / 16 * 8 + l % 8, from byte l / 8 % 2 * 16 on:
  *                            to[0], to[1] are b of columns 0-7, to[2], to[3] of columns 8-15
  *
- * @param address a multiple of 16
+ * @param address in shared memory, a multiple of 16
  */
 __device__ __forceinline__ static void ldmatrix(uint32_t to[4], uint32_t address)
 {

@@ -47,8 +47,8 @@ cudaError_t synchronize(int device);
 /**
  * n zeros on a device: a tensor on the GPU, without host memory: h_data is NULL.
  * @param t receives the tensor, or NULL on an error
- * @return as device_new; cudaErrorMemoryAllocation if memory is short, however large n is; message:
- *         n
+ * @return as device_new; cudaErrorMemoryAllocation if there is not so much memory, however large
+ *         n is; message: n
  */
 cudaError_t zeros(tensor **t, int device, size_t n);
 /** The same with ones. */

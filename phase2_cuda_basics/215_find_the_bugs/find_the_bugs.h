@@ -22,7 +22,7 @@ cudaError_t scale_all(int *x, size_t n, int factor, cudaStream_t stream);
 cudaError_t count_digits(int *counts, const int *digits, size_t n, cudaStream_t stream);
 /** out[g] = the sum of group g of in[n]. */
 cudaError_t group_sums(int *out, const int *in, size_t n, cudaStream_t stream);
-/** out[w] = the largest of in[32w .. 32w + 31]; the last group of 32 may be shorter. */
+/** out[w] = the largest of in[32w .. 32w + 31]; the last 32 may be fewer. */
 cudaError_t warp_maxima(int *out, const int *in, size_t n, cudaStream_t stream);
 /** out[i] = in[(i * step) modulo n]; the product does not wrap around. @param step > 0 */
 cudaError_t gather_steps(int *out, const int *in, int n, int step, cudaStream_t stream);
