@@ -2,7 +2,7 @@
  * devices.h: the contract of exercise 202. The conventions are in basics.h.
  *
  * A refused call is an answer, not the end: the function returns the error, keeps a message with
- * the numbers that @return lists, and leaves no error for cudaGetLastError. The next call works.
+ * the numbers listed below, and leaves no error for cudaGetLastError. The next call works.
  * Each function but launch_threads sets the device that it works on, and its work is complete when
  * it returns.
  */
