@@ -117,7 +117,8 @@ static command compile_command(const options *o, const build *b, const char *sou
     } else {
         if (b->place == ON_SOFTGPU) {
             add_format(&c, "%s/emulator/cucc%s", o->root, "");
-            if (b->exercise->softgpu_90a) add(&c, "-arch=sm_90a");
+            if (b->exercise->softgpu_90)
+                add(&c, b->exercise->sm_90a ? "-arch=sm_90a" : "-arch=sm_90");
             if (b->processor) add(&c, "--no-lines");
         } else {
             add(&c, tool("NVCC", "nvcc"));
