@@ -168,6 +168,7 @@ emulator_and_compilers() {
     part 'softgpu'                       build emulator-test
     part 'what softgpu says of mistakes' build emulator-diagnose
     part 'softgpu by both compilers'     build emulator-compare
+    part 'headers compiled once'         tests/emulator/precompiled
     part 'softgpu in another process'    build emulator-test-remote
     part "softgpu's headers are CUDA's"  tests/emulator/abi
     part 'what fuzzers began with'       build fuzz-replay
