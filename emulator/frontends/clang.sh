@@ -167,23 +167,24 @@ keep_places() { # LLVM'S TEXT
 # cuda_runtime.h, which each source includes first, takes most of the time of a small one. With
 # --precompiled=FOLDER clang takes what --precompile made of it there, but not where an option differs
 # that matters, or a header is no longer the same: then, and where the source has errors, it starts
-# again without.
+# again without. Whether a header is the same its content says, not its time.
+precompiled_options=(-Xclang -fmodules-validate-system-headers -Xclang -fvalidate-ast-input-files-content)
 compile_cuda() { # device|host OPTION...
     local command=("$compiler" "${cuda_options[@]}" "${includes[@]}") headers=$precompiled/$1.pch
-    shift
-    if [ -e "$headers" ] &&
-        run "${command[@]}" -Xclang -include-pch -Xclang "$headers" -Xclang -fmodules-validate-system-headers \
-            "$standard" "${common[@]}" "${debug_options[@]}" "$@" 2>"$scratch/said"; then
+    local rest=("$standard" "${common[@]}" "${debug_options[@]}" "${@:2}")
+    if [ -e "$headers" ] && run "${command[@]}" -Xclang -include-pch -Xclang "$headers" \
+        "${precompiled_options[@]}" "${rest[@]}" 2>"$scratch/said"; then
         cat "$scratch/said" >&2
-        return
+    else
+        run "${command[@]}" -include cuda_runtime.h "${rest[@]}"
     fi
-    run "${command[@]}" -include cuda_runtime.h "$standard" "${common[@]}" "${debug_options[@]}" "$@"
 }
 
 precompile_with_clang() { # FOLDER
     local command header=$here/include/cuda_runtime.h
     read_options "${options[@]}" "$header"
-    command=("$compiler" "${cuda_options[@]}" "${includes[@]}" "$standard" "${common[@]}" -w -Xclang -emit-pch)
+    command=("$compiler" "${cuda_options[@]}" "${includes[@]}" "${precompiled_options[@]}" "$standard" "${common[@]}"
+        -w -Xclang -emit-pch)
     run "${command[@]}" "${device_options[@]}" "${code_options[@]}" "${short_options[@]}" "$header" -o "$1/device.pch" &&
         run "${command[@]}" "${host_options[@]}" -c "$header" -o "$1/host.pch"
 }
