@@ -199,6 +199,7 @@ basics() {
     of=.
     part 'rooms'                           tools/rooms.sh
     part 'no copies in the corpus'         tools/copies.sh
+    part 'plain words'                     tools/prose.sh
     part 'unit tests of the grader'        "$COURSE_BUILD/unit_tests"
     part 'make update has nothing to write' build check-generated
 }
