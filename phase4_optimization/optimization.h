@@ -1,6 +1,6 @@
 /*
  * optimization.h: the contract of phase 4, the same mathematics, faster. Conventions as in
- * layers.h: pointers are aligned to their elements and to nothing more, those of the host too.
+ * layers.h: pointers, host pointers too, are aligned to their elements and to nothing more.
  */
 #ifndef COURSE_OPTIMIZATION_H
 #define COURSE_OPTIMIZATION_H

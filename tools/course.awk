@@ -33,7 +33,7 @@ function print_hours(   i, number, sum) {
             sum += hours[i]
         }
     printf "**Hours.** The [path](#the-path) has %d exercises and takes about %.0f hours. That is an estimate from the lines to\n" \
-        "write, half an hour and one more for every 40 lines of an exercise; nobody has measured it yet.\n", number, sum
+        "write, half an hour and one more for every 40 lines of an exercise; it was not measured.\n", number, sum
 }
 function print_path(   p, i, row, sum) {
     print "| Phase | On the path, in this order | Hours |\n|---|---|---|"
