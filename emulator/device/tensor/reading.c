@@ -75,7 +75,7 @@ void reading_note(warp *w, uint32_t offset)
         x->capacity = x->capacity ? 2 * x->capacity : 256;
         x->chunk = retake(x->chunk, x->capacity * sizeof *x->chunk);
     }
-    x->chunk[x->chunks++] = (uint16_t)(offset / CHUNK);
+    x->chunk[x->chunks++] = offset / CHUNK;
     hold(w, offset / CHUNK, x->op->line);
 }
 

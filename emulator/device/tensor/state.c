@@ -10,9 +10,29 @@
 #include "device/base/arena.h"
 #include "tensor.h"
 
+/* As many as there are; a module's variables may be more than one block may have. */
+static void give_chunks(tensor *t, const block *b)
+{
+    uint32_t chunks = b->shared_capacity / CHUNK + 1;
+    if (t->chunks < chunks) {
+        free(t->readers);
+        free(t->landed);
+        t->readers = take(2 * (size_t)chunks, sizeof *t->readers);
+        t->landed = take(chunks, sizeof *t->landed);
+    } else {
+        chunks = t->chunks;
+        memset(t->readers, 0, 2 * chunks * sizeof *t->readers);
+        memset(t->landed, 0, chunks * sizeof *t->landed);
+    }
+    t->chunks = chunks;
+    t->seen = t->readers + chunks;
+}
+
 tensor *tensor_of(block *b)
 {
-    if (!b->tensor) b->tensor = take(1, sizeof *b->tensor);
+    if (b->tensor) return b->tensor;
+    b->tensor = take(1, sizeof *b->tensor);
+    give_chunks(b->tensor, b);
     return b->tensor;
 }
 
@@ -27,6 +47,10 @@ void tensor_start(block *b)
     memcpy(t->readings, kept.readings, sizeof kept.readings);
     t->flights = kept.flights;
     t->flight_capacity = kept.flight_capacity;
+    t->chunks = kept.chunks;
+    t->readers = kept.readers;
+    t->landed = kept.landed;
+    give_chunks(t, b);
     for (uint32_t k = 0; k < MAX_WARPS; k++) t->readings[k].count = 0;
 }
 
@@ -54,6 +78,9 @@ void tensor_close(block *b)
         for (uint32_t i = 0; i < r->capacity; i++) free(r->list[i].chunk);
         free(r->list);
     }
-    if (b->tensor) free(b->tensor->flights);
+    if (!b->tensor) return;
+    free(b->tensor->flights);
+    free(b->tensor->readers);
+    free(b->tensor->landed);
     free(b->tensor);
 }

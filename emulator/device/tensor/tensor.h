@@ -14,8 +14,7 @@
 enum {
     GROUP_WARPS = 4, /* a warp group */
     CHUNK = 16,      /* bytes that the units move at once */
-    CHUNKS = MAX_SHARED / CHUNK + 64,
-    STEPS = 64, /* latest wgmma of a warp group that are remembered */
+    STEPS = 64,      /* latest wgmma of a warp group that are remembered */
 };
 
 /* ---- operand.c: an operand of wgmma in shared memory ----------------------------------------- */
@@ -65,7 +64,7 @@ typedef struct reading {
     uint32_t group; /**< how many its thread had committed before */
     uint8_t lane;
     bool bulk;
-    uint16_t *chunk;
+    uint32_t *chunk;
     uint32_t chunks, capacity;
 } reading;
 
@@ -165,11 +164,12 @@ struct tensor {
     uint32_t bulk_groups[MAX_WARPS][LANES]; /**< committed */
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
-    uint32_t readers[CHUNKS], seen[CHUNKS]; /**< warps that still read, that did */
     reduction reduce;                       /**< of the bulk store that runs */
     bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
-    landing landed[CHUNKS];
+    uint32_t chunks;          /**< of the block's shared memory; of each: */
+    uint32_t *readers, *seen; /**< warps that still read, that did */
+    landing *landed;
 };
 
 tensor *tensor_of(block *);
