@@ -39,12 +39,14 @@ static bool is_aligned(warp *w, const op *o, uint32_t lane, uint64_t value, uint
 
 /* ---- from shared memory ---------------------------------------------------------------------- */
 
-/* Read now, and its until it is waited for, unless an mbarrier tells. */
-static void fetch(warp *w, const op *o, uint32_t lane, uint32_t from, uint32_t swizzle, uint8_t *to,
-                  uint32_t bytes)
+/* Read now, and its until it is waited for, unless an mbarrier tells. What would be written outside
+ * of the tensor is not read: a tile may be padded. */
+static void fetch(warp *w, const op *o, uint32_t lane, uint32_t from, const device_tensor_map *map,
+                  const int32_t *coordinate, uint8_t *to, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes / CHUNK; i++) {
-        uint32_t place = swizzled_place(from, swizzle, i);
+        if (map && !tile_has(map, coordinate, i * CHUNK)) continue;
+        uint32_t place = swizzled_place(from, map ? map->swizzle : 0, i);
         const uint8_t *memory =
             reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_LOAD, NULL);
         if (!memory) continue;
@@ -66,7 +68,7 @@ static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *
         return;
     }
     reading_begin(w, o, lane, w->block->tensor->bulk_groups[w->index][lane], true);
-    fetch(w, o, lane, from, map ? map->swizzle : 0, data, bytes);
+    fetch(w, o, lane, from, map, coordinate, data, bytes);
     if (map)
         tile_write(w, o, lane, map, coordinate, data);
     else
@@ -142,7 +144,7 @@ static void copy_bytes(warp *w, const op *o, uint32_t lane)
     if (x->kind == BULK_STORE) {
         store(w, o, lane, NULL, NULL, data, bytes);
     } else if (x->kind == BULK_SEND) {
-        fetch(w, o, lane, (uint32_t)here, 0, data, bytes);
+        fetch(w, o, lane, (uint32_t)here, NULL, NULL, data, bytes);
         send(w, o, lane, there, &plain, data, bytes);
     } else {
         bulk_read(w, o, lane, there, data, bytes);

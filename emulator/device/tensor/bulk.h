@@ -38,6 +38,8 @@ const device_tensor_map *tile_map(warp *, const op *, uint32_t lane);
 /** Bytes of a tile in shared memory. */
 uint32_t tile_bytes(const device_tensor_map *);
 tile_shape tile_shape_of(const device_tensor_map *);
+/** Does one of the 16 bytes from that one of the tile on lie in the tensor? */
+bool tile_has(const device_tensor_map *, const int32_t *coordinate, uint32_t byte);
 /** What lies there at `coordinate`, row by row; what is outside of the tensor is filled. */
 void tile_read(warp *, const op *, uint32_t lane, const device_tensor_map *,
                const int32_t *coordinate, uint8_t *to);

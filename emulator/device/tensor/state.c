@@ -17,12 +17,15 @@ static void give_chunks(tensor *t, const block *b)
     if (t->chunks < chunks) {
         free(t->readers);
         free(t->landed);
+        free(t->ended);
         t->readers = take(2 * (size_t)chunks, sizeof *t->readers);
         t->landed = take(chunks, sizeof *t->landed);
+        t->ended = take(chunks, sizeof *t->ended);
     } else {
         chunks = t->chunks;
         memset(t->readers, 0, 2 * chunks * sizeof *t->readers);
         memset(t->landed, 0, chunks * sizeof *t->landed);
+        memset(t->ended, 0, chunks * sizeof *t->ended);
     }
     t->chunks = chunks;
     t->seen = t->readers + chunks;
@@ -32,6 +35,7 @@ tensor *tensor_of(block *b)
 {
     if (b->tensor) return b->tensor;
     b->tensor = take(1, sizeof *b->tensor);
+    b->has_waited = has_waited;
     give_chunks(b->tensor, b);
     return b->tensor;
 }
@@ -42,6 +46,7 @@ void tensor_start(block *b)
     tensor *t = b->tensor;
     if (!t) return;
     flights_forget(b);
+    readings_forget(b);
     tensor kept = *t;
     memset(t, 0, sizeof *t);
     memcpy(t->readings, kept.readings, sizeof kept.readings);
@@ -50,8 +55,8 @@ void tensor_start(block *b)
     t->chunks = kept.chunks;
     t->readers = kept.readers;
     t->landed = kept.landed;
+    t->ended = kept.ended;
     give_chunks(t, b);
-    for (uint32_t k = 0; k < MAX_WARPS; k++) t->readings[k].count = 0;
 }
 
 /* The warp that has come least far, at what it lacks. */
@@ -82,5 +87,6 @@ void tensor_close(block *b)
     free(b->tensor->flights);
     free(b->tensor->readers);
     free(b->tensor->landed);
+    free(b->tensor->ended);
     free(b->tensor);
 }

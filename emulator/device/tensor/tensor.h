@@ -78,6 +78,15 @@ void reading_begin(warp *, const op *, uint32_t lane, uint32_t group, bool bulk)
 void reading_note(warp *, uint32_t offset);
 /** Those of the latest `but` groups go on. `lanes`: of bulk copies. */
 void readings_end(warp *, bool bulk, uint32_t lanes, const uint32_t *committed, uint32_t but);
+/** The warp has waited for that many groups of wgmma: the shared memory that its warp group read
+ *  for them is free. */
+void readings_end_group(warp *, uint32_t groups);
+/** The warp's wgmma of later groups. */
+uint32_t readings_open(const warp *, uint32_t groups);
+/** The block's, as it ended. */
+void readings_forget(block *);
+/** Is that read cell of a wgmma that this warp has waited for, with its warp group? */
+bool has_waited(const warp *, uint32_t offset, uint32_t cell);
 /** Chunks that the async proxy is about to use: did threads write them without a fence? */
 void proxy_check(warp *, const op *, uint32_t offset, uint32_t lane, bool writes);
 handler run_fence_proxy;
@@ -149,6 +158,12 @@ typedef struct landing {
     tile_shape shape;
 } landing;
 
+/** The last wgmma that read a chunk. */
+typedef struct ending {
+    uint32_t cell;  /**< its stamp, as of a landing; 0: not of one warp group alone */
+    uint32_t group; /**< how many had been committed before */
+} ending;
+
 typedef struct warp_group {
     const op *step[STEPS]; /**< by number; */
     uint32_t steps;        /**< of the warp that is ahead */
@@ -160,6 +175,8 @@ struct tensor {
     uint32_t fences[MAX_WARPS];       /**< wgmma.fence executed */
     uint32_t written[MAX_WARPS];      /**< since then: the line of a TOUCH_WRITTEN */
     uint32_t steps[MAX_WARPS];        /**< wgmma executed */
+    uint32_t waited[MAX_WARPS];       /**< for so many groups; */
+    uint32_t yields[MAX_WARPS];       /**< turns given away, for others of the group are behind */
     warp_group group[MAX_WARPS / GROUP_WARPS];
     uint32_t bulk_groups[MAX_WARPS][LANES]; /**< committed */
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
@@ -170,6 +187,7 @@ struct tensor {
     uint32_t chunks;          /**< of the block's shared memory; of each: */
     uint32_t *readers, *seen; /**< warps that still read, that did */
     landing *landed;
+    ending *ended;
 };
 
 tensor *tensor_of(block *);
