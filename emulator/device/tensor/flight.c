@@ -73,10 +73,9 @@ void flights_forget(block *b)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* The shadow of another block's memory is not this warp's to ask. */
-static bool may_write(warp *w, const op *o, uint32_t lane, const block *to, uint32_t place)
+static bool may_write(warp *w, const op *o, uint32_t lane, block *to, uint32_t place)
 {
-    if (to != w->block) return place + CHUNK <= to->shared_bytes;
+    if (to != w->block) return visit_copy(w, o, to, place, CHUNK, lane);
     proxy_check(w, o, place, lane, true);
     return reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_STORE, NULL);
 }
