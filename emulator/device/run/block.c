@@ -199,6 +199,7 @@ bool block_turn(block *b)
     if (more) return true;
     if (b->live && barrier_release(b)) return true;
     if (b->live && !b->cluster) barrier_deadlock(b);
+    if (!b->live) departures_end_all(b);
     return false;
 }
 

@@ -149,6 +149,7 @@ static bool decode_bulk_group(decoder *d)
     bool waits = has_part(d, "wait_group");
     draft x = start(d, waits ? run_bulk_wait : run_bulk_commit);
     if (waits && (s->operands != 1 || s->operand[0].kind != PTX_NUMBER)) return false;
+    x.op.variant = has_part(d, "read");
     if (waits) x.op.offset = (int64_t)(uint32_t)s->operand[0].number;
     push(d, &x);
     return true;

@@ -37,6 +37,13 @@ static bool is_aligned(warp *w, const op *o, uint32_t lane, uint64_t value, uint
     return value % by == 0 || report_unaligned(w, o, lane, value, by);
 }
 
+static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
+{
+    uint8_t *copy = take(1, bytes + CHUNK);
+    memcpy(copy, data, bytes);
+    return copy;
+}
+
 /* ---- from shared memory ---------------------------------------------------------------------- */
 
 /* Read now, and its until it is waited for, unless an mbarrier tells. What would be written outside
@@ -62,27 +69,25 @@ static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *
     const bulk *x = o->extra;
     uint32_t from = (uint32_t)value_of(w, o->a, lane);
     reduction r = map && x->operation ? tile_reduction(map, x->operation) : x->reduce;
-    tensor_of(w->block)->reduce = r;
+    tensor_of(w->block);
     if (x->operation && !r.run) {
         report(w, o, FINDING_UNSUPPORTED, lane, 0, "no reduction of this type: %s", x->operation);
         return;
     }
-    reading_begin(w, o, lane, w->block->tensor->bulk_groups[w->index][lane], true);
+    uint32_t group = w->block->tensor->bulk_groups[w->index][lane];
+    reading_begin(w, o, lane, group, true);
     fetch(w, o, lane, from, map, coordinate, data, bytes);
-    if (map)
-        tile_write(w, o, lane, map, coordinate, data);
-    else
-        bulk_write(w, o, lane, value_of(w, o->b, lane), data, bytes);
+    departure leaving = {.warp = w, .op = o, .lane = (uint8_t)lane, .group = group, .reduce = r};
+    leaving.data = copy_of(data, bytes);
+    leaving.bytes = bytes;
+    leaving.to = map ? 0 : value_of(w, o->b, lane);
+    leaving.tile = map != NULL;
+    if (map) leaving.map = *map;
+    if (map) memcpy(leaving.coordinate, coordinate, sizeof leaving.coordinate);
+    departure_begin(w->block, &leaving);
 }
 
 /* ---- to shared memory ------------------------------------------------------------------------ */
-
-static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
-{
-    uint8_t *copy = take(1, bytes + CHUNK);
-    memcpy(copy, data, bytes);
-    return copy;
-}
 
 static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
                  const uint8_t *data, uint32_t bytes)
@@ -176,10 +181,11 @@ const op *run_bulk_commit(warp *w, const op *o)
     return o + 1;
 }
 
-/* All groups but the latest o->offset ones. */
+/* All groups but the latest o->offset ones. With .read, what they write may still come. */
 const op *run_bulk_wait(warp *w, const op *o)
 {
     const uint32_t *groups = tensor_of(w->block)->bulk_groups[w->index];
     readings_end(w, true, active(w, o), groups, (uint32_t)o->offset);
+    if (!o->variant) departures_end(w, active(w, o), (uint32_t)o->offset);
     return o + 1;
 }

@@ -2,7 +2,8 @@
  * bulk.h: bulk copies: cp.async.bulk, and those of a tensor's tile, which the TMA makes.
  *
  * A copy to shared memory takes effect when the phase of its mbarrier is waited for; until then its
- * bytes are under way. One from shared memory writes at once, and reads until it is waited for.
+ * bytes are under way. One from shared memory reads at once, and its bytes are there when its group
+ * is waited for, not only with .read, or when its block ends.
  */
 #ifndef SOFTGPU_DEVICE_BULK_H
 #define SOFTGPU_DEVICE_BULK_H
@@ -29,7 +30,29 @@ typedef struct bulk {
     operand row[BULK_ROWS]; /**< coordinates; the blocks of a multicast */
 } bulk;
 
+/** op.variant: only until they have read */
 handler run_bulk, run_bulk_commit, run_bulk_wait;
+
+/* ---- departure.c: copies on their way to global memory --------------------------------------- */
+
+typedef struct departure {
+    warp *warp;
+    const op *op;
+    uint8_t lane;
+    bool tile;               /**< by a map; else `bytes` to `to` */
+    uint32_t group;          /**< how many its thread had committed before */
+    reduction reduce;        /**< or copied */
+    device_tensor_map map;
+    int32_t coordinate[TENSOR_RANK];
+    uint64_t to;
+    uint32_t bytes;
+    uint8_t *data;
+} departure;
+
+/** Takes data over. */
+void departure_begin(block *, const departure *);
+/** Those of these lanes that are of no group, or of the latest `but`, go on. */
+void departures_end(warp *, uint32_t lanes, uint32_t but);
 
 /* ---- tile.c: a tile of a tensor -------------------------------------------------------------- */
 

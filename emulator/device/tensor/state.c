@@ -47,11 +47,14 @@ void tensor_start(block *b)
     if (!t) return;
     flights_forget(b);
     readings_forget(b);
+    departures_forget(t);
     tensor kept = *t;
     memset(t, 0, sizeof *t);
     memcpy(t->readings, kept.readings, sizeof kept.readings);
     t->flights = kept.flights;
     t->flight_capacity = kept.flight_capacity;
+    t->departures = kept.departures;
+    t->departure_capacity = kept.departure_capacity;
     t->chunks = kept.chunks;
     t->readers = kept.readers;
     t->landed = kept.landed;
@@ -84,6 +87,8 @@ void tensor_close(block *b)
         free(r->list);
     }
     if (!b->tensor) return;
+    departures_forget(b->tensor);
+    free(b->tensor->departures);
     free(b->tensor->flights);
     free(b->tensor->readers);
     free(b->tensor->landed);

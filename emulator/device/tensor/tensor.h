@@ -184,6 +184,8 @@ struct tensor {
     reduction reduce;                       /**< of the bulk store that runs */
     bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
+    struct departure *departures;
+    uint32_t departure_count, departure_capacity;
     uint32_t chunks;          /**< of the block's shared memory; of each: */
     uint32_t *readers, *seen; /**< warps that still read, that did */
     landing *landed;
@@ -196,5 +198,8 @@ void tensor_end(block *);
 void tensor_close(block *);
 /** Copies under way come to nothing. */
 void flights_forget(block *);
+void departures_forget(tensor *);
+/** A block that has ended: what is under way to global memory arrives. */
+void departures_end_all(block *);
 
 #endif
