@@ -1,8 +1,9 @@
 /*
- * bulk.c: bulk copies, as lanes issue them: each for itself.
+ * bulk.c: bulk copies and asynchronous stores, as lanes issue them: each for itself.
  *
  * Interface
  *   run_bulk, run_bulk_commit, run_bulk_wait
+ *   run_store_async
  */
 #include <stdlib.h>
 
@@ -168,6 +169,23 @@ const op *run_bulk(warp *w, const op *o)
             copy_tile(w, o, lane);
         else
             copy_bytes(w, o, lane);
+    }
+    return o + 1;
+}
+
+/* Each lane's is a copy of its own. */
+const op *run_store_async(warp *w, const op *o)
+{
+    const bulk *x = o->extra;
+    const uint32_t bytes = (uint32_t)x->values * x->value_bytes;
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint8_t data[BULK_ROWS * 8];
+        for (uint32_t i = 0; i < x->values; i++)
+            memcpy(data + i * x->value_bytes,
+                   (const uint8_t *)row(w, x->row[i]) + lane * x->value_bytes, x->value_bytes);
+        uint64_t to = value_of(w, o->a, lane);
+        if (is_aligned(w, o, lane, to, bytes)) send(w, o, lane, to, &plain, data, bytes);
     }
     return o + 1;
 }

@@ -12,9 +12,10 @@
 #include "tensor.h"
 
 typedef enum bulk_kind {
-    BULK_LOAD,  /**< from global to shared memory */
-    BULK_STORE, /**< back */
-    BULK_SEND,  /**< from this block's shared memory to that of another */
+    BULK_LOAD,   /**< from global to shared memory */
+    BULK_STORE,  /**< back */
+    BULK_SEND,   /**< from this block's shared memory to that of another */
+    BULK_VALUES, /**< st.async: of registers, to that of a block; no work of the async proxy */
 } bulk_kind;
 
 enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
@@ -23,15 +24,16 @@ enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
  *  tensor map, or where it is sent; op.c: the mbarrier; op.e: bytes. */
 typedef struct bulk {
     uint8_t kind;
-    uint8_t rank; /**< of the tensor; 0: plain bytes */
+    uint8_t rank;                /**< of the tensor; 0: plain bytes */
+    uint8_t values, value_bytes; /**< in as many rows; bytes of each */
     bool multicast;
     const char *operation;  /**< of a reduction, or NULL; */
     reduction reduce;       /**< of plain bytes; a tensor map names the type itself */
-    operand row[BULK_ROWS]; /**< coordinates; the blocks of a multicast */
+    operand row[BULK_ROWS]; /**< coordinates, or values; the blocks of a multicast */
 } bulk;
 
 /** op.variant: only until they have read */
-handler run_bulk, run_bulk_commit, run_bulk_wait;
+handler run_bulk, run_bulk_commit, run_bulk_wait, run_store_async;
 
 /* ---- departure.c: copies on their way to global memory --------------------------------------- */
 
@@ -39,9 +41,9 @@ typedef struct departure {
     warp *warp;
     const op *op;
     uint8_t lane;
-    bool tile;               /**< by a map; else `bytes` to `to` */
-    uint32_t group;          /**< how many its thread had committed before */
-    reduction reduce;        /**< or copied */
+    bool tile;        /**< by a map; else `bytes` to `to` */
+    uint32_t group;   /**< how many its thread had committed before */
+    reduction reduce; /**< or copied */
     device_tensor_map map;
     int32_t coordinate[TENSOR_RANK];
     uint64_t to;

@@ -170,8 +170,7 @@ uint32_t readings_open(const warp *w, uint32_t groups)
 {
     const warp_readings *r = &w->block->tensor->readings[w->index];
     uint32_t open = 0;
-    for (uint32_t i = 0; i < r->count; i++)
-        open += !r->list[i].bulk && r->list[i].group >= groups;
+    for (uint32_t i = 0; i < r->count; i++) open += !r->list[i].bulk && r->list[i].group >= groups;
     return open;
 }
 
