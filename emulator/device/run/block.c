@@ -12,7 +12,7 @@
 #include "device/base/pages.h"
 #include "device/counts/count.h"
 #include "device/ops/ops.h"
-#include "device/tensor/tensor.h"
+#include "device/tensor/bulk.h"
 #include "device/trace/trace.h"
 #include "run.h"
 

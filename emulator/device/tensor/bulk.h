@@ -55,6 +55,9 @@ typedef struct departure {
 void departure_begin(block *, const departure *);
 /** Those of these lanes that are of no group, or of the latest `but`, go on. */
 void departures_end(warp *, uint32_t lanes, uint32_t but);
+/** A block that has ended: what is under way to global memory arrives. */
+void departures_end_all(block *);
+void departures_forget(tensor *);
 
 /* ---- tile.c: a tile of a tensor -------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bulk.h"
 #include "device/base/arena.h"
-#include "tensor.h"
 
 /* As many as there are; a module's variables may be more than one block may have. */
 static void give_chunks(tensor *t, const block *b)

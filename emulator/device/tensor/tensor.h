@@ -107,8 +107,7 @@ typedef struct wgmma {
 /** op.a, op.b: descriptors; op.c: predicate, or 0: add to d. */
 handler run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait;
 
-/* ---- touch.c: registers touched too early -----------------------------------------------------
- */
+/* ---- touch.c: registers touched too early ---------------------------------------------------- */
 
 typedef enum touch_kind {
     TOUCH_READ,     /**< a sum under way */
@@ -198,8 +197,5 @@ void tensor_end(block *);
 void tensor_close(block *);
 /** Copies under way come to nothing. */
 void flights_forget(block *);
-void departures_forget(tensor *);
-/** A block that has ended: what is under way to global memory arrives. */
-void departures_end_all(block *);
 
 #endif
