@@ -83,8 +83,7 @@ void readings_end(warp *, bool bulk, uint32_t lanes, const uint32_t *committed, 
 void readings_end_group(warp *, uint32_t groups);
 /** The warp's wgmma of later groups. */
 uint32_t readings_open(const warp *, uint32_t groups);
-/** The block's, as it ended. */
-void readings_forget(block *);
+void readings_forget(block *); /**< as it ended */
 /** Is that read cell of a wgmma that this warp has waited for, with its warp group? */
 bool has_waited(const warp *, uint32_t offset, uint32_t cell);
 /** Chunks that the async proxy is about to use: did threads write them without a fence? */
