@@ -270,6 +270,13 @@ static bool may_meet(const op *o, uint32_t cell, uint32_t me)
     return o->strength == STRENGTH_ATOMIC || (cell ^ me) & WARP;
 }
 
+/* What a wgmma of its warp group read. */
+static bool is_over(const warp *w, const cells *c, uint32_t i, uint32_t cell)
+{
+    const block *b = w->block;
+    return b->tensor && b->has_waited(w, c == &b->bytes ? i : 4 * i, cell);
+}
+
 static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how,
                  conflict *found)
 {
@@ -287,7 +294,7 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     } else if (!may_meet(o, written, me) && !ordered(w, written, me)) {
         *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
     } else if (how != ACCESS_LOAD && !found->cell && !may_meet(o, read, me) &&
-               !ordered(w, read, me)) {
+               !ordered(w, read, me) && !is_over(w, c, i, read)) {
         *found = (conflict){.cell = read, .line = c->read_line[i]};
     }
 }
