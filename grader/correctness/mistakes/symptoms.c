@@ -12,8 +12,8 @@ static const char *const words[ALL_CAUSES] = {
     [CAUSE_NO_ATOMIC] =
         "; several threads read, change and write one number: each needs numbers of "
         "its own, or atomicAdd; a barrier does not help",
-    [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before the next round "
-                                  "writes",
+    [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before others "
+                                  "write there again",
     [CAUSE_NO_BARRIER_TO_READ] =
         "; a barrier is missing after writing, before others read, or both "
         "do one thread's work",
