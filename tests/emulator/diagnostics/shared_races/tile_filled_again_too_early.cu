@@ -1,19 +1,19 @@
 // race: with no __syncthreads() in between, before line 14 writes over what line 12 reads
-/* The second array takes the place of the first, which the other warp has not read. */
+/* The second array takes the place of the first, which only one warp has read. */
 #include <device_arrays.h>
 
 __global__ void both(float *y, const float *k, const float *v)
 {
-    __shared__ float tile[64];
+    __shared__ float tile[32];
     int t = threadIdx.x;
-    tile[t] = k[t];
+    if (t < 32) tile[t] = k[t];
     __syncthreads();
     float sum = 0;
-    for (int i = 0; i < 64; i++) sum += tile[i]; // HERE
+    for (int i = 0; i < 32; i++) sum += tile[i]; // HERE
     __syncwarp();
-    tile[t] = v[t];
+    if (t < 32) tile[t] = v[t];
     __syncthreads();
-    y[t] = sum + tile[63 - t];
+    y[t] = sum + tile[t % 32];
 }
 
 int main()
