@@ -6,7 +6,8 @@
 static const char *const words[ALL_CAUSES] = {
     [CAUSE_NONE] = "",
     [CAUSE_NO_EVENT] =
-        "; an event is missing, or a launch lacks its stream, or both touch what is for one alone",
+        "; an event is missing, or a launch lacks its stream, or both touch what is for one alone, "
+        "as where parts overlap",
     [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or each has a place "
                         "of its own, or they add with atomics",
     [CAUSE_NO_ATOMIC] =
