@@ -58,7 +58,8 @@ static const char *whose(const device_finding *f, char text[80])
     return text;
 }
 
-/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be mended. */
+/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be mended.
+ */
 static const char *mistake_behind(const device_finding *f)
 {
     if (!strncmp(f->kernel, "cublas_", 7) && f->kind == FINDING_OUT_OF_BOUNDS)
@@ -120,8 +121,7 @@ static void fail_of_call(const char *function, const call_outcome *o)
     }
     char other[80] = "";
     if (o->culprit > 0) whose(&culprit->what, other);
-    const char *mistake =
-        o->culprit > 0 ? mistake_behind(&culprit->what) : symptom_name(o->cause);
+    const char *mistake = o->culprit > 0 ? mistake_behind(&culprit->what) : symptom_name(o->cause);
     fail_as(o->failure, "%s%s%s", o->message, mistake, other);
 }
 

@@ -31,7 +31,8 @@ static bool is_near(const float *y, const double *none, const float *position, s
     return i == dim;
 }
 
-/* Of each row of y that some row of positions explains: that sum. Else 0, which explains nothing. */
+/* Of each row of y that some row of positions explains: that sum. Else 0, which explains nothing.
+ */
 static void suspect_places(const embedding *e, const float *y, const double *none,
                            const float *positions, size_t place_count)
 {

@@ -188,8 +188,8 @@ static double *columns_for_rows(const attention *a)
     return out;
 }
 
-/* out where v is multiplied as a [dim x seq]: [seq x seq] of each head, the rest as it was. Of small
- * arrays, where seq < dim.
+/* out where v is multiplied as a [dim x seq]: [seq x seq] of each head, the rest as it was. Of
+ * small arrays, where seq < dim.
  * @param turned v is transposed, not only read so */
 static double *with_v_across(const attention *a, bool turned)
 {
