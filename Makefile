@@ -4,7 +4,7 @@
 #   SUBMISSION=DIR         the folder that holds phase1_cpu ... (default: this one)
 #   EX="206 211" PHASE=2   only these exercises, only this phase
 #   BACKEND=cpu|cuda       the software GPU or a real one (default: what the machine has)
-#   CUCC_FRONTEND=nvcc|clang  what compiles for the software GPU (default: nvcc where there is one;
+#   CUCC_FRONTEND=nvcc|clang  the compiler for the software GPU (default: nvcc where there is one;
 #                          of make corpus: clang where there is one)
 #   CASE=NAME SEED=N       one case again, with the same numbers
 #   SHAPE=5x700            of make run
@@ -13,10 +13,10 @@
 #   ALL=1                  of make next, watch: all exercises, not only the path
 #   TIMES=20               gradings of make repeat
 #   STRICT=1               fail unless all points are reached
-#   CHECKS=0               on a GPU: do not look for races and the like on softgpu too
-#   OWN=1                  link exercises with your own earlier ones, whatever their verdict
-#   RESULTS=FILE           where the results go (default: results/results.json)
-#   HISTORY=FILE           where every verdict is kept (default: history.jsonl beside RESULTS)
+#   CHECKS=0               on a GPU: do not run the cases on softgpu, too
+#   OWN=1                  link exercises with your own earlier ones, even if these failed
+#   RESULTS=FILE           the results of a grading (default: results/results.json)
+#   HISTORY=FILE           all verdicts (default: history.jsonl beside RESULTS)
 #   FORMAT=html OUTPUT=FILE  of a report
 #   PREFIX=DIR             of make install: softgpu alone, without the course (default: /usr/local)
 #   BLOCK=0,0,0 WARP=0     of make see
@@ -26,10 +26,10 @@
 #                          of make class: docs/class.md
 #   HANDOUT=DIR            of make handout (default: build/handout)
 #   ONLY=PART              of make test: the part of that name
-#   HIDDEN=FILE REVEAL=1   a private seed and more cases; show them: docs/class.md
+#   HIDDEN=FILE REVEAL=1   a private seed and more cases; print them: docs/class.md
 # end instructor
 #   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
-#   KEY=FILE               of make grade, class and verify: the instructor's, which signs results
+#   KEY=FILE               of make grade, class and verify: the instructor's key, which signs results
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -97,7 +97,8 @@ WORKERS    := cpu $(if $(CUCC_FRONTEND),softgpu) $(if $(CUDA_LIB),cuda)
 # of Python: without CUDA, or with one of two
 PYTHON_WORKERS := $(BUILD)/python_worker.so $(filter-out %_cpu.so,$(WORKERS:%=$(BUILD)/python_worker_%.so))
 WORKER_KINDS := python $(WORKERS) $(patsubst %,python_%,$(filter-out cpu,$(WORKERS)))
-PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%) $(PYTHON_WORKERS) $(BUILD)/python_driver.py $(BUILD)/python_cases.py
+PROGRAMS   := $(BUILD)/grader $(WORKERS:%=$(BUILD)/worker_%) $(PYTHON_WORKERS) $(BUILD)/python_driver.py $(BUILD)/python_cases.py \
+              $(if $(CUCC_CLANG),$(BUILD)/precompiled/host.pch)
 
 $(BUILD)/libcourse.so: $(COURSE_O)
 	$(TELL_LINK)
@@ -146,6 +147,12 @@ $(PYTHON_WORKERS):
 
 $(BUILD)/python_driver.py: grader/worker/python_driver.py
 	cp $< $@
+
+# Half of the time that clang takes for a submission, once for all, with the options of
+# grader/build/compiler.c. Without it that time is spent.
+$(BUILD)/precompiled/host.pch: $(shell find emulator/cucc emulator/frontends emulator/include -type f) $(BUILD)/config.mk
+	mkdir -p $(@D) && umask 022 && \
+	    { CUCC_FRONTEND=clang emulator/cucc --precompile $(@D) -O3 -Xcompiler -fPIC,-Wall,-Wextra || touch $@; }
 
 # The Python side of the cases, one file of them all.
 $(BUILD)/python_cases.py: $(wildcard grader/exercises/*/worker.py)
@@ -235,71 +242,71 @@ HIDE        = $(if $(HIDDEN),--hidden "$$(realpath -m "$$HIDDEN")") $(if $(REVEA
 
 HELP = Makefile programs/programs.mk $(wildcard bench/bench.mk) emulator/emulator.mk
 #group Student
-help: ## this list; ALL=1: with the variables, and what instructors and developers need
+help: ## show this list; ALL=1: with the variables, and the commands for instructors and developers
 	awk -v all='$(if $(ALL),1)' -f tools/help.awk $(HELP)
 
-setup: ## find what the course needs, install what is missing
+setup: ## find the compilers and packages that the course needs; install missing ones
 	tools/setup.sh "$(BUILD)"
 
-doctor: ## what this machine has and lacks, and what follows
+doctor: ## show what this machine has and lacks, and the consequences
 	tools/doctor.sh "$(BUILD)"
 
 all: $(PROGRAMS) ## build the grader
 	$(if $(FIRST_BUILD),[ ! -t 1 ] || printf '\r\033[K')
 
-grade: all ## grade SUBMISSION (OUTPUT=DIR: its numbers too, as grades.tsv and tests.tsv)
+grade: all ## grade SUBMISSION (OUTPUT=DIR: write grades.tsv and tests.tsv there, too)
 	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
 	$(if $(OUTPUT),for table in grades tests; do \
 	    $(GRADER) report --format $$table --results "$$RESULTS" --output "$$OUTPUT/$$table.tsv" || exit; done)
 
-check: all ## grade EX (or one CASE of it) once more, and leave RESULTS as they are
+check: all ## grade EX (or one CASE of it) again, and leave RESULTS unchanged
 	$(GRADER) grade $(GRADE_FLAGS) --fresh --results "$$COURSE_BUILD/check.json"
 
-run: all ## call EX once and show it: what goes in and comes out, its time, what it prints (CASE, SHAPE)
+run: all ## call EX once and show its inputs and outputs, its time and what it prints (CASE, SHAPE)
 	$(GRADER) run $(GRADE_FLAGS) $(if $(SHAPE),--shape "$$SHAPE")
 
 #group Instructor
-verify: all ## are RESULTS what a grader wrote (KEY), of SUBMISSION, by this course? ALLOW_UNSIGNED=1
+verify: all ## check that a grader of this course with KEY wrote RESULTS, and for SUBMISSION; ALLOW_UNSIGNED=1
 	$(GRADER) verify $(SIGN) --results "$$RESULTS" $(if $(ALLOW_UNSIGNED),--allow-unsigned) \
 	    $(if $(filter file,$(origin SUBMISSION)),,--submission "$$SUBMISSION")
 
 #group Developer
-repeat: all ## grade TIMES times afresh: does every grading come to the same verdicts? (OUTPUT: as TSV)
+repeat: all ## grade TIMES times afresh, and compare the verdicts (OUTPUT: as TSV)
 	tools/repeat_grading.sh "$${TIMES:-20}" $(GRADE_FLAGS)
 
 #group Student
 phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 	$(GRADER) build --submission "$$SUBMISSION" --phase $(@:phase%=%)
 
-hint: all ## the next hint: make hint EX=211
+hint: all ## show the next hint: make hint EX=211
 	$(GRADER) hint "$$EX"
 
-numbers: all ## the numbers of EX that are drawn for you
+numbers: all ## show the numbers of EX that are drawn for you
 	$(GRADER) drawn $(GRADE_FLAGS)
 
-watch: all ## grade an exercise whenever its file is saved, and go on to the next (EX, PHASE: only these; ALL=1)
+watch: all ## grade an exercise whenever its file is saved, then go on to the next (EX, PHASE: only these; ALL=1)
 	$(GRADER) watch $(GRADE_FLAGS) $(if $(ALL),--all) $(KEEP) --results "$$COURSE_BUILD/watch.json"
 
-progress: all ## a map of the course, the path first: what is done, what is open, how many points
+progress: all ## show a map of the course, the path first, with verdicts and points
 	$(GRADER) progress $(GRADE_FLAGS) $(KEEP)
 
-next: all ## the next exercise on the path: its page, its file, about how many lines; ALL=1: of all
+next: all ## show the next exercise on the path: page, file, lines to write; ALL=1: of all exercises
 	$(GRADER) next $(GRADE_FLAGS) $(if $(ALL),--all) $(KEEP)
 
-reset: ## hand an exercise out again: make reset EX=211 (keeps your file in results/backups)
+reset: ## start an exercise again: make reset EX=211 (your file is kept in results/backups)
 	tools/reset.sh "$$EX"
 
 #group See and measure
-compare: all ## EX against your earlier gradings, the reference, the class and this device, with a plot
+compare: all ## compare EX with your earlier gradings, the reference, the class and this device, with a plot
 	tools/compare.sh $(KEEP) $(GRADE_FLAGS) $(if $(CLASS_RESULTS),--class "$${CLASS_RESULTS:-$$(dirname "$$RESULTS")/class.json}")
 
-sanitize: all ## look for races, wild accesses and undefined reads in EX, and list them all
+sanitize: all ## list all races, wild accesses and undefined reads in EX
 	tools/sanitize_student.sh $(GRADE_FLAGS)
 
-profile: all ## what the kernels of EX do, counted, and which lines cost most
+profile: all ## count what the kernels of EX do, and show the lines that cost most
 	tools/profile.sh $(GRADE_FLAGS)
 
-see: all ## pictures of what the kernels of EX do: lanes, banks, shared memory, time (CASE, BLOCK, WARP)
+see: all ## draw what the kernels of EX do: lanes, banks, shared memory, time (CASE, BLOCK, WARP)
 	$(GRADER) see $(GRADE_FLAGS) $(KEEP) $(if $(BLOCK),--block "$$BLOCK") $(if $(WARP),--warp "$$WARP") --results "$$RESULTS"
 
 #group Student
@@ -320,7 +327,7 @@ report: # of the whole course, FORMAT=course: docs/report.md, from the tables of
 	tools/documents.sh docs/report.md
 else
 # end instructor
-report: all ## RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
+report: all ## write RESULTS as FORMAT=junit|gradescope|github|summary|csv|html|markdown|grades|tests, to OUTPUT=FILE
 	$(GRADER) report --format "$$FORMAT" --results "$$RESULTS" $(if $(OUTPUT),--output "$$OUTPUT") \
 	    $(if $(HISTORY),$(KEEP)) $(if $(VISIBILITY),--visibility "$$VISIBILITY")
 # instructor
@@ -329,36 +336,36 @@ endif
 #group Developer
 # By clang, which takes half of the time, unless a compiler is asked for.
 CORPUS_FRONTEND = $(if $(filter override,$(origin CUCC_FRONTEND)),"$$CUCC_FRONTEND",$(if $(CUCC_CLANG),clang,$(CUCC_FRONTEND)))
-corpus: all ## the grader graded: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED, FRESH)
+corpus: all ## grade the grader: wrong, slow and hostile submissions, JOBS at a time (EX: only these; SEED, FRESH)
 	CUCC_FRONTEND=$(CORPUS_FRONTEND) $(GRADER) corpus $(if $(FRESH),--fresh) --backend "$$BACKEND" $(if $(EX),--exercise "$$EX") $(if $(JOBS),--jobs "$$JOBS") $(if $(SEED),--seed "$$SEED")
 
-mutants: all ## mistakes put into the solution of EX: which do its cases not find? (COUNT, SEED, OUTPUT; LEFT=1: new ones)
+mutants: all ## put mistakes into the solution of EX and list those that its cases miss (COUNT, SEED, OUTPUT; LEFT=1: new ones)
 	CUCC_FRONTEND=$(CORPUS_FRONTEND) tools/mutants/mutants.sh "$$EX"
 
 #group Instructor
-gradescope: ## build/gradescope.zip, to be uploaded as an autograder; from what is committed
+gradescope: ## write build/gradescope.zip, an autograder to upload, from the last commit
 	tools/gradescope/zip.sh "$(BUILD)/gradescope.zip"
 
 #group Developer
-update: all ## write what is generated: skeletons, and the tables of README, docs and pages
+update: all ## write the generated files: skeletons, and the tables of README, docs and pages
 	tools/skeletons.sh
 	tools/documents.sh
 
-check-generated: all ## fail where make update has something to write
+check-generated: all ## fail if make update has something to write
 	tools/skeletons.sh --check; skeletons=$$?; tools/documents.sh --check && exit $$skeletons
 
-mistakes: all ## what slow submissions cost, counted anew: docs/results/softgpu/mistakes.tsv
+mistakes: all ## count the cost of slow submissions: docs/results/softgpu/mistakes.tsv
 	tools/mistakes.sh >"$(BUILD)/mistakes.tsv" && cp "$(BUILD)/mistakes.tsv" docs/results/softgpu/mistakes.tsv
 
 new: ## lay out a new exercise: make new EX=316 NAME=rope PHASE=3
 	tools/new.sh
 
 #group Instructor
-handout: all ## the course without solutions, for students, in HANDOUT and HANDOUT.tar.gz
+handout: all ## write the course without solutions, for students, to HANDOUT and HANDOUT.tar.gz
 	HANDOUT="$${HANDOUT:-$(BUILD)/handout}"; tools/handout.sh "$$HANDOUT"
 
 #group Developer
-skeletons: ## write phase*/ anew from solutions/, except what somebody has worked on
+skeletons: ## write phase*/ anew from solutions/, except files that were worked on
 	tools/skeletons.sh
 
 ifeq ($(ARCHIVE_LIBS),)
@@ -377,31 +384,31 @@ class: all $(BUILD)/class ## grade every folder, zip and tarball in SUBMISSIONS:
 endif
 
 #group Developer
-test: ## all tests; the last line counts them. FAST=1: not the parts that passed with the same files
+test: ## run all tests; the last line counts them. FAST=1: skip parts that passed with the same files
 	tools/setup.sh --tests "$(BUILD)"
 	$(MAKE) tested
 
 tested: all $(BUILD)/unit_tests $(if $(ARCHIVE_LIBS),$(BUILD)/class $(BUILD)/class_tests) $(BUILD)/test_device $(BUILD)/remote/test_device $(SKELETONS) $(PART_SKELETONS)
 	tests/all.sh
 
-quick: ## the tests that take seconds, and those of the exercises that changed since the last commit
+quick: ## run the tests that take seconds, and those of exercises that changed since the last commit
 	tools/setup.sh --tests "$(BUILD)"
 	$(MAKE) quickly
 
 quickly: all $(BUILD)/unit_tests
 	tests/all.sh quick
 
-compiled: $(COMPILED_O) ## every solution and benchmark, for sm_80 and sm_90a; baselines, as PTX
+compiled: $(COMPILED_O) ## compile every solution and benchmark for sm_80 and sm_90a, and baselines as PTX
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
 
 #group See and measure
-book: ## the pages as a book for the browser, with RESULTS, in OUTPUT (default: build/book)
+book: ## make a book of the pages for the browser, with RESULTS, in OUTPUT (default: build/book)
 	tools/book.sh "$(BUILD)" $(if $(OUTPUT),"$$OUTPUT")
 
 #group Developer
-docs: ## the headers of grader and emulator by Doxygen, in $(BUILD)/docs
+docs: ## make pages of the headers of grader and emulator by Doxygen, in $(BUILD)/docs
 	tools/setup.sh --need doxygen doxygen
 	mkdir -p $(BUILD) && doxygen docs/Doxyfile
 
@@ -411,15 +418,15 @@ EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -noc
                -Xclang -target-sdk-version=11.5 -isystem emulator/include \
                -isystem emulator/include/libraries -include cuda_runtime.h -std=gnu++17
 
-compile_commands.json: FORCE ## for editors (clangd: docs/working.md) and clang tools
+compile_commands.json: FORCE ## write it for editors (clangd: docs/working.md) and clang tools
 	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \
 	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.c)); \
 	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.cu)); } | \
 	    tools/compile_commands.awk >$@
 
-format: ## clang-format over all C and CUDA
+format: ## run clang-format over all C and CUDA
 	git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
 #group Student
-clean: ## remove all that was built (not what was downloaded)
+clean: ## remove the build folder (downloads stay)
 	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda ! -name sphinx -exec rm -rf {} +

@@ -4,7 +4,7 @@
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
 #   LADDER=layer           a layer of a million weights: CPU, untiled, tiled, registers, 3xTF32, persistent
-#   make bench-mnist       an epoch of 501 by kernels, where PyTorch sees a GPU
+#   make bench-mnist: an epoch of 501 by kernels, where PyTorch sees a GPU
 #   LADDER=memory          what a product, attention and experts take, counted, and which experts are in use
 #   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 
@@ -13,7 +13,7 @@
 .PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-memory bench-mnist
 
 BENCH = $${OUTPUT:-results}
-bench: ## matrix products, launches, ResNet-18 and GPT-2, beside cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
+bench: ## measure matrix products, launches, ResNet-18 and GPT-2, and cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
 	$(if $(filter-out matmul mnist layer memory gpt2,$(LADDER)),$(error LADDER is matmul, mnist, layer, memory, gpt2, or nothing))
 	$(if $(filter-out matmul,$(LADDER)),,$(MAKE) bench-matmul)
 	$(if $(filter-out mnist,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
@@ -102,7 +102,7 @@ VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
                $(call objects,grader,grader/course/tensor_cores.c)
 
-validate: all ## each operation naive, optimised, by a library: time, bytes, share of the roof, right or not; in OUTPUT
+validate: all ## measure each operation naive, optimised and by a library: time, bytes, share of the roof, right or not; in OUTPUT
 	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
 	mkdir -p "$(BENCH)"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \

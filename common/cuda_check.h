@@ -1,8 +1,8 @@
 /*
  * cuda_check.h: the one CUDA check of the course.
  *
- *   CUDA_CHECK(call)    in a function that returns cudaError_t: on an error, say which expression
- *                       failed, where and why on stderr, and return the error to the caller.
+ *   CUDA_CHECK(call)    in a function that returns cudaError_t: on an error, print the expression,
+ *                       its file and line and the reason to stderr, and return the error.
  *
  * A launch returns nothing: check it with CUDA_CHECK(cudaGetLastError()) after the `>>>(...)`.
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #ifndef CUDA_CHECK_NAMES
-#define CUDA_CHECK_NAMES 1 /* 0: a library that is handed out names no expressions */
+#define CUDA_CHECK_NAMES 1 /* 0: print no expressions, in a library that is handed out */
 #endif
 
 #define CUDA_CHECK(call)                                                                           \

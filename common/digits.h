@@ -1,9 +1,9 @@
 /*
- * digits.h: digits that the course draws itself, for machines that have no MNIST.
+ * digits.h: synthetic digits, for machines without MNIST.
  *
- * Each image is 28 x 28 grey bytes, 0 is the background: the strokes of one digit, bent, slanted,
- * turned, stretched and shifted at random, drawn with a pen of random width, and noise over all of
- * it. The same seed gives the same digits everywhere.
+ * Each image is 28 x 28 grey bytes; 0 is the background. The strokes of a digit are bent, slanted,
+ * rotated, stretched and shifted at random and drawn with a pen of random width. Noise is added to
+ * the whole image. The same seed gives the same digits on every machine.
  */
 #ifndef COURSE_DIGITS_H
 #define COURSE_DIGITS_H
@@ -20,7 +20,7 @@ extern "C" {
 /** Draw one `digit`, 0 .. 9. @param image [DIGIT_PIXELS] is overwritten */
 void digits_draw(unsigned char *image, int digit, random_state *rng);
 
-/** Draw images[count x DIGIT_PIXELS] of digits in random order, and their labels[count]. */
+/** Draw digits in random order: images[count x DIGIT_PIXELS] and their labels[count]. */
 void digits_generate(unsigned char *images, unsigned char *labels, size_t count, uint64_t seed);
 
 /**

@@ -4,8 +4,8 @@
  * An IDX file is 0, 0, the type of the elements (8: unsigned bytes), the number of dimensions, each
  * dimension as 4 bytes with the most significant first, then the elements, the last index fastest.
  *
- * The reader believes nothing: a file that is cut short, damaged, of another type or shape, or has
- * bytes after its end, is refused with a message that says what is wrong with it.
+ * The reader trusts nothing: it refuses a file that is truncated, is damaged, has another type or
+ * shape, or has bytes after its end. The message says what is wrong with the file.
  */
 #ifndef COURSE_IDX_H
 #define COURSE_IDX_H
@@ -24,12 +24,12 @@ typedef struct {
     int rank;                   /* 1 .. IDX_MAX_RANK */
 } idx_array;
 
-/** @return the number of elements, bytes that is */
+/** @return the number of elements, which are bytes */
 size_t idx_size(const idx_array *array);
 
 /**
  * Read a whole file.
- * @param array on success to be freed with idx_free; on an error empty
+ * @param array on success to be freed with idx_free; empty on an error
  * @param rank  the number of dimensions that the file must have
  * @param error receives the message, at most error_size bytes
  * @return 0, or -1 on an error

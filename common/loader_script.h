@@ -1,6 +1,6 @@
 /*
- * loader_script.h: what is done with a loader of 414, and what came of it. The cases write the
- * script, the worker carries it out (worker.c), and the cases hold the log against what they know.
+ * loader_script.h: a script of calls on a loader of 414, and the log of their results. The cases
+ * write the script, the worker (worker.c) runs it, and the cases check the log.
  */
 #ifndef LOADER_SCRIPT_H
 #define LOADER_SCRIPT_H
@@ -10,19 +10,19 @@ typedef enum loader_verb {
     LOADER_PREFETCH, /* prefetch_next_batch(batch_idx) */
     LOADER_PINNED,   /* get_pinned_buffer */
     LOADER_CLOSE,    /* loader_close: the last of its calls */
-    LOADER_STALL,    /* keep the stream busy: fill so many bytes, `times` times */
-    LOADER_SLEEP,    /* the host is busy: so many microseconds, `times` */
+    LOADER_STALL,    /* keep the stream busy: fill `bytes` bytes, `times` times */
+    LOADER_SLEEP,    /* keep the host busy: sleep for `times` microseconds */
 } loader_verb;
 
 typedef struct loader_step {
     int verb, times;
-    unsigned long long batch_idx, at, bytes; /* bytes: of the batch; of the fill */
+    unsigned long long batch_idx, at, bytes; /* bytes: of the batch or of the fill */
 } loader_step;
 
 typedef struct loader_outcome {
     int error;                     /* cudaError_t of the step */
-    int is_pinned;                 /* of LOADER_PINNED: is what it gave page-locked? */
-    unsigned long long bytes, sum; /* how long it is, and a sum of what it holds */
+    int is_pinned;                 /* LOADER_PINNED: is the buffer page-locked? */
+    unsigned long long bytes, sum; /* its length, and loader_sum of its contents */
 } loader_outcome;
 
 /* FNV-1a */

@@ -1,10 +1,10 @@
 /*
- * mnist.h: handwritten digits to train on: MNIST where there is a copy, else digits drawn here.
+ * mnist.h: handwritten digits to train on: MNIST if there is a copy of it, else synthetic digits.
  *
  * The copy is the four IDX files under their usual names, gzipped or not. It is looked for in
  *   $COURSE_DATA/mnist, $COURSE_DATA, data/mnist (made by `make data`), ../shared/data/mnist
  * where relative paths start at $COURSE_ROOT, or at the current directory where that is not set.
- * A copy that is there but damaged is an error, never a reason to go on with something else.
+ * A damaged copy is an error: synthetic digits never replace it.
  */
 #ifndef COURSE_MNIST_H
 #define COURSE_MNIST_H
@@ -27,18 +27,18 @@ typedef struct {
 typedef struct {
     mnist_set train;
     mnist_set test;
-    char source[256]; /* what accuracies on it are to be called: "MNIST", "drawn digits", ... */
-    int is_mnist;     /* the images are bit for bit those of MNIST */
+    char source[256]; /* the name to report accuracies with: "MNIST", "drawn digits", ... */
+    int is_mnist;     /* 1: the images are bit for bit those of MNIST */
 } mnist;
 
 /**
- * Load MNIST, or draw 30,000 + 5,000 digits where there is no copy.
- * @param data  on success to be freed with mnist_free; on an error empty
+ * Load MNIST. Without a copy of it, draw 30,000 digits for training and 5,000 for the test.
+ * @param data  on success to be freed with mnist_free; empty on an error
  * @param error receives the message, at most error_size bytes
  * @return 0, or -1 on an error
  */
 int mnist_load(mnist *data, char *error, size_t error_size);
-/** An empty one is allowed. */
+/** An empty `data` is allowed. */
 void mnist_free(mnist *data);
 
 #ifdef __cplusplus

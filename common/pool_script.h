@@ -1,6 +1,6 @@
 /*
- * pool_script.h: what is done with a pool of 408, and what came of it. The cases write the script,
- * the worker carries it out (worker.c), and the cases hold the log against what they know.
+ * pool_script.h: a script of calls on a pool of 408, and the log of their results. The cases write
+ * the script, the worker (worker.c) runs it, and the cases check the log.
  */
 #ifndef POOL_SCRIPT_H
 #define POOL_SCRIPT_H
@@ -10,12 +10,12 @@
 
 typedef enum pool_verb {
     POOL_ALLOC,    /* slot = pool_alloc(bytes, stream) */
-    POOL_FREE,     /* pool_free(slot + bytes, stream): of 0 bytes what pool_alloc returned */
+    POOL_FREE,     /* pool_free(slot + bytes, stream); with 0 bytes, what pool_alloc returned */
     POOL_RESET,    /* pool_reset */
     POOL_FILL,     /* as a kernel would: the stream fills `bytes` of slot with `value` */
-    POOL_EXPECT,   /* waits for the stream; is every byte of slot, `bytes` long, `value`? */
-    POOL_DEPENDS,  /* stream comes after what stream number `value` has been asked for */
-    POOL_RECREATE, /* the stream is destroyed, and made anew */
+    POOL_EXPECT,   /* wait for the stream; is each of the `bytes` of slot `value`? */
+    POOL_DEPENDS,  /* stream waits for the work so far of stream number `value` */
+    POOL_RECREATE, /* destroy the stream and create it again */
 } pool_verb;
 
 typedef struct pool_step {
@@ -27,7 +27,7 @@ typedef struct pool_outcome {
     unsigned long long address; /* in slot */
     unsigned long long in_use, peak, reserved, allocations, hits;
     int error;     /* cudaError_t of the step */
-    int left_over; /* ... that cudaGetLastError still has; of POOL_EXPECT: bytes that differ */
+    int left_over; /* what cudaGetLastError still returns; POOL_EXPECT: bytes that differ */
 } pool_outcome;
 
 #endif

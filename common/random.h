@@ -1,9 +1,9 @@
 /*
  * random.h: random numbers that are the same on every machine.
  *
- * One generator, SplitMix64: a 64-bit counter in steps of an odd constant, every count scrambled.
- * Any seed is a good one, 0 included; two sequences are two variables with different seeds.
- * Deterministic, not secret: who has seen one number can compute the next.
+ * The generator is SplitMix64: a 64-bit counter grows by an odd constant, and each count is
+ * scrambled. Any seed is good, also 0. For two sequences use two variables with different seeds.
+ * The numbers are not secret: each one can be computed from the one before.
  */
 #ifndef COURSE_RANDOM_H
 #define COURSE_RANDOM_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/** Where a sequence of random numbers is. */
+/** The position in a sequence of random numbers. */
 typedef struct {
     uint64_t counter;
 } random_state;
@@ -24,7 +24,7 @@ typedef struct {
 random_state random_seed(uint64_t seed);
 /** @return 64 random bits */
 uint64_t random_u64(random_state *rng);
-/** Go on as if n numbers had been taken. */
+/** Advance as if n numbers had been drawn. */
 void random_skip(random_state *rng, uint64_t n);
 /** @return one of 0 .. n-1, each equally likely. n > 0 */
 uint64_t random_below(random_state *rng, uint64_t n);

@@ -1,9 +1,9 @@
 /*
  * tensor_core.h: the instructions that feed tensor cores, one function each.
  *
- *   shared_address                                     an address as these instructions take it
+ *   shared_address                                     an address in the form that they take
  *   cp_async_cg, cp_async_ca                           16 bytes from global to shared memory
- *   cp_async_commit, cp_async_wait, cp_async_wait_all  the wait for such copies
+ *   cp_async_commit, cp_async_wait, cp_async_wait_all  waiting for such copies
  *   ldmatrix, ldmatrix_trans                           from shared memory into fragments
  *   mma_bf16, mma_f16, mma_tf32, mma_s8                sum += a b
  *
@@ -14,7 +14,7 @@
  * together.
  *
  * A *fragment* is a small matrix that a warp holds together. It is made of matrices of 8 rows of 16
- * bytes, of which each lane has one word, 4 bytes:
+ * bytes. Each lane has one word, 4 bytes, of each such matrix:
  *
  *     bytes    0-3  4-7  8-11 12-15
  *     row 0     0    1    2    3         lane l: row l / 4, bytes 4 (l % 4) to 4 (l % 4) + 3
@@ -23,8 +23,8 @@
  *     row 7    28   29   30   31
  *
  * The operands of mma are a[16 x k] and b[k x 8]. k is 32 bytes: 16 bf16 or halfs, 8 floats of
- * TF32, or 32 int8. Of a the rows run along k, of b the columns do. Word i of a lane belongs to
- * matrix i:
+ * TF32, or 32 int8. The rows of a run along k, and so do the columns of b. Word i of a lane belongs
+ * to matrix i:
  *
  *     a:  bytes 0-15   16-31         b:  bytes 0-15   16-31         sum[16 x 8]:
  *         +----------+----------+        +----------+----------+        +---------------+
@@ -33,7 +33,7 @@
  *   8-15  |   a[1]   |   a[3]   |                                 8-15  | sum[2] sum[3] |
  *         +----------+----------+                                       +---------------+
  *
- * The sums are whole words, so a row of 8 takes two of each lane: lane l has the columns 2 (l % 4)
+ * A sum is a whole word, so a row of 8 takes two words of each lane: lane l has columns 2 (l % 4)
  * and 2 (l % 4) + 1 of row l / 4, and the same columns of row l / 4 + 8.
  */
 #ifndef COURSE_TENSOR_CORE_H
@@ -50,9 +50,9 @@ __device__ __forceinline__ static uint32_t shared_address(const void *p)
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /**
- * Start to copy 16 bytes to shared memory, without a stop in registers; or 16 zeros, and nothing is
- * read. The copy goes on while the thread does other things. `cg` goes by L2 alone: right
- * for what a multiprocessor reads once.
+ * Start to copy 16 bytes to shared memory, not by way of registers. If `inside` is false, it stores
+ * 16 zeros and reads nothing. The copy goes on while the thread does other things. `cg` uses L2
+ * only: right for data that a multiprocessor reads once.
  * @param to, from multiples of 16
  */
 __device__ __forceinline__ static void cp_async_cg(uint32_t to, const void *from, bool inside)
@@ -62,7 +62,7 @@ __device__ __forceinline__ static void cp_async_cg(uint32_t to, const void *from
                  : "memory");
 }
 
-/** The same, but by L1 too: right for what the multiprocessor reads again soon. */
+/** The same, but through L1 too: right for data that the multiprocessor soon reads again. */
 __device__ __forceinline__ static void cp_async_ca(uint32_t to, const void *from, bool inside)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
@@ -70,7 +70,7 @@ __device__ __forceinline__ static void cp_async_ca(uint32_t to, const void *from
                  : "memory");
 }
 
-/** This thread's copies since its last commit are a group, if an empty one: groups are counted. */
+/** Make a group of this thread's copies since its last commit. An empty group counts, too. */
 __device__ __forceinline__ static void cp_async_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -78,15 +78,15 @@ __device__ __forceinline__ static void cp_async_commit(void)
 
 /**
  * Wait until at most GROUPS of this thread's groups are on their way: all but the newest GROUPS
- * have arrived. Other threads have not waited for theirs, so a barrier follows before anybody reads
- * what others have copied.
+ * have arrived. It does not wait for copies of other threads, so a barrier must follow before a
+ * thread reads what another one copied.
  */
 template <int GROUPS> __device__ __forceinline__ static void cp_async_wait(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
 }
 
-/** Wait for all copies of this thread, in a group or not. A barrier follows as well. */
+/** Wait for all copies of this thread, in a group or not. Here, too, a barrier must follow. */
 __device__ __forceinline__ static void cp_async_wait_all(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -95,16 +95,16 @@ __device__ __forceinline__ static void cp_async_wait_all(void)
 /* ---- fragments ------------------------------------------------------------------------------- */
 
 /**
- * Four matrices of 8 rows of 16 bytes: to[i] is this lane's word of matrix i. The rows may lie
- * anywhere: lanes 8 i to 8 i + 7 name those of matrix i. Eight rows that begin in eight different
- * groups of four banks are fetched at once, others one after the other: hence swizzle or padding.
+ * Load four matrices of 8 rows of 16 bytes: to[i] is this lane's word of matrix i. The rows may be
+ * anywhere: lanes 8 i to 8 i + 7 give the addresses of those of matrix i. Eight rows that begin in
+ * eight different groups of four banks are read at once, others in turn: hence swizzle or padding.
  *
- * Which row lane l names:
+ * Lane l gives the address of
  *     for a                  row l % 16, from byte l / 16 * 16 on: to is a
  *     for 16 columns of b    column l / 16 * 8 + l % 8, from byte l / 8 % 2 * 16 on:
- *                            to[0], to[1] are b of the columns 0-7, to[2], to[3] of 8-15
+ *                            to[0], to[1] are b of columns 0-7, to[2], to[3] of columns 8-15
  *
- * @param address of the row that this lane names, a multiple of 16
+ * @param address in shared memory, a multiple of 16
  */
 __device__ __forceinline__ static void ldmatrix(uint32_t to[4], uint32_t address)
 {
@@ -114,10 +114,10 @@ __device__ __forceinline__ static void ldmatrix(uint32_t to[4], uint32_t address
 }
 
 /**
- * The same for matrices of 8 x 8 elements of 2 bytes, each turned on the way. So what lies in
- * memory across k, as rows of b[k x n], comes along k. For b of 16 columns, lane l names row l % 16
- * of k, from column l / 16 * 8 on. Elements of 1 or 4 bytes cannot be turned: pairs of them, or
- * halves, would move.
+ * The same for matrices of 8 x 8 elements of 2 bytes, each transposed. So b[k x n], whose rows run
+ * across k in memory, arrives as columns along k. For 16 columns of b, lane l gives the address of
+ * row l % 16, from column l / 16 * 8 on. Elements of 1 or 4 bytes cannot be transposed: pairs of
+ * them, or halves, would move.
  */
 __device__ __forceinline__ static void ldmatrix_trans(uint32_t to[4], uint32_t address)
 {
@@ -128,7 +128,7 @@ __device__ __forceinline__ static void ldmatrix_trans(uint32_t to[4], uint32_t a
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/** sum[16 x 8] += a[16 x 16] b[16 x 8] of bf16. A product is exact; sums are in fp32, cut off. */
+/** sum[16 x 8] += a[16 x 16] b[16 x 8] of bf16. Products are exact; sums are fp32, truncated. */
 __device__ __forceinline__ static void mma_bf16(float sum[4], const uint32_t a[4],
                                                 const uint32_t b[2])
 {
@@ -148,8 +148,8 @@ __device__ __forceinline__ static void mma_f16(float sum[4], const uint32_t a[4]
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/** sum[16 x 8] += a[16 x 8] b[8 x 8] of floats, whose last 13 bits are not looked at: to round them
- *  is the caller's. */
+/** sum[16 x 8] += a[16 x 8] b[8 x 8] of floats, whose last 13 bits are ignored: the caller rounds
+ *  them. */
 __device__ __forceinline__ static void mma_tf32(float sum[4], const uint32_t a[4],
                                                 const uint32_t b[2])
 {

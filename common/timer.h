@@ -1,5 +1,5 @@
 /*
- * timer.h: the time of the wall, for differences.
+ * timer.h: wall-clock time, to measure intervals.
  */
 #ifndef COURSE_TIMER_H
 #define COURSE_TIMER_H
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** @return seconds since some moment in the past; never goes back */
+/** @return seconds since some moment in the past; it never decreases */
 double seconds_now(void);
 
 #ifdef __cplusplus

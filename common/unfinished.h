@@ -1,9 +1,8 @@
 /*
- * unfinished.h: compilers say nothing of what is not used, from here to the end of the file.
+ * unfinished.h: no warnings about unused names, from here to the end of the file.
  *
- * In a skeleton some functions are given, and the bodies that will call them are not written yet.
- * Delete the include together with the last TODO: then compilers tell you again what you left
- * unused.
+ * A skeleton gives some functions, and the bodies that will call them are not written yet. Delete
+ * the include together with the last TODO: then compilers warn again of what is unused.
  */
 #ifndef COURSE_UNFINISHED_H
 #define COURSE_UNFINISHED_H

@@ -7,9 +7,9 @@
  *     weights_entry [header.arrays]        128 bytes each
  *     the arrays, each at a multiple of 64 bytes, in the order of their entries
  *
- * and nothing else: header.bytes is its length. Each checksum is the CRC-32 of zlib. That of the
- * header covers the entries, that of an entry the bytes of its array; so every byte that means
- * something is covered, and where an array is wrong, it can be named.
+ * and nothing else: header.bytes is its length. Each checksum is the CRC-32 of zlib. The header's
+ * checksum covers the entries, and an entry's checksum covers the bytes of its array. So every byte
+ * that means something is covered, and a wrong array can be named.
  *
  * Reading such a file is part of exercise 504; weights_image writes one.
  */
@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-#define WEIGHTS_MAGIC     "CWEIGHTS" /* 8 bytes, without the 0 */
+#define WEIGHTS_MAGIC     "CWEIGHTS" /* 8 bytes, no terminating 0 */
 #define WEIGHTS_VERSION   1
-#define WEIGHTS_NAME_MAX  88 /* with the 0 that ends it */
+#define WEIGHTS_NAME_MAX  88 /* with the terminating 0 */
 #define WEIGHTS_DIMS      4
 #define WEIGHTS_ALIGNMENT 64
 
@@ -40,14 +40,14 @@ typedef struct weights_header {
 
 typedef struct weights_entry {
     char name[WEIGHTS_NAME_MAX]; /* "layer1.0.conv1.weight", the rest 0 */
-    uint32_t dims[WEIGHTS_DIMS]; /* the first one varies slowest; 1 where there are fewer */
+    uint32_t dims[WEIGHTS_DIMS]; /* the first one varies slowest; 1 if unused */
     uint64_t offset;             /* of the array, from the beginning of the file */
     uint64_t floats;             /* the product of dims */
     uint32_t checksum;           /* of the array's bytes */
     uint32_t zero;
 } weights_entry;
 
-/** One array in memory, to be written. */
+/** One array in memory, to be written to a file. */
 typedef struct weights_array {
     const char *name; /**< shorter than WEIGHTS_NAME_MAX */
     uint32_t dims[WEIGHTS_DIMS];
@@ -57,8 +57,8 @@ typedef struct weights_array {
 /** @return the CRC-32 of zlib */
 uint32_t weights_checksum(const void *data, size_t bytes);
 
-/** @return the bytes of a file of these arrays, which the caller frees, or NULL where memory is
- *  short or a name too long. @param bytes receives their number */
+/** @return the bytes of a file of these arrays, which the caller frees, or NULL if memory is short
+ *  or a name too long. @param bytes receives their number */
 void *weights_image(size_t *bytes, const weights_array *arrays, uint32_t count);
 
 #ifdef __cplusplus

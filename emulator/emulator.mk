@@ -115,7 +115,7 @@ $(BUILD)/remote/test_device: $(addprefix $(TESTS)/emulator/,device/test_device.c
 # All that a program needs of it: PREFIX/lib/softgpu, which may be moved, and PREFIX/bin/cucc.
 .PHONY: install
 #group Developer
-install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## softgpu without the course: cucc and its library, in PREFIX
+install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## install softgpu without the course: cucc and its library, in PREFIX
 	@prefix="$${PREFIX:-/usr/local}" && to="$$prefix/lib/softgpu" && mkdir -p "$$prefix/bin" "$$to/include/device" && \
 	    cp -R $(EMULATOR)/cucc $(EMULATOR)/frontends $(EMULATOR)/include $^ "$$to" && \
 	    cp $(EMULATOR)/softgpu.h "$$to/include" && \
@@ -155,7 +155,7 @@ emulator-test-remote: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so
 		$(TESTS)/emulator/run $(BUILD)/tests/emulator $(REMOTE_TESTS)
 
 .PHONY: bench-softgpu
-bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## softgpu's speed: kernels, launches, start, memory
+bench-softgpu: $(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so ## measure softgpu's speed: kernels, launches, start, memory
 	@CUCC_LIBRARY=$(abspath $<) $(EMULATOR)/cucc -O3 -march=native $(EMULATOR)/../bench/softgpu.cu -o $(BUILD)/bench_softgpu
 	@rm -f $(BUILD)/bench_softgpu_clang; CUCC_FRONTEND=clang $(EMULATOR)/cucc --front-end >/dev/null 2>&1 || exit 0; \
 	    CUCC_FRONTEND=clang CUCC_LIBRARY=$(abspath $<) \

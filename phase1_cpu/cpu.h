@@ -1,10 +1,10 @@
 /*
- * cpu.h: the contract of phase 1, plain C11 on the CPU. One exercise a file.
+ * cpu.h: the contract of phase 1, plain C11 on the CPU. One file per exercise.
  *
- * Conventions of the whole course: row-major arrays; c[m x n] = a[m x k] * b[k x n]; the
- * destination comes first; outputs are overwritten, whatever they held; weights are [out_features,
- * in_features]. Arrays are aligned to their elements and to nothing more; sizes have no bound but
- * memory. NaN and infinities go where the arithmetic takes them, unless it says otherwise.
+ * Conventions of the whole course: Arrays are row-major, so c[m x n] = a[m x k] * b[k x n]. The
+ * destination comes first. Outputs are overwritten, whatever they held. Weights are [out_features,
+ * in_features]. Arrays are aligned to their elements and to nothing more. Only memory limits sizes.
+ * NaN and infinities propagate through the arithmetic, unless a contract says otherwise.
  */
 #ifndef COURSE_CPU_H
 #define COURSE_CPU_H

@@ -1,13 +1,13 @@
 /*
- * basics.h: the contract of phase 2, first kernels. One exercise a file.
+ * basics.h: the contract of phase 2, first kernels. One file per exercise.
  *
  * Every function here is a launcher: it runs on the host, takes device pointers (into memory from
- * cudaMalloc, aligned to their elements and to nothing more) and a stream, starts kernels of your
- * own on that stream, and returns without waiting. It returns the error of the launch:
+ * cudaMalloc, aligned to their elements and to nothing more) and a stream, starts your own kernels
+ * on that stream, and returns without waiting. It returns the error of the launch,
  * cudaGetLastError(). Sizes of 0 are legal: without outputs nothing is launched, and an empty sum
- * is 0. Sizes have no bound but memory. NaN and infinities go where the arithmetic takes them,
- * unless it says otherwise.
- * (202 and 205 are about what comes before and after the kernels: they allocate, copy and wait.)
+ * is 0. Only memory limits sizes. NaN and infinities propagate through the arithmetic, unless a
+ * contract says otherwise.
+ * (202 and 205 are about the steps before and after kernels: they allocate, copy and wait.)
  * Matrices are row-major, c[m x n] = a[m x k] * b[k x n]; outputs are overwritten.
  */
 #ifndef COURSE_BASICS_H

@@ -2,11 +2,11 @@
  * layers.h: the contract of phase 3, the layers of a network, forward and backward.
  *
  * Conventions: device pointers, aligned to their elements and to nothing more; row-major; weights
- * [out_features, in_features]; the destination first, a stream last; outputs are overwritten; a
- * gradient is grad_<what it belongs to>. fp32 throughout. Launchers return the error of their
- * launches and do not wait. Sizes of 0 are legal: an empty sum is 0. Sizes have no bound but
- * memory. NaN and infinities go where the arithmetic takes them, unless it says otherwise. What
- * makes no sense (a stride of 0, a window larger than the padded image) is the caller's duty.
+ * [out_features, in_features]; the destination first, a stream last; outputs are overwritten; the
+ * gradient of x is grad_x. fp32 throughout. Launchers return the error of their launches and do not
+ * wait. Sizes of 0 are legal: an empty sum is 0. Only memory limits sizes. NaN and infinities
+ * propagate through the arithmetic, unless a contract says otherwise. The caller avoids arguments
+ * that make no sense (a stride of 0, a window larger than the padded image).
  */
 #ifndef COURSE_LAYERS_H
 #define COURSE_LAYERS_H

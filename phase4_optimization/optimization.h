@@ -1,6 +1,6 @@
 /*
  * optimization.h: the contract of phase 4, the same mathematics, faster. Conventions as in
- * layers.h: pointers are aligned to their elements and to nothing more, those of the host too.
+ * layers.h: pointers, host pointers too, are aligned to their elements and to nothing more.
  */
 #ifndef COURSE_OPTIMIZATION_H
 #define COURSE_OPTIMIZATION_H
@@ -21,6 +21,7 @@
 #include "414_loader/loader.h"
 #include "415_allreduce_ring/allreduce_ring.h"
 #include "416_transpose_tma/transpose_tma.h"
+#include "417_softmax_cluster/softmax_cluster.h"
 #include "4a_matmul_mma/matmul_mma.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
 #include "4c_flash_attention2/flash_attention2.h"

@@ -3,7 +3,7 @@
  *
  * h_ is host memory, d_ is device memory; pointers are aligned to their elements and to nothing
  * more. The networks are described in common/: that of 501 and 502 in mlp_layout.h, that of 504 to
- * 507 and 5c in resnet18_layout.h, that of 508 to 510 in gpt_layout.h.
+ * 507 and 5c in resnet18_layout.h, and that of 508 to 510 in gpt_layout.h.
  */
 #ifndef COURSE_NETWORK_H
 #define COURSE_NETWORK_H

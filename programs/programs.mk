@@ -37,7 +37,7 @@ gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakes
 	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) GPUS COMM TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR DROPOUT)
 	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
 
-sample: all ## text from the network that make gpt left in CHECKPOINT: PROMPT, COUNT, TEMPERATURE
+sample: all ## let the network in make gpt's CHECKPOINT write text: PROMPT, COUNT, TEMPERATURE
 	$(MAKE) gpt-program
 	"$(BUILD)/gpt" sample $(call gpt_options,$(GPT_OF_BOTH))
 
@@ -48,17 +48,17 @@ gpt-program:
 	$(call WRITTEN,508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)$(if $(GPUS), 513)); $(MAKE) $(BUILD)/gpt NEEDED="$$needed"
 
 STUDY = $${OUTPUT:-results}
-study: all ## what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
+study: all ## measure what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
 	$(call WRITTEN,511); $(MAKE) study-program NEEDED="$$needed"
 	BACKEND="$(BACKEND)" programs/study/study.sh "$(STUDY)" $$BATCHES
 
 study-program:
 	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/study/main.c -Iemulator $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/study"
 
-cuda_nn: all ## SUBMISSION's exercises in Python, with its kernels, as a package in build/cuda_nn
+cuda_nn: all ## make a Python package of SUBMISSION's networks and kernels in build/cuda_nn
 	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
 
-optimized_ops: all ## SUBMISSION's kernels as operations of PyTorch, as a package in build/optimized_ops; its C interface too
+optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kernels in build/optimized_ops; its C interface, too
 	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) 512)"
 
 # Whole in its folder: the libraries that the kernels' own asks for lie beside it.
@@ -94,7 +94,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 .PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
-resnet18: all ## the program that times five ResNet-18s: build/resnet18 --help
+resnet18: all ## build the program that times five ResNet-18s: build/resnet18 --help
 	$(REFUSE_ODD_NAME)
 	$(MAKE) $(BUILD)/resnet18 NEEDED="$$($(NEEDS) '306 504 505 506 507')"
 
@@ -103,7 +103,7 @@ $(BUILD)/resnet18: $(call PROGRAM_O,$(RESNET18_MAIN))
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
 
 # One library with two backends, programs/backend, and what shows it.
-cuda_demo: all ## DEVICE=cpu|gpu|N: what it has, computes, refuses, and how fast it is beside the CPU
+cuda_demo: all ## show what DEVICE=cpu|gpu|N has, computes and refuses, and its time compared with the CPU's
 	$(REFUSE_ODD_NAME)
 	$(MAKE) $(BUILD)/cuda_demo NEEDED="$$($(NEEDS) '102 103 107 202 204 205 208 213 408')"
 	"$(BUILD)/cuda_demo" $(if $(DEVICE),--device "$$DEVICE")
@@ -123,7 +123,7 @@ GPT_WRAPPED = attention_naive attention_naive_backward $(if $(FAST),adam_update_
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
 CUFILE = $(if $(filter cuda,$(BACKEND)),$(if $(wildcard $(CUDA_INCLUDE)/cufile.h),-DWITH_CUFILE -lcufile))
-train_from_nvme: all ## train 501 from a file, DATA: bytes per second from the drive through memory to the device
+train_from_nvme: all ## train 501 from the file DATA, and measure bytes per second from the drive to the device
 	$(REFUSE_ODD_NAME)
 	$(MAKE) $(BUILD)/train_from_nvme NEEDED="$$($(NEEDS) '208 414 501')"
 	mkdir -p results

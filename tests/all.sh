@@ -168,6 +168,7 @@ emulator_and_compilers() {
     part 'softgpu'                       build emulator-test
     part 'what softgpu says of mistakes' build emulator-diagnose
     part 'softgpu by both compilers'     build emulator-compare
+    part 'headers compiled once'         tests/emulator/precompiled
     part 'softgpu in another process'    build emulator-test-remote
     part "softgpu's headers are CUDA's"  tests/emulator/abi
     part 'what fuzzers began with'       build fuzz-replay
@@ -198,6 +199,7 @@ basics() {
     of=.
     part 'rooms'                           tools/rooms.sh
     part 'no copies in the corpus'         tools/copies.sh
+    part 'plain words'                     tools/prose.sh
     part 'unit tests of the grader'        "$COURSE_BUILD/unit_tests"
     part 'make update has nothing to write' build check-generated
 }
@@ -229,7 +231,7 @@ quick() {
 
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
 # seed that no submission guesses. Many only wait for their deadline: three for each core. By clang,
-# which takes half of nvcc's time: solutions are compiled by both.
+# which takes a third of nvcc's time: solutions are compiled by both.
 corpus_part() { # FLAG...
     part 'corpus: wrong rejected, right not' env CUCC_FRONTEND="${CUCC_CLANG:+clang}" \
         "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((3 * $(nproc))) "$@"

@@ -1,10 +1,11 @@
 # course.awk: a table of the exercises, from the lines of facts.awk: -v table=phase -v of=FOLDER, those of a phase;
-# table=path, those on the path; table=hours, how long it is; table=page -v of=FOLDER, the first line of a page.
+# table=path, those on the path; table=hours, how long it is; table=own, those that take one's own exercises;
+# table=page -v of=FOLDER, the first line of a page.
 BEGIN { FS = "\t" }
 NF == 2 { phase[++phases] = $1; phase_title[phases] = $2; next }
 {
     i = ++count
-    folder[i] = $1; title[i] = $2; core[i] = $3; lines[i] = $4; hours[i] = $5; needs[i] = $6; files[i] = $7
+    folder[i] = $1; title[i] = $2; core[i] = $3; lines[i] = $4; hours[i] = $5; needs[i] = $6; files[i] = $7; own[i] = $8
     name[i] = $1
     sub(/.*\//, "", name[i])
     id[i] = name[i]
@@ -32,7 +33,7 @@ function print_hours(   i, number, sum) {
             sum += hours[i]
         }
     printf "**Hours.** The [path](#the-path) has %d exercises and takes about %.0f hours. That is an estimate from the lines to\n" \
-        "write, half an hour and one more for every 40 lines of an exercise; nobody has measured it yet.\n", number, sum
+        "write, half an hour and one more for every 40 lines of an exercise; it was not measured.\n", number, sum
 }
 function print_path(   p, i, row, sum) {
     print "| Phase | On the path, in this order | Hours |\n|---|---|---|"
@@ -46,6 +47,12 @@ function print_path(   p, i, row, sum) {
         }
         print "| [" phase_title[p] "](" phase[p] "/README.md) | " row " | " rounded(sum) " |"
     }
+}
+function print_own(   i, text) {
+    for (i = 1; i <= count; i++)
+        if (own[i]) text = text (text == "" ? "" : ", ") id[i]
+    print "These take your own earlier exercises as soon as they pass:\n" text ".\n" \
+        "So the tile that you write in 212 is in the finished network."
 }
 function print_page(   i, k, text, file, n) {
     for (i = 1; folder[i] != of; i++)
@@ -62,5 +69,6 @@ END {
     if (table == "phase") print_phase()
     if (table == "path") print_path()
     if (table == "hours") print_hours()
+    if (table == "own") print_own()
     if (table == "page") print_page()
 }

@@ -10,6 +10,7 @@
 #                             what comes next on the path
 #   <!-- path -->             the exercises on the path (.core in cases.c), phase by phase, with hours
 #   <!-- hours -->            how many these are, and how long they take
+#   <!-- own -->              the exercises that take a student's own earlier ones (.own_prerequisites)
 #   <!-- phase: FOLDER -->    its exercises: are they on the path, lines to write, hours, what each calls
 #   <!-- messages: KIND -->   what the grader says of mistakes: of KIND pattern, finding or formula.
 #                             The middle column stays as it is in the document
@@ -180,7 +181,7 @@ table() {
     case $1 in
     numbers) numbers_table "$2" ;;
     facts) course_table -v table=page -v of="${2%/README.md}" ;;
-    path | hours) course_table -v table="$1" ;;
+    path | hours | own) course_table -v table="$1" ;;
     'phase: '*) course_table -v table=phase -v of="$file" ;;
     'softgpu: '*) softgpu_example "$file" ;;
     lacks) lacks_table ;;

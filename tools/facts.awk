@@ -1,5 +1,5 @@
 # facts.awk: what tables say of the exercises, a line each: folder, title, 1 if it is on the path, lines to write,
-# hours, numbers of those that it calls, files; and a line of folder and title for each phase. Of the pages, in the
+# hours, numbers of those that it calls, files, 1 if it takes the student's own; and a line of folder and title for each phase. Of the pages, in the
 # order of the course, then of cases.c and solutions with parts. Lines are those that the TODOs ask for; hours
 # follow from them.
 FNR == 1 {
@@ -16,6 +16,7 @@ FILENAME ~ /README\.md$/ {
 }
 FILENAME ~ /cases\.c$/ {
     if (/^    \.core = true,/) core[name] = 1
+    if (/^    \.own_prerequisites = true,/) own[name] = 1
     if (sub(/^    \.prerequisites = \{/, "") && sub(/\}.*/, "")) {
         gsub(/CHALLENGE\(|, '|'\)|,/, "") # CHALLENGE(4, 'c') is 4c
         needs[name] = $0
@@ -41,8 +42,8 @@ END {
         name = order[i]
         printf "%s\t%s", folder[name], title[name]
         if (folder[name] ~ /\//)
-            printf "\t%s\t%s\t%s\t%s\t%s", core[name], lines[name], lines[name] ? 0.5 + lines[name] / 40 : "",
-                needs[name], files[name]
+            printf "\t%s\t%s\t%s\t%s\t%s\t%s", core[name], lines[name], lines[name] ? 0.5 + lines[name] / 40 : "",
+                needs[name], files[name], own[name]
         print ""
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/awk -f
-# help.awk [-v all=1] MAKEFILE...: what can be asked for: each target with a "## " comment, in the group
+# help.awk [-v all=1] MAKEFILE...: the list of make help: each target with a "## " comment, in the group
 # that a line "#group NAME" above it names. Without all, two groups are but names.
 BEGIN {
     groups = split("Student|Programs|See and measure|Instructor|Developer", title, "|")
@@ -13,7 +13,8 @@ BEGIN {
     names[group] = names[group] " " target
     lines[group] = lines[group] sprintf("  %-21s %s\n", target, text)
 }
-/^#   [A-Z_]+=/ { variables = variables substr($0, 3) "\n" }
+/^#   [A-Z_]+=/ || (/^#  +[a-z(]/ && variable) { variables = variables substr($0, 3) "\n"; variable = 1; next }
+{ variable = 0 }
 END {
     print "usage: make TARGET [NAME=VALUE ...]"
     for (i = 1; i <= groups; i++)

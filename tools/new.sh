@@ -207,6 +207,10 @@ TODO: the lines that matter.
 ## What the measured number means
 
 TODO.
+
+## Read further
+
+- TODO: author, title, number.
 END
 
 echo "written: $phase/$file, solutions/$solution, $folder, and a line in $all"

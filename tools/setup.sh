@@ -277,7 +277,7 @@ try_command() { # COMMAND PACKAGE
 
 # Bare machines have no make either, and no lists of packages. gcc before clang is there, which would do.
 ci_packages="make git gcc g++ bubblewrap clang clangd libomp-dev python3-numpy libarchive-dev libxml2-utils unzip
-    gnuplot-nox chromium doxygen python3-pip python3-venv python3-torchvision slurmctld slurmd slurm-client munge"
+    gnuplot-nox chromium doxygen python3-pip python3-venv python3-torchvision codespell slurmctld slurmd slurm-client munge"
 install_for_ci() {
     # shellcheck disable=SC2086
     set -- $ci_packages
@@ -364,6 +364,7 @@ case ${1:-} in
     grep -q '^ARCHIVE_LIBS := .' "$build/config.mk" 2>/dev/null || "$0" --archive "$build" || true
     try_command xmllint libxml2-utils
     try_command unzip unzip
+    try_command codespell codespell
     want_numpy
     ;;
 --ci)

@@ -40,9 +40,11 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
     return CUBLAS_STATUS_SUCCESS;
 }
 
+/* As cuBLAS does, it waits for all of the device: handles are not for one product each. */
 EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 {
     if (!handle || !replace(handle, NULL)) return CUBLAS_STATUS_NOT_INITIALIZED;
+    cudaDeviceSynchronize();
     free(handle);
     return CUBLAS_STATUS_SUCCESS;
 }

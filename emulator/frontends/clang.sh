@@ -23,7 +23,7 @@ cuda_options=(-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-
     -Xclang -target-sdk-version=11.5 -Wno-unknown-cuda-version)
 # Math functions must stay calls (-fmath-errno): there is no libdevice to make instructions of them.
 # Host compilers never see kernels, so nobody is used to hear there of signs compared.
-quiet_options=(-Wno-sign-compare)
+host_options=(--cuda-host-only -Wno-sign-compare)
 debug_options=(-gline-tables-only)
 # As by nvcc, pointers of any types may meet, and a kernel's malloc is one.
 # Loops of 32 rounds, or of 8 with a warp's sum in each, are unrolled as by nvcc, with indices of 64 bits
@@ -164,11 +164,35 @@ keep_places() { # LLVM'S TEXT
         END { print "declare void @llvm.sideeffect()" }' "$1" >"$1.kept"
 }
 
+# cuda_runtime.h, which each source includes first, takes most of the time of a small one. With
+# --precompiled=FOLDER clang takes what --precompile made of it there, but not where an option differs
+# that matters, or a header is no longer the same: then, and where the source has errors, it starts
+# again without. Whether a header is the same its content says, not its time.
+precompiled_options=(-Xclang -fmodules-validate-system-headers -Xclang -fvalidate-ast-input-files-content)
+compile_cuda() { # device|host OPTION...
+    local command=("$compiler" "${cuda_options[@]}" "${includes[@]}") headers=$precompiled/$1.pch
+    local rest=("$standard" "${common[@]}" "${debug_options[@]}" "${@:2}")
+    if [ -e "$headers" ] && run "${command[@]}" -Xclang -include-pch -Xclang "$headers" \
+        "${precompiled_options[@]}" "${rest[@]}" 2>"$scratch/said"; then
+        cat "$scratch/said" >&2
+    else
+        run "${command[@]}" -include cuda_runtime.h "${rest[@]}"
+    fi
+}
+
+precompile_with_clang() { # FOLDER
+    local command header=$here/include/cuda_runtime.h
+    read_options "${options[@]}" "$header"
+    command=("$compiler" "${cuda_options[@]}" "${includes[@]}" "${precompiled_options[@]}" "$standard" "${common[@]}"
+        -w -Xclang -emit-pch)
+    run "${command[@]}" "${device_options[@]}" "${code_options[@]}" "${short_options[@]}" "$header" -o "$1/device.pch" &&
+        run "${command[@]}" "${host_options[@]}" -c "$header" -o "$1/host.pch"
+}
+
 compile_device() { # SOURCE PTX OPTION...
     local text=$scratch/text fuse=2
     [[ " ${common[*]} " != *' -ffp-contract=off '* ]] || fuse=0
-    run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h "$standard" \
-        "${common[@]}" "${debug_options[@]}" "${device_options[@]}" "${code_options[@]}" "${@:3}" "$1" -o "$text" &&
+    compile_cuda device "${device_options[@]}" "${code_options[@]}" "${@:3}" "$1" -o "$text" &&
         keep_places "$text" &&
         run "$compiler" "${back_end_options[@]}" "${code_options[@]}" "${@:3}" -mllvm -nvptx-fma-level=$fuse "$text.kept" -o "$2"
 }
@@ -198,10 +222,8 @@ to_object() { # SOURCE OBJECT
     source=$(without_blanks "$1")
     [ "$source" = "$1" ] || common+=(-iquote "$(dirname "$1")")
     to_ptx "$source" "$scratch/ptx" && keep_dependencies && wrap "$scratch/ptx" "$fatbin" &&
-        run "$compiler" "${cuda_options[@]}" "${includes[@]}" -include cuda_runtime.h \
-            "$standard" "${debug_options[@]}" "${common[@]}" "${quiet_options[@]}" --cuda-host-only \
-            -Xclang -fcuda-include-gpubinary \
-            -Xclang "$fatbin" -c "$source" -o "$2" && add_dependencies "$2"
+        compile_cuda host "${host_options[@]}" -Xclang -fcuda-include-gpubinary -Xclang "$fatbin" -c "$source" -o "$2" &&
+        add_dependencies "$2"
 }
 
 # The name of what is made of a source when there is no -o.

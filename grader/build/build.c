@@ -151,7 +151,7 @@ static void hash_object(const options *o, const build *b, const text texts[TEXTS
     hash_text(h, base_name(b->file));
     hash_text(h, b->exercise->file);
     snprintf(digits, sizeof digits, "%d %d %d", b->place, b->exercise->sm_90a,
-             b->exercise->softgpu_90a);
+             b->exercise->softgpu_90);
     hash_text(h, digits);
     hash_text(h, b->processor ? b->processor : "");
     hash_sources(b, h, texts);

@@ -117,7 +117,9 @@ static command compile_command(const options *o, const build *b, const char *sou
     } else {
         if (b->place == ON_SOFTGPU) {
             add_format(&c, "%s/emulator/cucc%s", o->root, "");
-            if (b->exercise->softgpu_90a) add(&c, "-arch=sm_90a");
+            add_format(&c, "--precompiled=%s/precompiled%s", o->build, "");
+            if (b->exercise->softgpu_90)
+                add(&c, b->exercise->sm_90a ? "-arch=sm_90a" : "-arch=sm_90");
             if (b->processor) add(&c, "--no-lines");
         } else {
             add(&c, tool("NVCC", "nvcc"));
@@ -241,8 +243,9 @@ static process_result run_command(const options *o, command c, const build *b, c
     const char *file = b->exercise->file;
     const int above =
         (int)(strlen(folder) - (size_t)(strrchr(file, '/') - file)); /* of the folder */
-    enum { PATHS = 11 };
+    enum { PATHS = 12 };
     static const char *const cucc[] = {"cucc", "frontends", "include"};
+    static const char *const built[] = {"libcourse.so", "libsoftgpu.so", "precompiled"};
     char paths[PATHS][PATH_MAX];
     const char *read[PATHS + LIBRARIES_MAX + 1] = {NULL};
     contracts_folder(o, paths[0]);
@@ -250,8 +253,9 @@ static process_result run_command(const options *o, command c, const build *b, c
     for (size_t i = 0; i < sizeof cucc / sizeof *cucc; i++) {
         snprintf(paths[count++], PATH_MAX, "%s/emulator/%s", o->root, cucc[i]);
     }
-    snprintf(paths[count++], PATH_MAX, "%s/libcourse.so", o->build);
-    snprintf(paths[count++], PATH_MAX, "%s/libsoftgpu.so", o->build);
+    for (size_t i = 0; i < sizeof built / sizeof *built; i++) {
+        snprintf(paths[count++], PATH_MAX, "%s/%s", o->build, built[i]);
+    }
     if (b->exercise->cublas)
         snprintf(paths[count++], PATH_MAX, "%s/libsoftgpu_cublas.so", o->build);
     for (int i = 0; !b->baseline && b->exercise->includes[i]; i++) {

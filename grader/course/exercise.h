@@ -163,8 +163,9 @@ typedef struct exercise {
     bool masks;                /**< what is masked or ignored becomes 0 */
     bool sm_90a;               /**< compiled for it where the GPU has it; what uses it is guarded,
                                     so that other GPUs have another path */
-    bool softgpu_90a;          /**< softgpu has what it uses of sm_90a, and so is compiled for it,
-                                    by nvcc; its traffic tests are judged where there is one */
+    bool softgpu_90;           /**< softgpu has what it uses of compute capability 9.0, and so is
+                                    compiled for it: clusters by any compiler, what is of sm_90a by
+                                    nvcc; traffic tests of that are judged where there is one */
     bool own_prerequisites;    /**< link those of the student's own that passed */
     const char *baseline_file; /**< e.g. "grader/exercises/206_matmul_naive/baseline.cu", or NULL */
     double points, speed_points; /**< for correctness; for speed, or traffic on softgpu */

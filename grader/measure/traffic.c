@@ -77,12 +77,12 @@ static char *count_student(counting *c, unsigned long long seed, device_counts *
     return message;
 }
 
-/* Without nvcc softgpu_90a takes its other path, which is not the one that is to be counted. */
+/* Without nvcc what is of sm_90a takes its other path, which is not the one that is to be counted. */
 const char *traffic_needs(const exercise *e, place where)
 {
     const char *nvcc = getenv("NVCC");
     if (where != ON_SOFTGPU) return "skipped: needs softgpu";
-    return e->softgpu_90a && !(nvcc && *nvcc) ? "skipped: needs nvcc" : NULL;
+    return e->softgpu_90 && e->sm_90a && !(nvcc && *nvcc) ? "skipped: needs nvcc" : NULL;
 }
 
 double traffic_number(const traffic_test *test, const device_counts *counts,

@@ -11,16 +11,16 @@ extern "C" {
 #endif
 
 /**
- * Is got what ref says, up to rounding? Element i is, if
- *   ref[i] is NaN:                       got[i] is NaN, too;
- *   else got[i] and ref[i] are equal:    always (infinities too; 0 and -0 are equal);
- *   else both are finite and their difference is at most tol * scale[i]. The difference and the
- *   bound are computed in double.
- * A bound that is NaN allows no difference.
+ * Does got equal ref, up to rounding? The first of these rules that applies decides for element i:
+ *   ref[i] is NaN:                right if got[i] is NaN, too;
+ *   got[i] equals ref[i]:         right (infinities too; 0 and -0 are equal);
+ *   one of them is not finite:    wrong;
+ *   else:                         right if their difference is at most the bound tol * scale[i].
+ * Difference and bound are computed in double. A bound that is NaN allows no difference.
  * @param got, ref  [n]
- * @param scale     [n] what the error of each element is held against, not negative; NULL:
+ * @param scale     [n] what the error of each element is relative to, not negative; NULL:
  *                  max(1, |ref[i]|)
- * @param first_bad receives the least i that is wrong, n where none is; may be NULL
+ * @param first_bad receives the index of the first wrong element, or n; may be NULL
  * @return 1 if all n elements are right, also for n = 0; else 0
  */
 int approx_equal(const float *got, const float *ref, const float *scale, size_t n, double tol,

@@ -11,13 +11,13 @@ extern "C" {
 #endif
 
 /**
- * How long does f(arg) take? Calls it warm times, then reps times, and times each of the latter
- * alone by the clock of the wall (CLOCK_MONOTONIC). warm below 0 is as 0. reps below 1: f is not
- * called at all, the result and the spread are 0.
+ * How long does f(arg) take? It calls f `warm` times without timing. Then it calls f `reps` times
+ * and times each call by itself, by the wall clock (CLOCK_MONOTONIC). warm < 0 counts as 0. With
+ * reps < 1 f is not called at all, and the result and the spread are 0.
  * @param spread receives (t[reps - 1 - reps/4] - t[reps/4]) / median, where t[reps] are the times
- *               in ascending order: the middle half's width. 0 where the median is 0; may be NULL
- * @return the median of the reps times in nanoseconds; of an even number the mean of the two in the
- *         middle. NaN when memory is short
+ *               in ascending order: the width of the middle half. 0 if the median is 0; may be NULL
+ * @return the median of the reps times in nanoseconds; for an even number the mean of the two in
+ *         the middle. NaN when memory is short
  */
 double bench_ns(void (*f)(void *), void *arg, int warm, int reps, double *spread);
 

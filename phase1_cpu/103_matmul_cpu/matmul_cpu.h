@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** c[m x n] = a[m x k] * b[k x n], the triple loop. k = 0 gives zeros. */
+/** c[m x n] = a[m x k] * b[k x n], as a triple loop. k = 0 gives zeros. */
 void matmul_cpu(float *c, const float *a, const float *b, int m, int n, int k);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** As matmul_cpu, with the loops in the order i, k, j: every inner access walks along a row. */
+/** As matmul_cpu, with the loops in the order i, k, j: the inner loop runs along rows. */
 void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int k);
 
 #ifdef __cplusplus

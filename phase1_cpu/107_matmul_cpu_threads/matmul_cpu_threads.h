@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 /**
- * As matmul_cpu, with up to `threads` threads at work, the caller's among them.
+ * As matmul_cpu, by up to `threads` threads, including the caller's.
  * @param threads any number; below 1 it counts as 1. A thread that cannot be started is no error:
- *        the others compute its part. All that were started have ended when the call returns.
+ *        the others compute its part. All started threads have ended when the call returns.
  */
 void matmul_cpu_threads(float *c, const float *a, const float *b, int m, int n, int k, int threads);
 

@@ -12,13 +12,13 @@ extern "C" {
 
 /**
  * c = alpha * op(a) * op(b) + beta * c, the general product of BLAS, with row-major matrices.
- * op(x) is x, or x transposed where its trans_ is not 0. A leading dimension (ld) is how many
- * floats further the next row begins, at least as many as a row has. What lies between the end of a
- * row and the next one belongs to somebody else: it is neither used nor written, and after the last
- * row there is nothing.
- * @param a [m x k], transposed [k x m]; not read where alpha is 0
- * @param b [k x n], transposed [n x k]; not read where alpha is 0
- * @param c [m x n]; what it holds does not matter where beta is 0, even if it is NaN
+ * op(x) is x, or x transposed if its trans_ is not 0. A leading dimension (ld) is the number of
+ * floats from the beginning of one row to that of the next, at least the length of a row. Floats
+ * between the end of a row and the next row do not belong to the matrix: they are neither used nor
+ * written. After the last row there are none.
+ * @param a [m x k], transposed [k x m]; not read if alpha is 0
+ * @param b [k x n], transposed [n x k]; not read if alpha is 0
+ * @param c [m x n]; if beta is 0, its old values do not matter, even if they are NaN
  */
 void gemm_cpu(int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
               const float *b, int ldb, float beta, float *c, int ldc);

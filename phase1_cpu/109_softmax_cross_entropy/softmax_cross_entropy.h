@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /**
- * Softmax and cross-entropy in one.
+ * Softmax and cross-entropy in one function.
  * @param grad_logits [rows x classes] gradient of the mean loss: (softmax - onehot) / rows
  * @param logits      [rows x classes] any finite values, however large; a NaN makes its row of
  *                    grad_logits and the loss NaN

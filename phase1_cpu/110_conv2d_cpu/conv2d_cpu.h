@@ -1,8 +1,8 @@
 /*
  * conv2d_cpu.h: the contract of exercise 110. The conventions are in cpu.h.
  *
- * Convolution as networks mean it: the kernel is not flipped, and the image is surrounded by `pad`
- * zeros, together at least as large as the kernel.
+ * Convolution as networks use it: the kernel is not flipped. The image is surrounded by `pad`
+ * zeros; with them it is at least as large as the kernel.
  * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise.
  */
 #ifndef COURSE_CONV2D_CPU_H
@@ -32,11 +32,11 @@ void conv2d_cpu(float *y, const float *x, const float *w, const float *bias, int
  */
 void im2col_cpu(float *columns, const float *x, int in_channels, int in_h, int in_w, int kernel_h,
                 int kernel_w, int stride, int pad);
-/** The way back: every element of x becomes the sum of its copies in columns. */
+/** The reverse: every element of x becomes the sum of its copies in columns. */
 void col2im_cpu(float *x, const float *columns, int in_channels, int in_h, int in_w, int kernel_h,
                 int kernel_w, int stride, int pad);
-/** As conv2d_cpu, by im2col_cpu and matmul_cpu_vectorized. @param columns scratch, as large as
- *  im2col_cpu needs it for one image */
+/** As conv2d_cpu, by im2col_cpu and matmul_cpu_vectorized. @param columns scratch, as large as the
+ *  columns of im2col_cpu for one image */
 void conv2d_cpu_im2col(float *y, float *columns, const float *x, const float *w, const float *bias,
                        int batch, int in_channels, int in_h, int in_w, int out_channels,
                        int kernel_h, int kernel_w, int stride, int pad);

@@ -22,12 +22,12 @@ void linear_backward_cpu(float *grad_x, float *grad_w, float *grad_bias, const f
 
 /**
  * Compare an analytic gradient with central differences.
- * @param loss    the function of theta[n] whose gradient is meant; takes `context` unchanged
+ * @param loss    the function of theta[n] to differentiate; receives `context` unchanged
  * @param theta   [n] the point; restored before return
- * @param grad    [n] the gradient to be checked
+ * @param grad    [n] the gradient to check
  * @param samples how many coordinates to try (all of them when samples >= n)
  * @param seed    chooses the coordinates
- * @return the largest relative error |grad - numeric| / max(|grad|, |numeric|, floor) seen. A right
+ * @return the largest relative error |grad - numeric| / max(|grad|, |numeric|, floor). A right
  *         gradient of a smooth loss gives less than 1e-2, a wrong one more; NaN counts as wrong.
  */
 double gradcheck(double (*loss)(const float *theta, void *context), void *context, float *theta,

@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct mlp_cpu mlp_cpu;
 
-/** @param params [MLP_PARAMS] copied. @return a network at step 0, or NULL when memory is short. */
+/** @param params [MLP_PARAMS], copied. @return a network at step 0; NULL when memory is short */
 mlp_cpu *mlp_create_cpu(const float *params);
 /**
  * One step of Adam (beta 0.9 and 0.999, epsilon 1e-8, no decay) on one batch.

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** As matmul_cpu_threads, with both matrices packed in blocks for the caches: at the speed of a
+/** As matmul_cpu_threads, with both matrices packed into blocks for the caches: as fast as a
  *  library, with one thread and with many. */
 void matmul_cpu_packed(float *c, const float *a, const float *b, int m, int n, int k, int threads);
 

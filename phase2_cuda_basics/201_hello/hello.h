@@ -16,8 +16,8 @@ extern "C" {
 cudaError_t hello(dim3 grid, dim3 block, cudaStream_t stream);
 
 /**
- * Every thread writes down who it is. Global thread i = block id * threads per block + thread id
- * (linear ids, x fastest) writes four ints.
+ * Every thread writes its ids. Global thread i = block id * threads per block + thread id (linear
+ * ids, x fastest) writes four ints.
  * @param out [4 * threads in the grid]; out[4i .. 4i+3] = block id, thread id in the block,
  *            lane in the warp, warp in the block
  */

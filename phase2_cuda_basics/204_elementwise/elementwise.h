@@ -21,7 +21,7 @@ typedef enum elementwise_op {
 /**
  * y[i] = op(a[i], b[i]) for i < n, by `grid` blocks of `block` threads, however few they are. y may
  * be a or b.
- * @param b of relu and sigmoid not read; may be NULL
+ * @param b not read by relu and sigmoid, for which it may be NULL
  * @return cudaErrorInvalidValue, and does nothing, for another op
  */
 cudaError_t elementwise(int op, float *y, const float *a, const float *b, size_t n, int grid,

@@ -1,9 +1,8 @@
 /*
  * copies.h: the contract of exercise 205. The conventions are in basics.h.
  *
- * h_ is memory of the host, and all of it is ordinary, pageable memory but where it says pinned.
- * Every function returns the first error that a call of CUDA gave it, and has then freed what it
- * allocated. n >= 1.
+ * h_ is host memory; it is ordinary, pageable memory unless a comment says pinned. Every function
+ * returns the first error of its CUDA calls, and has then freed all that it allocated. n >= 1.
  */
 #ifndef COURSE_COPIES_H
 #define COURSE_COPIES_H
@@ -17,32 +16,32 @@ extern "C" {
 #endif
 
 typedef enum copy_mode {
-    COPY_PAGEABLE, /**< straight from and to the caller's memory */
+    COPY_PAGEABLE, /**< directly from and to the caller's memory */
     COPY_PINNED,   /**< through pinned memory that roundtrip allocates and frees */
 } copy_mode;
 
 /**
  * To the GPU and back: h_y[n] becomes h_x[n], bit for bit, by two copies. Waits for the second one.
- * @param h_gbs [2] gigabytes (1e9 bytes) a second of the copy to the device and of the copy back,
- *              by CUDA events around that copy alone: no allocation, no memcpy
+ * @param h_gbs [2] gigabytes (1e9 bytes) per second of the copy to the device and of the copy back,
+ *              measured by CUDA events around the copy alone: no allocation, no memcpy
  */
 cudaError_t roundtrip(float *h_y, const float *h_x, size_t n, copy_mode mode, float *h_gbs,
                       cudaStream_t stream);
 
 /**
- * A tensor on the CPU, with memory in both places, so that what follows allocates nothing.
- * @param t        receives it, or NULL on an error
- * @param h_values [n], copied; not read before there is memory for them
+ * A tensor on the CPU, with memory in both places, so that later calls allocate nothing.
+ * @param t        receives the tensor, or NULL on an error
+ * @param h_values [n], copied; not read before the allocations have succeeded
  */
 cudaError_t tensor_create(tensor **t, const float *h_values, size_t n);
-/** The numbers are on the GPU from here on: one copy if they were not, none if they were. Does not
- *  wait: the stream does things in order. After an error they are where they were. */
+/** Moves the numbers to the GPU: one copy if they are on the CPU, none if they are on the GPU. Does
+ *  not wait: the stream keeps the order. After an error they are where they were. */
 cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream);
-/** Are they? 1 or 0 */
+/** @return 1 if the numbers are on the GPU, else 0 */
 int tensor_on_gpu(const tensor *t);
-/** The same in the other direction; but what the host reads next has to be there: waits. */
+/** The same in the other direction. Waits for the copy, because the host reads the numbers next. */
 cudaError_t tensor_to_cpu(tensor *t, cudaStream_t stream);
-/** Frees it, when the stream is done with its memory. NULL is allowed. */
+/** Frees the tensor, once the stream is done with its memory. NULL is allowed. */
 cudaError_t tensor_free(tensor *t, cudaStream_t stream);
 
 /** A layer, in place, on the GPU: x = relu(scale x + shift). NaN stays NaN. Does not wait.
@@ -52,7 +51,7 @@ cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t strea
 cudaError_t tensor_get(float *h_y, tensor *t, cudaStream_t stream);
 
 /**
- * Layer after layer on h_x[n], from the host to the host, by two copies however many layers.
+ * Layer after layer on h_x[n], with two copies between host and device for any number of layers.
  * @param h_scale, h_shift [layers]; 0 layers give h_y = h_x
  */
 cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_scale,

@@ -11,11 +11,11 @@
 extern "C" {
 #endif
 
-/** Each run of 256 elements backwards: out[256 b + i] = in[256 b + 255 - i]. Of the last run, which
- *  may be shorter, its own end takes the place of 255. out may be in. */
+/** Reverses each run of 256 elements: out[256 b + i] = in[256 b + 255 - i]. The last run may be
+ *  shorter and is reversed within its own length. out may be in. */
 cudaError_t reverse_blocks(float *out, const float *in, size_t n, cudaStream_t stream);
 
-/** out[i] = in[i - radius] + ... + in[i + radius]; what lies outside of in counts as 0.
+/** out[i] = in[i - radius] + ... + in[i + radius]; elements outside of in count as 0.
  *  @param radius 0 to 64; else cudaErrorInvalidValue */
 cudaError_t stencil_1d(float *out, const float *in, size_t n, int radius, cudaStream_t stream);
 

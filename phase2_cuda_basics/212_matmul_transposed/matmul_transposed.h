@@ -1,7 +1,7 @@
 /*
  * matmul_transposed.h: the contract of exercise 212. The conventions are in basics.h.
  *
- * Nothing is transposed in memory: no function allocates any.
+ * Nothing is transposed in memory: no function allocates memory.
  */
 #ifndef COURSE_MATMUL_TRANSPOSED_H
 #define COURSE_MATMUL_TRANSPOSED_H
@@ -20,11 +20,11 @@ cudaError_t matmul_nt(float *c, const float *a, const float *b, int m, int n, in
 cudaError_t matmul_tn(float *c, const float *a, const float *b, int m, int n, int k,
                       cudaStream_t stream);
 /**
- * `batch` products c[m x n] = a[m x k] * b[k x n], as many as there are, beyond 65,535 too. Of one
+ * `batch` products c[m x n] = a[m x k] * b[k x n]; batch may be larger than 65,535. For a single
  * product the strides mean nothing.
- * @param stride_c           floats from one c to the next, at least m * n; what lies between two of
+ * @param stride_c           floats from one c to the next, at least m * n; memory between two of
  *                           them stays as it is
- * @param stride_a, stride_b floats from one a or b to the next, any number; 0: all products have
+ * @param stride_a, stride_b floats from one a or b to the next, any number; 0: all products use
  *                           the same one
  */
 cudaError_t matmul_batched(float *c, const float *a, const float *b, int m, int n, int k, int batch,

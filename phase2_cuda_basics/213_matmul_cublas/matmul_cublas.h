@@ -11,20 +11,20 @@
 extern "C" {
 #endif
 
-/** What cuBLAS keeps from call to call. NULL is none. */
+/** What cuBLAS keeps between calls. NULL: no context. */
 typedef struct cublas_ctx cublas_ctx;
 
-/** @param ctx receives it, or NULL on an error. A product of it is fp32 throughout, not TF32. */
+/** @param ctx receives it, or NULL on an error. Its products are fp32 throughout, not TF32. */
 cudaError_t cublas_create(cublas_ctx **ctx);
 /**
- * As matmul_naive, by one call of cuBLAS, whose handle is ctx's: it is made once.
+ * As matmul_naive, by one call of cuBLAS, with the handle in ctx, which is created only once.
  * @return cudaErrorInvalidValue, and does nothing, when ctx is NULL; cudaErrorUnknown when cuBLAS
- *         reports an error, as it does of a negative size. A ctx that was destroyed is the
- *         caller's mistake, as memory that was freed is
+ *         reports an error, as it does for a negative size. To pass a destroyed ctx is the caller's
+ *         mistake, as it is to use freed memory
  */
 cudaError_t matmul_cublas(cublas_ctx *ctx, float *c, const float *a, const float *b, int m, int n,
                           int k, cudaStream_t stream);
-/** Frees all of it. NULL is allowed. */
+/** Frees the context. NULL is allowed. */
 cudaError_t cublas_destroy(cublas_ctx *ctx);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** As matmul_naive, with several rows and columns of c a thread, kept in registers. */
+/** As matmul_naive, with several rows and columns of c per thread, kept in registers. */
 cudaError_t matmul_registers(float *c, const float *a, const float *b, int m, int n, int k,
                              cudaStream_t stream);
 

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Within each group, every value moves one place to the front, and the first one to the end. */
+/** Within each group, every value moves one place towards the front, and the first to the end. */
 cudaError_t rotate_groups(int *out, const int *in, size_t n, cudaStream_t stream);
 /** x[i] *= factor */
 cudaError_t scale_all(int *x, size_t n, int factor, cudaStream_t stream);
@@ -22,12 +22,11 @@ cudaError_t scale_all(int *x, size_t n, int factor, cudaStream_t stream);
 cudaError_t count_digits(int *counts, const int *digits, size_t n, cudaStream_t stream);
 /** out[g] = the sum of group g of in[n]. */
 cudaError_t group_sums(int *out, const int *in, size_t n, cudaStream_t stream);
-/** out[w] = the largest of in[32w .. 32w + 31], or of as many as there are. */
+/** out[w] = the largest of in[32w .. 32w + 31]; the last 32 may be fewer. */
 cudaError_t warp_maxima(int *out, const int *in, size_t n, cudaStream_t stream);
-/** out[i] = in[(i * step) modulo n], with the true product. @param step > 0 */
+/** out[i] = in[(i * step) modulo n]; the product does not wrap around. @param step > 0 */
 cudaError_t gather_steps(int *out, const int *in, int n, int step, cudaStream_t stream);
-/** y[i] = h_ab[0] * x[i] + h_ab[1]. @param h_ab [2] of the host, read before the function returns
- */
+/** y[i] = h_ab[0] * x[i] + h_ab[1]. @param h_ab [2], host, read before the function returns */
 cudaError_t evaluate_line(int *y, const int *x, size_t n, const int *h_ab, cudaStream_t stream);
 /** count[0] = how many of x[n] are larger than limit. */
 cudaError_t count_above(int *count, const int *x, size_t n, int limit, cudaStream_t stream);

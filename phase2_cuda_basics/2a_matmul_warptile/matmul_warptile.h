@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** As matmul_registers, with a tile for each warp and copies that nobody waits for. */
+/** As matmul_registers, with a tile per warp and copies that overlap with the products. */
 cudaError_t matmul_warptile(float *c, const float *a, const float *b, int m, int n, int k,
                             cudaStream_t stream);
 

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** As exclusive_scan, in one kernel that reads and writes each element once. Blocks may begin in
- *  any order, and few may be at work at a time. */
+/** As exclusive_scan, in one kernel that reads and writes each element once. Blocks may start in
+ *  any order, and only a few may run at a time. */
 cudaError_t exclusive_scan_single_pass(int *out, const int *in, size_t n, cudaStream_t stream);
 
 #ifdef __cplusplus

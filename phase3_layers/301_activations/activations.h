@@ -1,9 +1,9 @@
 /*
  * activations.h: the contract of exercise 301. The conventions are in layers.h.
  *
- * Element by element over n floats. y may be x, grad_x may be grad_y. Every backward takes the
- * input x of the forward. relu passes NaN on, and its derivative at 0 is 0. gelu is the tanh form:
- * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+ * Element by element over n floats. y may be x, and grad_x may be grad_y. Every backward function
+ * takes the input x of its forward function. relu keeps NaN, and its derivative at 0 is 0. gelu is
+ * the tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
  */
 #ifndef COURSE_ACTIVATIONS_H
 #define COURSE_ACTIVATIONS_H

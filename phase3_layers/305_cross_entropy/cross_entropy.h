@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /**
- * Loss of every row and gradient of the mean loss, in one.
- * A NaN in a row that is not ignored makes its loss and all of its gradient NaN.
+ * The loss of every row and the gradient of the mean loss, in one function. A NaN in a row that is
+ * not ignored makes the row's loss and its whole gradient NaN.
  * @param loss         [rows] -log softmax(logits)[label]; 0 where the label is ignore_index
  * @param grad_logits  [rows x classes] (softmax - onehot) / number of labels that are not
  *                     ignore_index; zeros in ignored rows

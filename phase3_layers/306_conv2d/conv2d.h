@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /**
- * Convolution, the kernel not flipped, `pad` zeros around the image; as conv2d_cpu (110).
+ * Convolution as conv2d_cpu (110): the kernel is not flipped; `pad` zeros surround the image.
  * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise.
  * @param y    [batch x out_channels x out_h x out_w]
  * @param x    [batch x in_channels x in_h x in_w]

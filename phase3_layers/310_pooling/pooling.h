@@ -1,7 +1,7 @@
 /*
  * pooling.h: the contract of exercise 310. The conventions are in layers.h.
  *
- * Every channel of every image, a plane, is pooled by itself.
+ * Each channel of each image is a plane, which is pooled by itself.
  */
 #ifndef COURSE_POOLING_H
 #define COURSE_POOLING_H
@@ -14,19 +14,19 @@ extern "C" {
 #endif
 
 /**
- * y = the largest element of each window of kernel_size x kernel_size. What lies in the padding
- * does not take part; pad is at most kernel_size / 2. A NaN in the window is the largest. out_h =
+ * y = the largest element of each window of kernel_size x kernel_size. Padding does not take
+ * part; pad is at most kernel_size / 2. A NaN in the window is the largest. out_h =
  * (in_h + 2 pad - kernel_size) / stride + 1, rounded down, and out_w likewise.
  * @param y      [batch x channels x out_h x out_w]
- * @param argmax likewise: where in its plane of x the element stands, row * in_w + column; of equal
- *               ones the first, of several NaN any
+ * @param argmax likewise: the place of that element in its plane of x, row * in_w + column; the
+ *               first of equal elements, any of several NaN
  * @param x      [batch x channels x in_h x in_w]
  */
 cudaError_t maxpool2d_forward(float *y, int *argmax, const float *x, int batch, int channels,
                               int in_h, int in_w, int kernel_size, int stride, int pad,
                               cudaStream_t stream);
-/** grad_x [batch x channels x in_h x in_w]: the sum of grad_y of all windows whose argmax the
- * element is, the same bits every time. */
+/** grad_x [batch x channels x in_h x in_w]: for each element the sum of grad_y over the windows
+ *  whose argmax it is; the same bits every time. */
 cudaError_t maxpool2d_backward(float *grad_x, const float *grad_y, const int *argmax, int batch,
                                int channels, int in_h, int in_w, int kernel_size, int stride,
                                int pad, cudaStream_t stream);

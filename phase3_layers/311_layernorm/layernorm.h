@@ -2,7 +2,7 @@
  * layernorm.h: the contract of exercise 311. The conventions are in layers.h.
  *
  * x and y are [rows x cols]; gamma, beta and their gradients [cols]; mean and rstd [rows]. Sizes
- * are free, so is the alignment of the arrays; without columns nothing is written.
+ * are arbitrary, and so is the alignment of the arrays. Without columns nothing is written.
  */
 #ifndef COURSE_LAYERNORM_H
 #define COURSE_LAYERNORM_H
@@ -17,17 +17,17 @@ extern "C" {
 /**
  * y = (x - mean) * rstd * gamma + beta, with the statistics of each row.
  * @param mean, rstd for the backward pass: rstd = 1 / sqrt(var + eps), where var is the mean of
- *                   (x - mean)^2 over the row. With a NaN or an infinity in the row, its mean and y
- *                   are not finite, and rstd may be anything
+ *                   (x - mean)^2 over the row. If a row has a NaN or an infinity, its mean and y
+ *                   are not finite, and its rstd may be anything
  */
 cudaError_t layernorm_forward(float *y, float *mean, float *rstd, const float *x,
                               const float *gamma, const float *beta, int rows, int cols, float eps,
                               cudaStream_t stream);
 /**
- * Gradients of layernorm_forward, mean and variance not held constant; the same bits every time.
+ * Gradients of layernorm_forward, where mean and variance depend on x; the same bits every time.
  * @param grad_x     [rows x cols]
- * @param grad_gamma [cols] sum over the rows of grad_y * (x - mean) * rstd; of no rows 0
- * @param grad_beta  [cols] sum over the rows of grad_y; of no rows 0
+ * @param grad_gamma [cols] sum over the rows of grad_y * (x - mean) * rstd; 0 without rows
+ * @param grad_beta  [cols] sum over the rows of grad_y; 0 without rows
  */
 cudaError_t layernorm_backward(float *grad_x, float *grad_gamma, float *grad_beta,
                                const float *grad_y, const float *x, const float *gamma,

@@ -1,7 +1,7 @@
 /*
  * embedding.h: the contract of exercise 312. The conventions are in layers.h.
  *
- * What stands around the matrix products of a transformer. A token is one of 0 .. vocab-1.
+ * The parts of a transformer around its matrix products. A token is a number in 0 .. vocab-1.
  */
 #ifndef COURSE_EMBEDDING_H
 #define COURSE_EMBEDDING_H
@@ -23,8 +23,8 @@ cudaError_t embedding_forward(float *y, const int *tokens, const float *table,
                               cudaStream_t stream);
 /**
  * Gradients of embedding_forward.
- * @param grad_table     [vocab x dim] is ADDED to, the one gradient that is: a table that makes the
- *                       logits too gets the gradients of both its uses
+ * @param grad_table     [vocab x dim], the only gradient that is ADDED to: a table that also makes
+ *                       the logits gets the gradients of both uses
  * @param grad_positions [seq x dim] sums over the batch; NULL when not wanted
  */
 cudaError_t embedding_backward(float *grad_table, float *grad_positions, const float *grad_y,
@@ -34,13 +34,13 @@ cudaError_t embedding_backward(float *grad_table, float *grad_positions, const f
 cudaError_t residual_forward(float *y, const float *a, const float *b, size_t n,
                              cudaStream_t stream);
 /**
- * y[i] = x[i] / (1 - p) where u[i] >= p, else 0, whatever x[i] is. y may be x. p = 0 keeps all, p =
- * 1 nothing. u[i] = word i % 4 of Philox4x32-10 with the counter i / 4 and the key `seed`, low half
- * first, times 2^-32.
+ * y[i] = x[i] / (1 - p) where u[i] >= p, else 0, whatever x[i] is. y may be x. p = 0 keeps all
+ * elements, p = 1 none. u[i] = word i % 4 of Philox4x32-10 with the counter i / 4 and the key
+ * `seed`, low half first, times 2^-32.
  */
 cudaError_t dropout_forward(float *y, const float *x, size_t n, float p, unsigned long long seed,
                             cudaStream_t stream);
-/** grad_x of the dropout_forward that had this p and this seed. grad_x may be grad_y. */
+/** grad_x of dropout_forward with the same p and seed. grad_x may be grad_y. */
 cudaError_t dropout_backward(float *grad_x, const float *grad_y, size_t n, float p,
                              unsigned long long seed, cudaStream_t stream);
 

@@ -2,11 +2,11 @@
  * attention.h: the contract of exercise 313. The conventions are in layers.h.
  *
  * q, k, v, out and their gradients are [batch x heads x seq x dim]. In each head, query t has the
- * scores s[t][u] = scale * (q[t] . k[u]) over the keys u, or, where causal is not 0, over u <= t:
- * the others take no part. A score of -infinity has weight 0; a query with nothing else gets zeros.
- * A NaN among a query's scores is in all of its output; what the scores behind the mask would be
- * changes nothing. Behind the mask v is finite, and q, k and grad_out are for the gradients. No two
- * arrays overlap. Memory that a call needs beyond its arrays, it allocates and frees on the stream.
+ * scores s[t][u] = scale * (q[t] . k[u]) over the keys u. If causal is not 0, it has only those
+ * with u <= t; the others are masked. A score of -infinity has weight 0; a query with only such
+ * scores gets zeros. A NaN among a query's scores makes its whole output NaN. Masked scores have no
+ * effect. At masked positions v is finite; for the gradients, so are q, k and grad_out. No two
+ * arrays overlap. A call allocates and frees the memory it needs besides its arrays on the stream.
  */
 #ifndef COURSE_ATTENTION_H
 #define COURSE_ATTENTION_H

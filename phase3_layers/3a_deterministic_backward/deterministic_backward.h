@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** As embedding_backward (312), and grad_table has the same bits every time, too. batch * seq and
+/** As embedding_backward (312), but grad_table, too, has the same bits every time. batch * seq and
  *  seq * dim are below 2^31. */
 cudaError_t embedding_backward_deterministic(float *grad_table, float *grad_positions,
                                              const float *grad_y, const int *tokens, int batch,

@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 /**
- * c[m x n] = a[m x k] * b[k x n], row-major, with loads and stores of 16 bytes. Any size, 0 too:
- * without outputs nothing is launched, and k = 0 gives zeros. Any addresses of floats: what does
- * not lie at a multiple of 16 bytes is loaded otherwise.
+ * c[m x n] = a[m x k] * b[k x n], row-major, with loads and stores of 16 bytes. Any size, also 0:
+ * without outputs nothing is launched, and k = 0 gives zeros. Any addresses of floats: floats that
+ * are not at a multiple of 16 bytes are loaded otherwise.
  */
 cudaError_t matmul_vectorized(float *c, const float *a, const float *b, int m, int n, int k,
                               cudaStream_t stream);

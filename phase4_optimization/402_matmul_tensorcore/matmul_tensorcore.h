@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /**
- * As matmul_vectorized, on tensor cores: a and b are bf16, products and sums fp32. Any size, and
- * any addresses of elements.
+ * As matmul_vectorized, on tensor cores: a and b are bf16, products and sums fp32. Any size; arrays
+ * are aligned to their elements only.
  */
 cudaError_t matmul_tensorcore(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m,
                               int n, int k, cudaStream_t stream);

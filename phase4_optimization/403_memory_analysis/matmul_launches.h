@@ -3,11 +3,11 @@
  * are frozen: read them, and leave them as they are. All compute c[m x n] = a[m x k] * b[k x n],
  * row-major, where n and k are multiples of 8; `tile` is 8, 16, 24 or 32.
  *
- * A block has 32 threads along x, so that a warp is one row of it: its lanes are threadIdx.x.
- * Sizes that only the launch knows, and loops that are not unrolled, leave each load what it is.
+ * A block has 32 threads along x, so a warp is one row of it, and threadIdx.x is the lane. Sizes
+ * are known only at the launch and loops are not unrolled, so the compiler keeps all loads.
  *
- *   matmul_describe   what a launch is: kernel, grid, block, shared memory
- *   matmul_run        that launch, of any of the five or of the student's own
+ *   matmul_describe   the parameters of a launch: kernel, grid, block, shared memory
+ *   matmul_run        that launch, for one of the five or your own
  */
 #ifndef COURSE_MATMUL_LAUNCHES_H
 #define COURSE_MATMUL_LAUNCHES_H
@@ -16,10 +16,10 @@
 #include "403_memory_analysis/memory_analysis.h"
 
 #define LANES      32
-#define PART_ROWS  8                        /* of c, for each thread of the last two kernels ... */
+#define PART_ROWS  8                        /* of c, per thread of the last two kernels ... */
 #define PART_COLS  4                        /* ... and columns */
-#define PART_WARPS 2                        /* of a block of these */
-#define BLOCK_ROWS (PART_ROWS * PART_WARPS) /* of c, for a block of these ... */
+#define PART_WARPS 2                        /* per block of these kernels */
+#define BLOCK_ROWS (PART_ROWS * PART_WARPS) /* of c, per block of these ... */
 #define BLOCK_COLS (PART_COLS * LANES)      /* ... and columns */
 
 __device__ __forceinline__ static void multiply_one(float *c, const float *a, const float *b, int m,
@@ -31,7 +31,7 @@ __device__ __forceinline__ static void multiply_one(float *c, const float *a, co
     c[(size_t)row * n + col] = sum;
 }
 
-/* MATMUL_ROWS: an element of c a thread; lanes are rows. */
+/* MATMUL_ROWS: one element of c per thread; lanes are rows. */
 __global__ static void matmul_rows_kernel(float *c, const float *a, const float *b, int m, int n,
                                           int k, int tile)
 {
@@ -72,8 +72,8 @@ __global__ static void matmul_tiled_kernel(float *c, const float *a, const float
     if (row < m && col < n) c[(size_t)row * n + col] = sum;
 }
 
-/* MATMUL_REGISTERS: a block computes 16 x 128 elements of c, `tile` of k at a time; a thread 8
- * rows, 2 apart, and 4 columns, 32 apart. */
+/* MATMUL_REGISTERS: a block computes 16 x 128 elements of c, `tile` of k at a time; a thread
+ * computes 8 rows, 2 apart, and 4 columns, 32 apart. */
 __global__ static void matmul_registers_kernel(float *c, const float *a, const float *b, int m,
                                                int n, int k, int tile)
 {
@@ -134,7 +134,7 @@ __device__ __forceinline__ static float4 load_four(const float *from, bool insid
     return *(const float4 *)from;
 }
 
-/* MATMUL_VECTORIZED: the same block, four floats a load; a thread has 4 neighbouring columns. */
+/* MATMUL_VECTORIZED: the same block, four floats per load; a thread has 4 neighbouring columns. */
 __global__ static void matmul_vectorized_kernel(float *c, const float *a, const float *b, int m,
                                                 int n, int k, int tile)
 {
@@ -165,7 +165,7 @@ __global__ static void matmul_vectorized_kernel(float *c, const float *a, const 
             const float4 b2 = b_part[2 * LANES], b3 = b_part[3 * LANES];
 #pragma unroll
             for (int i = 0; i < PART_ROWS; i++) {
-                /* From an address of one sum more clang 19 loads it in pieces. */
+                /* If the address had one more sum, clang 19 would load it in pieces. */
                 const float4 four = a_part[i * PART_WARPS * (tile / 4)];
                 add_scaled(&sum[i], four.x, b0);
                 add_scaled(&sum[i], four.y, b1);
@@ -183,7 +183,7 @@ __global__ static void matmul_vectorized_kernel(float *c, const float *a, const 
 }
 
 /** kernel<<<grid, block, shared>>> of one of the kernels, or MATMUL_OWN.
- *  @return cudaErrorInvalidValue where there is no such kernel */
+ *  @return cudaErrorInvalidValue if there is no such kernel */
 extern "C" cudaError_t matmul_describe(matmul_launch *launch, int kernel, int m, int n, int k,
                                        int tile)
 {

@@ -14,12 +14,12 @@ extern "C" {
 #endif
 
 typedef enum matmul_kernel {
-    MATMUL_ROWS,       /**< an element of c a thread, lanes along rows: not coalesced */
-    MATMUL_COLUMNS,    /**< the same, lanes along columns: coalesced */
+    MATMUL_ROWS,       /**< one element of c per thread, lanes are rows: not coalesced */
+    MATMUL_COLUMNS,    /**< the same, lanes are columns: coalesced */
     MATMUL_TILED,      /**< tiles in shared memory */
-    MATMUL_REGISTERS,  /**< 8 x 4 elements of c a thread */
-    MATMUL_VECTORIZED, /**< the same, four floats a load */
-    MATMUL_OWN,        /**< the student's */
+    MATMUL_REGISTERS,  /**< 8 x 4 elements of c per thread */
+    MATMUL_VECTORIZED, /**< the same, four floats per load */
+    MATMUL_OWN,        /**< your own */
 } matmul_kernel;
 
 /** kernel<<<grid, block, shared>>>(c, a, b, m, n, k, tile), c[m x n] = a[m x k] * b[k x n] */
@@ -29,29 +29,29 @@ typedef struct matmul_launch {
     size_t shared; /**< bytes of dynamic shared memory */
 } matmul_launch;
 
-/** What a launch costs. A request is an instruction of one warp that loads, for as many of its
- * lanes as are active, of any width; none without an active lane. A sector is 32 aligned bytes. */
+/** The costs of a launch. A request is one load instruction of one warp, of any width, for all of
+ *  its active lanes; without an active lane there is none. A sector is 32 aligned bytes. */
 typedef struct matmul_metrics {
-    size_t global_loads;      /**< requests of global memory */
-    size_t shared_loads;      /**< requests of shared memory */
-    size_t register_usage;    /**< registers of a thread */
-    float achieved_occupancy; /**< warps that a multiprocessor holds, if there are blocks enough, of
-                                 those that it can hold at most */
-    float memory_efficiency;  /**< the bytes of a and b, each once, of those that the sectors hold
-                                 which all requests of global memory fetch: at most 1 */
+    size_t global_loads;      /**< requests to global memory */
+    size_t shared_loads;      /**< requests to shared memory */
+    size_t register_usage;    /**< registers per thread */
+    float achieved_occupancy; /**< warps per multiprocessor / the most that it can hold, if there
+                                 are enough blocks */
+    float memory_efficiency;  /**< bytes of a and b, each counted once / bytes of all sectors that
+                                 requests to global memory fetch: at most 1 */
 } matmul_metrics;
 
 /**
- * Loads and efficiency by arithmetic; registers and occupancy of the device, which is asked.
+ * Computes loads and efficiency by arithmetic, and asks the device for registers and occupancy.
  * a and b begin at multiples of 32 bytes.
- * @param kernel of matmul_kernel; others are cudaErrorInvalidValue
- * @param m      1 .. 500,000: the rows of the given kernels lie along y of the grid
+ * @param kernel a matmul_kernel; others are cudaErrorInvalidValue
+ * @param m      1 .. 500,000: the given kernels have rows along y of the grid
  * @param n, k   multiples of 8, at least 8
  * @param tile   8, 16, 24 or 32
  */
 cudaError_t analyze_memory(matmul_metrics *metrics, int kernel, int m, int n, int k, int tile);
 
-/** The launch of a kernel of the student's, for such sizes. It may do with `tile` what it likes.
+/** The launch of your own kernel, for such sizes. It may use `tile` in any way, or not at all.
  *  matmul_describe and matmul_run (matmul_launches.h) call it. */
 cudaError_t matmul_own_launch(matmul_launch *launch, int m, int n, int k, int tile);
 

@@ -15,7 +15,7 @@ extern "C" {
 /**
  * Linear layer, bias and ReLU in one kernel: pre = x * w^T + bias; y = max(pre, 0); NaN stays NaN.
  * @param y    [batch x out_features]
- * @param pre  [batch x out_features], what the backward pass needs; NULL when not wanted
+ * @param pre  [batch x out_features], for the backward pass; NULL when not wanted
  * @param x    [batch x in_features]
  * @param w    [out_features x in_features]
  * @param bias [out_features]
@@ -25,8 +25,8 @@ cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const flo
                                  cudaStream_t stream);
 
 /**
- * Convolution, batch normalization with the statistics of training, residual and ReLU in one
- * kernel, which writes nothing but y:
+ * Convolution, batch normalization with statistics from training, residual and ReLU in one kernel,
+ * which writes only y:
  * y = max((conv - mean) / sqrt(var + eps) * gamma + beta + residual, 0); NaN stays NaN.
  * out_h = (in_h + 2 pad - kernel_h) / stride + 1, rounded down, and out_w likewise;
  * batch * out_h * out_w is below 2^31.
@@ -45,10 +45,10 @@ cudaError_t conv_bn_relu(float *y, const float *x, const float *w, const float *
 /**
  * Residual and layer normalization in one kernel, as between two layers of a transformer:
  * sum = x + residual; y = (sum - mean) * rstd * gamma + beta, with mean and rstd =
- * 1 / sqrt(var + eps) of each row of sum, as layernorm_forward (311). Of no rows or no columns
+ * 1 / sqrt(var + eps) of each row of sum, as layernorm_forward (311). Without rows or columns
  * nothing is written. No two arrays overlap.
  * @param y           [rows x cols]
- * @param sum         [rows x cols], what the next residual is; NULL when not wanted
+ * @param sum         [rows x cols], the next residual; NULL when not wanted
  * @param mean, rstd  [rows]
  * @param x, residual [rows x cols]
  * @param gamma, beta [cols]

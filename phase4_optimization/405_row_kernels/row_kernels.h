@@ -1,8 +1,8 @@
 /*
  * row_kernels.h: the contract of exercise 405. The conventions are in optimization.h.
  *
- * x and y are [rows x cols], gamma and beta [cols]. Sizes are free, so is the alignment of the
- * arrays. Of no rows or no columns nothing is written.
+ * x and y are [rows x cols], gamma and beta [cols]. Sizes are arbitrary, and so is the alignment of
+ * the arrays. Without rows or columns nothing is written.
  */
 #ifndef COURSE_ROW_KERNELS_H
 #define COURSE_ROW_KERNELS_H
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /** y[r] = softmax of row x[r], as softmax_forward (304): an entry of -infinity has weight 0, a row
- *  of nothing else gives zeros, a NaN makes all of its row NaN. */
+ *  of only -infinity gives zeros, and a NaN makes its whole row NaN. */
 cudaError_t softmax_rows(float *y, const float *x, int rows, int cols, cudaStream_t stream);
 /** y = (x - mean) / sqrt(var + eps) * gamma + beta, with mean and variance of each row, as
  *  layernorm_forward (311). */

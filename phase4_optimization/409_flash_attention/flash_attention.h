@@ -13,11 +13,11 @@ extern "C" {
 #endif
 
 /**
- * As attention_naive (313), and without memory for the scores: it allocates nothing, and touches
- * none but its arrays. A score of -infinity has weight 0; a query with nothing else gets zeros.
+ * As attention_naive (313), but without memory for the scores: it allocates nothing and uses only
+ * its arrays. A score of -infinity has weight 0; a query with only such scores gets zeros.
  * @param out     [batch x heads x seq x dim]
  * @param lse     [batch x heads x seq] log of the sum of exp(s) over the keys that a query sees;
- *                -infinity where none has weight; NULL when not wanted
+ *                -infinity if none has weight; NULL when not wanted
  * @param q, k, v as out
  * @param dim     at most 128: more is cudaErrorInvalidValue
  * @param batch   batch x heads x (seq / 32, rounded up) is below 2^31

@@ -14,14 +14,14 @@ extern "C" {
 #endif
 
 /**
- * The experts at work on the lists of moe_permute, in at most two launches. Expert e, of weights
- * up[ffn_dim x hidden_dim] and down[hidden_dim x ffn_dim], makes of a token x
+ * Runs the experts on the lists of moe_permute, in at most two launches. Expert e has the weights
+ * up[ffn_dim x hidden_dim] and down[hidden_dim x ffn_dim]. For a token x it computes
  *
  *     hidden = gelu(x * up^T), rounded to bf16      y = hidden * down^T
  *
- * and output of a token is the sum of gate * y over its entries; of a token whose entries were all
- * dropped, 0. Sums are fp32, gelu is that of gelu_forward (301). Sums over more than two entries
- * may come in any order.
+ * The output of a token is the sum of gate * y over its entries, or 0 if all of them were dropped.
+ * Sums are fp32; gelu is that of gelu_forward (301). Sums over more than two entries may be in any
+ * order.
  *
  * input, hidden and the weights of each expert begin at multiples of 16 bytes. Returns
  * cudaErrorInvalidValue, and does nothing, unless hidden_dim and ffn_dim are multiples of 8 and
@@ -29,10 +29,10 @@ extern "C" {
  * @param output         [num_tokens x hidden_dim]
  * @param hidden         [num_tokens * top_k x ffn_dim] scratch
  * @param input          [num_tokens x hidden_dim]
- * @param expert_weights [2 x num_experts] pointers in memory of the device: up of each expert, then
- *                       down of each
- * @param permutation    [num_tokens x top_k], offsets [num_experts + 1]: as of moe_permute
- * @param gate_scores    [num_tokens x top_k] as of moe_router
+ * @param expert_weights [2 x num_experts] pointers in device memory: up of each expert, then down
+ *                       of each
+ * @param permutation    [num_tokens x top_k], offsets [num_experts + 1]: from moe_permute
+ * @param gate_scores    [num_tokens x top_k] from moe_router
  */
 cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv_bfloat16 *input,
                                 const __nv_bfloat16 *const *expert_weights, const int *permutation,

@@ -1,8 +1,8 @@
 /*
  * int8.h: the contract of exercise 413. The conventions are in optimization.h.
  *
- * Matrices of 8-bit whole numbers. A number q of row r stands for scale[r] * (q - zero_point[r]).
- * Arrays may begin anywhere where their elements may. No two of them overlap.
+ * Matrices of 8-bit integers. A number q in row r represents scale[r] * (q - zero_point[r]). Arrays
+ * are aligned to their elements only. No two of them overlap.
  */
 #ifndef COURSE_INT8_H
 #define COURSE_INT8_H
@@ -16,19 +16,19 @@ extern "C" {
 #endif
 
 /**
- * q of x, with one scale for all of x, or one for each of its rows. Let low and high be the
- * smallest and the largest finite number of the group, and 0 among them. Then
+ * Quantizes x to q, with one scale for all of x or one per row. A group is all numbers that share a
+ * scale. Let low and high be the smallest and the largest of 0 and its finite numbers. Then
  *
  *     symmetric        scale = max(-low, high) / 127      zero_point = 0
  *     asymmetric       scale = (high - low) / 255         zero_point = round(-128 - low / scale)
  *
- * with scale = 1 where it would be 0, as of a group of zeros; and
+ * with scale = 1 if it would be 0, as for a group of zeros; and
  *
  *     q = round(x / scale) + zero_point, clamped to -128 .. 127
  *
- * where round goes to the nearest, and halfway to the even number. So 0 is always exact. Infinities
- * give the ends, NaN gives zero_point. There is room for rounding of fp32 in the quotients. Of no
- * rows nothing is written; of no columns, the range is 0 .. 0.
+ * where round goes to the nearest integer, and halfway to the even one. So 0 is always exact.
+ * Infinities give the ends, NaN gives zero_point. fp32 rounding of the quotients is tolerated.
+ * Without rows nothing is written; without columns the range is 0 .. 0.
  * @param q          [rows x cols]
  * @param scale      [rows] also for one group: then all are equal
  * @param zero_point [rows] likewise
@@ -40,27 +40,27 @@ cudaError_t quantize_s8(int8_t *q, float *scale, int *zero_point, int *row_sums,
                         int rows, int cols, int per_channel, int symmetric, cudaStream_t stream);
 
 /**
- * c = a * b^T, exact where all sums fit in an int, as they do up to k = 131,071. k = 0 gives zeros.
+ * c = a * b^T, exact if all sums fit in an int, as they do up to k = 131,071. k = 0 gives zeros.
  * @param c [m x n]
  * @param a [m x k]
- * @param b [n x k] as weights lie: a row for each output
+ * @param b [n x k] in the layout of weights: a row for each output
  */
 cudaError_t gemm_s8s8s32(int32_t *c, const int8_t *a, const int8_t *b, int m, int n, int k,
                          cudaStream_t stream);
 
 /**
- * What the product of the quantized matrices stands for:
+ * The product of the matrices that the quantized matrices represent:
  *
  *     y[i][j] = scale_a[i] * scale_b[j] * sum over k of (a[i][k] - zero_a[i]) (b[j][k] - zero_b[j])
  *               + bias[j]
  *
- * where the sum is exact, and everything else in fp32.
+ * where the sum is exact, and everything else is fp32.
  * @param y                       [m x n]
- * @param c                       [m x n] as of gemm_s8s8s32
- * @param scale_a, zero_a, sums_a [m] as of quantize_s8
+ * @param c                       [m x n] from gemm_s8s8s32
+ * @param scale_a, zero_a, sums_a [m] from quantize_s8
  * @param scale_b, zero_b, sums_b [n] likewise
  * @param bias                    [n], or NULL
- * @param k                       how many terms the sums have
+ * @param k                       the number of terms of each sum
  */
 cudaError_t dequantize_epilogue(float *y, const int32_t *c, const float *scale_a, const int *zero_a,
                                 const int *sums_a, const float *scale_b, const int *zero_b,

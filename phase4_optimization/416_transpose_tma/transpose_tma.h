@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 /**
- * As transpose (209): out[cols x rows] = the transpose of in[rows x cols]. By the TMA where the
- * device is of compute capability 9.0, cols is a multiple of 4 and in is aligned to 16 bytes;
- * right, and slower, elsewhere.
+ * As transpose (209): out[cols x rows] = the transpose of in[rows x cols]. It uses the TMA if the
+ * device has compute capability 9.0, cols is a multiple of 4 and in is aligned to 16 bytes;
+ * otherwise it is right but slower.
  */
 cudaError_t transpose_tma(float *out, const float *in, int rows, int cols, cudaStream_t stream);
 

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /**
- * As matmul_tensorcore, by TMA and wgmma where the device is of compute capability 9.0 and rows
- * begin at multiples of 16 bytes; right, and slower, elsewhere. m up to 2^31 - 256.
+ * As matmul_tensorcore. It uses TMA and wgmma if the device has compute capability 9.0 and rows
+ * begin at multiples of 16 bytes; otherwise it is right but slower. m up to 2^31 - 256.
  */
 cudaError_t matmul_wgmma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
                          int k, cudaStream_t stream);

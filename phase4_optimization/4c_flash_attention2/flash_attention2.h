@@ -15,11 +15,11 @@ extern "C" {
 
 /**
  * As attention_flash (409), in bf16 on tensor cores. Scores, sums and the softmax are fp32; weights
- * may be rounded to bf16 before they meet v. It allocates nothing. Addresses are those of elements,
- * and no more.
+ * may be rounded to bf16 before they are multiplied with v. It allocates nothing. Arrays are
+ * aligned to their elements only.
  * @param out     [batch x heads x seq x dim]
  * @param lse     [batch x heads x seq] log of the sum of exp(s) over the keys that a query sees;
- *                -infinity where none has weight, and out is 0; NULL when not wanted
+ *                -infinity if none has weight, and then out is 0; NULL when not wanted
  * @param q, k, v as out
  * @param dim     64 or 128: others are cudaErrorInvalidValue
  * @param causal  not 0: a query sees the keys up to its own

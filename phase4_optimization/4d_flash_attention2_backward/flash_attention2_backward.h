@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 /**
- * The gradients of attention_flash2, from what it was given and what it left. p and what comes of
- * it may be rounded to bf16 before they are multiplied; sums are fp32. Memory beyond the arrays is
- * taken from the stream, and for queries, not for scores. Numbers are finite; but where causal is
- * 0, a NaN in grad_out, q, k or v makes NaN of all in its head that it has part in, and of no more.
+ * The gradients of attention_flash2, from its inputs and outputs. p and values computed from it may
+ * be rounded to bf16 before they are multiplied; sums are fp32. Further memory is allocated on the
+ * stream, in proportion to the queries, not to the scores. Inputs are finite; but if causal is 0, a
+ * NaN in grad_out, q, k or v makes all gradients NaN that depend on it, all in its head, no others.
  * @param grad_q, grad_k, grad_v [batch x heads x seq x dim], overwritten
  * @param grad_out the gradient of out
- * @param out, lse of the forward call
+ * @param out, lse from the forward call
  * @param dim      64 or 128: others are cudaErrorInvalidValue
  */
 cudaError_t attention_flash2_backward(__nv_bfloat16 *grad_q, __nv_bfloat16 *grad_k,

@@ -18,8 +18,8 @@ typedef struct mlp mlp;
 /** @param net receives the network, at step 0, or NULL on an error. @param h_params [MLP_PARAMS] */
 cudaError_t mlp_create(mlp **net, const float *h_params);
 /**
- * One step of Adam (beta 0.9 and 0.999, epsilon 1e-8, no decay) on one batch of any size.
- * A batch of 0 is no step, of loss 0.
+ * One step of Adam (beta 0.9 and 0.999, epsilon 1e-8, no decay) on one batch of any size. A batch
+ * of 0 makes no step and has loss 0.
  * @param h_loss   the mean loss of the batch before the step; NULL when not wanted, and then the
  *                 call need not wait for the device
  * @param d_x      [batch x MLP_INPUTS]
@@ -36,11 +36,11 @@ cudaError_t mlp_get_params(mlp *net, float *h_params);
 cudaError_t mlp_free(mlp *net);
 
 /**
- * The training loop: shuffle, batches (the last one may be short), epochs.
- * The last `validation` images are never trained on; they are scored after each epoch. Without any
- * image to train on, and for a batch below 1, it gives cudaErrorInvalidValue.
+ * The training loop: shuffle, batches (the last one may be short), epochs. The last `validation`
+ * images are never trained on; they are scored after each epoch. Without an image to train on, or
+ * with a batch below 1, it returns cudaErrorInvalidValue.
  * @param h_loss     [epochs] mean training loss over all images of the epoch
- * @param h_accuracy [epochs] share of the validation images that are right, 0 .. 1; 0 without any
+ * @param h_accuracy [epochs] share of validation images classified right, 0 .. 1; 0 without any
  * @param h_images   [count x MLP_INPUTS], host
  * @param h_labels   [count], host
  * @param seed       of the shuffles: the same seed gives the same run

@@ -1,8 +1,8 @@
 /*
  * mnist_fast.h: the contract of exercise 502. The conventions are in network.h.
  *
- * 501's network and its steps of Adam, for whom nothing counts but time. The images stay on the
- * device as bytes: a pixel p stands for p / 255.0.
+ * The network of 501 and its steps of Adam, as fast as possible. The images stay on the device as
+ * bytes: a pixel p means p / 255.0.
  */
 #ifndef COURSE_MNIST_FAST_H
 #define COURSE_MNIST_FAST_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MLP_FAST_BATCH 1024 /**< images of a step, at most */
+#define MLP_FAST_BATCH 1024 /**< most images per step */
 
 typedef struct mlp_fast mlp_fast;
 
@@ -29,10 +29,10 @@ typedef struct mlp_fast mlp_fast;
 cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigned char *h_images,
                             const int *h_labels, int count);
 /**
- * The images order[0 .. n-1], in this order, batch by batch, a step each; the last batch may be
- * short. Step i of S has the learning rate first_lr + (last_lr - first_lr) * i / S. The host makes
- * a few launches in all, however large S is; it copies nothing and waits for nothing, also not at
- * the end. From call to call every argument may be another. The same calls give the same bits.
+ * Trains on the images order[0 .. n-1], in this order, with one step per batch; the last batch may
+ * be short. Step i of S has the learning rate first_lr + (last_lr - first_lr) * i / S. The host
+ * makes a few launches in all, however large S is. It copies nothing and waits for nothing, not
+ * even at the end. Every argument may differ from call to call. The same calls give the same bits.
  * Without images (n = 0) there is no step.
  * @param d_losses [steps] the mean loss of each batch before its step; NULL when not wanted
  * @param d_order  [n] each 0 .. count - 1; an image may occur more than once
@@ -40,7 +40,7 @@ cudaError_t mlp_fast_create(mlp_fast **net, const float *h_params, const unsigne
  */
 cudaError_t mlp_fast_train_epoch(mlp_fast *net, float *d_losses, const int *d_order, int n,
                                  int batch, float first_lr, float last_lr, cudaStream_t stream);
-/** Waits for what still runs. @param h_params [MLP_PARAMS] receives a copy */
+/** Waits for work that still runs. @param h_params [MLP_PARAMS] receives a copy */
 cudaError_t mlp_fast_get_params(mlp_fast *net, float *h_params);
 /** NULL is allowed. */
 cudaError_t mlp_fast_free(mlp_fast *net);

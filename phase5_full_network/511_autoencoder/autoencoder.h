@@ -1,16 +1,16 @@
 /*
- * autoencoder.h: the contract of exercise 511, the SpectralShapeAutoencoder, and where its
- * parameters lie. The conventions are in network.h.
+ * autoencoder.h: the contract of exercise 511, the SpectralShapeAutoencoder, and the layout of its
+ * parameters. The conventions are in network.h.
  *
- * A frame is SAE_INPUTS numbers of a spectrum, cut into SAE_SLICES slices of SAE_SLICE.
+ * A frame is SAE_INPUTS numbers of a spectrum, split into SAE_SLICES slices of SAE_SLICE.
  *
- *     x      [320]  each slice layer-normalized, with gamma and beta of its own
+ *     x      [320]  each slice layer-normalized, with its own gamma and beta
  *     hidden [160]  dense, GELU (tanh form)
  *     latent [32]   dense, layer-normalized
  *     hidden [160]  dense, GELU
  *     y      [320]  dense
  *
- * A dense layer is x * w^T + bias, w [out x in]. Variances are divided by the count, and SAE_EPS is
+ * A dense layer is x * w^T + bias, w [out x in]. Variances divide by the count, and SAE_EPS is
  * added to them under the root.
  *
  * All parameters are one array of SAE_PARAMS floats; each constant below says where a part begins.
@@ -44,17 +44,17 @@
 #define SAE_BIAS4  (SAE_W4 + SAE_INPUTS * SAE_HIDDEN) /* [SAE_INPUTS] */
 #define SAE_PARAMS (SAE_BIAS4 + SAE_INPUTS)
 
-/** Floats of scratch that the layerwise forward pass has for each frame. */
+/** Floats of scratch per frame in the layerwise forward pass. */
 #define SAE_SCRATCH (2 * SAE_INPUTS + 2)
 
-/** What the fused kernel may do, each to be switched off by itself. */
+/** Optimizations of the fused kernel. Each can be switched off by itself. */
 enum sae_option {
     SAE_WARP_SUMS = 1,    /**< layer norms sum by shuffles; off: through shared memory */
-    SAE_UNROLL = 2,       /**< the loops of products are unrolled; off: one step a round */
-    SAE_VECTORS = 4,      /**< 16 bytes a load; off: 4 */
+    SAE_UNROLL = 2,       /**< the loops of products are unrolled; off: one step per round */
+    SAE_VECTORS = 4,      /**< 16 bytes per load; off: 4 */
     SAE_FAST_GELU = 8,    /**< tanh.approx.f32, 11 bits; off: tanhf */
-    SAE_MANY_FRAMES = 16, /**< several frames a block, where the batch has enough; off: one */
-    SAE_PREFETCH = 32, /**< weights are fetched ahead, one barrier a tile; off: two, none ahead */
+    SAE_MANY_FRAMES = 16, /**< several frames per block if the batch has enough; off: one */
+    SAE_PREFETCH = 32,    /**< weights are prefetched, one barrier per tile; off: not, and two */
     SAE_ALL = 63,
 };
 
@@ -63,8 +63,8 @@ extern "C" {
 #endif
 
 /**
- * The autoencoder, layer by layer: what comes between two layers goes through memory.
- * A frame's numbers depend on no other frame. A batch of 0 does nothing.
+ * The autoencoder, layer by layer: values between two layers go through memory. A frame's numbers
+ * depend on no other frame. A batch of 0 does nothing.
  * @param y       [batch x SAE_INPUTS]
  * @param latent  [batch x SAE_LATENT]
  * @param x       [batch x SAE_INPUTS]
@@ -74,8 +74,8 @@ extern "C" {
 cudaError_t sae_forward(float *y, float *latent, const float *x, const float *params,
                         float *scratch, int batch, cudaStream_t stream);
 /**
- * The same in one launch, without memory for what lies between.
- * @param options SAE_ALL, less what is switched off (autoencoder.h). Unknown ones give
+ * The same in one launch, without memory for the values between layers.
+ * @param options SAE_ALL without the options that are switched off. Unknown options give
  *                cudaErrorInvalidValue. Without SAE_FAST_GELU the numbers are as accurate as fp32.
  */
 cudaError_t sae_forward_fused(float *y, float *latent, const float *x, const float *params,

@@ -14,6 +14,9 @@ name_of() {
 together() {
     local file
     grep -h '^#include <' "$@" | sort -u
+    for file in "$@"; do
+        sed -n "s|^#include \"\(.*\)\"|$(dirname "$file")/\1|p" "$file"
+    done | xargs -r realpath | sort -u | sed 's/.*/#include "&"/'
     echo '#include <cstring>'
     for file in "$@"; do printf '#define main program\nnamespace %s {\n#include "%s"\n}\n#undef main\n' "$(name_of "$file")" "$file"; done
     printf 'int main(int, char **arguments)\n{\n'

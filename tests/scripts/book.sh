@@ -56,7 +56,7 @@ hints_are_folded() {
 }
 
 contracts_are_there() {
-    has phase2_cuda_basics/212_matmul_transposed/README 'what lies between two of them stays as it is' &&
+    has phase2_cuda_basics/212_matmul_transposed/README 'memory between two of them stays as it is' &&
         has phase2_cuda_basics/212_matmul_transposed/README 'Nothing is transposed in memory' &&
         has phase1_cpu/101_compare/README 'id="c.approx_equal"' &&
         has phase5_full_network/505_resnet18/README 'id="c.resnet18_forward"'

@@ -3,7 +3,7 @@
  *
  * Interface
  *   peer_of, shared_offset, cluster_address, rank_at      what an address of shared::cluster means
- *   tick_now, cluster_orders                              what comes before what
+ *   tick_now, cluster_passed, cluster_orders              what comes before what
  *
  * An address of shared::cluster has the offset in its low bits. Above them is 0 for the executing
  * block's own memory, as cvta makes it, or 1 + the rank of a block, as mapa does. So an address of
@@ -79,14 +79,21 @@ static inline uint32_t tick_now(const block *b)
     return b->rewound + b->tick;
 }
 
+/** Barriers of the cluster that this lane knows to be over. */
+static inline uint32_t cluster_passed(const warp *w, uint32_t lane)
+{
+    const cluster *c = w->block->cluster;
+    uint32_t rank = w->block->rank, passed = c->warp[rank][w->index].waited[lane];
+    return passed < c->joined[rank] ? c->joined[rank] : passed;
+}
+
 /** Does what a warp of block `by` did at that tick come before what this lane does now? */
 static inline bool cluster_orders(const warp *w, uint32_t lane, const block *by, uint32_t warp,
                                   uint32_t tick)
 {
     const block *b = w->block;
     const cluster *c = b->cluster;
-    uint32_t passed = c->warp[b->rank][w->index].waited[lane];
-    if (passed < c->joined[b->rank]) passed = c->joined[b->rank];
+    uint32_t passed = cluster_passed(w, lane);
     if (passed && tick < c->warp[by->rank][warp].released[(passed - 1) % PHASES]) return true;
     return tick < c->known[b->rank][by->rank] || tick < by->warps[warp].published;
 }

@@ -171,11 +171,27 @@ static void meet_visits(const warp *w, const op *o, uint32_t lane, uint32_t byte
         if (races(w, o, lane, bytes, &x->read[k])) meet(found, &x->read[k], false);
 }
 
-/* What no longer can race is as if this block had done it before its last barrier. */
-static void settle(block *b, cells *c, uint32_t i, const visited *x, access_kind how)
+/* Of this block, just before the barrier of the cluster that orders the visit for this lane, and so
+ * for all blocks. @return 0: none does */
+static uint32_t tick_before(const warp *w, uint32_t lane, const visit *v)
 {
-    if (how != ACCESS_ATOMIC && b->epoch_tick > b->first_tick && c->written[i] == VISITED) {
-        c->written[i] = (b->epoch_tick - 1) << TICK_SHIFT;
+    const block *b = w->block;
+    const cluster *c = b->cluster;
+    uint32_t passed = cluster_passed(w, lane), phase = (passed - 1) % PHASES;
+    if (!passed || v->tick >= c->warp[v->rank][v->thread / LANES].released[phase]) return 0;
+    uint32_t released = c->warp[b->rank][0].released[phase];
+    return released > b->rewound + b->first_tick ? released - b->rewound - 1 : 0;
+}
+
+/* What no longer can race is as if this block had done it before. A load leaves what an mbarrier
+ * orders: that other blocks do not know. */
+static void settle(const warp *w, cells *c, uint32_t i, uint32_t lane, const visited *x,
+                   access_kind how)
+{
+    const block *b = w->block;
+    uint32_t tick = how == ACCESS_STORE ? b->epoch_tick - 1 : tick_before(w, lane, &x->write);
+    if (how != ACCESS_ATOMIC && tick && b->epoch_tick > b->first_tick && c->written[i] == VISITED) {
+        c->written[i] = tick << TICK_SHIFT;
         c->written_line[i] = x->write.line;
     }
     if (how != ACCESS_STORE || c->read[i] != VISITED) return;
@@ -195,7 +211,7 @@ bool visits_meet(warp *w, const op *o, cells *c, uint32_t i, uint32_t lane, acce
     if (here.cell)
         *found = here;
     else
-        settle(b, c, i, x, how);
+        settle(w, c, i, lane, x, how);
     return here.cell || c->written[i] == VISITED;
 }
 

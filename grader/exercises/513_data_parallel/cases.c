@@ -305,6 +305,7 @@ EXERCISE(513) = {
                   "gpt_team_get_grads", "gpt_team_free"},
     .promises = {{"gpt_team_train", HAS_WAITED}},
     .prerequisites = {415, 508, 509},
+    .own_prerequisites = true,
     .devices = 2,
     .host_copies = true,
     .exponentials = true,

@@ -147,6 +147,21 @@ double *softmax_scale(const double *y, const float *x, long rows, long cols)
     return scale;
 }
 
+void expect_softmax_rows(const float *y, const float *x, long rows, long cols)
+{
+    double *want = f64_array((size_t)(rows * cols));
+    reference_softmax(want, x, rows, cols);
+    for (long r = 0; r < rows; r++) {
+        double sum = 0.0;
+        for (long i = r * cols; i < (r + 1) * cols; i++) sum += want[i];
+        for (long i = r * cols; i < (r + 1) * cols && isnan(sum); i++) want[i] = NAN;
+    }
+    const layout l = {"y", (size_t)rows, (size_t)cols};
+    const double *scale = softmax_scale(want, x, rows, cols);
+    if (!is_close(l, y, want, scale, FP32_NORM_TOLERANCE)) suspect_softmax(want, x, rows, cols);
+    expect_close(l, y, want, scale, FP32_NORM_TOLERANCE);
+}
+
 statistics random_statistics(size_t channels)
 {
     return (statistics){random_f32(channels), random_f32_between(channels, 0.01f, 2.0f),

@@ -38,6 +38,10 @@ double *softmax_scale(const double *y, const float *x, long rows, long cols);
 /** What came out is not y[rows x cols], the softmax of x: a wrong maximum? A masked row? */
 void suspect_softmax(const double *y, const float *x, long rows, long cols);
 
+/** y against the softmax of each row of x [rows x cols] in double, where a NaN makes all of its row
+ *  NaN. */
+void expect_softmax_rows(const float *y, const float *x, long rows, long cols);
+
 /** What a batch normalization needs at inference, each [channels]. */
 typedef struct statistics {
     float *mean, *var, *gamma, *beta;

@@ -166,6 +166,7 @@ static const reach table[] = {
     {415, "allreduce_ring", "", {0, GRID}},
     /* there are eight devices */ {415, "allreduce_open allreduce_close", NULL, {0}},
     {416, "transpose_tma", "", {BLOCK, GRID}},
+    {417, "softmax_cluster", "", {GRID, GRID}},
     {501, "mlp_predict", "predict", {ARRAY}},
     /* 784 inputs an image: more than a hundred take too long */
     {501, "mlp_create mlp_train_batch mlp_get_params mlp_free train_mnist", NULL, {0}},
