@@ -58,6 +58,16 @@ static const char *whose(const device_finding *f, char text[80])
     return text;
 }
 
+/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be mended.
+ */
+static const char *mistake_behind(const device_finding *f)
+{
+    if (!strncmp(f->kernel, "cublas_", 7) && f->kind == FINDING_OUT_OF_BOUNDS)
+        return "; cuBLAS was given a wrong size, leading dimension or operand: the dimension is "
+               "how many elements lie from one column of cuBLAS to the next";
+    return symptom_name(f->cause);
+}
+
 static case_finding finding_of(const char *function, const device_finding *what, const char *more,
                                const char *mistake)
 {
@@ -99,7 +109,7 @@ static void take_findings(const char *function, const call_outcome *o)
         keep_all(function, o);
     else if (o->finding_count > 0 && running->found_count == 0 && o->culprit == 0)
         keep_finding(finding_of(function, first, o->finding_count > 1 ? " (and more)" : "",
-                                symptom_name(first->cause)));
+                                mistake_behind(first)));
 }
 
 static void fail_of_call(const char *function, const call_outcome *o)
@@ -111,7 +121,8 @@ static void fail_of_call(const char *function, const call_outcome *o)
     }
     char other[80] = "";
     if (o->culprit > 0) whose(&culprit->what, other);
-    fail_as(o->failure, "%s%s%s", o->message, symptom_name(o->cause), other);
+    const char *mistake = o->culprit > 0 ? mistake_behind(&culprit->what) : symptom_name(o->cause);
+    fail_as(o->failure, "%s%s%s", o->message, mistake, other);
 }
 
 /* What one call of a case keeps, another may free. */

@@ -20,6 +20,7 @@ static uint32_t refuse_at;           /* the number of the call that is to be ref
 static bool without_kernels;         /* launches do nothing */
 static cudaStream_t own;             /* that the library is given; NULL: none */
 static int last_error;               /* of the refused call, until cudaGetLastError takes it */
+static const char *wrong_way;        /* what is wrong with the kind of a copy, or NULL */
 static bool pending, pending_legacy; /* work that was started, and nobody has waited for */
 
 void calls_start(const wire_call *call, void *stream)
@@ -30,6 +31,7 @@ void calls_start(const wire_call *call, void *stream)
     without_kernels = call->without_kernels;
     own = stream;
     last_error = cudaSuccess;
+    wrong_way = NULL;
     pending = pending_legacy = false;
     counting = true;
 }
@@ -68,11 +70,21 @@ static side side_of(const void *pointer)
     return a.type == cudaMemoryTypeHost ? PINNED_SIDE : PAGEABLE_SIDE;
 }
 
-static unsigned copies_between(const void *to, const void *from, size_t bytes)
+const char *calls_wrong_way(void)
+{
+    return wrong_way ? wrong_way : "";
+}
+
+static unsigned copies_between(const void *to, const void *from, size_t bytes,
+                               enum cudaMemcpyKind kind)
 {
     if (!counting || bytes == 0) return 0;
     const side a = side_of(to), b = side_of(from);
     if ((a == DEVICE_SIDE) == (b == DEVICE_SIDE)) return 0;
+    if (a == DEVICE_SIDE && kind == cudaMemcpyDeviceToHost)
+        wrong_way = "; a copy to the device has the kind cudaMemcpyDeviceToHost";
+    if (b == DEVICE_SIDE && kind == cudaMemcpyHostToDevice)
+        wrong_way = "; a copy to the host has the kind cudaMemcpyHostToDevice";
     copies.count++;
     copies.pinned += a == PINNED_SIDE || b == PINNED_SIDE;
     copies.bytes += bytes;

@@ -45,10 +45,12 @@ static void set_cuda_error(wire_reply *reply, const char *where, int error)
 static void set_unwanted(wire_reply *reply)
 {
     set_cuda_error(reply, "it returned", (int)reply->returned.i);
-    if (call.wanted == 0) return;
     const size_t length = strlen(reply->text);
-    snprintf(reply->text + length, sizeof reply->text - length, ", and should return %s",
-             device_error_text(call.wanted));
+    if (call.wanted == 0)
+        snprintf(reply->text + length, sizeof reply->text - length, "%s", calls_wrong_way());
+    else
+        snprintf(reply->text + length, sizeof reply->text - length, ", and should return %s",
+                 device_error_text(call.wanted));
 }
 
 static void free_buffers(void)

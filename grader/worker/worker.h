@@ -84,6 +84,8 @@ unsigned device_take_findings(device_finding findings[WIRE_FINDINGS]);
 void calls_start(const wire_call *, void *stream);
 /** Count no more. The reply gets what there was. */
 void calls_stop(wire_reply *);
+/** What is wrong with the kind of a copy between host and device, as "; ...", or "". */
+const char *calls_wrong_way(void);
 
 /** Print name, driver, runtime and the two ceilings as lines of key=value. @return exit status */
 int device_print_facts(void);

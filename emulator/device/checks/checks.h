@@ -15,6 +15,7 @@ typedef struct race {
     uint32_t line;   /**< before; as that of an op */
     bool wrote;      /**< before */
     bool barrier;    /**< would one order them? */
+    bool early;      /**< before: it replaced what had been read since the last barrier */
     device_cause cause;
 } race;
 

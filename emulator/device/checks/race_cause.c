@@ -108,7 +108,7 @@ device_cause cause_of_race(warp *w, const op *o, uint32_t lane, const race *r)
     if (loses_updates(w, o, lane, r)) return CAUSE_NO_ATOMIC;
     if (store && r->wrote) return CAUSE_ONE_PLACE;
     if (!r->barrier || !(store || r->wrote)) return CAUSE_NONE;
-    if (is_between(w->block, wrote, read)) return CAUSE_NO_BARRIER_TO_WRITE;
+    if (r->early || is_between(w->block, wrote, read)) return CAUSE_NO_BARRIER_TO_WRITE;
     const bool later = compare_places(w->block->launch->function->module, wrote, read) < 0;
     return store && !later ? CAUSE_NO_BARRIER_TO_WRITE : CAUSE_NO_BARRIER_TO_READ;
 }

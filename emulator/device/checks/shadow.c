@@ -275,6 +275,11 @@ static bool is_over(const warp *w, const cells *c, uint32_t i, uint32_t cell)
 {
     const block *b = w->block;
     return b->tensor && b->has_waited(w, c == &b->bytes ? i : 4 * i, cell);
+
+/* A tick that both have does not tell which came first. */
+static bool is_early(const block *b, uint32_t written, uint32_t read)
+{
+    return read < VISITED && tick_of(read) >= b->epoch_tick && tick_of(read) < tick_of(written);
 }
 
 static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access_kind how,
@@ -293,6 +298,7 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
         found->unwritten = true;
     } else if (!may_meet(o, written, me) && !ordered(w, written, me)) {
         *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
+        found->early = is_early(b, written, read);
     } else if (how != ACCESS_LOAD && !found->cell && !may_meet(o, read, me) &&
                !ordered(w, read, me) && !is_over(w, c, i, read)) {
         *found = (conflict){.cell = read, .line = c->read_line[i]};

@@ -134,7 +134,11 @@ static void advise(const block *b, const op *o, bool warp_only, bool mild, const
                                                          : ": the lanes of a warp need not run "
                                                            "in step";
     char edge[64] = "";
-    if (is_between(b, wrote, read))
+    if (r->early)
+        snprintf(edge, sizeof edge, ", before line %u writes over what line %u reads",
+                 number_of(b->launch->function->module, wrote),
+                 number_of(b->launch->function->module, read));
+    else if (is_between(b, wrote, read))
         snprintf(edge, sizeof edge, ", at the end of the round, before the next one's line %u",
                  number_of(b->launch->function->module, wrote));
     snprintf(text, 200, "with no %s in between%s%s",
@@ -153,7 +157,7 @@ void report_shared_race(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
 {
     const block *b = w->block;
     char me[48], other[48], advice[200] = NOTHING_ATOMIC;
-    race r = {.how = how, .line = c->line, .wrote = c->wrote, .barrier = true};
+    race r = {.how = how, .line = c->line, .wrote = c->wrote, .barrier = true, .early = c->early};
     thread_name(b, w->index * LANES + lane, me);
     thread_name(b, c->cell & THREAD, other);
     r.cause = cause_of_race(w, o, lane, &r);

@@ -75,7 +75,7 @@ pattern_function never_written, added_to_unset, result_before, added_to_result_b
     mask_ignored, sign_flipped, sum_not_mean, mean_not_sum, doubled, constant_factor, saturated,
     log_saturated, one_value, small_errors, rows_off, rows_scaled;
 pattern_function is_transposed, one_row_off, one_element_off, wrong_stride, row_repeated,
-    column_repeated, block_repeated;
+    column_repeated, block_repeated, vector_repeated;
 pattern_function beyond_int, first_row_only, last_partial_rows, last_partial_columns,
     last_rows_and_columns, grid_too_small, first_ones_right, from_block, from_row, every_nth_right,
     every_nth_wrong, diagonal_only, first_column_only, from_column;

@@ -114,3 +114,17 @@ size_t block_repeated(const mismatch *m)
     }
     return 0;
 }
+
+/* Of two groups of columns both are the first. */
+static guess from_first_of_two(const mismatch *m, size_t i, size_t group)
+{
+    return from(m, i % m->where.cols / group % 2 ? i - group : i);
+}
+
+size_t vector_repeated(const mismatch *m)
+{
+    for (size_t group = 4; group <= 64 && group < m->where.cols; group *= 2) {
+        if (explains(m, from_first_of_two, group, LEAST)) return group;
+    }
+    return 0;
+}

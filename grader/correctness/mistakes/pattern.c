@@ -29,6 +29,8 @@ static const pattern mistakes[] = {
     {column_repeated, "every column is the first one: the index of the column is not used"},
     {block_repeated, "the first %zu elements are repeated: the index of the block, or of the part, "
                      "is not used"},
+    {vector_repeated, "of each two vectors of %zu columns the second repeats the first: its own "
+                      "offset is missing"},
     {constant_factor, "all are wrong by one factor"},
     {rows_off, "each row is off by a number of its own: what is added to all of it, as a bias is, "
                "is missing or another's"},

@@ -6,14 +6,15 @@
 static const char *const words[ALL_CAUSES] = {
     [CAUSE_NONE] = "",
     [CAUSE_NO_EVENT] =
-        "; an event is missing, or a launch lacks its stream, or both touch what is for one alone",
+        "; an event is missing, or a launch lacks its stream, or both touch what is for one alone, "
+        "as where parts overlap",
     [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or each has a place "
                         "of its own, or they add with atomics",
     [CAUSE_NO_ATOMIC] =
         "; several threads read, change and write one number: each needs numbers of "
         "its own, or atomicAdd; a barrier does not help",
-    [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before the next round "
-                                  "writes",
+    [CAUSE_NO_BARRIER_TO_WRITE] = "; a barrier is missing after reading, before others "
+                                  "write there again",
     [CAUSE_NO_BARRIER_TO_READ] =
         "; a barrier is missing after writing, before others read, or both "
         "do one thread's work",

@@ -9,12 +9,13 @@
 
 typedef struct pooling {
     long planes, in_h, in_w, size, stride, pad, out_h, out_w;
+    long down, across; /* how far the window moves: stride, but for suspicions */
     size_t inputs, outputs;
 } pooling;
 
 static pooling pooling_of(const long *s)
 {
-    pooling p = {s[0] * s[1], s[2], s[3], s[4], s[5], s[6], 0, 0, 0, 0};
+    pooling p = {s[0] * s[1], s[2], s[3], s[4], s[5], s[6], 0, 0, s[5], s[5], 0, 0};
     p.out_h = (p.in_h + 2 * p.pad - p.size) / p.stride + 1;
     p.out_w = (p.in_w + 2 * p.pad - p.size) / p.stride + 1;
     p.inputs = (size_t)(p.planes * p.in_h * p.in_w);
@@ -32,8 +33,8 @@ static pooling pooling_of(const long *s)
  */
 static int winner(const float *plane, const pooling *p, size_t i, int named)
 {
-    const long top = (long)i / p->out_w % p->out_h * p->stride - p->pad;
-    const long left = (long)i % p->out_w * p->stride - p->pad;
+    const long top = (long)i / p->out_w % p->out_h * p->down - p->pad;
+    const long left = (long)i % p->out_w * p->across - p->pad;
     int best = -1;
     for (long k = 0; k < p->size * p->size; k++) {
         const long row = top + k / p->size, col = left + k % p->size;
@@ -90,6 +91,24 @@ static void forward(const char *function, float *y, int *argmax, const float *x,
                              in_f32("x", x, p.inputs), SIZES(shape), WINDOW(shape), stream()));
 }
 
+/* What y, or argmax, would be with windows that move so. */
+static void suspect_windows(const char *words, const float *x, const pooling *p, bool of_argmax)
+{
+    double *y = f64_array(p->outputs), *places = f64_array(p->outputs);
+    int *argmax = i32_array(p->outputs);
+    reference_forward(y, argmax, x, p);
+    for (size_t i = 0; i < p->outputs; i++) places[i] = argmax[i];
+    suspect(words, of_argmax ? places : y);
+}
+
+static void suspect_strides(const float *x, const pooling *p, bool of_argmax)
+{
+    pooling across = *p, down = *p;
+    across.across = down.down = 1;
+    suspect_windows("the window moves by 1 along a row, not by stride", x, &across, of_argmax);
+    suspect_windows("the window moves by 1 from row to row, not by stride", x, &down, of_argmax);
+}
+
 static void forward_and_check(const char *function, const float *x, const long *shape)
 {
     const pooling p = pooling_of(shape);
@@ -101,7 +120,9 @@ static void forward_and_check(const char *function, const float *x, const long *
     if (strncmp(function, "baseline_", 9) == 0) return; /* ours, and believed */
     memcpy(want_argmax, argmax, p.outputs * sizeof *argmax);
     reference_forward(want, want_argmax, x, &p);
+    if (!is_close(l, y, want, NULL, 0.0)) suspect_strides(x, &p, false);
     expect_close(l, y, want, NULL, 0.0);
+    if (memcmp(argmax, want_argmax, p.outputs * sizeof *argmax)) suspect_strides(x, &p, true);
     expect_equal_i32((layout){"argmax", l.rows, l.cols}, argmax, want_argmax);
 }
 

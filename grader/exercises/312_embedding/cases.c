@@ -7,9 +7,10 @@
 
 /* ---- embedding ------------------------------------------------------------------------------- */
 
-/* Position r of `positions` is added to row r of y: the mistake, where the batch is beyond 1. */
-static void suspect_positions(const embedding *e, const float *table, const float *positions,
-                              size_t place_count)
+/* Position r of `positions` is added to row r of y: the mistake, where the batch is beyond 1.
+ * @return the rows of the table alone */
+static double *suspect_positions(const embedding *e, const float *table, const float *positions,
+                                 size_t place_count)
 {
     double *none = f64_array(e->rows * e->dim), *by_row = f64_array(e->rows * e->dim);
     for (size_t i = 0; i < e->rows * e->dim; i++) {
@@ -20,6 +21,30 @@ static void suspect_positions(const embedding *e, const float *table, const floa
     suspect("the positions are not added", none);
     if (place_count >= e->rows)
         suspect("the position is that of the row in the batch, not in its sequence", by_row);
+    return none;
+}
+
+static bool is_near(const float *y, const double *none, const float *position, size_t dim)
+{
+    size_t i = 0;
+    while (i < dim && fabs(y[i] - none[i] - position[i]) <= 1e-5) i++;
+    return i == dim;
+}
+
+/* Of each row of y that some row of positions explains: that sum. Else 0, which explains nothing.
+ */
+static void suspect_places(const embedding *e, const float *y, const double *none,
+                           const float *positions, size_t place_count)
+{
+    double *other = f64_array(e->rows * e->dim);
+    for (size_t row = 0; row < e->rows; row++) {
+        const size_t at = row * e->dim;
+        size_t p = 0;
+        while (p < place_count && !is_near(y + at, none + at, positions + p * e->dim, e->dim)) p++;
+        for (size_t i = 0; i < e->dim && p < place_count; i++)
+            other[at + i] = none[at + i] + positions[p * e->dim + i];
+    }
+    suspect("the position of another place is added", other);
 }
 
 /* @param places so many rows of positions; 0: NULL */
@@ -41,8 +66,10 @@ static void embed(const embedding *e, size_t places, int specials, unsigned shif
                    places > 0 ? in_f32("positions", positions, places * e->dim) : null_pointer(),
                    i32((int)e->batch), i32((int)e->seq), i32((int)e->dim), stream()));
     const layout l = {"y", e->rows, e->dim};
-    if (places > 0 && !is_close(l, y, want, NULL, 1e-6))
-        suspect_positions(e, table, positions, places);
+    if (places > 0 && !is_close(l, y, want, NULL, 1e-6)) {
+        const double *none = suspect_positions(e, table, positions, places);
+        if (size < 20000) suspect_places(e, y, none, positions, places);
+    }
     expect_close(l, y, want, NULL, 1e-6);
 }
 

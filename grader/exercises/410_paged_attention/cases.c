@@ -28,6 +28,7 @@ typedef struct decoding {
     void *q, *k, *v;        /* of bf16 */
     size_t q_size, kv_size; /* elements of q, and of k or v */
     float scale;
+    bool pages_are_rows; /* the mistake */
 } decoding;
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -84,8 +85,8 @@ static void share_pages(decoding *d)
 /* Of the cache, where token t of a sequence lies. */
 static size_t row_of(const decoding *d, long sequence, long t)
 {
-    return (size_t)d->table[sequence * d->max_pages + t / d->page] * (size_t)d->page +
-           (size_t)(t % d->page);
+    const size_t page = (size_t)d->table[sequence * d->max_pages + t / d->page];
+    return page * (size_t)(d->pages_are_rows ? 1 : d->page) + (size_t)(t % d->page);
 }
 
 static size_t row_elements(const decoding *d)
@@ -274,6 +275,10 @@ static void check(const decoding *d, const void *out)
     if (d->q_size < 20000) {
         suspect("query head h reads head h % kv_heads of the cache",
                 rounded(attended(d, unused, true, d->scale), d->q_size));
+        decoding wrong = *d;
+        wrong.pages_are_rows = true;
+        suspect("the page's number is taken for its first row: that is the number times page",
+                rounded(attended(&wrong, unused, false, d->scale), d->q_size));
         suspect("the scores are not scaled", rounded(attended(d, unused, false, 1.0), d->q_size));
     }
     expect_close_of(l, ELEMENT_BF16, out, want, size, TOLERANCE);

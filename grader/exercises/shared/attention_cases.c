@@ -188,6 +188,27 @@ static double *columns_for_rows(const attention *a)
     return out;
 }
 
+/* out where v is multiplied as a [dim x seq]: [seq x seq] of each head, the rest as it was. Of
+ * small arrays, where seq < dim.
+ * @param turned v is transposed, not only read so */
+static double *with_v_across(const attention *a, bool turned)
+{
+    double *out = f64_array(a->size);
+    attention_row r = new_attention_row(a);
+    for (size_t i = 0; i < a->size; i++) out[i] = NAN; /* never written */
+    for (size_t row = 0; row < a->rows; row++) {
+        const float *v = a->v + row / (size_t)a->seq * (size_t)(a->seq * a->dim);
+        row_of(&r, a, row, NONE);
+        for (long l = 0; l < a->seq; l++) {
+            double sum = 0.0;
+            for (long u = 0; u < a->seq; u++)
+                sum += r.p[u] * v[turned ? l * a->dim + u : u * a->seq + l];
+            out[row * (size_t)a->seq + (size_t)l] = sum;
+        }
+    }
+    return out;
+}
+
 static void suspect_attention(const attention *a, const int *rows, size_t count)
 {
     suspect("the scores are not scaled", wrong_rows(a, rows, count, NO_SCALE));
@@ -211,6 +232,10 @@ static void suspect_attention(const attention *a, const int *rows, size_t count)
     if (count == a->rows)
         suspect("the softmax is over the queries of a key, not over the keys of a query",
                 columns_for_rows(a));
+    if (count == a->rows && a->seq < a->dim) {
+        suspect("v is read as if it were dim x seq", with_v_across(a, false));
+        suspect("v is transposed: it is seq x dim, as p v needs it", with_v_across(a, true));
+    }
 }
 
 static void expect_rows(const float *out, const float *lse, const attention *a, const int *rows,

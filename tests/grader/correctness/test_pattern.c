@@ -80,6 +80,7 @@ static float element_late(int i) { return i ? right(i - 1) : 0; }
 static float first_row(int i) { return right(i % COLS); }
 static float first_column(int i) { return right(i - i % COLS); }
 static float first_block(int i) { return right(i % 64); }
+static float second_as_first(int i) { return right(i % COLS / 8 % 2 ? i - 8 : i); }
 static float not_a_number(int i) { return i % 5 == 1 ? NAN : PASS; }
 static float infinite(int i) { return i % 5 == 1 ? INFINITY : PASS; }
 static float zero(int i) { return i % 5 == 1 ? 0 : PASS; }
@@ -137,6 +138,8 @@ static const struct {
     {first_block,
      "; the first 64 elements are repeated: the index of the block, or of the part, is not "
      "used"},
+    {second_as_first, "; of each two vectors of 8 columns the second repeats the first: its own "
+                      "offset is missing"},
     {not_a_number, "; they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
     {infinite, "; they are infinite: divided by 0, too large for a float, or a start value that "
                "nothing replaced"},
