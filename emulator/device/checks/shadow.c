@@ -275,6 +275,7 @@ static bool is_over(const warp *w, const cells *c, uint32_t i, uint32_t cell)
 {
     const block *b = w->block;
     return b->tensor && b->has_waited(w, c == &b->bytes ? i : 4 * i, cell);
+}
 
 /* A tick that both have does not tell which came first. */
 static bool is_early(const block *b, uint32_t written, uint32_t read)
