@@ -13,12 +13,12 @@ extern "C" {
 
 /**
  * As softmax_rows (405): y[r] = softmax of row r of x, both [rows x cols]; an entry of -infinity
- * has weight 0, a row of nothing else gives zeros, a NaN makes all of its row NaN. y and x do not
- * overlap. One launch; it allocates nothing.
+ * has weight 0, a row of only -infinity gives zeros, and a NaN makes its whole row NaN. y and x do
+ * not overlap. It makes one launch and allocates nothing.
  *
- * A row of more than 1,024 columns is shared by the blocks of a cluster, where the device has
- * clusters and the row fits into their shared memory: x is read once, y written once. All else goes
- * to softmax_rows.
+ * The blocks of a cluster share a row of more than 1,024 columns, if the device has clusters and
+ * their shared memory holds the row: x is read once and y written once. All other calls go to
+ * softmax_rows.
  */
 cudaError_t softmax_cluster(float *y, const float *x, int rows, int cols, cudaStream_t stream);
 

@@ -58,7 +58,8 @@ struct block {
     uint32_t crowded;           /**< read cells from here on need no further note */
     uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
-    tensor *tensor;                     /**< NULL: it has not used wgmma or bulk copies */
+    tensor *tensor; /**< NULL: it has not used wgmma or bulk copies; then */
+    bool (*has_waited)(const warp *, uint32_t offset, uint32_t cell); /**< for a wgmma's read */
     uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */

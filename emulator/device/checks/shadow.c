@@ -270,6 +270,13 @@ static bool may_meet(const op *o, uint32_t cell, uint32_t me)
     return o->strength == STRENGTH_ATOMIC || (cell ^ me) & WARP;
 }
 
+/* What a wgmma of its warp group read. */
+static bool is_over(const warp *w, const cells *c, uint32_t i, uint32_t cell)
+{
+    const block *b = w->block;
+    return b->tensor && b->has_waited(w, c == &b->bytes ? i : 4 * i, cell);
+}
+
 /* A tick that both have does not tell which came first. */
 static bool is_early(const block *b, uint32_t written, uint32_t read)
 {
@@ -294,7 +301,7 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
         *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
         found->early = is_early(b, written, read);
     } else if (how != ACCESS_LOAD && !found->cell && !may_meet(o, read, me) &&
-               !ordered(w, read, me)) {
+               !ordered(w, read, me) && !is_over(w, c, i, read)) {
         *found = (conflict){.cell = read, .line = c->read_line[i]};
     }
 }

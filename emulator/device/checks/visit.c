@@ -3,6 +3,7 @@
  *
  * Interface
  *   visit_lane                             may a lane touch another block's memory?
+ *   visit_copy                             may a copy come there?
  *   visits_meet, visits_start, visits_end, visits_close
  *
  * The shadow of a block (shadow.c) knows the threads of that block alone. What others did to a word
@@ -251,13 +252,15 @@ static void look(const call_on *x, const cells *c, uint32_t i, uint32_t bytes, c
         found->unowned = true;
     else if (written == FLYING)
         found->cell = FLYING, found->line = c->written_line[i];
+    else if (x->how != ACCESS_LOAD && read == READING)
+        found->cell = READING, found->line = c->read_line[i];
     else if (written == VISITED || read == VISITED)
         meet_visits(x->warp, x->op, x->lane, bytes, v, written == VISITED, x->how, found);
     if (found->cell || written >= VISITED) return;
-    meet_own(x, written, c->written_line[i], true, found);
     uint32_t own = read == VISITED ? v->cell : read;
-    if (x->how != ACCESS_LOAD && !found->cell && own < VISITED)
+    if (x->how != ACCESS_LOAD && own < VISITED)
         meet_own(x, own, read == VISITED ? v->line : c->read_line[i], false, found);
+    if (!found->cell) meet_own(x, written, c->written_line[i], true, found);
 }
 
 static visit visit_now(const call_on *x, uint32_t bytes)
@@ -353,6 +356,8 @@ static void tell(const call_on *x, uint32_t offset, uint32_t bytes, const void *
     if (!w->block->launch->check_races) return;
     if (found->cell == FLYING)
         report_shared_copy(w, x->op, offset, x->lane, x->how, found);
+    else if (found->cell == READING)
+        report_shared_reading(w, x->op, offset, x->lane, found);
     else if (found->cell && !is_unchanged(x->to, offset, bytes, value))
         report_visit(w, x->op, offset, x->lane, x->how, found);
 }
@@ -373,6 +378,18 @@ bool visit_lane(warp *w, const op *o, block *to, uint32_t offset, uint32_t bytes
     visit_cells(&x, offset, bytes, &found, true);
     if (!absent) to->visits->last[w->block->rank] = visit_now(&x, 15);
     return true;
+}
+
+bool visit_copy(warp *w, const op *o, block *to, uint32_t offset, uint32_t bytes, uint32_t lane)
+{
+    const call_on x = {w, o, to, lane, ACCESS_STORE};
+    conflict found = {.unowned = offset >= to->shared_bytes || bytes > to->shared_bytes - offset};
+    if (!found.unowned) visit_cells(&x, offset, bytes, &found, false);
+    if (found.unowned)
+        report_shared_bounds(w, o, offset, bytes, lane, ACCESS_STORE);
+    else if (!tell_absent(&x, offset))
+        tell(&x, offset, bytes, NULL, &found);
+    return !found.unowned;
 }
 
 /* ---- the end of a block ---------------------------------------------------------------------- */

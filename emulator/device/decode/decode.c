@@ -193,12 +193,13 @@ static void add_fall_through(decoder *d)
     append(d, &x);
 }
 
-/* ptxas spills rather than use more than a block of .maxntid threads leaves to each of them. */
+/* ptxas spills rather than use more than a block of .maxntid threads leaves to each of them; a warp
+ * has them by the unit. */
 static void bound_registers(device_function_facts *facts, uint32_t max_threads)
 {
     if (max_threads == 0) return;
-    uint32_t threads = (uint32_t)units(max_threads, WARP_SIZE);
-    facts->registers = (uint32_t)least(facts->registers, SM_REGISTERS / threads);
+    uint32_t threads = (uint32_t)units(max_threads, WARP_SIZE), each = REGISTER_UNIT / WARP_SIZE;
+    facts->registers = (uint32_t)least(facts->registers, SM_REGISTERS / threads / each * each);
 }
 
 bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from, bool counted)

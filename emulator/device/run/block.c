@@ -12,7 +12,7 @@
 #include "device/base/pages.h"
 #include "device/counts/count.h"
 #include "device/ops/ops.h"
-#include "device/tensor/tensor.h"
+#include "device/tensor/bulk.h"
 #include "device/trace/trace.h"
 #include "run.h"
 
@@ -199,6 +199,7 @@ bool block_turn(block *b)
     if (more) return true;
     if (b->live && barrier_release(b)) return true;
     if (b->live && !b->cluster) barrier_deadlock(b);
+    if (!b->live) departures_end_all(b);
     return false;
 }
 

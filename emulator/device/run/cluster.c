@@ -74,6 +74,7 @@ static bool take_turns(cluster *c)
     uint32_t first = (uint32_t)(c->launch->device->seed % c->count);
     for (uint32_t r = 0; r < c->count && !c->launch->stop; r++) {
         block *b = c->block[(first + r) % c->count];
+        b->spent = false;
         if (!b->live) continue;
         more |= block_turn(b);
         if (!b->live) visits_end(b);
@@ -91,11 +92,14 @@ static bool is_live(const cluster *c)
 static void run_one(cluster *c, uint64_t number)
 {
     begin(c, number);
+    still_start(c->block[0]);
     while (is_live(c) && !c->launch->stop) {
         bool more = take_turns(c);
         if (c->launch->stop) return;
         if (!cluster_release(c) && !more && is_live(c)) cluster_deadlock(c);
+        still_turn(c->block[0]);
     }
+    still_end(c->block[0]);
     for (uint32_t r = 0; r < c->count && !c->launch->stop; r++) tensor_end(c->block[r]);
 }
 

@@ -4,7 +4,8 @@
  * change what they read. (Other endless loops spend the instruction budget.)
  *
  * Interface
- *   still_start, still_turn, still_end     for block.c: a block starts, has had a turn, has ended
+ *   still_start, still_turn, still_end     for block.c and cluster.c: a block, or the first of a
+ *                                          cluster, starts, has had a turn, has ended
  *   still_note                             for warp.c: before an operation of a block that is still
  *   still_waits_for_host                   for warp.c: does it loop until the host writes?
  *   still_leave                            for launch.c: a host thread has no more blocks
@@ -18,6 +19,7 @@
  * he would have gone around once more, and counts before he can. (The number of host threads is in
  * the same word, since who leaves changes both.)
  */
+#include "device/base/cluster.h"
 #include "device/counts/count.h"
 #include "device/ops/ops.h"
 #include "run.h"
@@ -44,12 +46,24 @@ static uint64_t mix_group(uint64_t hash, const lane_group *g)
     return g->state == GROUP_READY ? mix(hash, g->registers, g->function->register_bytes) : hash;
 }
 
-static uint64_t print_of(const block *b)
+/* The blocks of a cluster are one: the first of them keeps what is known of them all. */
+static block *member(block *b, uint32_t i)
 {
-    uint64_t hash = b->live;
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        const warp *w = &b->warps[k];
-        for (int i = 0; i < w->group_count; i++) hash = mix_group(hash, &w->groups[i]);
+    const cluster *c = b->cluster;
+    if (!c) return i ? NULL : b;
+    return i < c->count ? c->block[i] : NULL;
+}
+
+static uint64_t print_of(block *first)
+{
+    uint64_t hash = 0;
+    block *b;
+    for (uint32_t r = 0; (b = member(first, r)); r++) {
+        hash = hash * 31 + b->live;
+        for (uint32_t k = 0; k < b->warp_count; k++) {
+            const warp *w = &b->warps[k];
+            for (int i = 0; i < w->group_count; i++) hash = mix_group(hash, &w->groups[i]);
+        }
     }
     return hash;
 }
@@ -110,21 +124,30 @@ bool still_waits_for_host(const lane_group *g)
     return false;
 }
 
-/* @return one of the groups that go around in such loops; NULL: there is another one */
-static lane_group *find_turning(block *b, warp **in)
+/* @return whether all groups of a block that can run go around in such loops; one of them */
+static bool all_turn(block *b, warp **in, lane_group **found)
 {
-    lane_group *found = NULL;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         warp *w = &b->warps[k];
         for (int i = 0; i < w->group_count; i++) {
             lane_group *g = &w->groups[i];
             if (g->state != GROUP_READY) continue;
             bool hopes = w->vain && w->vain < PATIENCE; /* for its own other lanes */
-            if (hopes || !only_reads(g)) return NULL;
-            if (!found) *in = w;
-            if (!found) found = g;
+            if (hopes || !only_reads(g)) return false;
+            if (!*found) *in = w;
+            if (!*found) *found = g;
         }
     }
+    return true;
+}
+
+/* @return one of the groups that go around in such loops; NULL: there is another one */
+static lane_group *find_turning(block *first, warp **in)
+{
+    lane_group *found = NULL;
+    block *b;
+    for (uint32_t r = 0; (b = member(first, r)); r++)
+        if (b->live && !all_turn(b, in, &found)) return NULL;
     return found;
 }
 
@@ -180,7 +203,9 @@ static void begin_count(block *b, uint64_t changes)
 
 static void set_still(block *b, bool still)
 {
-    b->still = b->rests = still;
+    block *each;
+    b->still = still;
+    for (uint32_t r = 0; (each = member(b, r)); r++) each->rests = still;
     begin_count(b, atomic_fetch_add(&b->launch->changes, LAUNCH_CHANGE) + LAUNCH_CHANGE);
 }
 
@@ -209,14 +234,22 @@ void still_start(block *b)
     b->print = b->anchor = 0;
     b->looks = 0;
     b->renewal = 1;
-    b->still = b->rests = b->agreed = false;
+    b->still = b->agreed = false;
+    block *each;
+    for (uint32_t r = 0; (each = member(b, r)); r++) each->rests = false;
 }
 
 /* A turn in which every warp came to a barrier is none in which one went around such a loop. */
 void still_turn(block *b)
 {
-    if (b->still && !b->rests) set_still(b, false);
-    if (!b->spent && !b->still) return;
+    bool rest = true, spent = false;
+    block *each;
+    for (uint32_t r = 0; (each = member(b, r)); r++) {
+        rest &= each->rests;
+        spent |= each->spent;
+    }
+    if (b->still && !rest) set_still(b, false);
+    if (!spent && !b->still) return;
     if (++b->turns % LOOK == 0) look(b);
 }
 

@@ -2,7 +2,7 @@
  * decode_bulk.c: bulk copies, plain and of tensors.
  *
  * Interface
- *   decode_bulk
+ *   decode_bulk, decode_store_async
  *
  * What is refused: im2col, gather and scatter, copies whose bytes a mask chooses, reductions in
  * another block's shared memory.
@@ -143,12 +143,39 @@ static bool decode_bulk_copy(decoder *d, bool reduces)
     return true;
 }
 
+/* st.async...: to, value or {values}, mbarrier */
+bool decode_store_async(decoder *d)
+{
+    const ptx_statement *s = d->now;
+    if (!has_part(d, "shared::cluster") || s->operands != 3) return false;
+    const ptx_operand *value = &s->operand[1];
+    bool several = value->kind == PTX_LIST;
+    bulk *b = module_keep(d->module, sizeof *b);
+    draft x = start(d, run_store_async);
+    x.op.extra = b;
+    x.more = b->row;
+    x.more_count = BULK_ROWS;
+    b->kind = BULK_VALUES;
+    b->values = several ? (uint8_t)value->items : 1;
+    b->value_bytes = (uint8_t)type_size(last_part(d));
+    if (b->values > 4 || (b->value_bytes != 4 && b->value_bytes != 8)) return false;
+    if (!set_memory(d, &x, FIELD_A, &s->operand[0])) return false;
+    for (uint32_t i = 0; i < b->values; i++) {
+        set_read(d, &x, FIELD_V0, several ? &value->item[i] : value, b->value_bytes);
+        note_read(&x, b, i);
+    }
+    if (!set_memory(d, &x, FIELD_C, &s->operand[2]) || !x.op.run) return false;
+    push(d, &x);
+    return true;
+}
+
 static bool decode_bulk_group(decoder *d)
 {
     const ptx_statement *s = d->now;
     bool waits = has_part(d, "wait_group");
     draft x = start(d, waits ? run_bulk_wait : run_bulk_commit);
     if (waits && (s->operands != 1 || s->operand[0].kind != PTX_NUMBER)) return false;
+    x.op.variant = has_part(d, "read");
     if (waits) x.op.offset = (int64_t)(uint32_t)s->operand[0].number;
     push(d, &x);
     return true;

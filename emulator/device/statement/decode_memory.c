@@ -230,7 +230,7 @@ bool decode_load(decoder *d)
 bool decode_store(decoder *d)
 {
     const ptx_statement *s = d->now;
-    if (has_part(d, "async")) return false;
+    if (has_part(d, "async")) return decode_store_async(d);
     return s->operands >= 2 && decode_access(d, &s->operand[0], &s->operand[1], false);
 }
 

@@ -1,8 +1,9 @@
 /*
- * bulk.c: bulk copies, as lanes issue them: each for itself.
+ * bulk.c: bulk copies and asynchronous stores, as lanes issue them: each for itself.
  *
  * Interface
  *   run_bulk, run_bulk_commit, run_bulk_wait
+ *   run_store_async
  */
 #include <stdlib.h>
 
@@ -37,14 +38,23 @@ static bool is_aligned(warp *w, const op *o, uint32_t lane, uint64_t value, uint
     return value % by == 0 || report_unaligned(w, o, lane, value, by);
 }
 
+static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
+{
+    uint8_t *copy = take(1, bytes + CHUNK);
+    memcpy(copy, data, bytes);
+    return copy;
+}
+
 /* ---- from shared memory ---------------------------------------------------------------------- */
 
-/* Read now, and its until it is waited for, unless an mbarrier tells. */
-static void fetch(warp *w, const op *o, uint32_t lane, uint32_t from, uint32_t swizzle, uint8_t *to,
-                  uint32_t bytes)
+/* Read now, and its until it is waited for, unless an mbarrier tells. What would be written outside
+ * of the tensor is not read: a tile may be padded. */
+static void fetch(warp *w, const op *o, uint32_t lane, uint32_t from, const device_tensor_map *map,
+                  const int32_t *coordinate, uint8_t *to, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes / CHUNK; i++) {
-        uint32_t place = swizzled_place(from, swizzle, i);
+        if (map && !tile_has(map, coordinate, i * CHUNK)) continue;
+        uint32_t place = swizzled_place(from, map ? map->swizzle : 0, i);
         const uint8_t *memory =
             reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_LOAD, NULL);
         if (!memory) continue;
@@ -60,27 +70,25 @@ static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *
     const bulk *x = o->extra;
     uint32_t from = (uint32_t)value_of(w, o->a, lane);
     reduction r = map && x->operation ? tile_reduction(map, x->operation) : x->reduce;
-    tensor_of(w->block)->reduce = r;
+    tensor_of(w->block);
     if (x->operation && !r.run) {
         report(w, o, FINDING_UNSUPPORTED, lane, 0, "no reduction of this type: %s", x->operation);
         return;
     }
-    reading_begin(w, o, lane, w->block->tensor->bulk_groups[w->index][lane], true);
-    fetch(w, o, lane, from, map ? map->swizzle : 0, data, bytes);
-    if (map)
-        tile_write(w, o, lane, map, coordinate, data);
-    else
-        bulk_write(w, o, lane, value_of(w, o->b, lane), data, bytes);
+    uint32_t group = w->block->tensor->bulk_groups[w->index][lane];
+    reading_begin(w, o, lane, group, true);
+    fetch(w, o, lane, from, map, coordinate, data, bytes);
+    departure leaving = {.warp = w, .op = o, .lane = (uint8_t)lane, .group = group, .reduce = r};
+    leaving.data = copy_of(data, bytes);
+    leaving.bytes = bytes;
+    leaving.to = map ? 0 : value_of(w, o->b, lane);
+    leaving.tile = map != NULL;
+    if (map) leaving.map = *map;
+    if (map) memcpy(leaving.coordinate, coordinate, sizeof leaving.coordinate);
+    departure_begin(w->block, &leaving);
 }
 
 /* ---- to shared memory ------------------------------------------------------------------------ */
-
-static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
-{
-    uint8_t *copy = take(1, bytes + CHUNK);
-    memcpy(copy, data, bytes);
-    return copy;
-}
 
 static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
                  const uint8_t *data, uint32_t bytes)
@@ -142,7 +150,7 @@ static void copy_bytes(warp *w, const op *o, uint32_t lane)
     if (x->kind == BULK_STORE) {
         store(w, o, lane, NULL, NULL, data, bytes);
     } else if (x->kind == BULK_SEND) {
-        fetch(w, o, lane, (uint32_t)here, 0, data, bytes);
+        fetch(w, o, lane, (uint32_t)here, NULL, NULL, data, bytes);
         send(w, o, lane, there, &plain, data, bytes);
     } else {
         bulk_read(w, o, lane, there, data, bytes);
@@ -165,6 +173,23 @@ const op *run_bulk(warp *w, const op *o)
     return o + 1;
 }
 
+/* Each lane's is a copy of its own. */
+const op *run_store_async(warp *w, const op *o)
+{
+    const bulk *x = o->extra;
+    const uint32_t bytes = (uint32_t)x->values * x->value_bytes;
+    for (uint32_t m = active(w, o); m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint8_t data[BULK_ROWS * 8];
+        for (uint32_t i = 0; i < x->values; i++)
+            memcpy(data + i * x->value_bytes,
+                   (const uint8_t *)row(w, x->row[i]) + lane * x->value_bytes, x->value_bytes);
+        uint64_t to = value_of(w, o->a, lane);
+        if (is_aligned(w, o, lane, to, bytes)) send(w, o, lane, to, &plain, data, bytes);
+    }
+    return o + 1;
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 const op *run_bulk_commit(warp *w, const op *o)
@@ -174,10 +199,11 @@ const op *run_bulk_commit(warp *w, const op *o)
     return o + 1;
 }
 
-/* All groups but the latest o->offset ones. */
+/* All groups but the latest o->offset ones. With .read, what they write may still come. */
 const op *run_bulk_wait(warp *w, const op *o)
 {
     const uint32_t *groups = tensor_of(w->block)->bulk_groups[w->index];
     readings_end(w, true, active(w, o), groups, (uint32_t)o->offset);
+    if (!o->variant) departures_end(w, active(w, o), (uint32_t)o->offset);
     return o + 1;
 }

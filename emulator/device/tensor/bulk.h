@@ -2,7 +2,8 @@
  * bulk.h: bulk copies: cp.async.bulk, and those of a tensor's tile, which the TMA makes.
  *
  * A copy to shared memory takes effect when the phase of its mbarrier is waited for; until then its
- * bytes are under way. One from shared memory writes at once, and reads until it is waited for.
+ * bytes are under way. One from shared memory reads at once, and its bytes are there when its group
+ * is waited for, not only with .read, or when its block ends.
  */
 #ifndef SOFTGPU_DEVICE_BULK_H
 #define SOFTGPU_DEVICE_BULK_H
@@ -11,9 +12,10 @@
 #include "tensor.h"
 
 typedef enum bulk_kind {
-    BULK_LOAD,  /**< from global to shared memory */
-    BULK_STORE, /**< back */
-    BULK_SEND,  /**< from this block's shared memory to that of another */
+    BULK_LOAD,   /**< from global to shared memory */
+    BULK_STORE,  /**< back */
+    BULK_SEND,   /**< from this block's shared memory to that of another */
+    BULK_VALUES, /**< st.async: of registers, to that of a block; no work of the async proxy */
 } bulk_kind;
 
 enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
@@ -22,14 +24,40 @@ enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
  *  tensor map, or where it is sent; op.c: the mbarrier; op.e: bytes. */
 typedef struct bulk {
     uint8_t kind;
-    uint8_t rank; /**< of the tensor; 0: plain bytes */
+    uint8_t rank;                /**< of the tensor; 0: plain bytes */
+    uint8_t values, value_bytes; /**< in as many rows; bytes of each */
     bool multicast;
     const char *operation;  /**< of a reduction, or NULL; */
     reduction reduce;       /**< of plain bytes; a tensor map names the type itself */
-    operand row[BULK_ROWS]; /**< coordinates; the blocks of a multicast */
+    operand row[BULK_ROWS]; /**< coordinates, or values; the blocks of a multicast */
 } bulk;
 
-handler run_bulk, run_bulk_commit, run_bulk_wait;
+/** op.variant: only until they have read */
+handler run_bulk, run_bulk_commit, run_bulk_wait, run_store_async;
+
+/* ---- departure.c: copies on their way to global memory --------------------------------------- */
+
+typedef struct departure {
+    warp *warp;
+    const op *op;
+    uint8_t lane;
+    bool tile;        /**< by a map; else `bytes` to `to` */
+    uint32_t group;   /**< how many its thread had committed before */
+    reduction reduce; /**< or copied */
+    device_tensor_map map;
+    int32_t coordinate[TENSOR_RANK];
+    uint64_t to;
+    uint32_t bytes;
+    uint8_t *data;
+} departure;
+
+/** Takes data over. */
+void departure_begin(block *, const departure *);
+/** Those of these lanes that are of no group, or of the latest `but`, go on. */
+void departures_end(warp *, uint32_t lanes, uint32_t but);
+/** A block that has ended: what is under way to global memory arrives. */
+void departures_end_all(block *);
+void departures_forget(tensor *);
 
 /* ---- tile.c: a tile of a tensor -------------------------------------------------------------- */
 
@@ -38,6 +66,8 @@ const device_tensor_map *tile_map(warp *, const op *, uint32_t lane);
 /** Bytes of a tile in shared memory. */
 uint32_t tile_bytes(const device_tensor_map *);
 tile_shape tile_shape_of(const device_tensor_map *);
+/** Does one of the 16 bytes from that one of the tile on lie in the tensor? */
+bool tile_has(const device_tensor_map *, const int32_t *coordinate, uint32_t byte);
 /** What lies there at `coordinate`, row by row; what is outside of the tensor is filled. */
 void tile_read(warp *, const op *, uint32_t lane, const device_tensor_map *,
                const int32_t *coordinate, uint8_t *to);

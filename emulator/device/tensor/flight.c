@@ -25,6 +25,13 @@ static uint32_t room_of(uint32_t bytes)
     return (bytes + CHUNK - 1) / CHUNK;
 }
 
+/* Of the i-th piece. */
+static uint32_t size_of(uint32_t bytes, uint32_t i)
+{
+    uint32_t rest = bytes - i * CHUNK;
+    return rest < CHUNK ? rest : CHUNK;
+}
+
 /* ---- landing --------------------------------------------------------------------------------- */
 
 static void land(block *b, const bulk_flight *x)
@@ -32,8 +39,9 @@ static void land(block *b, const bulk_flight *x)
     uint32_t cell = b->tick << TICK_SHIFT | x->thread;
     for (uint32_t i = 0; i < room_of(x->bytes); i++) {
         uint32_t place = swizzled_place(x->to, x->shape.swizzle, i);
-        memcpy(b->shared + place, x->data + i * CHUNK, CHUNK);
-        flights_mark(b, place, CHUNK, cell, x->line);
+        uint32_t size = size_of(x->bytes, i);
+        memcpy(b->shared + place, x->data + i * CHUNK, size);
+        flights_mark(b, place, size, cell, x->line);
         b->tensor->landed[place / CHUNK] = (landing){
             .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->shape};
     }
@@ -65,7 +73,7 @@ void flights_forget(block *b)
     for (uint32_t i = 0; i < t->flight_count; i++) {
         const bulk_flight *x = &t->flights[i];
         for (uint32_t k = 0; k < room_of(x->bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->shape.swizzle, k), CHUNK, 0, 0);
+            flights_mark(b, swizzled_place(x->to, x->shape.swizzle, k), size_of(x->bytes, k), 0, 0);
         free(x->data);
     }
     t->flight_count = 0;
@@ -73,12 +81,11 @@ void flights_forget(block *b)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* The shadow of another block's memory is not this warp's to ask. */
-static bool may_write(warp *w, const op *o, uint32_t lane, const block *to, uint32_t place)
+static bool may_write(warp *w, const op *o, uint32_t lane, block *to, uint32_t place, uint32_t size)
 {
-    if (to != w->block) return place + CHUNK <= to->shared_bytes;
-    proxy_check(w, o, place, lane, true);
-    return reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_STORE, NULL);
+    if (to != w->block) return visit_copy(w, o, to, place, size, lane);
+    if (((const bulk *)o->extra)->kind != BULK_VALUES) proxy_check(w, o, place, lane, true);
+    return reach_lane(w, o, SPACE_SHARED, place, size, lane, ACCESS_STORE, NULL);
 }
 
 static bulk_flight *add(tensor *t)
@@ -94,12 +101,14 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                   const tile_shape *shape, uint32_t barrier, uint8_t *data, uint32_t bytes)
 {
     for (uint32_t i = 0; i < room_of(bytes); i++) {
-        if (may_write(w, o, lane, to, swizzled_place(offset, shape->swizzle, i))) continue;
+        uint32_t place = swizzled_place(offset, shape->swizzle, i);
+        if (may_write(w, o, lane, to, place, size_of(bytes, i))) continue;
         free(data);
         return;
     }
     for (uint32_t i = 0; i < room_of(bytes); i++)
-        flights_mark(to, swizzled_place(offset, shape->swizzle, i), CHUNK, FLYING, o->line);
+        flights_mark(to, swizzled_place(offset, shape->swizzle, i), size_of(bytes, i), FLYING,
+                     o->line);
     *add(tensor_of(to)) = (bulk_flight){.line = o->line,
                                         .thread = w->index * LANES | lane,
                                         .to = offset,

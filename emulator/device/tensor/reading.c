@@ -2,12 +2,15 @@
  * reading.c: shared memory that the async proxy reads: for how long, and may it?
  *
  * Interface
- *   reading_begin, reading_note, readings_end
+ *   reading_begin, reading_note, readings_end, readings_end_group, readings_open, readings_forget
+ *   has_waited
  *   proxy_check, run_fence_proxy
  *
  * What wgmma and bulk copies read is read at once, and is theirs until somebody has waited for
  * them: so long the read cell of its words says READING, and who writes there is told. Then the
  * cells say that the warp has read now.
+ *
+ * A wgmma is one operation of four warps: when one of them has waited, all of it is over.
  */
 #include <stdlib.h>
 
@@ -20,6 +23,12 @@ enum { WORDS = CHUNK / 4 };
 static uint32_t bit_of(const warp *w)
 {
     return 1u << w->index;
+}
+
+/* Of its warp group. */
+static uint32_t group_bits(const warp *w)
+{
+    return ((1u << GROUP_WARPS) - 1) << w->index / GROUP_WARPS * GROUP_WARPS;
 }
 
 static reading *latest(const warp *w)
@@ -75,21 +84,26 @@ void reading_note(warp *w, uint32_t offset)
         x->capacity = x->capacity ? 2 * x->capacity : 256;
         x->chunk = retake(x->chunk, x->capacity * sizeof *x->chunk);
     }
-    x->chunk[x->chunks++] = (uint16_t)(offset / CHUNK);
+    x->chunk[x->chunks++] = offset / CHUNK;
     hold(w, offset / CHUNK, x->op->line);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void let_go(warp *w, const reading *x)
+/* `by` has waited for what `w` reads. */
+static void let_go(const warp *by, const warp *w, const reading *x)
 {
     block *b = w->block;
     tensor *t = b->tensor;
-    uint32_t now = b->tick << TICK_SHIFT | w->index * LANES | x->lane | MANY;
+    uint32_t now = b->tick << TICK_SHIFT | by->index * LANES | x->lane | MANY;
+    uint32_t group = group_bits(w);
     for (uint32_t i = 0; i < x->chunks; i++) {
-        uint32_t chunk = x->chunk[i], crowd = t->seen[chunk] & ~bit_of(w) ? CROWD : 0;
+        uint32_t chunk = x->chunk[i], crowd = t->seen[chunk] & ~bit_of(by) ? CROWD : 0;
         t->readers[chunk] &= ~bit_of(w);
-        if (!t->readers[chunk]) mark(b, chunk, now | crowd, x->op->line);
+        if (t->readers[chunk]) continue;
+        mark(b, chunk, now | crowd, x->op->line);
+        bool of_group = !x->bulk && !(t->seen[chunk] & ~group);
+        t->ended[chunk] = (ending){.cell = of_group ? now | crowd : 0, .group = x->group};
     }
 }
 
@@ -101,6 +115,15 @@ static bool is_over(const reading *x, bool bulk, uint32_t lanes, const uint32_t 
 }
 
 /* Chunks that others of the warp read as well are theirs again. */
+static void hold_all(warp *w)
+{
+    const warp_readings *r = &w->block->tensor->readings[w->index];
+    for (uint32_t i = 0; i < r->count; i++) {
+        const reading *x = &r->list[i];
+        for (uint32_t k = 0; k < x->chunks; k++) hold(w, x->chunk[k], x->op->line);
+    }
+}
+
 void readings_end(warp *w, bool bulk, uint32_t lanes, const uint32_t *committed, uint32_t but)
 {
     warp_readings *r = &tensor_of(w->block)->readings[w->index];
@@ -108,17 +131,65 @@ void readings_end(warp *w, bool bulk, uint32_t lanes, const uint32_t *committed,
     for (uint32_t i = 0; i < r->count; i++) {
         reading x = r->list[i];
         if (is_over(&x, bulk, lanes, committed, but)) {
-            let_go(w, &x);
-            ended++;
+            let_go(w, w, &x);
+            ended += x.chunks > 0;
         } else {
             r->list[i] = r->list[left];
             r->list[left++] = x;
         }
     }
     r->count = left;
-    for (uint32_t i = 0; ended && i < left; i++) {
-        const reading *x = &r->list[i];
-        for (uint32_t k = 0; k < x->chunks; k++) hold(w, x->chunk[k], x->op->line);
+    if (ended) hold_all(w);
+}
+
+/* The other warp has not waited for its registers yet, so its list keeps the wgmma. */
+static void end_memory(const warp *by, warp *w, uint32_t groups)
+{
+    warp_readings *r = &w->block->tensor->readings[w->index];
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        reading *x = &r->list[i];
+        if (x->bulk || x->group >= groups || x->chunks == 0) continue;
+        let_go(by, w, x);
+        x->chunks = 0;
+        ended++;
+    }
+    if (ended) hold_all(w);
+}
+
+void readings_end_group(warp *w, uint32_t groups)
+{
+    block *b = w->block;
+    uint32_t first = w->index / GROUP_WARPS * GROUP_WARPS;
+    b->tensor->waited[w->index] = groups;
+    for (uint32_t k = first; k < first + GROUP_WARPS && k < b->warp_count; k++)
+        if (k != w->index) end_memory(w, &b->warps[k], groups);
+}
+
+uint32_t readings_open(const warp *w, uint32_t groups)
+{
+    const warp_readings *r = &w->block->tensor->readings[w->index];
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < r->count; i++) open += !r->list[i].bulk && r->list[i].group >= groups;
+    return open;
+}
+
+bool has_waited(const warp *w, uint32_t offset, uint32_t cell)
+{
+    const tensor *t = w->block->tensor;
+    const ending *e = &t->ended[offset / CHUNK];
+    bool own = (cell & WARP) / LANES / GROUP_WARPS == w->index / GROUP_WARPS;
+    return own && e->cell == cell && e->group < t->waited[w->index];
+}
+
+void readings_forget(block *b)
+{
+    tensor *t = b->tensor;
+    for (uint32_t k = 0; k < MAX_WARPS; k++) {
+        warp_readings *r = &t->readings[k];
+        for (uint32_t i = 0; i < r->count; i++)
+            for (uint32_t c = 0; c < r->list[i].chunks; c++) mark(b, r->list[i].chunk[c], 0, 0);
+        r->count = 0;
     }
 }
 

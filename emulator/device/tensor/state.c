@@ -7,12 +7,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bulk.h"
 #include "device/base/arena.h"
-#include "tensor.h"
+
+/* As many as there are; a module's variables may be more than one block may have. */
+static void give_chunks(tensor *t, const block *b)
+{
+    uint32_t chunks = b->shared_capacity / CHUNK + 1;
+    if (t->chunks < chunks) {
+        free(t->readers);
+        free(t->landed);
+        free(t->ended);
+        t->readers = take(2 * (size_t)chunks, sizeof *t->readers);
+        t->landed = take(chunks, sizeof *t->landed);
+        t->ended = take(chunks, sizeof *t->ended);
+    } else {
+        chunks = t->chunks;
+        memset(t->readers, 0, 2 * chunks * sizeof *t->readers);
+        memset(t->landed, 0, chunks * sizeof *t->landed);
+        memset(t->ended, 0, chunks * sizeof *t->ended);
+    }
+    t->chunks = chunks;
+    t->seen = t->readers + chunks;
+}
 
 tensor *tensor_of(block *b)
 {
-    if (!b->tensor) b->tensor = take(1, sizeof *b->tensor);
+    if (b->tensor) return b->tensor;
+    b->tensor = take(1, sizeof *b->tensor);
+    b->has_waited = has_waited;
+    give_chunks(b->tensor, b);
     return b->tensor;
 }
 
@@ -22,12 +46,20 @@ void tensor_start(block *b)
     tensor *t = b->tensor;
     if (!t) return;
     flights_forget(b);
+    readings_forget(b);
+    departures_forget(t);
     tensor kept = *t;
     memset(t, 0, sizeof *t);
     memcpy(t->readings, kept.readings, sizeof kept.readings);
     t->flights = kept.flights;
     t->flight_capacity = kept.flight_capacity;
-    for (uint32_t k = 0; k < MAX_WARPS; k++) t->readings[k].count = 0;
+    t->departures = kept.departures;
+    t->departure_capacity = kept.departure_capacity;
+    t->chunks = kept.chunks;
+    t->readers = kept.readers;
+    t->landed = kept.landed;
+    t->ended = kept.ended;
+    give_chunks(t, b);
 }
 
 /* The warp that has come least far, at what it lacks. */
@@ -54,6 +86,12 @@ void tensor_close(block *b)
         for (uint32_t i = 0; i < r->capacity; i++) free(r->list[i].chunk);
         free(r->list);
     }
-    if (b->tensor) free(b->tensor->flights);
+    if (!b->tensor) return;
+    departures_forget(b->tensor);
+    free(b->tensor->departures);
+    free(b->tensor->flights);
+    free(b->tensor->readers);
+    free(b->tensor->landed);
+    free(b->tensor->ended);
     free(b->tensor);
 }

@@ -14,8 +14,7 @@
 enum {
     GROUP_WARPS = 4, /* a warp group */
     CHUNK = 16,      /* bytes that the units move at once */
-    CHUNKS = MAX_SHARED / CHUNK + 64,
-    STEPS = 64, /* latest wgmma of a warp group that are remembered */
+    STEPS = 64,      /* latest wgmma of a warp group that are remembered */
 };
 
 /* ---- operand.c: an operand of wgmma in shared memory ----------------------------------------- */
@@ -65,7 +64,7 @@ typedef struct reading {
     uint32_t group; /**< how many its thread had committed before */
     uint8_t lane;
     bool bulk;
-    uint16_t *chunk;
+    uint32_t *chunk;
     uint32_t chunks, capacity;
 } reading;
 
@@ -79,6 +78,14 @@ void reading_begin(warp *, const op *, uint32_t lane, uint32_t group, bool bulk)
 void reading_note(warp *, uint32_t offset);
 /** Those of the latest `but` groups go on. `lanes`: of bulk copies. */
 void readings_end(warp *, bool bulk, uint32_t lanes, const uint32_t *committed, uint32_t but);
+/** The warp has waited for that many groups of wgmma: the shared memory that its warp group read
+ *  for them is free. */
+void readings_end_group(warp *, uint32_t groups);
+/** The warp's wgmma of later groups. */
+uint32_t readings_open(const warp *, uint32_t groups);
+void readings_forget(block *); /**< as it ended */
+/** Is that read cell of a wgmma that this warp has waited for, with its warp group? */
+bool has_waited(const warp *, uint32_t offset, uint32_t cell);
 /** Chunks that the async proxy is about to use: did threads write them without a fence? */
 void proxy_check(warp *, const op *, uint32_t offset, uint32_t lane, bool writes);
 handler run_fence_proxy;
@@ -99,8 +106,7 @@ typedef struct wgmma {
 /** op.a, op.b: descriptors; op.c: predicate, or 0: add to d. */
 handler run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait;
 
-/* ---- touch.c: registers touched too early -----------------------------------------------------
- */
+/* ---- touch.c: registers touched too early ---------------------------------------------------- */
 
 typedef enum touch_kind {
     TOUCH_READ,     /**< a sum under way */
@@ -150,6 +156,12 @@ typedef struct landing {
     tile_shape shape;
 } landing;
 
+/** The last wgmma that read a chunk. */
+typedef struct ending {
+    uint32_t cell;  /**< its stamp, as of a landing; 0: not of one warp group alone */
+    uint32_t group; /**< how many had been committed before */
+} ending;
+
 typedef struct warp_group {
     const op *step[STEPS]; /**< by number; */
     uint32_t steps;        /**< of the warp that is ahead */
@@ -161,15 +173,21 @@ struct tensor {
     uint32_t fences[MAX_WARPS];       /**< wgmma.fence executed */
     uint32_t written[MAX_WARPS];      /**< since then: the line of a TOUCH_WRITTEN */
     uint32_t steps[MAX_WARPS];        /**< wgmma executed */
+    uint32_t waited[MAX_WARPS];       /**< for so many groups; */
+    uint32_t yields[MAX_WARPS];       /**< turns given away, for others of the group are behind */
     warp_group group[MAX_WARPS / GROUP_WARPS];
     uint32_t bulk_groups[MAX_WARPS][LANES]; /**< committed */
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
-    uint32_t readers[CHUNKS], seen[CHUNKS]; /**< warps that still read, that did */
     reduction reduce;                       /**< of the bulk store that runs */
     bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
-    landing landed[CHUNKS];
+    struct departure *departures;
+    uint32_t departure_count, departure_capacity;
+    uint32_t chunks;          /**< of the block's shared memory; of each: */
+    uint32_t *readers, *seen; /**< warps that still read, that did */
+    landing *landed;
+    ending *ended;
 };
 
 tensor *tensor_of(block *);

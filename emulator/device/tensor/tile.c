@@ -2,7 +2,7 @@
  * tile.c: tiles of tensors in global memory, as a tensor map describes them.
  *
  * Interface
- *   tile_map, tile_bytes, tile_read, tile_write
+ *   tile_map, tile_bytes, tile_shape_of, tile_has, tile_read, tile_write
  *   bulk_read, bulk_write, bulk_count
  *
  * A tile is a box of the tensor, of which each dimension takes every so many-th element. In shared
@@ -177,6 +177,15 @@ static void find_inside(const device_tensor_map *m, int32_t column, uint32_t *fi
     to = to > all ? all : to;
     *first = (uint32_t)(from > all ? all : from);
     *count = to > from ? (uint32_t)(to - from) : 0;
+}
+
+bool tile_has(const device_tensor_map *m, const int32_t *coordinate, uint32_t byte)
+{
+    uint64_t memory;
+    uint32_t first, count, row = elements(m, 0) * m->size;
+    if (!find_row(m, coordinate, byte / row, &memory)) return false;
+    find_inside(m, coordinate[0], &first, &count);
+    return byte % row + CHUNK > first * m->size && byte % row < (first + count) * m->size;
 }
 
 typedef void row_mover(warp *, const op *, uint32_t lane, uint64_t memory, uint8_t *row,

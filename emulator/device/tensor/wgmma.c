@@ -12,6 +12,8 @@
 
 #include "tensor.h"
 
+enum { PATIENCE = 10000 }; /* turns */
+
 enum { ROWS = 16, MAX_COLUMNS = 256, MAX_DEPTH = 32 };
 
 /* ---- the warp group -------------------------------------------------------------------------- */
@@ -113,12 +115,40 @@ const op *run_wgmma_commit(warp *w, const op *o)
     return o + 1;
 }
 
-/* All groups but the latest o->offset ones. */
+/* Another warp of the group has not executed all that this one waits for. */
+static bool is_ahead(const warp *w, uint32_t groups)
+{
+    const block *b = w->block;
+    const tensor *t = b->tensor;
+    uint32_t first = w->index / GROUP_WARPS * GROUP_WARPS;
+    uint32_t steps = t->steps[w->index] - readings_open(w, groups);
+    for (uint32_t k = first; k < first + GROUP_WARPS && k < b->warp_count; k++)
+        if (b->warps[k].alive && t->steps[k] < steps) return true;
+    return false;
+}
+
+static const op *give_way(warp *w, const op *o)
+{
+    lane_group *g = group_now(w);
+    g->pc = o;
+    g->mask = w->mask;
+    w->slice = 0;
+    w->yields = true;
+    return NULL;
+}
+
+/* All groups but the latest o->offset ones. They are done when all four warps have begun them; if
+ * one never does, tensor_end tells. */
 const op *run_wgmma_wait(warp *w, const op *o)
 {
     if (active(w, o) == 0) return o + 1;
     if (!whole_warp(w, o)) return NULL;
-    const uint32_t *committed = &tensor_of(w->block)->wgmma_groups[w->index];
-    readings_end(w, false, 1, committed, (uint32_t)o->offset);
+    tensor *t = tensor_of(w->block);
+    uint32_t committed = t->wgmma_groups[w->index], but = (uint32_t)o->offset;
+    uint32_t groups = committed > but ? committed - but : 0;
+    if (is_ahead(w, groups) && t->yields[w->index]++ < PATIENCE) return give_way(w, o);
+    t->yields[w->index] = 0;
+    readings_end(w, false, 1, &committed, but);
+    readings_end_group(w, groups);
     return o + 1;
 }

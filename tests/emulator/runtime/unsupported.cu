@@ -36,11 +36,12 @@ __global__ void blackwell()
     asm volatile(ALLOCATE ::"r"(0), "r"(32)); // FINDING tensor_cores_of_blackwell: unsupported
 }
 
-// STDERR stores_that_tell_an_mbarrier: uses st.async.shared
-#define STORE "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %0, [%0];"
-__global__ void async_store()
+// STDERR reductions_that_tell_an_mbarrier: uses red.async.relaxed
+#define REDUCE                                                                                     \
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %0, [%0];"
+__global__ void async_reduction()
 {
-    asm volatile(STORE ::"r"(0)); // FINDING stores_that_tell_an_mbarrier: unsupported
+    asm volatile(REDUCE ::"r"(0)); // FINDING reductions_that_tell_an_mbarrier: unsupported
 }
 
 // STDERR sparse_matrices: uses mma.sp.sync.aligned
@@ -82,9 +83,9 @@ CASE(tensor_cores_of_blackwell)
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-CASE(stores_that_tell_an_mbarrier)
+CASE(reductions_that_tell_an_mbarrier)
 {
-    async_store<<<1, 32>>>();
+    async_reduction<<<1, 32>>>();
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 
