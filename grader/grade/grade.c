@@ -38,13 +38,14 @@ static void add_up(run *r, grading *g)
 {
     g->exercises = json_array();
     g->complete = true;
-    for (int i = 0; i < r->count; i++) {
-        json_t *entry = r->items[i].entry;
+    for (const exercise *const *e = catalog(); *e; e++) {
+        const item *it = find_item(r, (*e)->id);
+        if (!it || !it->wanted) continue;
+        json_t *entry = it->entry;
         const double points = real_of(entry, "points"), most = real_of(entry, "max_points");
-        if (!r->items[i].wanted) continue;
         json_array_append(g->exercises, entry);
         g->complete = g->complete && points >= most - 1e-6;
-        if (id_is_challenge(r->items[i].exercise->id)) {
+        if (id_is_challenge((*e)->id)) {
             g->bonus += points;
             continue;
         }

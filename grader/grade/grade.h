@@ -67,7 +67,7 @@ bool hidden_cases_are_good(run *);
 
 /* ---- select.c -------------------------------------------------------------------------------- */
 
-/** Fill in the items: what is asked for, and what that is built on. */
+/** Fill in the items: what is asked for, behind what it takes of the submission. */
 void select_items(run *);
 /** Enter the verdict of what is not built: skipped or not started. */
 void sort_out(run *, item *);
@@ -75,6 +75,8 @@ json_t *entry_without_verdict(const exercise *, place, status, const char *why);
 
 /* ---- prerequisites.c ------------------------------------------------------------------------- */
 
+/** @return NULL: that exercise is not graded */
+item *find_item(run *, int id);
 void describe_build(run *, item *);
 /** All at once, as if all passed: most do. */
 void build_items(run *);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static item *find_item(run *r, int id)
+item *find_item(run *r, int id)
 {
     for (int i = 0; i < r->count; i++) {
         if (r->items[i].exercise->id == id) return &r->items[i];

@@ -15,11 +15,19 @@ static bool is_wanted_or_needed(const options *o, const exercise *e)
     return false;
 }
 
+/* Behind what it takes of the submission: 510 comes after the challenges that it calls. */
+static void select_item(run *r, const exercise *e)
+{
+    if (find_item(r, e->id)) return;
+    for (int i = 0; e->own_prerequisites && e->prerequisites[i]; i++)
+        select_item(r, catalog_find(e->prerequisites[i]));
+    r->items[r->count++] = (item){.exercise = e, .wanted = options_want(r->options, e)};
+}
+
 void select_items(run *r)
 {
     for (const exercise *const *e = catalog(); *e; e++) {
-        if (!is_wanted_or_needed(r->options, *e)) continue;
-        r->items[r->count++] = (item){.exercise = *e, .wanted = options_want(r->options, *e)};
+        if (is_wanted_or_needed(r->options, *e)) select_item(r, *e);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "grader/tests.h"
 
 #include "course/course.h"
+#include "grade/grade.h"
 #include "selftest/selftest.h"
 #include <glob.h>
 #include <stdio.h>
@@ -147,11 +148,26 @@ START_TEST(prerequisites_come_earlier)
         for (int i = 0; (*e)->prerequisites[i]; i++) {
             const exercise *needed = catalog_find((*e)->prerequisites[i]);
             ck_assert_ptr_nonnull(needed);
-            /* The reference's are there in any order; the submission's own are judged first. A
-             * challenge, which comes last, has a phase too. */
+            /* A challenge, which comes last, has a phase too. */
             const int place = needed->id < 1000 ? needed->id : needed->id % 1000;
-            ck_assert_int_lt((*e)->own_prerequisites ? needed->id : place, (*e)->id);
+            ck_assert_int_lt(place, (*e)->id);
         }
+    }
+}
+END_TEST
+
+/* Their verdicts decide what it is linked with. */
+START_TEST(own_exercises_are_judged_first)
+{
+    static run r;
+    const options all = {0};
+    r = (run){.options = &all};
+    select_items(&r);
+    ck_assert_int_eq(r.count, count_exercises());
+    for (int i = 0; i < r.count; i++) {
+        const exercise *e = r.items[i].exercise;
+        for (int k = 0; e->own_prerequisites && e->prerequisites[k]; k++)
+            ck_assert(find_item(&r, e->prerequisites[k]) < &r.items[i]);
     }
 }
 END_TEST
@@ -380,6 +396,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tcase, each_is_graded_by_the_corpus);
     tcase_add_test(tcase, numbers_and_names_are_unique);
     tcase_add_test(tcase, prerequisites_come_earlier);
+    tcase_add_test(tcase, own_exercises_are_judged_first);
     tcase_add_test(tcase, the_path_has_what_it_needs);
     tcase_add_test(tcase, what_is_included_is_of_a_prerequisite);
     tcase_add_test(tcase, what_is_to_be_seen_is_a_case);
