@@ -97,7 +97,7 @@ static char *with_reason(const struct lonely *a, char *message)
 }
 
 /* A case that runs well once more has nothing to add. */
-static void put(case_result *result, const struct lonely *a, char *words)
+static void put(case_result *result, char *words)
 {
     if (!words) return;
     case_result failed = case_of_call(running, result->name, result->part, words);
@@ -120,7 +120,7 @@ static void run_one(const struct lonely *a, case_result *result)
     const bool is_found = running->found_count > 0; /* a race can be right by luck before */
     free(case_take_found(running));                 /* the case itself tells of findings */
     running->request = usual;
-    put(result, a, message && !is_found ? with_reason(a, message) : message);
+    put(result, message && !is_found ? with_reason(a, message) : message);
 }
 
 void alone_run(case_result results[], int count)
