@@ -81,8 +81,8 @@ static bool reads_and_writes(const function *f, const op *o)
     return false;
 }
 
-/* Does the line of a store load nothing from this space but what it stores? Then who reads there
- * writes, too. Of x[i] = x[i] + x[i + 1] that is not known. */
+/* Does the line of a store load nothing from this space but what it stores? Then a thread of another
+ * block that read there writes, too. Of x[i] = x[i] + x[i + 1] that is not known. */
 static bool reads_to_write(const function *f, const op *store)
 {
     for (const op *o = f->code; o < f->code + f->ops; o++) {
@@ -98,7 +98,7 @@ static bool loses_updates(warp *w, const op *o, uint32_t lane, const race *r)
     if (o->strength == STRENGTH_ATOMIC || !o->size || !o->a) return false;
     const function *f = w->groups[w->current].function;
     if (compare_places(f->module, o->line, r->line) || !reads_and_writes(f, o)) return false;
-    return r->wrote || is_shared_by_lanes(w, o, lane) || reads_to_write(f, o);
+    return r->wrote || is_shared_by_lanes(w, o, lane) || (!r->barrier && reads_to_write(f, o));
 }
 
 device_cause cause_of_race(warp *w, const op *o, uint32_t lane, const race *r)
