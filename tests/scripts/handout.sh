@@ -50,7 +50,7 @@ distinctive() {
 
 links_lead_somewhere() {
     find "$handout" -name '*.md' | while read -r page; do
-        grep -o '](\([^):#]*\)' "$page" | sed 's/](//' | while read -r target; do
+        grep -o '](\([^):#]*\)[):#]' "$page" | grep -v ':$' | sed 's/](//; s/.$//' | while read -r target; do
             [ -e "$(dirname "$page")/$target" ] || echo "$page: $target"
         done
     done | { ! grep .; }
