@@ -1,6 +1,6 @@
 #!/bin/sh
 # prose.sh: words that mark a sentence as hard to read, counted in README, docs and pages, and codespell over all
-# that people read. A count may only fall: lower its limit with it. CONTRIBUTING.md says what is written instead.
+# that people read. A count may only fall: lower its limit with it. CONTRIBUTING.md names them.
 set -u
 cd "$(dirname "$0")/.."
 passed=0 failed=0
@@ -30,7 +30,7 @@ done <<'END'
 41	\bthere (is|are)\b
 END
 
-# Names in code, Russian dolls of dimensions, cut strings.
+# Names in code and pieces of strings, which are no mistakes.
 spell='thid,halfs,nd,fro,te,tring,ssee,inout'
 if command -v codespell >/dev/null; then
     check "$(git ls-files '*.md' '*.[ch]' '*.cu' '*.cuh' '*.sh' '*.awk' '*.py' '*.def' | xargs codespell -L "$spell" | tee /dev/stderr | wc -l)" 0 codespell

@@ -129,8 +129,8 @@ bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t l
 /** As shadow_lane, of another block's memory. */
 bool visit_lane(warp *, const op *, block *to, uint32_t offset, uint32_t bytes, uint32_t lane,
                 access_kind, const void *value);
-/** What a copy to another block's memory overwrites, which is told; it is noted when it arrives.
- *  @return false: it is not of the block */
+/** Tells of a race with the bytes of another block's memory that a copy overwrites; they are noted
+ *  when the copy arrives. @return false: they are outside of that block's memory */
 bool visit_copy(warp *, const op *, block *to, uint32_t offset, uint32_t bytes, uint32_t lane);
 /** A block starts: nobody has been there yet; or has ended: may those who were? */
 void visits_start(block *);
