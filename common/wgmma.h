@@ -82,7 +82,8 @@ template <int OPEN> __device__ __forceinline__ static void wait_for_products(voi
 #define TEXT_256                                                                                   \
     TEN()                                                                                          \
     TEN(1)                                                                                         \
-    TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                \
+    TEN(2)                                                                                         \
+    TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                       \
         TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127"
 
 #define FOUR(kind, j)     kind(sum[j][0]), kind(sum[j][1]), kind(sum[j][2]), kind(sum[j][3])
@@ -108,12 +109,12 @@ __device__ __forceinline__ static void wgmma_bf16_n64(float sum[8][4], uint64_t 
             "n"(TURNED));
 }
 
-template <int TURNED>
+template <int TURNED, int A_TURNED = 0>
 __device__ __forceinline__ static void wgmma_bf16_n128(float sum[16][4], uint64_t a, uint64_t b,
                                                        bool add)
 {
-    PRODUCT(128, "+f", "k16.f32.bf16.bf16", "%67", "%64, %65, adds, 1, 1, 0, %66", "l"(a), "l"(b),
-            "n"(TURNED));
+    PRODUCT(128, "+f", "k16.f32.bf16.bf16", "%68", "%64, %65, adds, 1, 1, %66, %67", "l"(a), "l"(b),
+            "n"(A_TURNED), "n"(TURNED));
 }
 
 template <int TURNED>

@@ -554,6 +554,7 @@ EXERCISE(510) = {
     .name = "gpt2",
     .file = "phase5_full_network/510_gpt2/510_gpt2.cu",
     .parts = {"phase5_full_network/510_gpt2/510_product.cuh",
+              "phase5_full_network/510_gpt2/510_hopper.cuh",
               "phase5_full_network/510_gpt2/510_rows.cuh",
               "phase5_full_network/510_gpt2/510_tokens.cuh"},
     .functions = {"gpt2_create", "gpt2_train_step", "gpt2_get_grads", "gpt2_get_params",
