@@ -14,8 +14,9 @@
  *     group 0    multiply tile 0 | finish tile 0   | multiply tile 2 | ...
  *     group 1                    | multiply tile 1 | finish tile 1   | ...
  *
- * No barrier is needed for that: the ring holds the tiles' steps in order, and each group waits for
- * its own.
+ * Two named barriers pass the turn on. Without them a group would wait at an mbarrier whose phases
+ * it has not followed. A wait names a phase by one bit, so that a group two phases behind takes an
+ * old phase for its own.
  *
  * The cost left: a block has 128 x 128 sums a tile, so it reads more of L2 for each product than
  * 4b, whose tiles are twice as large.
@@ -29,16 +30,18 @@
 
 #if TENSOR_MAPS
 
-#define H_TILE    128 /* rows and columns of c */
-#define H_BOX     64  /* of k; and columns of a box whose rows run across k: 128 bytes */
-#define H_STAGES  5
-#define H_CLUSTER 2                        /* blocks, one below the other */
-#define H_THREADS 384                      /* two groups that multiply, one that fetches */
-#define H_HALF    (H_TILE / 2 * H_BOX * 2) /* bytes of half of an operand's tile */
-#define H_STAGE   (4 * H_HALF)
-#define H_PATCH   (16 * PATCH) /* floats: a warp brings 16 rows of 64 sums to memory at a time */
-#define H_SHARED  (1024 + H_STAGES * H_STAGE + 8 * H_PATCH * 4 + 2 * H_STAGES * 8)
-#define H_BAND    8 /* pairs of tiles: what blocks at work at the same time read is in L2 */
+#define H_TILE        128 /* rows and columns of c */
+#define H_BOX         64  /* of k; and columns of a box whose rows run across k: 128 bytes */
+#define H_STAGES      5
+#define H_CLUSTER     2                        /* blocks, one below the other */
+#define H_THREADS     384                      /* two groups that multiply, one that fetches */
+#define H_HALF        (H_TILE / 2 * H_BOX * 2) /* bytes of half of an operand's tile */
+#define H_STAGE       (4 * H_HALF)
+#define H_PATCH       (16 * PATCH) /* floats: a warp brings 16 rows of 64 sums to memory at a time */
+#define H_SHARED      (1024 + H_STAGES * H_STAGE + 8 * H_PATCH * 4 + 2 * H_STAGES * 8)
+#define H_BAND        8 /* pairs of tiles: what blocks at work at the same time read is in L2 */
+
+#define H_TURN(group) (1 + (group)) /* named barriers: it is this group's turn */
 
 /** What a cluster does: two tiles, one below the other, of a split of k. */
 struct h_work {
@@ -142,14 +145,17 @@ __device__ static void h_consume(const product &p, const h_schedule &work, uint3
                                  float *parts)
 {
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32 % 4;
+    const int next = gridDim.x / H_CLUSTER;
     int step = 0, turn = 0; /* of all steps of this block's tiles */
-    for (int i = blockIdx.x / H_CLUSTER; i < work.all; i += gridDim.x / H_CLUSTER, turn ^= 1) {
+    if (group == 1 && blockIdx.x / H_CLUSTER < work.all) group_arrive(H_TURN(0), 256);
+    for (int i = blockIdx.x / H_CLUSTER; i < work.all; i += next, turn ^= 1) {
         const h_work w = work.at(i, block);
         if (turn != group) { /* the other group's tile */
             step += w.steps;
             continue;
         }
         float sum[2][16][4];
+        group_sync(H_TURN(group), 256); /* the other group has begun all of its products */
         for (int s = 0; s < w.steps; s++, step++) {
             const int stage = step % H_STAGES;
             const uint32_t at = ring + stage * H_STAGE;
@@ -169,6 +175,7 @@ __device__ static void h_consume(const product &p, const h_schedule &work, uint3
             wait_for_products<1>(); /* the stage before is read, and this one at work */
             if (s > 0) h_give_back(empty + (step - 1) % H_STAGES * 8);
         }
+        if (i + next < work.all) group_arrive(H_TURN(1 - group), 256);
         wait_for_products<0>();
         h_give_back(empty + (step - 1) % H_STAGES * 8);
         float *to = parts ? parts + (size_t)w.split * p.m * p.n : NULL;
