@@ -132,7 +132,7 @@ $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse
 $(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart -lstdc++ -lgcc_s
 $(WORKERS:%=$(BUILD)/worker_%):
 	$(TELL_LINK)
-	$(CC) $(LDFLAGS) -o $@ -Wl,--dynamic-list=grader/worker/exports.list -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ -Wl,-z,relro,-z,now -Wl,--dynamic-list=grader/worker/exports.list -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 # ... and the same three as libraries, which an interpreter of Python loads.
 $(BUILD)/python_worker.so: $(call objects,worker_python,$(WORKER_C)) $(BUILD)/libcourse.so

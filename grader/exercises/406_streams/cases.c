@@ -184,6 +184,7 @@ static const grading_case cases[] = {
     {.name = "one stream", .run = run_pipeline, .shape = {4096, 3, 8, 1, 1}},
     {.name = "8 chunks, 3 streams", .run = run_pipeline, .shape = {8192, 3, 8, 3, 1}},
     {.name = "1000 in 7 chunks", .run = run_pipeline, .shape = {1000, 3, 7, 2, 1}},
+    {.name = "1000 in 7 chunks, 9 streams", .run = run_pipeline, .shape = {1000, 3, 7, 9, 1}},
     {.name = "4097 in 4 chunks", .run = run_pipeline, .shape = {4097, 3, 4, 4, 1}},
     {.name = "10 in 6 chunks", .run = run_pipeline, .shape = {10, 3, 6, 7, 1}},
     {.name = "5 in 8 chunks", .run = run_pipeline, .shape = {5, 3, 8, 7, 1}},
