@@ -8,7 +8,6 @@
 #ifndef SOFTGPU_DEVICE_BULK_H
 #define SOFTGPU_DEVICE_BULK_H
 
-#include "device/tensor_map.h"
 #include "tensor.h"
 
 typedef enum bulk_kind {
@@ -85,9 +84,9 @@ void bulk_count(const warp *, const op *);
 
 /* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
 
-/** `bytes` from `data`, which it takes over, to that offset of a block, as a tile of that
- *  shape; the mbarrier at that offset of that block is told. */
-void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_shape *,
+/** `bytes` from `data`, which it takes over, to that offset of a block, as that tile; the mbarrier
+ *  at that offset of that block is told. */
+void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_box *,
                   uint32_t barrier, uint8_t *data, uint32_t bytes);
 /** Where the i-th 16 bytes of a copy to `offset` lie. */
 uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i);

@@ -10,6 +10,7 @@
 
 #include "device/memory/memory.h"
 #include "device/ops/matrix.h"
+#include "device/tensor_map.h"
 
 enum {
     GROUP_WARPS = 4, /* a warp group */
@@ -139,11 +140,18 @@ typedef struct tile_shape {
     uint32_t rank;               /**< of the tensor; 0: plain bytes */
 } tile_shape;
 
+/** A tile, and the corner of its box in the tensor. */
+typedef struct tile_box {
+    tile_shape shape;
+    int32_t corner[TENSOR_RANK];
+} tile_box;
+
 /** A copy to the shared memory of this block. */
 typedef struct bulk_flight {
     uint32_t line, thread; /**< of who issued it, as in a stamp */
+    int32_t step;          /**< of the trace, or -1 */
     uint32_t to, number;
-    tile_shape shape;
+    tile_box box;
     uint32_t barrier, bytes;
     uint8_t *data;
 } bulk_flight;
