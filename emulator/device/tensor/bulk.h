@@ -8,6 +8,7 @@
 #ifndef SOFTGPU_DEVICE_BULK_H
 #define SOFTGPU_DEVICE_BULK_H
 
+#include "device/tensor_map.h"
 #include "tensor.h"
 
 typedef enum bulk_kind {
@@ -83,6 +84,22 @@ void bulk_write(warp *, const op *, uint32_t lane, uint64_t to, const uint8_t *f
 void bulk_count(const warp *, const op *);
 
 /* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
+
+/** A tile, and the corner of its box in the tensor. */
+typedef struct tile_box {
+    tile_shape shape;
+    int32_t corner[TENSOR_RANK];
+} tile_box;
+
+/** A copy to the shared memory of this block. */
+typedef struct bulk_flight {
+    uint32_t line, thread; /**< of who issued it, as in a stamp */
+    int32_t step;          /**< of the trace, or -1 */
+    uint32_t to, number;
+    tile_box box;
+    uint32_t barrier, bytes;
+    uint8_t *data;
+} bulk_flight;
 
 /** `bytes` from `data`, which it takes over, to that offset of a block, as that tile; the mbarrier
  *  at that offset of that block is told. */

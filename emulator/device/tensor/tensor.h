@@ -10,7 +10,6 @@
 
 #include "device/memory/memory.h"
 #include "device/ops/matrix.h"
-#include "device/tensor_map.h"
 
 enum {
     GROUP_WARPS = 4, /* a warp group */
@@ -140,22 +139,6 @@ typedef struct tile_shape {
     uint32_t rank;               /**< of the tensor; 0: plain bytes */
 } tile_shape;
 
-/** A tile, and the corner of its box in the tensor. */
-typedef struct tile_box {
-    tile_shape shape;
-    int32_t corner[TENSOR_RANK];
-} tile_box;
-
-/** A copy to the shared memory of this block. */
-typedef struct bulk_flight {
-    uint32_t line, thread; /**< of who issued it, as in a stamp */
-    int32_t step;          /**< of the trace, or -1 */
-    uint32_t to, number;
-    tile_box box;
-    uint32_t barrier, bytes;
-    uint8_t *data;
-} bulk_flight;
-
 /** What the async proxy wrote last to a chunk. */
 typedef struct landing {
     uint32_t cell;         /**< its stamp; if the shadow has another, it is no longer there */
@@ -188,7 +171,7 @@ struct tensor {
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
     reduction reduce;                       /**< of the bulk store that runs */
-    bulk_flight *flights;
+    struct bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
     struct departure *departures;
     uint32_t departure_count, departure_capacity;

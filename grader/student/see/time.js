@@ -77,7 +77,8 @@ function drawPhases(kernel, at, rowHeight, top, view) {
         if (from >= to) continue;
         const words = `phase ${w.phase} of ${sharedName(kernel, w.at)}`;
         body += rect(x, y, at(to) - x, rowHeight, 'pick', `warp ${w.warp} waits for ${words}`);
-        if (at(to) - x > 6.2 * words.length) body += label(x + 4, y + rowHeight / 2 - 2, words, 'soft tiny');
+        const fits = [words, `phase ${w.phase}`].find(text => at(to) - x > 6.2 * text.length);
+        if (fits) body += label(x + 4, y + rowHeight / 2 - 2, fits, 'soft tiny');
     }
     return body;
 }
