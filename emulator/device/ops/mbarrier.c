@@ -2,7 +2,8 @@
  * mbarrier.c: barriers that are 8-byte objects in shared memory: cuda::barrier and its kin.
  *
  * Interface
- *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_phase
+ *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_told,
+ *   mbarrier_phase
  *
  * The object: arrivals that its phase still waits for, arrivals that each later phase wants, and
  * the number of the phase. What an arrival returns is the object as it was before.
@@ -147,6 +148,13 @@ void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
     t->arrived += bytes;
     t->copy_line = line;
     if (!(*memory & COUNT_MASK)) arrive(b, memory, 0);
+}
+
+void mbarrier_told(block *by, block *b, uint32_t offset, uint32_t bytes, uint32_t line)
+{
+    offer(by, b);
+    b->polls = 0;
+    mbarrier_bytes(b, offset, bytes, line);
 }
 
 static void expect(block *b, const op *o, const uint64_t *memory, uint64_t bytes)

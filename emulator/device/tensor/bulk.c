@@ -174,7 +174,20 @@ const op *run_bulk(warp *w, const op *o)
     return o + 1;
 }
 
-/* Each lane's is a copy of its own. */
+/* At once, as an atomic access; only what the mbarrier is told of its bytes orders it. */
+static void add_there(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *data)
+{
+    const reduction r = ((const bulk *)o->extra)->reduce;
+    block *target = peer_of(w->block, to);
+    uint64_t value = 0;
+    memcpy(&value, data, r.size);
+    uint8_t *memory = reach_lane(w, o, SPACE_SHARED, to, r.size, lane, ACCESS_ATOMIC, NULL);
+    if (!target || !memory) return;
+    r.run(memory, value, 0);
+    mbarrier_told(w->block, target, shared_offset(value_of(w, o->c, lane)), r.size, o->line);
+}
+
+/* Each lane's is a copy of its own, or a reduction. */
 const op *run_store_async(warp *w, const op *o)
 {
     const bulk *x = o->extra;
@@ -186,7 +199,11 @@ const op *run_store_async(warp *w, const op *o)
             memcpy(data + i * x->value_bytes,
                    (const uint8_t *)row(w, x->row[i]) + lane * x->value_bytes, x->value_bytes);
         uint64_t to = value_of(w, o->a, lane);
-        if (is_aligned(w, o, lane, to, bytes)) send(w, o, lane, to, &plain, data, bytes);
+        if (!is_aligned(w, o, lane, to, bytes)) continue;
+        if (x->reduce.run)
+            add_there(w, o, lane, to, data);
+        else
+            send(w, o, lane, to, &plain, data, bytes);
     }
     return o + 1;
 }
