@@ -89,7 +89,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
 	$(CUDA_CC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
 
--include $(if $(NEEDED),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
+-include $(if $(NEEDED)$(filter $(BUILD)/bench_%,$(MAKECMDGOALS)),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
 
 .PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
