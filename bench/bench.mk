@@ -96,8 +96,8 @@ bench-mnist: all
 	cat "$(BENCH)/mnist_profile.tsv"
 
 # Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
-               $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+VALIDATE_SRC = $(foreach e,206 212 214 2a 302 303 313 402 404 405 409 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
+               $(foreach e,303 304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
                $(call objects,grader,grader/course/tensor_cores.c)
