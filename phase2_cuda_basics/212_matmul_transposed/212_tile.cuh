@@ -3,8 +3,8 @@
  *
  * It is written once. 212 includes it, and so does each later kernel that multiplies in tiles (404,
  * 407), as "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh". So its names and
- * parameters stay as they are here. Theirs is the rest: the size of the tiles, the barriers, and
- * the product.
+ * parameters stay as they are here. Those kernels add the rest: the size of the tiles, the
+ * barriers, and the product.
  */
 #ifndef TILE_CUH
 #define TILE_CUH

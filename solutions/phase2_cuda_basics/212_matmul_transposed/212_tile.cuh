@@ -3,8 +3,8 @@
  *
  * It is written once. 212 includes it, and so does each later kernel that multiplies in tiles (404,
  * 407), as "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh". So its names and
- * parameters stay as they are here. Theirs is the rest: the size of the tiles, the barriers, and
- * the product.
+ * parameters stay as they are here. Those kernels add the rest: the size of the tiles, the
+ * barriers, and the product.
  */
 #ifndef TILE_CUH
 #define TILE_CUH
@@ -41,7 +41,7 @@ template <int PITCH>
 __device__ static void load_tile(float (*tile)[PITCH], operand x, unsigned z, unsigned top,
                                  unsigned left)
 {
-    bool turned = x.col != 1; /* then row is 1, and a column lies side by side */
+    bool turned = x.col != 1; /* then row is 1, and a column is contiguous */
     unsigned i = turned ? threadIdx.x : threadIdx.y, j = turned ? threadIdx.y : threadIdx.x;
     bool inside = top + i < x.rows && left + j < x.cols;
     tile[i][j] = inside ? x.data[(top + i) * x.row + (left + j) * x.col + z * x.batch] : 0.0f;
