@@ -16,7 +16,7 @@
 #include "tensor_core.h"
 #include <stdint.h>
 
-#define BM       64  /* BM x BM elements of c a block */
+#define BM       64  /* BM x BM elements of c per block */
 #define DEPTH    32  /* of k at a time */
 #define THREADS  128 /* 4 warps, of 32 x 32 elements each */
 #define EACH     (BM * DEPTH / THREADS)
@@ -128,7 +128,7 @@ __global__ static void __launch_bounds__(THREADS)
                      (const float(*)[B_PITCH]) & b_tile[k][col]);
 #pragma unroll
         for (int i = 0; i < 32; i++) (&sum[0][0][0])[i] += (&part[0][0][0])[i];
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
     c += (size_t)blockIdx.y * a.rows * b.cols;
 #pragma unroll

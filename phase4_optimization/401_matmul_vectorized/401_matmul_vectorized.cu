@@ -23,10 +23,10 @@
 #include "not_implemented.h"
 #include <stdint.h>
 
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      8
-#define TM      8 /* TM x TN elements of c a thread, in groups of four */
+#define TM      8 /* TM x TN elements of c per thread, in groups of four */
 #define TN      8 /* = TM: one loop loads the values of a and of b */
 #define THREADS (BM / TM * (BN / TN))
 

@@ -199,7 +199,8 @@ __device__ __forceinline__ static void store(float *y, const float *kept, float 
     }
 }
 
-/** blockDim.x threads a row, blockDim.y rows a block. y, x: [rows x cols]; gamma, beta: [cols]. */
+/** blockDim.x threads per row, blockDim.y rows per block. y, x: [rows x cols]; gamma, beta:
+ *  [cols]. */
 template <kind KIND, int WIDTH, int KEPT>
 __global__ static void __launch_bounds__(KEPT == MOST ? 1024 : 512)
     row_kernel(float *y, const float *x, const float *__restrict__ gamma,

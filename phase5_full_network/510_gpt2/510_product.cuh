@@ -125,7 +125,7 @@ __device__ __forceinline__ static uint2 other_of(const product &p, size_t at)
     return from ? *(const uint2 *)&from[at] : make_uint2(0, 0);
 }
 
-#define WM    64 /* WM x WN elements of c a warp */
+#define WM    64 /* WM x WN elements of c per warp */
 #define WN    64
 #define BN    (2 * WN)
 #define BK    64

@@ -38,9 +38,9 @@ __global__ static void matmul_tiled_kernel(float *c, const float *a, const float
     for (int start = 0; start < k; start += TILE) {
         a_tile[y][x] = row < m && start + x < k ? a[(size_t)row * k + start + x] : 0.0f;
         b_tile[y][x] = start + y < k && col < n ? b[(size_t)(start + y) * n + col] : 0.0f;
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
         for (int i = 0; i < TILE; i++) sum += a_tile[y][i] * b_tile[i][x];
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
     if (row < m && col < n) c[(size_t)row * n + col] = sum;
 }

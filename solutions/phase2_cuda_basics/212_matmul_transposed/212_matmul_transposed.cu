@@ -41,9 +41,9 @@ __global__ static void matmul_strided_kernel(float *c, operand a, operand b, uns
         for (unsigned start = 0; start < a.cols; start += TILE) {
             load_tile(a_tile, a, z, top, start);
             load_tile(b_tile, b, z, start, left);
-            __syncthreads(); /* both tiles are complete before anybody reads them */
+            __syncthreads(); /* both tiles are complete before any thread reads them */
             for (int i = 0; i < TILE; i++) sum += a_tile[y][i] * b_tile[i][x];
-            __syncthreads(); /* everybody has read before the next tiles overwrite them */
+            __syncthreads(); /* all threads have read before the next tiles overwrite them */
         }
         if (top + y < a.rows && left + x < b.cols)
             c[z * stride_c + (size_t)(top + y) * b.cols + left + x] = sum;

@@ -29,7 +29,7 @@ __host__ __device__ static inline operand row_major(const float *data, int rows,
 /**
  * tile[i][j] = element (top + i, left + j) of matrix z of x, 0 outside of it. All threads of a
  * square block call it, and each loads one element; the barriers are the caller's.
- * @param tile as many rows as the block; PITCH floats a row, at least that many
+ * @param tile as many rows as the block; PITCH floats per row, at least that many
  */
 template <int PITCH>
 __device__ static void load_tile(float (*tile)[PITCH], operand x, unsigned z, unsigned top,

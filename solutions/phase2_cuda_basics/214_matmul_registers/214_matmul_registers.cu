@@ -21,10 +21,10 @@
 
 /* SOLUTION: the sizes, and matmul_registers_kernel: two tiles in shared memory, TM x TN sums in
    registers, three nested loops that must unroll (about 63 lines). */
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      8
-#define TM      8 /* TM x TN elements of c a thread */
+#define TM      8 /* TM x TN elements of c per thread */
 #define TN      8
 #define THREADS (BM / TM * (BN / TN))
 #define EACH    (BM * BK / THREADS) /* elements of a tile that a thread loads, */
@@ -61,7 +61,7 @@ __global__ static void __launch_bounds__(THREADS)
         }
         a += BK;
         b += (size_t)BK * n;
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
         for (int s = 0; s < BK; s++) {
             float a_part[TM], b_part[TN];
 #pragma unroll /* registers have no index: if one is left, the array goes to memory */
@@ -74,7 +74,7 @@ __global__ static void __launch_bounds__(THREADS)
                 for (int j = 0; j < TN; j++) sum[i][j] += a_part[i] * b_part[j];
             }
         }
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
 #pragma unroll
     for (int i = 0; i < TM; i++) {

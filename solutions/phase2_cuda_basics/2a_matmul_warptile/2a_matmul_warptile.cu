@@ -25,12 +25,12 @@
 #include <stdint.h>
 
 /* SOLUTION: the sizes, and the two copies (about 45 lines). */
-#define BM       256 /* BM x BN elements of c a block */
+#define BM       256 /* BM x BN elements of c per block */
 #define BN       128
 #define BK       16
 #define STAGES   3
 #define THREADS  256 /* 8 warps: 4 down, 2 across */
-#define TM       16  /* TM x TN elements of c a thread, in groups of four */
+#define TM       16  /* TM x TN elements of c per thread, in groups of four */
 #define TN       8
 #define PITCH_A  (BM + 4) /* of the tile of a, [k][row]: a column's stores meet in few banks */
 #define STAGE    (BK * (PITCH_A + BN)) /* floats */

@@ -73,9 +73,9 @@ __global__ static void product_kernel(float *c, operand a, operand b, unsigned h
         for (unsigned start = 0; start < a.cols; start += TILE) {
             load_tile(a_tile, a, z, top, start);
             load_tile(b_tile, b, z, start, left);
-            __syncthreads(); /* both tiles are complete before anybody reads them */
+            __syncthreads(); /* both tiles are complete before any thread reads them */
             for (int i = 0; i < TILE; i++) sum += a_tile[y][i] * b_tile[i][x];
-            __syncthreads(); /* everybody has read before the next tiles overwrite them */
+            __syncthreads(); /* all threads have read before the next tiles overwrite them */
         }
         if (top + y < a.rows && left + x < b.cols)
             c[((size_t)z * a.rows + top + y) * b.cols + left + x] = factor * sum;

@@ -11,7 +11,7 @@
  *
  * That is so fast that feeding the tensor cores becomes the bottleneck. As in 211 the block stages
  * tiles in shared memory, as in 214 each warp keeps several matrices of sums in registers (4 x 2)
- * and uses what it loads several times. The copies are `cp.async`, 16 bytes a thread, from global
+ * and uses what it loads several times. The copies are `cp.async`, 16 bytes per thread, from global
  * to shared memory without a stop in registers, and they fetch the next tiles while the warps
  * multiply these.
  *
@@ -31,7 +31,7 @@
 #include <mma.h>
 #include <stdint.h>
 
-#define BM       128 /* BM x BN elements of c a block */
+#define BM       128 /* BM x BN elements of c per block */
 #define BN       128
 #define BK       32
 #define PAD      8   /* elements: 16 bytes */

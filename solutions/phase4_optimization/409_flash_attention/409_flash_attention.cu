@@ -21,7 +21,7 @@
  * The cost removed: seq x seq scores, in memory and on their way to it and back.
  *
  * The cost left: each multiply-add reads one or two operands from shared memory, which delivers a
- * quarter of what the arithmetic takes. 4h keeps 8 x 8 scores a thread in registers; 4c does both
+ * quarter of what the arithmetic takes. 4h keeps 8 x 8 scores per thread in registers; 4c does both
  * products on tensor cores, which have 16 times as many multiply-adds.
  */
 #include "409_flash_attention/flash_attention.h"

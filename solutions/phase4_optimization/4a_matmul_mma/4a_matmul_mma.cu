@@ -32,7 +32,7 @@
 #include <cuda_bf16.h>
 #include <stdint.h>
 
-#define BM      256 /* BM x BN elements of c a block */
+#define BM      256 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      64
 #define THREADS 256 /* 8 warps: 4 down, 2 across */

@@ -34,7 +34,7 @@
 #include "tensor_core.h"
 #include <stdint.h>
 
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      32 /* 128 bytes of a row of a, in 8 chunks of 16 */
 #define STAGES  4
