@@ -300,7 +300,7 @@ static bool can_prebuild(const options *o)
     on_cpu.backend = BACKEND_CPU;
     if (processor_is("x86-64") && o->output) return sandbox_start(&on_cpu);
     fprintf(stderr, "grader: %s\n",
-            o->output ? "handouts are made on x86-64 only" : "prebuild wants --output DIR");
+            o->output ? "handouts are made on x86-64 only" : "prebuild needs --output DIR");
     return false;
 }
 

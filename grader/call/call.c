@@ -97,7 +97,7 @@ static bool reply_is_good(ongoing *c, const wire_reply *reply)
         return call_fails(c, c->request->place & ON_CPU ? FAILURE_CALL : FAILURE_CUDA,
                           "%s: no memory for its buffers: %s", function, reply->text);
     default:
-        return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u means nothing", function,
+        return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u has no meaning", function,
                           reply->status);
     }
 }

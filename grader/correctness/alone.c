@@ -88,8 +88,8 @@ static char *with_reason(const struct lonely *a, char *message)
 {
     char *words = NULL;
     if (asprintf(&words,
-                 "%s; with all arrays aligned, and with none, it was right: here `%s` of %s alone "
-                 "is not aligned to %d bytes",
+                 "%s; it was right with all arrays aligned, and with none: here only `%s` of %s is "
+                 "not aligned to %d bytes",
                  message, a->name, a->function, BYTES_AT_ONCE) < 0)
         abort();
     free(message);

@@ -92,9 +92,9 @@ static void judge(const call_request *r, const call_outcome *o)
                        strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") != 0;
     if (o->failed) fails(r, o, "then %s", o->message);
     if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
-    if (o->kept > 0 && !keeps) fails(r, o, "memory of the device that it had allocated stays");
+    if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");
     if (o->calls.left > 0 && !keeps)
-        fails(r, o, "a stream, event, graph or pinned array that it had made stays");
+        fails(r, o, "a stream, event, graph or pinned array that it had created is not freed");
 }
 
 /* Where nothing after it is judged, there is no need for what kernels compute. */

@@ -19,7 +19,7 @@ bool submission_exists(const options *o)
 bool is_isolated(const options *o)
 {
     if (sandbox_start(o)) return true;
-    results_write_failure(o, "isolation is required, and not all of it is to be had here");
+    results_write_failure(o, "isolation is required, but this machine lacks a part of it");
     return false;
 }
 

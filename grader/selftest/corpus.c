@@ -189,7 +189,7 @@ static bool lacks_nvcc(const claim *c, place where)
 {
     const char *nvcc = getenv("NVCC");
     if (!wants_nvcc(c, where) || (nvcc && *nvcc)) return false;
-    printf("skipped %s: it is of the code that nvcc makes\n", c->label);
+    printf("skipped %s: it is about the code that nvcc makes\n", c->label);
     return true;
 }
 

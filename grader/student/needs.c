@@ -61,8 +61,8 @@ static bool print_reference(const options *o, library_set *set, const exercise *
 
 static void print_whose(char lists[WHOSE][256])
 {
-    static const char *const titles[] = {"yours", "the course's, for yours is not written",
-                                         "the course's, for yours failed",
+    static const char *const titles[] = {"yours", "the course's, because yours is not written",
+                                         "the course's, because yours failed",
                                          "not written, and this copy has no other"};
     fprintf(stderr, "linked with\n");
     for (int i = 0; i < WHOSE; i++) {

@@ -419,7 +419,7 @@ static void tell_missing(const json_t *exercises, const char *needs, const char 
     if (count == 0) return;
     if (count > 8) snprintf(ids, sizeof ids, "%zu exercises", count);
     printf("\n  not graded for lack of %s: %s (%.0f points); `apt-get install %s` or `make setup` "
-           "mends it\n",
+           "fixes it\n",
            what, ids, points, package);
 }
 

@@ -35,7 +35,7 @@ mark mark_of(const submission *s, const settings *settings)
 const char *why_ungraded(const submission *s)
 {
     if (*s->refused) return s->refused;
-    return *s->trouble ? s->trouble : "the grader could not do its work";
+    return *s->trouble ? s->trouble : "the grader failed";
 }
 
 /* An archive has one time, the files of a folder each their own. */

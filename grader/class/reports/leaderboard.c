@@ -111,7 +111,7 @@ void put_leaderboards(FILE *to, const submission *all, size_t count)
     }
     if (found.count > 0) {
         qsort(found.all, found.count, sizeof *found.all, by_name);
-        fputs("<h2>Leaderboard</h2>\n<p>Of those who put a nickname into "
+        fputs("<h2>Leaderboard</h2>\n<p>Students who put a nickname into "
               "<code>leaderboard.txt</code>.</p>\n<div class=\"boards\">\n",
               to);
         for (size_t i = 0; i < found.count; i++) put_board(to, &found.all[i]);

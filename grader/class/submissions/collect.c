@@ -232,7 +232,7 @@ static void mend_time(submission *s)
 {
     const time_t now = time(NULL);
     if (s->submitted <= now + SKEW) return;
-    snprintf(s->note, sizeof s->note, "its time lies in the future; counted as handed in now");
+    snprintf(s->note, sizeof s->note, "its time is in the future; counted as handed in now");
     s->submitted = now;
 }
 

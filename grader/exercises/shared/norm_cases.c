@@ -68,7 +68,7 @@ void suspect_rstd(const float *x, long rows, long cols)
     suspect("eps is added to the deviation, not to the variance",
             each_rstd(x, rows, cols, eps_outside));
     suspect("the variance is divided by cols - 1", each_rstd(x, rows, cols, unbiased));
-    suspect("the variance is the mean of x^2: the mean is not taken off first",
+    suspect("the variance is the mean of x^2: the mean is not subtracted first",
             each_rstd(x, rows, cols, of_squares));
 }
 
@@ -159,7 +159,7 @@ void expect_layernorm(const char *what, const float *y, const float *x, const fl
         suspect("eps is added to the deviation, not to the variance",
                 normalized(&n, eps_outside, NULL));
         suspect("the variance is divided by cols - 1", normalized(&n, unbiased, NULL));
-        suspect("it is divided by the root of the mean square: the mean is not taken off first",
+        suspect("it is divided by the root of the mean square: the mean is not subtracted first",
                 normalized(&n, of_squares, NULL));
         suspect_empty_slots(&n, y);
     }
