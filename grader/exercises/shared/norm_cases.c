@@ -142,7 +142,7 @@ static void suspect_empty_slots(const rows_of_norm *n, const float *y)
     const double more = (deviation * deviation - norm_eps - var) * (double)n->cols / (mean * mean);
     empty_slots = round(more);
     if (!(empty_slots >= 1.0 && empty_slots <= 1e5) || n->cols < 2) return;
-    suspect("slots beyond the end of the row are in the variance: there, too, 0 - mean is squared",
+    suspect("slots beyond the end of the row count in the variance: 0 - mean is squared there, too",
             normalized(n, with_empty_slots, NULL));
 }
 
