@@ -3,10 +3,10 @@
  * network at GPT-2's size.
  *
  * The lines are 313's, and so is the way in which matrices lie: 212's operands, as they are or
- * turned. Three things are other. A product is three of TF32, as in 4g; it sums 32 of k on the
- * tensor core, which cuts off, and adds that in fp32, which rounds. What is above the diagonal is
- * not computed: tiles of scores there are left out, and a sum over keys or queries begins or ends
- * at it. And the squares are there for TOGETHER sequences at a time.
+ * transposed. Three things differ. A product is three of TF32, as in 4g; it sums 32 terms on the
+ * tensor core, which cuts off, and adds the result in fp32, which rounds. Scores above the diagonal
+ * are not computed: their tiles are left out, and a sum over keys or queries begins or ends at the
+ * diagonal. And the squares are there for TOGETHER sequences at a time.
  *
  * What it costs: the squares go to memory and back, which 409 avoids, but 409 has no backward pass.
  */

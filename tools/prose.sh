@@ -1,6 +1,7 @@
 #!/bin/sh
-# prose.sh: words that mark a sentence as hard to read, counted in README, docs and pages, and codespell over all
-# that people read. A count may only fall: lower its limit with it. CONTRIBUTING.md names them.
+# prose.sh: words that mark a sentence as hard to read, counted in README, docs and pages, and
+# codespell over all text that people read. A count may only fall: lower its limit with it.
+# CONTRIBUTING.md names them.
 set -u
 cd "$(dirname "$0")/.."
 passed=0 failed=0

@@ -1,8 +1,8 @@
 /*
- * imports.c: what a submission's object asks of others. Most of the C library is anybody's; what
- * loads libraries, looks their functions up or speaks for softgpu is not: another could do the
- * exercise. Of the object, not of the library: a compiler's own parts, linked in, call what they
- * need.
+ * imports.c: the functions that a submission's object imports. Most of the C library is allowed.
+ * Functions that load libraries, look up functions or speak for softgpu are not: with them other
+ * code could do the exercise. The object is checked, not the library: a compiler's own parts,
+ * linked in, call what they need.
  */
 #include "compiling.h"
 

@@ -1,6 +1,6 @@
 /*
- * prebuilt.c: a handout is the course without its solutions and baselines. What exercises need of
- * them lies compiled in prebuilt/, which `grader prebuild` makes in the whole course:
+ * prebuilt.c: a handout is the course without its solutions and baselines. The compiled parts that
+ * exercises need are in prebuilt/, which `grader prebuild` makes in the whole course:
  *
  *   prebuilt/x86-64-v3, x86-64-v4   baselines of phase 1, for two generations of processors: a
  *                                   student's code is compiled for the one at hand, and so must be

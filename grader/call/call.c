@@ -1,6 +1,7 @@
 /*
- * call.c: one call into the worker: place, prepare, run, fetch, take back. The request says all
- * that the call depends on, the outcome all that came of it; nothing else is read or written.
+ * call.c: one call into the worker: place, prepare, run, fetch, take back. The request holds
+ * everything that the call depends on, the outcome everything that it produced; nothing else is
+ * read or written.
  */
 #include "buffers.h"
 #include "supervisor.h"

@@ -1,7 +1,7 @@
 /*
- * device_report.c: what softgpu's device says of a call, and what follows from it. Findings of
- * kernels come from the device; the worker adds those of host code, which only its runtime sees. A
- * call whose results are on the device must have made them there.
+ * device_report.c: the report of softgpu's device about a call, and the conclusions from it.
+ * Findings of kernels come from the device; the worker adds those of host code, which only its
+ * runtime sees. A call whose results are on the device must have made them there.
  */
 #include "buffers.h"
 

@@ -1,8 +1,8 @@
 /*
  * alone.c: each array of each function misaligned alone. The third trial of a case shifts all
- * arrays together, so a kernel that asks one array's address how it may access another passes it.
- * When all cases of a part have passed, one of them runs again for each array: that array begins 4
- * bytes past an aligned address, and the others are aligned.
+ * arrays together, so it passes a kernel that checks one array's address before it accesses
+ * another. When all cases of a part have passed, one of them runs again for each array: that array
+ * begins 4 bytes past an aligned address, and the others are aligned.
  */
 #include "running.h"
 

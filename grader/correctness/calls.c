@@ -1,4 +1,4 @@
-/* calls.c: the calls of a case: what it asks becomes a request, and what came of it is kept in the
+/* calls.c: the calls of a case: a case's arguments become a request, and the outcome is kept in the
  * case's state, or fails the case. */
 #include "running.h"
 

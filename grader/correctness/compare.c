@@ -1,5 +1,5 @@
 /*
- * compare.c: what came back against what should have. Every comparison is written
+ * compare.c: compare the results with the expected values. Every comparison is written
  * !(difference <= bound), so that NaN is never close to anything.
  */
 #include "running.h"

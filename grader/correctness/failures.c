@@ -2,9 +2,8 @@
  * failures.c: when a call of the runtime fails. In each call of a function that returns an error,
  * the worker refuses the first of the library's calls of the runtime, then the second, and so on;
  * each time the function must return an error and keep nothing, and the call after them all must be
- * right: the case that makes it judges that. Where half a step has changed a network, nothing after
- * it is judged. On the CPU the threads are refused, and a function that returns nothing must be
- * right without them.
+ * right, which its case judges. If half a step has changed a network, no later call is judged. On
+ * the CPU the threads are refused, and a function that returns nothing must be right without them.
  */
 #include "running.h"
 

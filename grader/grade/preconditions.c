@@ -1,4 +1,5 @@
-/* preconditions.c: what must be so before anything is judged. results.json says why it was not. */
+/* preconditions.c: the conditions for a grading. If one is not met, results.json says why nothing
+   was judged. */
 #include "grade.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * corpus.c: the grader graded. Every submission of the corpus must get the verdict that it
  * claims (expectations.c). All are built first, then judged, several at a time, each by a process
- * of its own: whatever a hostile one does to its grader is seen, and disturbs no other.
+ * of its own: so the effect of a hostile one on its grader is seen, and disturbs no other.
  */
 #include "selftest.h"
 

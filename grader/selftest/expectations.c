@@ -1,5 +1,5 @@
 /*
- * expectations.c: what each submission of the corpus says of itself. It lies in a folder of its
+ * expectations.c: the claim of each submission of the corpus. The submission is in a folder of its
  * exercise, grader/exercises/NNN_name/wrong, right, slow, fast or hostile. Its first line, or that
  * of the file CLAIM where it is a folder, is one of
  *

@@ -1,4 +1,4 @@
-/* plot.c: how an exercise's numbers moved from grading to grading, as SVG by gnuplot. */
+/* plot.c: an exercise's numbers from grading to grading, as SVG by gnuplot. */
 #include "student.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /*
- * profile.c: `grader profile --exercise N`: what the kernels of one case do, counted by softgpu, in
- * a table for beginners, with the lines of source that cost most. It grades the case in a process
- * of its own, whose worker writes softgpu's profile (SOFTGPU_PROFILE=json:FILE) when it ends.
+ * profile.c: `grader profile --exercise N`: the work of the kernels of one case, counted by
+ * softgpu, in a table for beginners, with the source lines that cost most. It grades the case in a
+ * process of its own, whose worker writes softgpu's profile (SOFTGPU_PROFILE=json:FILE) when it
+ * ends.
  */
 #include "student.h"
 

@@ -1,7 +1,7 @@
 /*
  * sign.c: the instructor's signature under results.json: an HMAC over everything else that is in
- * it. What is signed is the compact text with sorted keys, so neither spaces nor order count.
- * Numbers are written with as many digits as they have, and are the same after they were read.
+ * it. The compact text with sorted keys is signed, so neither spaces nor order count. Numbers are
+ * written with as many digits as they have, and are the same after they were read.
  */
 #include "verdict.h"
 

@@ -1,7 +1,6 @@
 /*
- * html.c: one page that needs nothing but itself. Charts are pictures inside it; a policy in its
- * head forbids it to load anything, whatever results.json says. Made for the width of a phone
- * first.
+ * html.c: one self-contained page. Charts are pictures inside it; a policy in its head forbids it
+ * to load anything, whatever results.json says. Made for the width of a phone first.
  */
 #include "views.h"
 

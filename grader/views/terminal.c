@@ -1,6 +1,6 @@
 /*
- * terminal.c: what stands on the terminal. On a terminal one line shows what is at work and is
- * overwritten; elsewhere there is one plain line an exercise. Colours only on a terminal, and not
+ * terminal.c: the output on the terminal. On a terminal one line shows the work in progress and is
+ * overwritten; elsewhere there is one plain line per exercise. Colours only on a terminal, and not
  * with NO_COLOR.
  */
 #include "views.h"

@@ -1,5 +1,5 @@
 /*
- * gradebook.c: one line a student, for a spreadsheet; or with the columns that Moodle or Canvas
+ * gradebook.c: one line per student, for a spreadsheet; or with the columns that Moodle or Canvas
  * import.
  */
 #include "reports.h"

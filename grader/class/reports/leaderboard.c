@@ -1,6 +1,6 @@
 /*
- * leaderboard.c: who is fastest, among those who want it known (submissions/nickname.c). The tables
- * show what was timed or counted and passed, never points.
+ * leaderboard.c: the fastest students, among those who want to be listed (submissions/nickname.c).
+ * The tables show timings and counts that passed, never points.
  */
 #include "reports.h"
 

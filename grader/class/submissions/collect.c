@@ -1,8 +1,9 @@
 /*
- * collect.c: what there is to grade. Of each submission only the files of the course's exercises
- * are copied, without following links, so that nothing else of it reaches the grader and nothing
- * changes under its hands. A submission may lie in folders of its own: ANNA/homework/phase1_cpu;
- * and its files may lie flat, without the folders of the phases: their names are unique.
+ * collect.c: collects the submissions to grade. Of each submission only the files of the course's
+ * exercises are copied, without following links, so that nothing else of it reaches the grader and
+ * nothing changes under its hands. A submission may lie in folders of its own:
+ * ANNA/homework/phase1_cpu; and its files may lie flat, without the folders of the phases: their
+ * names are unique.
  */
 #include "submissions.h"
 

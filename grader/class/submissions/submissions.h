@@ -1,6 +1,5 @@
 /*
- * submissions.h: what was handed in. The only user of libarchive, so that students need not have
- * it.
+ * submissions.h: the submissions. The only user of libarchive, so that students need not have it.
  *
  *   unpack.c      an archive -> a folder, or a refusal
  *   collect.c     DIR -> submissions, each with the files that count in a folder of its own

@@ -1,7 +1,7 @@
 /*
- * pattern.c: the table of mistakes, and the sentence that names one. A mistake that explains every
- * element is all that is said: a formula that the case stated, or the first of `mistakes` that
- * fits. Else: what the wrong ones hold, and where they are.
+ * pattern.c: the table of mistakes, and the sentence that names one. If one mistake explains every
+ * element, only that is said: a formula that the case stated, or the first of `mistakes` that fits.
+ * Otherwise the sentence says what the wrong elements hold, and where they are.
  */
 #include "mistakes.h"
 
