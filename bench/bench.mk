@@ -1,4 +1,4 @@
-# bench.mk: what the solutions are measured against. Included by the Makefile, and not handed out: bench/
+# bench.mk: the benchmarks of the solutions. Included by the Makefile, and not handed out: bench/
 # holds kernels like those of the solutions.
 #
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes

@@ -1,7 +1,7 @@
 /*
- * gpt2.c: a training step in tokens a second, beside PyTorch where a python3 has it: 510's in bf16,
- * and 508's with fp32's accuracy, its linear layers by 4g (gpt2_layers.cu), its attention in the
- * same way (gpt2_attention.cu).
+ * gpt2.c: a training step in tokens per second, next to PyTorch where a python3 has it: 510's in
+ * bf16, and 508's with fp32's accuracy, its linear layers by 4g (gpt2_layers.cu), its attention in
+ * the same way (gpt2_attention.cu).
  *
  *   bench_gpt2 [tiny]     TSV on stdout
  *
@@ -12,11 +12,11 @@
  * The network is GPT-2 124M with random parameters and random tokens, 1,024 of them a sequence; a
  * step is forward, backward, clipping and AdamW. Its time is the median of STEPS after WARMUP, by
  * the host's clock from an idle device until it is idle again. flop are those of the products, 6 a
- * parameter that is multiplied and token, and of attention below its diagonal. GiB are what the
- * device has lent by the end of the steps; the pool of its streams keeps all that it ever had, so
- * that this is the most that a step holds. 508's vocabulary is the next multiple of 4, since 4g
- * wants rows of 16 aligned bytes. tiny: a network that softgpu can train, which has no times; that
- * its loss falls is checked.
+ * parameter that is multiplied and token, and of attention below its diagonal. GiB are the device
+ * memory in use at the end of the steps; the pool of its streams keeps all that it ever had, so
+ * this is the most that a step holds. 508's vocabulary is the next multiple of 4, because 4g needs
+ * rows of 16 aligned bytes. tiny: a network that softgpu can train, which has no times; that its
+ * loss falls is checked.
  */
 #define _GNU_SOURCE
 #include "cuda_check.h"

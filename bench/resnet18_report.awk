@@ -2,7 +2,7 @@
 #   awk -v pictures='a.svg b.svg' -v layers=FOLDER/resnet18_layers.tsv \
 #       -f resnet18_report.awk FOLDER/resnet18.tsv resnet18_report.md
 #
-# {machine}, {size}, {pictures}, {rows}, {layers} are what they say.
+# {machine}, {size}, {pictures}, {rows}, {layers} stand for what their names say.
 BEGIN { FS = "\t"; read_layers() }
 
 FNR == 1 { files++ }

@@ -1,6 +1,6 @@
 /*
  * validate_operations.c: the operations that `make validate` times, one after the other. Each draws
- * its inputs, says what element i of the output should be, in double, and who computes it: the
+ * its inputs, says what element i of the output should be, in double, and lists its variants: the
  * frozen naive kernel of an exercise, its solution, cuBLAS.
  *
  * All numbers that are drawn are numbers of bf16, or whole ones of 8 bits. So variants in any

@@ -1,7 +1,7 @@
 #!/bin/sh
 # measure_class.sh NUMBER [FILE]: `make class` on two processors, killed three times on the way: is
-# each of NUMBER mixed submissions graded, and none twice? Prints what was counted and how many
-# seconds it took, as a table in Markdown, and writes the same to FILE.
+# each of NUMBER mixed submissions graded, and none twice? Prints the counts and the seconds, as a
+# table in Markdown, and writes the same to FILE.
 #
 # Mixed: folders, zips and tarballs; solutions, skeletons, wrong and wasteful files of the corpus in
 # place of one exercise; late ones; broken archives. But for the skeletons each has a comment of its

@@ -2,8 +2,8 @@
  * speed.c: one function of the student against a frozen baseline. Each pair of calls gets fresh
  * inputs, flushed caches, other addresses and a size of its own; student and baseline take turns,
  * so that both see the same clocks; and the outputs of every timed call of the student's are
- * judged. speed_rules.c has what the times mean. While they mean nothing yet, another round of
- * pairs is measured, up to a number of rounds and a time.
+ * judged. speed_rules.c interprets the times. While they decide nothing, another round of pairs is
+ * measured, up to a limit of rounds and of time.
  */
 #include "measure.h"
 

@@ -259,7 +259,7 @@ static void draw(const options *o, const exercise *e, const json_t *own, const j
     if (plot_history(e, own, reference, median, picture)) {
         printf("\n  %s shows them all.\n", picture);
     } else {
-        printf("\n  No picture: it takes gnuplot (`apt-get install gnuplot-nox`).\n");
+        printf("\n  No picture: it needs gnuplot (`apt-get install gnuplot-nox`).\n");
     }
     json_decref(median);
 }

@@ -4,7 +4,7 @@
  *
  * Conventions as in layers.h: device pointers, row-major, the destination first, a stream last;
  * nothing waits. Memory that a call needs beyond its arrays, it takes from the stream and gives
- * back. What the exercises behind them refuse is returned as their error.
+ * back. Calls that the exercises refuse return the exercise's error.
  */
 #ifndef COURSE_OPTIMIZED_OPS_H
 #define COURSE_OPTIMIZED_OPS_H

@@ -151,8 +151,8 @@ static void report_shuffle(warp *w, const undefined *u, uint32_t line)
     char name[48];
     thread_name(w->block, w->index * LANES + u->lane, name);
     report(w, u->origin, FINDING_INACTIVE_LANE, u->lane, 0,
-           "thread%s reads from lane %u, which does not take part in this shuffle, and what it "
-           "gets, which is undefined, is used at line %u",
+           "thread%s reads from lane %u, which does not take part in this shuffle, and uses the "
+           "undefined value at line %u",
            name, u->source, line);
 }
 

@@ -269,7 +269,7 @@ static device_finding_kind explain(block *b, const warp *w, const lane_group *g,
     thread_name(b, thread_of(w, g), name);
     if (missing == UINT32_MAX) {
         snprintf(text, room,
-                 "thread%s waits for ever: %u threads wait at barrier %u, which wants %u", name,
+                 "thread%s waits for ever: %u threads wait at barrier %u, which expects %u", name,
                  s.threads, g->barrier, s.wanted);
         return FINDING_DEADLOCK;
     }

@@ -228,8 +228,8 @@ static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
     char phase[160] = "";
     if (o->variant == MBARRIER_PARITY) name_phase(phase, sizeof phase, state >> PHASE_SHIFT);
     report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
-           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it wants have "
-           "come%s",
+           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it expects "
+           "have come%s",
            wanted - pending, wanted, phase);
     launch_stop(w->block->launch, DEVICE_DEADLOCK);
 }

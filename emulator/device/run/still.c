@@ -171,8 +171,8 @@ static void report_still(warp *w, const lane_group *g)
     while (o < end && !o->is_load && !o->is_atomic) o++; /* what it waits for; else where it ends */
     report_at(w->block, g->function, o->line, FINDING_ENDLESS_LOOP,
               w->index * LANES + (uint32_t)__builtin_ctz(g->mask), 0,
-              "runs without end: what it waits for does not change, and nobody is left who could "
-              "change it");
+              "runs without end: the value that it waits for does not change, and nothing that "
+              "still runs could change it");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }
 

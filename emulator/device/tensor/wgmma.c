@@ -20,10 +20,11 @@ enum { ROWS = 16, MAX_COLUMNS = 256, MAX_DEPTH = 32 };
 
 static void report_few(warp *w, const op *o)
 {
-    report(w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
-           "wgmma is of a warp group, four warps from a multiple of 4 on, and this block has %u "
-           "threads: launch it with a multiple of 128",
-           w->block->threads);
+    report(
+        w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
+        "a warp group, four warps from a multiple of 4 on, executes wgmma, and this block has %u "
+        "threads: launch it with a multiple of 128",
+        w->block->threads);
 }
 
 static void report_other(warp *w, const op *o, const op *other)

@@ -81,7 +81,7 @@ static void read_all(void)
         if (read_level(word, &first))
             set_all(common = first);
         else if (!read_exception(word, common))
-            fprintf(stderr, "softgpu: SOFTGPU_CHECKS: '%s' is no level and no check\n", word);
+            fprintf(stderr, "softgpu: SOFTGPU_CHECKS: '%s' is neither a level nor a check\n", word);
     }
     if (levels[CHECK_FAULTS] == CHECK_OFF) levels[CHECK_FAULTS] = CHECK_WARN;
 }

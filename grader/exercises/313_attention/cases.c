@@ -62,8 +62,8 @@ static void run_large_scores(const long *shape)
     expect_attention(forward("attention_naive", &a, 0), NULL, &a);
 }
 
-/* Each query has one key, of its own number, whose score is 200 above all others and needs to be the
- * maximum: dim bits tell the numbers apart. */
+/* Each query has one key, of its own number, whose score is 200 above all others and needs to be
+ * the maximum: dim bits tell the numbers apart. */
 static void run_own_key(const long *shape)
 {
     attention a = random_attention(shape);
@@ -117,7 +117,7 @@ static void run_future(const long *shape)
     for (size_t i = 0; i < a.size; i++) {
         const size_t t = i / dim % (size_t)a.seq;
         expect(t >= first || before[i] == after[i],
-               "query %zu got %.9g, and %.9g when tokens from %zu on were others", t, before[i],
+               "query %zu got %.9g, and %.9g when tokens from %zu on were changed", t, before[i],
                after[i], first);
     }
     expect_attention(after, NULL, &a);
@@ -256,7 +256,7 @@ static void expect_gradients(const gradients *g)
         if (i != GRAD_V && !is_close(l, g->grad[i], e.want[i], e.scale[i], FP32_SUM_TOLERANCE)) {
             suspect("grad_s is p (grad_p - the row's sum of p grad_p), not p grad_p alone",
                     e.constant[i]);
-            suspect("the scale is missing: it stands between q k and s on the way back, too",
+            suspect("the scale is missing: it is between q k and s on the way back, too",
                     e.unscaled[i]);
         }
         expect_close(l, g->grad[i], e.want[i], e.scale[i], FP32_SUM_TOLERANCE);

@@ -178,7 +178,7 @@ static void check_step(shadow *m, const script *s, int i)
                "stream still wrote to the block",
                i, o->left_over, step->bytes);
     } else {
-        expect(o->left_over == SUCCESS, "step %d: cudaGetLastError still knows of error %d", i,
+        expect(o->left_over == SUCCESS, "step %d: cudaGetLastError still reports error %d", i,
                o->left_over);
     }
 }

@@ -260,12 +260,12 @@ static void sees_the_past_only(const long *shape)
             change = fmax(change, fabs((double)grads[0][i] - grads[1][i]));
         if (t <= place)
             expect(change > 0.0,
-                   "target %d was exchanged, and the gradient of position %d did not "
+                   "target %d was replaced, and the gradient of position %d did not "
                    "change",
                    place, t);
         else
             expect(change <= 1e-4 * largest,
-                   "target %d was exchanged, and the gradient of position %d, behind it, changed: "
+                   "target %d was replaced, and the gradient of position %d, behind it, changed: "
                    "attention looks ahead",
                    place, t);
     }
