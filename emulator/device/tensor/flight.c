@@ -84,7 +84,8 @@ void flights_forget(block *b)
     for (uint32_t i = 0; i < t->flight_count; i++) {
         const bulk_flight *x = &t->flights[i];
         for (uint32_t k = 0; k < room_of(x->bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k), size_of(x->bytes, k), 0, 0);
+            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k), size_of(x->bytes, k), 0,
+                         0);
         free(x->data);
     }
     t->flight_count = 0;

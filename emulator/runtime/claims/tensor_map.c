@@ -1,6 +1,7 @@
 /*
- * tensor_map.c: cuTensorMapEncodeTiled and cuGetErrorString, the functions of the driver that softgpu
- * has, and the way to them. The limits of a tensor map and errors are those that the driver's documentation names.
+ * tensor_map.c: cuTensorMapEncodeTiled and cuGetErrorString, the functions of the driver that
+ * softgpu has, and the way to them. Limits and errors of a tensor map are those that the driver's
+ * documentation names.
  */
 #include "claims.h"
 

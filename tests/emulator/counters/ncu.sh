@@ -96,7 +96,7 @@ merged >"$work/merged"
         !columns && field[1] == "ID" {
             header = "label\tmerged"
             for (i = 1; i <= n; i++) {
-                if (field[i] !~ /^(l1tex|smsp?)__.*\.sum$/) continue
+                if (field[i] !~ /^(l1tex|sm|smsp)__.*\.sum$/) continue
                 column[++columns] = i
                 header = header "\t" field[i]
             }
