@@ -5,19 +5,21 @@
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
 #   LADDER=layer           a layer of a million weights: CPU, untiled, tiled, registers, 3xTF32, persistent
 #   make bench-mnist: an epoch of 501 by kernels, where PyTorch sees a GPU
+#   LADDER=elementwise     204's functions beside a loop on the CPU
 #   LADDER=memory          what a product, attention and experts take, counted, and which experts are in use
 #   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 
 #group See and measure
 
-.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-memory bench-mnist
+.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-elementwise bench-memory bench-mnist
 
 BENCH = $${OUTPUT:-results}
 bench: ## measure matrix products, launches, ResNet-18 and GPT-2, and cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
-	$(if $(filter-out matmul mnist layer memory gpt2,$(LADDER)),$(error LADDER is matmul, mnist, layer, memory, gpt2, or nothing))
+	$(if $(filter-out matmul mnist layer elementwise memory gpt2,$(LADDER)),$(error LADDER is matmul, mnist, layer, elementwise, memory, gpt2, or nothing))
 	$(if $(filter-out matmul,$(LADDER)),,$(MAKE) bench-matmul)
 	$(if $(filter-out mnist,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
 	$(if $(filter-out layer,$(LADDER)),,$(MAKE) bench-layer $(if $(LADDER),,SIZES=))
+	$(if $(filter-out elementwise,$(LADDER)),,$(MAKE) bench-elementwise)
 	$(if $(filter-out memory,$(LADDER)),,$(MAKE) bench-memory)
 	$(if $(filter-out gpt2,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
 	$(if $(LADDER),,$(MAKE) bench-launch)
@@ -77,6 +79,15 @@ bench-layer: all
 	    "$(BUILD)/bench_layer" $$SIZES >"$(BENCH)/layer.tsv.new"
 	mv "$(BENCH)/layer.tsv.new" "$(BENCH)/layer.tsv"
 	cat "$(BENCH)/layer.tsv"
+
+bench-elementwise: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) -Xcompiler -march=native bench/elementwise.cu $(wildcard solutions/phase2_*/204_*/*.cu) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_elementwise"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_elementwise" >"$(BENCH)/elementwise.tsv.new"
+	mv "$(BENCH)/elementwise.tsv.new" "$(BENCH)/elementwise.tsv"
+	cat "$(BENCH)/elementwise.tsv"
 
 bench-memory: all
 	mkdir -p "$(BENCH)"

@@ -39,6 +39,7 @@
 #define H_STAGE       (4 * H_HALF)
 #define H_PATCH       (16 * PATCH) /* floats: a warp brings 16 rows of 64 sums to memory at a time */
 #define H_SHARED      (1024 + H_STAGES * H_STAGE + 8 * H_PATCH * 4 + 2 * H_STAGES * 8)
+#define H_AHEAD       4 /* rows a lane whose residual is loaded before the first is used */
 #define H_BAND        8 /* pairs of tiles: what blocks at work at the same time read is in L2 */
 
 #define H_TURN(group) (1 + (group)) /* named barriers: it is this group's turn */
@@ -105,37 +106,41 @@ __device__ __forceinline__ static void h_give_back(uint32_t empty)
     if (threadIdx.x % 128 < H_CLUSTER) barrier_arrive(empty, threadIdx.x % 128);
 }
 
-/** 64 columns of 16 rows of a warp, as in `leave` of 510_product.cuh. @param sum of them */
-__device__ __forceinline__ static void
-h_leave(const product &p, float *patch, const float sum[8][4], int row, int col, float *parts)
+/** 64 columns of 16 rows of a warp to its patch. */
+__device__ __forceinline__ static void h_put_down(float *patch, const float sum[8][4])
 {
-    const int lane = threadIdx.x % 32, q = lane % 16 * 4;
-    const bool inside = col + q < p.n;
-    uint2 other[8];
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int r = row + i * 2 + lane / 16;
-        if (inside && r < p.m) other[i] = other_of(p, (size_t)r * p.out_pitch + col + q);
-    }
-    __syncwarp(); /* the patch has been read */
+    const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < 8; j++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
         float *to = &patch[lane / 4 * PATCH + j * 8 + lane % 4 * 2];
         *(float2 *)to = make_float2(sum[j][0], sum[j][1]);
         *(float2 *)(to + 8 * PATCH) = make_float2(sum[j][2], sum[j][3]);
     }
-    __syncwarp();
-    if (!inside) return;
-    const float4 bias = bias_of(p, col + q);
+}
+
+/** And from there to where they go, in whole rows: half a warp has one. */
+__device__ __forceinline__ static void h_take_up(const product &p, const float *patch, int row,
+                                                 int col, float *parts)
+{
+    const int r = row + threadIdx.x % 32 / 16, q = col + threadIdx.x % 16 * 4;
+    if (q >= p.n) return;
+    const float4 bias = bias_of(p, q);
+    patch += (r - row) * PATCH + q - col;
+#pragma unroll 1
+    for (int i = 0; i < 16; i += 2 * H_AHEAD) {
+        uint2 other[H_AHEAD];
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int r = row + i * 2 + lane / 16;
-        const float4 four = *(const float4 *)&patch[(i * 2 + lane / 16) * PATCH + q];
-        if (r >= p.m) continue;
-        if (parts)
-            *(float4 *)&parts[(size_t)r * p.n + col + q] = four;
-        else
-            finish(p, (size_t)r * p.out_pitch + col + q, four, bias, other[i]);
+        for (int k = 0; k < 2 * H_AHEAD; k += 2)
+            if (r + i + k < p.m) other[k / 2] = other_of(p, (size_t)(r + i + k) * p.out_pitch + q);
+#pragma unroll
+        for (int k = 0; k < 2 * H_AHEAD; k += 2) {
+            const float4 four = *(const float4 *)&patch[(i + k) * PATCH];
+            if (r + i + k >= p.m) continue;
+            if (parts)
+                *(float4 *)&parts[(size_t)(r + i + k) * p.n + q] = four;
+            else
+                finish(p, (size_t)(r + i + k) * p.out_pitch + q, four, bias, other[k / 2]);
+        }
     }
 }
 
@@ -179,10 +184,18 @@ __device__ static void h_consume(const product &p, const h_schedule &work, uint3
         wait_for_products<0>();
         h_give_back(empty + (step - 1) % H_STAGES * 8);
         float *to = parts ? parts + (size_t)w.split * p.m * p.n : NULL;
-#pragma unroll
-        for (int part = 0; part < 4; part++)
-            h_leave(p, patch, &sum[part / 2][part % 2 * 8], w.row + part / 2 * 64 + warp * 16,
-                    w.col + part % 2 * 64, to);
+        /* A loop that is not unrolled: its body, four times, would not fit into the instruction
+           cache, and it is run once a tile. */
+#pragma unroll 1
+        for (int part = 0; part < 4; part++) {
+            __syncwarp(); /* the patch has been read */
+            if (part == 0) h_put_down(patch, &sum[0][0]);
+            if (part == 1) h_put_down(patch, &sum[0][8]);
+            if (part == 2) h_put_down(patch, &sum[1][0]);
+            if (part == 3) h_put_down(patch, &sum[1][8]);
+            __syncwarp();
+            h_take_up(p, patch, w.row + part / 2 * 64 + warp * 16, w.col + part % 2 * 64, to);
+        }
     }
 }
 
