@@ -1,6 +1,6 @@
 /*
- * checks.h: what a kernel does wrong, and the words for it. Accesses and synchronisations tell the
- * checks what happens; findings wait in the device until somebody takes them.
+ * checks.h: the mistakes of kernels, and the words for them. Accesses and synchronisations report
+ * to the checks; findings stay in the device until they are taken.
  */
 #ifndef SOFTGPU_DEVICE_CHECKS_H
 #define SOFTGPU_DEVICE_CHECKS_H
