@@ -19,7 +19,7 @@ typedef struct race {
     device_cause cause;
 } race;
 
-/** Of CAUSE_NO_ATOMIC, what a barrier does not mend. */
+/** Of CAUSE_NO_ATOMIC, what a barrier does not repair. */
 #define NOTHING_ATOMIC "with nothing atomic: each reads, changes and writes one number"
 /** The cause is not looked at. */
 device_cause cause_of_race(warp *, const op *, uint32_t lane, const race *);
