@@ -25,7 +25,7 @@ done <<'END'
 5	(^|[.!?:] )What (is|it|they|a|the|was|has)\b
 43	\bof (those|that|what)\b
 9	\bwants?\b
-25	\b(lies|lie|stands?)\b
+23	\b(lies|lie|stands?)\b
 0	(^|[.!?:] )(Who|Whoever)\b
 16	\bbeside\b
 39	\bthere (is|are)\b
