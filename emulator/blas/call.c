@@ -1,5 +1,5 @@
 /*
- * call.c: what every function of cuBLAS does before and after it computes: operands out of device
+ * call.c: the work of every cuBLAS function before and after it computes: operands out of device
  * memory, results into it, and one clear line on stderr when that cannot be done.
  */
 #include "blas.h"

@@ -1,5 +1,5 @@
 /*
- * main.c: softgpu_device: a device in a process of its own. Nobody starts it by hand:
+ * main.c: softgpu_device: a device in a process of its own. It is not started by hand:
  *
  *   softgpu_device CLIENT               the socket to the program that uses devices
  *   softgpu_device CLIENT SUPERVISOR    ... and to the one that started both

@@ -58,7 +58,7 @@ static const char *whose(const device_finding *f, char text[80])
     return text;
 }
 
-/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be mended.
+/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be fixed.
  */
 static const char *mistake_behind(const device_finding *f)
 {

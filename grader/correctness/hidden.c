@@ -275,7 +275,7 @@ char *hidden_words(failure failure, const char *mistake)
         [FAILURE_MISALIGNED] = "misaligned access",
         [FAILURE_NO_BARRIER] = "missing barrier",
         [FAILURE_RACE] = "race",
-        [FAILURE_UNWRITTEN] = "read of what was never written",
+        [FAILURE_UNWRITTEN] = "read of memory that was never written",
         [FAILURE_DEADLOCK] = "deadlock",
         [FAILURE_CUDA] = "CUDA error",
     };

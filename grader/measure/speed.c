@@ -195,7 +195,7 @@ static char *find_fault(const timing *t, speed_result *r)
     const char *impossible = speed_ceiling(r, t->device);
     r->status = FAILED;
     if (impossible) {
-        return words("impossible: %.1f us is beyond what this device's %s can do", r->seconds * 1e6,
+        return words("impossible: %.1f us is less than this device's %s allows", r->seconds * 1e6,
                      impossible);
     }
     if (!clocks_agree(r->seconds, hidden, honest)) {

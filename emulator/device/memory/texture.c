@@ -1,5 +1,5 @@
 /*
- * texture.c: texture objects, and what a kernel reads through them.
+ * texture.c: texture objects, and reads of kernels through them.
  *
  * Interface
  *   device_texture_add, device_texture_remove (device.h), textures_free, run_texture,

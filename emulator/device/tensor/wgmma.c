@@ -5,8 +5,8 @@
  *   run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait
  *
  * Each warp computes its rows when it comes to the operation, as mma does, and has its sums at
- * once. What it has no right to before it has waited, analysis/ and the checks say: registers
- * there, shared memory in reading.c.
+ * once. analysis/ and the checks watch what it must not use before it has waited: registers there,
+ * shared memory in reading.c.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * checks.c: what softgpu looks for, and how seriously it takes what it finds: SOFTGPU_CHECKS.
+ * checks.c: which mistakes softgpu looks for, and what happens when it finds one: SOFTGPU_CHECKS.
  *
  *   SOFTGPU_CHECKS=LEVEL[,CHECK[=LEVEL]]...     warn,leaks    fatal,races=warn    off,races
  *

@@ -204,13 +204,13 @@ static void resume(const long *shape)
     const weights_status status = load_here(2, 0, file, gpt_checkpoint_bytes(&c));
     expect(status == WEIGHTS_OK, "a good checkpoint has status %d, should be WEIGHTS_OK", status);
     train_here(2, &c, second, text, count, &t, after);
-    expect_same_bits("without a checkpoint and before it: the loss of step", straight, first,
+    expect_same_bits("with and without a checkpoint, before it: the loss of step", straight, first,
                      (size_t)before);
-    expect_same_bits("without a checkpoint and after it: the loss of step", straight + before,
+    expect_same_bits("with and without a checkpoint, after it: the loss of step", straight + before,
                      second, (size_t)after);
     gpt_get_here("gpt_get_params", 0, &c, p);
     gpt_get_here("gpt_get_params", 2, &c, q);
-    expect_same_bits("without a checkpoint and after it: parameter", p, q, n);
+    expect_same_bits("with and without a checkpoint, after it: parameter", p, q, n);
     for (int i = 0; i < 3; i++) gpt_free_here(i);
 }
 
