@@ -57,19 +57,20 @@
 
 #if ON_HOPPER
 
-/** Where a producer or a consumer is in the ring; all are shared addresses. */
+/** A stage of the ring, in which round: shared addresses. The mbarriers are behind the last one. */
 struct place {
-    uint32_t ring;     /* its first stage; the mbarriers are behind the last one */
+    uint32_t ring;
     int stage, parity; /* the parity flips each time round */
 
+    /* a's tile, [BM x BK]; b's tile, [BN / BOX boxes x BK x BOX]. */
     __device__ uint32_t a() const
     {
         return ring + stage * STAGE;
-    } /* [BM x BK] */
+    }
     __device__ uint32_t b() const
     {
         return a() + A_BYTES;
-    } /* BN / BOX x [BK x BOX] */
+    }
     __device__ uint32_t full() const
     {
         return ring + STAGES * STAGE + stage * 8;
