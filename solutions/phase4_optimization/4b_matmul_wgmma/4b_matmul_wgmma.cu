@@ -51,21 +51,27 @@
 #define A_BYTES   (BM * BK * 2)
 #define B_BYTES   (BK * BN * 2)
 #define STAGE     (A_BYTES + B_BYTES)
-#define ALIGNED   1024 /* the swizzle's pattern repeats every 8 rows of 128 bytes */
-#define SHARED    (STAGES * STAGE + ALIGNED + 2 * STAGES * 8)
+#define SLICE     32 /* columns of c that one store takes, of 16 rows: 128 bytes */
+#define SLICES    (BN / SLICE)
+#define HELD      4 /* slices of a tile that are stored while the next tile is multiplied */
+#define OUT_BYTES (16 * SLICE * 4)
+#define OUTS      2 /* places per warp, from where slices are stored */
+#define OUT       (STAGES * STAGE)
+#define BARRIERS  (OUT + 8 * OUTS * OUT_BYTES)
+#define SHARED    (BARRIERS + 2 * STAGES * 8)
 #define BAND      8 /* pairs of tiles: blocks at work at the same time share rows and columns in L2 */
 
 #if ON_HOPPER
 
-/** A stage of the ring, in which round: shared addresses. The mbarriers are behind the last one. */
+/** A stage of the ring, in which round: shared addresses. */
 struct place {
-    uint32_t ring;
+    uint32_t shared;
     int stage, parity; /* the parity flips each time round */
 
     /* a's tile, [BM x BK]; b's tile, [BN / BOX boxes x BK x BOX]. */
     __device__ uint32_t a() const
     {
-        return ring + stage * STAGE;
+        return shared + stage * STAGE;
     }
     __device__ uint32_t b() const
     {
@@ -73,7 +79,7 @@ struct place {
     }
     __device__ uint32_t full() const
     {
-        return ring + STAGES * STAGE + stage * 8;
+        return shared + BARRIERS + stage * 8;
     }
     __device__ uint32_t empty() const
     {
@@ -152,62 +158,101 @@ __device__ __forceinline__ static void give_back(const place &at)
     if (threadIdx.x % 128 < CLUSTER) barrier_arrive(at.empty(), threadIdx.x % 128);
 }
 
-/** Begin the products of a stage: sum[64 x 256] += this group's rows of a, times b. */
-__device__ __forceinline__ static void multiply(float sum[32][4], const place &at, int group)
+/** Begin the products of a stage: sum[64 x 256] (+)= this group's rows of a, times b. */
+__device__ __forceinline__ static void multiply(float sum[32][4], const place &at, bool add)
 {
     /* SOLUTION: wait until the stage is full; two descriptors; a product for each 16 of k, which
-       are 32 bytes of a's rows and 16 rows of b, between fence and commit (about 7 lines). */
-    const uint64_t a = descriptor(at.a() + group * 64 * BK * 2, 16, 1024);
+       are 32 bytes of a's rows and 16 rows of b, between fence and commit. The first replaces the
+       sums, unless `add` (about 8 lines). */
+    const uint64_t a = descriptor(at.a() + threadIdx.x / 128 * 64 * BK * 2, 16, 1024);
     const uint64_t b = descriptor(at.b(), BOX_BYTES, 1024);
     barrier_wait(at.full(), at.parity);
     fence_sums();
 #pragma unroll
     for (int s = 0; s < BK / 16; s++)
-        wgmma_bf16_n256<1>(sum, a + s * (32 >> 4), b + s * (16 * 128 >> 4), true);
+        wgmma_bf16_n256<1>(sum, a + s * (32 >> 4), b + s * (16 * 128 >> 4), add || s > 0);
     commit_products();
     /* END SOLUTION */
 }
 
-/** Store a group's sums from (row, col) on; see wgmma.h for where they are. */
-__device__ static void store(float *c, const float sum[32][4], int row, int col, int m, int n)
+/** The products of this stage go on; the stage before, if it is of this tile, is read. */
+__device__ __forceinline__ static void go_on(place *at, place *before, bool first)
 {
-    /* SOLUTION: two columns at once, of row l / 4 of the warp's, then of row l / 4 + 8 (about 11
-       lines). */
-    const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    for (int half = 0; half < 2; half++) {
-        const int r = row + warp * 16 + half * 8 + lane / 4;
-        if (r >= m) continue;
+    wait_for_products<1>();
+    if (!first) give_back(*before);
+    *before = *at;
+    at->next();
+}
+
+/**
+ * Store a slice of c, 16 x SLICE, by the TMA. Each warp has its own rows, and waits for no other.
+ * @param out the warp's place of OUT_BYTES for it, where the TMA still may read the slice before
+ * the last
+ * @param sum this lane's sums: columns 8 j + 2 (lane % 4) and the next of row lane / 4, and of the
+ *            row 8 further down
+ */
+__device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigned char *out,
+                                                   const float sum[SLICE / 8][4], int row, int col)
+{
+    /* SOLUTION: wait until the TMA has read the place. Write the sums there as the swizzle wants
+       them, 8 bytes of chunk c of row r at chunk c ^ r % 8. The TMA must see them (about 11 lines).
+     */
+    const int lane = threadIdx.x % 32, r = lane / 4;
+    if (lane == 0) store_wait<OUTS - 1>();
+    __syncwarp();
 #pragma unroll
-        for (int j = 0; j < 32; j++) {
-            const int q = col + j * 8 + lane % 4 * 2;
-            const float2 two = make_float2(sum[j][half * 2], sum[j][half * 2 + 1]);
-            if (q < n) *(float2 *)&c[(size_t)r * n + q] = two;
-        }
+    for (int j = 0; j < SLICE / 8; j++) {
+        const int at = r * 128 + ((2 * j + lane % 4 / 2) ^ r) * 16 + lane % 2 * 8;
+        *(float2 *)&out[at] = make_float2(sum[j][0], sum[j][1]);
+        *(float2 *)&out[at + 8 * 128] = make_float2(sum[j][2], sum[j][3]);
     }
+    fence_async();
+    __syncwarp();
+    if (lane == 0) store_tile(c, shared_address(out), row, col), store_commit();
     /* END SOLUTION */
 }
 
-__device__ static void consume(float *c, place at, int block, int m, int n, int k)
+/** @param out two places of this warp */
+__device__ static void consume(const CUtensorMap *c, unsigned char *out, place at, int block, int m,
+                               int n, int k)
 {
     const schedule tiles(m, n);
-    const int group = threadIdx.x / 128;
+    float sum[32][4], held[4 * HELD][4] = {};
+    int held_row = m, held_col = 0; /* outside: nothing is stored */
+    place before = at;
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         int row, col;
-        float sum[32][4] = {};
         tiles.find(i, block, &row, &col);
-        /* SOLUTION: multiply stage after stage. When a stage is at work, the one before is read:
-           give it back. At last wait for all sums (about 8 lines). */
-        place before = at;
-        for (int start = 0; start < k; start += BK, before = at, at.next()) {
-            multiply(sum, at, group);
-            wait_for_products<1>();
-            if (start > 0) give_back(before);
+        row += threadIdx.x / 32 * 16;
+        /* SOLUTION: stage after stage; with each of the first HELD, store a slice of the tile
+           before. Then wait for all sums, store the first slices, and hold the others (about 20
+           lines). */
+#pragma unroll
+        for (int s = 0; s < HELD; s++) {
+            multiply(sum, at, s > 0);
+            store_slice(c, out + s % OUTS * OUT_BYTES, &held[4 * s], held_row,
+                        held_col + s * SLICE);
+            go_on(&at, &before, s == 0);
+        }
+        for (int start = HELD * BK; start < k; start += BK) {
+            multiply(sum, at, true);
+            go_on(&at, &before, false);
         }
         wait_for_products<0>();
         give_back(before);
+#pragma unroll
+        for (int s = 0; s < SLICES - HELD; s++)
+            store_slice(c, out + s % OUTS * OUT_BYTES, &sum[4 * s], row, col + s * SLICE);
+        held_row = row, held_col = col + (SLICES - HELD) * SLICE;
+#pragma unroll
+        for (int j = 0; j < 4 * HELD * 4; j++)
+            held[j / 4][j % 4] = sum[4 * (SLICES - HELD) + j / 4][j % 4];
         /* END SOLUTION */
-        store(c, sum, row + group * 64, col, m, n);
     }
+#pragma unroll
+    for (int s = 0; s < HELD; s++)
+        store_slice(c, out + s % OUTS * OUT_BYTES, &held[4 * s], held_row, held_col + s * SLICE);
+    store_wait_all();
 }
 
 #endif
@@ -220,13 +265,15 @@ __device__ static void consume(float *c, place at, int block, int m, int n, int 
 #define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
 #endif
 __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
-    matmul_wgmma_kernel(float *c, const __grid_constant__ CUtensorMap a,
+    matmul_wgmma_kernel(const __grid_constant__ CUtensorMap c,
+                        const __grid_constant__ CUtensorMap a,
                         const __grid_constant__ CUtensorMap b, int m, int n, int k)
 {
 #if ON_HOPPER
-    extern __shared__ unsigned char shared[];
+    extern __shared__ __align__(1024) unsigned char shared[]; /* the swizzle repeats so */
     const int block = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
-    const place first = {(shared_address(shared) + ALIGNED - 1) / ALIGNED * ALIGNED, 0, 0};
+    const place first = {shared_address(shared), 0, 0};
+    k = max(k, HELD * BK); /* beyond its end the TMA brings zeros */
     /* SOLUTION: begin the mbarriers, which both blocks must see. Then each group goes to its work;
        registers go from those that need few to those that need many: 40 and 232. No block may end
        while the other one writes into its shared memory (about 11 lines). */
@@ -237,7 +284,7 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
         if (threadIdx.x % 128 == 0) produce(first, &a, &b, block, m, n, k);
     } else {
         take_registers<232>();
-        consume(c, first, block, m, n, k);
+        consume(&c, shared + OUT + threadIdx.x / 32 * OUTS * OUT_BYTES, first, block, m, n, k);
     }
     cluster_sync();
     /* END SOLUTION */
@@ -249,15 +296,18 @@ static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 
 {
     /* SOLUTION: describe a and b, allow the shared memory, launch (about 11 lines). */
     const CUtensorMapDataType bf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    CUtensorMap a_map, b_map;
+    CUtensorMap a_map, b_map, c_map;
     cudaError_t error = describe(&a_map, bf16, a, m, k, BM, BK, CU_TENSOR_MAP_SWIZZLE_128B);
     if (error == cudaSuccess)
         error = describe(&b_map, bf16, b, k, n, BK, BOX, CU_TENSOR_MAP_SWIZZLE_128B);
     if (error == cudaSuccess)
+        error = describe(&c_map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, c, m, n, 16, SLICE,
+                         CU_TENSOR_MAP_SWIZZLE_128B);
+    if (error == cudaSuccess)
         error = cudaFuncSetAttribute(matmul_wgmma_kernel,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
     if (error != cudaSuccess) return error;
-    matmul_wgmma_kernel<<<blocks, THREADS, SHARED, stream>>>(c, a_map, b_map, m, n, k);
+    matmul_wgmma_kernel<<<blocks, THREADS, SHARED, stream>>>(c_map, a_map, b_map, m, n, k);
     /* END SOLUTION */
     return cudaGetLastError();
 }
@@ -272,7 +322,7 @@ cudaError_t matmul_wgmma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
 #if TENSOR_MAPS
     const int blocks = hopper_multiprocessors() / CLUSTER * CLUSTER;
-    if (blocks > 0 && k > 0 && ((uintptr_t)a | (uintptr_t)b) % 16 == 0 && (uintptr_t)c % 8 == 0 &&
+    if (blocks > 0 && k > 0 && ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) % 16 == 0 &&
         k % 8 == 0 && n % 8 == 0)
         return launch(c, a, b, m, n, k, blocks, stream);
 #endif
