@@ -20,14 +20,20 @@
  * b: each fetches half of it, and the TMA writes it into both shared memories (multicast). So a
  * stage is empty only when the consumers of both blocks have read it.
  *
- * Blocks are *persistent*: one for each multiprocessor, and each takes tile after tile. So the
- * producer fetches the next tile while the consumers still store this one.
+ * Blocks are *persistent*: each takes tile after tile. So the producer fetches the next tile while
+ * the consumers still store this one.
+ *
+ * And they *hold* sums. A thread has registers for a tile's sums and HELD eighths of another's.
+ * When a tile is done, it stores the first slices of its sums, and moves the others to those
+ * registers. It stores them while the tensor cores multiply the next tile, a slice per stage. Each
+ * slice goes through shared memory, from where the TMA takes it: the threads do not wait for global
+ * memory.
  *
  * Only for compute capability 9.0. Other GPUs, and rows that are not multiples of 16 bytes, go to
  * 402.
  *
- * The cost removed: registers and issue slots for operands. The cost left: the epilogue. The tensor
- * cores rest while a tile's sums are stored.
+ * The cost removed: registers and issue slots for operands, most of the time that stores take. The
+ * cost left: the first slices of a tile, and power. The GPU lowers its clock to stay below 700 W.
  */
 #include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
@@ -55,11 +61,35 @@
 #define SLICES    (BN / SLICE)
 #define HELD      4 /* slices of a tile that are stored while the next tile is multiplied */
 #define OUT_BYTES (16 * SLICE * 4)
-#define OUTS      2 /* places per warp, from where slices are stored */
-#define OUT       (STAGES * STAGE)
-#define BARRIERS  (OUT + 8 * OUTS * OUT_BYTES)
+#define OUTS      2 /* places per warp, through which slices go */
+#define BARRIERS  (STAGES * STAGE + 8 * OUTS * OUT_BYTES)
 #define SHARED    (BARRIERS + 2 * STAGES * 8)
 #define BAND      8 /* pairs of tiles: blocks at work at the same time share rows and columns in L2 */
+
+#if TENSOR_MAPS
+
+/** Which tiles of c a cluster computes: pairs in bands of BAND rows, column by column. */
+struct schedule {
+    int down, across; /* pairs of tiles of c */
+
+    __host__ __device__ schedule(int m, int n)
+        : down((m - 1) / (CLUSTER * BM) + 1), across((n - 1) / BN + 1)
+    {
+    }
+
+    /** The corner of the tile of this block in the cluster's pair `number`. */
+    __device__ void find(int number, int block, int *row, int *col) const
+    {
+        /* SOLUTION: the last band may be lower (about 4 lines). */
+        const int band = number / (BAND * across), within = number % (BAND * across);
+        const int height = min(BAND, down - band * BAND);
+        *row = ((band * BAND + within % height) * CLUSTER + block) * BM;
+        *col = within / height * BN;
+        /* END SOLUTION */
+    }
+};
+
+#endif
 
 #if ON_HOPPER
 
@@ -89,26 +119,6 @@ struct place {
     {
         stage = (stage + 1) % STAGES;
         parity ^= stage == 0;
-    }
-};
-
-/** Which tiles of c a cluster computes: pairs in bands of BAND rows, column by column. */
-struct schedule {
-    int down, across; /* pairs of tiles of c */
-
-    __device__ schedule(int m, int n) : down((m - 1) / (CLUSTER * BM) + 1), across((n - 1) / BN + 1)
-    {
-    }
-
-    /** The corner of the tile of this block in the cluster's pair `number`. */
-    __device__ void find(int number, int block, int *row, int *col) const
-    {
-        /* SOLUTION: the last band may be lower (about 4 lines). */
-        const int band = number / (BAND * across), within = number % (BAND * across);
-        const int height = min(BAND, down - band * BAND);
-        *row = ((band * BAND + within % height) * CLUSTER + block) * BM;
-        *col = within / height * BN;
-        /* END SOLUTION */
     }
 };
 
@@ -175,28 +185,21 @@ __device__ __forceinline__ static void multiply(float sum[32][4], const place &a
     /* END SOLUTION */
 }
 
-/** The products of this stage go on; the stage before, if it is of this tile, is read. */
-__device__ __forceinline__ static void go_on(place *at, place *before, bool first)
-{
-    wait_for_products<1>();
-    if (!first) give_back(*before);
-    *before = *at;
-    at->next();
-}
-
 /**
- * Store a slice of c, 16 x SLICE, by the TMA. Each warp has its own rows, and waits for no other.
- * @param out the warp's place of OUT_BYTES for it, where the TMA still may read the slice before
- * the last
+ * Store slice `number` of a tile, 16 x SLICE, by way of one of the warp's OUTS places. Each warp
+ * has its own rows and places, and waits for no other.
  * @param sum this lane's sums: columns 8 j + 2 (lane % 4) and the next of row lane / 4, and of the
  *            row 8 further down
+ * @param row, col where the warp's part of the tile begins; outside of c nothing is stored
  */
-__device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigned char *out,
-                                                   const float sum[SLICE / 8][4], int row, int col)
+__device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigned char *outs,
+                                                   const float sum[SLICE / 8][4], int number,
+                                                   int row, int col)
 {
-    /* SOLUTION: wait until the TMA has read the place. Write the sums there as the swizzle wants
-       them, 8 bytes of chunk c of row r at chunk c ^ r % 8. The TMA must see them (about 11 lines).
-     */
+    /* SOLUTION: wait until the TMA has read what was there before. Write the sums as the swizzle
+       has them: 16-byte chunk i of row r at i ^ r % 8. The TMA must see them before it is asked
+       (about 13 lines). */
+    unsigned char *out = outs + number % OUTS * OUT_BYTES;
     const int lane = threadIdx.x % 32, r = lane / 4;
     if (lane == 0) store_wait<OUTS - 1>();
     __syncwarp();
@@ -208,50 +211,83 @@ __device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigne
     }
     fence_async();
     __syncwarp();
-    if (lane == 0) store_tile(c, shared_address(out), row, col), store_commit();
+    if (lane == 0) store_tile(c, shared_address(out), row, col + number * SLICE), store_commit();
     /* END SOLUTION */
 }
 
-/** @param out two places of this warp */
-__device__ static void consume(const CUtensorMap *c, unsigned char *out, place at, int block, int m,
-                               int n, int k)
+/** The last HELD slices of a warp's part of a tile, which begins at (row, col). */
+struct rest {
+    float sum[HELD * SLICE / 8][4];
+    int row, col;
+};
+
+__device__ __forceinline__ static void store_held(const CUtensorMap *c, unsigned char *outs,
+                                                  const rest &held, int i)
+{
+    store_slice(c, outs, &held.sum[i * SLICE / 8], SLICES - HELD + i, held.row, held.col);
+}
+
+/** Make `held` of a tile that is multiplied; what is not held is stored now. */
+__device__ __forceinline__ static void hold(rest *held, const CUtensorMap *c, unsigned char *outs,
+                                            const float sum[BN / 8][4], int row, int col)
+{
+    /* SOLUTION: (about 6 lines). */
+    const int first = SLICES - HELD;
+#pragma unroll
+    for (int i = 0; i < first; i++) store_slice(c, outs, &sum[i * SLICE / 8], i, row, col);
+#pragma unroll
+    for (int i = 0; i < HELD * SLICE / 2; i++)
+        held->sum[i / 4][i % 4] = sum[first * SLICE / 8 + i / 4][i % 4];
+    held->row = row, held->col = col;
+    /* END SOLUTION */
+}
+
+/** The stage `at` is at work; when the one before, of the same tile, is read, give it back. */
+__device__ __forceinline__ static void go_on(place *at, place *before, bool first)
+{
+    wait_for_products<1>();
+    if (!first) give_back(*before);
+    *before = *at;
+    at->next();
+}
+
+/** All products of a tile; with each of the first HELD stages, store a slice of the one before. */
+__device__ __forceinline__ static void multiply_tile(float sum[BN / 8][4], place *at, int k,
+                                                     const CUtensorMap *c, unsigned char *outs,
+                                                     const rest &held)
+{
+    /* SOLUTION: begin a stage's products, store meanwhile, go on. The index of what is held must be
+       known to the compiler: unroll. At last wait for all sums (about 13 lines). */
+    place before = *at;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        multiply(sum, *at, i > 0);
+        store_held(c, outs, held, i);
+        go_on(at, &before, i == 0);
+    }
+    for (int start = HELD * BK; start < k; start += BK) {
+        multiply(sum, *at, true);
+        go_on(at, &before, false);
+    }
+    wait_for_products<0>();
+    give_back(before);
+    /* END SOLUTION */
+}
+
+__device__ static void consume(const CUtensorMap *c, unsigned char *outs, place at, int block,
+                               int m, int n, int k)
 {
     const schedule tiles(m, n);
-    float sum[32][4], held[4 * HELD][4] = {};
-    int held_row = m, held_col = 0; /* outside: nothing is stored */
-    place before = at;
+    float sum[BN / 8][4];
+    rest held = {{}, m, 0}; /* at first none: outside of c */
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         int row, col;
         tiles.find(i, block, &row, &col);
-        row += threadIdx.x / 32 * 16;
-        /* SOLUTION: stage after stage; with each of the first HELD, store a slice of the tile
-           before. Then wait for all sums, store the first slices, and hold the others (about 20
-           lines). */
-#pragma unroll
-        for (int s = 0; s < HELD; s++) {
-            multiply(sum, at, s > 0);
-            store_slice(c, out + s % OUTS * OUT_BYTES, &held[4 * s], held_row,
-                        held_col + s * SLICE);
-            go_on(&at, &before, s == 0);
-        }
-        for (int start = HELD * BK; start < k; start += BK) {
-            multiply(sum, at, true);
-            go_on(&at, &before, false);
-        }
-        wait_for_products<0>();
-        give_back(before);
-#pragma unroll
-        for (int s = 0; s < SLICES - HELD; s++)
-            store_slice(c, out + s % OUTS * OUT_BYTES, &sum[4 * s], row, col + s * SLICE);
-        held_row = row, held_col = col + (SLICES - HELD) * SLICE;
-#pragma unroll
-        for (int j = 0; j < 4 * HELD * 4; j++)
-            held[j / 4][j % 4] = sum[4 * (SLICES - HELD) + j / 4][j % 4];
-        /* END SOLUTION */
+        multiply_tile(sum, &at, k, c, outs, held);
+        hold(&held, c, outs, sum, row + threadIdx.x / 32 * 16, col);
     }
 #pragma unroll
-    for (int s = 0; s < HELD; s++)
-        store_slice(c, out + s % OUTS * OUT_BYTES, &held[4 * s], held_row, held_col + s * SLICE);
+    for (int i = 0; i < HELD; i++) store_held(c, outs, held, i);
     store_wait_all();
 }
 
@@ -284,15 +320,24 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
         if (threadIdx.x % 128 == 0) produce(first, &a, &b, block, m, n, k);
     } else {
         take_registers<232>();
-        consume(&c, shared + OUT + threadIdx.x / 32 * OUTS * OUT_BYTES, first, block, m, n, k);
+        consume(&c, shared + STAGES * STAGE + threadIdx.x / 32 * OUTS * OUT_BYTES, first, block, m,
+                n, k);
     }
     cluster_sync();
     /* END SOLUTION */
 #endif
 }
 
+/** As few blocks as need no more rounds: more would only draw power. */
+static int blocks_for(const schedule &tiles, int multiprocessors)
+{
+    const int pairs = tiles.down * tiles.across, clusters = multiprocessors / CLUSTER;
+    const int rounds = (pairs - 1) / clusters + 1;
+    return ((pairs - 1) / rounds + 1) * CLUSTER;
+}
+
 static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
-                          int k, int blocks, cudaStream_t stream)
+                          int k, int multiprocessors, cudaStream_t stream)
 {
     /* SOLUTION: describe a and b, allow the shared memory, launch (about 11 lines). */
     const CUtensorMapDataType bf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
@@ -307,6 +352,7 @@ static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 
         error = cudaFuncSetAttribute(matmul_wgmma_kernel,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
     if (error != cudaSuccess) return error;
+    const int blocks = blocks_for(schedule(m, n), multiprocessors);
     matmul_wgmma_kernel<<<blocks, THREADS, SHARED, stream>>>(c_map, a_map, b_map, m, n, k);
     /* END SOLUTION */
     return cudaGetLastError();
@@ -317,14 +363,13 @@ static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 
 cudaError_t matmul_wgmma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
                          int k, cudaStream_t stream)
 {
-    /* SOLUTION: a block for each multiprocessor; what the kernel does not take goes to
-       matmul_tensorcore (about 8 lines). */
+    /* SOLUTION: what the kernel does not take goes to matmul_tensorcore (about 8 lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
 #if TENSOR_MAPS
-    const int blocks = hopper_multiprocessors() / CLUSTER * CLUSTER;
-    if (blocks > 0 && k > 0 && ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) % 16 == 0 &&
+    const int multiprocessors = hopper_multiprocessors();
+    if (multiprocessors > 0 && k > 0 && ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) % 16 == 0 &&
         k % 8 == 0 && n % 8 == 0)
-        return launch(c, a, b, m, n, k, blocks, stream);
+        return launch(c, a, b, m, n, k, multiprocessors, stream);
 #endif
     const cudaError_t error = matmul_tensorcore(c, a, b, m, n, k, stream);
     if (error != cudaSuccess) return error;
