@@ -20,14 +20,20 @@
  * b: each fetches half of it, and the TMA writes it into both shared memories (multicast). So a
  * stage is empty only when the consumers of both blocks have read it.
  *
- * Blocks are *persistent*: one for each multiprocessor, and each takes tile after tile. So the
- * producer fetches the next tile while the consumers still store this one.
+ * Blocks are *persistent*: each takes tile after tile. So the producer fetches the next tile while
+ * the consumers still store this one.
+ *
+ * And they *hold* sums. A thread has registers for a tile's sums and HELD eighths of another's.
+ * When a tile is done, it stores the first slices of its sums, and moves the others to those
+ * registers. It stores them while the tensor cores multiply the next tile, a slice per stage. Each
+ * slice goes through shared memory, from where the TMA takes it: the threads do not wait for global
+ * memory.
  *
  * Only for compute capability 9.0. Other GPUs, and rows that are not multiples of 16 bytes, go to
  * 402.
  *
- * The cost removed: registers and issue slots for operands. The cost left: the epilogue. The tensor
- * cores rest while a tile's sums are stored.
+ * The cost removed: registers and issue slots for operands, most of the time that stores take. The
+ * cost left: the first slices of a tile, and power. The GPU lowers its clock to stay below 700 W.
  */
 #include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
@@ -51,45 +57,23 @@
 #define A_BYTES   (BM * BK * 2)
 #define B_BYTES   (BK * BN * 2)
 #define STAGE     (A_BYTES + B_BYTES)
-#define ALIGNED   1024 /* the swizzle's pattern repeats every 8 rows of 128 bytes */
-#define SHARED    (STAGES * STAGE + ALIGNED + 2 * STAGES * 8)
+#define SLICE     32 /* columns of c that one store takes, of 16 rows: 128 bytes */
+#define SLICES    (BN / SLICE)
+#define HELD      4 /* slices of a tile that are stored while the next tile is multiplied */
+#define OUT_BYTES (16 * SLICE * 4)
+#define OUTS      2 /* places per warp, through which slices go */
+#define BARRIERS  (STAGES * STAGE + 8 * OUTS * OUT_BYTES)
+#define SHARED    (BARRIERS + 2 * STAGES * 8)
 #define BAND      8 /* pairs of tiles: blocks at work at the same time share rows and columns in L2 */
 
-#if ON_HOPPER
-
-/** Where a producer or a consumer is in the ring; all are shared addresses. */
-struct place {
-    uint32_t ring;     /* its first stage; the mbarriers are behind the last one */
-    int stage, parity; /* the parity flips each time round */
-
-    __device__ uint32_t a() const
-    {
-        return ring + stage * STAGE;
-    } /* [BM x BK] */
-    __device__ uint32_t b() const
-    {
-        return a() + A_BYTES;
-    } /* BN / BOX x [BK x BOX] */
-    __device__ uint32_t full() const
-    {
-        return ring + STAGES * STAGE + stage * 8;
-    }
-    __device__ uint32_t empty() const
-    {
-        return full() + STAGES * 8;
-    }
-    __device__ void next()
-    {
-        stage = (stage + 1) % STAGES;
-        parity ^= stage == 0;
-    }
-};
+#if TENSOR_MAPS
 
 /** Which tiles of c a cluster computes: pairs in bands of BAND rows, column by column. */
 struct schedule {
     int down, across; /* pairs of tiles of c */
 
-    __device__ schedule(int m, int n) : down((m - 1) / (CLUSTER * BM) + 1), across((n - 1) / BN + 1)
+    __host__ __device__ schedule(int m, int n)
+        : down((m - 1) / (CLUSTER * BM) + 1), across((n - 1) / BN + 1)
     {
     }
 
@@ -102,6 +86,39 @@ struct schedule {
         *row = ((band * BAND + within % height) * CLUSTER + block) * BM;
         *col = within / height * BN;
         /* END SOLUTION */
+    }
+};
+
+#endif
+
+#if ON_HOPPER
+
+/** A stage of the ring, in which round: shared addresses. */
+struct place {
+    uint32_t shared;
+    int stage, parity; /* the parity flips each time round */
+
+    /* a's tile, [BM x BK]; b's tile, [BN / BOX boxes x BK x BOX]. */
+    __device__ uint32_t a() const
+    {
+        return shared + stage * STAGE;
+    }
+    __device__ uint32_t b() const
+    {
+        return a() + A_BYTES;
+    }
+    __device__ uint32_t full() const
+    {
+        return shared + BARRIERS + stage * 8;
+    }
+    __device__ uint32_t empty() const
+    {
+        return full() + STAGES * 8;
+    }
+    __device__ void next()
+    {
+        stage = (stage + 1) % STAGES;
+        parity ^= stage == 0;
     }
 };
 
@@ -151,62 +168,127 @@ __device__ __forceinline__ static void give_back(const place &at)
     if (threadIdx.x % 128 < CLUSTER) barrier_arrive(at.empty(), threadIdx.x % 128);
 }
 
-/** Begin the products of a stage: sum[64 x 256] += this group's rows of a, times b. */
-__device__ __forceinline__ static void multiply(float sum[32][4], const place &at, int group)
+/** Begin the products of a stage: sum[64 x 256] (+)= this group's rows of a, times b. */
+__device__ __forceinline__ static void multiply(float sum[32][4], const place &at, bool add)
 {
     /* SOLUTION: wait until the stage is full; two descriptors; a product for each 16 of k, which
-       are 32 bytes of a's rows and 16 rows of b, between fence and commit (about 7 lines). */
-    const uint64_t a = descriptor(at.a() + group * 64 * BK * 2, 16, 1024);
+       are 32 bytes of a's rows and 16 rows of b, between fence and commit. The first replaces the
+       sums, unless `add` (about 8 lines). */
+    const uint64_t a = descriptor(at.a() + threadIdx.x / 128 * 64 * BK * 2, 16, 1024);
     const uint64_t b = descriptor(at.b(), BOX_BYTES, 1024);
     barrier_wait(at.full(), at.parity);
     fence_sums();
 #pragma unroll
     for (int s = 0; s < BK / 16; s++)
-        wgmma_bf16_n256<1>(sum, a + s * (32 >> 4), b + s * (16 * 128 >> 4), true);
+        wgmma_bf16_n256<1>(sum, a + s * (32 >> 4), b + s * (16 * 128 >> 4), add || s > 0);
     commit_products();
     /* END SOLUTION */
 }
 
-/** Store a group's sums from (row, col) on; see wgmma.h for where they are. */
-__device__ static void store(float *c, const float sum[32][4], int row, int col, int m, int n)
+/**
+ * Store slice `number` of a tile, 16 x SLICE, by way of one of the warp's OUTS places. Each warp
+ * has its own rows and places, and waits for no other.
+ * @param sum this lane's sums: columns 8 j + 2 (lane % 4) and the next of row lane / 4, and of the
+ *            row 8 further down
+ * @param row, col where the warp's part of the tile begins; outside of c nothing is stored
+ */
+__device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigned char *outs,
+                                                   const float sum[SLICE / 8][4], int number,
+                                                   int row, int col)
 {
-    /* SOLUTION: two columns at once, of row l / 4 of the warp's, then of row l / 4 + 8 (about 11
-       lines). */
-    const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    for (int half = 0; half < 2; half++) {
-        const int r = row + warp * 16 + half * 8 + lane / 4;
-        if (r >= m) continue;
+    /* SOLUTION: wait until the TMA has read what was there before. Write the sums as the swizzle
+       has them: 16-byte chunk i of row r at i ^ r % 8. The TMA must see them before it is asked
+       (about 13 lines). */
+    unsigned char *out = outs + number % OUTS * OUT_BYTES;
+    const int lane = threadIdx.x % 32, r = lane / 4;
+    if (lane == 0) store_wait<OUTS - 1>();
+    __syncwarp();
 #pragma unroll
-        for (int j = 0; j < 32; j++) {
-            const int q = col + j * 8 + lane % 4 * 2;
-            const float2 two = make_float2(sum[j][half * 2], sum[j][half * 2 + 1]);
-            if (q < n) *(float2 *)&c[(size_t)r * n + q] = two;
-        }
+    for (int j = 0; j < SLICE / 8; j++) {
+        const int at = r * 128 + ((2 * j + lane % 4 / 2) ^ r) * 16 + lane % 2 * 8;
+        *(float2 *)&out[at] = make_float2(sum[j][0], sum[j][1]);
+        *(float2 *)&out[at + 8 * 128] = make_float2(sum[j][2], sum[j][3]);
     }
+    fence_async();
+    __syncwarp();
+    if (lane == 0) store_tile(c, shared_address(out), row, col + number * SLICE), store_commit();
     /* END SOLUTION */
 }
 
-__device__ static void consume(float *c, place at, int block, int m, int n, int k)
+/** The last HELD slices of a warp's part of a tile, which begins at (row, col). */
+struct rest {
+    float sum[HELD * SLICE / 8][4];
+    int row, col;
+};
+
+__device__ __forceinline__ static void store_held(const CUtensorMap *c, unsigned char *outs,
+                                                  const rest &held, int i)
+{
+    store_slice(c, outs, &held.sum[i * SLICE / 8], SLICES - HELD + i, held.row, held.col);
+}
+
+/** Make `held` of a tile that is multiplied; what is not held is stored now. */
+__device__ __forceinline__ static void hold(rest *held, const CUtensorMap *c, unsigned char *outs,
+                                            const float sum[BN / 8][4], int row, int col)
+{
+    /* SOLUTION: (about 6 lines). */
+    const int first = SLICES - HELD;
+#pragma unroll
+    for (int i = 0; i < first; i++) store_slice(c, outs, &sum[i * SLICE / 8], i, row, col);
+#pragma unroll
+    for (int i = 0; i < HELD * SLICE / 2; i++)
+        held->sum[i / 4][i % 4] = sum[first * SLICE / 8 + i / 4][i % 4];
+    held->row = row, held->col = col;
+    /* END SOLUTION */
+}
+
+/** The stage `at` is at work; when the one before, of the same tile, is read, give it back. */
+__device__ __forceinline__ static void go_on(place *at, place *before, bool first)
+{
+    wait_for_products<1>();
+    if (!first) give_back(*before);
+    *before = *at;
+    at->next();
+}
+
+/** All products of a tile; with each of the first HELD stages, store a slice of the one before. */
+__device__ __forceinline__ static void multiply_tile(float sum[BN / 8][4], place *at, int k,
+                                                     const CUtensorMap *c, unsigned char *outs,
+                                                     const rest &held)
+{
+    /* SOLUTION: begin a stage's products, store meanwhile, go on. The index of what is held must be
+       known to the compiler: unroll. At last wait for all sums (about 13 lines). */
+    place before = *at;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        multiply(sum, *at, i > 0);
+        store_held(c, outs, held, i);
+        go_on(at, &before, i == 0);
+    }
+    for (int start = HELD * BK; start < k; start += BK) {
+        multiply(sum, *at, true);
+        go_on(at, &before, false);
+    }
+    wait_for_products<0>();
+    give_back(before);
+    /* END SOLUTION */
+}
+
+__device__ static void consume(const CUtensorMap *c, unsigned char *outs, place at, int block,
+                               int m, int n, int k)
 {
     const schedule tiles(m, n);
-    const int group = threadIdx.x / 128;
+    float sum[BN / 8][4];
+    rest held = {{}, m, 0}; /* at first none: outside of c */
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         int row, col;
-        float sum[32][4] = {};
         tiles.find(i, block, &row, &col);
-        /* SOLUTION: multiply stage after stage. When a stage is at work, the one before is read:
-           give it back. At last wait for all sums (about 8 lines). */
-        place before = at;
-        for (int start = 0; start < k; start += BK, before = at, at.next()) {
-            multiply(sum, at, group);
-            wait_for_products<1>();
-            if (start > 0) give_back(before);
-        }
-        wait_for_products<0>();
-        give_back(before);
-        /* END SOLUTION */
-        store(c, sum, row + group * 64, col, m, n);
+        multiply_tile(sum, &at, k, c, outs, held);
+        hold(&held, c, outs, sum, row + threadIdx.x / 32 * 16, col);
     }
+#pragma unroll
+    for (int i = 0; i < HELD; i++) store_held(c, outs, held, i);
+    store_wait_all();
 }
 
 #endif
@@ -219,13 +301,15 @@ __device__ static void consume(float *c, place at, int block, int m, int n, int 
 #define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
 #endif
 __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
-    matmul_wgmma_kernel(float *c, const __grid_constant__ CUtensorMap a,
+    matmul_wgmma_kernel(const __grid_constant__ CUtensorMap c,
+                        const __grid_constant__ CUtensorMap a,
                         const __grid_constant__ CUtensorMap b, int m, int n, int k)
 {
 #if ON_HOPPER
-    extern __shared__ unsigned char shared[];
+    extern __shared__ __align__(1024) unsigned char shared[]; /* the swizzle repeats so */
     const int block = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
-    const place first = {(shared_address(shared) + ALIGNED - 1) / ALIGNED * ALIGNED, 0, 0};
+    const place first = {shared_address(shared), 0, 0};
+    k = max(k, HELD * BK); /* beyond its end the TMA brings zeros */
     /* SOLUTION: begin the mbarriers, which both blocks must see. Then each group goes to its work;
        registers go from those that need few to those that need many: 40 and 232. No block may end
        while the other one writes into its shared memory (about 11 lines). */
@@ -236,27 +320,40 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
         if (threadIdx.x % 128 == 0) produce(first, &a, &b, block, m, n, k);
     } else {
         take_registers<232>();
-        consume(c, first, block, m, n, k);
+        consume(&c, shared + STAGES * STAGE + threadIdx.x / 32 * OUTS * OUT_BYTES, first, block, m,
+                n, k);
     }
     cluster_sync();
     /* END SOLUTION */
 #endif
 }
 
+/** As few blocks as need no more rounds: more would only draw power. */
+static int blocks_for(const schedule &tiles, int multiprocessors)
+{
+    const int pairs = tiles.down * tiles.across, clusters = multiprocessors / CLUSTER;
+    const int rounds = (pairs - 1) / clusters + 1;
+    return ((pairs - 1) / rounds + 1) * CLUSTER;
+}
+
 static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
-                          int k, int blocks, cudaStream_t stream)
+                          int k, int multiprocessors, cudaStream_t stream)
 {
     /* SOLUTION: describe a and b, allow the shared memory, launch (about 11 lines). */
     const CUtensorMapDataType bf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    CUtensorMap a_map, b_map;
+    CUtensorMap a_map, b_map, c_map;
     cudaError_t error = describe(&a_map, bf16, a, m, k, BM, BK, CU_TENSOR_MAP_SWIZZLE_128B);
     if (error == cudaSuccess)
         error = describe(&b_map, bf16, b, k, n, BK, BOX, CU_TENSOR_MAP_SWIZZLE_128B);
     if (error == cudaSuccess)
+        error = describe(&c_map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, c, m, n, 16, SLICE,
+                         CU_TENSOR_MAP_SWIZZLE_128B);
+    if (error == cudaSuccess)
         error = cudaFuncSetAttribute(matmul_wgmma_kernel,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
     if (error != cudaSuccess) return error;
-    matmul_wgmma_kernel<<<blocks, THREADS, SHARED, stream>>>(c, a_map, b_map, m, n, k);
+    const int blocks = blocks_for(schedule(m, n), multiprocessors);
+    matmul_wgmma_kernel<<<blocks, THREADS, SHARED, stream>>>(c_map, a_map, b_map, m, n, k);
     /* END SOLUTION */
     return cudaGetLastError();
 }
@@ -266,14 +363,13 @@ static cudaError_t launch(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 
 cudaError_t matmul_wgmma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
                          int k, cudaStream_t stream)
 {
-    /* SOLUTION: a block for each multiprocessor; what the kernel does not take goes to
-       matmul_tensorcore (about 8 lines). */
+    /* SOLUTION: what the kernel does not take goes to matmul_tensorcore (about 8 lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
 #if TENSOR_MAPS
-    const int blocks = hopper_multiprocessors() / CLUSTER * CLUSTER;
-    if (blocks > 0 && k > 0 && ((uintptr_t)a | (uintptr_t)b) % 16 == 0 && (uintptr_t)c % 8 == 0 &&
+    const int multiprocessors = hopper_multiprocessors();
+    if (multiprocessors > 0 && k > 0 && ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) % 16 == 0 &&
         k % 8 == 0 && n % 8 == 0)
-        return launch(c, a, b, m, n, k, blocks, stream);
+        return launch(c, a, b, m, n, k, multiprocessors, stream);
 #endif
     const cudaError_t error = matmul_tensorcore(c, a, b, m, n, k, stream);
     if (error != cudaSuccess) return error;
