@@ -73,18 +73,19 @@ __global__ static void __launch_bounds__(SIDE *SIDE)
 
 /* ---- a tile on a Hopper GPU ------------------------------------------------------------------ */
 
-#define BM      128 /* BM x BN elements of c a block */
-#define BN      256
-#define BK      128 /* numbers, and bytes: a row of the swizzle, and the columns of a scale */
-#define STAGES  4
-#define CLUSTER 2   /* blocks, one below the other */
-#define THREADS 384 /* two groups that consume, one that produces */
-#define A_BYTES (BM * BK)
-#define HALF    (BN / 2 * BK) /* bytes: 128 rows of b, which one block of the cluster fetches */
-#define STAGE   (A_BYTES + 2 * HALF)
-#define ALIGNED 1024 /* the swizzle's pattern repeats every 8 rows of 128 bytes */
-#define SHARED  (STAGES * STAGE + ALIGNED + 2 * STAGES * 8)
-#define BAND    8 /* pairs of tiles: blocks at work at the same time share rows and columns in L2 */
+#define BM        128 /* BM x BN elements of c a block */
+#define BN        256
+#define BK        128 /* numbers, and bytes: a row of the swizzle, and the columns of a scale */
+#define STAGES    4
+#define CLUSTER   2   /* blocks, one below the other */
+#define THREADS   384 /* two groups that consume, one that produces */
+#define A_BYTES   (BM * BK)
+#define HALF      (BN / 2 * BK) /* bytes: 128 rows of b, which one block of the cluster fetches */
+#define STAGE     (A_BYTES + 2 * HALF)
+#define BOX_BYTES (64 * 128) /* 64 rows of 32 sums, on their way to c */
+#define ALIGNED   1024       /* the swizzle's pattern repeats every 8 rows of 128 bytes */
+#define SHARED    (STAGES * STAGE + 4 * BOX_BYTES + ALIGNED + 2 * STAGES * 8)
+#define BAND      8 /* pairs of tiles: blocks at work at the same time share rows and columns in L2 */
 
 /** What is multiplied: a[m x k] and b[n x k]. */
 struct task {
@@ -171,45 +172,54 @@ __device__ __forceinline__ static void multiply(float sum[32][4], ring &r, place
        second half's products, before they are added, give back the stage (about 30 lines). */
 }
 
-__device__ __forceinline__ static int2 pair_of(int x, int y)
+/** Two neighbours of c. */
+template <class SUM> struct __align__(8) pair
 {
-    return make_int2(x, y);
-}
+    SUM x, y;
+};
 
-__device__ __forceinline__ static float2 pair_of(float x, float y)
-{
-    return make_float2(x, y);
-}
-
-/** This group's 64 rows of a tile. */
+/** This group's 64 rows of a tile, by the TMA: 32 columns at a time, in two boxes by turns.
+ *  @param boxes [2 groups][2] boxes of BOX_BYTES in shared memory */
 template <class SUM>
-__device__ __forceinline__ static void store(SUM *c, const SUM sum[32][4], place tile,
-                                             const task &of)
+__device__ __forceinline__ static void store(const CUtensorMap *c, unsigned char *boxes,
+                                             const SUM sum[32][4], place tile)
 {
-    const int lane = threadIdx.x % 32;
-    const int row = tile.row + threadIdx.x / 32 * 16 + lane / 4; /* warps 0 to 7: both groups */
-    for (int half = 0; half < 2; half++) { /* lane l: sums of row l / 4, and of l / 4 + 8 */
-        const int y = row + half * 8;
-        if (y >= of.m) continue;
+    const int group = threadIdx.x / 128, lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
+    const bool first = threadIdx.x % 128 == 0;
 #pragma unroll
-        for (int j = 0; j < 32; j++) {
-            const int x = tile.col + j * 8 + lane % 4 * 2;
-            const auto two = pair_of(sum[j][half * 2], sum[j][half * 2 + 1]);
-            if (x < of.n) *(decltype(pair_of(SUM(), SUM())) *)&c[(size_t)y * of.n + x] = two;
+    for (int i = 0; i < BN / 32; i++) {
+        unsigned char *box = boxes + (group * 2 + i % 2) * BOX_BYTES;
+        if (first) store_wait<1>(); /* the box before the last has been read */
+        group_sync(1 + group, 128);
+#pragma unroll
+        for (int e = 0; e < 8; e++) { /* lane l: sums of row l / 4, and of l / 4 + 8 */
+            const int half = e % 2, row = warp * 16 + half * 8 + lane / 4;
+            const int chunk = e / 2 * 2 + lane % 4 / 2;
+            const SUM *two = &sum[i * 4 + e / 2][half * 2];
+            *(pair<SUM> *)&box[row * 128 + (chunk ^ row % 8) * 16 + lane % 2 * 8] = {two[0],
+                                                                                     two[1]};
         }
+        fence_async();
+        group_sync(1 + group, 128); /* the box is complete */
+        if (!first) continue;
+        store_tile(c, shared_address(box), tile.row + group * 64, tile.col + i * 32);
+        store_commit();
     }
 }
 
 /** A group of 128 threads: its half of all tiles of this block. */
-template <class SUM> __device__ static void consume(SUM *c, ring r, int block, const task &of)
+template <class SUM>
+__device__ static void consume(const CUtensorMap *c, unsigned char *boxes, ring r, int block,
+                               const task &of)
 {
     const schedule tiles(of);
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         const place tile = tiles.tile(i, block);
         SUM sum[32][4] = {};
         multiply(sum, r, tile, of);
-        store(c, sum, tile, of);
+        store(c, boxes, sum, tile);
     }
+    store_wait_all(); /* before its shared memory goes */
 }
 
 #endif
@@ -224,14 +234,15 @@ template <class SUM> __device__ static void consume(SUM *c, ring r, int block, c
 /** @tparam SUM int: a and b are int8; float: they are e4m3 */
 template <class SUM>
 __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
-    matmul_kernel(SUM *c, const __grid_constant__ CUtensorMap a,
+    matmul_kernel(const __grid_constant__ CUtensorMap c, const __grid_constant__ CUtensorMap a,
                   const __grid_constant__ CUtensorMap b, const task of)
 {
 #if ON_HOPPER
     extern __shared__ unsigned char shared[];
+    unsigned char *boxes = shared + (-shared_address(shared)) % ALIGNED;
     const int block = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
     ring r = {};
-    r.stages = (shared_address(shared) + ALIGNED - 1) / ALIGNED * ALIGNED;
+    r.stages = shared_address(boxes) + 4 * BOX_BYTES;
     r.full = r.stages + STAGES * STAGE, r.empty = r.full + STAGES * 8;
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -246,7 +257,7 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
         if (threadIdx.x % 128 == 0) produce(r, &a, &b, block, of);
     } else {
         take_registers<232>();
-        consume(c, r, block, of);
+        consume<SUM>(&c, boxes, r, block, of);
     }
     cluster_sync(); /* a block's shared memory stays until the other one no longer writes there */
 #endif
@@ -255,15 +266,16 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
 /** Does the kernel take this? */
 static bool is_for_hopper(const void *c, const void *a, const void *b, const task &of)
 {
-    return hopper_multiprocessors() >= CLUSTER && of.k > 0 && of.k % 16 == 0 && of.n % 2 == 0 &&
-           ((uintptr_t)a | (uintptr_t)b) % 16 == 0 && (uintptr_t)c % 8 == 0;
+    return hopper_multiprocessors() >= CLUSTER && of.k > 0 && of.k % 16 == 0 && of.n % 4 == 0 &&
+           ((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) % 16 == 0;
 }
 
 template <class SUM>
 static cudaError_t launch(SUM *c, const void *a, const void *b, const task &of, cudaStream_t stream)
 {
-    /* TODO: the tensor maps of a and b, in boxes of 128 rows and BK columns of bytes; SHARED
-       bytes for the kernel; as many whole clusters as there is room for (about 13 lines). */
+    /* TODO: the tensor maps of a and b, in boxes of 128 rows and BK columns of bytes, and of c,
+       in boxes of 64 rows and 32 columns of words, all swizzled; SHARED bytes for the kernel; as
+       many whole clusters as there is room for (about 12 lines). */
     NOT_IMPLEMENTED(c, a, b, of, stream);
     return cudaGetLastError();
 }

@@ -4,9 +4,9 @@
  * Products of matrices of 8-bit numbers. Both have their rows along k, so b is transposed. Arrays
  * are aligned to their elements only, and do not overlap.
  *
- * Both functions use the TMA and wgmma if the device has compute capability 9.0, rows of a and b
- * begin at multiples of 16 bytes, and neighbours in c at multiples of 8. Otherwise they are right
- * but slower. m up to 2^31 - 256.
+ * Both functions use the TMA and wgmma if the device has compute capability 9.0 and rows of all
+ * three matrices begin at multiples of 16 bytes. Otherwise they are right but slower. m up to
+ * 2^31 - 256.
  */
 #ifndef COURSE_MATMUL_8BIT_H
 #define COURSE_MATMUL_8BIT_H
@@ -34,7 +34,8 @@ cudaError_t matmul_s8_wgmma(int32_t *c, const int8_t *a, const int8_t *b, int m,
  *                                  (sum over the l of block t of  a[i][l] * b[j][l])
  *
  * where block t has l = 128 t to 128 t + 127, as far as there are columns. A block's sum may lose
- * 2^-11 of the sum of its absolute terms, as tensor cores do; all else is fp32. k = 0 gives zeros.
+ * 2^-10 of the sum of its absolute terms, since tensor cores cut terms; all else is fp32. k = 0
+ * gives zeros.
  * @param c       [m x n]
  * @param a       [m x k] e4m3
  * @param scale_a [m x T] a scale for each row and 128 columns
