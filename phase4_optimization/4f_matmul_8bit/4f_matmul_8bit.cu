@@ -65,7 +65,7 @@ __global__ static void __launch_bounds__(SIDE *SIDE)
         b_tile[y][x] = there && col + y < n ? value_of(b[(col + y) * k + start + x]) : 0.0f;
         __syncthreads(); /* both tiles are complete */
         /* TODO: add this step's terms to part; at the end of a block of scales, and of k, add
-           part to sum, times both scales (about 6 lines). */
+           part to sum, times both scales (about 7 lines). */
         __syncthreads(); /* and read, before the next ones overwrite them */
     }
     if (inside) c[(row + y) * n + col + x] = sum;
@@ -169,7 +169,7 @@ __device__ __forceinline__ static void multiply(float sum[32][4], ring &r, place
     /* TODO: for each stage, load the scales of both rows and of both halves of b; none is
        beyond the last row of scales. For each half: four products into `part`, the first of which
        does not add; wait for them; add them to sum[half * 16 + j], times both scales. After the
-       second half's products, before they are added, give back the stage (about 30 lines). */
+       second half's products, before they are added, give back the stage (about 28 lines). */
 }
 
 /** Two neighbours of c. */
@@ -275,7 +275,7 @@ static cudaError_t launch(SUM *c, const void *a, const void *b, const task &of, 
 {
     /* TODO: the tensor maps of a and b, in boxes of 128 rows and BK columns of bytes, and of c,
        in boxes of 64 rows and 32 columns of words, all swizzled; SHARED bytes for the kernel; as
-       many whole clusters as there is room for (about 12 lines). */
+       many whole clusters as there is room for (about 10 lines). */
     NOT_IMPLEMENTED(c, a, b, of, stream);
     return cudaGetLastError();
 }

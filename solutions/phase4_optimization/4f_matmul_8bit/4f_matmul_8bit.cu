@@ -71,7 +71,7 @@ __global__ static void __launch_bounds__(SIDE *SIDE)
         b_tile[y][x] = there && col + y < n ? value_of(b[(col + y) * k + start + x]) : 0.0f;
         __syncthreads(); /* both tiles are complete */
         /* SOLUTION: add this step's terms to part; at the end of a block of scales, and of k, add
-           part to sum, times both scales (about 6 lines). */
+           part to sum, times both scales (about 7 lines). */
         for (int l = 0; l < SIDE; l++) part += a_tile[y][l] * b_tile[x][l];
         if (inside && ((start + SIDE) % SCALED == 0 || start + SIDE >= k)) {
             const long t = start / SCALED;
@@ -208,7 +208,7 @@ __device__ __forceinline__ static void multiply(float sum[32][4], ring &r, place
     /* SOLUTION: for each stage, load the scales of both rows and of both halves of b; none is
        beyond the last row of scales. For each half: four products into `part`, the first of which
        does not add; wait for them; add them to sum[half * 16 + j], times both scales. After the
-       second half's products, before they are added, give back the stage (about 30 lines). */
+       second half's products, before they are added, give back the stage (about 28 lines). */
     const float *upper = of.scale_a + (size_t)min(row, of.m - 1) * steps;
     const float *lower = of.scale_a + (size_t)min(row + 8, of.m - 1) * steps;
     const float *left = of.scale_b + (size_t)(tile.col / SCALED) * steps;
@@ -343,7 +343,7 @@ static cudaError_t launch(SUM *c, const void *a, const void *b, const task &of, 
 {
     /* SOLUTION: the tensor maps of a and b, in boxes of 128 rows and BK columns of bytes, and of c,
        in boxes of 64 rows and 32 columns of words, all swizzled; SHARED bytes for the kernel; as
-       many whole clusters as there is room for (about 12 lines). */
+       many whole clusters as there is room for (about 10 lines). */
     const CUtensorMapDataType byte = CU_TENSOR_MAP_DATA_TYPE_UINT8;
     const CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
     const int blocks = hopper_multiprocessors() / CLUSTER * CLUSTER;
