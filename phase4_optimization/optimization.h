@@ -29,5 +29,6 @@
 #include "4e_allreduce_oneshot/allreduce_oneshot.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include "4h_flash_attention_fast/flash_attention_fast.h"
+#include "4i_flash_attention3/flash_attention3.h"
 
 #endif
