@@ -3,8 +3,6 @@
  * which units do the work. shape: batch, heads, seq, dim, causal */
 #include "exercises/shared/flash/flash_half_cases.h"
 
-#include <string.h>
-
 FLASH_HALF_RUNNERS("attention_flash3")
 
 static const grading_case cases[] = {
@@ -19,23 +17,66 @@ static const grading_case cases[] = {
 
 /* ---- speed and counts ------------------------------------------------------------------------ */
 
-/* A baseline has 4c's signature. */
 static void run_timed(const char *function, const long *shape)
 {
-    if (strncmp(function, "baseline_", 9) == 0)
-        flash_half_check(function, random_attention(shape), 0);
-    else
-        run(shape);
+    if (!attention_half_baseline(function, shape)) run(shape);
 }
 
 static const speed_test speed[] = {
+    ATTENTION_HALF_SPEED("attention_flash3", 2, 3.4), /* cuDNN */
     {0},
 };
 
 #define COUNTED 384 /* queries, of one head of 64 */
-#define PRODUCT "64 × 128 × 16 product"
+#define PRODUCT "64 × 64 × 16 product"
 
+/* Four warps make such a product by one wgmma, or half of one that is twice as wide; of mma.sync it
+ * takes 32. */
 static const traffic_test traffic[] = {
+    {.metric = {"tensor instructions", .per = PRODUCT, .shape = "1 × 1 × 384 × 64"},
+     .function = "attention_flash3",
+     .run = run_timed,
+     .shape = {1, 1, COUNTED, 64, 0},
+     .count = tensor_instructions,
+     .ideal = 2.0 * COUNTED * COUNTED * 64 / (64 * 64 * 16),
+     .bound = AT_MOST,
+     .multiplications = 2.0 * COUNTED * COUNTED * 64,
+     .least = 1,
+     .wanted = 4,
+     .begin = 32},
+    {.metric = {"operations", .relative_to = "those below the diagonal",
+                .shape = "causal 1 × 1 × 1152 × 64"},
+     .function = "attention_flash3",
+     .run = run_timed,
+     .shape = {1, 1, 3 * COUNTED, 64, 1},
+     .count = operations,
+     .ideal = 2.0 * 9 * COUNTED * COUNTED * 64,
+     .bound = AT_MOST,
+     .wanted = 1.5},
+    {.metric = {"share of loads by bulk copies", .shape = "1 × 1 × 384 × 64"},
+     .function = "attention_flash3",
+     .run = run_timed,
+     .shape = {1, 1, COUNTED, 64, 0},
+     .count = loads_in_bulk,
+     .bound = AT_LEAST,
+     .wanted = 0.99},
+    {.metric = {"shared-memory loads", .per = PRODUCT, .shape = "1 × 1 × 384 × 64"},
+     .function = "attention_flash3",
+     .run = run_timed,
+     .shape = {1, 1, COUNTED, 64, 0},
+     .count = shared_loads,
+     .ideal = 2.0 * COUNTED * COUNTED * 64 / (64 * 64 * 16),
+     .bound = AT_MOST,
+     .wanted = 0.5}, /* out may go through shared memory when it is stored */
+    {.metric = {"bytes touched", .relative_to = "bytes of all arrays",
+                .shape = "causal 1 × 1 × 1024 × 64"},
+     .function = "attention_flash3",
+     .run = run_timed,
+     .shape = {1, 1, 1024, 64, 1},
+     .count = footprint_bytes,
+     .ideal = 1024.0 * (4 * 64 * 2 + 4),
+     .bound = AT_MOST,
+     .wanted = 1.2},
     {0},
 };
 
@@ -48,6 +89,7 @@ EXERCISE(4i) = {
     .prerequisites = {CHALLENGE(4, 'c')},
     .sm_90a = true,
     .softgpu_90 = true,
+    .baseline_file = "grader/exercises/4a_matmul_mma/baseline.cu",
     .exponentials = true,
     .masks = true,
     .points = 30,
