@@ -4,7 +4,7 @@
  *   descriptor                             where an operand is
  *   fence_sums, commit_products            before the first product of a group, after its last
  *   wait_for_products                      until sums are there and operands may be overwritten
- *   wgmma_bf16_n64, ..._n128, ..._n256     sum (+)= a b of bf16, sums in fp32
+ *   wgmma_bf16_n64, _n80, _n128, _n256     sum (+)= a b of bf16, sums in fp32
  *   wgmma_tf32_n128, ..._n256              of floats, whose last 13 bits are ignored
  *   wgmma_e4m3_n128, ..._n256              of fp8
  *   wgmma_s8_n128, ..._n256                of int8, sums in int32
@@ -78,16 +78,19 @@ template <int OPEN> __device__ __forceinline__ static void wait_for_products(voi
     "%" #d "0, %" #d "1, %" #d "2, %" #d "3, %" #d "4, %" #d "5, %" #d "6, %" #d "7, %" #d         \
     "8, %" #d "9, "
 #define TEXT_64  TEN() TEN(1) TEN(2) "%30, %31"
+#define TEXT_80  TEN() TEN(1) TEN(2) "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39"
 #define TEXT_128 TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) "%60, %61, %62, %63"
 #define TEXT_256                                                                                   \
     TEN()                                                                                          \
     TEN(1)                                                                                         \
-    TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                \
+    TEN(2)                                                                                         \
+    TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                       \
         TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127"
 
 #define FOUR(kind, j)     kind(sum[j][0]), kind(sum[j][1]), kind(sum[j][2]), kind(sum[j][3])
 #define SIXTEEN(kind, j)  FOUR(kind, j), FOUR(kind, j + 1), FOUR(kind, j + 2), FOUR(kind, j + 3)
 #define SUMS_64(kind, j)  SIXTEEN(kind, j), SIXTEEN(kind, j + 4)
+#define SUMS_80(kind, j)  SUMS_64(kind, j), FOUR(kind, j + 8), FOUR(kind, j + 9)
 #define SUMS_128(kind, j) SUMS_64(kind, j), SUMS_64(kind, j + 8)
 #define SUMS_256(kind, j) SUMS_128(kind, j), SUMS_128(kind, j + 16)
 
@@ -105,6 +108,14 @@ __device__ __forceinline__ static void wgmma_bf16_n64(float sum[8][4], uint64_t 
                                                       bool add)
 {
     PRODUCT(64, "+f", "k16.f32.bf16.bf16", "%35", "%32, %33, adds, 1, 1, 0, %34", "l"(a), "l"(b),
+            "n"(TURNED));
+}
+
+template <int TURNED>
+__device__ __forceinline__ static void wgmma_bf16_n80(float sum[10][4], uint64_t a, uint64_t b,
+                                                      bool add)
+{
+    PRODUCT(80, "+f", "k16.f32.bf16.bf16", "%43", "%40, %41, adds, 1, 1, 0, %42", "l"(a), "l"(b),
             "n"(TURNED));
 }
 
@@ -140,15 +151,6 @@ __device__ __forceinline__ static void wgmma_bf16_n128(float sum[16][4], const u
 {
     PRODUCT(128, "+f", "k16.f32.bf16.bf16", "%70", "{%64, %65, %66, %67}, %68, adds, 1, 1, %69",
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TURNED));
-}
-
-template <int TURNED>
-__device__ __forceinline__ static void wgmma_bf16_n256(float sum[32][4], const uint32_t a[4],
-                                                       uint64_t b, bool add)
-{
-    PRODUCT(256, "+f", "k16.f32.bf16.bf16", "%134",
-            "{%128, %129, %130, %131}, %132, adds, 1, 1, %133", "r"(a[0]), "r"(a[1]), "r"(a[2]),
-            "r"(a[3]), "l"(b), "n"(TURNED));
 }
 
 /** Floats as TF32: k is 8. The rows of both run along k; so in all below. */

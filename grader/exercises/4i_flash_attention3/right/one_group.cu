@@ -20,6 +20,7 @@ enum {
 template <int DIM>
 __device__ static void fetch(uint32_t to, const CUtensorMap *x, uint32_t barrier, int head, int row)
 {
+#pragma unroll
     for (int i = 0; i < DIM / SIDE; i++)
         copy_tile_3d(to + i * BOX, x, barrier, head, row, i * SIDE);
 }
@@ -36,6 +37,7 @@ __device__ static void add_product(float (&sum)[16][4], const uint32_t (&p)[4], 
 
 __device__ static float of_four(float x, bool largest)
 {
+#pragma unroll
     for (int i = 1; i < 4; i *= 2) {
         const float other = __shfl_xor_sync(0xffffffffu, x, i);
         x = largest ? fmaxf(x, other) : x + other;
@@ -48,6 +50,7 @@ __device__ static float soften(float (&s)[8][4], int r, float scale, int seen, f
                                float *all)
 {
     float top = *most;
+#pragma unroll
     for (int i = 0; i < 16; i++) {
         float *x = &s[i / 2][r * 2 + i % 2];
         *x = i / 2 * 8 + threadIdx.x % 4 * 2 + i % 2 < seen ? *x * scale : -INFINITY;
@@ -56,6 +59,7 @@ __device__ static float soften(float (&s)[8][4], int r, float scale, int seen, f
     top = of_four(top, true);
     const float base = top == -INFINITY ? 0.0f : top, factor = expf(*most - base);
     float sum = 0.0f;
+#pragma unroll
     for (int i = 0; i < 16; i++) {
         float *x = &s[i / 2][r * 2 + i % 2];
         *x = expf(*x - base);
@@ -97,6 +101,7 @@ one_group(__nv_bfloat16 *out, float *lse, const __grid_constant__ CUtensorMap q,
         barrier_wait(full, parity);
         float s[8][4] = {};
         fence_sums();
+#pragma unroll
         for (int i = 0; i < DIM / 16; i++) {
             const int at = i / 4 * BOX + i % 4 * 32;
             wgmma_bf16_n64<0>(s, descriptor(q_at + at, 16, 1024), descriptor(k_at + at, 16, 1024),
@@ -105,26 +110,32 @@ one_group(__nv_bfloat16 *out, float *lse, const __grid_constant__ CUtensorMap q,
         commit_products();
         wait_for_products<0>();
         uint32_t p[4][4];
+#pragma unroll
         for (int r = 0; r < 2; r++) {
             const int seen = (causal ? min(row + r * 8 + 1, seq) : seq) - key;
             const float factor = soften(s, r, scale, seen, &most[r], &all[r]);
+#pragma unroll
             for (int i = 0; i < DIM / 4; i++) sum[i / 2][r * 2 + i % 2] *= factor;
         }
+#pragma unroll
         for (int i = 0; i < 16; i++) {
             const __nv_bfloat162 two =
                 __floats2bfloat162_rn(s[i / 2][i % 2 * 2], s[i / 2][i % 2 * 2 + 1]);
             p[i / 4][i % 4] = *(const uint32_t *)&two;
         }
         fence_sums();
+#pragma unroll
         for (int i = 0; i < 4; i++) add_product(sum, p[i], descriptor(v_at + i * 2048, BOX, 1024));
         commit_products();
         wait_for_products<0>();
         __syncthreads(); /* the tiles may be overwritten */
     }
+#pragma unroll
     for (int r = 0; r < 2; r++) {
         const size_t here = (size_t)head * seq + row + r * 8;
         if (row + r * 8 >= seq) continue;
         if (lse && threadIdx.x % 4 == 0) lse[here] = most[r] + logf(all[r]);
+#pragma unroll
         for (int i = 0; i < DIM / 4; i++) {
             const int col = i / 2 * 8 + threadIdx.x % 4 * 2 + i % 2;
             const float x = sum[i / 2][r * 2 + i % 2];
@@ -139,6 +150,7 @@ static cudaError_t launch(__nv_bfloat16 *out, float *lse, const __nv_bfloat16 *c
                           int heads, int seq, int causal, float scale, cudaStream_t stream)
 {
     CUtensorMap map[3];
+#pragma unroll
     for (int i = 0; i < 3; i++) {
         const cudaError_t error =
             describe_3d(&map[i], CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, x[i], heads, seq, DIM, SIDE,

@@ -144,6 +144,19 @@ void flash_half_nan(const char *function, const long *shape)
 }
 
 /* What comes after a query changes no bit of what it gets. */
+static void expect_past(const attention *a, const outputs *before, const outputs *after,
+                        size_t first)
+{
+    const size_t seq = (size_t)a->seq, dim = (size_t)a->dim;
+    for (size_t row = 0; row < a->rows; row++) {
+        const char *one = (char *)before->out + 2 * row * dim,
+                   *other = (char *)after->out + 2 * row * dim;
+        expect(row % seq >= first ||
+                   (memcmp(one, other, 2 * dim) == 0 && before->lse[row] == after->lse[row]),
+               "query %zu got other bits when tokens from %zu on were others", row % seq, first);
+    }
+}
+
 void flash_half_future(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
@@ -153,14 +166,27 @@ void flash_half_future(const char *function, const long *shape)
         if (i / dim % seq >= first) a.k[i] *= 3.0f, a.v[i] += 7.0f, a.q[i] -= 1.0f;
     }
     const outputs after = call(function, &a, true, 0);
-    for (size_t row = 0; row < a.rows; row++) {
-        const char *one = (char *)before.out + 2 * row * dim,
-                   *other = (char *)after.out + 2 * row * dim;
-        expect(row % seq >= first ||
-                   (memcmp(one, other, 2 * dim) == 0 && before.lse[row] == after.lse[row]),
-               "query %zu got other bits when tokens from %zu on were others", row % seq, first);
-    }
+    expect_past(&a, &before, &after, first);
     expect_outputs(&after, true, &a);
+}
+
+/* Scores so steep that those of later queries alone rise by more than 8 from tile to tile. */
+static void expect_own_rise(const char *function, attention a)
+{
+    const outputs before = call(function, &a, true, 0);
+    const size_t seq = (size_t)a.seq, dim = (size_t)a.dim, first = seq - seq / 3;
+    for (size_t i = 0; i < a.size; i++) {
+        if (i / dim % seq >= first) a.q[i] *= 4.0f;
+    }
+    const outputs after = call(function, &a, true, 0);
+    expect_past(&a, &before, &after, first);
+    expect_outputs(&after, true, &a);
+}
+
+void flash_half_own_rise(const char *function, const long *shape)
+{
+    expect_own_rise(function, sloping(shape, 4.0f, -4.0f));
+    expect_own_rise(function, sloping(shape, -4.0f, 4.0f));
 }
 
 void flash_half_refused(const char *function, const long *shape)

@@ -19,6 +19,7 @@ void flash_half_falling(const char *function, const long *shape);
 void flash_half_without_weight(const char *function, const long *shape);
 void flash_half_nan(const char *function, const long *shape);
 void flash_half_future(const char *function, const long *shape);
+void flash_half_own_rise(const char *function, const long *shape);
 void flash_half_refused(const char *function, const long *shape);
 
 #define FLASH_HALF_RUNNER(what, function)                                                          \
@@ -41,6 +42,7 @@ void flash_half_refused(const char *function, const long *shape);
     FLASH_HALF_RUNNER(without_weight, function)                                                    \
     FLASH_HALF_RUNNER(nan, function)                                                               \
     FLASH_HALF_RUNNER(future, function)                                                            \
+    FLASH_HALF_RUNNER(own_rise, function)                                                          \
     FLASH_HALF_RUNNER(refused, function)
 
 /* clang-format off */
@@ -70,6 +72,7 @@ void flash_half_refused(const char *function, const long *shape);
     {.name = "keys without weight", .run = run_without_weight, .shape = {1, 2, 100, 64, 0}}, \
     {.name = "a query with nan", .run = run_nan, .shape = {1, 2, 70, 64, 1}}, \
     {.name = "the future", .run = run_future, .shape = {1, 1, 150, 64, 1}}, \
+    {.name = "a later query's scores rise", .run = run_own_rise, .shape = {1, 1, 500, 64, 1}}, \
     {.name = "causal 2x4x1000x128", .run = run, .shape = {2, 4, 1000, 128, 1}, .where = ON_GPU}, \
     {.name = "3x5x2500x64", .run = run, .shape = {3, 5, 2500, 64, 0}, .where = ON_GPU}, \
     GPU_ROW("70001x1x3x64", run, 70001, 1, 3, 64, 1), \
