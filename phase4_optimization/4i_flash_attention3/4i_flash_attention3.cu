@@ -3,18 +3,17 @@
  * and the exponentials of one group of threads run during the products of another.
  *
  * The mathematics is 4c's. The division of labour is 4b's. A block has a *producer* (one thread),
- * which asks the TMA for tiles, and two or three *consumer* groups of 128 threads with 64 queries
- * each. All groups use the same tiles of 128 keys or values. These pass through one ring, in the
- * order in which they are used:
+ * which asks the TMA for tiles, and three *consumer* groups of 128 threads with 64 queries each.
+ * All groups use the same tiles of keys and values. These pass through one ring, in the order in
+ * which they are used:
  *
- *     k0  k1 v0  k2 v1  k3 v2 ...  v_last
+ *     k_n  k_n-1 v_n  k_n-2 v_n-1  ...  k_0 v_1  v_0
  *
  * Three things keep the tensor cores busy.
  *
- * 1. A group asks for its next scores and for its present sums, then computes the softmax of those
- *    scores while the sums are still under way. So a step is: scores of tile i + 1, sums of tile i,
- *    softmax of tile i + 1.
- * 2. The groups take turns. A group that has asked for its products lets the next one ask, and has
+ * 1. A group begins its next scores before its present sums, then computes the softmax of those
+ *    scores while the sums are still under way.
+ * 2. The groups take turns. A group that has begun its products lets the next one begin, and has
  *    time for its softmax until its next turn. Without turns, all groups compute exponentials at
  * the same time, and then all wait for the tensor cores.
  * 3. Blocks are persistent: the producer fetches the first tiles of the next piece of work during
@@ -23,9 +22,9 @@
  * Weights never leave registers: two products of scores side by side, as wgmma leaves them, are its
  * operand a, once they are rounded to bf16. v is turned by its descriptor.
  *
- * Registers of a consumer, for dim 128: 64 sums, 64 scores, 32 words of weights, which the sums
- * under way still read. With the rest that is close to 232, for two groups of 128 threads; at dim
- * 64 there are 32 sums, and three groups fit.
+ * Three groups leave a thread 160 registers. For dim 128: 64 sums, 40 scores, 20 words of weights,
+ * which the sums under way still read. That is why a tile has 80 keys. For dim 64 it has 128: 32
+ * sums, 64 scores, 32 words of weights.
  *
  * Only for compute capability 9.0. Other GPUs, misaligned arrays, and a scale that is not positive
  * go to 4c.
@@ -46,7 +45,6 @@
 
 typedef __nv_bfloat16 bf16;
 
-#define KEYS    128  /* of a tile of keys or values */
 #define ROW     128  /* bytes of a row of a box: 64 elements, which the swizzle permutes */
 #define ALIGNED 1024 /* the swizzle's pattern repeats every 8 rows */
 #define LOG2_E  1.4426950408889634f
@@ -54,12 +52,11 @@ typedef __nv_bfloat16 bf16;
 
 template <int DIM> struct sizes {
     enum {
-        GROUPS = DIM == 64 ? 3 : 2, /* that consume, with 64 queries each */
+        GROUPS = 3, /* that consume, with 64 queries each */
         QUERIES = GROUPS * 64,
-        THREADS = 128 * (1 + GROUPS), /* group 0 produces */
-        FEW = DIM == 64 ? 32 : 40,    /* registers of a producer, of a consumer */
-        MANY = DIM == 64 ? 160 : 232,
-        SLOTS = DIM == 64 ? 6 : 5, /* of the ring */
+        KEYS = DIM == 64 ? 128 : 80,
+        THREADS = 128 * (1 + GROUPS), /* the first group produces */
+        SLOTS = 8,                    /* of the ring */
         Q_BYTES = QUERIES * DIM * 2,
         TILE = KEYS * DIM * 2,
         SHARED = ALIGNED + Q_BYTES + SLOTS * TILE + (2 * SLOTS + 2) * 8
@@ -118,7 +115,7 @@ struct work {
         const int number = round * gridDim.x + turn;
         head = causal ? number % heads : number / blocks;
         query = (blocks - 1 - (causal ? number / heads : number % blocks)) * sizes<DIM>::QUERIES;
-        tiles = ((causal ? min(query + sizes<DIM>::QUERIES, seq) : seq) - 1) / KEYS + 1;
+        tiles = ((causal ? min(query + sizes<DIM>::QUERIES, seq) : seq) - 1) / sizes<DIM>::KEYS + 1;
         return number < heads * blocks;
     }
 };
@@ -143,7 +140,7 @@ __device__ __forceinline__ static void fetch(place<DIM> &at, const CUtensorMap *
                                              int tile)
 {
     /* TODO: wait until the slot is empty, expect the bytes, ask for a box for each 64 columns
-       (about 5 lines). */
+       (about 6 lines). */
 }
 
 template <int DIM>
@@ -160,31 +157,42 @@ __device__ static void produce(place<DIM> at, const CUtensorMap *q, const CUtens
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-__device__ __forceinline__ static void multiply_weights(float (&sum)[8][4], const uint32_t p[4],
-                                                        uint64_t v)
+/* Of the width that the sums have. */
+__device__ __forceinline__ static void multiply(float (&s)[10][4], uint64_t q, uint64_t k, bool add)
+{
+    wgmma_bf16_n80<0>(s, q, k, add);
+}
+
+__device__ __forceinline__ static void multiply(float (&s)[16][4], uint64_t q, uint64_t k, bool add)
+{
+    wgmma_bf16_n128<0>(s, q, k, add);
+}
+
+__device__ __forceinline__ static void multiply(float (&sum)[8][4], const uint32_t p[4], uint64_t v)
 {
     wgmma_bf16_n64<1>(sum, p, v, true);
 }
 
-__device__ __forceinline__ static void multiply_weights(float (&sum)[16][4], const uint32_t p[4],
-                                                        uint64_t v)
+__device__ __forceinline__ static void multiply(float (&sum)[16][4], const uint32_t p[4],
+                                                uint64_t v)
 {
     wgmma_bf16_n128<1>(sum, p, v, true);
 }
 
 /** Begin s = q k^T, of the group's 64 queries at `q` and the keys at `k`, as one group of products.
  */
-template <int DIM>
-__device__ __forceinline__ static void begin_scores(float (&s)[KEYS / 8][4], uint32_t q, uint32_t k)
+template <int DIM, int N>
+__device__ __forceinline__ static void begin_scores(float (&s)[N][4], uint32_t q, uint32_t k)
 {
     /* TODO: a product for each 16 columns: 32 bytes further, and after 64 columns in the next
        box; the first one replaces what is in s (about 7 lines). */
 }
 
-/** Begin sum += p v, of the group's weights and the values at `v`, as one group of products. */
-template <int WIDTH>
-__device__ __forceinline__ static void begin_sums(float (&sum)[WIDTH][4],
-                                                  const uint32_t (&p)[KEYS / 16][4], uint32_t v)
+/** Begin sum += p v, of the group's weights of 16 * N keys and the values at `v`, as one group of
+ *  products. */
+template <int WIDTH, int N>
+__device__ __forceinline__ static void begin_sums(float (&sum)[WIDTH][4], const uint32_t (&p)[N][4],
+                                                  uint32_t v)
 {
     /* TODO: a product for each 16 keys, which are 16 rows of v; columns of v from 64 on are in
        the next box (about 4 lines). */
@@ -221,16 +229,17 @@ __device__ __forceinline__ static int visible(int query, int seq, bool causal)
 
 /** Scores of a warp's queries `query`, ... and of keys `key`, ...: -infinity where the key is not
  *  seen. */
-__device__ __forceinline__ static void mask(float (&s)[KEYS / 8][4], int query, int key, int seq,
+template <int N>
+__device__ __forceinline__ static void mask(float (&s)[N][4], int query, int key, int seq,
                                             bool causal)
 {
     const int lane = threadIdx.x % 32;
-    if (key + KEYS <= visible(query, seq, causal)) return; /* the first query sees all of them */
+    if (key + 8 * N <= visible(query, seq, causal)) return; /* the first query sees all of them */
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         const int count = visible(query + r * 8 + lane / 4, seq, causal) - key - lane % 4 * 2;
 #pragma unroll
-        for (int j = 0; j < KEYS / 8; j++) {
+        for (int j = 0; j < N; j++) {
             if (j * 8 >= count) s[j][r * 2] = -INFINITY;
             if (j * 8 + 1 >= count) s[j][r * 2 + 1] = -INFINITY;
         }
@@ -247,7 +256,8 @@ __device__ __forceinline__ static void raise(softmax &rows, const float top[2])
 
 /** Scores become weights: s = 2^(scale s - high). @param scale positive
  *  @return did high rise? Then out has to be scaled by rows.factor. */
-__device__ __forceinline__ static bool weigh(float (&s)[KEYS / 8][4], softmax &rows, float scale)
+template <int N>
+__device__ __forceinline__ static bool weigh(float (&s)[N][4], softmax &rows, float scale)
 {
     /* TODO: the lane's largest scores; raise if a lane's exceeds high by 8; the weights, by one
        multiply-add and exp2_fast each; their sums (about 18 lines). */
@@ -261,8 +271,8 @@ __device__ __forceinline__ static uint32_t rounded(float x, float y)
 }
 
 /** Weights become operand a of 16 keys each; tensor_core.h draws both. */
-__device__ __forceinline__ static void pack(uint32_t (&p)[KEYS / 16][4],
-                                            const float (&s)[KEYS / 8][4])
+template <int N>
+__device__ __forceinline__ static void pack(uint32_t (&p)[N][4], const float (&s)[2 * N][4])
 {
     /* TODO: two neighbouring weights a word (about 4 lines). */
 }
@@ -312,6 +322,7 @@ template <int DIM>
 __device__ static void consume(bf16 *out, float *lse, place<DIM> at, int heads, int seq,
                                bool causal, float scale)
 {
+    enum { KEYS = sizes<DIM>::KEYS };
     const int group = threadIdx.x / 128 - 1, warp_row = (threadIdx.x / 32 - 4) * 16;
     const uint32_t q = at.q + group * 64 * ROW; /* this group's rows of the first box */
     work w;
@@ -347,7 +358,7 @@ __global__ static void __launch_bounds__(sizes<DIM>::THREADS, 1)
 #if ON_HOPPER
     extern __shared__ unsigned char shared[];
     const place<DIM> first = {(shared_address(shared) + ALIGNED - 1) / ALIGNED * ALIGNED, 0, 0};
-    /* TODO: begin the mbarriers; each group goes to its work, with FEW or MANY registers (about
+    /* TODO: begin the mbarriers; each group goes to its work, with 32 or 160 registers (about
        9 lines). */
 #endif
 }
