@@ -260,7 +260,7 @@ template <int N>
 __device__ __forceinline__ static bool weigh(float (&s)[N][4], softmax &rows, float scale)
 {
     /* TODO: the lane's largest scores; raise if a lane's exceeds high by 8; the weights, by one
-       multiply-add and exp2_fast each; their sums (about 18 lines). */
+       multiply-add and exp2_fast each; their sums (about 17 lines). */
     return {};
 }
 
@@ -274,7 +274,7 @@ __device__ __forceinline__ static uint32_t rounded(float x, float y)
 template <int N>
 __device__ __forceinline__ static void pack(uint32_t (&p)[N][4], const float (&s)[2 * N][4])
 {
-    /* TODO: two neighbouring weights a word (about 4 lines). */
+    /* TODO: two neighbouring weights a word (about 5 lines). */
 }
 
 /** Store a warp's rows of out and lse, from `query` on, those that exist. */
@@ -318,29 +318,64 @@ template <int DIM> __device__ __forceinline__ static void end_turn(int group)
     group_arrive(1 + (group + 1) % sizes<DIM>::GROUPS, 256);
 }
 
+/** What a thread of a group has to do. Invariant between the functions below: the tile at `at` is
+ *  full, and p are the weights of the last tile of keys. */
+template <int DIM> struct task {
+    enum { KEYS = sizes<DIM>::KEYS };
+    place<DIM> at;
+    uint32_t q;     /* the group's rows of the queries' first box */
+    int group, seq; /* seq: keys in all */
+    bool causal;
+    float scale; /* log2(e) included */
+    int query;   /* the warp's first */
+    float sum[DIM / 8][4], s[KEYS / 8][4];
+    uint32_t p[KEYS / 16][4];
+    softmax rows;
+};
+
+/** The first step: the weights of tile `tile`, the last one. */
+template <int DIM> __device__ __forceinline__ static void begin_weights(task<DIM> &t, int tile)
+{
+    /* TODO: wait for the keys; in this group's turn begin the scores; wait for them, give the
+       keys back, mask, weigh, pack; wait for the next tile (about 13 lines). */
+}
+
+/** The scores of tile `tile` and the sums of the tile behind it; then weights from the scores. */
+template <int DIM> __device__ __forceinline__ static void step(task<DIM> &t, int tile)
+{
+    /* TODO: in this group's turn begin both. When the scores are there give the keys back, mask
+       and weigh, and wait for the next tile. When the sums are there give the values back, scale
+       the sums where high rose, and pack (about 25 lines). */
+}
+
+/** The last step: the sums of tile 0. */
+template <int DIM> __device__ __forceinline__ static void end_sums(task<DIM> &t)
+{
+    /* TODO: the queries have been read: give them back, and then the values (about 7 lines). */
+}
+
 template <int DIM>
-__device__ static void consume(bf16 *out, float *lse, place<DIM> at, int heads, int seq,
+__device__ static void consume(bf16 *out, float *lse, const place<DIM> &first, int heads, int seq,
                                bool causal, float scale)
 {
-    enum { KEYS = sizes<DIM>::KEYS };
-    const int group = threadIdx.x / 128 - 1, warp_row = (threadIdx.x / 32 - 4) * 16;
-    const uint32_t q = at.q + group * 64 * ROW; /* this group's rows of the first box */
+    const int group = threadIdx.x / 128 - 1;
+    task<DIM> t = {first, first.q + group * 64 * ROW, group, seq, causal, scale};
     work w;
     if (group == sizes<DIM>::GROUPS - 1) end_turn<DIM>(group); /* group 0 begins */
     for (int round = 0; w.find<DIM>(round, heads, seq, causal); round++) {
-        float sum[DIM / 8][4] = {}, s[KEYS / 8][4];
-        uint32_t p[KEYS / 16][4];
-        softmax rows = {{-FLT_MAX, -FLT_MAX}, {}, {}};
-        const int query = w.query + warp_row;
-        int tile = w.tiles - 1;
-        /* TODO: the scores and the weights of the last tile of keys. Then step by step: in this
-           group's turn begin the scores of the tile before and the sums of this one; when the
-           scores are there give the keys back, and weigh; when the sums are there give the values
-           back, scale and pack. At last the sums of tile 0 (about 40 lines). */
+        t.query = w.query + (threadIdx.x / 32 - 4) * 16;
+        t.rows = {{-FLT_MAX, -FLT_MAX}, {}, {}};
+#pragma unroll
+        for (int i = 0; i < DIM / 2; i++) t.sum[i / 4][i % 4] = 0.0f;
+        barrier_wait(t.at.q_full(), round % 2);
+        begin_weights(t, w.tiles - 1);
+#pragma unroll 1
+        for (int tile = w.tiles - 2; tile >= 0; tile--) step(t, tile);
+        end_sums(t);
         const size_t head = (size_t)w.head * seq;
-        store(out + head * DIM, lse ? lse + head : NULL, sum, rows, query, seq);
+        store(out + head * DIM, lse ? lse + head : NULL, t.sum, t.rows, t.query, seq);
     }
-    if (group == 0) wait_for_turn(group); /* the last turn, which nobody needs */
+    if (group == 0) wait_for_turn(group); /* of the turn that ended last */
 }
 
 #endif
@@ -369,7 +404,7 @@ static cudaError_t launch(bf16 *out, float *lse, const bf16 *q, const bf16 *k, c
                           cudaStream_t stream)
 {
     /* TODO: describe q, k and v as planes of [seq x DIM], so that no box reaches into the next
-       head; a block for each multiprocessor, but no more than there is work (about 15 lines). */
+       head; a block for each multiprocessor, but no more than there is work (about 16 lines). */
     NOT_IMPLEMENTED(out, lse, q, k, v, heads, seq, causal, scale, multiprocessors, stream);
     return cudaGetLastError();
 }
@@ -381,7 +416,7 @@ cudaError_t attention_flash3(__nv_bfloat16 *out, float *lse, const __nv_bfloat16
                              int seq, int dim, int causal, float scale, cudaStream_t stream)
 {
     /* TODO: what the kernel does not take goes to attention_flash2: another GPU or dim, nothing
-       to do, misaligned arrays, a scale that turns the largest score into the smallest (about 10
+       to do, misaligned arrays, a scale that turns the largest score into the smallest (about 11
        lines). */
     NOT_IMPLEMENTED(out, lse, q, k, v, batch, heads, seq, dim, causal, scale, stream);
     return cudaGetLastError();

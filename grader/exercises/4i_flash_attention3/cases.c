@@ -24,7 +24,7 @@ static void run_timed(const char *function, const long *shape)
 }
 
 static const speed_test speed[] = {
-    ATTENTION_HALF_SPEED("attention_flash3", 2, 3.4), /* cuDNN */
+    ATTENTION_HALF_SPEED("attention_flash3", 2, 3.6), /* cuDNN */
     {0},
 };
 
