@@ -77,14 +77,12 @@ template <int OPEN> __device__ __forceinline__ static void wait_for_products(voi
 #define TEN(d)                                                                                     \
     "%" #d "0, %" #d "1, %" #d "2, %" #d "3, %" #d "4, %" #d "5, %" #d "6, %" #d "7, %" #d         \
     "8, %" #d "9, "
+#define SIX_TENS TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5)
 #define TEXT_64  TEN() TEN(1) TEN(2) "%30, %31"
-#define TEXT_80  TEN() TEN(1) TEN(2) "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39"
-#define TEXT_128 TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) "%60, %61, %62, %63"
+#define TEXT_80  TEXT_64 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define TEXT_128 SIX_TENS "%60, %61, %62, %63"
 #define TEXT_256                                                                                   \
-    TEN()                                                                                          \
-    TEN(1)                                                                                         \
-    TEN(2)                                                                                         \
-    TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                       \
+    SIX_TENS TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                                   \
         TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127"
 
 #define FOUR(kind, j)     kind(sum[j][0]), kind(sum[j][1]), kind(sum[j][2]), kind(sum[j][3])
