@@ -36,7 +36,7 @@
 #define BLOCKS 528 /* backward, at most: four of LEAST threads on each of 132 multiprocessors */
 #define ROOM   (1 << 21) /* elements of the blocks' sums, for gamma and for beta */
 
-__device__ static float gamma_sums[ROOM], beta_sums[ROOM]; /* [blocks x cols] */
+__device__ static float sums_of_blocks[2][ROOM]; /* for gamma, for beta: [blocks x cols] */
 
 /* ---- a thread's elements of a row: given ---- */
 
@@ -232,12 +232,12 @@ __global__ static void __launch_bounds__(MOST, 2)
 #define ACROSS 8   /* columns of a block of blocks_kernel */
 #define DOWN   128 /* threads of each */
 
-/** Column sums of gamma_sums, and of beta_sums where blockIdx.y is 1. */
+/** Column sums of what the blocks left: for gamma, and where blockIdx.y is 1, for beta. */
 __global__ static void blocks_kernel(float *grad_gamma, float *grad_beta, int blocks, int cols)
 {
     __shared__ float sums[DOWN][ACROSS];
     int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * ACROSS + x;
-    const float *in = blockIdx.y == 0 ? gamma_sums : beta_sums;
+    const float *in = sums_of_blocks[blockIdx.y];
     float *out = blockIdx.y == 0 ? grad_gamma : grad_beta;
     /* SOLUTION: as in 302: each thread sums every DOWN-th row, several loads at a time; a tree in
        shared memory adds up the threads of a column (about 11 lines). */
@@ -295,7 +295,7 @@ cudaError_t layernorm_backward(float *grad_x, float *grad_gamma, float *grad_bet
 {
     /* SOLUTION: at most BLOCKS blocks, each with a row of ROOM and with rows to do. One alone
        writes the gradients, and needs no rows; of several, cudaGetSymbolAddress says where their
-       sums are, and a second launch adds these up (about 18 lines). */
+       sums are, and a second launch adds these up (about 17 lines). */
     if (cols == 0) return cudaSuccess;
     dim3 block = block_of(cols, MOST);
     int most = ROOM / cols < BLOCKS ? ROOM / cols : BLOCKS;
@@ -306,11 +306,10 @@ cudaError_t layernorm_backward(float *grad_x, float *grad_gamma, float *grad_bet
         kernel<<<1, block, 0, stream>>>(grad_x, grad_gamma, grad_beta, grad_y, x, gamma, mean, rstd,
                                         rows, cols);
     } else {
-        float *to_gamma, *to_beta;
-        cudaError_t error = cudaGetSymbolAddress((void **)&to_gamma, gamma_sums);
-        if (error == cudaSuccess) error = cudaGetSymbolAddress((void **)&to_beta, beta_sums);
+        float *sums; /* sums_of_blocks, as the device knows it */
+        cudaError_t error = cudaGetSymbolAddress((void **)&sums, sums_of_blocks);
         if (error != cudaSuccess) return error;
-        kernel<<<blocks, block, 0, stream>>>(grad_x, to_gamma, to_beta, grad_y, x, gamma, mean,
+        kernel<<<blocks, block, 0, stream>>>(grad_x, sums, sums + ROOM, grad_y, x, gamma, mean,
                                              rstd, rows, cols);
         blocks_kernel<<<dim3((cols - 1) / ACROSS + 1, 2), dim3(ACROSS, DOWN), 0, stream>>>(
             grad_gamma, grad_beta, blocks, cols);
