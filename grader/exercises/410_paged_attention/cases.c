@@ -564,7 +564,7 @@ static const traffic_test traffic[] = {
      .varied = 5,
      .count = instructions_per_warp,
      .bound = AT_LEAST,
-     .wanted = 1.5},
+     .wanted = 4.0},
     {0},
 };
 
