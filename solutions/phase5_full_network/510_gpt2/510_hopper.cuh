@@ -18,8 +18,9 @@
  * it has not followed. A wait names a phase by one bit, so that a group two phases behind takes an
  * old phase for its own.
  *
- * The cost left: a block has 128 x 128 sums a tile, so it reads more of L2 for each product than
- * 4b, whose tiles are twice as large.
+ * The cost left: where k is 768 the way out still takes longer than the other group's products, most
+ * of all where it computes the slope of GELU. And a tile has 128 x 128 sums, half of 4b's, so that
+ * each product reads more of L2.
  */
 #ifndef HOPPER_CUH
 #define HOPPER_CUH
