@@ -24,6 +24,8 @@ pictures() {
 211|211_time|solution|picture=time;title=Two barriers a tile
 211|211_race|wrong/missing_second_barrier.patch|picture=shared;phase=2;title=Without the second barrier
 211|211_shared|solution|picture=shared;phase=1;title=Each warp writes a row of both tiles, then waits
+416|416_tile|slow/no_swizzle.patch|picture=banks;beside;nth=1;nth2=1;title=As it is in memory;title2=With a swizzle of 128 bytes
+417|417_blocks|solution|picture=banks;nth=5;title=The maximum of the row: each block has written its own[0]
 END
 }
 

@@ -68,6 +68,22 @@ static const char *mistake_behind(const device_finding *f)
     return symptom_name(f->cause);
 }
 
+/* What cuBLAS refused, which it said while the call ran, and what it is given where rows lie one
+ * behind the other. */
+static const char *refused_by_cublas(void)
+{
+    static char text[320];
+    if (!running->exercise->cublas || !running->worker) return "";
+    const char *said = strstr(worker_output(running->worker), "cublas refuses ");
+    if (!said) return "";
+    snprintf(
+        text, sizeof text,
+        "; %.*s; a row-major array is one of columns to cuBLAS, and its leading dimension is the "
+        "length of a row: k of a[m x k], n of b[k x n] and of c[m x n]",
+        (int)strcspn(said, "\n"), said);
+    return text;
+}
+
 static case_finding finding_of(const char *function, const device_finding *what, const char *more,
                                const char *mistake)
 {
@@ -122,7 +138,7 @@ static void fail_of_call(const char *function, const call_outcome *o)
     char other[80] = "";
     if (o->culprit > 0) whose(&culprit->what, other);
     const char *mistake = o->culprit > 0 ? mistake_behind(&culprit->what) : symptom_name(o->cause);
-    fail_as(o->failure, "%s%s%s", o->message, mistake, other);
+    fail_as(o->failure, "%s%s%s%s", o->message, mistake, other, refused_by_cublas());
 }
 
 /* What one call of a case keeps, another may free. */

@@ -1,5 +1,6 @@
 /*
- * optimized_ops.h: the operations of 512 for a program in C: liboptimized_ops.so without Python.
+ * optimized_ops.h: the operations of 512 for a program in C, which is linked with
+ * liboptimized_kernels.so.
  *
  * Conventions as in layers.h: device pointers, row-major, the destination first, a stream last;
  * nothing waits. Memory that a call needs beyond its arrays, it takes from the stream and gives

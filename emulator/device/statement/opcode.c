@@ -129,6 +129,7 @@ static const opcode opcodes[] = {
     OPCODE(brx, decode_jump_table, CLASS_CONTROL, 0),
     OPCODE(call, decode_call, CLASS_CONTROL, 0),
     OPCODE(exit, decode_exit, CLASS_CONTROL, 0),
+    OPCODE(griddepcontrol, decode_nothing, CLASS_CONTROL, 0), /* the launch before has ended */
     OPCODE(setmaxnreg, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(pmevent, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(ret, decode_return, CLASS_CONTROL, 0),

@@ -123,6 +123,31 @@ static void run_future(const long *shape)
     expect_attention(after, NULL, &a);
 }
 
+/* Without a mask no token has a place: tokens in another order, results in that order. */
+static void run_permutation(const long *shape)
+{
+    const attention a = random_attention(shape);
+    const float *before = forward("attention_naive", &a, 0);
+    const size_t dim = (size_t)a.dim, seq = (size_t)a.seq;
+    attention moved = a;
+    float **arrays[] = {&moved.q, &moved.k, &moved.v};
+    size_t *from = array_of(ELEMENT_BYTE, a.rows * sizeof *from);
+    for (size_t row = 0; row < a.rows; row++) from[row] = row / seq * seq + (row + seq / 3) % seq;
+    for (int i = 0; i < 3; i++) {
+        const float *old = *arrays[i];
+        *arrays[i] = f32_array(a.size);
+        for (size_t row = 0; row < a.rows; row++)
+            memcpy(*arrays[i] + row * dim, old + from[row] * dim, dim * sizeof *old);
+    }
+    const float *after = forward("attention_naive", &moved, 0);
+    for (size_t row = 0; row < a.rows; row++)
+        for (size_t i = 0; i < dim; i++)
+            expect(fabsf(after[row * dim + i] - before[from[row] * dim + i]) <= 1e-5f,
+                   "query %zu gets %.9g at %zu, and got %.9g when the tokens were in another order",
+                   from[row] % seq, after[row * dim + i], i, before[from[row] * dim + i]);
+    expect_attention(after, NULL, &moved);
+}
+
 static void run_timed_forward(const char *function, const long *shape)
 {
     const attention a = random_attention(shape);
@@ -439,6 +464,9 @@ static const grading_case cases[] = {
      .run = run_other_scale,
      .shape = {1, 2, 20, 24, 1},
      .part = FORWARD},
+    {.name = "forward, tokens in another order",
+     .run = run_permutation,
+     .shape = {2, 2, 37, 16, 0}},
     {.name = "forward, equal scores", .run = run_equal_scores, .shape = {1, 1, 37, 8, 0}},
     {.name = "forward, equal scores, causal", .run = run_equal_scores, .shape = {1, 1, 37, 8, 1}},
     {.name = "forward, scores of 10000", .run = run_large_scores, .shape = {1, 2, 40, 16, 1}},

@@ -35,6 +35,7 @@
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include "510_gpt2/gpt2.h"
+#include "510_hopper.cuh"
 #include "510_tokens.cuh"
 
 #include <limits.h>
@@ -421,6 +422,7 @@ static cudaError_t ask_device(product_room *room)
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    room->hopper = hopper_multiprocessors();
     room->large = bytes >= 192 * 1024; /* four stages of 48 KB */
     return cudaSuccess;
 }

@@ -64,6 +64,7 @@ typedef struct product {
 /** What products need of the device, the same for all of them. */
 typedef struct product_room {
     int processors;      /* multiprocessors */
+    int hopper;          /* likewise if it has Hopper's units, else 0 */
     bool large;          /* is there shared memory for the large tiles? */
     float *parts;        /* sums of splits; in the arena */
     size_t parts_floats; /* with fewer, there are fewer splits */
@@ -328,6 +329,13 @@ __global__ static void parts_kernel(const product p, const float *parts, int spl
     finish(p, at, sum, bias_of(p, (int)col), other_of(p, at));
 }
 
+static inline void add_parts(const product *p, const product_room *room, int splits,
+                             cudaStream_t stream)
+{
+    const size_t fours = (size_t)p->m * p->n / 4;
+    parts_kernel<<<(unsigned)((fours - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts, splits);
+}
+
 /* Large tiles or small, and how many splits, by the time that the slowest multiprocessor takes, in
  * tiles of k; the numbers are measured. */
 typedef struct plan {
@@ -377,11 +385,7 @@ static cudaError_t launch_tiles(const product *p, const product_room *room, plan
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
     product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>
         <<<grid, DOWN * 64, BYTES, stream>>>(*p, by.tiles, by.splits > 1 ? room->parts : NULL);
-    if (by.splits > 1) {
-        const size_t fours = (size_t)p->m * p->n / 4;
-        parts_kernel<<<(unsigned)((fours - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts,
-                                                                            by.splits);
-    }
+    if (by.splits > 1) add_parts(p, room, by.splits, stream);
     return cudaGetLastError();
 }
 
@@ -394,7 +398,8 @@ static cudaError_t launch(const product *p, const product_room *room, cudaStream
 }
 
 /** m, n and k are at least 1. */
-static inline cudaError_t multiply(const product *p, const product_room *room, cudaStream_t stream)
+static inline cudaError_t multiply_by_mma(const product *p, const product_room *room,
+                                          cudaStream_t stream)
 {
     switch (p->kind) {
     case NT: return launch<false, false>(p, room, stream);
