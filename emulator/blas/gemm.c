@@ -1,6 +1,6 @@
 /*
- * gemm.c: C = alpha op(A) op(B) + beta C, for all element types and in batches: what is asked for
- * is checked here, and computed by a kernel of the device (gemm_kernel.cu).
+ * gemm.c: C = alpha op(A) op(B) + beta C, for all element types and in batches: the request is
+ * checked here, and computed by a kernel of the device (gemm_kernel.cu).
  *
  * Every entry point fills in a struct gemm; one function launches it.
  */

@@ -251,8 +251,8 @@ static void memory(const long *shape)
         const double want = (double)shape[0] * s.batches[i];
         const double got = (double)s.rows[i].device_bytes / (1 << 20);
         expect(got >= want - 4 && got <= want + 24,
-               "batch %d: %.1f MiB of device memory, should be %.0f: what is free now, against "
-               "what was free before the first row",
+               "batch %d: %.1f MiB of device memory, should be %.0f: the memory free before the "
+               "first row, less the memory free now",
                s.rows[i].batch, got, want);
     }
     sweep_here(&(sweeping){.repeats = 1}); /* of no rows: forward lets go of what it holds */

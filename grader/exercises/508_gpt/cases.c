@@ -186,21 +186,20 @@ static void sees_the_past_only(const long *shape)
     b.tokens[changed] = (b.tokens[changed] + 1) % c.vocab;
     gpt_forward_here(0, &c, NULL, others, b.tokens, NULL, b.rows, b.seq);
     const int first = first_difference(logits, others, 0, n, c.vocab);
-    expect(first < n, "token %d of sequence %d was exchanged, and no logit changed", place, row);
-    expect(first >= begin,
-           "a token of sequence %d was exchanged, and logits of sequence %d changed", row,
-           first / b.seq);
+    expect(first < n, "token %d of sequence %d was replaced, and no logit changed", place, row);
+    expect(first >= begin, "a token of sequence %d was replaced, and logits of sequence %d changed",
+           row, first / b.seq);
     expect(first >= changed,
-           "token %d of sequence %d was exchanged, and logits at %d, before it, changed: attention "
+           "token %d of sequence %d was replaced, and logits at %d, before it, changed: attention "
            "looks ahead",
            place, row, first - begin);
     for (int i = changed; i < end; i++) {
         expect(first_difference(logits, others, i, n, c.vocab) == i,
-               "token %d of sequence %d was exchanged, and the logits at %d did not change", place,
+               "token %d of sequence %d was replaced, and the logits at %d did not change", place,
                row, i - begin);
     }
     expect(first_difference(logits, others, end, n, c.vocab) == n,
-           "a token of sequence %d was exchanged, and logits of a later one changed", row);
+           "a token of sequence %d was replaced, and logits of a later one changed", row);
     gpt_free_here(0);
 }
 

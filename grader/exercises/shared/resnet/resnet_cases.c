@@ -122,7 +122,7 @@ static const char *reason_of(const resnet_reference *r, const float *got, int st
         const double *wrong = resnet_stage_with(r, stage, image, (resnet_mistake)m);
         if (distance_of(got, wrong, floats) <= near) return mistakes[m];
     }
-    return distance < 3e-3 ? "; as of products in lower precision" : "";
+    return distance < 3e-3 ? "; as with products in lower precision" : "";
 }
 
 static void expect_stage(const resnet_reference *r, const float *got, int stage, int image,
