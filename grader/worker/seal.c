@@ -8,6 +8,7 @@
 
 #include <link.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,11 +16,13 @@
 #define SYS_mseal 462 /* of Linux 6.10; an older kernel has no such call, and nothing is sealed */
 #endif
 
-/* Of tables that the linker fills, whole pages are read-only. */
+/* The driver's own libraries may have reasons to change what they are. Of tables that the linker
+ * fills, whole pages are read-only. */
 static int seal(struct dl_phdr_info *image, size_t bytes, void *unused)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     (void)bytes, (void)unused;
+    if (strstr(image->dlpi_name, "libcuda.so") || strstr(image->dlpi_name, "nvidia")) return 0;
     for (int i = 0; i < image->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &image->dlpi_phdr[i];
         const bool is_table = part->p_type == PT_GNU_RELRO;
