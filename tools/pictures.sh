@@ -1,6 +1,7 @@
 #!/bin/sh
-# pictures.sh: draw the pictures of the exercises' pages, docs/pictures/*.svg, from what kernels do on
-# softgpu: those of make see, one view of each. It takes Chromium, which runs the page's own code.
+# pictures.sh: draw the pictures of the exercises' pages, docs/pictures/*.svg, of the kernels on
+# softgpu: the pictures of make see, one view of each. It needs Chromium, which runs the page's own
+# code.
 #
 #   pictures.sh [EX ...]     draw all of them, or those of these exercises
 #   pictures.sh --check      draw nothing; name a picture whose kernels have changed since, and fail

@@ -1,6 +1,6 @@
 /*
- * count.c: the counting operations of an instrumented copy: what the statement that follows is
- * about to do.
+ * count.c: the counting operations of an instrumented copy: they count the work of the statement
+ * that follows.
  *
  * Interface
  *   run_count            any statement; run_count_branch: one whose guard says where lanes go

@@ -5,8 +5,8 @@
  *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_told,
  *   mbarrier_phase
  *
- * The object: arrivals that its phase still waits for, arrivals that each later phase wants, and
- * the number of the phase. What an arrival returns is the object as it was before.
+ * The object: arrivals that its phase still waits for, arrivals that each later phase needs, and
+ * the number of the phase. An arrival returns the object as it was before.
  *
  * Accesses count as atomic. The end of a phase orders what the threads of the block did before it;
  * which of them arrived, and which waited, is beyond the shadow.
@@ -228,8 +228,8 @@ static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
     char phase[160] = "";
     if (o->variant == MBARRIER_PARITY) name_phase(phase, sizeof phase, state >> PHASE_SHIFT);
     report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
-           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it wants have "
-           "come%s",
+           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it expects "
+           "have come%s",
            wanted - pending, wanted, phase);
     launch_stop(w->block->launch, DEVICE_DEADLOCK);
 }

@@ -1,5 +1,5 @@
 /*
- * opcode.c: the one table of opcodes: who decodes a statement, and what it counts as.
+ * opcode.c: the one table of opcodes: the decoder of a statement, and the class that it counts as.
  *
  * Interface
  *   opcode_find                         for decode.c
@@ -8,7 +8,7 @@
  * A row has the first word of a statement, its decoder, its class, and the floating-point
  * operations of a lane where its type is one of those. An opcode without a row is refused, so none
  * is counted as what it is not. Opcodes that compute (decode_plain) have a line for each type in
- * ops' tables. Those that programs use most stand first.
+ * ops' tables. Those that programs use most come first.
  */
 #include <stdio.h>
 

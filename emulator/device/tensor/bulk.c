@@ -10,6 +10,7 @@
 #include "bulk.h"
 #include "device/base/arena.h"
 #include "device/base/cluster.h"
+#include "device/ops/ops.h"
 
 enum { TILE_ALIGNMENT = 128 };
 

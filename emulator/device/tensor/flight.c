@@ -4,8 +4,8 @@
  * Interface
  *   flight_begin, swizzled_place, flights_forget
  *
- * What they bring was read when they were issued. It lands when somebody waits for the phase of
- * their mbarrier, no earlier: whoever touches it before is told.
+ * Their data was read when they were issued. It lands when a thread waits for the phase of their
+ * mbarrier, no earlier: an earlier access is reported.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
- * tensor.h: what the units of compute capability 9.0 do behind the program's back: products of a
- * warp group (wgmma), copies of whole tiles (TMA, cp.async.bulk).
+ * tensor.h: the asynchronous units of compute capability 9.0: products of a warp group (wgmma),
+ * copies of whole tiles (TMA, cp.async.bulk).
  *
- * These units are a proxy of their own for memory, the async proxy. What threads wrote it sees
- * behind a fence.proxy.async alone; what it reads may be written again when somebody has waited.
+ * These units are a proxy of their own for memory, the async proxy. It sees data that threads wrote
+ * only after a fence.proxy.async; data that it reads may be overwritten only after a wait.
  */
 #ifndef SOFTGPU_DEVICE_TENSOR_H
 #define SOFTGPU_DEVICE_TENSOR_H

@@ -1,5 +1,5 @@
 /*
- * trace.h: what one block of a launch did, step by step, as text for a page that draws it.
+ * trace.h: the steps of one block of a launch, as text for a page that draws them.
  *
  *   SOFTGPU_TRACE=FILE            append a line of JSON to FILE for each kernel's first launch
  *   SOFTGPU_TRACE_BLOCK=X,Y,Z     of which block; default 0,0,0

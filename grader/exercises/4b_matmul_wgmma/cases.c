@@ -7,7 +7,10 @@ MATMUL_HALF_RUNNERS("matmul_wgmma", ELEMENT_BF16)
 static const grading_case cases[] = {
     MATMUL_HALF_WIDE_ROWS({.name = "127x248x56", .run = run_random, .shape = {127, 248, 56}},
                           {.name = "128x256x64", .run = run_random, .shape = {128, 256, 64}},
-                          {.name = "257x264x72", .run = run_random, .shape = {257, 264, 72}}),
+                          {.name = "257x264x72", .run = run_random, .shape = {257, 264, 72}},
+                          {.name = "several tiles per block, 520x552x72",
+                           .run = run_random,
+                           .shape = {520, 552, 72}}),
     {.name = "rows of 16 bytes, 1000x1000x1000",
      .run = run_random,
      .shape = {1000, 1000, 1000},

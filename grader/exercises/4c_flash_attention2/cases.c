@@ -163,7 +163,7 @@ static void run_future(const long *shape)
                    *other = (char *)after.out + 2 * row * dim;
         expect(row % seq >= first ||
                    (memcmp(one, other, 2 * dim) == 0 && before.lse[row] == after.lse[row]),
-               "query %zu got other bits when tokens from %zu on were others", row % seq, first);
+               "query %zu got other bits when tokens from %zu on were changed", row % seq, first);
     }
     expect_outputs(&after, true, &a);
 }
