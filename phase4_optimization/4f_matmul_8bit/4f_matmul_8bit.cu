@@ -82,9 +82,10 @@ __global__ static void __launch_bounds__(SIDE *SIDE)
 #define A_BYTES   (BM * BK)
 #define HALF      (BN / 2 * BK) /* bytes: 128 rows of b, which one block of the cluster fetches */
 #define STAGE     (A_BYTES + 2 * HALF)
-#define BOX_BYTES (64 * 128) /* 64 rows of 32 sums, on their way to c */
+#define BOX_BYTES (16 * 128) /* 16 rows of 32 sums, on their way to c */
+#define BOXES     16         /* two for each warp */
 #define ALIGNED   1024       /* the swizzle's pattern repeats every 8 rows of 128 bytes */
-#define SHARED    (STAGES * STAGE + 4 * BOX_BYTES + ALIGNED + 2 * STAGES * 8)
+#define SHARED    (STAGES * STAGE + BOXES * BOX_BYTES + ALIGNED + 2 * STAGES * 8)
 #define BAND      8 /* pairs of tiles: blocks at work at the same time share rows and columns in L2 */
 
 /** What is multiplied: a[m x k] and b[n x k]. */
@@ -178,38 +179,37 @@ template <class SUM> struct __align__(8) pair
     SUM x, y;
 };
 
-/** This group's 64 rows of a tile, by the TMA: 32 columns at a time, in two boxes by turns.
- *  @param boxes [2 groups][2] boxes of BOX_BYTES in shared memory */
+/** A tile goes to c by the TMA: a warp stores its 16 rows, 32 columns at a time, and waits for no
+ *  other warp.
+ *  @param out this warp's two boxes of BOX_BYTES, by turns */
 template <class SUM>
-__device__ __forceinline__ static void store(const CUtensorMap *c, unsigned char *boxes,
+__device__ __forceinline__ static void store(const CUtensorMap *c, unsigned char *out,
                                              const SUM sum[32][4], place tile)
 {
-    const int group = threadIdx.x / 128, lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    const bool first = threadIdx.x % 128 == 0;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = lane / 4;
 #pragma unroll
     for (int i = 0; i < BN / 32; i++) {
-        unsigned char *box = boxes + (group * 2 + i % 2) * BOX_BYTES;
-        if (first) store_wait<1>(); /* the box before the last has been read */
-        group_sync(1 + group, 128);
+        unsigned char *box = out + i % 2 * BOX_BYTES;
+        if (lane == 0) store_wait<1>(); /* the TMA has read what was in this box */
+        __syncwarp();
 #pragma unroll
-        for (int e = 0; e < 8; e++) { /* lane l: sums of row l / 4, and of l / 4 + 8 */
-            const int half = e % 2, row = warp * 16 + half * 8 + lane / 4;
-            const int chunk = e / 2 * 2 + lane % 4 / 2;
-            const SUM *two = &sum[i * 4 + e / 2][half * 2];
-            *(pair<SUM> *)&box[row * 128 + (chunk ^ row % 8) * 16 + lane % 2 * 8] = {two[0],
-                                                                                     two[1]};
+        for (int j = 0; j < 4; j++) { /* sums of this row, and of the row 8 further down */
+            const int at = row * 128 + ((2 * j + lane % 4 / 2) ^ row) * 16 + lane % 2 * 8;
+            const SUM *four = sum[i * 4 + j];
+            *(pair<SUM> *)&box[at] = {four[0], four[1]};
+            *(pair<SUM> *)&box[at + 8 * 128] = {four[2], four[3]};
         }
         fence_async();
-        group_sync(1 + group, 128); /* the box is complete */
-        if (!first) continue;
-        store_tile(c, shared_address(box), tile.row + group * 64, tile.col + i * 32);
+        __syncwarp();
+        if (lane > 0) continue;
+        store_tile(c, shared_address(box), tile.row + warp * 16, tile.col + i * 32);
         store_commit();
     }
 }
 
 /** A group of 128 threads: its half of all tiles of this block. */
 template <class SUM>
-__device__ static void consume(const CUtensorMap *c, unsigned char *boxes, ring r, int block,
+__device__ static void consume(const CUtensorMap *c, unsigned char *out, ring r, int block,
                                const task &of)
 {
     const schedule tiles(of);
@@ -217,7 +217,7 @@ __device__ static void consume(const CUtensorMap *c, unsigned char *boxes, ring 
         const place tile = tiles.tile(i, block);
         SUM sum[32][4] = {};
         multiply(sum, r, tile, of);
-        store(c, boxes, sum, tile);
+        store(c, out, sum, tile);
     }
     store_wait_all(); /* before its shared memory goes */
 }
@@ -242,7 +242,7 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
     unsigned char *boxes = shared + (-shared_address(shared)) % ALIGNED;
     const int block = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
     ring r = {};
-    r.stages = shared_address(boxes) + 4 * BOX_BYTES;
+    r.stages = shared_address(boxes) + BOXES * BOX_BYTES;
     r.full = r.stages + STAGES * STAGE, r.empty = r.full + STAGES * 8;
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -257,7 +257,7 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
         if (threadIdx.x % 128 == 0) produce(r, &a, &b, block, of);
     } else {
         take_registers<232>();
-        consume<SUM>(&c, boxes, r, block, of);
+        consume<SUM>(&c, boxes + threadIdx.x / 32 * 2 * BOX_BYTES, r, block, of);
     }
     cluster_sync(); /* a block's shared memory stays until the other one no longer writes there */
 #endif
@@ -274,7 +274,7 @@ template <class SUM>
 static cudaError_t launch(SUM *c, const void *a, const void *b, const task &of, cudaStream_t stream)
 {
     /* TODO: the tensor maps of a and b, in boxes of 128 rows and BK columns of bytes, and of c,
-       in boxes of 64 rows and 32 columns of words, all swizzled; SHARED bytes for the kernel; as
+       in boxes of 16 rows and 32 columns of words, all swizzled; SHARED bytes for the kernel; as
        many whole clusters as there is room for (about 10 lines). */
     NOT_IMPLEMENTED(c, a, b, of, stream);
     return cudaGetLastError();

@@ -34,7 +34,7 @@ cudaError_t matmul_s8_wgmma(int32_t *c, const int8_t *a, const int8_t *b, int m,
  *                                  (sum over the l of block t of  a[i][l] * b[j][l])
  *
  * where block t has l = 128 t to 128 t + 127, as far as there are columns. A block's sum may lose
- * 2^-10 of the sum of its absolute terms, since tensor cores cut terms; all else is fp32. k = 0
+ * 2^-8 of the sum of its absolute terms, since tensor cores cut terms; all else is fp32. k = 0
  * gives zeros.
  * @param c       [m x n]
  * @param a       [m x k] e4m3

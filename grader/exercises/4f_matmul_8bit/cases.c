@@ -130,7 +130,7 @@ static void reference(double want[MISTAKES], double *terms, const matrix *a, con
 
 /* Of the sum of absolute terms. Tensor cores cut what is below 2^-13 of the largest term or sum, so
  * that sums of one sign lose most. */
-#define TOLERANCE 0x1p-10
+#define TOLERANCE 0x1p-8
 
 static void expect_all(const float *c, const matrix *a, const matrix *b, bool exact)
 {
@@ -251,12 +251,16 @@ static const grading_case cases[] = {
     FP8("20x24x1040", 20, 24, 1040),
     FP8("33x17x48", 33, 17, 48),
     FP8("66x140x300", 66, 140, 300),
-    {.name = "fp8 any", .run = run_fp8, .shape = {1, 1, 1}, .most = {140, 140, 300}},
-    {.name = "fp8 any, rows of 16 bytes", .run = run_fp8, .shape = {20, 12, 416}, .most = {300}},
+    {.name = "fp8 any", .run = run_fp8, .shape = {1, 1, 1, WHOLE}, .most = {140, 140, 300}},
+    {.name = "fp8 any, rows of 16 bytes",
+     .run = run_fp8,
+     .shape = {20, 12, 416, WHOLE},
+     .most = {300}},
     FP8("any number, 130x136x272", 130, 136, 272, ANY),
     FP8("any number, 20x21x135", 20, 21, 135, ANY),
     FP8("whole numbers, 130x268x400", 130, 268, 400, WHOLE),
     FP8("whole numbers, 37x41x261", 37, 41, 261, WHOLE),
+    FP8("whole numbers, 20x24x1040", 20, 24, 1040, WHOLE),
     FP8("zeros, 40x48x144", 40, 48, 144, ZEROS),
     FP8("zeros, 9x11x13", 9, 11, 13, ZEROS),
     FP8("largest numbers, 24x32x416", 24, 32, 416, LARGEST),
@@ -303,12 +307,12 @@ static const speed_test speed[] = {
      .function = "matmul_s8_wgmma",
      .run = timed_s8,
      TIMED,
-     .threshold = 1.5},
+     .threshold = 1.9},
     {.metric = {"speedup", .over = "413's int8", .shape = "4096 × 4096 × 4096"},
      .function = "matmul_fp8_blocks",
      .run = timed_fp8,
      TIMED,
-     .threshold = 1.5},
+     .threshold = 1.4},
     {0},
 };
 
