@@ -2,7 +2,7 @@
  * solutions.cu: launches of the course's own solutions, counted by softgpu and measured on a GPU as
  * those of kernels.cu are. solutions.files has the files with their kernels.
  *
- * 213 is not here: a product of cuBLAS, whose kernels on a GPU are not softgpu's. Nor are 4b, 416 and
+ * 213 is not here: a product of cuBLAS, whose kernels on a GPU are not softgpu's. Nor are 416 and
  * 417, which use what one architecture alone has: they are in hopper.cu.
  */
 #include "launch.cuh"

@@ -1,5 +1,6 @@
 /* diagnostics_memory.cu: what a finding says of memory: by how much, beside what, allocated and
  * freed where; and neighbours of each mistake that are right, of which nothing is said. */
+// ALONE: past a shared array it meets those of the module's other kernels
 #include "check.h"
 /* What is announced stands on the very line, however long. */
 // clang-format off

@@ -1,5 +1,6 @@
 /* diagnostics_host.cu: mistakes of the host's side, how serious the checks are, and what they must
  * not say of programs that are right. */
+// ALONE: with others, clang gives its allocations a line of the file that includes them
 #include "check.h"
 /* What is announced stands on the very line, however long. */
 // clang-format off
