@@ -4,7 +4,7 @@
  *   descriptor                             where an operand is
  *   fence_sums, commit_products            before the first product of a group, after its last
  *   wait_for_products                      until sums are there and operands may be overwritten
- *   wgmma_bf16_n64, ..._n128, ..._n256     sum (+)= a b of bf16, sums in fp32
+ *   wgmma_bf16_n64, _n80, _n128, _n256     sum (+)= a b of bf16, sums in fp32
  *   wgmma_e4m3_n128                        of fp8
  *   wgmma_s8_n128, ..._n256                of int8, sums in int32
  *
@@ -76,19 +76,18 @@ template <int OPEN> __device__ __forceinline__ static void wait_for_products(voi
 #define TEN(d)                                                                                     \
     "%" #d "0, %" #d "1, %" #d "2, %" #d "3, %" #d "4, %" #d "5, %" #d "6, %" #d "7, %" #d         \
     "8, %" #d "9, "
+#define SIX_TENS TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5)
 #define TEXT_64  TEN() TEN(1) TEN(2) "%30, %31"
-#define TEXT_128 TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) "%60, %61, %62, %63"
+#define TEXT_80  TEXT_64 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define TEXT_128 SIX_TENS "%60, %61, %62, %63"
 #define TEXT_256                                                                                   \
-    TEN()                                                                                          \
-    TEN(1)                                                                                         \
-    TEN(2)                                                                                         \
-    TEN(3)                                                                                         \
-    TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                              \
+    SIX_TENS TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)                                                   \
         TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127"
 
 #define FOUR(kind, j)     kind(sum[j][0]), kind(sum[j][1]), kind(sum[j][2]), kind(sum[j][3])
 #define SIXTEEN(kind, j)  FOUR(kind, j), FOUR(kind, j + 1), FOUR(kind, j + 2), FOUR(kind, j + 3)
 #define SUMS_64(kind, j)  SIXTEEN(kind, j), SIXTEEN(kind, j + 4)
+#define SUMS_80(kind, j)  SUMS_64(kind, j), FOUR(kind, j + 8), FOUR(kind, j + 9)
 #define SUMS_128(kind, j) SUMS_64(kind, j), SUMS_64(kind, j + 8)
 #define SUMS_256(kind, j) SUMS_128(kind, j), SUMS_128(kind, j + 16)
 
@@ -106,6 +105,14 @@ __device__ __forceinline__ static void wgmma_bf16_n64(float sum[8][4], uint64_t 
                                                       bool add)
 {
     PRODUCT(64, "+f", "k16.f32.bf16.bf16", "%35", "%32, %33, adds, 1, 1, 0, %34", "l"(a), "l"(b),
+            "n"(TURNED));
+}
+
+template <int TURNED>
+__device__ __forceinline__ static void wgmma_bf16_n80(float sum[10][4], uint64_t a, uint64_t b,
+                                                      bool add)
+{
+    PRODUCT(80, "+f", "k16.f32.bf16.bf16", "%43", "%40, %41, adds, 1, 1, 0, %42", "l"(a), "l"(b),
             "n"(TURNED));
 }
 

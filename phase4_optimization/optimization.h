@@ -30,5 +30,6 @@
 #include "4f_matmul_8bit/matmul_8bit.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include "4h_flash_attention_fast/flash_attention_fast.h"
+#include "4i_flash_attention3/flash_attention3.h"
 
 #endif

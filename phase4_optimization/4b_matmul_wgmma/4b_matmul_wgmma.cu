@@ -57,7 +57,7 @@
 #define STAGE     (A_BYTES + B_BYTES)
 #define SLICE     32 /* columns of c that one store takes, of 16 rows: 128 bytes */
 #define SLICES    (BN / SLICE)
-#define HELD      4 /* slices of a tile that are stored while the next tile is multiplied */
+#define HELD      6 /* slices of a tile that are stored while the next tile is multiplied */
 #define OUT_BYTES (16 * SLICE * 4)
 #define OUTS      2 /* places per warp, through which slices go */
 #define BARRIERS  (STAGES * STAGE + 8 * OUTS * OUT_BYTES)
@@ -169,25 +169,29 @@ __device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigne
                                                    int row, int col)
 {
     /* TODO: wait until the TMA has read what was there before. Write the sums as the swizzle
-       has them: 16-byte chunk i of row r at i ^ r % 8. The TMA must see them before it is asked
-       (about 13 lines). */
+       has them: 16-byte chunk i of row r at i ^ r % 8. A half of the warp stores to four rows at
+       once; odd rows take the sums in another order, so that it meets all banks. The TMA must see
+       the sums before it is asked (about 16 lines). */
 }
 
-/** The last HELD slices of a warp's part of a tile, which begins at (row, col). */
-struct rest {
-    float sum[HELD * SLICE / 8][4];
+/** The last N slices of a warp's part of a tile, which begins at (row, col). */
+template <int N> struct rest {
+    float sum[N * SLICE / 8][4];
     int row, col;
 };
 
+template <int N>
 __device__ __forceinline__ static void store_held(const CUtensorMap *c, unsigned char *outs,
-                                                  const rest &held, int i)
+                                                  const rest<N> &held, int i)
 {
-    store_slice(c, outs, &held.sum[i * SLICE / 8], SLICES - HELD + i, held.row, held.col);
+    store_slice(c, outs, &held.sum[i * SLICE / 8], SLICES - N + i, held.row, held.col);
 }
 
-/** Make `held` of a tile that is multiplied; what is not held is stored now. */
-__device__ __forceinline__ static void hold(rest *held, const CUtensorMap *c, unsigned char *outs,
-                                            const float sum[BN / 8][4], int row, int col)
+/** Store what is not held of a tile that is multiplied, and make the rest `held`. */
+template <int N>
+__device__ __forceinline__ static void hold(rest<N> *held, const CUtensorMap *c,
+                                            unsigned char *outs, const float sum[BN / 8][4],
+                                            int row, int col)
 {
     /* TODO: (about 6 lines). */
 }
@@ -201,21 +205,24 @@ __device__ __forceinline__ static void go_on(place *at, place *before, bool firs
     at->next();
 }
 
-/** All products of a tile; with each of the first HELD stages, store a slice of the one before. */
+/** All products of a tile; meanwhile, store what is held of the tile before: a slice per stage. */
+template <int N>
 __device__ __forceinline__ static void multiply_tile(float sum[BN / 8][4], place *at, int k,
                                                      const CUtensorMap *c, unsigned char *outs,
-                                                     const rest &held)
+                                                     const rest<N> &held)
 {
-    /* TODO: begin a stage's products, store meanwhile, go on. The index of what is held must be
-       known to the compiler: unroll. At last wait for all sums (about 13 lines). */
+    /* TODO: begin a stage's products, go on, and store while they are at work. The compiler
+       must know the index of what is held: unroll. At last wait for all sums (about 13 lines). */
 }
 
-__device__ static void consume(const CUtensorMap *c, unsigned char *outs, place at, int block,
-                               int m, int n, int k)
+/** @param k more than (N - 1) BK: a stage for each slice that is held */
+template <int N>
+__device__ __forceinline__ static void consume(const CUtensorMap *c, unsigned char *outs, place at,
+                                               int block, int m, int n, int k)
 {
     const schedule tiles(m, n);
     float sum[BN / 8][4];
-    rest held = {{}, m, 0}; /* at first none: outside of c */
+    rest<N> held = {{}, m, 0}; /* at first none: the TMA stores nothing outside of c */
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         int row, col;
         tiles.find(i, block, &row, &col);
@@ -223,7 +230,7 @@ __device__ static void consume(const CUtensorMap *c, unsigned char *outs, place 
         hold(&held, c, outs, sum, row + threadIdx.x / 32 * 16, col);
     }
 #pragma unroll
-    for (int i = 0; i < HELD; i++) store_held(c, outs, held, i);
+    for (int i = 0; i < N; i++) store_held(c, outs, held, i);
     store_wait_all();
 }
 
@@ -243,12 +250,12 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
 {
 #if ON_HOPPER
     extern __shared__ __align__(1024) unsigned char shared[]; /* the swizzle repeats so */
+    unsigned char *const outs = shared + STAGES * STAGE + threadIdx.x / 32 * OUTS * OUT_BYTES;
     const int block = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
     const place first = {shared_address(shared), 0, 0};
-    k = max(k, HELD * BK); /* beyond its end the TMA brings zeros */
     /* TODO: begin the mbarriers, which both blocks must see. Then each group goes to its work;
        registers go from those that need few to those that need many: 40 and 232. No block may end
-       while the other one writes into its shared memory (about 11 lines). */
+       while the other one writes into its shared memory (about 14 lines). */
 #endif
 }
 

@@ -565,7 +565,7 @@ static const traffic_test traffic[] = {
      .varied = 5,
      .count = instructions_per_warp,
      .bound = AT_LEAST,
-     .wanted = 1.5},
+     .wanted = 2.8},
     {0},
 };
 

@@ -59,7 +59,7 @@
 #define STAGE     (A_BYTES + B_BYTES)
 #define SLICE     32 /* columns of c that one store takes, of 16 rows: 128 bytes */
 #define SLICES    (BN / SLICE)
-#define HELD      4 /* slices of a tile that are stored while the next tile is multiplied */
+#define HELD      6 /* slices of a tile that are stored while the next tile is multiplied */
 #define OUT_BYTES (16 * SLICE * 4)
 #define OUTS      2 /* places per warp, through which slices go */
 #define BARRIERS  (STAGES * STAGE + 8 * OUTS * OUT_BYTES)
@@ -197,17 +197,21 @@ __device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigne
                                                    int row, int col)
 {
     /* SOLUTION: wait until the TMA has read what was there before. Write the sums as the swizzle
-       has them: 16-byte chunk i of row r at i ^ r % 8. The TMA must see them before it is asked
-       (about 13 lines). */
+       has them: 16-byte chunk i of row r at i ^ r % 8. A half of the warp stores to four rows at
+       once; odd rows take the sums in another order, so that it meets all banks. The TMA must see
+       the sums before it is asked (about 16 lines). */
     unsigned char *out = outs + number % OUTS * OUT_BYTES;
     const int lane = threadIdx.x % 32, r = lane / 4;
     if (lane == 0) store_wait<OUTS - 1>();
     __syncwarp();
 #pragma unroll
-    for (int j = 0; j < SLICE / 8; j++) {
-        const int at = r * 128 + ((2 * j + lane % 4 / 2) ^ r) * 16 + lane % 2 * 8;
-        *(float2 *)&out[at] = make_float2(sum[j][0], sum[j][1]);
-        *(float2 *)&out[at + 8 * 128] = make_float2(sum[j][2], sum[j][3]);
+    for (int i = 0; i < SLICE / 4; i++) {
+        const int j = i / 2, low = i % 2; /* the row 8 further down */
+        const float2 even = make_float2(sum[j][2 * low], sum[j][2 * low + 1]);
+        const float2 odd = make_float2(sum[j ^ 2][2 * low], sum[j ^ 2][2 * low + 1]);
+        const int chunk = (r % 2 ? j ^ 2 : j) * 2 + lane % 4 / 2;
+        float2 *at = (float2 *)&out[(r + 8 * low) * 128 + (chunk ^ r) * 16 + lane % 2 * 8];
+        *at = r % 2 ? odd : even;
     }
     fence_async();
     __syncwarp();
@@ -215,28 +219,31 @@ __device__ __forceinline__ static void store_slice(const CUtensorMap *c, unsigne
     /* END SOLUTION */
 }
 
-/** The last HELD slices of a warp's part of a tile, which begins at (row, col). */
-struct rest {
-    float sum[HELD * SLICE / 8][4];
+/** The last N slices of a warp's part of a tile, which begins at (row, col). */
+template <int N> struct rest {
+    float sum[N * SLICE / 8][4];
     int row, col;
 };
 
+template <int N>
 __device__ __forceinline__ static void store_held(const CUtensorMap *c, unsigned char *outs,
-                                                  const rest &held, int i)
+                                                  const rest<N> &held, int i)
 {
-    store_slice(c, outs, &held.sum[i * SLICE / 8], SLICES - HELD + i, held.row, held.col);
+    store_slice(c, outs, &held.sum[i * SLICE / 8], SLICES - N + i, held.row, held.col);
 }
 
-/** Make `held` of a tile that is multiplied; what is not held is stored now. */
-__device__ __forceinline__ static void hold(rest *held, const CUtensorMap *c, unsigned char *outs,
-                                            const float sum[BN / 8][4], int row, int col)
+/** Store what is not held of a tile that is multiplied, and make the rest `held`. */
+template <int N>
+__device__ __forceinline__ static void hold(rest<N> *held, const CUtensorMap *c,
+                                            unsigned char *outs, const float sum[BN / 8][4],
+                                            int row, int col)
 {
     /* SOLUTION: (about 6 lines). */
-    const int first = SLICES - HELD;
+    const int first = SLICES - N;
 #pragma unroll
     for (int i = 0; i < first; i++) store_slice(c, outs, &sum[i * SLICE / 8], i, row, col);
 #pragma unroll
-    for (int i = 0; i < HELD * SLICE / 2; i++)
+    for (int i = 0; i < N * SLICE / 2; i++)
         held->sum[i / 4][i % 4] = sum[first * SLICE / 8 + i / 4][i % 4];
     held->row = row, held->col = col;
     /* END SOLUTION */
@@ -251,35 +258,38 @@ __device__ __forceinline__ static void go_on(place *at, place *before, bool firs
     at->next();
 }
 
-/** All products of a tile; with each of the first HELD stages, store a slice of the one before. */
+/** All products of a tile; meanwhile, store what is held of the tile before: a slice per stage. */
+template <int N>
 __device__ __forceinline__ static void multiply_tile(float sum[BN / 8][4], place *at, int k,
                                                      const CUtensorMap *c, unsigned char *outs,
-                                                     const rest &held)
+                                                     const rest<N> &held)
 {
-    /* SOLUTION: begin a stage's products, store meanwhile, go on. The index of what is held must be
-       known to the compiler: unroll. At last wait for all sums (about 13 lines). */
+    /* SOLUTION: begin a stage's products, go on, and store while they are at work. The compiler
+       must know the index of what is held: unroll. At last wait for all sums (about 13 lines). */
     place before = *at;
 #pragma unroll
-    for (int i = 0; i < HELD; i++) {
+    for (int i = 0; i < N; i++) {
         multiply(sum, *at, i > 0);
-        store_held(c, outs, held, i);
         go_on(at, &before, i == 0);
+        store_held(c, outs, held, i);
     }
-    for (int start = HELD * BK; start < k; start += BK) {
-        multiply(sum, *at, true);
-        go_on(at, &before, false);
+    for (int start = N * BK; start < k; start += BK) {
+        multiply(sum, *at, start > 0);
+        go_on(at, &before, start == 0);
     }
     wait_for_products<0>();
     give_back(before);
     /* END SOLUTION */
 }
 
-__device__ static void consume(const CUtensorMap *c, unsigned char *outs, place at, int block,
-                               int m, int n, int k)
+/** @param k more than (N - 1) BK: a stage for each slice that is held */
+template <int N>
+__device__ __forceinline__ static void consume(const CUtensorMap *c, unsigned char *outs, place at,
+                                               int block, int m, int n, int k)
 {
     const schedule tiles(m, n);
     float sum[BN / 8][4];
-    rest held = {{}, m, 0}; /* at first none: outside of c */
+    rest<N> held = {{}, m, 0}; /* at first none: the TMA stores nothing outside of c */
     for (int i = blockIdx.x / CLUSTER; i < tiles.down * tiles.across; i += gridDim.x / CLUSTER) {
         int row, col;
         tiles.find(i, block, &row, &col);
@@ -287,7 +297,7 @@ __device__ static void consume(const CUtensorMap *c, unsigned char *outs, place 
         hold(&held, c, outs, sum, row + threadIdx.x / 32 * 16, col);
     }
 #pragma unroll
-    for (int i = 0; i < HELD; i++) store_held(c, outs, held, i);
+    for (int i = 0; i < N; i++) store_held(c, outs, held, i);
     store_wait_all();
 }
 
@@ -307,12 +317,12 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
 {
 #if ON_HOPPER
     extern __shared__ __align__(1024) unsigned char shared[]; /* the swizzle repeats so */
+    unsigned char *const outs = shared + STAGES * STAGE + threadIdx.x / 32 * OUTS * OUT_BYTES;
     const int block = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
     const place first = {shared_address(shared), 0, 0};
-    k = max(k, HELD * BK); /* beyond its end the TMA brings zeros */
     /* SOLUTION: begin the mbarriers, which both blocks must see. Then each group goes to its work;
        registers go from those that need few to those that need many: 40 and 232. No block may end
-       while the other one writes into its shared memory (about 11 lines). */
+       while the other one writes into its shared memory (about 14 lines). */
     if (threadIdx.x == 0) begin(first);
     cluster_sync();
     if (group == 2) {
@@ -320,8 +330,10 @@ __global__ static void CLUSTERED __launch_bounds__(THREADS, 1)
         if (threadIdx.x % 128 == 0) produce(first, &a, &b, block, m, n, k);
     } else {
         take_registers<232>();
-        consume(&c, shared + STAGES * STAGE + threadIdx.x / 32 * OUTS * OUT_BYTES, first, block, m,
-                n, k);
+        if (k >= HELD * BK)
+            consume<HELD>(&c, outs, first, block, m, n, k);
+        else
+            consume<0>(&c, outs, first, block, m, n, k);
     }
     cluster_sync();
     /* END SOLUTION */
