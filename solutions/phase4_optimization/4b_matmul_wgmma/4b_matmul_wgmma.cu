@@ -33,7 +33,7 @@
  * 402.
  *
  * The cost removed: registers and issue slots for operands, most of the time that stores take. The
- * cost left: the first slices of a tile, and power. The GPU lowers its clock to stay below 700 W.
+ * cost left: the first slices of a tile. And under this load the GPU lowers its clock.
  */
 #include "402_matmul_tensorcore/matmul_tensorcore.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
@@ -59,7 +59,7 @@
 #define STAGE     (A_BYTES + B_BYTES)
 #define SLICE     32 /* columns of c that one store takes, of 16 rows: 128 bytes */
 #define SLICES    (BN / SLICE)
-#define HELD      6 /* slices of a tile that are stored while the next tile is multiplied */
+#define HELD      5 /* slices of a tile that are stored while the next tile is multiplied */
 #define OUT_BYTES (16 * SLICE * 4)
 #define OUTS      2 /* places per warp, through which slices go */
 #define BARRIERS  (STAGES * STAGE + 8 * OUTS * OUT_BYTES)
@@ -264,14 +264,14 @@ __device__ __forceinline__ static void multiply_tile(float sum[BN / 8][4], place
                                                      const CUtensorMap *c, unsigned char *outs,
                                                      const rest<N> &held)
 {
-    /* SOLUTION: begin a stage's products, go on, and store while they are at work. The compiler
-       must know the index of what is held: unroll. At last wait for all sums (about 13 lines). */
+    /* SOLUTION: begin a stage's products, store while they are at work, go on. The compiler must
+       know the index of what is held: unroll. At last wait for all sums (about 13 lines). */
     place before = *at;
 #pragma unroll
     for (int i = 0; i < N; i++) {
         multiply(sum, *at, i > 0);
-        go_on(at, &before, i == 0);
         store_held(c, outs, held, i);
+        go_on(at, &before, i == 0);
     }
     for (int start = N * BK; start < k; start += BK) {
         multiply(sum, *at, start > 0);
