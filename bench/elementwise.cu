@@ -23,10 +23,10 @@
 static const struct {
     const char *name;
     int op, inputs;
-} functions[] = {{"add", ELEMENTWISE_ADD, 2},
-                 {"mul", ELEMENTWISE_MUL, 2},
-                 {"relu", ELEMENTWISE_RELU, 1},
-                 {"sigmoid", ELEMENTWISE_SIGMOID, 1}};
+} functions[] = {{"204: add", ELEMENTWISE_ADD, 2},
+                 {"204: mul", ELEMENTWISE_MUL, 2},
+                 {"204: relu", ELEMENTWISE_RELU, 1},
+                 {"204: sigmoid", ELEMENTWISE_SIGMOID, 1}};
 
 static bool on_softgpu;
 

@@ -41,7 +41,7 @@ check 'and no other' no_rows layer '$1 !~ /^(4g|214)/ && $8 == "WRONG"'
 
 check 'elementwise functions are measured' bench elementwise
 for what in add mul relu sigmoid; do
-    check "$what" rows elementwise "NF == 7 && \$1 == \"$what\" && \$3 == \"\" && \$7 == \"right, softgpu has no times\""
+    check "$what" rows elementwise "NF == 7 && \$1 == \"204: $what\" && \$3 == \"\" && \$7 == \"right, softgpu has no times\""
 done
 
 check 'memory is counted' bench memory
