@@ -198,7 +198,8 @@ __device__ __forceinline__ static void begin_sums(float (&sum)[WIDTH][4], const 
        the next box (about 4 lines). */
 }
 
-/** After wait_for_products: the compiler is not to read the sums before. */
+/** The compiler moves no arithmetic with these sums across it: after wait_for_products it keeps
+ * them from being read too early, before fence_sums from being written too late. */
 template <int N> __device__ __forceinline__ static void arrived(float (&sum)[N][4])
 {
 #pragma unroll
