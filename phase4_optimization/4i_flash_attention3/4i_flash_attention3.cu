@@ -30,8 +30,8 @@
  * go to 4c.
  *
  * The cost removed: operands that pass through registers, and exponentials for which tensor cores
- * wait. The cost left: at dim 64 the exponentials themselves: 16 per clock of a multiprocessor, for
- * as many clocks as the products take. FlashAttention-4 computes a part of them by multiplications.
+ * wait. The cost left: the first and the last step of each piece of work, in which nothing overlaps;
+ * at dim 64 the exponentials, which take as many clocks as the products.
  */
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4i_flash_attention3/flash_attention3.h"
