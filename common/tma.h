@@ -4,7 +4,7 @@
  *   describe, describe_3d                     on the host: a tensor map, which describes a matrix
  *   copy_tile, copy_tile_3d                   a box of the matrix to shared memory
  *   copy_tile_to_blocks                       the same box to several blocks of a cluster
- *   store_tile, store_tile_3d                 a box from shared memory to the matrix
+ *   store_tile                                a box from shared memory to the matrix
  *   store_commit, store_wait, store_wait_all  waiting for such stores
  *   fence_async                               before a unit reads what threads wrote
  *
@@ -86,7 +86,6 @@ static inline cudaError_t describe_3d(CUtensorMap *map, CUtensorMapDataType type
 
 #define TMA_COPY(rank)                                                                             \
     "cp.async.bulk.tensor." rank "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-#define TMA_STORE(rank) "cp.async.bulk.tensor." rank "d.global.shared::cta.tile.bulk_group"
 
 /**
  * Ask for the box whose corner is (row, col). The TMA reports its bytes to the mbarrier, all of the
@@ -134,17 +133,11 @@ __device__ __forceinline__ static void fence_async(void)
 __device__ __forceinline__ static void store_tile(const CUtensorMap *to, uint32_t from, int row,
                                                   int col)
 {
-    asm volatile(TMA_STORE("2") " [%0, {%2, %3}], [%1];" ::"l"(to), "r"(from), "r"(col), "r"(row)
-                 : "memory");
-}
-
-/** The same, into a plane. */
-__device__ __forceinline__ static void store_tile_3d(const CUtensorMap *to, uint32_t from,
-                                                     int plane, int row, int col)
-{
-    asm volatile(TMA_STORE("3") " [%0, {%2, %3, %4}], [%1];" ::"l"(to), "r"(from), "r"(col),
-                 "r"(row), "r"(plane)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
+            to),
+        "r"(from), "r"(col), "r"(row)
+        : "memory");
 }
 
 /** Make a group of this thread's stores since its last commit. */

@@ -19,15 +19,17 @@
  * Teams, and then splits, are merged in the same way: weights are relative to the largest score
  * that a part has seen, and sums with different ones are brought to the same.
  *
- * Where token t lies, one lane looks up for all; the keys of the next tokens are on their way while
- * the values of these are added.
+ * Where token t lies, one lane looks up for all. Keys and values go to shared memory by themselves
+ * (cp.async), and those of the next tokens are on their way while these are added. Each lane reads
+ * what it has copied itself, so that this takes no barrier either.
  *
  * The cost removed: attention_naive's matrix of scores, and a cache that is read for each query
  * head. The cost left: each multiply-add takes a lane, so that beyond 8 heads a group arithmetic is
- * what takes the time. Tensor cores (4c) do 16 heads for the price of one.
+ * what takes the time. Tensor cores (4c) do 16 heads for the price of one. The parts lie in a
+ * __device__ array, so that two calls on two streams at once would spoil each other's.
  *
- * Given: loads, the sum over a team, which block has what, and the launches. Yours: the walk along
- * the table of pages, the online softmax of a team, and the merging of parts.
+ * Given: loads, copies, the sum over a team, which block has what, and the launches. Yours: the
+ * walk along the table of pages, the online softmax of a team, and the merging of parts.
  */
 #include "410_paged_attention/paged_attention.h"
 #ifdef BROKEN
@@ -35,6 +37,7 @@
 #endif
 #include "not_implemented.h"
 #include <cuda_bf16.h>
+#include <cuda_pipeline.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -49,18 +52,25 @@ typedef struct cache {
     int page, max_pages, kv_heads, dim;
 } cache;
 
-#define THREADS  64
-#define EACH     8   /* elements of a row that a lane has: 16 bytes */
-#define DEPTH    4   /* rows that a team asks for at a time */
-#define SHORTEST 512 /* tokens of a split: fewer are not worth a part of their own */
+#define THREADS  256
+#define EACH     8    /* elements of a row that a lane has: 16 bytes */
+#define DEPTH    4    /* rows that a team asks for at a time */
+#define STAGES   2    /* times DEPTH rows that it has room for */
+#define SHORTEST 512  /* tokens of a split: fewer are not worth a part of their own */
+#define PARTS    8192 /* of splits, at most */
+#define MERGERS  128  /* threads of a block that merges the parts of a row */
 #define LOG2_E   1.44269504f
 
-/** Blocks that a multiprocessor holds at once, for so many heads. */
-#define RESIDENT(heads) ((heads) == 1 ? 8 : (heads) <= 4 ? 6 : 4)
+/** Blocks that a multiprocessor holds at once, for so many heads: by shared memory or registers. */
+#define RESIDENT(heads) ((heads) == 1 ? 3 : (heads) <= 4 ? 2 : 1)
 
-typedef struct piece {
+__device__ static float of_splits[PARTS * (128 + 2)]; /* [sequences x q_heads x splits] parts */
+
+typedef struct __align__(16) piece
+{
     unsigned pairs[EACH / 2]; /* of two elements, the first in the lower half */
-} piece;
+}
+piece;
 
 /** @return the row of a token, or -1: it is beyond the end */
 __device__ static int row_of(const cache &c, int sequence, int token, int end)
@@ -200,7 +210,9 @@ __device__ static merged merge(const float *parts, int count, size_t pitch, int 
     merged m = {0.0f, -FLT_MAX, 0.0f};
     /* SOLUTION: find the largest score of all; sums and weights of each part are brought to it by
        exp2f(its own - the largest), and added (about 6 lines). */
+#pragma unroll 8 /* loads on their way at once */
     for (int i = 0; i < count; i++) m.largest = fmaxf(m.largest, parts[i * pitch + dim]);
+#pragma unroll 8
     for (int i = 0; i < count; i++) {
         const float by = exp2f(parts[i * pitch + dim] - m.largest);
         m.sum += by * parts[i * pitch + column];
@@ -244,6 +256,16 @@ template <int GROUP> __device__ static task task_of(const cache &c, int q_heads,
     return t;
 }
 
+/** A block's shared memory: the queries of its heads; then what its lanes ask for, a key and a
+ * value each, and at the end the parts of its teams in the same place. */
+template <int GROUP, int LANES> struct block_memory {
+    piece queries[GROUP][LANES];
+    union {
+        piece asked[STAGES][DEPTH][2][THREADS];
+        float parts[THREADS / LANES][GROUP][LANES * EACH + 2];
+    };
+};
+
 /** Columns of keys and values that belong to a lane, in row 0 of the cache, and how far apart rows
  *  are; `there`: the lane has columns. */
 typedef struct columns {
@@ -259,11 +281,20 @@ template <int LANES> __device__ static columns columns_of(const cache &c, int kv
     return {c.k + offset, c.v + offset, c.kv_heads * c.dim, first < c.dim};
 }
 
-/** Rows and keys of a warp's next tokens: each lane looks one up, and tells the team whose it is.
- *  @param rows  of this team's next DEPTH tokens, -1 of those that are not there
- *  @param token the warp's first */
+/** 8 elements, or zeros, on their way to shared memory. */
+template <bool WIDE>
+__device__ __forceinline__ static void copy(piece *to, const bf16 *x, bool there)
+{
+    if (WIDE && there)
+        __pipeline_memcpy_async(to, x, sizeof *to);
+    else
+        *to = load<WIDE>(x, there);
+}
+
+/** Asks for keys and values of a warp's next tokens: each lane looks one up, and tells the team
+ *  whose it is. @param token the warp's first */
 template <int LANES, bool WIDE>
-__device__ __forceinline__ static void ask(int rows[DEPTH], piece keys[DEPTH], const columns &l,
+__device__ __forceinline__ static void ask(piece to[DEPTH][2][THREADS], const columns &l,
                                            const cache &c, const task &t, int token)
 {
     enum { TEAMS = 32 / LANES };
@@ -271,41 +302,58 @@ __device__ __forceinline__ static void ask(int rows[DEPTH], piece keys[DEPTH], c
     const int row = lane < TEAMS * DEPTH ? row_of(c, t.sequence, token + lane, t.end) : -1;
 #pragma unroll
     for (int u = 0; u < DEPTH; u++) {
-        rows[u] = __shfl_sync(0xffffffffu, row, u * TEAMS + lane / LANES);
-        keys[u] = load<WIDE>(l.k + (long)rows[u] * l.pitch, l.there && rows[u] >= 0);
+        const long mine = __shfl_sync(0xffffffffu, row, u * TEAMS + lane / LANES);
+        copy<WIDE>(&to[u][0][threadIdx.x], l.k + mine * l.pitch, l.there && mine >= 0);
+        copy<WIDE>(&to[u][1][threadIdx.x], l.v + mine * l.pitch, l.there && mine >= 0);
     }
+    __pipeline_commit(); /* even of nothing: see_all counts these */
 }
 
 /** All of this team's share of the block's stretch: a warp takes TOKENS tokens at a time, and then
- *  those that are THREADS / 32 * TOKENS further on. */
+ *  those that are STEP further on. What it asked for i-th lies in asked[i % STAGES]. */
 template <int GROUP, int LANES, bool WIDE>
-__device__ __forceinline__ static void see_all(seen<GROUP> *s, const float q[GROUP][EACH],
-                                               const cache &c, const task &t)
+__device__ __forceinline__ static void see_all(seen<GROUP> *s, block_memory<GROUP, LANES> *memory,
+                                               const bf16 *queries, float scale, const cache &c,
+                                               const task &t)
 {
-    enum { TOKENS = 32 / LANES * DEPTH }; /* of a warp at a time */
+    enum { TOKENS = 32 / LANES * DEPTH, STEP = THREADS / 32 * TOKENS };
+    auto *asked = memory->asked;
     const columns l = columns_of<LANES>(c, t.kv_head);
-    piece keys[DEPTH], values[DEPTH];
-    int rows[DEPTH], token = t.begin + threadIdx.x / 32 * TOKENS;
-    ask<LANES, WIDE>(rows, keys, l, c, t, token);
-    /* SOLUTION: as long as there are tokens: load this lane's part of the values (row r of them
-       begins at l.v + r * l.pitch), and nothing of a row that is not there. The score of such a
-       token is -infinity, of others `score`; it has shuffles, so every lane calls it for every
-       token and chooses afterwards. Ask for the next keys, and add (about 14 lines). */
-    for (; token < t.end; token += THREADS / 32 * TOKENS) {
-        float scores[DEPTH];
+    const int first = threadIdx.x % 32 / LANES; /* token of this team, of those of a row u */
+    const int head = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const piece mine = load<WIDE>(queries + head * c.dim + lane * EACH, head < t.heads && l.there);
+    int token = t.begin + threadIdx.x / 32 * TOKENS;
+    for (int i = 0; i < STAGES - 1 && token < t.end; i++)
+        ask<LANES, WIDE>(asked[i], l, c, t, token + i * STEP);
+    if (head < GROUP) memory->queries[head][lane] = mine; /* all threads together have them all */
+    __syncthreads();
+    if (token >= t.end) return; /* a short stretch has nothing for this warp */
+    float q[GROUP][EACH];
 #pragma unroll
-        for (int u = 0; u < DEPTH; u++)
-            values[u] = load<WIDE>(l.v + (long)rows[u] * l.pitch, l.there && rows[u] >= 0);
+    for (int h = 0; h < GROUP; h++) {
+        take_apart(q[h], memory->queries[h][lane]);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) q[h][i] *= scale * LOG2_E;
+    }
+    /* SOLUTION: as long as there are tokens: ask for those that are STAGES - 1 steps further on,
+       and wait until all but the last STAGES - 1 that you asked for have come. The score of a token
+       beyond t.end is -infinity, of others `score`; it has shuffles, so every lane calls it for
+       every token and chooses afterwards. Then add (about 14 lines). */
+    for (int i = 0; token < t.end; i++, token += STEP) {
+        float scores[DEPTH];
+        piece values[DEPTH];
+        ask<LANES, WIDE>(asked[(i + STAGES - 1) % STAGES], l, c, t, token + (STAGES - 1) * STEP);
+        __pipeline_wait_prior(STAGES - 1);
 #pragma unroll
         for (int u = 0; u < DEPTH; u++) {
-            const float sum = score<GROUP, LANES>(q, keys[u]);
-            scores[u] = rows[u] < 0 ? -INFINITY : sum;
+            const float sum = score<GROUP, LANES>(q, asked[i % STAGES][u][0][threadIdx.x]);
+            scores[u] = token + u * (32 / LANES) + first < t.end ? sum : -INFINITY;
+            values[u] = asked[i % STAGES][u][1][threadIdx.x];
         }
-        /* The next keys are on their way while these values are added. */
-        ask<LANES, WIDE>(rows, keys, l, c, t, token + THREADS / 32 * TOKENS);
         add<GROUP, LANES>(s, scores, values);
     }
     /* END SOLUTION */
+    __pipeline_wait_prior(0); /* what was asked for beyond the end */
 }
 
 /** A block per split of a context, head of the cache and up to GROUP query heads.
@@ -317,20 +365,15 @@ __global__ static void __launch_bounds__(THREADS, RESIDENT(GROUP))
                   float scale)
 {
     enum { TEAMS = THREADS / LANES, SHARE = LANES / GROUP };
-    __shared__ float of_team[TEAMS][GROUP][LANES * EACH + 2]; /* a part each */
+    extern __shared__ uint4 shared[];
+    auto *memory = (block_memory<GROUP, LANES> *)shared;
+    auto *of_team = memory->parts;
     const task t = task_of<GROUP>(c, q_heads, splits);
     const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    const size_t row = (size_t)t.sequence * q_heads + t.head; /* of q and of out */
-    float q[GROUP][EACH];
-#pragma unroll
-    for (int h = 0; h < GROUP; h++) {
-        const bool there = h < t.heads && lane * EACH < c.dim;
-        take_apart(q[h], load<WIDE>(queries + (row + h) * c.dim + lane * EACH, there));
-#pragma unroll
-        for (int i = 0; i < EACH; i++) q[h][i] *= scale * LOG2_E;
-    }
+    const size_t row = (size_t)t.sequence * q_heads + t.head; /* of queries and of out */
     seen<GROUP> s = {-FLT_MAX, 0.0f, {}}; /* not -infinity: less itself, that would be NaN */
-    see_all<GROUP, LANES, WIDE>(&s, q, c, t);
+    see_all<GROUP, LANES, WIDE>(&s, memory, queries + row * c.dim, scale, c, t);
+    __syncthreads(); /* from here on the parts lie where keys and values did */
     /* SOLUTION: store the team's part of each head, of LANES * EACH columns. Lane l has 8 columns
        of all heads, and largest and weights of head l / SHARE. After a barrier each thread takes
        elements of t.heads x c.dim, and merges the teams' parts; a team without a token has a part
@@ -366,7 +409,7 @@ __global__ static void merge_kernel(bf16 *out, const float *parts, int splits, i
 {
     /* SOLUTION: merge the splits of each column of row blockIdx.x, and divide (about 3 lines). */
     const size_t row = blockIdx.x, pitch = dim + 2;
-    for (int i = threadIdx.x; i < dim; i += THREADS)
+    for (int i = threadIdx.x; i < dim; i += MERGERS)
         out[row * dim + i] = divided(merge(parts + row * splits * pitch, splits, pitch, dim, i));
     /* END SOLUTION */
 }
@@ -374,30 +417,33 @@ __global__ static void merge_kernel(bf16 *out, const float *parts, int splits, i
 /* ---- the launches: given ---- */
 
 template <int GROUP, int LANES>
-static void launch_wide(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
-                        int q_heads, int splits, float scale, cudaStream_t stream)
+static cudaError_t launch_wide(unsigned blocks, bf16 *out, float *parts, const bf16 *q,
+                               const cache &c, int q_heads, int splits, float scale,
+                               cudaStream_t stream)
 {
-    if (((uintptr_t)q | (uintptr_t)c.k | (uintptr_t)c.v) % 16 == 0)
-        decode_kernel<GROUP, LANES, true>
-            <<<blocks, THREADS, 0, stream>>>(out, parts, q, c, q_heads, splits, scale);
-    else
-        decode_kernel<GROUP, LANES, false>
-            <<<blocks, THREADS, 0, stream>>>(out, parts, q, c, q_heads, splits, scale);
+    const bool wide = ((uintptr_t)q | (uintptr_t)c.k | (uintptr_t)c.v) % 16 == 0;
+    auto *kernel = wide ? decode_kernel<GROUP, LANES, true> : decode_kernel<GROUP, LANES, false>;
+    const int bytes = sizeof(block_memory<GROUP, LANES>);
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (error != cudaSuccess) return error;
+    kernel<<<blocks, THREADS, bytes, stream>>>(out, parts, q, c, q_heads, splits, scale);
+    return cudaGetLastError();
 }
 
 template <int GROUP>
-static void launch(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
-                   int q_heads, int splits, float scale, cudaStream_t stream)
+static cudaError_t launch(unsigned blocks, bf16 *out, float *parts, const bf16 *q, const cache &c,
+                          int q_heads, int splits, float scale, cudaStream_t stream)
 {
     if (c.dim <= 8 * EACH)
-        launch_wide<GROUP, 8>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
-    else
-        launch_wide<GROUP, 16>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
+        return launch_wide<GROUP, 8>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
+    return launch_wide<GROUP, 16>(blocks, out, parts, q, c, q_heads, splits, scale, stream);
 }
 
 /** As many splits as run at once: a second wave that is not full would leave most multiprocessors
- *  idle. @return those that are long enough, or 0: the device cannot be asked */
-static int splits_of(size_t blocks, int resident, size_t room)
+ *  idle. @return those that are long enough and whose parts have room, or 0: the device cannot be
+ *  asked @param rows sequences * q_heads */
+static int splits_of(size_t blocks, int resident, size_t rows, size_t room)
 {
     int device = 0, processors = 0;
     if (cudaGetDevice(&device) != cudaSuccess) return 0;
@@ -405,11 +451,12 @@ static int splits_of(size_t blocks, int resident, size_t room)
         return 0;
     const size_t at_once = (size_t)resident * processors / blocks;
     const size_t most = (room + SHORTEST - 1) / SHORTEST;
-    const size_t splits = at_once < most ? at_once : most;
+    size_t splits = at_once < most ? at_once : most;
+    if (splits > PARTS / rows) splits = PARTS / rows;
     return splits > 1 ? (int)splits : 1;
 }
 
-/** Both functions: how many splits, scratch for their parts, and the kernels. */
+/** Both functions: how many splits, and the kernels. */
 static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequences, int q_heads,
                           float scale, cudaStream_t stream)
 {
@@ -417,19 +464,18 @@ static cudaError_t decode(bf16 *out, const bf16 *q, const cache &c, int sequence
     const int group = q_heads / c.kv_heads, GROUP = group == 1 ? 1 : group <= 4 ? 4 : 8;
     const size_t rows = (size_t)sequences * q_heads;
     const size_t blocks = (size_t)sequences * c.kv_heads * ((group - 1) / GROUP + 1);
-    const int splits = splits_of(blocks, RESIDENT(GROUP), (size_t)c.page * c.max_pages);
+    const int splits = splits_of(blocks, RESIDENT(GROUP), rows, (size_t)c.page * c.max_pages);
+    if (splits == 0) return cudaGetLastError();
     float *parts = NULL;
-    cudaError_t error = splits == 0 ? cudaGetLastError() : cudaSuccess;
-    if (splits > 1)
-        error = cudaMallocAsync(&parts, rows * splits * (c.dim + 2) * sizeof *parts, stream);
+    cudaError_t error = cudaSuccess;
+    if (splits > 1) error = cudaGetSymbolAddress((void **)&parts, of_splits);
     if (error != cudaSuccess) return error;
     const auto launch_group = GROUP == 1 ? launch<1> : GROUP == 4 ? launch<4> : launch<8>;
-    launch_group((unsigned)(blocks * splits), out, parts, q, c, q_heads, splits, scale, stream);
-    if (splits == 1) return cudaGetLastError();
-    merge_kernel<<<(unsigned)rows, THREADS, 0, stream>>>(out, parts, splits, c.dim);
-    error = cudaGetLastError();
-    const cudaError_t freed = cudaFreeAsync(parts, stream);
-    return error != cudaSuccess ? error : freed;
+    error =
+        launch_group((unsigned)(blocks * splits), out, parts, q, c, q_heads, splits, scale, stream);
+    if (error != cudaSuccess || splits == 1) return error;
+    merge_kernel<<<(unsigned)rows, MERGERS, 0, stream>>>(out, parts, splits, c.dim);
+    return cudaGetLastError();
 }
 
 static bool are_sizes(int sequences, int q_heads, int kv_heads, int dim)

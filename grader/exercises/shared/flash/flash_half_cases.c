@@ -153,7 +153,7 @@ static void expect_past(const attention *a, const outputs *before, const outputs
                    *other = (char *)after->out + 2 * row * dim;
         expect(row % seq >= first ||
                    (memcmp(one, other, 2 * dim) == 0 && before->lse[row] == after->lse[row]),
-               "query %zu got other bits when tokens from %zu on were others", row % seq, first);
+               "query %zu got other bits when tokens from %zu on were changed", row % seq, first);
     }
 }
 
