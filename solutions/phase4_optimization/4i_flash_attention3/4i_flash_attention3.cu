@@ -30,8 +30,8 @@
  * go to 4c.
  *
  * The cost removed: operands that pass through registers, and exponentials for which tensor cores
- * wait. The cost left: at dim 64 the exponentials themselves: 16 per clock of a multiprocessor, for
- * as many clocks as the products take. FlashAttention-4 computes a part of them by multiplications.
+ * wait. The cost left: the first and the last step of each piece of work, in which nothing overlaps;
+ * at dim 64 the exponentials, which take as many clocks as the products.
  */
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4i_flash_attention3/flash_attention3.h"
@@ -231,7 +231,8 @@ __device__ __forceinline__ static void begin_sums(float (&sum)[WIDTH][4], const 
     /* END SOLUTION */
 }
 
-/** After wait_for_products: the compiler is not to read the sums before. */
+/** The compiler moves no arithmetic with these sums across it: after wait_for_products it keeps
+ * them from being read too early, before fence_sums from being written too late. */
 template <int N> __device__ __forceinline__ static void arrived(float (&sum)[N][4])
 {
 #pragma unroll

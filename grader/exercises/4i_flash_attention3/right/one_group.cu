@@ -123,6 +123,9 @@ one_group(__nv_bfloat16 *out, float *lse, const __grid_constant__ CUtensorMap q,
                 __floats2bfloat162_rn(s[i / 2][i % 2 * 2], s[i / 2][i % 2 * 2 + 1]);
             p[i / 4][i % 4] = *(const uint32_t *)&two;
         }
+#pragma unroll
+        for (int i = 0; i < DIM / 2; i++) /* the compiler scales them here, not behind the fence */
+            asm volatile("" : "+f"(sum[i / 4][i % 4])::"memory");
         fence_sums();
 #pragma unroll
         for (int i = 0; i < 4; i++) add_product(sum, p[i], descriptor(v_at + i * 2048, BOX, 1024));
