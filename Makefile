@@ -132,7 +132,7 @@ $(BUILD)/worker_cuda: $(call objects,worker_cuda,$(WORKER_C)) $(BUILD)/libcourse
 $(BUILD)/worker_cuda: LIBS := -L'$(CUDA_LIB)' -Wl,-rpath,'$(CUDA_LIB)' -lcudart -lstdc++ -lgcc_s
 $(WORKERS:%=$(BUILD)/worker_%):
 	$(TELL_LINK)
-	$(CC) $(LDFLAGS) -o $@ -Wl,--dynamic-list=grader/worker/exports.list -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
+	$(CC) $(LDFLAGS) -o $@ -Wl,-z,relro,-z,now -Wl,--dynamic-list=grader/worker/exports.list -Wl,--no-as-needed $^ -Wl,-rpath,'$(RPATH)$$ORIGIN' $(LIBS) -lffi -lm -pthread -ldl
 
 # ... and the same three as libraries, which an interpreter of Python loads.
 $(BUILD)/python_worker.so: $(call objects,worker_python,$(WORKER_C)) $(BUILD)/libcourse.so
@@ -213,10 +213,11 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 	tools/skeletons.sh --print $< >$@
 
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
-TWO_GPUS   = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a
+HOPPER     = -gencode arch=compute_90a,code=sm_90a # for files with code of its own
+FOR_GPUS   = -gencode arch=compute_80,code=sm_80 $(if $(shell grep -l -e __CUDA_ARCH -e hopper.h $<),$(HOPPER))
 PTX_ALONE  = -gencode arch=compute_80,code=compute_80
 QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)
-NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(if $(filter solutions/% bench/%,$<),$(TWO_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(if $(filter solutions/% bench/%,$<),$(FOR_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
@@ -398,7 +399,7 @@ quick: ## run the tests that take seconds, and those of exercises that changed s
 quickly: all $(BUILD)/unit_tests
 	tests/all.sh quick
 
-compiled: $(COMPILED_O) ## compile every solution and benchmark for sm_80 and sm_90a, and baselines as PTX
+compiled: $(COMPILED_O) ## compile every solution and benchmark for sm_80, Hopper code for sm_90a too, and baselines as PTX
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'

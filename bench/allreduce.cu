@@ -1,6 +1,6 @@
 /*
- * allreduce.cu: the ring of 415 on all GPUs of this machine and, of small arrays, the one shot of
- * 4e, beside NCCL and a copy between two of them.
+ * allreduce.cu: the ring of 415 on all GPUs of this machine and, for small arrays, the one-shot sum
+ * of 4e, next to NCCL and a copy between two GPUs.
  *
  *   allreduce [BYTES ...]     TSV on stdout; bytes of each GPU's array
  *

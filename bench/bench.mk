@@ -1,23 +1,25 @@
-# bench.mk: what the solutions are measured against. Included by the Makefile, and not handed out: bench/
+# bench.mk: the benchmarks of the solutions. Included by the Makefile, and not handed out: bench/
 # holds kernels like those of the solutions.
 #
 #   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
 #   LADDER=layer           a layer of a million weights: CPU, untiled, tiled, registers, 3xTF32, persistent
 #   make bench-mnist: an epoch of 501 by kernels, where PyTorch sees a GPU
+#   LADDER=elementwise     204's functions beside a loop on the CPU
 #   LADDER=memory          what a product, attention and experts take, counted, and which experts are in use
 #   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 
 #group See and measure
 
-.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-memory bench-mnist
+.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-elementwise bench-memory bench-mnist
 
 BENCH = $${OUTPUT:-results}
 bench: ## measure matrix products, launches, ResNet-18 and GPT-2, and cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
-	$(if $(filter-out matmul mnist layer memory gpt2,$(LADDER)),$(error LADDER is matmul, mnist, layer, memory, gpt2, or nothing))
+	$(if $(filter-out matmul mnist layer elementwise memory gpt2,$(LADDER)),$(error LADDER is matmul, mnist, layer, elementwise, memory, gpt2, or nothing))
 	$(if $(filter-out matmul,$(LADDER)),,$(MAKE) bench-matmul)
 	$(if $(filter-out mnist,$(LADDER)),,$(MAKE) bench-stages $(if $(LADDER),,SIZES=))
 	$(if $(filter-out layer,$(LADDER)),,$(MAKE) bench-layer $(if $(LADDER),,SIZES=))
+	$(if $(filter-out elementwise,$(LADDER)),,$(MAKE) bench-elementwise)
 	$(if $(filter-out memory,$(LADDER)),,$(MAKE) bench-memory)
 	$(if $(filter-out gpt2,$(LADDER)),,$(MAKE) bench-gpt2 $(if $(LADDER),,SIZES=$(if $(filter cuda,$(BACKEND)),,tiny)))
 	$(if $(LADDER),,$(MAKE) bench-launch)
@@ -35,11 +37,10 @@ LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_mat
 LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
 LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
 
-# wgmma is a part of sm_90a, not of sm_90.
 bench-matmul: all
 	mkdir -p "$(BENCH)"
 	blas=$$(tools/setup.sh --bench) && $(if $(filter cuda,$(BACKEND)), \
-	    $(CUDA_CC:sm_90=sm_90a) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
+	    $(CUDA_CC) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
 	    $(CC) -march=native -Wall -Wextra $(LADDER_C) $(LADDER_FLAGS) -Wl$(comma)-rpath='$$ORIGIN' -pthread) \
 	    $$blas -o "$(BUILD)/bench_matmul"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
@@ -78,6 +79,15 @@ bench-layer: all
 	mv "$(BENCH)/layer.tsv.new" "$(BENCH)/layer.tsv"
 	cat "$(BENCH)/layer.tsv"
 
+bench-elementwise: all
+	mkdir -p "$(BENCH)"
+	$(CUDA_CC) -Xcompiler -march=native bench/elementwise.cu $(wildcard solutions/phase2_*/204_*/*.cu) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_elementwise"
+	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
+	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
+	    "$(BUILD)/bench_elementwise" >"$(BENCH)/elementwise.tsv.new"
+	mv "$(BENCH)/elementwise.tsv.new" "$(BENCH)/elementwise.tsv"
+	cat "$(BENCH)/elementwise.tsv"
+
 bench-memory: all
 	mkdir -p "$(BENCH)"
 	$(CUDA_CC) bench/memory.cu $(foreach e,214 304 313 409 411 412 413,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_memory"
@@ -96,14 +106,14 @@ bench-mnist: all
 	cat "$(BENCH)/mnist_profile.tsv"
 
 # Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 214 2a 313 402 404 405 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
-               $(foreach e,304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
+VALIDATE_SRC = $(foreach e,206 212 214 2a 302 303 313 402 404 405 409 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
+               $(foreach e,303 304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
                $(call objects,grader,grader/course/tensor_cores.c)
 
 validate: all ## measure each operation naive, optimised and by a library: time, bytes, share of the roof, right or not; in OUTPUT
-	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
+	$(MAKE) $(BUILD)/bench_validate
 	mkdir -p "$(BENCH)"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
 	    "$(BUILD)/bench_validate" >"$(BENCH)/validate.tsv"; right=$$?; cat "$(BENCH)/validate.tsv"; exit $$right
@@ -112,20 +122,27 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 	echo 'link $@'
 	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-# Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303, and
-# bench/gpt2_attention.cu for 313. The CPU's network stands on phase 1, and has the rate of 509.
-GPT2     = 106 107 108 109 111 208 209 301 302 304 305 311 312 314 3a 401 4c 4d 4g 508 509 510
-GPT2_SRC = programs/gpt/cpu_network.c $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
+# Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303,
+# bench/gpt2_attention.cu for 313, and bench/gpt2_halves.cu around 510. The CPU's network stands on phase 1,
+# and has the rate of 509.
+GPT2     = 106 107 108 109 111 208 209 301 302 304 305 311 312 314 3a 401 4c 4d 4g 508 509
+HALVES   = bench/gpt2_halves.cu
+GPT2_SRC = bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(HALVES) programs/gpt/cpu_network.c \
+           $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))
 
 bench-gpt2: all
+	$(MAKE) "$(BUILD)/bench_gpt2"
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) -Xcompiler -march=native bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(GPT2_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_gpt2"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_gpt2" $$SIZES >"$(BENCH)/gpt2.tsv.new"
 	for python in $${PYTHON:-python3 /usr/bin/python3}; do \
 	    if "$$python" -c 'from torch.nn.functional import scaled_dot_product_attention' 2>/dev/null; then "$$python" bench/gpt2_torch.py $$SIZES >>"$(BENCH)/gpt2.tsv.new"; exit; fi; \
 	done; echo '# PyTorch: not measured here, no python3 has 2.0 or newer' >>"$(BENCH)/gpt2.tsv.new"
 	mv "$(BENCH)/gpt2.tsv.new" "$(BENCH)/gpt2.tsv"
 	cat "$(BENCH)/gpt2.tsv"
+
+$(BUILD)/bench_gpt2: $(GPT2_SRC:%=$(BUILD)/program/$(BACKEND)/%.o)
+	echo 'link $@'
+	$(CUDA_CC) $^ $(CUDA_CC_FLAGS) -lm -o $@
 
 bench-launch: all
 	mkdir -p "$(BENCH)"

@@ -1,22 +1,22 @@
 /*
- * gpt2.c: a training step in tokens a second, beside PyTorch where a python3 has it: 510's in bf16,
- * and 508's with fp32's accuracy, its linear layers by 4g (gpt2_layers.cu), its attention in the
- * same way (gpt2_attention.cu).
+ * gpt2.c: a training step in tokens per second, next to PyTorch where a python3 has it: 510's in
+ * bf16, and 508's with fp32's accuracy, its linear layers by 4g (gpt2_layers.cu), its attention in
+ * the same way (gpt2_attention.cu).
  *
  *   bench_gpt2 [tiny]     TSV on stdout
  *
- * The two halves of a step are timed too, where they can be called alone: the host waits behind
- * each, so that they are a little more than their part of the step. On one core of a CPU it is the
- * network of programs/gpt, with a shorter text, and fewer steps.
+ * The two halves of a step are timed too: forward alone, and backward as what both take beyond it.
+ * gpt2_halves.cu has those of 510. On one core of a CPU it is the network of programs/gpt, with a
+ * shorter text, and fewer steps.
  *
  * The network is GPT-2 124M with random parameters and random tokens, 1,024 of them a sequence; a
  * step is forward, backward, clipping and AdamW. Its time is the median of STEPS after WARMUP, by
  * the host's clock from an idle device until it is idle again. flop are those of the products, 6 a
- * parameter that is multiplied and token, and of attention below its diagonal. GiB are what the
- * device has lent by the end of the steps; the pool of its streams keeps all that it ever had, so
- * that this is the most that a step holds. 508's vocabulary is the next multiple of 4, since 4g
- * wants rows of 16 aligned bytes. tiny: a network that softgpu can train, which has no times; that
- * its loss falls is checked.
+ * parameter that is multiplied and token, and of attention below its diagonal. GiB are the device
+ * memory in use at the end of the steps; the pool of its streams keeps all that it ever had, so
+ * this is the most that a step holds. 508's vocabulary is the next multiple of 4, because 4g needs
+ * rows of 16 aligned bytes. tiny: a network that softgpu can train, which has no times; that its
+ * loss falls is checked.
  */
 #define _GNU_SOURCE
 #include "cuda_check.h"
@@ -75,10 +75,11 @@ typedef struct network {
     cudaError_t (*step)(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
                         const task *t);
     cudaError_t (*release)(void *net);
-    /* NULL: only whole steps can be called. */
+    /* Both may be NULL. A pass is forward and backward. */
     cudaError_t (*forward)(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
                            const task *t);
-    cudaError_t (*backward)(void *net);
+    cudaError_t (*pass)(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                        const task *t);
 } network;
 
 static cudaError_t create_510(void **net, const task *t, const float *h_params)
@@ -91,6 +92,23 @@ static cudaError_t step_510(void *net, float *d_loss, const int *d_tokens, const
 {
     (void)t;
     return gpt2_train_step(net, d_loss, d_tokens, d_targets, LR, ADAM, LARGEST, NULL);
+}
+
+cudaError_t gpt2_forward(gpt2 *net, float *d_loss, const int *d_tokens, const int *d_targets);
+cudaError_t gpt2_pass(gpt2 *net, float *d_loss, const int *d_tokens, const int *d_targets);
+
+static cudaError_t forward_510(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                               const task *t)
+{
+    (void)t;
+    return gpt2_forward(net, d_loss, d_tokens, d_targets);
+}
+
+static cudaError_t pass_510(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                            const task *t)
+{
+    (void)t;
+    return gpt2_pass(net, d_loss, d_tokens, d_targets);
 }
 
 static cudaError_t release_510(void *net)
@@ -109,16 +127,17 @@ static cudaError_t forward_508(void *net, float *d_loss, const int *d_tokens, co
     return gpt_forward(net, d_loss, NULL, d_tokens, d_targets, t->batch, t->seq, NULL);
 }
 
-static cudaError_t backward_508(void *net)
+static cudaError_t pass_508(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
+                            const task *t)
 {
+    CUDA_CHECK(forward_508(net, d_loss, d_tokens, d_targets, t));
     return gpt_backward(net, NULL);
 }
 
 static cudaError_t step_508(void *net, float *d_loss, const int *d_tokens, const int *d_targets,
                             const task *t)
 {
-    CUDA_CHECK(forward_508(net, d_loss, d_tokens, d_targets, t));
-    CUDA_CHECK(backward_508(net));
+    CUDA_CHECK(pass_508(net, d_loss, d_tokens, d_targets, t));
     return gpt_update(net, LR, ADAM, LARGEST, NULL);
 }
 
@@ -160,9 +179,10 @@ static cudaError_t release_cpu(void *net)
     return functions_on_cpu()->release(net);
 }
 
-static const network net_510 = {"510", "bf16", 1, create_510, step_510, release_510, NULL, NULL},
+static const network net_510 = {"510",    "bf16",      1,           create_510,
+                                step_510, release_510, forward_510, pass_510},
                      net_508 = {"508 on 4g", "fp32",      4,           create_508,
-                                step_508,    release_508, forward_508, backward_508},
+                                step_508,    release_508, forward_508, pass_508},
                      net_cpu = {"one core of a CPU", "fp32", 1,   create_cpu, step_cpu,
                                 release_cpu,         NULL,   NULL};
 
@@ -226,23 +246,30 @@ static cudaError_t time_steps(double *ms, float *h_first, float *h_last, void *n
     return cudaSuccess;
 }
 
-/* The medians of both halves, of a network that is warm. */
-static cudaError_t time_halves(double *forward, double *backward, void *net, float *d_loss,
-                               const int *d_tokens, const task *t)
+static cudaError_t time_half(double *ms, __typeof__(net_508.forward) run, void *net, float *d_loss,
+                             const int *d_tokens, const task *t)
 {
-    double there[STEPS], back[STEPS];
-    *forward = *backward = 0.0;
-    if (t->net->forward == NULL) return cudaSuccess;
+    double times[STEPS];
     for (int i = 0; i < t->steps; i++) {
+        CUDA_CHECK(cudaDeviceSynchronize());
         const double began = seconds_now();
-        CUDA_CHECK(t->net->forward(net, d_loss, d_tokens, d_tokens + t->batch * t->seq, t));
+        CUDA_CHECK(run(net, d_loss, d_tokens, d_tokens + t->batch * t->seq, t));
         CUDA_CHECK(cudaDeviceSynchronize());
-        const double half = seconds_now();
-        CUDA_CHECK(t->net->backward(net));
-        CUDA_CHECK(cudaDeviceSynchronize());
-        there[i] = 1e3 * (half - began), back[i] = 1e3 * (seconds_now() - half);
+        times[i] = 1e3 * (seconds_now() - began);
     }
-    *forward = median(there, t->steps), *backward = median(back, t->steps);
+    *ms = median(times, t->steps);
+    return cudaSuccess;
+}
+
+/* @param ms of forward and backward, of a network that is warm */
+static cudaError_t time_halves(double ms[2], void *net, float *d_loss, const int *d_tokens,
+                               const task *t)
+{
+    ms[0] = ms[1] = 0.0;
+    if (t->net->forward == NULL) return cudaSuccess;
+    CUDA_CHECK(time_half(&ms[0], t->net->forward, net, d_loss, d_tokens, t));
+    CUDA_CHECK(time_half(&ms[1], t->net->pass, net, d_loss, d_tokens, t));
+    ms[1] -= ms[0];
     return cudaSuccess;
 }
 
@@ -280,7 +307,7 @@ static cudaError_t bench(task t, int on_softgpu)
     CUDA_CHECK(make_net(&net, &t));
     CUDA_CHECK(cudaMalloc((void **)&d_loss, sizeof *d_loss));
     CUDA_CHECK(time_steps(&ms[0], &first, &last, net, d_loss, d_tokens, &t));
-    CUDA_CHECK(time_halves(&ms[1], &ms[2], net, d_loss, d_tokens, &t));
+    CUDA_CHECK(time_halves(ms + 1, net, d_loss, d_tokens, &t));
     CUDA_CHECK(lent_bytes(&after, 0));
     const int right = fabs(first - gpt_first_loss(&t.config)) < 0.1 && last < first;
     print_row(&t, ms, after - before + functions_on_cpu()->bytes(), right, on_softgpu);

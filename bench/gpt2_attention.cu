@@ -3,10 +3,10 @@
  * network at GPT-2's size.
  *
  * The lines are 313's, and so is the way in which matrices lie: 212's operands, as they are or
- * turned. Three things are other. A product is three of TF32, as in 4g; it sums 32 of k on the
- * tensor core, which cuts off, and adds that in fp32, which rounds. What is above the diagonal is
- * not computed: tiles of scores there are left out, and a sum over keys or queries begins or ends
- * at it. And the squares are there for TOGETHER sequences at a time.
+ * transposed. Three things differ. A product is three of TF32, as in 4g; it sums 32 terms on the
+ * tensor core, which cuts off, and adds the result in fp32, which rounds. Scores above the diagonal
+ * are not computed: their tiles are left out, and a sum over keys or queries begins or ends at the
+ * diagonal. And the squares are there for TOGETHER sequences at a time.
  *
  * What it costs: the squares go to memory and back, which 409 avoids, but 409 has no backward pass.
  */
@@ -16,7 +16,7 @@
 #include "tensor_core.h"
 #include <stdint.h>
 
-#define BM       64  /* BM x BM elements of c a block */
+#define BM       64  /* BM x BM elements of c per block */
 #define DEPTH    32  /* of k at a time */
 #define THREADS  128 /* 4 warps, of 32 x 32 elements each */
 #define EACH     (BM * DEPTH / THREADS)
@@ -128,7 +128,7 @@ __global__ static void __launch_bounds__(THREADS)
                      (const float(*)[B_PITCH]) & b_tile[k][col]);
 #pragma unroll
         for (int i = 0; i < 32; i++) (&sum[0][0][0])[i] += (&part[0][0][0])[i];
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
     c += (size_t)blockIdx.y * a.rows * b.cols;
 #pragma unroll

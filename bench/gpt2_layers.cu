@@ -1,9 +1,9 @@
 /*
  * gpt2_layers.cu: the linear layer of 303 by the product of 4g, so that 508's network trains GPT-2
- * on tensor cores with fp32's accuracy. 508 does not notice: it calls what layers.h declares.
+ * on tensor cores with fp32's accuracy. 508 needs no change: it calls the functions of layers.h.
  *
- * 4g multiplies matrices as they lie. What 303 wants turned is turned by 209 first, in memory of
- * the stream: of factors the smaller, and where that makes the result turned, the result.
+ * 4g multiplies matrices as they are stored. Where 303 needs a transpose, 209 makes it first, in
+ * memory of the stream: of the smaller factor, and where that transposes the result, of the result.
  *
  *     forward   y        = x w^T              w turned
  *     backward  grad_x   = grad_y w

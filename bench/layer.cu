@@ -1,16 +1,16 @@
 /*
- * layer.cu: one linear layer of a million weights, 1,024 to 1,024, by what the course has for it,
- * forward and backward.
+ * layer.cu: one linear layer of a million weights, 1,024 to 1,024, by every product of the course
+ * for it, forward and backward.
  *
  *   bench_layer [BATCH ...]     TSV on stdout
  *
  * A time is the median of REPEATS, each of CALLS calls one behind the other; on the CPU of single
  * calls. GB/s are of the fewest bytes that the layer can move: inputs read once, outputs written
- * once. All that is written is held against the CPU's, as a part of its largest element; what is
- * wrong is called WRONG and has no time. By 214 and by 4g it is as in gpt2_layers.cu: what these
- * products do not turn, 209 turns first, and that is a part of the time.
+ * once. All that is written is compared with the CPU's, relative to its largest element; a wrong
+ * one is called WRONG and has no time. 214 and 4g work as in gpt2_layers.cu: where they need a
+ * transpose, 209 makes it first, as a part of the time.
  *
- * softgpu has no times: there the batch is small, and only right and wrong are told.
+ * softgpu has no times: there the batch is small, and only right and wrong are reported.
  */
 #include "basics.h"
 #include "cpu.h"

@@ -4,9 +4,9 @@
  *
  *   bench_matmul [SIZE ...]     TSV on stdout; sizes are n of n x n x n
  *
- * Each time is the median of up to 15 calls. The very output that was timed last is checked: all of
- * it was written, and of SAMPLES elements each is held against a sum in double. What is wrong is
- * called WRONG and has no speed. A rung whose product would take longer than LONGEST seconds stops.
+ * Each time is the median of up to 15 calls. The output that was timed last is checked: all of it
+ * was written, and each of SAMPLES elements is compared with a sum in double. A wrong one is called
+ * WRONG and has no speed. A rung whose product would take longer than LONGEST seconds stops.
  *
  * Lines that begin with # name the machine and its roofs. Built without WITH_OPENBLAS or WITH_GPU,
  * and where $PYTHON has no NumPy, a row says so.

@@ -1,6 +1,7 @@
 /*
  * matmul_gpu.cu: the GPU's half of the ladder: every rung of the course, and cuBLAS in each
- * precision. All get the same matrices, rounded to what they take or turned on their side.
+ * precision. All get the same matrices, rounded to their precision or transposed where they need
+ * it.
  */
 #include "matmul.h"
 

@@ -10,8 +10,8 @@
  *   experts     8,192 tokens, 8 experts of 1024 to 4096, each token by all of them and by two (412)
  *   router      64 experts, top 2, 16,384 tokens of random numbers: which are in use (411)
  *
- * kept_bytes are the arrays that go in and come out. peak_bytes adds what is held for a moment:
- * arrays of the caller, and what a call takes from the pool, as this counts it. softgpu's pool does
+ * kept_bytes are the input and output arrays. peak_bytes adds temporary memory: arrays of the
+ * caller, and memory that a call takes from the pool, as the pool counts it. softgpu's pool does
  * not count, and there the sizes are a 32nd.
  */
 #include "basics.h"

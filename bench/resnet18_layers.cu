@@ -6,10 +6,10 @@
  *   resnet18_layers --rule ...       only what conv_choose takes: how far each layer is from its
  * roof SIZE=32 resnet18_layers 1        images of another size than 224
  *
- * A figure is the least of REPEATS launches of a graph of CALLS calls, divided by CALLS: nobody
- * else is expected on the device, and launches cost what they cost in the network's graph. A layer
- * finds its weights and images in the L2 cache as far as they fit, as it does in the network, where
- * the layer before has just written them. A line's columns:
+ * A figure is the least of REPEATS launches of a graph of CALLS calls, divided by CALLS: the device
+ * should have no other work, and launches cost as much as in the network's graph. A layer finds its
+ * weights and images in the L2 cache as far as they fit, as it does in the network, where the layer
+ * before has just written them. A line's columns:
  *
  *   FLOP/B  were each tensor moved once
  *   bound   by arithmetic, or by memory: whatever alone would need more time

@@ -2,7 +2,7 @@
 #   awk -v pictures='a.svg b.svg' -v layers=FOLDER/resnet18_layers.tsv \
 #       -f resnet18_report.awk FOLDER/resnet18.tsv resnet18_report.md
 #
-# {machine}, {size}, {pictures}, {rows}, {layers} are what they say.
+# {machine}, {size}, {pictures}, {rows}, {layers} stand for what their names say.
 BEGIN { FS = "\t"; read_layers() }
 
 FNR == 1 { files++ }
@@ -71,8 +71,8 @@ function cell(key, what, format) {
 }
 
 function rows_table(    text, i, k, part, ms) {
-    text = "| Implementation | Precision | Batch | ms | images/s | on the device, ms | images/s | Speedup | Copies | MiB at most | Error | Same class |\n"
-    text = text "|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+    text = "| Implementation | Precision | Batch | ms | images/s | on the device, ms | images/s | in a queue, ms | Speedup | Copies | MiB at most | Error | Same class |\n"
+    text = text "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
     for (i = 1; i <= count; i++) {
         k = order[i]
         split(k, part, ":")
@@ -80,7 +80,7 @@ function rows_table(    text, i, k, part, ms) {
         if (value[k ":measured_at"] != "" && value[k ":measured_at"] != part[3]) ms = ms " (scaled from " value[k ":measured_at"] ")"
         text = text "| " part[1] " | " part[2] " | " part[3] " | " ms " | " cell(k, "images_per_second", "%.4g") \
             " | " cell(k, "device_ms", "%.4g") " | " cell(k, "device_images_per_second", "%.5g") \
-            " | " cell(k, "speedup", "%.3gx") " | " cell(k, "copies", "%d") \
+            " | " cell(k, "queued_ms", "%.4g") " | " cell(k, "speedup", "%.3gx") " | " cell(k, "copies", "%d") \
             " | " ((k ":peak_bytes") in value && value[k ":peak_bytes"] > 0 ? sprintf("%.1f", value[k ":peak_bytes"] / 1048576) : "–") \
             " | " cell(k, "logit_error", "%.2g") " | " (cell(k, "images", "%d") == "–" ? "–" : cell(k, "same_top1", "%d") " of " cell(k, "images", "%d")) " |" (i < count ? "\n" : "")
     }

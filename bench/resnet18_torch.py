@@ -28,7 +28,7 @@ COLUMNS = (
     "implementation precision size batch measured_at ms fastest_ms slowest_ms images_per_second "
     "device_ms device_images_per_second cpu_ms cpu_measured_at speedup copies holds_bytes "
     "peak_bytes used_bytes convolution_ms batchnorm_ms relu_add_ms pooling_ms linear_ms copies_ms "
-    "other_ms layer_error logit_error same_top1 images independent error"
+    "other_ms layer_error logit_error same_top1 images independent queued_ms error"
 ).split()
 
 

@@ -1,13 +1,14 @@
 /*
- * softgpu.cu: how fast softgpu is, checks and all: four matrix products on 1 and 2 host threads
- * beside the same loops compiled for the processor, two of them also with 64-bit indices; what a
- * launch, a start and the checks cost.
+ * softgpu.cu: the speed of softgpu, with checks: four matrix products on 1 and 2 host threads next
+ * to the same loops compiled for the processor, two of them also with 64-bit indices; the cost of a
+ * launch, a start and the checks.
  *
  *     bench_softgpu [N]            a table for people; N x N matrices, a multiple of 64
  *     bench_softgpu [N] --tsv      the same, tab-separated
  *
  * Compiled by nvcc it has a column for clang: bench_softgpu_clang beside it, if there is one, is
- * the same program compiled by that. What wants more cores than there are is not measured: "-".
+ * the same program compiled by that. A measurement that needs more cores than there are is left
+ * out: "-".
  *
  * softgpu reads its environment once, so every measurement is a process of its own: this program
  * again, with the measurement's name.

@@ -1,14 +1,14 @@
 /*
  * stages.c: one task in every stage of the course: an epoch of 501's network on handwritten digits,
- * and a product of n x n x n. From loops of Python to one kernel an epoch, beside NumPy and
+ * and a product of n x n x n. From loops of Python to one kernel per epoch, next to NumPy and
  * PyTorch.
  *
  *   bench_stages [IMAGES [N]]     TSV on stdout; 60000 images and n = 1024
  *
  * All trainings begin with the same parameters and take the images in the same order, in batches of
- * 128. What comes out is checked: the mean loss of the first 1,000 images, by parameters of the
- * stage, is held against that by parameters of 112 after as many steps; of a product 256 elements
- * against sums in double. What is wrong is called WRONG and has no time.
+ * 128. The results are checked: the mean loss of the first 1,000 images, with the parameters of the
+ * stage, is compared with that of 112's parameters after as many steps; 256 elements of a product
+ * are compared with sums in double. A wrong stage is called WRONG and has no time.
  *
  * A time is the median of up to 5 runs, after one to warm up. Python computes a part, and its time
  * is scaled to the whole: the column "measured" says so. Softgpu computes a part as well, to be

@@ -1,6 +1,6 @@
 /*
- * table.h: what the tables of this folder are made with: numbers that may be missing, an order for
- * medians, and what is known of the machine.
+ * table.h: helpers for the tables of this folder: numbers that may be missing, an order for
+ * medians, and the description of the machine.
  */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H

@@ -5,15 +5,15 @@
  *
  * A time is the median of up to 15 calls, after one to warm up. It is measured as the grader does:
  * the caches are flushed before each call, the host submits the call meanwhile, and the clock stops
- * when the device has nothing left to do. The very output that was timed last is held against sums
- * in double: all of it was written, and SAMPLES elements are right. What is wrong is called WRONG
- * and has no time.
+ * when the device has nothing left to do. The output that was timed last is compared with sums in
+ * double: all of it was written, and SAMPLES elements are right. A wrong one is called WRONG and
+ * has no time.
  *
  * GB are the fewest that an operation can move: inputs read once, outputs written once. The roof is
- * what takes longer at the device's best: to move these, or to compute. A copy and the clock say
- * what that best is (lines with #).
+ * the longer of two times at the device's best: to move these, or to compute. A copy and the clock
+ * give that best (lines with #).
  *
- * softgpu has no times: there shapes are small, and only right and wrong are told.
+ * softgpu has no times: there shapes are small, and only right and wrong are reported.
  */
 #include "validate.h"
 

@@ -1,7 +1,6 @@
 /*
  * validate.h: what the parts of `make validate` share. validate.c times, checks and prints;
- * validate_operations.c has the operations: their inputs, what should come of these, and who
- * computes it.
+ * validate_operations.c has the operations: their inputs, the expected results, and the variants.
  */
 #ifndef BENCH_VALIDATE_H
 #define BENCH_VALIDATE_H

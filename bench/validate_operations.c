@@ -1,6 +1,6 @@
 /*
  * validate_operations.c: the operations that `make validate` times, one after the other. Each draws
- * its inputs, says what element i of the output should be, in double, and who computes it: the
+ * its inputs, says what element i of the output should be, in double, and lists its variants: the
  * frozen naive kernel of an exercise, its solution, cuBLAS.
  *
  * All numbers that are drawn are numbers of bf16, or whole ones of 8 bits. So variants in any
@@ -119,10 +119,10 @@ void validate_end(void)
 
 /* c[m x n] = a[m x k] b, and b lies as [k x n], or turned as [n x k]. Column by column that is
  * c^T = b^T a^T. */
-static cudaError_t by_cublas(const void *a, const void *b, int turned, cudaDataType type,
-                             cudaDataType type_c, cublasComputeType_t compute)
+static cudaError_t multiply(const void *a, const void *b, int n, int k, int turned,
+                            cudaDataType type, cudaDataType type_c, cublasComputeType_t compute)
 {
-    const int m = (int)SIZE(0), n = (int)SIZE(1), k = (int)SIZE(2), whole[] = {1, 0};
+    const int m = (int)SIZE(0), whole[] = {1, 0};
     const float real[] = {1.0f, 0.0f};
     const void *factor = type == CUDA_R_8I ? (const void *)whole : real;
     if (blas == NULL && cublasCreate(&blas)) return cudaErrorUnknown;
@@ -131,6 +131,12 @@ static cudaError_t by_cublas(const void *a, const void *b, int turned, cudaDataT
                         type_c, n, compute, CUBLAS_GEMM_DEFAULT)
                ? cudaErrorUnknown
                : cudaSuccess;
+}
+
+static cudaError_t by_cublas(const void *a, const void *b, int turned, cudaDataType type,
+                             cudaDataType type_c, cublasComputeType_t compute)
+{
+    return multiply(a, b, (int)SIZE(1), (int)SIZE(2), turned, type, type_c, compute);
 }
 
 /* ---- matmul: m, n, k ------------------------------------------------------------------------- */
@@ -230,11 +236,12 @@ static cudaError_t cublas_int8(void)
     return by_cublas(a.d[S8], b.d[S8], 1, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I);
 }
 
-/* ---- linear layer, bias and ReLU: batch, in, out --------------------------------------------- */
+/* ---- linear layer, bias, and ReLU or not: batch, in, out ------------------------------------- */
 
 cudaError_t baseline_linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                           const float *bias, int batch, int in_features,
                                           int out_features, cudaStream_t stream);
+__typeof__(linear_forward) baseline_linear_forward;
 
 static array x, w, bias;
 
@@ -251,17 +258,33 @@ static double want_linear(size_t i, double *scale)
 {
     const long in = SIZE(1), out = SIZE(2), row = (long)i / out, col = (long)i % out;
     *scale = fabs((double)bias.h[col]);
-    return fmax(0.0, bias.h[col] + dot(x.h + row * in, w.h + col * in, in, 1, scale));
+    return bias.h[col] + dot(x.h + row * in, w.h + col * in, in, 1, scale);
 }
 
-#define LINEAR(function)                                                                           \
+static double want_relu(size_t i, double *scale)
+{
+    return fmax(0.0, want_linear(i, scale));
+}
+
+#define LINEAR(function, ...)                                                                      \
     static cudaError_t by_##function(void)                                                         \
     {                                                                                              \
-        return function(validate_output, NULL, x.d[F32], w.d[F32], bias.d[F32], (int)SIZE(0),      \
-                        (int)SIZE(1), (int)SIZE(2), 0);                                            \
+        return function(validate_output, __VA_ARGS__ x.d[F32], w.d[F32], bias.d[F32],              \
+                        (int)SIZE(0), (int)SIZE(1), (int)SIZE(2), 0);                              \
     }
-LINEAR(baseline_linear_forward_fused)
-LINEAR(linear_forward_fused)
+LINEAR(baseline_linear_forward_fused, NULL, )
+LINEAR(linear_forward_fused, NULL, )
+LINEAR(baseline_linear_forward)
+LINEAR(linear_forward)
+
+/* y^T = w x^T, column by column, with w turned. */
+static cudaError_t linear_by_cublas(void)
+{
+    CUDA_CHECK(multiply(x.d[F32], w.d[F32], (int)SIZE(2), (int)SIZE(1), 1, CUDA_R_32F, CUDA_R_32F,
+                        CUBLAS_COMPUTE_32F_PEDANTIC));
+    return bias_forward(validate_output, validate_output, bias.d[F32], (int)SIZE(0), (int)SIZE(2),
+                        0);
+}
 
 /* ---- softmax and layer normalization: rows, cols --------------------------------------------- */
 
@@ -376,6 +399,12 @@ static float factor(long dim)
 static cudaError_t attention_by_313(void)
 {
     return attention_naive(validate_output, q.d[F32], k.d[F32], v.d[F32], 1, (int)SIZE(0),
+                           (int)SIZE(1), (int)SIZE(2), 1, factor(SIZE(2)), 0);
+}
+
+static cudaError_t attention_by_409(void)
+{
+    return attention_flash(validate_output, NULL, q.d[F32], k.d[F32], v.d[F32], 1, (int)SIZE(0),
                            (int)SIZE(1), (int)SIZE(2), 1, factor(SIZE(2)), 0);
 }
 
@@ -578,6 +607,11 @@ const operation validate_operations[] = {
      {{8192, 64, 2048}, {70, 64, 90}},
      "batch %ld, %ld to %ld",
      begin_linear,
+     want_relu},
+    {"classifier",
+     {{64, 512, 1000}, {6, 64, 90}},
+     "batch %ld, %ld to %ld",
+     begin_linear,
      want_linear},
 };
 const int validate_operation_count = sizeof validate_operations / sizeof *validate_operations;
@@ -596,6 +630,7 @@ const variant validate_variants[] = {
     {"layernorm", "405", OPTIMISED, "fp32", F32, F32, 1e-4, layernorm_optimised},
     {"layernorm", "PyTorch", LIBRARY, "fp32", F32, F32, 1e-4, NULL},
     {"attention", "313 naive", NAIVE, "fp32", F32, F32, 1e-5, attention_by_313},
+    {"attention", "409", OPTIMISED, "fp32", F32, F32, 1e-5, attention_by_409},
     {"attention", "4h", OPTIMISED, "fp32", F32, F32, 1e-5, attention_by_4h},
     {"attention", "4c", OPTIMISED, "bf16", BF16, BF16, 1e-2, attention_by_4c},
     {"attention", "PyTorch", LIBRARY, "bf16", BF16, BF16, 1e-2, NULL},
@@ -615,5 +650,8 @@ const variant validate_variants[] = {
      by_baseline_linear_forward_fused},
     {"linear, ReLU", "404", OPTIMISED, "fp32", F32, F32, 2e-6, by_linear_forward_fused},
     {"linear, ReLU", "PyTorch", LIBRARY, "fp32", F32, F32, 2e-6, NULL},
+    {"classifier", "303's baseline", NAIVE, "fp32", F32, F32, 2e-6, by_baseline_linear_forward},
+    {"classifier", "303", OPTIMISED, "fp32", F32, F32, 2e-6, by_linear_forward},
+    {"classifier", "cuBLAS, 302", LIBRARY, "fp32", F32, F32, 2e-6, linear_by_cublas},
 };
 const int validate_variant_count = sizeof validate_variants / sizeof *validate_variants;

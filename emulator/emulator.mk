@@ -127,6 +127,7 @@ install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## install softgpu
 emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare kernels $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare solutions $(BUILD)/tests/emulator
+	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare hopper $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
 	@$(TESTS)/emulator/api_complete $<
 

@@ -1,7 +1,7 @@
 /*
- * supervisor.h: softgpu for a supervisor, which has programs run on it and believes none of them.
- * The course's grader is one, and includes nothing else of the emulator.
- * The functions of device.h are not here: to a supervisor a device is at the end of a line.
+ * supervisor.h: softgpu for a supervisor, which has programs run on it and trusts none of them. The
+ * course's grader is one, and includes nothing else of the emulator.
+ * The functions of device.h are not here: a supervisor reaches a device through a connection.
  *
  *   softgpu.h          counts and findings, as data; what a program linked with softgpu may ask
  *   runtime/finding/   a finding in words

@@ -27,7 +27,9 @@
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include "4e_allreduce_oneshot/allreduce_oneshot.h"
+#include "4f_matmul_8bit/matmul_8bit.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include "4h_flash_attention_fast/flash_attention_fast.h"
+#include "4i_flash_attention3/flash_attention3.h"
 
 #endif

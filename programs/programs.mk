@@ -8,7 +8,8 @@
 
 #group Programs
 
-CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
+# The units that only Hopper has are a part of sm_90a, not of sm_90.
+CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH:90=90a),emulator/cucc)
 CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
 
 # What they call and the student has not solved is the course's, as in make grade.
@@ -59,15 +60,24 @@ cuda_nn: all ## make a Python package of SUBMISSION's networks and kernels in bu
 	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
 
 optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kernels in build/optimized_ops; its C interface, too
-	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) 512)"
+	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) 512)"
+	$(if $(filter cuda,$(BACKEND)),$(MAKE) "$(BUILD)/optimized_ops/liboptimized_ops.so")
+
+# What torch.ops.load_library takes, where a python3 has torch.
+TORCH = $(shell "$${PYTHON:-python3}" -c 'from importlib.util import find_spec; print(*find_spec("torch").submodule_search_locations)' 2>/dev/null)
+$(BUILD)/optimized_ops/liboptimized_ops.so: python/optimized_ops/torch_binding.cpp
+	$(if $(TORCH),echo 'c++  $<' && $(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared -isystem "$(TORCH)/include" -isystem '$(CUDA_INCLUDE)' \
+	    -Icommon $(PHASES:%=-I%) $< -L"$(@D)" -loptimized_kernels -L"$(TORCH)/lib" -ltorch -ltorch_cuda -ltorch_cpu -lc10 \
+	    -L'$(CUDA_LIB)' -lcudart -Wl$(comma)-rpath='$$ORIGIN:$(TORCH)/lib' -o $@,echo 'no python3 with torch: without $(@F)')
 
 # Whole in its folder: the libraries that the kernels' own asks for lie beside it.
 IN_PACKAGE = $(BUILD)/$(PACKAGE)
+LIBRARY    = lib$(PACKAGE).so
 package:
 	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
 	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
 	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
-	    $(wildcard python/$(PACKAGE)/*.cu) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/lib$(PACKAGE).so"
+	    $(wildcard python/$(PACKAGE)/*.cu) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
 	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
 	    name=$${file##*/} && cp "$$file" "$(IN_PACKAGE)/$${name#*_}"; done
 	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") $(wildcard python/$(PACKAGE)/*.py python/$(PACKAGE)/*.h) "$(IN_PACKAGE)"
@@ -89,7 +99,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
 	$(CUDA_CC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
 
--include $(if $(NEEDED),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
+-include $(if $(NEEDED)$(filter $(BUILD)/bench_%,$(MAKECMDGOALS)),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
 
 .PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac

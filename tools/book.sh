@@ -1,10 +1,11 @@
 #!/bin/sh
-# book.sh BUILD [OUTPUT]: the course's pages as a book for the browser, OUTPUT/index.html (BUILD/book), with the
-# results of RESULTS beside the exercises.
+# book.sh BUILD [OUTPUT]: the course's pages as a book for the browser, OUTPUT/index.html
+# (BUILD/book), with the results of RESULTS next to the exercises.
 #
-# Sphinx comes from PyPI into BUILD/sphinx, in the versions of docs/book/requirements.txt. What the
-# pages were made from lies in OUTPUT.made, so that only what has changed is made anew.
-# Exit status: 2 where Sphinx or Doxygen cannot be had or RESULTS is another JSON, 1 where a page is wrong.
+# Sphinx comes from PyPI into BUILD/sphinx, in the versions of docs/book/requirements.txt.
+# OUTPUT.made keeps the sources of the pages, so that only changed pages are made anew.
+# Exit status: 2 where Sphinx or Doxygen is missing or RESULTS is another JSON, 1 where a page is
+# wrong.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(realpath -m "$1")

@@ -5,8 +5,8 @@
 #   build   build the grader; with a build/ that belongs to the key nothing is compiled
 #
 # A fresh checkout is newer than what was built from the same files before, so make would build it
-# all again: the files are made old first. The set-up runs each time, because it installs libraries too;
-# when it finds what it found before, config.mk keeps its time.
+# all again: the files are made old first. The set-up runs each time, because it installs libraries
+# too; when it finds the same as before, config.mk keeps its time.
 set -eu
 cd "$(dirname "$0")/.."
 config=build/config.mk

@@ -3,8 +3,8 @@
 # data/tinyshakespeare (make data).
 #
 # A copy in $COURSE_DATA or in ../shared/data is taken before anything is downloaded. Downloads come
-# from public mirrors, one after the other, and go on where they were broken off. The checksums are
-# those of the unpacked files, since copies are packed differently. Nothing wrong is left in place.
+# from public mirrors, one after the other, and are resumed where they broke off. The checksums are
+# those of the unpacked files, since copies are packed differently. No wrong file is left in place.
 set -eu
 cd "$(dirname "$0")/.."
 

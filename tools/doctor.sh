@@ -1,5 +1,6 @@
 #!/bin/sh
-# doctor.sh BUILD: what this machine has and lacks, and what follows. Changes nothing, never fails.
+# doctor.sh BUILD: what this machine has and lacks, and the consequences. Changes nothing, never
+# fails.
 cd "$(dirname "$0")/.." || exit 0
 asked=${CUCC_FRONTEND:-}
 eval "$(tools/setup.sh --look "$1")"

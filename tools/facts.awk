@@ -1,7 +1,8 @@
-# facts.awk: what tables say of the exercises, a line each: folder, title, 1 if it is on the path, lines to write,
-# hours, numbers of those that it calls, files, 1 if it takes the student's own; and a line of folder and title for each phase. Of the pages, in the
-# order of the course, then of cases.c and solutions with parts. Lines are those that the TODOs ask for; hours
-# follow from them.
+# facts.awk: facts about the exercises for tables, a line each: folder, title, 1 if it is on the
+# path, lines to write, hours, numbers of those that it calls, files, 1 if it takes the student's
+# own; and a line of folder and title for each phase. Of the pages, in the order of the course, then
+# of cases.c and solutions with parts. Lines are those that the TODOs ask for; hours follow from
+# them.
 FNR == 1 {
     inside = 0
     levels = split(FILENAME, part, "/")

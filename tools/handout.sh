@@ -1,7 +1,7 @@
 #!/bin/sh
 # handout.sh DIR: the course as students get it: what git tracks, without solutions, baselines,
-# corpus and what only instructors need, in DIR and in DIR.tar.gz. What exercises need of the
-# solutions and baselines lies compiled in prebuilt/.
+# corpus and what only instructors need, in DIR and in DIR.tar.gz. The solutions and baselines that
+# exercises need are in prebuilt/, compiled.
 #
 # Lines between "instructor" and "end instructor" markers, and single lines with one, are cut from
 # documents and rules; "handout" markers uncomment what only students read. HANDOUT_CUDA=no leaves

@@ -1,6 +1,7 @@
 #!/usr/bin/awk -f
-# help.awk [-v all=1] MAKEFILE...: the list of make help: each target with a "## " comment, in the group
-# that a line "#group NAME" above it names. Without all, two groups are but names.
+# help.awk [-v all=1] MAKEFILE...: the list of make help: each target with a "## " comment, in the
+# group that a line "#group NAME" above it names. Without all, only the names of two groups are
+# shown.
 BEGIN {
     groups = split("Student|Programs|See and measure|Instructor|Developer", title, "|")
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # measure_class.sh NUMBER [FILE]: `make class` on two processors, killed three times on the way: is
-# each of NUMBER mixed submissions graded, and none twice? Prints what was counted and how many
-# seconds it took, as a table in Markdown, and writes the same to FILE.
+# each of NUMBER mixed submissions graded, and none twice? Prints the counts and the seconds, as a
+# table in Markdown, and writes the same to FILE.
 #
 # Mixed: folders, zips and tarballs; solutions, skeletons, wrong and wasteful files of the corpus in
 # place of one exercise; late ones; broken archives. But for the skeletons each has a comment of its
@@ -178,9 +178,9 @@ expect "$number rows in the gradebook, one a student" \
     [ "$(cut -d, -f1 "$out/gradebook.csv" | sort -u | wc -l)" = $((number + 1)) ]
 expect "$(count ',graded,') graded and $(count ',refused,') refused are all" \
     [ $(($(count ',graded,') + $(count ',refused,'))) = "$number" ]
-expect "$distinct results, all distinct: one for each grading that came to its end ($ended)" \
+expect "$distinct results, all distinct: one for each grading that finished ($ended)" \
     [ "$distinct" = "$ended" ]
-expect 'no submission came to its end twice' [ "$(twice_ended)" = 0 ]
+expect 'no submission was graded to the end twice' [ "$(twice_ended)" = 0 ]
 expect "$begun gradings were begun: what was at work at a kill was begun again, at most two a kill" \
     [ $((begun - ended)) -le $((2 * kills)) ]
 expect "$(seq 4 11 "$number" | wc -l) of them, graded once more without kills and memory, get the same points" sample_agrees

@@ -1,6 +1,6 @@
 #!/bin/sh
-# mistakes.sh: what each slow submission of the corpus costs, counted on softgpu: the count that its
-# first line claims, as TSV on standard output. docs/results/softgpu/mistakes.tsv is this.
+# mistakes.sh: the cost of each slow submission of the corpus, counted on softgpu: the count that
+# its first line claims, as TSV on standard output. docs/results/softgpu/mistakes.tsv is this.
 set -eu
 cd "$COURSE_ROOT"
 work=$(mktemp -d)

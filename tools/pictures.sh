@@ -1,6 +1,7 @@
 #!/bin/sh
-# pictures.sh: draw the pictures of the exercises' pages, docs/pictures/*.svg, from what kernels do on
-# softgpu: those of make see, one view of each. It takes Chromium, which runs the page's own code.
+# pictures.sh: draw the pictures of the exercises' pages, docs/pictures/*.svg, of the kernels on
+# softgpu: the pictures of make see, one view of each. It needs Chromium, which runs the page's own
+# code.
 #
 #   pictures.sh [EX ...]     draw all of them, or those of these exercises
 #   pictures.sh --check      draw nothing; name a picture whose kernels have changed since, and fail
@@ -23,6 +24,8 @@ pictures() {
 211|211_time|solution|picture=time;title=Two barriers a tile
 211|211_race|wrong/missing_second_barrier.patch|picture=shared;phase=2;title=Without the second barrier
 211|211_shared|solution|picture=shared;phase=1;title=Each warp writes a row of both tiles, then waits
+416|416_tile|slow/no_swizzle.patch|picture=banks;beside;nth=1;nth2=1;title=As it is in memory;title2=With a swizzle of 128 bytes
+417|417_blocks|solution|picture=banks;nth=5;title=The maximum of the row: each block has written its own[0]
 END
 }
 

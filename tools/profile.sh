@@ -1,7 +1,6 @@
 #!/bin/sh
-# profile.sh [FLAG OF grader ...]: what the kernels of an exercise (EX) do. On a GPU with Nsight
-# Compute: how long, how close to the limits, how the threads fill the chip, what is loaded; else
-# softgpu's counters.
+# profile.sh [FLAG OF grader ...]: a profile of the kernels of an exercise (EX). On a GPU by Nsight
+# Compute: time, distance to the limits, occupancy, loads; else softgpu's counters.
 set -u
 case ${EX:-} in
 '' | *' '*)

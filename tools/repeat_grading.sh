@@ -1,9 +1,9 @@
 #!/bin/sh
-# repeat_grading.sh TIMES [GRADE FLAG...]: grade a submission again and again, afresh, and say whether
-# every grading came to the same. The table, in TSV, names machine and commit and has a line for each
-# exercise (its points) and each timing (its ratio): how often which verdict, the least, middle and
-# largest number, what was wanted. Ends with 1 when the verdicts of a line differ. OUTPUT=FILE: the
-# table goes there too.
+# repeat_grading.sh TIMES [GRADE FLAG...]: grade a submission again and again, afresh, and say
+# whether every grading gave the same verdicts. The table, in TSV, names machine and commit and has
+# a line for each exercise (its points) and each timing (its ratio): how often each verdict came,
+# the least, middle and largest number, and the bound. Ends with 1 when the verdicts of a line
+# differ. OUTPUT=FILE: the table goes there too.
 set -u
 times=${1:-}
 case $times in

@@ -1,5 +1,5 @@
 #!/bin/sh
-# reset.sh EXERCISE: hand the files of one exercise out again, and keep what was there in
+# reset.sh EXERCISE: hand the files of one exercise out again, and keep the old files in
 # results/backups, dated. SUBMISSION is the folder that holds them (default: the course).
 set -eu
 cd "$(dirname "$0")/.."

@@ -3,8 +3,8 @@
 #
 #   sanitize.sh memcheck|racecheck|initcheck|synccheck [ARGUMENT OF grader ...]
 #
-# Every worker runs under the tool. The last line counts what it found: exit status 1 if anything, 2 where
-# the grading did not come to its end.
+# Every worker runs under the tool. The last line counts what it found: exit status 1 if anything, 2
+# where the grading did not finish.
 set -u
 tool=$1
 shift

@@ -1,7 +1,8 @@
 #!/bin/sh
-# sanitize_student.sh [FLAG OF grader ...]: look for what a right result may hide in an exercise (EX).
-# On a GPU by compute-sanitizer's four tools, one after the other; else by softgpu, which looks all
-# the time: here its findings are listed in full, each once. Exit status 1 if there are any and STRICT is set.
+# sanitize_student.sh [FLAG OF grader ...]: look for mistakes in an exercise (EX) that a right
+# result may hide. On a GPU by compute-sanitizer's four tools, one after the other; else by softgpu,
+# which always checks: here its findings are listed in full, each once. Exit status 1 if there are
+# any and STRICT is set.
 set -u
 if [ -z "${EX:-}" ]; then
     echo "sanitize: which exercise? e.g. make sanitize EX=211" >&2

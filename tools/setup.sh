@@ -9,14 +9,15 @@
 #   setup.sh --tests [BUILD]        try to bring the little that only make test needs
 #   setup.sh --ci                   try to bring all without which a test would be skipped
 #
-# Nothing is believed that was not tried: a library is there when a program that uses it compiles
-# and links, nvcc or clang when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile
-# runs this whenever config.mk is missing, or something that it names is gone or newer.
+# Everything is tried: a library is there when a program that uses it compiles and links, nvcc or
+# clang when it compiles a kernel, a GPU when cudaGetDeviceCount finds one. The Makefile runs this
+# whenever config.mk is missing, or something that it names is gone or newer.
 #
-# Installs by apt-get, as root or through a passwordless sudo. Where there is no nvcc, clang compiles
-# for the software GPU, with the course's own headers. A GPU wants nvcc: it comes as NVIDIA's wheels
-# from PyPI into BUILD/cuda, as it does with NVCC_WHEELS=1. NO_INSTALL=1 forbids all of that.
-# Exit status: 2 when something that the course cannot do without is missing.
+# Installs by apt-get, as root or through a passwordless sudo. Where there is no nvcc, clang
+# compiles for the software GPU, with the course's own headers. A GPU needs nvcc: it comes as
+# NVIDIA's wheels from PyPI into BUILD/cuda, as it does with NVCC_WHEELS=1. NO_INSTALL=1 forbids all
+# of that.
+# Exit status: 2 when something that the course needs is missing.
 set -eu
 
 scratch=$(mktemp -d)

@@ -7,7 +7,7 @@
 #   skeletons.sh --print FILE  print the skeleton of one solution
 #
 # solutions/skeletons.sha256 holds the hash of every skeleton ever generated: a file whose hash is
-# not there is somebody's work, and is left alone.
+# not there is a student's work, and is left alone.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,9 +1,9 @@
 /*
  * blas.h: the index of softgpu's cuBLAS, and the shape of all of its functions.
  *
- * cuBLAS is a library beside the CUDA runtime, and so is this: it knows nothing of softgpu but the
- * public runtime API. Products of matrices are kernels (gemm.h). Any other call fetches its
- * operands from device memory, computes with plain loops on the host, and sends the result back:
+ * cuBLAS is a library apart from the CUDA runtime, and so is this: it uses only the public runtime
+ * API of softgpu. Products of matrices are kernels (gemm.h). Any other call fetches its operands
+ * from device memory, computes with plain loops on the host, and sends the result back:
  *
  *     struct call c = call_begin(handle, "cublasSaxpy");
  *     double alpha = call_scalar(&c, alpha_pointer, CUDA_R_32F);

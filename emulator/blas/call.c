@@ -1,5 +1,5 @@
 /*
- * call.c: what every function of cuBLAS does before and after it computes: operands out of device
+ * call.c: the work of every cuBLAS function before and after it computes: operands out of device
  * memory, results into it, and one clear line on stderr when that cannot be done.
  */
 #include "blas.h"
@@ -71,7 +71,7 @@ double call_scalar(struct call *c, const void *pointer, cudaDataType type)
     if (call_failed(c)) return 0.0;
     if (c->handle->pointers == CUBLAS_POINTER_MODE_DEVICE) {
         if (cudaMemcpy(bytes, pointer, element_bytes(type), cudaMemcpyDefault) != cudaSuccess) {
-            fprintf(stderr, "softgpu: %s: a scalar does not lie in device memory\n", c->name);
+            fprintf(stderr, "softgpu: %s: a scalar is not in device memory\n", c->name);
             set_status(c, CUBLAS_STATUS_EXECUTION_FAILED);
             return 0.0;
         }
@@ -97,8 +97,8 @@ void call_result(struct call *c, void *pointer, double value, cudaDataType type)
 static void explain(struct call *c, const struct matrix *m)
 {
     fprintf(stderr,
-            "softgpu: %s: %s, %lld x %lld with %lld elements from column to column, does not lie "
-            "within one allocation of device memory (matrices are column-major)\n",
+            "softgpu: %s: %s, %lld x %lld with %lld elements from column to column, is not within "
+            "one allocation of device memory (matrices are column-major)\n",
             c->name, m->name, (long long)m->rows, (long long)m->columns, (long long)m->leading);
     set_status(c, CUBLAS_STATUS_EXECUTION_FAILED);
 }

@@ -1,5 +1,5 @@
 /*
- * element.c: the element types of cuBLAS, to and from what is computed with.
+ * element.c: the element types of cuBLAS, to and from the types for computing.
  *
  * Conversions of the short types are spelt out in integers: no compiler or processor feature is
  * needed, and every rounding is visible.

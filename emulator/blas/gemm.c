@@ -1,6 +1,6 @@
 /*
- * gemm.c: C = alpha op(A) op(B) + beta C, for all element types and in batches: what is asked for
- * is checked here, and computed by a kernel of the device (gemm_kernel.cu).
+ * gemm.c: C = alpha op(A) op(B) + beta C, for all element types and in batches: the request is
+ * checked here, and computed by a kernel of the device (gemm_kernel.cu).
  *
  * Every entry point fills in a struct gemm; one function launches it.
  */
@@ -8,23 +8,30 @@
 
 #include "gemm.h"
 
+#include <stdio.h>
+
 static bool is_transposed(cublasOperation_t op)
 {
     return op != CUBLAS_OP_N; /* for real numbers the conjugate is the transpose */
 }
 
 /* Columns of the matrix as it lies there are this long; of an empty one too, 1 is the least. */
-static bool has_room(const struct gemm_operand *x, int rows, int columns)
+static bool has_room(char name, const struct gemm_operand *x, int rows, int columns)
 {
-    return x->leading >= 1 && x->leading >= (x->transposed ? columns : rows);
+    const int least = x->transposed ? columns : rows;
+    if (x->leading >= 1 && x->leading >= least) return true;
+    fprintf(stderr,
+            "softgpu: cublas refuses ld%c = %lld: the columns of its matrix %c have %d elements\n",
+            name, (long long)x->leading, name - 'a' + 'A', least);
+    return false;
 }
 
 static bool makes_sense(const struct gemm *g)
 {
     if (g->m < 0 || g->n < 0 || g->k < 0 || g->count < 0) return false;
     if (!g->alpha.at || !g->beta.at) return false;
-    if (!has_room(&g->a, g->m, g->k) || !has_room(&g->b, g->k, g->n) ||
-        !has_room(&g->c, g->m, g->n))
+    if (!has_room('a', &g->a, g->m, g->k) || !has_room('b', &g->b, g->k, g->n) ||
+        !has_room('c', &g->c, g->m, g->n))
         return false;
     if (g->m == 0 || g->n == 0) return true;
     return g->c.data && g->d.data && (g->k == 0 || (g->a.data && g->b.data));

@@ -1,6 +1,6 @@
 /*
- * gemm.h: what a product's kernel is given (gemm_kernel.cu), by who checks the call (gemm.c). Plain
- * C, and C++ for the compiler of kernels.
+ * gemm.h: the arguments of a product's kernel (gemm_kernel.cu), filled in by gemm.c, which checks
+ * the call. Plain C, and C++ for the compiler of kernels.
  */
 #ifndef SOFTGPU_BLAS_GEMM_H
 #define SOFTGPU_BLAS_GEMM_H

@@ -1,7 +1,7 @@
 /*
  * finding.h: a defect of a program, as data. It is made where it is seen, on the device or in the
- * runtime, and crosses every boundary between processes as this struct; what a reader is told is
- * made of it at the end, by finding_line (runtime/finding/finding.h).
+ * runtime, and crosses every boundary between processes as this struct; its words are made at the
+ * end, by finding_line (runtime/finding/finding.h).
  */
 #ifndef SOFTGPU_DEVICE_FINDING_H
 #define SOFTGPU_DEVICE_FINDING_H

@@ -1,7 +1,7 @@
 /*
  * cuda.h: the driver's interface, by name: its types, which programs of the runtime use too, and
- * its functions, of which softgpu has none. A program that calls one is told so, and gets
- * CUDA_ERROR_NOT_SUPPORTED.
+ * its functions, of which softgpu has one, cuGetErrorString. A program that calls another one is
+ * told so, and gets CUDA_ERROR_NOT_SUPPORTED.
  */
 #ifndef SOFTGPU_CUDA_H
 #define SOFTGPU_CUDA_H
@@ -80,6 +80,7 @@ extern "C" {
 #endif
 #include "parts/cuda_functions.h"
 #undef MISSING
+CUresult cuGetErrorString(CUresult error, const char **words);
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 /*
- * cuda_runtime_api.h: the functions of the CUDA runtime that softgpu has, for C and C++. What they
- * do is CUDA's documentation to say; what differs here, emulator/README.md.
+ * cuda_runtime_api.h: the functions of the CUDA runtime that softgpu has, for C and C++. CUDA's
+ * documentation describes them; emulator/README.md lists the differences here.
  */
 #ifndef SOFTGPU_CUDA_RUNTIME_API_H
 #define SOFTGPU_CUDA_RUNTIME_API_H

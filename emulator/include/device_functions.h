@@ -1,6 +1,6 @@
 /*
- * device_functions.h: what threads of a kernel do with each other: barriers, fences, warp votes;
- * and clocks, the trap. Inline PTX, which every clang takes alike.
+ * device_functions.h: functions by which threads of a kernel work together: barriers, fences, warp
+ * votes; and clocks, the trap. Inline PTX, which every clang takes alike.
  */
 #ifndef SOFTGPU_DEVICE_FUNCTIONS_H
 #define SOFTGPU_DEVICE_FUNCTIONS_H

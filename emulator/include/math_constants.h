@@ -1,5 +1,5 @@
 /*
- * math_constants.h: numbers that kernels like to have names for.
+ * math_constants.h: names for numbers that kernels use.
  */
 #ifndef SOFTGPU_MATH_CONSTANTS_H
 #define SOFTGPU_MATH_CONSTANTS_H

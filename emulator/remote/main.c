@@ -1,5 +1,5 @@
 /*
- * main.c: softgpu_device: a device in a process of its own. Nobody starts it by hand:
+ * main.c: softgpu_device: a device in a process of its own. It is not started by hand:
  *
  *   softgpu_device CLIENT               the socket to the program that uses devices
  *   softgpu_device CLIENT SUPERVISOR    ... and to the one that started both
@@ -118,6 +118,6 @@ int main(int argc, char **argv)
     if (argc == 3) count_for_profile(&server);
     bool clean = remote_serve(&server);
     if (argc == 3) print_profile(&server);
-    if (!clean) fputs("softgpu: the program sent the device what is no message\n", stderr);
+    if (!clean) fputs("softgpu: the program sent the device an invalid message\n", stderr);
     return clean ? EXIT_SUCCESS : EXIT_NO_MESSAGE;
 }

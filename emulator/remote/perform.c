@@ -1,5 +1,5 @@
 /*
- * perform.c: one message, done. Nothing in it is believed: a device that is not open, an end that
+ * perform.c: one message, done. Everything in it is checked: a device that is not open, an end that
  * may not ask this, a name that does not end are answered DEVICE_BAD_ADDRESS; numbers of modules,
  * functions and addresses are checked by the device itself.
  */

@@ -19,8 +19,8 @@
  * happened meanwhile.
  *
  * The process makes the memory of its links and of what host and device share, and seals its size:
- * nobody can take it away. It reads each message once, into memory of its own, and believes
- * nothing: lengths, numbers and addresses are checked there or by the device.
+ * nobody can take it away. It reads each message once, into memory of its own, and trusts nothing:
+ * lengths, numbers and addresses are checked there or by the device.
  */
 #ifndef SOFTGPU_REMOTE_H
 #define SOFTGPU_REMOTE_H

@@ -1,6 +1,6 @@
 /*
- * server.c: the process of the device at work: whoever asks is answered, one at a time. What ends
- * it is that nobody is left: a supervisor, or without one the client.
+ * server.c: the process of the device at work: it answers requests, one at a time. It ends when its
+ * supervisor is gone, or without one its client.
  */
 #define _GNU_SOURCE
 #include "server.h"

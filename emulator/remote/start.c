@@ -1,7 +1,7 @@
 /*
- * start.c: where the client's device is. Either somebody else made a process for it and gave this
- * one a socket (softgpu_attach), or the program softgpu_device is started, one folder above the
- * library. It ends when its socket closes, so nobody need stop it.
+ * start.c: where the client's device is. Either another process made one for it and gave this one a
+ * socket (softgpu_attach), or the program softgpu_device is started, one folder above the library.
+ * It ends when its socket closes, so it need not be stopped.
  */
 #define _GNU_SOURCE
 #include "remote.h"

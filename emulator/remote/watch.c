@@ -1,5 +1,5 @@
 /*
- * watch.c: what happens on a device, for its client and for a supervisor, who learns it from here
+ * watch.c: the events on a device, for its client and for a supervisor, which gets them from here
  * and not from the client: findings, copies, launches, counts.
  *
  * Findings wait here until the client has seen them; its words for their memory (where the program

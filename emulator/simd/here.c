@@ -1,6 +1,6 @@
 /*
- * here.c: libsoftgpu.so has its devices in the program's own process; remote/start.c is what stands
- * here in the other library.
+ * here.c: libsoftgpu.so has its devices in the program's own process; in the other library
+ * remote/start.c is in its place.
  */
 #include "softgpu.h"
 

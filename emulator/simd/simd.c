@@ -8,8 +8,8 @@
  *
  * SOFTGPU_SIMD=plain|avx2|avx512 forces one; a process that asks for what the processor lacks ends
  * with a message. emulator.mk gives the functions of each device a prefix and lists them in
- * simd.inc, FUNCTION(device_open) and so on. Arguments stay in their registers, so a jump will do,
- * and nobody need repeat here what device.h declares.
+ * simd.inc, FUNCTION(device_open) and so on. Arguments stay in their registers, so a jump is
+ * enough, and the declarations of device.h need not be repeated here.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * base.h: what knows nothing of exercises: files and their hashes, programs that are run, large
- * arrays on all cores, statistics, the line that says what is at work.
+ * base.h: helpers that do not depend on exercises: files and their hashes, processes, large arrays
+ * on all cores, statistics, the progress line.
  */
 #ifndef GRADER_BASE_H
 #define GRADER_BASE_H

@@ -1,4 +1,4 @@
-/* files.c: folders that are made, files that are copied, trees that go. */
+/* files.c: make folders, copy files, remove trees. */
 #include "base.h"
 
 #include <errno.h>

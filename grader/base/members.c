@@ -1,4 +1,4 @@
-/* members.c: what an object of JSON has under a name. */
+/* members.c: the members of a JSON object, by name. */
 #include "base.h"
 
 const char *string_of(const json_t *object, const char *key)

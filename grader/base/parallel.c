@@ -1,7 +1,7 @@
 /*
- * parallel.c: what the grader does to large arrays of its own, on all cores. Nothing runs here
- * while a call is timed. Threads end before the function returns, so a worker can be forked at any
- * time; and none of them may fail a case.
+ * parallel.c: work on the grader's own large arrays, on all cores. Nothing runs here while a call
+ * is timed. Threads end before the function returns, so a worker can be forked at any time; and
+ * none of them may fail a case.
  */
 #include "base.h"
 

@@ -1,4 +1,4 @@
-/* process.c: run a program of ours with a deadline and a limit on what it prints. */
+/* process.c: run one of the course's programs with a deadline and a limit on its output. */
 #include "base.h"
 
 #include "timer.h"

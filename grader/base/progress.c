@@ -1,4 +1,4 @@
-/* progress.c: on a terminal one line shows what is at work and is overwritten. */
+/* progress.c: one line that shows the work in progress; on a terminal it is overwritten. */
 #include "base.h"
 
 #include <stdarg.h>

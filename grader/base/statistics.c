@@ -1,10 +1,10 @@
 /*
- * statistics.c: what a handful of measurements say. A median does not care how far off the worst of
- * them are; its interval comes from the bootstrap: the measurements are drawn again and again from
- * themselves, and the middle of the medians of these draws is the interval. That is 97 % of them:
- * with 15 to 60 measurements it holds the true median 96 times in 100, where 95 % of the draws hold
- * it 93 to 96 times. The draws begin with the same seed, so that the same measurements have
- * the same interval.
+ * statistics.c: the median of a few measurements, and how far it can be trusted. The worst of them
+ * do not move a median; its interval comes from the bootstrap: the measurements are drawn again and
+ * again from themselves, and the middle of the medians of these draws is the interval. The interval
+ * covers 97 % of them: with 15 to 60 measurements it holds the true median 96 times in 100, where
+ * 95 % of the draws hold it 93 to 96 times. The draws begin with the same seed, so that the same
+ * measurements have the same interval.
  */
 #include "base.h"
 

@@ -1,8 +1,7 @@
 /*
- * terminal.c: what is printed may hold what a student wrote: a name, a line of a compiler, a
- * kernel's words. Nothing of it commands a terminal. All goes through here, and of control
- * characters only those of the grader itself come out: line ends, colours and the line that is
- * written again.
+ * terminal.c: output may hold text that a student wrote: a name, a compiler's line, a kernel's
+ * output. It must not control the terminal. All output goes through here, and only the grader's own
+ * control characters come out: line ends, colours and the line that is overwritten.
  */
 #include "base.h"
 

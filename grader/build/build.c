@@ -242,7 +242,7 @@ static bool take_step(job *j, process_result r, const char *what)
     const bool slow = took_its_seconds(&r);
     j->killed = !slow && (r.timed_out || was_killed(&r));
     if (slow) {
-        set_log(b, "%s took longer than two minutes of a processor", what);
+        set_log(b, "%s took longer than two minutes of CPU time", what);
     } else if (r.timed_out) {
         set_log(b, "%s took longer than ten minutes", what);
     } else if (asprintf(&log, "%s%s", b->log ? b->log : "", r.output ? r.output : "") >= 0) {

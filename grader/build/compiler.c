@@ -1,6 +1,7 @@
 /*
- * compiler.c: the command lines of the compilers, and what they see while they work on a student's
- * file: the contract headers, cucc and what is linked; beside them its folder, where it lies alone.
+ * compiler.c: the command lines of the compilers, and the files that they see while they work on a
+ * student's file: the contract headers, cucc and the libraries; and its own folder, which holds
+ * nothing else.
  */
 #include "compiling.h"
 

@@ -1,8 +1,8 @@
 /*
  * contracts.c: the headers that a compiler finds: those of common/ and of the phases, copied to
- * contracts/ in the build folder, so that a compiler sees them and nothing that lies beside them in
- * the course. It reaches them by a link in the folder that it works in: what it writes of them
- * names no folder of this clone.
+ * contracts/ in the build folder, so that a compiler sees them and no other file of the course. It
+ * reaches them by a link in its working folder: so no path in its messages names a folder of this
+ * clone.
  */
 #include "compiling.h"
 

@@ -1,8 +1,8 @@
 /*
- * imports.c: what a submission's object asks of others. Most of the C library is anybody's; what
- * loads libraries, looks their functions up or speaks for softgpu is not: another could do the
- * exercise. Of the object, not of the library: a compiler's own parts, linked in, call what they
- * need.
+ * imports.c: the functions that a submission's object imports. Most of the C library is allowed.
+ * Functions that load libraries, look up functions or speak for softgpu are not: with them other
+ * code could do the exercise. The object is checked, not the library: a compiler's own parts,
+ * linked in, call what they need.
  */
 #include "compiling.h"
 
@@ -26,11 +26,11 @@ static const struct {
     {"_rtld_*", "no exercise loads libraries or looks into them"},
     {"_r_debug", "no exercise loads libraries or looks into them"},
     {"syscall", "no exercise calls the kernel past the C library"},
-    {"softgpu_*", "it is how the grader and softgpu talk"},
+    {"softgpu_*", "the grader and softgpu communicate by it"},
     {"cuModule*", "no exercise loads kernels from anywhere but its source"},
     {"cuLibrary*", "no exercise loads kernels from anywhere but its source"},
     {"cudaLibrary*", "no exercise loads kernels from anywhere but its source"},
-    {"cublas*", "cuBLAS belongs to exercises that are about it"},
+    {"cublas*", "only exercises about cuBLAS may call it"},
 };
 
 /* An object as a file in memory; a student's compiler made it, so nothing in it is believed. */
@@ -75,7 +75,7 @@ static const char *refusal(const build *b, const char *name)
 {
     const bool cublas = b->exercise->cublas && !b->baseline;
     if (cublas && strcmp(name, "__cudaRegisterFunction") == 0)
-        return "the work is cuBLAS's, and no kernel is launched beside it";
+        return "cuBLAS does the work, and no other kernel is launched";
     char bare[64]; /* without the version that .symver gives */
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "@"), name);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -1,7 +1,7 @@
 /*
- * libraries.c: what the repository itself brings to a grading: the reference solutions that an
- * exercise calls, so that one mistake is not punished twice, and the frozen baselines. They are
- * built from source, or in a handout taken from prebuilt/.
+ * libraries.c: the libraries that the course itself brings to a grading: the reference solutions
+ * that an exercise calls, so that one mistake is not punished twice, and the frozen baselines. They
+ * are built from source, or in a handout taken from prebuilt/.
  */
 #include "build.h"
 

@@ -1,6 +1,7 @@
 /*
- * log.c: what compilers said, each thing once. nvcc says it for each architecture that it compiles
- * for, and the host's compiler once more; after the first it remarks how warnings are switched off.
+ * log.c: the messages of compilers, each once. nvcc prints a message for each architecture that it
+ * compiles for, and the host's compiler prints it again; after the first it remarks how warnings
+ * are switched off.
  */
 #include "compiling.h"
 

@@ -1,15 +1,15 @@
 /*
- * objects.c: what compilers made, kept by the content that it was made from. Like ccache it has two
- * levels. Below the hash of compilers, options and sources lies which headers these included when
- * they were last compiled; that hash and the headers as they are now are the key of the object. A
- * header that is not included changes no key.
+ * objects.c: the objects that compilers made, kept by the content of their sources. Like ccache it
+ * has two levels. Below the hash of compilers, options and sources lies which headers these
+ * included when they were last compiled; that hash and the headers as they are now are the key of
+ * the object. A header that is not included changes no key.
  *
  *   COURSE_CACHE/HASH.headers   names of headers, one a line
  *   COURSE_CACHE/KEY/           exercise.o, unless the compiler failed, and log, its words
  *
  * Clones of the course may share the folder: no option names one. Only the line information of an
- * object does, and who reads it takes the file's name alone. Nobody but its owner, who runs the
- * grader, reaches the folder; compilers and workers do not see it.
+ * object does, and its readers take the file's name alone. Only its owner, who runs the grader, can
+ * access the folder; compilers and workers do not see it.
  */
 #include "compiling.h"
 

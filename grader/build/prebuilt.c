@@ -1,6 +1,6 @@
 /*
- * prebuilt.c: a handout is the course without its solutions and baselines. What exercises need of
- * them lies compiled in prebuilt/, which `grader prebuild` makes in the whole course:
+ * prebuilt.c: a handout is the course without its solutions and baselines. The compiled parts that
+ * exercises need are in prebuilt/, which `grader prebuild` makes in the whole course:
  *
  *   prebuilt/x86-64-v3, x86-64-v4   baselines of phase 1, for two generations of processors: a
  *                                   student's code is compiled for the one at hand, and so must be
@@ -300,7 +300,7 @@ static bool can_prebuild(const options *o)
     on_cpu.backend = BACKEND_CPU;
     if (processor_is("x86-64") && o->output) return sandbox_start(&on_cpu);
     fprintf(stderr, "grader: %s\n",
-            o->output ? "handouts are made on x86-64 only" : "prebuild wants --output DIR");
+            o->output ? "handouts are made on x86-64 only" : "prebuild needs --output DIR");
     return false;
 }
 

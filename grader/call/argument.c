@@ -1,4 +1,4 @@
-/* argument.c: what a call is given: case.h says what each function makes. */
+/* argument.c: the arguments of a call: case.h says what each function makes. */
 #include "call.h"
 
 #include <stdio.h>

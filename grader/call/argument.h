@@ -1,5 +1,5 @@
 /*
- * argument.h: what a call into the worker is given.
+ * argument.h: the arguments of a call into the worker.
  */
 #ifndef GRADER_ARGUMENT_H
 #define GRADER_ARGUMENT_H

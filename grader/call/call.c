@@ -1,6 +1,7 @@
 /*
- * call.c: one call into the worker: place, prepare, run, fetch, take back. The request says all
- * that the call depends on, the outcome all that came of it; nothing else is read or written.
+ * call.c: one call into the worker: place, prepare, run, fetch, take back. The request holds
+ * everything that the call depends on, the outcome everything that it produced; nothing else is
+ * read or written.
  */
 #include "buffers.h"
 #include "supervisor.h"
@@ -97,7 +98,7 @@ static bool reply_is_good(ongoing *c, const wire_reply *reply)
         return call_fails(c, c->request->place & ON_CPU ? FAILURE_CALL : FAILURE_CUDA,
                           "%s: no memory for its buffers: %s", function, reply->text);
     default:
-        return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u means nothing", function,
+        return call_fails(c, FAILURE_CALL, "%s: the worker's answer %u has no meaning", function,
                           reply->status);
     }
 }

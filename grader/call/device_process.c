@@ -1,9 +1,9 @@
 /*
- * device_process.c: softgpu's device in a process of its own, which the grader starts beside a
- * worker. The worker has the line of a client to it, the grader that of a supervisor: buffers of
- * calls are allocated, filled and read back from here, and what was launched, copied, found and
- * counted is told here. No code of the student's stands in between. emulator/remote/remote.h has
- * the details.
+ * device_process.c: softgpu's device in a process of its own, which the grader starts next to a
+ * worker. The worker is connected to it as a client, the grader as a supervisor: the grader
+ * allocates, fills and reads the buffers of calls, and the device reports launches, copies,
+ * findings and counts to it. No code of the student is in between. emulator/remote/remote.h has the
+ * details.
  */
 #include "call.h"
 

@@ -1,7 +1,7 @@
 /*
- * device_report.c: what softgpu's device says of a call, and what follows from it. Findings of
- * kernels come from the device; the worker adds those of host code, which only its runtime sees. A
- * call whose results are on the device must have made them there.
+ * device_report.c: the report of softgpu's device about a call, and the conclusions from it.
+ * Findings of kernels come from the device; the worker adds those of host code, which only its
+ * runtime sees. A call whose results are on the device must have made them there.
  */
 #include "buffers.h"
 
@@ -47,9 +47,9 @@ bool device_report_is_good(ongoing *c, const remote_account *a, bool has_results
     const char *function = c->request->function;
     const bool worked = a->launches + n->fills.count + n->on_device.count > 0;
     if (a->faults > 0)
-        return call_fails(c, FAILURE_CALL,
-                          "%s: a kernel failed, and the process that holds the code denies it",
-                          function);
+        return call_fails(
+            c, FAILURE_CALL,
+            "%s: a kernel failed, but the process that holds the code reports no error", function);
     if (!has_results) return true;
     if (!worked && a->round_trips > 0)
         return call_fails(c, FAILURE_CALL,
@@ -61,18 +61,16 @@ bool device_report_is_good(ongoing *c, const remote_account *a, bool has_results
     if (n->to_host.bytes > 0)
         return call_fails(c, FAILURE_CALL,
                           "%s: data went to the host (%llu bytes), and its results are on the "
-                          "device: what is in between belongs into a kernel",
+                          "device: the work in between belongs in a kernel",
                           function, (unsigned long long)n->to_host.bytes);
     if (a->printed > PRINTED_MAX)
-        return call_fails(
-            c, FAILURE_CALL,
-            "%s: its kernels printed %llu bytes: more than %d are no message any more", function,
-            (unsigned long long)a->printed, PRINTED_MAX);
+        return call_fails(c, FAILURE_CALL,
+                          "%s: its kernels printed %llu bytes: more than %d are not allowed",
+                          function, (unsigned long long)a->printed, PRINTED_MAX);
     if (a->shares)
-        return call_fails(
-            c, FAILURE_CALL,
-            "%s: used memory that host and device share (managed or pinned): its work "
-            "belongs into kernels, on memory of the device",
-            function);
+        return call_fails(c, FAILURE_CALL,
+                          "%s: used memory that host and device share (managed or pinned): its "
+                          "work belongs in kernels, on device memory",
+                          function);
     return true;
 }

@@ -1,5 +1,5 @@
 /*
- * element.h: the types that buffers are made of, as bytes, whatever the processor knows of them.
+ * element.h: the element types of buffers, as bytes, whether the processor knows the type or not.
  */
 #ifndef GRADER_ELEMENT_H
 #define GRADER_ELEMENT_H

@@ -1,5 +1,5 @@
-/* file.c: the file that a call may read. Each worker has one, of the size that the call wants: what
- * is zero takes no memory. */
+/* file.c: the file that a call may read. Each worker has one, of the size that the call needs:
+ * zeros take no memory. */
 #include "buffers.h"
 
 #include <unistd.h>

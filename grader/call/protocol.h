@@ -1,8 +1,8 @@
 /*
- * protocol.h: what the trusted grader and the untrusted worker say to each other.
+ * protocol.h: the messages between the trusted grader and the untrusted worker.
  *
- * The channel is a socket pair; each message is one of the structs below. Buffers travel beside it
- * in one shared memory file. Per call:
+ * The channel is a socket pair; each message is one of the structs below. Buffers travel
+ * separately, in one shared memory file. Per call:
  *
  *   grader -> worker   wire_call with its buffers laid out in shared memory   (WIRE_PREPARE)
  *   worker -> grader   wire_reply: buffers are allocated and copied in
@@ -11,9 +11,9 @@
  *   grader -> worker   WIRE_FETCH
  *   worker -> grader   wire_reply: every buffer, canaries included, is back in shared memory
  *
- * The worker knows neither which buffers are outputs nor what they should hold. On softgpu those on
- * the device are none of its business: the grader keeps them there itself (device_process.c), and
- * the worker gets their addresses.
+ * The worker knows neither which buffers are outputs nor what they should hold. On softgpu the
+ * grader itself keeps the buffers on the device (device_process.c), and the worker only gets their
+ * addresses.
  */
 #ifndef GRADER_PROTOCOL_H
 #define GRADER_PROTOCOL_H

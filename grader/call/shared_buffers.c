@@ -1,6 +1,6 @@
 /*
  * shared_buffers.c: buffers as images in shared memory: canaries, data, canaries. The grader keeps
- * its own copy of the data, so it sees what was changed.
+ * its own copy of the data, so it sees every change.
  */
 #include "buffers.h"
 

@@ -1,7 +1,6 @@
 /*
- * threads.c: what runs in a worker, by the kernel's own lists, which no library can forge. A thread
- * or process that outlives its call works where nobody measures, or slows down what is measured
- * next.
+ * threads.c: the threads and processes of a worker, by the kernel's own lists, which no library can
+ * forge. One that outlives its call works unmeasured, or slows down the next measurement.
  */
 #include "call.h"
 

@@ -1,7 +1,8 @@
 /*
- * usage.c: who had the cores: what a process used of them and how long it waited for one, and what
- * the host of a virtual machine took of all of them; and how often a machine without memory ended
- * a process. By the word of the kernel, not of a process; where that is silent, zeros.
+ * usage.c: use of the cores: how much of them a process used and how long it waited for one, and
+ * how much the host of a virtual machine took of all of them; and how often the system ended a
+ * process for lack of memory. The kernel reports all of this, not the process; what the kernel does
+ * not report is zero.
  */
 #include "call.h"
 

@@ -323,7 +323,7 @@ worker *worker_start(const options *o, place where, const char *library, bool *k
     } else {
         reap(w, outcome);
         snprintf(why, 512, "while it was loaded %s",
-                 outcome == EXCHANGE_DEADLINE ? "it did not come to an end" : w->exit_reason);
+                 outcome == EXCHANGE_DEADLINE ? "it did not end" : w->exit_reason);
         *killed = w->killed;
     }
     worker_stop(w);

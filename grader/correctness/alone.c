@@ -1,8 +1,8 @@
 /*
  * alone.c: each array of each function misaligned alone. The third trial of a case shifts all
- * arrays together, so a kernel that asks one array's address how it may access another passes it.
- * When all cases of a part have passed, one of them runs again for each array: that array begins 4
- * bytes past an aligned address, and the others are aligned.
+ * arrays together, so it passes a kernel that checks one array's address before it accesses
+ * another. When all cases of a part have passed, one of them runs again for each array: that array
+ * begins 4 bytes past an aligned address, and the others are aligned.
  */
 #include "running.h"
 
@@ -88,8 +88,8 @@ static char *with_reason(const struct lonely *a, char *message)
 {
     char *words = NULL;
     if (asprintf(&words,
-                 "%s; with all arrays aligned, and with none, it was right: here `%s` of %s alone "
-                 "is not aligned to %d bytes",
+                 "%s; it was right with all arrays aligned, and with none: here only `%s` of %s is "
+                 "not aligned to %d bytes",
                  message, a->name, a->function, BYTES_AT_ONCE) < 0)
         abort();
     free(message);

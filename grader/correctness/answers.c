@@ -1,4 +1,5 @@
-/* answers.c: what the submission's file of answers says, for cases: course/answers.c reads it. */
+/* answers.c: the contents of the submission's file of answers, for cases: course/answers.c reads
+   it. */
 #include "running.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* calls.c: the calls of a case: what it asks becomes a request, and what came of it is kept in the
+/* calls.c: the calls of a case: a case's arguments become a request, and the outcome is kept in the
  * case's state, or fails the case. */
 #include "running.h"
 
@@ -54,18 +54,34 @@ static const char *whose(const device_finding *f, char text[80])
     text[0] = '\0';
     if (digits > 3 || digits == strlen(file) || id_parse(file, NULL) <= 0) return text;
     if (digits == strlen(own) && !strncmp(file, own, digits)) return text;
-    snprintf(text, 80, "; %.*s is called by yours: look at what it is given", (int)digits, file);
+    snprintf(text, 80, "; your function calls %.*s: check its arguments", (int)digits, file);
     return text;
 }
 
-/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be mended.
+/* Where cuBLAS itself steps over an end, its arguments are wrong: there is no guard to be fixed.
  */
 static const char *mistake_behind(const device_finding *f)
 {
     if (!strncmp(f->kernel, "cublas_", 7) && f->kind == FINDING_OUT_OF_BOUNDS)
-        return "; cuBLAS was given a wrong size, leading dimension or operand: the dimension is "
-               "how many elements lie from one column of cuBLAS to the next";
+        return "; cuBLAS was given a wrong size, leading dimension or operand: the leading "
+               "dimension is the number of elements from one column of cuBLAS to the next";
     return symptom_name(f->cause);
+}
+
+/* What cuBLAS refused, which it said while the call ran, and what it is given where rows lie one
+ * behind the other. */
+static const char *refused_by_cublas(void)
+{
+    static char text[320];
+    if (!running->exercise->cublas || !running->worker) return "";
+    const char *said = strstr(worker_output(running->worker), "cublas refuses ");
+    if (!said) return "";
+    snprintf(
+        text, sizeof text,
+        "; %.*s; a row-major array is one of columns to cuBLAS, and its leading dimension is the "
+        "length of a row: k of a[m x k], n of b[k x n] and of c[m x n]",
+        (int)strcspn(said, "\n"), said);
+    return text;
 }
 
 static case_finding finding_of(const char *function, const device_finding *what, const char *more,
@@ -122,7 +138,7 @@ static void fail_of_call(const char *function, const call_outcome *o)
     char other[80] = "";
     if (o->culprit > 0) whose(&culprit->what, other);
     const char *mistake = o->culprit > 0 ? mistake_behind(&culprit->what) : symptom_name(o->cause);
-    fail_as(o->failure, "%s%s%s", o->message, mistake, other);
+    fail_as(o->failure, "%s%s%s%s", o->message, mistake, other, refused_by_cublas());
 }
 
 /* What one call of a case keeps, another may free. */
@@ -251,11 +267,10 @@ void expect_operations(const char *function, double flop)
 {
     const device_counts *c = call_counts();
     if (!c) return;
-    expect(
-        operations(c) >= 0.5 * flop,
-        "%s: kernels made %.0f floating-point operations, its work alone has %.0f: it belongs on "
-        "the device",
-        function, operations(c), flop);
+    expect(operations(c) >= 0.5 * flop,
+           "%s: kernels made %.0f floating-point operations, but its task has %.0f: the work "
+           "belongs on the device",
+           function, operations(c), flop);
 }
 
 void call_refused(int error, const char *function, argument *arguments, int count)

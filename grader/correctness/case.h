@@ -115,7 +115,7 @@ wire_copies call_copies(void);
 
 /** What a case in Python finds in the place of its words, and removes last of all: who says nothing
  * may not have come so far. */
-#define UNTOLD "the case in Python did not come to its end"
+#define UNTOLD "the case in Python did not end"
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

@@ -2,9 +2,8 @@
  * failures.c: when a call of the runtime fails. In each call of a function that returns an error,
  * the worker refuses the first of the library's calls of the runtime, then the second, and so on;
  * each time the function must return an error and keep nothing, and the call after them all must be
- * right: the case that makes it judges that. Where half a step has changed a network, nothing after
- * it is judged. On the CPU the threads are refused, and a function that returns nothing must be
- * right without them.
+ * right, which its case judges. If half a step has changed a network, no later call is judged. On
+ * the CPU the threads are refused, and a function that returns nothing must be right without them.
  */
 #include "running.h"
 
@@ -92,9 +91,9 @@ static void judge(const call_request *r, const call_outcome *o)
                        strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") != 0;
     if (o->failed) fails(r, o, "then %s", o->message);
     if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
-    if (o->kept > 0 && !keeps) fails(r, o, "memory of the device that it had allocated stays");
+    if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");
     if (o->calls.left > 0 && !keeps)
-        fails(r, o, "a stream, event, graph or pinned array that it had made stays");
+        fails(r, o, "a stream, event, graph or pinned array that it had created is not freed");
 }
 
 /* Where nothing after it is judged, there is no need for what kernels compute. */

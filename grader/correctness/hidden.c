@@ -10,8 +10,8 @@
  *     case = forward 1x4097x3         ; as the first case whose name begins so
  *
  * The cases join those of their exercises, as "hidden 1", "hidden 2", ... The reference solution
- * has to pass them before anybody is judged by them. What is read here stays here: a student sees
- * of a hidden case that it failed, and of what kind.
+ * has to pass them before any student is judged by them. Students see only that a hidden case
+ * failed, and the kind of the failure.
  */
 #include "correctness.h"
 
@@ -275,7 +275,7 @@ char *hidden_words(failure failure, const char *mistake)
         [FAILURE_MISALIGNED] = "misaligned access",
         [FAILURE_NO_BARRIER] = "missing barrier",
         [FAILURE_RACE] = "race",
-        [FAILURE_UNWRITTEN] = "read of what was never written",
+        [FAILURE_UNWRITTEN] = "read of memory that was never written",
         [FAILURE_DEADLOCK] = "deadlock",
         [FAILURE_CUDA] = "CUDA error",
     };

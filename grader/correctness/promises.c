@@ -1,7 +1,7 @@
 /*
- * promises.c: what a contract says of a function besides its results: that it waits for nothing,
- * has waited, allocates or copies nothing, needs so many launches. The worker saw the runtime's
- * calls (worker/calls.c); here they are held against the promise.
+ * promises.c: what a contract says about a function besides its results: that it waits for nothing,
+ * has waited, allocates or copies nothing, needs at most so many launches. The worker saw the
+ * runtime's calls (worker/calls.c); here they are compared with the promise.
  */
 #include "correctness.h"
 

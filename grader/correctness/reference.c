@@ -1,4 +1,4 @@
-/* reference.c: what several exercises should compute, plainly and in double. */
+/* reference.c: the expected results of several exercises, computed plainly and in double. */
 #include "correctness.h"
 
 #include <math.h>

@@ -124,7 +124,7 @@ static void expect_nothing_kept(void)
     running->round = 0; /* it is a matter of all of them */
     if (running->kept <= 0)
         fail_as(FAILURE_CALL,
-                "%s leaks: a stream, event, graph or pinned array that it has made stays",
+                "%s leaks: a stream, event, graph or pinned array that it has created is not freed",
                 running->leaver);
     fail_as(FAILURE_CALL, "%s leaks: %lld %s of device memory, from %d call%s, are not freed",
             running->keeper, running->kept, running->place == ON_GPU ? "allocations" : "bytes",
@@ -267,7 +267,7 @@ static char *with_round(char *message)
     static const char *const rounds[] = {
         "",
         "; the first call was right, and this is the second with the same sizes and other numbers",
-        "; the calls before it were right: its buffers lie elsewhere than theirs",
+        "; the calls before it were right: its buffers are at other addresses",
     };
     char *both = NULL;
     const bool shuffled = running->round == 2 && running->place == ON_SOFTGPU;

@@ -1,5 +1,5 @@
-/* running.h: the state of the case that runs. Case functions are called without it: what case.h
- * offers them finds it here. Everybody else is handed it. */
+/* running.h: the state of the case that runs. Case functions do not get it as an argument: the
+ * functions of case.h find it here. All others get it as an argument. */
 #ifndef GRADER_RUNNING_H
 #define GRADER_RUNNING_H
 

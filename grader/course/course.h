@@ -1,5 +1,5 @@
 /*
- * course.h: what is asked, of which exercises, and on what machine.
+ * course.h: the request: its options, its exercises, and the machine.
  */
 #ifndef GRADER_COURSE_H
 #define GRADER_COURSE_H

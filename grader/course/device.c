@@ -1,5 +1,5 @@
-/* device.c: what machine this is. Of a GPU only our own worker, without a student's code, speaks.
- */
+/* device.c: the machine. Only the course's own worker, without a student's code, reports about a
+   GPU. */
 #include "course.h"
 
 #include "timer.h"

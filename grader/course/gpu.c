@@ -1,8 +1,9 @@
 /*
- * gpu.c: graders on one machine measure on a GPU one after the other, whoever started them: a run
- * of make class, a task of Slurm, a student by hand. They may build at the same time. The lock is
- * the GPU's, by its UUID, whatever number CUDA_VISIBLE_DEVICES gives it here; the kernel lets go of
- * it when its holder dies. Containers that share a GPU but not /dev/shm do not see each other.
+ * gpu.c: graders on one machine measure on a GPU one after the other, however they were started: a
+ * run of make class, a task of Slurm, a student by hand. They may build at the same time. The lock
+ * is the GPU's, by its UUID, whatever number CUDA_VISIBLE_DEVICES gives it here; the kernel
+ * releases it when its holder dies. Containers that share a GPU but not /dev/shm do not see each
+ * other.
  */
 #include "course.h"
 

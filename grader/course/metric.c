@@ -1,4 +1,4 @@
-/* metric.c: the sentence of a metric, for those who read it; code has its fields. */
+/* metric.c: the sentence of a metric, for readers; code uses its fields. */
 #include "course.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * misnamed.c: a file that somebody wrote under another name than the exercise's: 209_Transpose.cu,
- * 207_shared_memory (1).cu, 101_compare.cpp. It is not graded, and it is better to say so.
+ * misnamed.c: a file whose name is not quite that of the exercise: 209_Transpose.cu,
+ * 207_shared_memory (1).cu, 101_compare.cpp. It is not graded, and the grader says so.
  */
 #include "course.h"
 

@@ -1,6 +1,6 @@
 /*
- * origin.c: where a verdict comes from: the course's commit, and hashes of what it was made of.
- * They are of sources, not of programs: two machines with the same course have the same.
+ * origin.c: where a verdict comes from: the course's commit, and hashes of the sources. They are
+ * not of programs: two machines with the same course have the same.
  */
 #include "course.h"
 

@@ -1,4 +1,4 @@
-/* tensor_cores.c: what those of each architecture can do at most. */
+/* tensor_cores.c: the peak rates of the tensor cores of each architecture. */
 #include "course.h"
 
 /* By NVIDIA's white papers on the architectures; a multiply-add counts two. */

@@ -1,4 +1,4 @@
-/* build_only.c: make phaseN: what the compilers say. */
+/* build_only.c: make phaseN: compile, and show the compilers' messages. */
 #include "grade.h"
 
 #include <stdio.h>

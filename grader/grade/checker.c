@@ -1,7 +1,7 @@
 /*
  * checker.c: a second process of the grader, which judges on softgpu what the first judges on a
- * GPU, several exercises at once. It keeps to half of the cores, and to a low priority, so that
- * timings are not disturbed; where there are few, it works only while the first waits for it.
+ * GPU, several exercises at once. It uses half of the cores, at a low priority, so that timings are
+ * not disturbed; with few cores it works only while the first waits for it.
  */
 #include "grade.h"
 

@@ -1,4 +1,4 @@
-/* grade.c: a whole submission, from what is asked for to the sum of the points. */
+/* grade.c: a whole submission, from the request to the sum of the points. */
 #include "grade.h"
 #include "student/student.h"
 

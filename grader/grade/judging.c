@@ -1,4 +1,4 @@
-/* judging.c: each exercise is judged, or remembered from an earlier grading. */
+/* judging.c: each exercise is judged, or its verdict comes from an earlier grading. */
 #include "grade.h"
 #include "student/student.h"
 

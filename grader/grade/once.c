@@ -1,8 +1,7 @@
 /*
- * once.c: `grader run`: one case of one exercise, once, in a shape that the student may choose. It
- * shows of each call what it was given, what came back, what it printed and how long it took, and
- * says whether that is right. The inputs are the same every time, unless a seed is given. Nothing
- * is remembered.
+ * once.c: `grader run`: one case of one exercise, once, in a shape that the student may choose. For
+ * each call it shows inputs, results, output and time, and says whether the results are right. The
+ * inputs are the same every time, unless a seed is given. No verdict is stored.
  */
 #include "grade.h"
 #include "student/student.h"

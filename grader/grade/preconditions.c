@@ -1,4 +1,5 @@
-/* preconditions.c: what must be so before anything is judged. results.json says why it was not. */
+/* preconditions.c: the conditions for a grading. If one is not met, results.json says why nothing
+   was judged. */
 #include "grade.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ bool submission_exists(const options *o)
 bool is_isolated(const options *o)
 {
     if (sandbox_start(o)) return true;
-    results_write_failure(o, "isolation is required, and not all of it is to be had here");
+    results_write_failure(o, "isolation is required, but this machine lacks a part of it");
     return false;
 }
 

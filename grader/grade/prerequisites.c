@@ -1,4 +1,4 @@
-/* prerequisites.c: what is built, and whose work an exercise stands on: the submission's or the
+/* prerequisites.c: what is built, and which prerequisites an exercise uses: the submission's or the
  * reference's. */
 #include "grade.h"
 

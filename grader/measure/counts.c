@@ -1,6 +1,6 @@
 /*
- * counts.c: what the counters of a call come to, as the one number that a traffic test looks at.
- * What a copy moves counts too, so that moving data by other means than a kernel's is no way out.
+ * counts.c: the one number that a traffic test compares, from the counters of a call. Bytes moved
+ * by copies count too, so that copies instead of kernels gain nothing.
  */
 #include "correctness/case.h"
 

@@ -1,7 +1,7 @@
 /*
- * nvml.c: clocks, temperature and throttling of the GPU, as NVIDIA's management library tells them.
- * The library comes with the driver and is loaded at run time, by prototypes of our own: where it
- * is missing, nothing is known and nothing else changes.
+ * nvml.c: clocks, temperature and throttling of the GPU, from NVIDIA's management library. The
+ * library comes with the driver and is loaded at run time, by prototypes of our own: where it is
+ * missing, these values are unknown and nothing else changes.
  */
 #include "measure.h"
 

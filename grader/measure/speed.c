@@ -2,8 +2,8 @@
  * speed.c: one function of the student against a frozen baseline. Each pair of calls gets fresh
  * inputs, flushed caches, other addresses and a size of its own; student and baseline take turns,
  * so that both see the same clocks; and the outputs of every timed call of the student's are
- * judged. speed_rules.c has what the times mean. While they mean nothing yet, another round of
- * pairs is measured, up to a number of rounds and a time.
+ * judged. speed_rules.c interprets the times. While they decide nothing, another round of pairs is
+ * measured, up to a limit of rounds and of time.
  */
 #include "measure.h"
 
@@ -195,7 +195,7 @@ static char *find_fault(const timing *t, speed_result *r)
     const char *impossible = speed_ceiling(r, t->device);
     r->status = FAILED;
     if (impossible) {
-        return words("impossible: %.1f us is beyond what this device's %s can do", r->seconds * 1e6,
+        return words("impossible: %.1f us is less than this device's %s allows", r->seconds * 1e6,
                      impossible);
     }
     if (!clocks_agree(r->seconds, hidden, honest)) {

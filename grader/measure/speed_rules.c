@@ -1,10 +1,10 @@
 /*
- * speed_rules.c: what timings mean; pure functions of what speed.c measured.
+ * speed_rules.c: the meaning of timings; pure functions of the measurements of speed.c.
  *
  * The interval of the ratio decides, not the ratio: all of it at or above the threshold has passed,
- * all of it below has failed, anything else is measured again. What stays undecided is too noisy,
- * unless the interval is so narrow that its middle may decide. On a machine that was busy, or a GPU
- * that was throttled, a failure must be beyond what that explains.
+ * all of it below has failed, anything else is measured again. A timing that stays undecided is too
+ * noisy, unless the interval is so narrow that its middle may decide. On a machine that was busy,
+ * or a GPU that was throttled, a failure must be larger than that explains.
  */
 #include "measure.h"
 

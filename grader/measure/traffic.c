@@ -1,12 +1,12 @@
 /*
- * traffic.c: what one function of the student costs in softgpu's counters, alone or against a
- * frozen baseline that is counted beside it. No clock takes part: the numbers come from a call with
+ * traffic.c: the cost of one function of the student in softgpu's counters, alone or against a
+ * frozen baseline that is counted too. No clock takes part: the numbers come from a call with
  * inputs that are the same in every grading, so they are the same in every grading. A second call,
- * with secret inputs, must cost about as much: no answer can be brought along. Against a baseline
- * it is also of another shape, of which the baseline is counted again, and so are tensor
- * instructions, whose number the shape tells; other counts are of one shape. The outputs of every
- * counted call are judged. A count below the least that the task needs is impossible, as a time can
- * be: some of the work was done where nothing is counted.
+ * with secret inputs, must cost about as much: so no stored answer can pass. Against a baseline it
+ * is also of another shape, of which the baseline is counted again, and so are tensor instructions,
+ * whose number the shape tells; other counts are of one shape. The outputs of every counted call
+ * are judged. A count below the least that the task needs is impossible, as a time can be: some of
+ * the work was done where nothing is counted.
  */
 #include "measure.h"
 

@@ -1,11 +1,11 @@
 /*
- * jail.c: how a program starts that compiles a student's file, or holds it. It sees the system's
- * own folders and what its plan names, read-only, and can write into one folder; it runs as a user
- * that nobody else is, within limits, with an environment of a few variables.
+ * jail.c: start a program that compiles a student's file, or runs it. It sees the system's own
+ * folders and the paths of its plan, read-only, and can write to one folder; it runs as a user of
+ * its own, within limits, with an environment of a few variables.
  *
  * bubblewrap makes the namespaces and setpriv (of util-linux) takes the user id inside of them.
- * Where there are none, Landlock keeps the files apart, and the child does the rest itself.
- * sandbox.c says what there is.
+ * Without namespaces Landlock keeps the files apart, and the child does the rest itself. sandbox.c
+ * says which of these the machine has.
  */
 #include "jail.h"
 

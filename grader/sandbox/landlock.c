@@ -1,7 +1,7 @@
 /*
  * landlock.c: where the kernel gives no namespaces it may still have Landlock (Linux 5.13): a
- * process gives up all files but some, for good. What a namespace hides is then seen by name, and
- * cannot be opened.
+ * process gives up all files but some, for good. The names of the other files then stay visible,
+ * but the files cannot be opened.
  */
 #include "jail.h"
 

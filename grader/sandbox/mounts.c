@@ -1,8 +1,7 @@
 /*
- * mounts.c: what a program sees of the files of this machine, in the words of bubblewrap: the
- * system's own folders and the compilers, or of them the libraries of one program; what its plan
- * names; and one folder to write into.
- * landlock.c takes the same words.
+ * mounts.c: the files of this machine that a program sees, as arguments of bubblewrap: the system's
+ * own folders and the compilers, or only the libraries of one program; the paths of its plan; and
+ * one folder to write to. landlock.c takes the same arguments.
  */
 #include "jail.h"
 

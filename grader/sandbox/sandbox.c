@@ -1,7 +1,7 @@
 /*
- * sandbox.c: which layers of isolation this machine has. Nothing is believed that was not tried: a
- * worker without a student's code is started as all others will be, and says what it sees. What
- * cannot be had is left out, with one warning; ISOLATION=required refuses to grade instead.
+ * sandbox.c: which layers of isolation this machine has. Each layer is tried: a worker without a
+ * student's code is started as all others will be, and reports what it sees. A layer that does not
+ * work is left out, with one warning; ISOLATION=required refuses to grade instead.
  */
 #include "sandbox.h"
 

@@ -1,5 +1,5 @@
 /*
- * sandbox.h: what stands between a submission and the rest of the machine.
+ * sandbox.h: the layers between a submission and the rest of the machine.
  *
  *   sandbox.c    which layers of isolation there are
  *   jail.c       start a program behind them

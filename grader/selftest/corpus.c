@@ -1,7 +1,7 @@
 /*
  * corpus.c: the grader graded. Every submission of the corpus must get the verdict that it
  * claims (expectations.c). All are built first, then judged, several at a time, each by a process
- * of its own: whatever a hostile one does to its grader is seen, and disturbs no other.
+ * of its own: so the effect of a hostile one on its grader is seen, and disturbs no other.
  */
 #include "selftest.h"
 
@@ -189,7 +189,7 @@ static bool lacks_nvcc(const claim *c, place where)
 {
     const char *nvcc = getenv("NVCC");
     if (!wants_nvcc(c, where) || (nvcc && *nvcc)) return false;
-    printf("skipped %s: it is of the code that nvcc makes\n", c->label);
+    printf("skipped %s: it is about the code that nvcc makes\n", c->label);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * expectations.c: what each submission of the corpus says of itself. It lies in a folder of its
+ * expectations.c: the claim of each submission of the corpus. The submission is in a folder of its
  * exercise, grader/exercises/NNN_name/wrong, right, slow, fast or hostile. Its first line, or that
  * of the file CLAIM where it is a folder, is one of
  *
@@ -30,7 +30,7 @@
  *     hangs      it waits for its deadline: a tenth of the usual one does
  *     or CASE    a GPU shows it in another case, with the same text
  *     on a gpu   a hostile one that may run on a real GPU; the others never do
- *     nvcc       it is of the code that nvcc makes: on softgpu no other compiler's is judged
+ *     nvcc       it is about the code that nvcc makes: on softgpu no other compiler's is judged
  *     needs A/B  without one of these layers of isolation (sandbox.c) nothing stops it
  */
 #include "selftest.h"

@@ -1,6 +1,6 @@
 /*
- * judging.c: submissions judged several at a time, each by a process of its own: whatever a hostile
- * one does to its grader is seen, and disturbs no other.
+ * judging.c: submissions judged several at a time, each by a process of its own: so the effect of a
+ * hostile one on its grader is seen, and disturbs no other.
  */
 #include "selftest.h"
 

@@ -87,7 +87,7 @@ bool patch_apply(const options *o, const claim *c)
 {
     if (!c->patch) return true;
     if (!copy_originals(o, c)) {
-        printf("  FAIL %s: what it changes is not there: %s\n", c->label, c->file);
+        printf("  FAIL %s: the file that it changes does not exist: %s\n", c->label, c->file);
         return false;
     }
     process_result git = git_apply(o, c);

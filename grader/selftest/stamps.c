@@ -1,8 +1,8 @@
 /*
  * stamps.c: a claim that held is not judged again while nothing changes that could change the
  * verdict: the two libraries, the exercise's cases, the rest of the grader, its workers, softgpu,
- * the claim, the seed, the machine's layers of isolation. What the grader is made of are its
- * objects in the build folder, so that new cases of one exercise leave the claims of others alone.
+ * the claim, the seed, the machine's layers of isolation. The grader counts by its objects in the
+ * build folder, so that new cases of one exercise leave the claims of others alone.
  */
 #include "selftest.h"
 

@@ -210,7 +210,7 @@ static void print_roofs(const exercise *e, const json_t *record)
         const traffic_test *test = &e->traffic[i - c.speeds];
         const char *to = test->metric.relative_to;
         if (!is_judged(c.test[i]) || !to || strcmp(to, MINIMUM) != 0) continue;
-        printf("%s  %c: 1.00 is the least that the task can do with\n", any ? "" : "\n",
+        printf("%s  %c: 1.00 is the least that the task needs\n", any ? "" : "\n",
                letter_of(&c, i));
         any = true;
     }
@@ -259,7 +259,7 @@ static void draw(const options *o, const exercise *e, const json_t *own, const j
     if (plot_history(e, own, reference, median, picture)) {
         printf("\n  %s shows them all.\n", picture);
     } else {
-        printf("\n  No picture: it takes gnuplot (`apt-get install gnuplot-nox`).\n");
+        printf("\n  No picture: it needs gnuplot (`apt-get install gnuplot-nox`).\n");
     }
     json_decref(median);
 }

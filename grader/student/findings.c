@@ -1,6 +1,6 @@
-/* findings.c: `grader findings --results FILE`: all that was found in a grading, each thing once,
- * however many cases it showed in. `make sanitize` grades first, with --slow, which keeps all
- * findings of a case instead of the first. */
+/* findings.c: `grader findings --results FILE`: all findings of a grading, each once, however many
+ * cases show it. `make sanitize` grades first, with --slow, which keeps all findings of a case
+ * instead of the first. */
 #include "student.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
  * needs.c: `grader needs 501`: the files that a program is linked with: those of some exercises,
- * and of all that they call. What the student has not written, and what failed of those that are
- * called, is the course's: a solution, or a library of a handout, if it has one. Standard output
- * has the files, relative to the submission (phase...) or to the course; stderr says whose is
- * whose. The exit status is 1 where nobody's is: a handout has no solution of what a program is
- * there to try.
+ * and of all that they call. Exercises that the student has not written, and called ones that
+ * failed, come from the course: a solution, or a library of a handout, if it has one. Standard
+ * output has the files, relative to the submission (phase...) or to the course; stderr says which
+ * are whose. The exit status is 1 if a file is missing from both: a handout has no solution of the
+ * exercise that a program is there to try.
  */
 #include "student.h"
 
@@ -61,8 +61,8 @@ static bool print_reference(const options *o, library_set *set, const exercise *
 
 static void print_whose(char lists[WHOSE][256])
 {
-    static const char *const titles[] = {"yours", "the course's, for yours is not written",
-                                         "the course's, for yours failed",
+    static const char *const titles[] = {"yours", "the course's, because yours is not written",
+                                         "the course's, because yours failed",
                                          "not written, and this copy has no other"};
     fprintf(stderr, "linked with\n");
     for (int i = 0; i < WHOSE; i++) {

@@ -1,4 +1,4 @@
-/* plot.c: how an exercise's numbers moved from grading to grading, as SVG by gnuplot. */
+/* plot.c: an exercise's numbers from grading to grading, as SVG by gnuplot. */
 #include "student.h"
 
 #include <math.h>
@@ -138,7 +138,7 @@ static void write_curves(FILE *to, const json_t *own, const json_t *reference, c
         write_level(to, "median", median, i + 3, colour, gradings, 3);
         series++;
     }
-    write_whose(to, "the same of the reference", reference, 2);
+    write_whose(to, "the same for the reference", reference, 2);
     write_whose(to, "the median of the class", median, 3);
     fprintf(to, "\n");
 }
@@ -152,7 +152,7 @@ static bool write_script(const char *path, const exercise *e, const json_t *own,
     fprintf(to, "set terminal svg noenhanced size 720,%zu font 'sans,12' background '#ffffff'\n",
             380 + 18 * keys);
     fprintf(to,
-            "set output '%s'\nset title '%s %s: 1 is what is wanted, more is better (up to 4)'\n",
+            "set output '%s'\nset title '%s %s: 1 is the threshold, more is better (up to 4)'\n",
             picture, id_words(e->id), e->name);
     fprintf(to,
             "set xlabel 'grading'\nset grid linecolor rgb '#dddddd'\nset border 3\n"

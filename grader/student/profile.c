@@ -1,7 +1,8 @@
 /*
- * profile.c: `grader profile --exercise N`: what the kernels of one case do, counted by softgpu, in
- * a table for beginners, with the lines of source that cost most. It grades the case in a process
- * of its own, whose worker writes softgpu's profile (SOFTGPU_PROFILE=json:FILE) when it ends.
+ * profile.c: `grader profile --exercise N`: the work of the kernels of one case, counted by
+ * softgpu, in a table for beginners, with the source lines that cost most. It grades the case in a
+ * process of its own, whose worker writes softgpu's profile (SOFTGPU_PROFILE=json:FILE) when it
+ * ends.
  */
 #include "student.h"
 
@@ -106,7 +107,7 @@ static json_t *run_case(const options *o, const exercise *e, const char *name)
     if (said && !profile)
         fprintf(stderr, "%s\ngrader: case %s left no profile\n", said, name);
     else if (said && strstr(said, "failed"))
-        printf("%s\n  The case failed; this is what was counted all the same.\n", said);
+        printf("%s\n  The case failed; these are the counts all the same.\n", said);
     free(said);
     return profile;
 }
@@ -142,7 +143,7 @@ static void print_global(const char *label, const json_t *counts, const char *gr
         "    %-22s %.0f requests of warps, %.1f sectors each (%.0f bytes moved, %.0f asked for)\n",
         label, requests, sectors / requests, 32 * sectors, bytes);
     if (use < 0.5 && bytes >= 32 * requests && sectors > 0.1 * all_sectors(counts)) {
-        printf("    %22s only %.0f %% of what is moved is used: do neighbouring threads take\n"
+        printf("    %22s only %.0f %% of the bytes moved are used: do neighbouring threads take\n"
                "    %22s neighbouring elements?\n",
                "", 100 * use, "");
     }

@@ -283,7 +283,7 @@ int next_after(const options *o, const exercise **current)
     if (s) print_next(o, s);
     if (s) *current = s->exercise;
     if (!s && keeps_to_path(o))
-        printf("  All points of the path are yours. What lies beside it: make next ALL=1\n");
+        printf("  All points of the path are yours. For all other exercises: make next ALL=1\n");
     else if (!s)
         printf("  All points of %d exercises are yours. make mnist trains your network.\n", count);
     json_decref(records);

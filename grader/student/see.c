@@ -1,10 +1,10 @@
 /*
- * see.c: `grader see --exercise N`: pictures of what the kernels of one case did on softgpu, as a
- * page that is opened from disk: results/see/N.html.
+ * see.c: `grader see --exercise N`: pictures of the kernels of one case on softgpu, as a page that
+ * is opened from disk: results/see/N.html.
  *
  * The case is graded in a process of its own, where SOFTGPU_TRACE has softgpu write down a block of
- * each kernel; so is the reference, at the same time, to stand beside. Where there are no
- * solutions, what was seen before the last change of the file stands there. The page is that of
+ * each kernel; so is the reference, at the same time, to be shown next to it. Without solutions the
+ * page shows the trace from before the last change of the file there. The page is that of
  * student/see/, with its parts and the traces put in.
  */
 #include "student.h"

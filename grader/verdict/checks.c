@@ -1,8 +1,8 @@
 /*
- * checks.c: what softgpu says of an exercise that a GPU has judged. Cases that failed there fail
- * here, what was found costs the checks, and what was counted counts beside the timings, as if it
- * had been graded on softgpu. What only hardware can run is left out and counted: cases of a GPU
- * alone, and code that softgpu lacks.
+ * checks.c: softgpu's verdicts about an exercise that a GPU has judged. Cases that failed there
+ * fail here, findings cost the checks, and counts are judged next to the timings, as if it had been
+ * graded on softgpu. Cases that only a GPU can run, and code that softgpu lacks, are left out;
+ * their number is reported.
  */
 #include "verdict.h"
 

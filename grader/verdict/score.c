@@ -2,7 +2,7 @@
  * score.c: from verdicts to points; pure functions. An exercise is one part, or several that its
  * cases name. The points for correctness are divided evenly over its parts, and a part earns its
  * share when all of its cases pass. On softgpu a fifth of that, the checks, is for a part in which
- * it found nothing: no race, no read of what was never written; of a GPU's entry checks.c takes it.
+ * it found nothing: no race, no read of memory that was never written; of a GPU's entry checks.c takes it.
  *
  * Speed, and traffic where it stands for speed, counts where the part is right and clean. It earns
  * nothing up to what the plain version reaches, and rises from there to the threshold. A timing

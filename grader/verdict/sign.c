@@ -1,7 +1,7 @@
 /*
  * sign.c: the instructor's signature under results.json: an HMAC over everything else that is in
- * it. What is signed is the compact text with sorted keys, so neither spaces nor order count.
- * Numbers are written with as many digits as they have, and are the same after they were read.
+ * it. The compact text with sorted keys is signed, so neither spaces nor order count. Numbers are
+ * written with as many digits as they have, and are the same after they were read.
  */
 #include "verdict.h"
 
@@ -107,7 +107,7 @@ const char *signature_flaw(const json_t *results, const signing_key *key)
     const json_t *signature = json_object_get(results, "signature");
     const char *value = member(signature, "value");
     if (!signature) return "there is none";
-    if (json_object_size(signature) != 3) return "it has not the three fields of a signature";
+    if (json_object_size(signature) != 3) return "it lacks one of the three fields of a signature";
     if (strcmp(member(signature, "algorithm"), ALGORITHM) != 0) return "its algorithm is another";
     if (strcmp(member(signature, "key_id"), key->id) != 0) return "it was made with another key";
     if (strlen(value) != HASH_HEX - 1 || !authenticate(results, key, hex) ||

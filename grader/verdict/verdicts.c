@@ -1,4 +1,4 @@
-/* verdicts.c: what an exercise was judged by, in the order of the grading. */
+/* verdicts.c: the verdicts of an exercise, in the order of the grading. */
 #include "verdict.h"
 
 #include <stdlib.h>

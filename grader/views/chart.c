@@ -2,7 +2,7 @@
  * chart.c: gnuplot draws, in SVG. The data lie in the script, between quotes, and every text in
  * them is reduced to letters, digits and a few signs: nothing in results.json can become a command.
  *
- * Charts are tall and narrow, with one row an exercise or test, so that a phone can show them.
+ * Charts are tall and narrow, with one row per exercise or test, so that a phone can show them.
  */
 #include "views.h"
 

@@ -1,5 +1,5 @@
 /*
- * csv.c: a gradebook: one line of names, one line for the submission, with a column an exercise,
+ * csv.c: a gradebook: one line of names, one line for the submission, with a column per exercise,
  * and one for the numbers of exercises whose speed has to be measured again.
  * The lines of many submissions of the same exercises can be put below each other.
  */

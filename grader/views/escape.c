@@ -1,6 +1,6 @@
 /*
- * escape.c: text that anybody may have written, made harmless in a format. Bytes that are no UTF-8
- * and characters that no document should hold are shown as U+FFFD, the sign for just that.
+ * escape.c: untrusted text, made harmless in a format. Bytes that are no UTF-8 and characters that
+ * no document should hold are shown as U+FFFD, the sign for just that.
  */
 #include "views.h"
 

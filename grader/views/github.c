@@ -4,8 +4,8 @@
  * is the page of the run, in Markdown: append it to $GITHUB_STEP_SUMMARY.
  *
  * Paths in annotations count from the repository: a submission below $GITHUB_WORKSPACE is taken
- * from there. GitHub shows ten errors and ten warnings a step; so one line of a file gets one, and
- * says how many more there were.
+ * from there. GitHub shows ten errors and ten warnings per step; so one line of a file gets one,
+ * and says how many more there were.
  */
 #include "views.h"
 

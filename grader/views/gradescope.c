@@ -1,7 +1,7 @@
 /*
- * gradescope.c: results.json as Gradescope wants its own: a test an exercise, with its points and
- * what it failed of; the leaderboard shows the points, and the number of every timing and count
- * that was passed.
+ * gradescope.c: results.json as Gradescope wants its own: a test per exercise, with its points and
+ * its failures; the leaderboard shows the points, and the number of every timing and count that was
+ * passed.
  *
  * --visibility says who sees the tests when: visible (the default), hidden, after_due_date or
  * after_published.

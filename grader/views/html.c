@@ -1,7 +1,6 @@
 /*
- * html.c: one page that needs nothing but itself. Charts are pictures inside it; a policy in its
- * head forbids it to load anything, whatever results.json says. Made for the width of a phone
- * first.
+ * html.c: one self-contained page. Charts are pictures inside it; a policy in its head forbids it
+ * to load anything, whatever results.json says. Made for the width of a phone first.
  */
 #include "views.h"
 
@@ -74,7 +73,7 @@ static void put_charts(FILE *to, const options *o, const json_t *results)
         return;
     }
     fputs("<div class=\"charts\">\n", to);
-    put_chart(to, chart_points(results), "Points, of those that an exercise has");
+    put_chart(to, chart_points(results), "Points, out of those of each exercise");
     put_chart(to, chart_speed(results),
               "Speed, as a multiple of the threshold, with 95 % intervals");
     put_chart(to, chart_traffic(results),

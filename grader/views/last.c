@@ -1,6 +1,6 @@
 /*
  * last.c: results of a few exercises, with the last verdicts of all others from the history, as
- * `make progress` has them. Those have no cases: the history keeps but their number.
+ * `make progress` has them. Those have no cases: the history keeps only their number.
  */
 #include "views.h"
 

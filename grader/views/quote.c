@@ -1,4 +1,4 @@
-/* quote.c: a line of a student's file, where a finding or a count is about it. */
+/* quote.c: the line of a student's file that a finding or a count is about. */
 #include "views.h"
 
 #include <ctype.h>

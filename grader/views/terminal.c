@@ -1,6 +1,6 @@
 /*
- * terminal.c: what stands on the terminal. On a terminal one line shows what is at work and is
- * overwritten; elsewhere there is one plain line an exercise. Colours only on a terminal, and not
+ * terminal.c: the output on the terminal. On a terminal one line shows the work in progress and is
+ * overwritten; elsewhere there is one plain line per exercise. Colours only on a terminal, and not
  * with NO_COLOR.
  */
 #include "views.h"
@@ -419,7 +419,7 @@ static void tell_missing(const json_t *exercises, const char *needs, const char 
     if (count == 0) return;
     if (count > 8) snprintf(ids, sizeof ids, "%zu exercises", count);
     printf("\n  not graded for lack of %s: %s (%.0f points); `apt-get install %s` or `make setup` "
-           "mends it\n",
+           "fixes it\n",
            what, ids, points, package);
 }
 

@@ -1,7 +1,7 @@
 /*
  * addresses.c: arrays of pointers. The grader names buffers and streams by the numbers of their
- * arguments, for only the worker knows where they are; on softgpu's device it puts the addresses
- * there itself.
+ * arguments, because only the worker knows where they are; on softgpu's device it puts the
+ * addresses there itself.
  */
 #include "worker.h"
 

@@ -3,7 +3,8 @@
  * own symbols go before those of the libraries that it is linked with, and go on to the runtime.
  * What they do is counted, for the promises of a contract (correctness/promises.c), and one of them
  * may be refused, as a runtime without memory would (correctness/failures.c). runtime_calls.def has
- * them all. On softgpu the device itself counts copies and memory, and is what the grader believes.
+ * them all. On softgpu the device itself counts copies and memory, and the grader trusts its
+ * counts.
  */
 #ifdef WITH_CUDA
 #include "worker.h"

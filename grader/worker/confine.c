@@ -1,6 +1,6 @@
 /*
- * confine.c: what a worker gives up before it loads a student's library: memory, files and
- * processes without end, and every system call that no exercise needs. The filter is a few
+ * confine.c: the rights that a worker gives up before it loads a student's library: unlimited
+ * memory, files and processes, and every system call that no exercise needs. The filter is a few
  * instructions of BPF that the kernel runs for each call; it needs no library.
  */
 #include "worker.h"

@@ -1,6 +1,6 @@
 /*
- * context.c: a function of the worker may have a context that the code which calls it has no
- * business with: that code gets a token instead.
+ * context.c: a function of the worker may have a context that the calling code must not see: that
+ * code gets a token instead.
  */
 #include "worker.h"
 

@@ -1,6 +1,6 @@
 /*
  * invoke.c: one generic path calls every function of the course. libffi puts integers, floats,
- * pointers and dim3 by value where the C calling convention wants them.
+ * pointers and dim3 by value where the C calling convention needs them.
  */
 #include "worker.h"
 

@@ -262,6 +262,7 @@ static void start(const char *path, bool guarded)
     wire_reply reply = {.status = WIRE_OK};
     if (guarded) confine_processes();
     int error = device_start();
+    if (guarded) seal_images();
     if (guarded) confine(real_gpu);
     if (error) {
         set_cuda_error(&reply, "starting the device", error);

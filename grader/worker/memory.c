@@ -2,9 +2,9 @@
  * memory.c: host buffers. The data ends where an unmapped page begins (against_guard), or starts on
  * a 64-byte line with canaries on both sides and the unmapped page behind them.
  *
- * Where only the CPU works they are the grader's shared memory itself: what nobody copies takes no
- * time, and all that a worker works beside a call is somebody's doing. What a driver may page-lock
- * is memory of the worker's own.
+ * Where only the CPU works they are the grader's shared memory itself: without copies no time is
+ * lost, and any work of a worker outside a call is the student's. Memory that a driver may
+ * page-lock is the worker's own.
  */
 #include "worker.h"
 

@@ -130,7 +130,7 @@ bool code_has(const char *function)
 void code_call(const wire_call *given, void *given_pointers[], wire_reply *given_reply)
 {
     call = given, pointers = given_pointers, reply = given_reply;
-    say("an exception, or an end, without words", 0);
+    say("an exception, or an exit, without a message", 0);
     run(call->function);
     if (reply->status != WIRE_OK) snprintf(reply->text, sizeof reply->text, "%s", words);
     reply = NULL;

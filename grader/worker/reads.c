@@ -1,7 +1,7 @@
 /*
  * reads.c: read() and pread() as a library finds them (exports.list). Of the grader's file they may
  * return less than was asked for, or fail with EINTR, as POSIX allows: the first read does the one,
- * the second the other, all others what is drawn; or all fail with EIO. Every other file is the
+ * the second the other, all others one at random; or all fail with EIO. Every other file is the
  * kernel's.
  */
 #include "worker.h"

@@ -14,9 +14,11 @@
  * invoke.c      any C function from a name and a typed argument list, through libffi
  * reads.c       read() and pread() of a library: the kernel's, or worse
  * functions.c   the functions that WIRE_FUNCTION arguments can name: those of the exercises'
- * worker.c context.c     what such a function has and its caller shall not confine.c     what a
- * worker gives up before it loads a student's library crash.c       a last message when the
- * student's code faults
+ *               worker.c
+ * context.c     what such a function has and its caller shall not
+ * confine.c     what a worker gives up before it loads a student's library
+ * seal.c        what that library cannot change of the worker
+ * crash.c       a last message when the student's code faults
  */
 #ifndef GRADER_WORKER_H
 #define GRADER_WORKER_H
@@ -95,6 +97,9 @@ int device_try(void);
 int device_print_count(void);
 /** Print its UUID, without measuring anything. @return exit status */
 int device_print_uuid(void);
+
+/* seal.c */
+void seal_images(void);
 
 /* confine.c */
 typedef struct confined {

@@ -8,8 +8,7 @@
  *
  * The cost it removes: a cache line of b per multiplication, of which 103 uses 4 bytes.
  * The cost it leaves: every row of c reads all of b again. Once b is larger than the cache, it
- * comes from far away m times (105), and each multiplication loads and stores an element of c
- * (106).
+ * comes from memory m times (105), and each multiplication loads and stores an element of c (106).
  */
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 #include "not_implemented.h"

@@ -6,8 +6,8 @@
  * block adds one share of the sum over k, so c is set to zero once, before all blocks.
  *
  * The cost it removes: b travels from memory once instead of m times.
- * The cost it leaves: each multiplication still loads and stores an element of c. The cache is near
- * now, but registers are nearer: 106.
+ * The cost it leaves: each multiplication still loads and stores an element of c. The cache is
+ * fast, but registers are faster: 106.
  */
 #include "105_matmul_cpu_blocked/matmul_cpu_blocked.h"
 #include "not_implemented.h"

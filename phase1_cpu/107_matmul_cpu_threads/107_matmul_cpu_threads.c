@@ -5,10 +5,10 @@
  * into as many ranges as there are threads, and each thread runs 106 on its range. All read b, and
  * no two write to the same place: there is nothing to lock, and only the end to wait for.
  *
- * The cost it removes: one core works while the others watch.
+ * The cost it removes: one core works while the others are idle.
  * The cost it leaves: starting a thread and waiting for its end takes tens of microseconds, in
  * which 106 would be done with a product of 128 x 128 x 128. Each thread packs all of b for itself.
- * And a c of one row still keeps one core busy.
+ * And a c of one row still uses only one core.
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "107_matmul_cpu_threads/matmul_cpu_threads.h"
@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* TODO: the most threads that are started; rows: what one thread is told (about 6 lines). */
+/* TODO: the most threads that are started; rows: the share of one thread (about 6 lines). */
 
 /* TODO: count_of: how many threads share m rows: at least one, at most m and THREADS_MAX (about
    6 lines). */

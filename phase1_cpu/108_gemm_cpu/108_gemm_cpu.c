@@ -1,14 +1,14 @@
 /*
  * 108_gemm_cpu.c: every product that BLAS knows, by copying tiles to where 106 can take them.
  *
- * The idea: a transposed matrix, or one whose rows are further apart than they are long, is the
+ * The idea: a transposed matrix, or one whose rows are further apart than they are long, holds the
  * same numbers in another order. A tile of op(a) and one of op(b) are packed, copied to small
- * arrays in which they lie as 106 wants them. 106 multiplies these, and alpha times the result is
- * added to c. An element of a tile is copied once and used a hundred times and more: the copy is
- * nearly free. All of a matrix is never transposed; there is no room that grows with its size.
+ * arrays in the order that 106 needs. 106 multiplies these, and alpha times the result is added to
+ * c. An element of a tile is copied once and used a hundred times and more: the copy is nearly
+ * free. No matrix is ever transposed as a whole, and no buffer grows with its size.
  *
- * beta comes first: c is multiplied by it once, or set to 0 where beta is 0. Then it does not
- * matter what c held: 0 times NaN would be NaN.
+ * beta comes first: c is multiplied by it once, or set to 0 where beta is 0. Then the old contents
+ * of c cannot leak in: 0 times NaN would be NaN.
  *
  * The cost it removes: a transposed copy of a matrix before each product with it, and a pass over c
  * after it.
@@ -22,8 +22,8 @@
 
 /* TODO: the shape of the tiles, and a min (about 8 lines). */
 
-/* TODO: scale: c = beta * c, without its gaps; without a look at c where beta is 0 (about 7
-   lines). */
+/* TODO: scale: c = beta * c, without the gaps between its rows; c is not read where beta is 0
+   (about 7 lines). */
 
 /* TODO: pack: tile[rows x cols] = the elements of op(x) from (row, col) on (about 14 lines). */
 

@@ -1,12 +1,12 @@
 /*
- * 110_conv2d_cpu.c: convolution, twice: as its definition says, and as a matrix product.
+ * 110_conv2d_cpu.c: convolution, twice: by its definition, and as a matrix product.
  *
  * The idea: an output is the dot product of a filter with the window of the image that lies under
  * it. Seven loops say that: images, filters, two for the output, and three for the window. The
  * innermost is as short as the kernel is wide, 3 turns or 7, with a test for the edge in each.
  *
- * im2col copies the windows, one a column. Then a filter is a row, all filters are a matrix as they
- * lie in memory, and all outputs of an image are one product:
+ * im2col copies the windows, one per column. A filter is then a row, the filters are a matrix as
+ * they lie in memory, and all outputs of an image are one product:
  *
  *     y[out_channels x pixels] = w[out_channels x (c, r, s)] * columns[(c, r, s) x pixels]
  *
@@ -16,7 +16,7 @@
  * The cost it removes: short loops and a test for each multiplication.
  * The cost it leaves: columns is 9 times as large as the image for 3 x 3 at stride 1, 12 times for
  * ResNet's 7 x 7 at stride 2, written once and read once. 307 multiplies the same matrices without
- * ever writing columns down.
+ * ever storing columns.
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "110_conv2d_cpu/conv2d_cpu.h"
@@ -25,8 +25,8 @@
 
 /* TODO: out_size: how many windows fit along one side, with padding (about 4 lines). */
 
-/* TODO: dot_window: one filter times the window of x whose corner is (top, left), without what
-   lies outside of the image (about 16 lines). */
+/* TODO: dot_window: one filter times the window of x whose corner is (top, left), leaving out
+   what is outside of the image (about 16 lines). */
 
 void conv2d_cpu(float *y, const float *x, const float *w, const float *bias, int batch,
                 int in_channels, int in_h, int in_w, int out_channels, int kernel_h, int kernel_w,
@@ -38,8 +38,8 @@ void conv2d_cpu(float *y, const float *x, const float *w, const float *bias, int
                     stride, pad);
 }
 
-/* TODO: range_of: those of the out_w outputs of a row that read inside the image, when the
-   window's column is `shift` to the right of its corner (about 9 lines). */
+/* TODO: range_of: which of the out_w outputs of a row read inside the image, when the window's
+   column is `shift` to the right of its corner (about 9 lines). */
 
 void im2col_cpu(float *columns, const float *x, int in_channels, int in_h, int in_w, int kernel_h,
                 int kernel_w, int stride, int pad)

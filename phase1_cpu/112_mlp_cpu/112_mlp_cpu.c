@@ -8,7 +8,7 @@
  * the same parameters.
  *
  * What it costs: 4 x 784 x 128 operations forward and backward for the first layer of one image, 98
- * of 100 of all. Images one by one read w1 again and again, from the cache as long as it fits.
+ * % of all. Taking images one by one reads w1 again and again, from the cache as long as it fits.
  * 501 does whole batches on the GPU, and has to give the same numbers.
  */
 #include "112_mlp_cpu/mlp_cpu.h"

@@ -5,17 +5,19 @@
  * The idea: a tile of c in registers, as in 106, reads nothing but two streams. A panel of a has
  * ROWS rows, a strip of b COLS columns, and both are packed in the order in which the tile reads
  * them: for each step along k, ROWS floats and COLS floats. Blocks of panels and strips are as
- * large as a cache: a block of a lies in L2 while all strips pass by, and a block of b is packed
+ * large as a cache: a block of a stays in L2 while all strips pass by, and a block of b is packed
  * once for all rows of a.
  *
  * Threads: the longer side of c is halved, and so are the threads; one half goes to a new thread,
- * and both are halved again. Parts that are nearly square need the least packing. A part is a
- * product of its own; no two write to the same place, and only the end is waited for.
+ * and both are halved again. Parts that are nearly square need the least packing. Each part is a
+ * product of its own. No two parts write to the same place, so that threads are only joined at the
+ * end.
  *
- * The cost it removes: of 106, b packed for every 240 rows, six rows of a read along k floats
- * apart, a sum of c loaded and stored for every 256 steps. Of 107, all of b packed by each thread.
- * The cost it leaves: threads pack the same rows and columns as their neighbours, a part that is
- * done does not help another, and the blocks of each thread are new memory at each call.
+ * The cost it removes: from 106, packing b for every 240 rows, reading six rows of a that are k
+ * floats apart, and loading and storing each sum of c for every 256 steps. From 107, packing all of
+ * b in each thread.
+ * The cost it leaves: threads pack the same rows and columns as their neighbours, a thread that is
+ * done does not help another, and each thread allocates its blocks anew at each call.
  */
 #include "1a_matmul_cpu_packed/matmul_cpu_packed.h"
 #include "not_implemented.h"
@@ -23,7 +25,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A vector register of this machine: so many floats, on which + and * work lane by lane. */
+/* A vector register of this machine holds LANES floats; + and * work lane by lane. */
 #if defined(__AVX512F__)
 #define LANES 16
 #elif defined(__AVX__)
@@ -42,7 +44,7 @@ typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
 /* TODO: multiply_tile: tile[ROWS x COLS] = a panel times a strip, all sums in registers (about
    13 lines). */
 
-/* TODO: part: what a thread multiplies: c[m x n], whose rows are ld apart, as those of b
+/* TODO: part: what a thread multiplies: c[m x n], whose rows are ld apart, as are those of b
    (about 6 lines). */
 
 /* TODO: add_tile: multiply a panel by a strip, and add what lies inside c: rows x cols, or less

@@ -4,8 +4,8 @@
  * The idea: the number of threads is a multiple of the block, the number of elements is not. Round
  * the blocks up, and let the threads past the end do nothing.
  *
- * What it costs: 12 bytes of memory traffic for one addition. The kernel runs at the speed of the
- * memory, and no arithmetic trick can help it.
+ * What it costs: 12 bytes of memory traffic for one addition. The kernel runs at the speed of
+ * memory, and no trick in the arithmetic can speed it up.
  */
 #include "203_vector_add/vector_add.h"
 #include "not_implemented.h"

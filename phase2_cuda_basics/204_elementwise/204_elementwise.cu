@@ -22,7 +22,7 @@
 cudaError_t elementwise(int op, float *y, const float *a, const float *b, size_t n, int grid,
                         int block, cudaStream_t stream)
 {
-    /* TODO: refuse what is no operation; launch with the caller's grid and block (2 lines). */
+    /* TODO: refuse an unknown operation; launch with the caller's grid and block (2 lines). */
     NOT_IMPLEMENTED(op, y, a, b, n, grid, block, stream);
     return cudaGetLastError();
 }

@@ -1,9 +1,9 @@
 /*
- * 207_shared_memory.cu: three small kernels in which threads hand each other numbers.
+ * 207_shared_memory.cu: three small kernels in which threads pass numbers to each other.
  *
  * The idea: until now every thread worked for itself. The threads of a block can share: an array in
- * __shared__ memory is seen by all of them, and a barrier, __syncthreads(), is where each waits for
- * all others. So: write, wait, read what others wrote.
+ * __shared__ memory is seen by all of them, and at a barrier, __syncthreads(), each waits for all
+ * others. So: write, wait, read what others wrote.
  *
  * reverse_blocks is just that. stencil_1d reads each element from global memory once, although 2
  * radius + 1 threads need it; its block loads a halo at both ends, elements that belong to its
@@ -19,7 +19,8 @@
 #define BLOCK  256
 #define RADIUS 64 /* at most */
 
-/* TODO: reverse_kernel: in to shared memory, a barrier, out from the other end (about 9 lines).
+/* TODO: reverse_kernel: load into shared memory, a barrier, store from the other end (about 9
+   lines).
  */
 
 /* TODO: stencil_kernel: the block's elements and `radius` more at each end to shared memory,

@@ -1,24 +1,24 @@
 /*
- * 210_scan.cu: at each place, the sum of all before it.
+ * 210_scan.cu: at each place, the sum of all elements before it.
  *
- * The idea: each result needs the one before, and yet all can be had at once. Cut the input into
- * one segment per block. What a segment needs of those before it is a single number: their sum. So
- * first every block sums its segment; then one block scans these few sums; then every block scans
- * its own segment and begins with its number. (reduce, scan, scan)
+ * The idea: each result needs the one before, and yet all can be computed in parallel. Cut the
+ * input into one segment per block. A segment needs only a single number from those before it:
+ * their sum. So first every block sums its segment; then one block scans these few sums; then every
+ * block scans its own segment, starting from its number. (reduce, scan, scan)
  *
- * Inside a segment a block goes on by tiles. In a tile the lanes of a warp scan 32 neighbours by
+ * Inside a segment a block goes tile by tile. In a tile the lanes of a warp scan 32 neighbours by
  * shuffles, in five steps: after step d each lane has the sum of the 2d up to itself. The warps
  * then meet in shared memory.
  *
- * What it costs: the input is read twice and the output written once, 12 bytes an element where a
- * copy moves 8. A single pass is possible (2b): each block looks back at what the blocks before it
- * have got so far, and must not wait for one that has not begun.
+ * What it costs: the input is read twice and the output written once, 12 bytes per element where a
+ * copy moves 8. A single pass is possible (2b): each block looks back at the sums that the blocks
+ * before it have so far, and must not wait for one that has not begun.
  */
 #include "210_scan/scan.h"
 #include "not_implemented.h"
 
-/* TODO: threads per block, at most so many blocks, the elements of a tile, and where the sums
-   of the segments lie (about 6 lines). */
+/* TODO: threads per block, the most blocks, the elements of a tile, and the array for the sums
+   of the segments (about 6 lines). */
 
 /* TODO: warp_scan: five shuffles up; lane i ends with the sum of lanes 0 .. i (about 7 lines).
  */

@@ -4,19 +4,19 @@
  * The idea: the TILE x TILE elements of c that a block computes need TILE rows of a and TILE
  * columns of b. Walk along k a tile at a time: together the threads load one tile of each, every
  * thread one element of both, then each reads 2 TILE values from shared memory. A value comes from
- * global memory once a block instead of once a thread: TILE times fewer loads than in 206.
+ * global memory once per block instead of once per thread: TILE times fewer loads than in 206.
  *
- * Two barriers a tile: none may read before all have written, and none may overwrite before all
- * have read. The tails of a tile are filled with zeros, which add nothing; every thread stays to
- * the end, for a barrier waits for the whole block.
+ * Two barriers per tile: no thread may read before all have written, and none may overwrite before
+ * all have read. The tails of a tile are filled with zeros, which add nothing; every thread stays
+ * to the end, because a barrier waits for the whole block.
  *
  * What it gains, measured on an H200: 1.3 to 1.7 times a coalesced naive kernel and 17 to 18 times
  * an uncoalesced one. Not TILE times: the L1 cache already serves the naive kernel most of those
- * repeated loads. Shared memory is the same storage, ruled by the program instead of by luck.
+ * repeated loads. Shared memory is the same storage, managed by the program.
  *
  * What it still costs: each multiply-add reads two values from shared memory, whose bandwidth is
  * now the limit. A thread that computes several elements of c keeps them in registers and reads
- * less; that is how cuBLAS gets several times further.
+ * less; that is how cuBLAS gets several times faster.
  */
 #include "211_matmul_tiled/matmul_tiled.h"
 #include "not_implemented.h"

@@ -2,17 +2,18 @@
  * 212_matmul_transposed.cu: products with a transposed operand, and many products at once, by one
  * tiled kernel.
  *
- * The idea: a matrix is a pointer and two strides, and element (i, j) lies at i * row + j * col.
- * Row-major, col is 1. Its transpose is the same memory with the strides exchanged: row is 1. So
- * nothing is ever transposed, and 211's kernel needs no second version. It needs to know one thing
- * more: which way the threads of a warp must walk, so that neighbours read neighbours. Where row is
- * 1 they walk down a column of the tile instead of along a row. That is the load of a tile,
- * 212_tile.cuh, which later kernels include too. A batch is a third stride, from one matrix to the
- * next; 0 gives all products the same one.
+ * The idea: a matrix is a pointer and two strides, and element (i, j) lies at i * row + j * col. In
+ * row-major order col is 1. Its transpose is the same memory with the strides exchanged: row is 1.
+ * So nothing is ever transposed, and 211's kernel needs no second version. It needs to know one
+ * thing more: which way the threads of a warp must walk, so that neighbours read neighbours. Where
+ * row is 1 they walk down a column of the tile instead of along a row. That is the task of
+ * load_tile in 212_tile.cuh, which later kernels include too. A batch is a third stride, from one
+ * matrix to the next; 0 gives all products the same one.
  *
- * What it removes: a pass that transposes costs a read and a write of the whole matrix, and memory
- * for it; read with the strides exchanged but the threads not, each of the 32 lanes takes a sector
- * of its own. A launch for each product of a batch costs more than a small product.
+ * What it removes: a separate transpose, which reads and writes the whole matrix and needs memory
+ * for it. (With the strides exchanged but not the threads, each of the 32 lanes would fetch a
+ * sector of its own.) And a launch for each product of a batch, which costs more than a small
+ * product.
  *
  * What it leaves: as in 211, each multiply-add reads two values from shared memory. 214 keeps
  * several elements of c in the registers of a thread.
@@ -21,8 +22,8 @@
 #include "212_tile.cuh"
 #include "not_implemented.h"
 
-/* TODO: TILE and MOST (2 lines), and matmul_strided_kernel: a block a tile of c, and a loop
-   over the matrices of the batch that are its own; the rest as in 211 (about 22 lines). */
+/* TODO: TILE and MOST (2 lines), and matmul_strided_kernel: a block per tile of c, and a loop
+   over its share of the batch's matrices; the rest as in 211 (about 22 lines). */
 
 /* TODO: multiply, the launch: tiles along x, matrices along y, but not all of a large batch;
    none if there is nothing to store (about 8 lines). */

@@ -5,14 +5,15 @@
  * and c^T = b^T a^T. So nothing is transposed, neither in memory nor by an option: b goes first, m
  * and n change places, and the leading dimension of each is the length of its rows.
  *
- * What it removes: with one call, everything that 211 leaves and the rungs after it take away step
- * by step: it is the yardstick of all of them. Its handle holds the library's memory on the device
- * and what it knows of it; to make one takes longer than most products, so it is made once.
+ * What it removes: with one call, all the costs that 211 leaves and later rungs remove step by
+ * step. It is the yardstick for all of them. Its handle holds the library's memory on the device
+ * and what it knows about the device. Creating a handle takes longer than most products, so it is
+ * created once.
  *
- * What it leaves: the result is the library's, not yours: no bias or activation before c goes to
- * memory, no shape that it does not know. And it does what it is told: without a stream it takes
- * the default one, and in another math mode it rounds a and b to TF32, which is faster and keeps
- * ten bits.
+ * What it leaves: the kernel is the library's, not yours: no bias or activation before c goes to
+ * memory, no shape that it does not support. And its settings matter: without a stream it takes the
+ * default one, and in another math mode it rounds a and b to TF32, which is faster and keeps ten
+ * bits.
  */
 #include "213_matmul_cublas/matmul_cublas.h"
 #include "not_implemented.h"
@@ -36,8 +37,8 @@ cudaError_t cublas_create(cublas_ctx **ctx)
 cudaError_t matmul_cublas(cublas_ctx *ctx, float *c, const float *a, const float *b, int m, int n,
                           int k, cudaStream_t stream)
 {
-    /* TODO: refuse NULL; an empty c needs nothing, and k = 0 zeros; set the stream, exchange
-       the operands (about 9 lines). */
+    /* TODO: refuse NULL; an empty c needs nothing, and k = 0 gives zeros; set the stream,
+       exchange the operands (about 9 lines). */
     NOT_IMPLEMENTED(ctx, c, a, b, m, n, k, stream);
     return cudaGetLastError();
 }

@@ -8,13 +8,13 @@
  *
  * A block of 256 threads computes 128 x 128 elements. Thread (x, y) owns the rows y, y + 16, ...
  * and the columns x, x + 16, ...: neighbouring threads read neighbouring words of b's tile, which
- * lie in different banks, and store neighbouring elements of c. The tile of a stands on its side,
- * so that one step along k is one row of it; its rows are 4 words longer, so that the threads that
- * load one row of a, and store a column here, meet in no bank.
+ * lie in different banks, and store neighbouring elements of c. The tile of a is transposed, so
+ * that one step along k is one row of it. Its rows are 4 words longer: threads that load one row of
+ * a store a column here, each into another bank.
  *
- * The cost removed: shared memory's bandwidth, of which 211 wanted eight times as much.
- * The cost left: 16 loads stand beside 64 multiply-adds in the same issue slots, where wider loads
- * would be 4 (401); and the block waits for each tile before it computes with it (2a).
+ * The cost removed: shared memory's bandwidth, of which 211 needs eight times as much.
+ * The cost left: 16 loads compete with 64 multiply-adds for issue slots, where wider loads would be
+ * 4 (401); and the block waits for each tile before it computes with it (2a).
  */
 #include "214_matmul_registers/matmul_registers.h"
 #include "not_implemented.h"

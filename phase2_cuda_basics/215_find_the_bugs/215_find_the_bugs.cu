@@ -1,12 +1,12 @@
 /*
- * 215_find_the_bugs.cu: eight kernels, of which each has one bug.
+ * 215_find_the_bugs.cu: eight kernels, each with one bug.
  *
  * The idea: a kernel with a bug often gives the right result, today and on this GPU. Tools see what
- * the result hides: two threads at one place, a read of what nobody wrote, a lane that is not
- * there. A finding names the line where it went wrong. Why it did is for you to see.
+ * the result hides: two threads at one place, a read of memory that was never written, a lane that
+ * is missing. A finding names the line where it went wrong. You have to find out why.
  *
- * What it costs: a mend is a line or two. One thread instead of many, or a barrier after every
- * line, silences the tool, too, and gives away what the kernel is for.
+ * What it costs: a fix is a line or two. One thread instead of many, or a barrier after every line,
+ * silences the tool too, but makes the kernel pointless.
  *
  * Each line that may be to blame ends with its number.
  */

@@ -2,15 +2,16 @@
 216_call_from_python.py: the product of 211, called from Python on NumPy's arrays.
 
 The idea: a shared library knows nothing of Python. ctypes loads it, puts C values where C expects
-them and calls. What the compiler checks in C nobody checks here: element type, memory layout, the
-width of an integer, and who still holds the memory. So this file checks them, once, at the border.
+them and calls. Nothing checks here what the compiler checks in C: element type, memory layout, the
+width of an integer, and whether the memory is still allocated. So this file checks them, once, at
+the border.
 
-A float32 array of NumPy is an address, a shape and strides. Only an array in C order is what
-matmul_tiled takes for a matrix; of every other one a contiguous copy is made, and held by a
-variable until the device has read it.
+A float32 array of NumPy is an address, a shape and strides. matmul_tiled takes only an array in C
+order; of every other one a contiguous copy is made, and a variable holds it until the device has
+read it.
 
 Device memory belongs to an object. Its __del__ frees it however the object ends: by an exception
-or by Ctrl-C, too. The pointer is therefore the object's before cudaMalloc writes it.
+or by Ctrl-C, too. The object therefore has its pointer before cudaMalloc writes it.
 
 What it still costs: each product brings its matrices to the device and back, and allocates anew.
 A network (503) keeps its weights there.

@@ -1,20 +1,20 @@
 /*
  * 2b_scan_single_pass.cu: the scan of 210 in one kernel, which reads each element once.
  *
- * The idea: a block scans its tile as before, and has its sum long before it knows what comes
- * before the tile. So it says at once what it has: its sum. Then it looks back, tile by tile, and
- * adds up what the others have said, until it meets one who knows the sum of everything up to its
- * own end. With that it knows its own, says so too, and stores its tile (Merrill and Garland's
- * decoupled look-back). A warp looks at 32 tiles at a time. A lane has four neighbours: it adds them
- * up by itself, so that a warp's scan, five shuffles, serves 128 elements.
+ * The idea: a block scans its tile as before, and has the tile's sum long before it knows the sum
+ * of all that comes before the tile. So it says its own sum at once. Then it looks back, tile by
+ * tile, and adds up what those tiles have said, until it meets one that has said the sum of
+ * everything up to its end. Now the block knows this sum for its own tile too, says it, and stores
+ * its tile (Merrill and Garland's decoupled look-back). A warp looks at 32 tiles at a time. A lane
+ * has four neighbours: it adds them up by itself, so that a warp's scan, five shuffles, serves 128
+ * elements.
  *
  * Blocks wait here for other blocks, which is allowed only for those that have certainly begun.
- * blockIdx says nothing of that. So a block takes the number of its tile from a counter when it
- * begins: whoever has a smaller number began before it, has a place on the device, and will get
- * done.
+ * blockIdx does not tell. So a block takes the number of its tile from a counter when it begins: a
+ * block with a smaller number began before it, has a place on the device, and will finish.
  *
- * What a tile says is a kind and a sum. Both stand in one word of 64 bits, which is written and
- * read whole: nobody can see the new kind with the old sum, and no fence is needed.
+ * What a tile says is a kind and a sum. Both are in one word of 64 bits, which is written and read
+ * whole: no thread can see the new kind with the old sum, and no fence is needed.
  *
  * The cost removed: one of three trips to memory for each element, and two launches. The cost left:
  * latency. A tile takes its number, loads, looks back and stores, one after the other; and the
@@ -33,7 +33,7 @@
    something (about 22 lines). */
 
 /* TODO: look_back, by a whole warp: the sum of all tiles before this one. Lane 0 looks at the
-   nearest of 32; of those beyond the first OF_ALL none counts (about 17 lines). */
+   nearest of 32; those beyond the first OF_ALL do not count (about 17 lines). */
 
 /* TODO: four neighbours from i on, of n, loaded and stored: 16 bytes at once where `wide`
    (about 20 lines). */
@@ -43,7 +43,7 @@
 
 cudaError_t exclusive_scan_single_pass(int *out, const int *in, size_t n, cudaStream_t stream)
 {
-    /* TODO: a word a tile, and one more for the counter, all cleared; the kernel; free (about
+    /* TODO: a word per tile, and one more for the counter, all cleared; the kernel; free (about
        9 lines). */
     NOT_IMPLEMENTED(out, in, n, stream);
     return cudaGetLastError();

@@ -8,7 +8,7 @@
  *
  * so one kernel reads the logits and writes the gradient, and no array of probabilities travels
  * through memory. The loss takes no logarithm of a probability: one that underflowed to 0 would
- * give infinity, or log(1e-10) where somebody hid that behind an epsilon.
+ * give infinity, or log(1e-10) where an epsilon hides that.
  *
  * Every row needs a number that no row knows: how many labels count. The host could ask for it and
  * stall; instead a small kernel before this one counts, and kernels of one stream run in order.

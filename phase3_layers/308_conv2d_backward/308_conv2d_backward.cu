@@ -3,13 +3,14 @@
  *
  * The idea: y[i] = sum over taps of w * x[i * stride - pad + tap], so that a pixel of x contributes
  * to every window it lies under, and a weight to every output of its filter. What was shared in the
- * forward pass is summed in the backward pass; and who sums is decided by who stores:
+ * forward pass is summed in the backward pass, and the thread or block that stores a gradient also
+ * sums it:
  *
  *     grad_x     a thread per pixel: which windows is it under? At tap r the window begins at
  *                row + pad - r, which must be a multiple of the stride.
- *     grad_w     a block per weight: of all images and outputs the product of grad_y with the pixel
+ *     grad_w     a block per weight: over all images and outputs, grad_y times the pixel
  *                that this weight met there. 802,816 products for each weight of a batch of 64
- *                images of 112 x 112, and nobody else adds to it: no atomics, one order.
+ *                images of 112 x 112, and no other block adds to it: no atomics, one order.
  *     grad_bias  a block per filter: the sum of its planes of grad_y.
  *
  * What it costs: as in 306 every load serves one multiplication. Both large gradients are matrix

@@ -1,14 +1,14 @@
 /*
  * 313_attention.cu: attention and its gradients, by tiled products and a softmax of rows.
  *
- * The idea: each query asks all keys how well they fit, and takes so much of each value:
+ * The idea: each query is compared with all keys, and takes of each value as much as its key fits:
  *
  *     s = scale q k^T        p = softmax of each row of s        out = p v
  *
  * Those are two products and a softmax, of batch x heads pairs of matrices at once. The kernel of
- * 212 multiplies any matrices by their strides, k^T too, and a grid takes all heads. Causal, a
- * query knows no key that comes after it: row t of p has t + 1 entries, and then zeros, which are
- * stored, since p v reads them.
+ * 212 multiplies any matrices by their strides, k^T too, and a grid takes all heads. If causal, a
+ * query sees no key that comes after it: row t of p has t + 1 entries, and then zeros, which are
+ * stored because p v reads them.
  *
  * Backward, the softmax's gradient stands between products in the other direction:
  *
@@ -18,11 +18,12 @@
  *     grad_q = scale grad_s k
  *     grad_k = scale grad_s^T q
  *
- * p is computed again: to keep it from the forward pass would take seq x seq floats a head, in each
- * layer of a network, until its backward pass comes.
+ * p is computed again: keeping it from the forward pass would take seq x seq floats per head, in
+ * each layer of a network, until its backward pass.
  *
  * What it costs: s is written, read and written by the softmax, and read again: memory and bytes
- * grow with the square of seq. 409 never stores it. Causal, half of each product is with zeros.
+ * grow with the square of seq. 409 never stores it. If causal, half of each product multiplies
+ * zeros.
  *
  * Given: the operands, the launches, sums and maxima of a warp, and the memory for p. Yours: the
  * three kernels, and the products of both passes.
@@ -34,7 +35,7 @@
 #include "not_implemented.h"
 #include <math.h>
 
-/** Matrices of rows x cols, one per head, each behind the one before it. */
+/** Matrices of rows x cols, one per head, one after the other. */
 static operand stack(const float *data, int rows, int cols)
 {
     operand x = row_major(data, rows, cols);
@@ -49,15 +50,15 @@ static operand transposed(operand x)
     return turned;
 }
 
-#define TILE 32   /* TILE x TILE threads a block */
+#define TILE 32   /* TILE x TILE threads per block */
 #define MOST 1024 /* blocks along y, which may have 65,535; heads may be more */
 
 /** c[heads x a.rows x b.cols] = factor * a * b, head by head; a.cols is b.rows. Block (x, y) has
  *  tile x of c, and the heads y, y + gridDim.y, ... */
 __global__ static void product_kernel(float *c, operand a, operand b, unsigned heads, float factor)
 {
-    __shared__ float a_tile[TILE][TILE + 1]; /* one column more: a turned tile is written by */
-    __shared__ float b_tile[TILE][TILE + 1]; /* columns, and these lie in different banks so */
+    __shared__ float a_tile[TILE][TILE + 1]; /* one more column: a transposed tile is written */
+    __shared__ float b_tile[TILE][TILE + 1]; /* by columns, whose elements lie in other banks */
     unsigned x = threadIdx.x, y = threadIdx.y;
     unsigned across = (b.cols - 1) / TILE + 1; /* tiles side by side in c */
     unsigned top = blockIdx.x / across * TILE, left = blockIdx.x % across * TILE;
@@ -105,8 +106,8 @@ __global__ static void softmax_kernel(float *p, size_t rows, int seq, int causal
        (about 11 lines). */
 }
 
-/** Each row of grad_p[rows x seq] becomes grad_s, in place, a warp per row. Behind the mask p is 0,
- *  and so is grad_s. */
+/** Each row of grad_p[rows x seq] becomes grad_s, in place, a warp per row. Where the mask hides a
+ *  key, p is 0, and so is grad_s. */
 __global__ static void softmax_backward_kernel(float *grad_p, const float *p, size_t rows, int seq)
 {
     size_t row = (size_t)blockIdx.x * WARPS + threadIdx.y;

@@ -1,12 +1,13 @@
 /*
- * 314_adam.cu: one step of AdamW, every parameter on its own; of plain descent with momentum; and
- * what a training run needs around a step: clipped gradients, and decay for some parameters only.
+ * 314_adam.cu: one step of AdamW, or of gradient descent with momentum, each parameter on its own;
+ * and what a training run needs around a step: clipped gradients, and decay for some parameters
+ * only.
  *
  * The idea: m and v are running means of the gradient and of its square, and the step is m /
  * sqrt(v), about lr for every parameter however large its gradient is. Both means start at 0 and
  * are too small at first, by the factors 1 - beta1^step and 1 - beta2^step: dividing by them makes
- * the first step exactly lr. The weight decay pulls at the parameter itself and stays out of m and
- * v (the W of AdamW); as a part of the gradient it would be divided by sqrt(v) like the rest.
+ * the first step exactly lr. The weight decay acts on the parameter itself and stays out of m and v
+ * (the W of AdamW); as a part of the gradient it would be divided by sqrt(v) like the rest.
  *
  * All of it is one kernel: parameter, m, v and gradient come in, three of them go out, 28 bytes in
  * all. Written as one kernel per formula, every intermediate array would travel through memory.
@@ -18,13 +19,13 @@
  * A network has a hundred arrays of parameters, some of them tiny, and not all decay: weight decay
  * is for matrices, and leaves biases and the gamma and beta of norms alone. A launch for each array
  * would cost more than the small ones are worth. So the arrays lie one behind the other, a single
- * kernel steps all of them, and a thread looks up by bisection in whose group its parameter is. The
- * kernel gets the groups by value: the host's array may be gone when it runs.
+ * kernel steps all of them, and a thread finds the group of its parameter by bisection. The kernel
+ * gets the groups by value: the host's array may be gone when it runs.
  *
- * Clipping needs the norm of all gradients before it may change one. A block sums the squares of
- * what it strides over, another kernel the sums of the blocks, in an order that is always the same,
- * and a third scales, where there is anything to scale. Squares are summed in double: in fp32 that
- * of 1e20 is infinite, that of 1e-23 is 0.
+ * Clipping needs the norm of all gradients before it may change one. Each block sums the squares of
+ * its elements; a second kernel adds the sums of the blocks, always in the same order; a third
+ * scales, if anything has to be scaled. Squares are summed in double: in fp32 the square of 1e20 is
+ * infinite, that of 1e-23 is 0.
  */
 #include "314_adam/adam.h"
 #include "not_implemented.h"
@@ -36,9 +37,9 @@
 /* TODO: adam_kernel: a parameter per thread, guard the tail, the four formulas of the contract
    (about 15 lines). */
 
-/* TODO: step_groups, for both that step by Adam. Both corrections here, once and in double, for
-   1 - beta2^step is a difference of nearly equal numbers; a launch for every GROUPS groups, unless
-   they are empty (about 20 lines). */
+/* TODO: step_groups, for both functions that step by Adam. Compute both corrections here, once
+   and in double, because 1 - beta2^step is a difference of nearly equal numbers; a launch for every
+   GROUPS groups, unless they are empty (about 20 lines). */
 
 /* TODO: momentum_kernel: a parameter per thread, both formulas of the contract (about 10
  * lines).
@@ -68,7 +69,7 @@ cudaError_t sgd_momentum(float *param, float *velocity, const float *grad, size_
 cudaError_t global_norm_clip(float *norm, float *grad, size_t n, float max_norm,
                              cudaStream_t stream)
 {
-    /* TODO: three kernels; how many blocks sum depends on n alone. Of nothing the norm is 0
+    /* TODO: three kernels; how many blocks sum depends on n alone. The norm of nothing is 0
        (about 5 lines). */
     NOT_IMPLEMENTED(norm, grad, n, max_norm, stream);
     return cudaGetLastError();

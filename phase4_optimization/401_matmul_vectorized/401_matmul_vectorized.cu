@@ -3,34 +3,35 @@
  *
  * The idea: a load of 16 bytes takes one issue slot, as one of 4 bytes does. A thread of 214 now
  * owns two groups of four neighbouring rows and two of four neighbouring columns, and fetches each
- * group by one load: 4 instructions a step along k instead of 16, beside the same 64 multiply-adds.
+ * group by one load: 4 instructions per step along k instead of 16, for the same 64 multiply-adds.
  * The tiles are loaded, and c is stored, four floats at a time as well.
  *
  * Such an access must begin at a multiple of 16 bytes. A row of a begins there when a does and k is
- * a multiple of 4; b and c likewise with n. Else, and at the edges, the same four floats come one
- * by one: slower, and right.
+ * a multiple of 4; b and c likewise with n. Otherwise, and at the edges, the four floats are moved
+ * one by one: slower, but right.
  *
  * Addresses have 64 bits, and their arithmetic takes two slots where an int takes one. So each
- * thread finds where its loads begin once, and steps along; all that is within a tile is int.
+ * thread computes once where its loads begin, and steps on from there; indices within a tile are
+ * int.
  *
- * The cost removed: three of four issue slots that loads took from multiply-adds.
- * The cost left: a block loads a tile, waits, computes, waits. Nothing is computed while memory
- * answers, but what the other block on the same multiprocessor computes meanwhile (2a).
+ * The cost removed: three quarters of the issue slots that loads took.
+ * The cost left: a block loads a tile, waits, computes, waits. While memory answers, only the other
+ * block on the same multiprocessor computes (2a).
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <stdint.h>
 
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      8
-#define TM      8 /* TM x TN elements of c a thread, in groups of four */
+#define TM      8 /* TM x TN elements of c per thread, in groups of four */
 #define TN      8 /* = TM: one loop loads the values of a and of b */
 #define THREADS (BM / TM * (BN / TN))
 
 /** Four neighbouring floats of a row. Those beyond its end are 0, and are not loaded.
- *  @param left columns from there to the end of the row, or 0 of a row that is none
+ *  @param left columns from there to the end of the row, or 0 for a row that does not exist
  *  @param wide rows begin at multiples of 16 bytes */
 __device__ __forceinline__ static float4 load_four(const float *at, int left, bool wide)
 {
@@ -40,7 +41,7 @@ __device__ __forceinline__ static float4 load_four(const float *at, int left, bo
     return four;
 }
 
-/** The same of a store: from[0 .. 3] to the row, as far as it goes. */
+/** The same for a store: from[0 .. 3] to the row, as far as it goes. */
 __device__ __forceinline__ static void store_four(float *at, int left, bool wide, const float *from)
 {
     /* TODO: one store of 16 bytes where rows are wide, else up to four of 4 bytes. The loop
@@ -49,7 +50,7 @@ __device__ __forceinline__ static void store_four(float *at, int left, bool wide
 
 /** c = a * b. Block i computes tile i of c: the tiles lie row by row, (n - 1) / BN + 1 of them side
  *  by side.
- *  @param wide_a, wide_b, wide_c of each matrix: its rows begin at multiples of 16 bytes */
+ *  @param wide_a, wide_b, wide_c for each matrix: its rows begin at multiples of 16 bytes */
 __global__ static void __launch_bounds__(THREADS, 2)
     matmul_vectorized_kernel(float *c, const float *a, const float *b, int m, int n, int k,
                              bool wide_a, bool wide_b, bool wide_c)
@@ -66,7 +67,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
 /** Does each row of x[.. x cols] begin at a multiple of 16 bytes? */
 static bool is_wide(const float *x, int cols)
 {
-    /* TODO: of the address, and of the length of a row (1 line). */
+    /* TODO: test the address, and the length of a row (1 line). */
     NOT_IMPLEMENTED(x, cols);
     return 0;
 }

@@ -8,7 +8,7 @@
  * exact.
  *
  * Registers are the compiler's choice, and occupancy follows from them, from the block and from its
- * shared memory: that is no arithmetic of ours, the runtime knows it.
+ * shared memory: that is not computed here, the runtime knows it.
  *
  * What it is good for: 2 m n k operations over 32 bytes a sector is the intensity of a kernel, its
  * place under the roofline. What it leaves out: caches, which serve many of those sectors again.
@@ -17,13 +17,13 @@
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
-#define TILE 32 /* own_kernel: TILE x TILE threads a block, and so many elements of c */
+#define TILE 32 /* own_kernel: TILE x TILE threads per block, and as many elements of c */
 
 /** Your own kernel: c = a * b, with the arguments of the five. It need not use `tile`. */
 __global__ static void own_kernel(float *c, const float *a, const float *b, int m, int n, int k,
                                   int tile)
 {
-    /* TODO: your 211, or a better one; with another block, or another number of elements a
+    /* TODO: your 211, or a better one; with another block, or another number of elements per
        thread, TILE and matmul_own_launch change too (about 15 lines). */
 }
 
@@ -39,7 +39,7 @@ static size_t parts(size_t length, size_t part)
     return (length + part - 1) / part;
 }
 
-/** MATMUL_ROWS: in each step along k, a warp loads one element of a and one of b a lane. */
+/** MATMUL_ROWS: in each step along k, a warp loads one element of a and one of b per lane. */
 static loads count_rows(size_t m, size_t n, size_t k)
 {
     loads l = {};
@@ -58,15 +58,16 @@ static loads count_columns(size_t m, size_t n, size_t k)
     return l;
 }
 
-/** A kernel with tiles: rows x cols of c a block, `depth` of k a step.
- *  @param width  columns of b a request
+/** A kernel with tiles: rows x cols of c per block, `depth` of k per step.
+ *  @param width  columns of b per request
  *  @param shared requests of shared memory by a block in a step */
 static loads count_tiled(size_t m, size_t n, size_t k, size_t rows, size_t cols, size_t depth,
                          size_t width, size_t shared)
 {
     loads l = {};
-    /* TODO: each row of a is loaded once for each block beside it, each row of b once for each
-       block above it; shared memory is read by every warp, also for tails (about 4 lines). */
+    /* TODO: each row of a is loaded once for each block in its row of tiles, each row of b once
+       for each row of tiles; shared memory is read by every warp, also for tails (about 4 lines).
+     */
     NOT_IMPLEMENTED(m, n, k, rows, cols, depth, width, shared);
     return l;
 }
@@ -86,8 +87,8 @@ static loads count(int kernel, size_t m, size_t n, size_t k, size_t tile)
 /** register_usage and achieved_occupancy: only the device knows them. */
 static cudaError_t ask_device(matmul_metrics *metrics, const matmul_launch *launch)
 {
-    /* TODO: the registers of a thread; and the threads of the blocks that a multiprocessor
-       holds of this launch, of those that it can hold (about 9 lines). */
+    /* TODO: the registers of a thread; and the threads that a multiprocessor holds of this
+       launch, divided by the most that it can hold (about 9 lines). */
     NOT_IMPLEMENTED(metrics, launch);
     return cudaSuccess;
 }

@@ -6,23 +6,22 @@
  * The idea: when the tiled matmul has its sum, the sum is in a register. Unfused, it goes to
  * memory, comes back for the bias, goes, comes back for the ReLU, goes: 20 bytes per output where 4
  * would do. Fused, bias and ReLU happen between the last multiplication and the first store. What
- * the backward pass needs (pre, the input of the ReLU) is stored on the way if somebody wants it.
+ * the backward pass needs (pre, the input of the ReLU) is stored on the way if the caller wants it.
  *
  * A convolution is such a product too (307): only the load of its second tile differs, and the
  * epilogue. Normalization scales and shifts by numbers that belong to the filter, as the bias does;
  * the residual is read once, at the place where y is stored.
  *
  * Layer normalization needs its row three times, and the row is a sum of two. So the sum is kept in
- * shared memory, where each thread finds again what it wrote; of a row that is longer than that,
- * the rest is added again.
+ * shared memory, where each thread finds again what it wrote; for a longer row, the rest is added
+ * again.
  *
- * What it wins is bytes: 16 per output, for a sum of any length. The product costs 2 operations per
- * output and term, so the win is large for a short sum and vanishes in a long one. The two launches
+ * It saves bytes: 16 per output, for a sum of any length. The product costs 2 operations per output
+ * and term, so the gain is large for a short sum and vanishes for a long one. The two launches
  * saved count only for tiny layers.
  *
- * What it costs: a kernel for every combination that somebody wants, and the product itself stays
- * as slow as it was: two shared-memory loads per multiplication. 307 needs fewer, and 507 uses
- * tensor cores.
+ * What it costs: a kernel for every combination in use, and the product itself stays as slow as it
+ * was: two shared-memory loads per multiplication. 307 needs fewer, and 507 uses tensor cores.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
@@ -30,12 +29,12 @@
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
-#define TILE 16 /* TILE x TILE threads a block, and so many outputs */
+#define TILE 16 /* TILE x TILE threads per block, and as many outputs */
 
 /* ---- a linear layer, bias, ReLU -------------------------------------------------------------- */
 
-/** y and pre, a tile of each a block. y, pre: [batch x out_features], pre may be NULL; x: [batch x
- *  in_features]; w: [out_features x in_features]. */
+/** y and pre, a tile of each per block. y, pre: [batch x out_features], pre may be NULL; x: [batch
+ *  x in_features]; w: [out_features x in_features]. */
 __global__ static void linear_fused_kernel(float *y, float *pre, const float *x, const float *w,
                                            const float *bias, int batch, int in_features,
                                            int out_features)
@@ -48,7 +47,7 @@ __global__ static void linear_fused_kernel(float *y, float *pre, const float *x,
     int row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
 
     /* TODO: the tiled product of rows of x and rows of w, as in 212; then the thread's element
-       of y, from the register: bias, pre if it is wanted, ReLU, of which NaN stays NaN (about 15
+       of y, from the register: bias, pre if it is wanted, and a ReLU that keeps NaN (about 15
        lines). */
 }
 
@@ -86,12 +85,12 @@ __device__ static float window_element(const float *x, int tap, int top, int lef
 /** The epilogue: from the sum of a filter to the element of y. */
 __device__ static float finish(float sum, int filter, batchnorm n, float residual)
 {
-    /* TODO: normalize with what is the filter's, add the residual, ReLU (about 3 lines). */
+    /* TODO: normalize with the filter's parameters, add the residual, ReLU (about 3 lines). */
     return {};
 }
 
-/** y [images x out_channels x out_h x out_w], a tile of filters and pixels a block. Thread (x, y)
- *  has filter y and pixel x, whose image, place and window are found already.
+/** y [images x out_channels x out_h x out_w], a tile of filters and pixels per block. Thread (x, y)
+ *  has filter y and pixel x, whose image, place and window are already known.
  *  w: [out_channels x taps]; residual: as y, or NULL. */
 __global__ static void conv_bn_relu_kernel(float *y, const float *x, const float *w, batchnorm n,
                                            const float *residual, conv c)

@@ -4,7 +4,7 @@
  *
  * The idea: read each element once. Between the first look at a row and its last, the row lives on
  * the chip: each thread keeps up to 32 elements in registers. A row of up to 1,024 columns belongs
- * to a warp, whose lanes agree by shuffles alone; a longer one belongs to a block; what its
+ * to a warp, whose lanes reduce by shuffles alone; a longer one belongs to a block; what its
  * registers cannot hold goes to shared memory. Only what fits in neither is read again.
  *
  *     columns         threads of a row    floats in registers of each    shared memory
@@ -15,9 +15,9 @@
  *       .. 65,536     1,024               32                             up to 128 KB
  *
  * Memory answers after a microsecond, and the next row's loads hide that only if there are enough
- * of them: a thread asks for all that it keeps, 16 bytes at a time, before it uses any of it.
+ * of them: a thread loads all that it keeps, 16 bytes at a time, before it uses any of it.
  *
- * The three functions are one: move each element, sum, scale.
+ * The three functions have one form: move each element, sum, scale.
  *
  *                  moved by          element becomes      summed    scaled by
  *     softmax      the maximum       exp(x - max)         e         1 / sum
@@ -25,7 +25,7 @@
  *     rmsnorm      -                 x                    x^2       1 / sqrt(sum / cols + eps)
  *
  * What it costs: gamma and beta are read for every row, from the caches. A row of 65,536 takes all
- * of a multiprocessor, and nothing is loaded there while its sum is being agreed upon.
+ * of a multiprocessor, and nothing is loaded there while its sum is reduced.
  */
 #include "405_row_kernels/row_kernels.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
@@ -39,7 +39,7 @@ typedef enum kind { SOFTMAX, LAYERNORM, RMSNORM } kind;
 
 #define MOST 32 /* floats that a thread keeps at most: 1,024 threads have 64 registers each */
 
-/** of a row, which nobody needs again */
+/** from a row, which is not needed again */
 template <int WIDTH> __device__ static void load_once(float *to, const float *from)
 {
     if (WIDTH == 4) {
@@ -50,7 +50,7 @@ template <int WIDTH> __device__ static void load_once(float *to, const float *fr
     }
 }
 
-/** of gamma or beta, which every row needs, or of shared memory */
+/** from gamma or beta, which every row needs, or from shared memory */
 template <int WIDTH> __device__ static void load(float *to, const float *from)
 {
     if (WIDTH == 4) {
@@ -61,7 +61,7 @@ template <int WIDTH> __device__ static void load(float *to, const float *from)
     }
 }
 
-/** of y, which nobody here needs again */
+/** to y, which is not needed again here */
 template <int WIDTH> __device__ static void store_once(float *to, const float *v)
 {
     if (WIDTH == 4)
@@ -79,12 +79,12 @@ template <bool LARGEST> __device__ static float over_warp(float value)
     return value;
 }
 
-/** The same of one value per thread of a row, which has blockDim.x threads, whole warps.
+/** The same for one value per thread of a row, which has blockDim.x threads, whole warps.
  *  @param parts [32] shared, for this reduction alone: so one barrier is enough */
 template <bool LARGEST> __device__ static float over_row(float value, float *parts)
 {
-    /* TODO: shuffles within the warp; then, where the row has more than one, its warps share by
-       parts what they found, and each reduces that by shuffles once more (about 6 lines). */
+    /* TODO: shuffles within the warp; then, where the row has more than one, its warps exchange
+       their results through parts, and each reduces those by shuffles once more (about 6 lines). */
     return {};
 }
 
@@ -123,8 +123,8 @@ __device__ static void finish(float *y, const float *moved, float scale, const f
 
 /* ---- the four steps -------------------------------------------------------------------------- */
 
-/** What a thread has of its row: WIDTH columns from first on, from first + step on, ... The first
- *  KEPT of these it keeps in registers: kept[k .. k + WIDTH) are the columns from
+/** The columns of a row that a thread has: WIDTH from first on, from first + step on, ... It keeps
+ *  the first KEPT of these in registers: kept[k .. k + WIDTH) are the columns from
  *  first + k / WIDTH * step on. Slots from column cols on are empty. */
 typedef struct share {
     unsigned first, step, cols;
@@ -132,14 +132,14 @@ typedef struct share {
     const float *rest;     /* shared memory, or x again */
 } share;
 
-/* Short rows leave nothing to the loops over the rest: no code either. */
+/* For short rows the loops over the rest are empty, and compile to no code. */
 template <int KEPT> __device__ static bool left(unsigned c, share s)
 {
     return KEPT == MOST && c < s.cols;
 }
 
-/** kept[KEPT], and what is beyond in stash, unless that is NULL. Empty slots get what changes
- *  neither a maximum nor a sum. Everything is asked for before anything is used. */
+/** Load kept[KEPT], and the rest into stash unless that is NULL. Empty slots get a value that
+ *  changes neither maximum nor sum. All loads are issued before any value is used. */
 template <kind KIND, int WIDTH, int KEPT>
 __device__ __forceinline__ static void fetch(float *kept, float *stash, const float *x, share s)
 {
@@ -169,7 +169,7 @@ __device__ __forceinline__ static float move_by(const float *kept, float *parts,
     return {};
 }
 
-/** Moves what is kept. @return the sum over this thread's part of the row */
+/** Move the elements that are kept. @return the sum over this thread's part of the row */
 template <kind KIND, int WIDTH, int KEPT>
 __device__ __forceinline__ static float move_and_sum(float *kept, float by, share s)
 {
@@ -199,7 +199,8 @@ __device__ __forceinline__ static void store(float *y, const float *kept, float 
     }
 }
 
-/** blockDim.x threads a row, blockDim.y rows a block. y, x: [rows x cols]; gamma, beta: [cols]. */
+/** blockDim.x threads per row, blockDim.y rows per block. y, x: [rows x cols]; gamma, beta:
+ *  [cols]. */
 template <kind KIND, int WIDTH, int KEPT>
 __global__ static void __launch_bounds__(KEPT == MOST ? 1024 : 512)
     row_kernel(float *y, const float *x, const float *__restrict__ gamma,

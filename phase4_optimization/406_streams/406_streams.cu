@@ -8,9 +8,9 @@
  * a stream, and a stream has a buffer of its own, whose next chunk waits for the last one because
  * it comes after it in the same stream. No event is needed.
  *
- * What it removes: the time of the two shorter ones of the three. What it leaves: the longest of
- * them; the first chunk's way in and the last one's way out, when nothing else runs; a few
- * microseconds for each copy and launch, so that tiny chunks lose what overlap wins.
+ * What it removes: the time of the two shorter steps of the three. What it leaves: the longest
+ * step; the first chunk's way in and the last one's way out, when nothing else runs; a few
+ * microseconds for each copy and launch, so that tiny chunks lose what the overlap gains.
  */
 #include "406_streams/streams.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
@@ -36,7 +36,7 @@ typedef struct lane {
     float *d_x; /* [chunk] */
 } lane;
 
-/** l: zeros; also after an error lane_close is called. */
+/** l is all zeros at first. The caller calls lane_close after an error too. */
 static cudaError_t lane_open(lane *l, size_t chunk)
 {
     /* TODO: a stream that does not wait for the legacy one, and the buffer (about 2 lines). */
@@ -44,11 +44,11 @@ static cudaError_t lane_open(lane *l, size_t chunk)
     return cudaSuccess;
 }
 
-/** @return the first error, of the lane's work or of giving back. */
+/** @return the first error, of the lane's work or of freeing it. */
 static cudaError_t lane_close(lane *l)
 {
-    /* TODO: wait for the stream, if there is one, and free what lane_open made: after an error
-       that is not all (about 5 lines). */
+    /* TODO: wait for the stream, if there is one, and free what lane_open made, which may be
+       incomplete after an error (about 5 lines). */
     NOT_IMPLEMENTED(l);
     return cudaSuccess;
 }

@@ -9,20 +9,20 @@
  *     blocks    known by their address in a table on the host: the device's memory cannot be
  *               written to from here, so no block has a header
  *     order     the host frees a block while kernels still use it. An event, recorded in the stream
- *               that frees it, says when they are through; the stream that gets it waits for that,
- *               and the host for nothing.
+ *               that frees it, says when they are done; the stream that gets the block waits for
+ *               it, and the host waits for nothing.
  *
  *     stream A   kernel on x ── free x ● event
  *                                       ╲
  *     stream B            alloc ─────────► wait ── kernel on x
  *
  * Each block is an allocation of its own. So any free block can go back to the device where the
- * limit, or the device, has no room for another size, and free memory never lies in pieces.
+ * limit, or the device, has no room for another size, and free memory is never fragmented.
  *
- * The cost removed: a call of the driver for each tensor, and a device that stands still at each
- * free. The cost left: up to a fifth of a block is rounding, and a class's free blocks serve no
- * other class. An allocator that cuts large blocks and joins neighbours again wastes less, and has
- * fragmentation for it.
+ * The cost removed: a call of the driver for each tensor, and a device that idles at each free. The
+ * cost left: up to a fifth of a block is rounding, and a class's free blocks serve no other class.
+ * An allocator that cuts large blocks and joins neighbours again wastes less, but suffers from
+ * fragmentation.
  */
 #include "408_memory_pool/memory_pool.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
@@ -40,7 +40,7 @@
 
 typedef struct block {
     void *memory;
-    size_t bytes, asked; /* of its class; that the caller wanted, 0 while it is free */
+    size_t bytes, asked; /* of its class; as requested, 0 while it is free */
     int size_class;
     cudaStream_t stream; /* that freed it last: what is free comes after `freed` */
     cudaEvent_t freed;
@@ -72,8 +72,8 @@ static size_t class_bytes(int size_class)
 /** Where the block of this address is linked in; NULL stands there if there is none. */
 static block **find(pool *p, const void *memory)
 {
-    /* Large blocks lie at multiples of 2 MB, whose lower bits say nothing: a product's upper bits
-       depend on all of them. */
+    /* Large blocks lie at multiples of 2 MB, whose lower bits are always 0: a product's upper bits
+       depend on all bits. */
     const uint64_t hash = (uint64_t)(uintptr_t)memory * 0x9e3779b97f4a7c15u;
     block **at = &p->buckets[hash >> (64 - BITS)];
     while (*at != NULL && (*at)->memory != memory) at = &(*at)->next;
@@ -83,7 +83,7 @@ static block **find(pool *p, const void *memory)
 /* ---- memory of the device -------------------------------------------------------------------- */
 
 /** A block of its own from the device, with its event, in the table and in `reserved`, in no list.
- *  After an error nothing is left of it, and cudaGetLastError knows nothing. */
+ *  After an error nothing is left of it, and cudaGetLastError reports nothing. */
 static cudaError_t make(pool *p, int size_class, block **made)
 {
     /* TODO: allocate block, memory and event, or none of them; enter it (about 17 lines). */
@@ -91,8 +91,8 @@ static cudaError_t make(pool *p, int size_class, block **made)
     return cudaSuccess;
 }
 
-/** A block that is in no list any more goes back to the device. @return the first error; it is gone
- *  all the same */
+/** A block that is in no list any more goes back to the device. @return the first error; the block
+ *  is gone in any case */
 static cudaError_t unmake(pool *p, block *b)
 {
     /* TODO: take it out of the table and of `reserved`, wait for those that still use it, and
@@ -111,8 +111,8 @@ static cudaError_t shrink(pool *p, size_t most)
     return error;
 }
 
-/** A new block. Free ones of other classes go, where the limit or the device has no room else.
- *  @return cudaErrorMemoryAllocation where that does not do */
+/** A new block. Free blocks of other classes go back where the limit or the device has no room.
+ *  @return cudaErrorMemoryAllocation where that is not enough */
 static cudaError_t reserve(pool *p, int size_class, block **made)
 {
     const size_t bytes = class_bytes(size_class);
@@ -124,8 +124,9 @@ static cudaError_t reserve(pool *p, int size_class, block **made)
 
 /* ---- free blocks ----------------------------------------------------------------------------- */
 
-/** A free block of the class, if there is one; what `stream` does from now on comes after all that
- *  used it. Of several one that this very stream freed, else the one that has been free longest. */
+/** A free block of the class, if there is one; the later work of `stream` comes after all that used
+ *  it. Of several it takes one that this same stream freed, else the one that has been free
+ *  longest. */
 static cudaError_t reuse(pool *p, int size_class, cudaStream_t stream, block **taken)
 {
     /* TODO: walk along the list of the class, whose last entry was freed first; let the stream
@@ -153,8 +154,8 @@ cudaError_t pool_create(pool **p, size_t reserve_limit)
 
 cudaError_t pool_alloc(pool *p, void **ptr, size_t bytes, cudaStream_t stream)
 {
-    /* TODO: NULL of 0 bytes, and on an error; a free block of the class, which is a hit, else a
-       new one; statistics (about 16 lines). */
+    /* TODO: NULL for 0 bytes, and on an error; a free block of the class, which is a hit, else
+       a new one; statistics (about 16 lines). */
     NOT_IMPLEMENTED(p, ptr, bytes, stream);
     return cudaSuccess;
 }
@@ -183,7 +184,7 @@ cudaError_t pool_stats(const pool *p, pool_statistics *statistics)
 
 cudaError_t pool_destroy(pool *p)
 {
-    /* TODO: nothing for NULL; else all blocks are free, and go back; free the pool (about 5
+    /* TODO: nothing for NULL; else all blocks are free: give them back; free the pool (about 5
        lines). */
     NOT_IMPLEMENTED(p);
     return cudaSuccess;

@@ -6,22 +6,22 @@
  * whole row before it knows its first weight. Here a block keeps its queries and goes through the
  * keys a tile at a time. Of each query it carries what it has seen so far: the largest score m, the
  * sum l of exp(score - m), and the sum o of exp(score - m) v. If the next tile has a larger score,
- * both sums were taken relative to too small an m, and the factor by which is known:
+ * both sums are relative to too small an m, by a factor that is known:
  *
  *     new m  = max(m, scores of the tile)           shrink = exp(m - new m)
  *     l = l shrink + sum of exp(score - new m)      o = o shrink + sum of exp(score - new m) v
  *
- * In the end out = o / l, and lse = m + log l, which a backward pass wants.
+ * In the end out = o / l, and lse = m + log l, which a backward pass needs.
  *
  * A block has 32 queries, and tiles of 32 keys. A warp is a query and a lane is a key, so that each
- * thread has one score of the tile, and the maximum of a row passes by shuffles. Of the query's row
- * of out, lane x sums columns x, x + 32, x + 64 and x + 96. Causal, tiles that come after all
- * queries of the block are left out: half of the work.
+ * thread has one score of the tile, and the maximum of a row passes by shuffles. Lane x sums
+ * columns x, x + 32, x + 64 and x + 96 of the query's row of out. If causal, tiles that come after
+ * all queries of the block are left out: half of the work.
  *
  * The cost removed: seq x seq scores, in memory and on their way to it and back.
  *
  * The cost left: each multiply-add reads one or two operands from shared memory, which delivers a
- * quarter of what the arithmetic takes. 4h keeps 8 x 8 scores a thread in registers; 4c does both
+ * quarter of what the arithmetic takes. 4h keeps 8 x 8 scores per thread in registers; 4c does both
  * products on tensor cores, which have 16 times as many multiply-adds.
  */
 #include "409_flash_attention/flash_attention.h"
@@ -42,14 +42,14 @@ typedef struct attention {
     float scale;
 } attention;
 
-/** What a thread knows of its query from the tiles that it has seen. */
+/** The state of a thread for its query, from the tiles that it has seen. */
 typedef struct seen {
     float m;       /* the largest score: the same in all lanes */
     float l;       /* the sum of exp(score - m) over the keys of this lane */
     float o[MINE]; /* the sum of exp(score - m) v over all keys, of the lane's columns */
 } seen;
 
-/** The largest value, and the sum, of one a lane; each lane gets it. */
+/** The largest, and the sum, of one value per lane; each lane gets it. */
 __device__ static float warp_max(float value)
 {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -88,7 +88,7 @@ __device__ static float score(const float *q, const float *k, unsigned query, un
 }
 
 /**
- * The online softmax. What was seen before shrinks as the maximum grows, and l gets what is new;
+ * The online softmax. Earlier sums shrink as the maximum grows, and l gets the new weight;
  * o gets it from add_values.
  * @param s the score of this lane's key
  * @return its weight exp(s - m); 0 where s is -infinity
@@ -119,9 +119,9 @@ __device__ static void store(const seen *from, attention a, size_t head, unsigne
  *  on. Thread (x, y) has query y of the block's, and key x of each tile. */
 __global__ static void __launch_bounds__(TILE *TILE) flash_kernel(attention a)
 {
-    /* TODO: two tiles in shared memory: one of queries, one that holds k and then v. A loop over
-       tiles of keys, of which a causal block needs no more than its last query sees. Barriers
-       between who loads a tile and who reads it. In the end, store (about 20 lines). */
+    /* TODO: two tiles in shared memory: one of queries, one that holds k and then v. A loop
+       over tiles of keys, of which a causal block needs no more than its last query sees. Barriers
+       between loading a tile and reading it. In the end, store (about 20 lines). */
 }
 
 cudaError_t attention_flash(float *out, float *lse, const float *q, const float *k, const float *v,
@@ -129,8 +129,8 @@ cudaError_t attention_flash(float *out, float *lse, const float *q, const float 
                             cudaStream_t stream)
 {
     if (dim > COLS) return cudaErrorInvalidValue;
-    /* TODO: what the kernel is to compute, and its launch; none if there is nothing (about 5
-       lines). */
+    /* TODO: the kernel's arguments, and its launch; none if there is nothing to compute (about
+       5 lines). */
     NOT_IMPLEMENTED(out, lse, q, k, v, batch, heads, seq, dim, causal, scale, stream);
     return cudaGetLastError();
 }

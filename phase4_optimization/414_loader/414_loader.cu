@@ -1,5 +1,5 @@
 /*
- * 414_loader.cu: batches of a file on their way to the device, read ahead of their use.
+ * 414_loader.cu: loads batches of a file to the device, ahead of their use.
  *
  * The idea: reading a batch, copying it and working on it keep different parts of a computer busy:
  * the disk, the copy engine, the multiprocessors. So there are several page-locked buffers, each
@@ -14,16 +14,16 @@
  * therefore waits for the event behind the copy before it reads into the buffer again: the thread
  * waits, and not the caller.
  *
- *     O_DIRECT  lets the disk write into the buffer, and not into the system's cache from where the
- *               processor copies it. It takes whole blocks at addresses of whole blocks, so what is
- *               read begins at the block before the batch. Where a file system has no O_DIRECT, and
- *               for what does not come in whole blocks, there is a second, plain descriptor.
- *     pread     has a place of its own for each call: threads share a descriptor without a lock. It
- *               may return less than it was asked for, or be interrupted, and that is no error.
+ *     O_DIRECT  lets the disk write into the buffer, not into the system's cache, from which the
+ *               processor would copy it. It takes whole blocks at multiples of a block, so a read
+ *               begins at the start of the batch's first block. A second, plain descriptor serves
+ *               file systems without O_DIRECT, and bytes that do not come in whole blocks.
+ *     pread     takes the file's offset as an argument: threads share a descriptor without a lock.
+ *               It may return less than it was asked for, or be interrupted, and that is no error.
  *
  * The cost removed: a device that waits for the disk, and a disk that waits for the device. The
  * cost left: each byte still goes through memory of the host, and a thread for each buffer sleeps
- * in pread; io_uring does with one thread, and GPUDirect Storage (cuFile) without the detour.
+ * in pread; io_uring needs one thread only, and GPUDirect Storage (cuFile) avoids the detour.
  *
  * Given: what a slot and the loader are, the files, the reads past the system's cache, the threads,
  * and how all of it is closed. Yours: the ring of buffers, from FREE to FREE again.
@@ -39,7 +39,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK     4096 /* what O_DIRECT wants of places, lengths and addresses, at most */
+#define BLOCK     4096 /* O_DIRECT's unit of offsets, lengths and addresses, at most */
 #define MAX_DEPTH 8
 
 typedef enum slot_state { FREE, WANTED, READY } slot_state;
@@ -76,7 +76,7 @@ static size_t whole_blocks(size_t bytes)
 
 /* ---- what the thread of a slot does ---- */
 
-/** As pread, past the system's cache where that can be done. */
+/** As pread, past the system's cache where that is possible. */
 static ssize_t read_some(const loader *l, char *to, size_t bytes, size_t at)
 {
     const bool in_blocks = (at | bytes | (uintptr_t)to) % BLOCK == 0;
@@ -112,9 +112,9 @@ static void *read_for(void *argument)
     loader *l = s->owner;
     cudaSetDevice(l->device);
     pthread_mutex_lock(&l->lock);
-    /* TODO: until l->closing: sleep on l->changed while the slot is not WANTED. When it is, let
-       go of the lock, wait for the event behind the last copy from the buffer, and read; then, with
-       the lock, keep the error, say READY, and wake everybody (about 13 lines). */
+    /* TODO: until l->closing: sleep on l->changed while the slot is not WANTED. When it is,
+       release the lock, wait for the event behind the last copy from the buffer, and read; then,
+       with the lock, keep the error, say READY, and wake all threads (about 13 lines). */
     NOT_IMPLEMENTED(argument);
     pthread_mutex_unlock(&l->lock);
     return NULL;
@@ -146,11 +146,11 @@ static cudaError_t open_slot(loader *l, slot *s)
     /* The batch may begin and end within a block. */
     const size_t room = whole_blocks(l->batch_bytes) + BLOCK;
     cudaError_t error = cudaSuccess;
-    /* TODO: h_blocks, page-locked, of `room` bytes; and the event, which need not take the time
-       (about 2 lines). */
+    /* TODO: h_blocks, page-locked, of `room` bytes; and the event, without timing (about 2
+       lines). */
     NOT_IMPLEMENTED(l, s);
     if (error != cudaSuccess) {
-        cudaGetLastError(); /* the caller is told, and it is no error of later calls */
+        cudaGetLastError(); /* it is reported, and is no error of later calls */
         return error;
     }
     s->has_thread = pthread_create(&s->thread, NULL, read_for, s) == 0;
@@ -194,7 +194,7 @@ static slot *find(loader *l, size_t batch_idx)
     return 0;
 }
 
-/** @return a FREE slot, or NULL: the one whose copy was asked for longest ago, or nearly so */
+/** @return a FREE slot, or NULL: the one whose copy was requested longest ago, or nearly so */
 static slot *find_free(loader *l)
 {
     /* TODO: the first FREE one from slot l->next on, once round the ring (about 5 lines). */
@@ -211,7 +211,7 @@ static void want(loader *l, slot *s, size_t batch_idx)
 
 static void wait_until_ready(loader *l, const slot *s)
 {
-    /* TODO: whoever is woken looks again whether it was meant (about 1 line). */
+    /* TODO: each woken thread checks for itself whether it has work (about 1 line). */
     NOT_IMPLEMENTED(l, s);
 }
 
@@ -221,7 +221,7 @@ cudaError_t prefetch_next_batch(loader *l, size_t batch_idx)
 {
     cudaError_t error = cudaSuccess;
     /* TODO: refuse a batch beyond the last. With the lock: unless a slot has the batch already,
-       a free one shall read it; without a free one it is cudaErrorNotReady (about 10 lines). */
+       let a free one read it; without a free one return cudaErrorNotReady (about 10 lines). */
     NOT_IMPLEMENTED(l, batch_idx);
     return error;
 }

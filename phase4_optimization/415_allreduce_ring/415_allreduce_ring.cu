@@ -8,9 +8,9 @@
  * travel around once more and are copied: *all-gather*. In step s GPU g takes chunk g - 1 - s, all
  * numbers modulo N, in both halves.
  *
- * No scratch memory: a kernel reads its neighbour's memory, at the address that it has there, and
- * adds it to its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU
- * in each step, and then copied, so that all GPUs have the same bits.
+ * No scratch memory: a kernel reads its neighbour's memory, at its address there, and adds it to
+ * its own. A GPU writes nothing but its own buffer. Every chunk is added up by one GPU in each
+ * step, and then copied, so that all GPUs have the same bits.
  *
  * The order of the steps: an event per GPU, recorded after each of its steps. Before a step a GPU
  * waits for the event of the one before it. At the end it waits for the one behind it, which may
@@ -18,8 +18,8 @@
  *
  * What it removes: the one GPU that all others send to. Here all links work at the same time, each
  * in both directions, and carry 2 (N - 1) / N of the array each way, however many GPUs there are.
- * What it leaves: 2 (N - 1) steps that wait for each other, each some microseconds. Small arrays
- * are nothing but that.
+ * What it leaves: 2 (N - 1) steps that wait for each other, each some microseconds. For small
+ * arrays that is all the time.
  */
 #include "415_allreduce_ring/allreduce_ring.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
@@ -65,13 +65,13 @@ static allreduce *new_allreduce(int gpus)
 /** From now on kernels of a GPU, which is the current device, read the memory of `peer`. */
 static cudaError_t let_read(int peer)
 {
-    /* TODO: enable it; that it is enabled already is none of your errors, so that
-       cudaGetLastError shall not say it either (about 4 lines). */
+    /* TODO: enable it; if it is enabled already, that is no error: clear it from
+       cudaGetLastError too (about 4 lines). */
     NOT_IMPLEMENTED(peer);
     return cudaSuccess;
 }
 
-/** A GPU's event, and its way to the one before it. */
+/** A GPU's event, and its access to the one before it. */
 static cudaError_t prepare(allreduce *a, int gpu)
 {
     /* TODO: make it the current device, let it read if there is another one, and make the
@@ -101,8 +101,8 @@ cudaError_t allreduce_close(allreduce *a)
     cudaError_t error = cudaSuccess;
     if (!a) return error;
 
-    /* TODO: destroy the events that are there, keep the first error, and free the rest whether
-       there was one or not (about 6 lines). */
+    /* TODO: destroy the events that are there, keep the first error, and free the rest in any
+       case (about 6 lines). */
     NOT_IMPLEMENTED(a);
     return error;
 }
@@ -127,8 +127,8 @@ static chunk chunk_of(size_t n, int gpus, int c)
 __global__ static void add_kernel(float *__restrict__ sum, const float *__restrict__ from, size_t n,
                                   float scale)
 {
-    /* TODO: a grid-stride loop. The way to another GPU is long, so unroll it by 4: then a
-       thread has four loads under way (about 4 lines). */
+    /* TODO: a grid-stride loop. Loads from another GPU take long, so unroll it by 4: then a
+       thread has four loads in flight (about 4 lines). */
 }
 
 /** Launch it on the current device. n is not 0. */

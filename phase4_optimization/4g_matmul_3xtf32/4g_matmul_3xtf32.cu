@@ -1,29 +1,29 @@
 /*
- * 4g_matmul_3xtf32.cu: fp32's accuracy from tensor cores that know 11 bits.
+ * 4g_matmul_3xtf32.cu: fp32's accuracy from tensor cores that keep 11 bits.
  *
  * The idea: TF32 is fp32 with a mantissa of 11 bits instead of 24, and the tensor cores multiply it
- * 8 times as fast as the other cores multiply fp32. A number is the sum of two such: hi, itself
- * rounded to 11 bits, and lo, what that left out. So
+ * 8 times as fast as the other cores multiply fp32. A number is the sum of two such: hi, the number
+ * rounded to 11 bits, and lo, the remainder. So
  *
  *     a b = hi_a hi_b + hi_a lo_b + lo_a hi_b + (lo_a lo_b, which is below fp32's own error)
  *
  * Three products of an eighth of the time each: at most 2.7 times as fast as fp32 could be.
  *
  * Two things keep the accuracy. The tensor core adds what it multiplies in fp32, but cuts off where
- * it should round, always towards zero; over thousands of terms that drifts. So it sums 32 of k,
- * and an fp32 addition takes each such part into the sum. And the small products go first.
+ * it should round, always towards zero; over thousands of terms that drifts. So it sums only 32
+ * terms, and an fp32 addition adds each such part to the sum. And the small products go first.
  *
- * The ring, the swizzle and the copies are 4a's. `mma` for tf32 wants b column by column, which
- * ldmatrix cannot turn in words of 4 bytes: b's fragments are read word by word, and its rows are 8
- * words longer, so that a warp's 4 rows of 8 columns meet in no bank.
+ * The ring, the swizzle and the copies are 4a's. `mma` for tf32 takes b column by column, and
+ * ldmatrix cannot transpose words of 4 bytes: b's fragments are read word by word, and its rows are
+ * 8 words longer, so that a warp's 4 rows of 8 columns lie in different banks.
  *
- * What rows of 16 aligned bytes or shared memory are not there for goes to 401. Infinities and NaN
- * spread as NaN, for what hi leaves out of an infinity is NaN; so do numbers from 3.4026e38 on,
- * whose hi is infinite.
+ * Without rows at multiples of 16 bytes, or without enough shared memory, 401 does the work.
+ * Infinities and NaN spread as NaN, because the lo of an infinity is NaN; so do numbers from
+ * 3.4026e38 on, whose hi is infinite.
  *
  * The cost removed: two thirds of fp32's multiply-adds on the slow cores. The cost left: splitting.
- * Four instructions for each fragment of a number, again in every warp that reads it, and the
- * ceiling of `mma.sync` that 4a meets.
+ * It takes four instructions for each number of a fragment, again in every warp that reads the
+ * number. And the ceiling of `mma.sync` that 4a meets.
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
@@ -32,7 +32,7 @@
 #include "tensor_core.h"
 #include <stdint.h>
 
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      32 /* 128 bytes of a row of a, in 8 chunks of 16 */
 #define STAGES  4
@@ -45,8 +45,8 @@
 #define RING    (STAGES * STAGE)
 #define PARTS   (BK / 8) /* steps of `mma` a tile; each copies a part of another one */
 
-/** x, the bits of COUNT floats, becomes hi, rounded to 11 bits; lo becomes what that left out. lo
- *  need not be rounded: tensor cores drop what they have no bits for. */
+/** x, the bits of COUNT floats, becomes hi, rounded to 11 bits; lo becomes the remainder. lo need
+ *  not be rounded: tensor cores drop what they have no bits for. */
 template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
 {
     /* TODO: round the bits of each x; lo = x - hi, in fp32, is exact (about 6 lines). */
@@ -58,7 +58,7 @@ struct source {
     enum {
         A_STEP = THREADS / (BK / 4), /* rows from one of a thread's chunks to its next */
         B_STEP = THREADS / (BN / 4),
-        A_COPIES = BM / A_STEP / PARTS, /* chunks a part */
+        A_COPIES = BM / A_STEP / PARTS, /* chunks per part */
         B_COPIES = BK / B_STEP / PARTS
     };
     const float *a, *b;                 /* its first chunks in the next stage */
@@ -110,8 +110,8 @@ __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACRO
        of each fragment (about 7 lines). */
 }
 
-/** part += a b; a and b become their own hi. A product waits for the one before on the same sum: so
- *  one of each sum, in turn. */
+/** part += a b; a and b are replaced by their hi. A product waits for the one before on the same
+ *  sum: so one of each sum, in turn. */
 __device__ __forceinline__ static void multiply(float part[DOWN][ACROSS][4], uint32_t a[DOWN][4],
                                                 uint32_t b[ACROSS][2])
 {
@@ -142,7 +142,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
        time (about 38 lines). */
 }
 
-/** Has this device so much shared memory for a block? */
+/** Does this device have that much shared memory for a block? */
 static bool fits(int bytes)
 {
     int device, most;
@@ -155,9 +155,9 @@ static bool fits(int bytes)
 cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n, int k,
                           cudaStream_t stream)
 {
-    /* TODO: nothing for an empty c; what has no aligned rows, or no room, goes to
-       matmul_vectorized; else one block per tile of c, with more shared memory than a launch gets
-       unasked (about 9 lines). */
+    /* TODO: nothing for an empty c; without aligned rows, or without room, call
+       matmul_vectorized; else one block per tile of c, with more shared memory than the default
+       (about 9 lines). */
     NOT_IMPLEMENTED(c, a, b, m, n, k, stream);
     return cudaGetLastError();
 }

@@ -1,18 +1,19 @@
 /*
  * 4h_flash_attention_fast.cu: 409 at the speed of fp32.
  *
- * The idea: 409 has a score a thread, and reads one or two operands from shared memory for each
+ * The idea: 409 has one score per thread, and reads one or two operands from shared memory for each
  * multiply-add. Both products of a tile are done as in 401 instead: each thread has 8 x 8 scores in
  * registers, and 8 rows of o, and fetches four floats at a time from shared memory. A warp has 32
  * queries of its own, so that weights pass from the threads that have them to those that need them
  * without a barrier. While one product runs, cp.async brings the tile of the other (2a). The
- * exponentials are powers of 2, which the hardware has: log2(e) is in the factor of q.
+ * exponentials are powers of 2, for which the hardware has an instruction: log2(e) is in the factor
+ * of q.
  *
- * Causal, tiles that come after all queries of a block are not fetched, and a warp passes over
- * those that come after its own: half of the work. The blocks with the longest way start first.
+ * If causal, tiles that come after all queries of a block are not fetched, and a warp skips those
+ * that come after its own: half of the work. The blocks with the most tiles start first.
  *
  * The cost removed: operands that come from shared memory one at a time, and waits for tiles. The
- * cost left: 4 seq^2 dim operations a head in fp32; tensor cores have 16 times as many (4c).
+ * cost left: 4 seq^2 dim operations per head in fp32; tensor cores do 16 times as many (4c).
  */
 #include "4h_flash_attention_fast/flash_attention_fast.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
@@ -25,8 +26,8 @@
 #define P_COLS 32 /* keys whose weights a warp passes on at a time */
 
 /**
- * What a block holds, for dim up to DIM: zeros beyond dim. All of it takes less than 99 KB, what a
- * block may have on any GPU; a thread has less than 255 registers. Rows are 4 or 8 floats longer
+ * What a block holds, for dim up to DIM: zeros beyond dim. All of it takes less than 99 KB, which a
+ * block may have on any GPU; a thread has fewer than 255 registers. Rows are 4 or 8 floats longer
  * than needed: those that the threads of a warp read, or write, together lie in different banks.
  */
 template <int DIM> struct __align__(16) tiles
@@ -58,7 +59,7 @@ typedef struct attention {
     float scale;
 } attention;
 
-/** One float, or four, from global to shared memory, which nobody waits for; 0 if not inside. Both
+/** One float, or four, from global to shared memory, asynchronously; 0 if not inside. Both
  *  addresses of four are multiples of 16. */
 __device__ __forceinline__ static void copy_one(float *to, const float *from, bool inside)
 {
@@ -76,8 +77,8 @@ __device__ __forceinline__ static void copy_four(float *to, const float *from, b
                  : "memory");
 }
 
-/** tile = rows `start` .. of x[seq x dim], zeros outside of it; of start >= end nothing. Always a
- *  group of copies, if an empty one. */
+/** tile = rows `start` .. of x[seq x dim], zeros outside of it; nothing for start >= end. Always
+ *  commits a group of copies, even an empty one. */
 template <int DIM, int PITCH>
 __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const float *x,
                                                  unsigned start, unsigned end, attention a)
@@ -86,7 +87,7 @@ __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const flo
        commit the group (about 12 lines). */
 }
 
-/** Of the two groups on their way, the older one is here, for all threads. */
+/** Wait for the older of the two groups on their way, for all threads. */
 __device__ __forceinline__ static void wait_for_older(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
@@ -118,7 +119,7 @@ __device__ __forceinline__ static void mask(float (&s)[ROWS][COLS], unsigned que
     /* TODO: keys that a query must not see score -infinity (about 9 lines). */
 }
 
-/** The online softmax: s becomes weights, what was seen before shrinks. */
+/** The online softmax: s becomes weights, earlier sums shrink. */
 template <int DIM, int COLS>
 __device__ __forceinline__ static void soften(seen<DIM> *to, float (&s)[ROWS][COLS])
 {
@@ -140,8 +141,8 @@ __device__ __forceinline__ static void multiply_values(seen<DIM> *to, const tile
     /* TODO: of each four keys 8 float4 of p, and four rows of v (about 19 lines). */
 }
 
-/** o += p v: the weights of P_COLS keys at a time go to shared memory, where all of the warp
- *  find them. */
+/** o += p v: the weights of P_COLS keys at a time go to shared memory, where the whole
+ *  warp finds them. */
 template <int DIM, int COLS>
 __device__ __forceinline__ static void add_values(seen<DIM> *to, tiles<DIM> *t,
                                                   const float (&p)[ROWS][COLS], int row, int lane)
@@ -159,7 +160,7 @@ __device__ __forceinline__ static void store(seen<DIM> *from, attention a, size_
     /* TODO: the sum over the threads of a row; out and lse (about 16 lines). */
 }
 
-/** A block per QUERIES of a head; the tiles of queries with the longest way come first. */
+/** A block per QUERIES of a head; the tiles of queries with the most keys come first. */
 template <int DIM>
 __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(attention a)
 {
@@ -177,8 +178,7 @@ cudaError_t attention_flash_fast(float *out, float *lse, const float *q, const f
                                  float scale, cudaStream_t stream)
 {
     if (dim > 128) return cudaErrorInvalidValue;
-    /* TODO: what the kernel is to compute, by the smallest DIM that dim fits in (about 9
-       lines). */
+    /* TODO: the kernel's arguments, with the smallest DIM that dim fits in (about 9 lines). */
     NOT_IMPLEMENTED(out, lse, q, k, v, batch, heads, seq, dim, causal, scale, stream);
     return cudaGetLastError();
 }

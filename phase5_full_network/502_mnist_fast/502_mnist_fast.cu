@@ -1,11 +1,11 @@
 /*
- * 502_mnist_fast.cu: the training of 501, an epoch a kernel.
+ * 502_mnist_fast.cu: the training of 501, one kernel per epoch.
  *
  * The idea: a step of 128 images is 78 million operations, a microsecond or two for the device. In
- * 501 it takes many times that, because fifteen kernels begin and end in it. So here a kernel stays
- * for a whole epoch. Each block *owns* hidden units: their rows of w1, which lie in its shared
- * memory all the time, their columns of w2, their biases, and Adam's means of all that. What a unit
- * needs to learn is in its block already, but for one thing: the loss depends on all units. So a
+ * 501 it takes many times that, because fifteen kernels begin and end in it. So here one kernel
+ * runs for a whole epoch. Each block *owns* hidden units: their rows of w1, which lie in its shared
+ * memory all the time, their columns of w2, their biases, and Adam's means of all that. A unit's
+ * block already has all that it needs to learn, except that the loss depends on all units. So a
  * step is
  *
  *     own units         hidden = relu(x w1^T + bias1)          of every image of the batch
@@ -14,12 +14,12 @@
  *     -- all blocks wait for each other --
  *     own units         all gradients, and Adam
  *
- * Between the blocks go 128 numbers of an image one way and 10 the other. No gradient of a weight
+ * For each image, blocks exchange 128 numbers one way and 10 the other. No gradient of a weight
  * ever leaves its block, and of the weights only w2 is read by others.
  *
  * Every block needs all images of a batch, twice. They are kept as bytes, a quarter of the floats,
- * and copied to shared memory once, while the step before is at work, by those of its warps that
- * have nothing to do when the loss is computed. What finds no room there is read where it lies.
+ * and copied to shared memory once, during the step before, by those of its warps that are idle
+ * while the loss is computed. Images without room there are read from global memory.
  *
  * All sums have a fixed order, so the same call gives the same bits.
  *
@@ -66,14 +66,14 @@ struct mlp_fast {
 #define WARPS   (THREADS / 32)
 #define WORDS   (MLP_INPUTS / 4)    /* of an image */
 #define ROUNDS  ((WORDS + 31) / 32) /* in which a warp takes an image, a word a lane */
-#define PARTS   (THREADS / WORDS)   /* of a batch: threads have a word each, of one of so many */
+#define PARTS   (THREADS / WORDS)   /* of a batch: a thread has one word of one part */
 
 /* What the kernel is given, by value. */
 typedef struct epoch {
     mlp_fast net;
     float *losses;      /* [steps] of the caller, or NULL */
     const int *order;   /* [n] */
-    int n, batch, kept; /* images; of a step; of those, how many find room in a block */
+    int n, batch, kept; /* images; of a step; of these, how many a block keeps */
     float first_lr, last_lr;
     double power1, power2; /* BETA1 and BETA2 to the power of the steps before */
 } epoch;
@@ -187,7 +187,7 @@ __device__ static void loss(const epoch *e, const step *s, int row)
        class c (about 23 lines). */
 }
 
-/* By one warp, when all images have theirs. */
+/* By one warp, when all losses are there. */
 __device__ static void mean_loss(const epoch *e, const step *s, float *mean)
 {
     float sum = 0.0f;
@@ -239,8 +239,8 @@ __device__ static void backward(const epoch *e, const step *s, block_memory shar
 {
     /* TODO: compute_grad_pre to shared.grad_pre; learn_the_rest; PARTS groups of WORDS threads
        have grad_w1 of their part, to shared.partial[PARTS x MLP_INPUTS]. Then a thread a weight
-       adds the parts in order, divides by 255, and lets it learn. Barriers: who reads what another
-       thread writes? (about 16 lines) */
+       adds the parts in order, divides by 255, and lets it learn. Barriers: which threads read what
+       another writes? (about 16 lines) */
 }
 
 /* Step number i, by all blocks. This one has the units `unit` to unit + units - 1, and their
@@ -255,7 +255,7 @@ __device__ static void train_step(const epoch *e, const step *s, block_memory sh
        (about 13 lines). */
 }
 
-/* The weights of own units to shared memory, then all steps. */
+/* Load the weights of own units into shared memory, then do all steps. */
 __global__ __launch_bounds__(THREADS) static void epoch_kernel(epoch e)
 {
     extern __shared__ float4 memory[];
@@ -294,7 +294,7 @@ static cudaError_t share_out(mlp_fast *net)
 
 static cudaError_t upload(void *d_array, const void *h_data, size_t bytes)
 {
-    CUDA_CHECK(cudaMalloc((void **)d_array, bytes + 1)); /* no images are an array, too */
+    CUDA_CHECK(cudaMalloc((void **)d_array, bytes + 1)); /* never 0: no images too */
     CUDA_CHECK(cudaMemcpy(*(void **)d_array, h_data, bytes, cudaMemcpyHostToDevice));
     return cudaSuccess;
 }

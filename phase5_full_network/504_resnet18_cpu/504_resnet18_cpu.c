@@ -3,14 +3,14 @@
  *
  * The idea: the network is a table (resnet18_layout.h), so it takes one function for a convolution,
  * one for a block, and a loop over eight blocks. A batch normalization with fixed statistics
- * multiplies each channel and adds to it; so does the convolution before it. Folded into that, it
- * is gone:
+ * multiplies each channel and adds to it; so does the convolution before it. Folded into the
+ * convolution, it disappears:
  *
  *     gamma (w * x - mean) / sqrt(var + eps) + beta  =  (scale w) * x + (beta - scale mean)
  *     with scale = gamma / sqrt(var + eps), one for each output channel
  *
- * A file is not to be believed. Every number in it is compared with what there is before it is
- * used, by subtraction: offset + 4 * floats <= bytes is true of some arrays far outside.
+ * Do not trust a file. Every number in it is checked against the size of the file before it is
+ * used, by subtraction: offset + 4 * floats <= bytes is true for some arrays far outside.
  *
  * The cost it removes: 20 passes over the activations, for the normalizations.
  * The cost it leaves: one image at a time on one core; columns are written and read again; and the

@@ -2,17 +2,17 @@
  * 506_sweep.cu: how long does it take? Throughput and latency at each batch size.
  *
  * The idea: a launch returns before the work is done, so a clock on the host that is read after it
- * says how long the *asking* took. Two events on the stream, one before and one behind the work,
- * are stamped by the device when it gets there; their difference is the device's time from one to
- * the other, its waiting for launches included.
+ * measures only how long the *requests* took. Two events on the stream, one before and one behind
+ * the work, are stamped by the device when it reaches them; their difference is the device's time
+ * from one to the other, its waiting for launches included.
  *
- * One number is not a measurement. The first calls pay for what is done once (allocations, kernels
- * that are loaded, cold caches): they are made and forgotten. Of the others the median is reported,
- * because a disturbance makes a call slower and never faster, and a mean would carry it; the
- * fastest and the slowest say how much there was of it.
+ * One number is not a measurement. The first calls pay for what is done once (allocations, loading
+ * of kernels, cold caches): their times are dropped. The median of the others is reported, because
+ * a disturbance makes a call slower and never faster, and would move a mean; the fastest and the
+ * slowest call show how large the disturbances were.
  *
- * What was not measured is not reported as if it was: where a batch would take minutes (a CPU), its
- * time is scaled from a smaller one, and the row says from which.
+ * An estimate is marked as one: where a batch would take minutes (on a CPU), its time is scaled
+ * from a smaller one, and the row says from which.
  *
  * The cost it leaves: an event costs some microseconds, so that a pass of ten launches is measured
  * well and an empty kernel is not.

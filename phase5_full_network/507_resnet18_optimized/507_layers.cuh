@@ -1,5 +1,5 @@
 /*
- * 507_layers.cuh: what is known of the network before any image comes: the shapes of its layers,
+ * 507_layers.cuh: the parts of the network that do not depend on images: the shapes of its layers,
  * where their activations lie, and one arena that holds everything.
  *
  * Activations take turns in 3 slots. A block reads x, needs a place for what its first convolution

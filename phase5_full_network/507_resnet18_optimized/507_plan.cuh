@@ -5,7 +5,7 @@
  * group of resident blocks after the other. Large tiles copy less for a product; small ones, and
  * splits of k, keep all multiprocessors busy, and splits cost a second round over the sums. The
  * rule below writes that down in clock cycles. Its constants fit an H200, where bench-layers, which
- * tries all there is, finds choices that are faster by about 1 %.
+ * tries all choices, finds some that are faster by about 1 %.
  *
  * All of this file is given.
  */
@@ -29,7 +29,7 @@ static double products_a_cycle(resnet18_precision precision)
     return rate[precision];
 }
 
-/** Of one step of `resident` blocks side by side. */
+/** Cycles of one step of `resident` blocks side by side. */
 static double step_cycles(conv_variant v, resnet18_precision precision, double resident)
 {
     const double k = precision == RESNET18_FP16 ? 64.0 : 32.0;
@@ -39,7 +39,7 @@ static double step_cycles(conv_variant v, resnet18_precision precision, double r
     return busy > STEP_LATENCY ? busy : STEP_LATENCY;
 }
 
-/** Of a layer: all that the busiest multiprocessor has to do. */
+/** Cycles of a layer: all that the busiest multiprocessor has to do. */
 static double layer_cycles(const conv_args *a, conv_variant v, resnet18_precision precision,
                            int splits, int processors, int resident_most)
 {

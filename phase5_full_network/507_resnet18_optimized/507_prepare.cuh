@@ -1,15 +1,16 @@
 /*
- * 507_prepare.cuh: images and weights as the tensor cores want them.
+ * 507_prepare.cuh: images and weights in the layout that the tensor cores need.
  *
  * Images come as NCHW floats. They leave as NHWC with 4 channels, the last one 0, inside a frame of
  * zeros: then a row of conv1's window, 7 pixels and one more whose weights are 0, is one stretch of
- * 32 elements that begins at a multiple of 16 bytes, and nobody has to ask where the image ends.
+ * 32 elements that begins at a multiple of 16 bytes, and no thread has to test where the image
+ * ends.
  *
  * Weights are folded with their batch normalization (309) and turned to [filter][r][s][channel],
  * padded with zeros to whole tiles: filters to a multiple of 128, channels and taps of conv1 as
  * above. This is done once; every forward pass saves the normalization.
  *
- * Given is all but pack_kernel.
+ * All but pack_kernel is given.
  */
 #ifndef PREPARE_CUH
 #define PREPARE_CUH

@@ -12,9 +12,9 @@
  *   507_layers.cuh            one arena: one cudaMalloc for weights, activations, sums of splits
  *   507_launches.cuh          one graph: 24 launches become one
  *
- * The parts say what of them is given. To write, in this order: pack_kernel; `split` and the
- * product of RESNET18_FP32; finish; launch_block and resnet18_forward_opt, with which the network
- * runs without a graph; capture; add_splits.
+ * Each part says what is given. To write, in this order: pack_kernel; `split` and the product of
+ * RESNET18_FP32; finish; launch_block and resnet18_forward_opt, with which the network runs without
+ * a graph; capture; add_splits.
  *
  * What is left: each activation is written and read once; a launch inside a graph still costs about
  * a microsecond, so that a batch of 1 waits more than it computes.
@@ -42,7 +42,7 @@ static cudaError_t prepare(resnet18_opt *net, const float *h_params)
     CUDA_CHECK(cudaEventCreateWithFlags(&net->joined, cudaEventDisableTiming));
     if (capture(net) == cudaSuccess && find_nodes(net) == cudaSuccess) return cudaSuccess;
     drop_graph(net);
-    cudaGetLastError(); /* it was said on stderr, and is no error of the network's */
+    cudaGetLastError(); /* it was reported on stderr, and is no error of the network */
     return cudaSuccess;
 }
 

@@ -9,17 +9,17 @@
  *                   └─────────────────────────────────┘  └─────────────────────────────┘
  *     backward   grad_x += ln1'(qkv'(attention'(proj'(grad_x))))     after grad_x += ln2'( ... )
  *
- * Attention wants whole heads, [batch, heads, seq, dim], and a linear layer makes rows of a token,
+ * Attention needs whole heads, [batch, heads, seq, dim], and a linear layer makes rows of a token,
  * [batch, seq, 3, heads, dim]. The one kernel here takes rows apart into heads, and the other way
  * round puts heads together.
  *
  * The table wte is used at both ends, and its gradient is the sum of both: first the product of the
- * logits writes it, then the embedding adds to it. In any other order the product would wipe out
- * what the embedding did.
+ * logits writes it, then the embedding adds to it. In the other order the product would overwrite
+ * the embedding's part.
  *
- * What it costs: 16 activations of [tokens x channels] are kept a layer, so that nothing but the
+ * What it costs: 16 activations of [tokens x channels] are kept per layer, so that nothing but the
  * probabilities is computed twice, and logits and their gradient, [tokens x vocab] each. And
- * attention keeps a square of seq x seq for each head while it runs, which 409 does without.
+ * attention keeps a square of seq x seq for each head while it runs, which 409 avoids.
  */
 #include "208_reduce/reduce.h"
 #include "301_activations/activations.h"
@@ -255,7 +255,7 @@ static cudaError_t set_up(gpt *net, const float *h_params)
     }
     CUDA_CHECK(cudaMalloc((void **)&net->activations->norm, sizeof(float)));
     CUDA_CHECK(cudaMemcpy(net->params, h_params, bytes, cudaMemcpyHostToDevice));
-    /* All that was the default stream, for which the caller's streams need not wait. */
+    /* All of that used the default stream, for which the caller's streams need not wait. */
     CUDA_CHECK(cudaDeviceSynchronize());
     return cudaSuccess;
 }
@@ -311,8 +311,7 @@ cudaError_t gpt_backward(gpt *net, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-/* Arrays that weight decay pulls at, and those that it leaves alone: neighbours of one kind are one
- * group of 314.
+/* Arrays with weight decay, and arrays without: neighbours of one kind are one group of 314.
  * @return how many groups; there is room for as many as there are arrays */
 static int decay_groups(adam_group *groups, const gpt_config *c, float weight_decay)
 {

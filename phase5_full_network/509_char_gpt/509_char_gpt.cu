@@ -1,24 +1,24 @@
 /*
- * 509_char_gpt.cu: a GPT that learns a text, writes on, and can be put away and taken up again.
+ * 509_char_gpt.cu: a GPT that learns a text, continues it, and can be saved and resumed.
  *
- * The idea: training is 508's three calls in a loop. What makes a run worth having is around them:
- * which windows a step reads is a function of seed and step, and so is the rate. Then a run has no
- * state but the network: parameters, m, v, and the number of steps. That is a checkpoint, and a run
- * that goes on from one goes on as if it had never stopped.
+ * The idea: training is 508's three calls in a loop. The code around them makes a run repeatable:
+ * the windows that a step reads are a function of seed and step, and so is the rate. Then a run has
+ * no state but the network: parameters, m, v, and the number of steps. These are a checkpoint, and
+ * a run that starts from one goes on as if it had never stopped.
  *
- * Writing is the same network, one token at a time. A token's key and value depend on what stands
- * before it, and that never changes: they are kept, and each new token is one row through the
+ * Writing is the same network, one token at a time. A token's key and value depend on the tokens
+ * before it, and these never change: they are kept, and each new token is one row through the
  * layers, which looks at all keys and values so far:
  *
  *     without   token t costs a pass over t rows        a text of n costs n^2 / 2 rows
  *     with      token t costs one row and t dot products   ...            n rows
  *
  * Positions are learned numbers, so that keys belong to their position and cannot move: when the
- * context is full, the last half of it is read anew.
+ * context is full, the last half of it is read again.
  *
  * What it costs: one row through a linear layer reads all weights for one multiply-add each. The
- * time of a token is that of reading the network from memory, or, of a small one, that of some ten
- * launches a layer. 410 shares the reading among many texts.
+ * time of a token is that of reading the network from memory or, for a small network, that of some
+ * ten launches per layer. 410 shares the reading among many texts.
  */
 #include "301_activations/activations.h"
 #include "303_linear/linear.h"

@@ -1,5 +1,5 @@
 /*
- * 510_gpt2.cu: a training step of GPT-2 that is fast: 508's network on tensor cores.
+ * 510_gpt2.cu: a fast training step of GPT-2: 508's network on tensor cores.
  *
  * The idea: nearly all arithmetic is in products, so these go to tensor cores in bf16 with sums in
  * fp32; and then everything else is memory traffic, so whatever can be done to a number before it
@@ -12,10 +12,10 @@
  *   4c and 4d         attention, which keeps no square of seq x seq
  *   314 and 3a        AdamW in its groups; the gradient of the table, always in the same order
  *
- * Two copies of the parameters: AdamW's steps are far smaller than what bf16 can tell apart, so it
- * updates fp32, and after each step the weights are rounded for the products. Gradients of weights
- * are fp32, activations and their gradients bf16; its exponents are those of fp32, so that no
- * gradient has to be scaled against underflow.
+ * Two copies of the parameters: AdamW's steps are far smaller than the spacing of bf16 numbers, so
+ * it updates fp32, and after each step the weights are rounded for the products. Gradients of
+ * weights are fp32, activations and their gradients bf16; its exponents are those of fp32, so that
+ * no gradient has to be scaled against underflow.
  *
  * All memory is one arena, laid out when the network is made for its batch and sequence: a step
  * allocates nothing of its own. Of a layer 16 activations of [tokens x channels] are kept, half as
@@ -26,8 +26,8 @@
  * write: these two; layer_forward, layer_backward, head; the step; and how many logits there are at
  * a time.
  *
- * The cost left: what 4c and 4d want by heads is moved there and back, 16 times [tokens x channels]
- * a layer; and no kernel begins before the one before it has ended.
+ * The cost left: 4c and 4d need their operands by heads, so these are moved there and back, 16
+ * times [tokens x channels] per layer; and no kernel begins before the one before it has ended.
  */
 #include "208_reduce/reduce.h"
 #include "314_adam/adam.h"
@@ -35,6 +35,7 @@
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include "510_gpt2/gpt2.h"
+#include "510_hopper.cuh"
 #include "510_tokens.cuh"
 
 #include <limits.h>
@@ -370,6 +371,7 @@ static cudaError_t ask_device(product_room *room)
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    room->hopper = hopper_multiprocessors();
     room->large = bytes >= 192 * 1024; /* four stages of 48 KB */
     return cudaSuccess;
 }

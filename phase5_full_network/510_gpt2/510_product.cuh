@@ -10,19 +10,20 @@
  * runs along k is fetched by `ldmatrix`, one that runs across it by `ldmatrix.trans`, which turns 8
  * x 8 elements on the way. Swizzle, ring and fragments of two steps are those of 4a.
  *
- * Tiles are of 256 x 128 elements of c, a block a multiprocessor; where k is short, these would
- * leave most of the device idle, or shared memory does not do, of 128 x 128, two blocks each.
+ * Tiles have 256 x 128 elements of c, with one block per multiprocessor. Where k is short, where
+ * these would leave most of the device idle, or where shared memory is too small, they have 128 x
+ * 128, with two blocks per multiprocessor.
  *
  * A gradient of weights is small and its k is all tokens: 768 x 768 are 18 tiles, for 132
  * multiprocessors. So k is split, each split leaves its sums in memory, and a second kernel adds
  * them, in an order that is always the same; atomics would give other bits each time.
  *
- * Given is all but `finish`: tiles, swizzle, ring and fragments are those of 4a, whose page
+ * All but `finish` is given: tiles, swizzle, ring and fragments are those of 4a, whose page
  * explains them.
  *
- * The cost removed: sums that go to memory so that a bias or a GELU can read them. The way out is a
- * third of a block's time where k is 768: it goes by shared memory, in whole rows. The cost left:
- * as in 4a, no stream of `mma.sync` keeps Hopper's tensor cores more than 63 % busy.
+ * The cost removed: sums that go to memory so that a bias or a GELU can read them. Storing the sums
+ * takes a third of a block's time where k is 768: it goes through shared memory, in whole rows. The
+ * cost left: as in 4a, no stream of `mma.sync` keeps Hopper's tensor cores more than 63 % busy.
  */
 #ifndef PRODUCT_CUH
 #define PRODUCT_CUH
@@ -61,6 +62,7 @@ typedef struct product {
 /** What products need of the device, the same for all of them. */
 typedef struct product_room {
     int processors;      /* multiprocessors */
+    int hopper;          /* likewise if it has Hopper's units, else 0 */
     bool large;          /* is there shared memory for the large tiles? */
     float *parts;        /* sums of splits; in the arena */
     size_t parts_floats; /* with fewer, there are fewer splits */
@@ -124,7 +126,7 @@ __device__ __forceinline__ static uint2 other_of(const product &p, size_t at)
     return from ? *(const uint2 *)&from[at] : make_uint2(0, 0);
 }
 
-#define WM    64 /* WM x WN elements of c a warp */
+#define WM    64 /* WM x WN elements of c per warp */
 #define WN    64
 #define BN    (2 * WN)
 #define BK    64
@@ -159,7 +161,7 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
         step = (long)STEP * pitch, tile = TURNED ? (long)BK * pitch : BK;
         rows = (TURNED ? k_end : outer_end) - row, cols = (TURNED ? outer_end : k_end) - col;
         to = shared + r * ROW + (chunk ^ r % 8) * 16;
-        /* `mma` wants a's matrices down first, and b's along k first. */
+        /* `mma` takes a's matrices down first, and b's along k first. */
         const bool down = LEFT != TURNED;
         const int lane_row = down ? lane % 16 : lane / 16 * 8 + lane % 8;
         const int lane_chunk = down ? lane / 16 : lane / 8 % 2;
@@ -177,8 +179,8 @@ template <int OUTER, bool TURNED, bool LEFT, int THREADS> struct operand {
         (TURNED ? rows : cols) -= BK;
     }
 
-    /** The fragments of step s. To move by whole chunks is to change bits of the chunk's number,
-     *  which the swizzle leaves to xor. */
+    /** The fragments of step s. A move by whole chunks changes bits of the chunk's number: with the
+     *  swizzle that is an xor. */
     __device__ __forceinline__ void take(uint32_t part[FRAGMENTS][4], uint32_t stage, int s) const
     {
 #pragma unroll
@@ -289,7 +291,7 @@ __global__ static void __launch_bounds__(DOWN * 64, 4 / DOWN)
         write = write + STAGE == end ? 0 : write + STAGE;
     }
     cp_async_wait<0>();
-    __syncthreads(); /* nobody reads the ring any more */
+    __syncthreads(); /* no thread reads the ring any more */
     leave(p, (float *)shared + warp * WM * PATCH, sum, row + warp_row, col + warp_col, parts);
 }
 
@@ -306,6 +308,13 @@ __global__ static void parts_kernel(const product p, const float *parts, int spl
         sum.x += part.x, sum.y += part.y, sum.z += part.z, sum.w += part.w;
     }
     finish(p, at, sum, bias_of(p, (int)col), other_of(p, at));
+}
+
+static inline void add_parts(const product *p, const product_room *room, int splits,
+                             cudaStream_t stream)
+{
+    const size_t fours = (size_t)p->m * p->n / 4;
+    parts_kernel<<<(unsigned)((fours - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts, splits);
 }
 
 /* Large tiles or small, and how many splits, by the time that the slowest multiprocessor takes, in
@@ -357,11 +366,7 @@ static cudaError_t launch_tiles(const product *p, const product_room *room, plan
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
     product_kernel<A_TURNED, B_TURNED, DOWN, STAGES>
         <<<grid, DOWN * 64, BYTES, stream>>>(*p, by.tiles, by.splits > 1 ? room->parts : NULL);
-    if (by.splits > 1) {
-        const size_t fours = (size_t)p->m * p->n / 4;
-        parts_kernel<<<(unsigned)((fours - 1) / 256 + 1), 256, 0, stream>>>(*p, room->parts,
-                                                                            by.splits);
-    }
+    if (by.splits > 1) add_parts(p, room, by.splits, stream);
     return cudaGetLastError();
 }
 
@@ -374,7 +379,8 @@ static cudaError_t launch(const product *p, const product_room *room, cudaStream
 }
 
 /** m, n and k are at least 1. */
-static inline cudaError_t multiply(const product *p, const product_room *room, cudaStream_t stream)
+static inline cudaError_t multiply_by_mma(const product *p, const product_room *room,
+                                          cudaStream_t stream)
 {
     switch (p->kind) {
     case NT: return launch<false, false>(p, room, stream);

@@ -4,10 +4,10 @@
  *
  * As in 311 a row belongs to a warp, and all sums are fp32. bf16 halves what moves, if loads stay
  * wide: a lane takes a chunk of 8 elements, 16 bytes. A row of 768 is read three times, but only
- * once from memory: it is 1.5 KB, and the next two times in the first cache.
+ * once from memory: it is 1.5 KB, and the next two times in the L1 cache.
  *
- * Backward the gradient is added to grad_x, which stands for what went past this branch, in the
- * same trip through memory: 508 had a kernel for that.
+ * In the backward pass the gradient is added to grad_x, the gradient that went past this branch, in
+ * the same trip through memory: 508 had a kernel for that.
  *
  * All of this file is given.
  *

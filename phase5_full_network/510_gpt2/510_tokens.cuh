@@ -1,12 +1,12 @@
 /*
- * 510_tokens.cuh: what stands at both ends of the network, and what moves numbers and computes
- * nothing: rows for tokens, the loss with its gradient, heads, and weights rounded to bf16.
+ * 510_tokens.cuh: both ends of the network, and kernels that only move numbers: rows for tokens,
+ * the loss with its gradient, heads, and weights rounded to bf16.
  *
  * The loss. Logits are the largest array there is: 50,257 for each token. They are in memory for a
  * part of the tokens at a time, and their gradient takes their place: a block reads a row for its
  * maximum and sum at once (304's online form), and reads it again, from a cache, to overwrite it.
  *
- * Given is all but loss_kernel.
+ * All but loss_kernel is given.
  */
 #ifndef TOKENS_CUH
 #define TOKENS_CUH

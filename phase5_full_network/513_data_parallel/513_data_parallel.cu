@@ -3,12 +3,12 @@
  *
  * The idea: the loss is a mean over windows, and the gradient of a mean is the mean of the
  * gradients. So each GPU keeps the whole network, goes forward and back with its share of the
- * windows, and the all-reduce of 415 makes the mean of all gradients, the same bits on every GPU.
- * Then each makes the same update. Networks that were equal stay equal, and their parameters are
- * never sent.
+ * windows, and the all-reduce of 415 computes the mean of all gradients, with the same bits on
+ * every GPU. Then each makes the same update. Networks that were equal stay equal, and their
+ * parameters are never sent.
  *
- * The exchange need not wait for the end of the backward pass. That goes from the last layer to the
- * first, and a layer's gradients are complete long before those of the layers before it. So each
+ * The exchange need not wait for the end of the backward pass, which goes from the last layer to
+ * the first: a layer's gradients are complete long before those of the layers before it. So each
  * GPU has two streams, and events order them:
  *
  *     compute   forward │ back 2 │ back 1 │ back 0 │ embedding │          │ update

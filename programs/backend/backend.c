@@ -1,6 +1,6 @@
 /*
- * backend.c: what devices and matrices have in common wherever they are. It looks whether a call
- * makes sense, says why not, finds memory for the result, and leaves the work to the backend.
+ * backend.c: the code for devices and matrices that both backends share. It checks a call, says why
+ * it is refused, finds memory for the result, and leaves the work to the backend.
  */
 #include "backend.h"
 

@@ -1,13 +1,13 @@
 /*
- * backend.h: matrices of floats, and what is computed with them, on the CPU or on a GPU: which of
- * the two is a number that the program is given, and no other line of it says so again.
+ * backend.h: matrices of floats and operations on them, on the CPU or on a GPU: one number that the
+ * program is given chooses the device, and no other line of the program depends on it.
  *
  *   backend.c         devices and matrices, and what is refused: the same for both
  *   backend_cpu.c     a table of functions for the CPU, on exercise 107
  *   backend_cuda.cu   the same table for a GPU, on 202, 204, 205, 208, 213 and 408
  *
- * What cannot be done is an answer, not an end: everything is as it was before, and the next call
- * works. One thread calls these functions at a time.
+ * A call that cannot be done returns an error: nothing has changed, and the next call works. One
+ * thread calls these functions at a time.
  */
 #ifndef COURSE_BACKEND_H
 #define COURSE_BACKEND_H

@@ -1,6 +1,6 @@
 /*
  * backend_cpu.c: the CPU as a device. The product is that of exercise 107, by all cores; the rest
- * is bound by memory, and done by one. What it is asked for is done when a function returns.
+ * is bound by memory, and done by one. The work is done when a function returns.
  */
 #include "backend.h"
 #include "cpu.h"

@@ -2,8 +2,8 @@
  * backend_cuda.cu: a GPU as a device, made of exercises: found by 202, its memory from the pool of
  * 408, filled and read by 205, products by the handle of 213, the rest by 204 and 208.
  *
- * All that is asked of a device goes to one stream, in order. The pool keeps that order too, so a
- * matrix may be freed while a kernel still reads it.
+ * All work of a device goes to one stream, in order. The pool keeps that order too, so a matrix may
+ * be freed while a kernel still reads it.
  */
 #include "backend.h"
 #include "basics.h"

@@ -2,7 +2,7 @@
  * demo.h: the program `cuda_demo`, in one index.
  *
  * main.c   the order of things: what a device is, computes and refuses
- * speed.c  how fast, beside the CPU, and how right
+ * speed.c  how fast, next to the CPU, and how right
  */
 #ifndef CUDA_DEMO_H
 #define CUDA_DEMO_H

@@ -1,11 +1,11 @@
 /*
- * main.c: `make cuda_demo`, a program on ../backend that shows a device: what it has, that it
- * computes, how fast it is, and that it says no in words and goes on.
+ * main.c: `make cuda_demo`, a program on ../backend that shows a device: its properties, a
+ * computation, its speed, and its error messages, after which it goes on.
  *
  *   cuda_demo [--device cpu|gpu|N]
  *
  * Without the option it takes the best GPU, or the CPU where there is none. The exit status is 1
- * when anything came out otherwise than it should.
+ * when any result is wrong.
  */
 #include "demo.h"
 #include "not_implemented.h"

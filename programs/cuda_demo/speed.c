@@ -1,6 +1,6 @@
 /*
- * speed.c: larger matrices, on the device and on the CPU. Results are held against each other, and
- * the work is timed by your stopwatch (102) where a time means something.
+ * speed.c: larger matrices, on the device and on the CPU. Results are compared with each other, and
+ * the work is timed by your stopwatch (102) where a time has a meaning.
  */
 #include "cpu.h"
 #include "demo.h"

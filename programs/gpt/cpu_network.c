@@ -1,5 +1,5 @@
 /*
- * cpu_network.c: the network of 508, and what 509 does with it, on one core of the CPU, from
+ * cpu_network.c: the network of 508, and 509's functions for it, on one core of the CPU, from
  * products of 108, the loss of 109 and gradients of 111: the same windows, rates, draws and
  * checkpoints, and the same numbers up to rounding. Means, deviations and probabilities are
  * computed again on the way back, and a token that is written costs a pass over those before it.

@@ -1,10 +1,10 @@
 /*
  * dropout.c: dropout behind attention while a network trains (make gpt DROPOUT=0.2), by 312. 508
- * has no word for it, but it calls 313: the linker puts functions of this file in that place
+ * has no parameter for it, but it calls 313: the linker puts functions of this file in that place
  * (--wrap, in programs.mk).
  *
- * What is dropped is a function of the seed, the step and the layer, so that a run that goes on
- * drops the same. The way forward counts the layers up, the way back counts them down.
+ * The dropped elements are a function of the seed, the step and the layer, so that a resumed run
+ * drops the same. The forward pass counts the layers up, the backward pass counts them down.
  */
 #include "cuda_check.h"
 #include "dropout.h"

@@ -1,4 +1,4 @@
-/* options.c: the command line, and what a run is made of when nobody says. */
+/* options.c: the command line, and the defaults of a run. */
 #include "program.h"
 
 #include <errno.h>

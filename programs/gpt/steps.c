@@ -1,5 +1,5 @@
 /*
- * steps.c: the loop of gpt_train, for a network whose step is another than 508's: of the same
+ * steps.c: the loop of gpt_train, for a network with another step than 508's: with the same
  * windows, which are a function of the seed and of the step's number.
  */
 #include "progress.h"

@@ -4,11 +4,11 @@
  *   mnist [EPOCHS [SEED [fast]]]
  *
  * Of the training images the last tenth is kept for validation: look at that accuracy as often as
- * you like. The test images are asked once, at the end. On softgpu, which computes what a GPU does
+ * you like. The test images are used once, at the end. On softgpu, which computes what a GPU does
  * in a second in some minutes, both sets are a tenth of what they are elsewhere.
  *
- * With `fast` the training is that of 502, on all training images, and says only at its end how it
- * went. The learning rate falls to 0, and the images are moved about by a pixel.
+ * With `fast` the training is that of 502, on all training images, and reports only at its end. The
+ * learning rate falls to 0, and the images are moved about by a pixel.
  */
 #include "cuda_check.h"
 #include "mnist.h"

@@ -12,16 +12,19 @@
 #define IMAGE_SEED      7 /* of the images that are timed */
 #define PROFILED_CALLS  5
 #define PROFILE_SECONDS 2.0 /* fewer calls where they would take longer */
+#define QUEUED          8   /* batches that follow each other */
 
 /* What a forward pass of sweep needs to know. */
 typedef struct running {
     const subject *subject;
     const options *o;
     measurement *rows;
-    void *net;             /* made by the first call, so that sweep sees its memory */
-    float *h_x, *h_logits; /* of the largest batch, pinned */
-    float *d_x, *d_logits; /* likewise; NULL where nothing runs on the device alone */
-    progress bar;          /* calls */
+    void *net;                /* made by the first call, so that sweep sees its memory */
+    float *h_x, *h_logits;    /* of the largest batch, pinned */
+    float *d_x[2], *d_logits; /* likewise; NULL where nothing runs on the device alone */
+    cudaStream_t copying;     /* to d_x, while the network reads the other one */
+    cudaEvent_t arrived[2], read[2];
+    progress bar; /* calls */
     long calls;
 } running;
 
@@ -77,7 +80,34 @@ static cudaError_t device_forward(void *context, int batch, cudaStream_t stream)
 {
     running *r = context;
     progress_step(&r->bar, ++r->calls, "batch %d, on the device", batch);
-    return r->subject->impl->forward_device(r->net, r->d_logits, r->d_x, batch, r->o->size, stream);
+    return r->subject->impl->forward_device(r->net, r->d_logits, r->d_x[0], batch, r->o->size,
+                                            stream);
+}
+
+/* One of a queue of batches, as soon as its images have arrived; who waits for `read` waits for it.
+ */
+static cudaError_t from_queue(running *r, int side, int batch, cudaStream_t stream)
+{
+    CUDA_CHECK(cudaStreamWaitEvent(r->copying, r->read[side], 0));
+    CUDA_CHECK(cudaMemcpyAsync(r->d_x[side], r->h_x, (size_t)batch * image_bytes(r->o),
+                               cudaMemcpyHostToDevice, r->copying));
+    CUDA_CHECK(cudaEventRecord(r->arrived[side], r->copying));
+    CUDA_CHECK(cudaStreamWaitEvent(stream, r->arrived[side], 0));
+    CUDA_CHECK(r->subject->impl->forward_device(r->net, r->d_logits, r->d_x[side], batch,
+                                                r->o->size, stream));
+    CUDA_CHECK(cudaEventRecord(r->read[side], stream));
+    return cudaMemcpyAsync(r->h_logits, r->d_logits,
+                           (size_t)batch * RESNET18_CLASSES * sizeof(float), cudaMemcpyDeviceToHost,
+                           stream);
+}
+
+static cudaError_t queued_forward(void *context, int batch, cudaStream_t stream)
+{
+    running *r = context;
+    progress_step(&r->bar, ++r->calls, "batch %d, queued", batch);
+    for (int side = 0; side < 2; side++) CUDA_CHECK(cudaEventRecord(r->read[side], stream));
+    for (int i = 0; i < QUEUED; i++) CUDA_CHECK(from_queue(r, i % 2, batch, stream));
+    return cudaSuccess;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -95,7 +125,8 @@ static cudaError_t set_up(running *r)
 static cudaError_t tear_down(running *r)
 {
     CUDA_CHECK(r->subject->impl->free(r->net));
-    CUDA_CHECK(cudaFree(r->d_x));
+    CUDA_CHECK(cudaFree(r->d_x[0]));
+    CUDA_CHECK(cudaFree(r->d_x[1]));
     CUDA_CHECK(cudaFree(r->d_logits));
     CUDA_CHECK(cudaFreeHost(r->h_x));
     return cudaFreeHost(r->h_logits);
@@ -126,12 +157,31 @@ static cudaError_t measure_device(running *r)
 {
     sweep_row rows[BATCHES_MAX];
     const size_t images = (size_t)largest_batch(r->o);
-    CUDA_CHECK(cudaMalloc((void **)&r->d_x, images * image_bytes(r->o)));
+    for (int i = 0; i < 2; i++)
+        CUDA_CHECK(cudaMalloc((void **)&r->d_x[i], images * image_bytes(r->o)));
     CUDA_CHECK(cudaMalloc((void **)&r->d_logits, images * RESNET18_CLASSES * sizeof *r->d_logits));
-    CUDA_CHECK(cudaMemcpy(r->d_x, r->h_x, images * image_bytes(r->o), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(r->d_x[0], r->h_x, images * image_bytes(r->o), cudaMemcpyHostToDevice));
     CUDA_CHECK(sweep_rows(r, device_forward, rows));
     for (int i = 0; i < r->o->count; i++) r->rows[i].device = rows[i];
     return cudaSuccess;
+}
+
+static cudaError_t measure_queue(running *r)
+{
+    sweep_row rows[BATCHES_MAX];
+    CUDA_CHECK(cudaStreamCreateWithFlags(&r->copying, cudaStreamNonBlocking));
+    for (int i = 0; i < 2; i++) {
+        CUDA_CHECK(cudaEventCreateWithFlags(&r->arrived[i], cudaEventDisableTiming));
+        CUDA_CHECK(cudaEventCreateWithFlags(&r->read[i], cudaEventDisableTiming));
+    }
+    CUDA_CHECK(sweep_rows(r, queued_forward, rows));
+    for (int i = 0; i < r->o->count; i++)
+        if (!rows[i].error) r->rows[i].queued_ms = rows[i].ms / QUEUED;
+    for (int i = 0; i < 2; i++) {
+        CUDA_CHECK(cudaEventDestroy(r->arrived[i]));
+        CUDA_CHECK(cudaEventDestroy(r->read[i]));
+    }
+    return cudaStreamDestroy(r->copying);
 }
 
 /* ---- where the time goes --------------------------------------------------------------------- */
@@ -203,13 +253,14 @@ static cudaError_t measure_all(running *r)
 {
     CUDA_CHECK(measure_host(r));
     if (r->subject->impl->forward_device) CUDA_CHECK(measure_device(r));
+    if (r->subject->impl->forward_device) CUDA_CHECK(measure_queue(r));
     return r->o->profile ? profile_rows(r) : cudaSuccess;
 }
 
 cudaError_t measure(measurement *rows, const sweep_row *cpu, const subject *s, const options *o)
 {
     running r = {.subject = s, .o = o, .rows = rows};
-    const int sweeps = s->impl->forward_device ? 2 : 1;
+    const int sweeps = s->impl->forward_device ? 3 : 1;
     memset(rows, 0, (size_t)o->count * sizeof *rows);
     r.bar = progress_begin_quiet(s->impl->name, (long)sweeps * o->count * (o->warmup + o->repeats));
     CUDA_CHECK(set_up(&r));

@@ -161,8 +161,7 @@ float *weights_of(const options *);
 /** Write the parameters. @return 0, or -1: it has been said why */
 int weights_write(const char *path, const float *params);
 
-/* ---- measure.c, verify.c, roofline.c, table.c
- * ------------------------------------------------------------ */
+/* ---- measure.c, verify.c, roofline.c, table.c ------------------------------------------------ */
 
 /** How an implementation differs from the CPU's, on `images` fixed images. */
 typedef struct agreement {
@@ -178,6 +177,7 @@ typedef struct agreement {
 typedef struct measurement {
     sweep_row host;   /* from host to host */
     sweep_row device; /* images and logits on the device; batch 0: not measured */
+    float queued_ms;  /* of each of many batches, copied while others are computed; 0: no */
     sweep_row cpu;    /* the CPU's, for the same batch */
     int copies;
     size_t holds, peak; /* bytes of device memory: as it says, and as counted */

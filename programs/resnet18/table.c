@@ -45,11 +45,12 @@ void table_machine(const options *o)
                "gflop_per_image=%.6g gb_per_image=%.6g gb_of_parameters=%.6g\n",
                r.flop_per_second * 1e-9, r.bytes_per_second * 1e-9, flop_of_image(o->size) * 1e-9,
                bytes_of_image(o->size) * 1e-9, RESNET18_PARAMS * 4e-9);
-    printf("implementation,precision,size,batch,measured_at,ms,fastest_ms,slowest_ms,"
-           "images_per_second,device_ms,device_images_per_second,cpu_ms,cpu_measured_at,speedup,"
-           "copies,holds_bytes,peak_bytes,used_bytes,convolution_ms,batchnorm_ms,relu_add_ms,"
-           "pooling_ms,linear_ms,copies_ms,other_ms,layer_error,logit_error,same_top1,images,"
-           "independent,error\n");
+    printf(
+        "implementation,precision,size,batch,measured_at,ms,fastest_ms,slowest_ms,"
+        "images_per_second,device_ms,device_images_per_second,cpu_ms,cpu_measured_at,"
+        "speedup,copies,holds_bytes,peak_bytes,used_bytes,convolution_ms,batchnorm_ms,relu_add_ms,"
+        "pooling_ms,linear_ms,copies_ms,other_ms,layer_error,logit_error,same_top1,images,"
+        "independent,queued_ms,error\n");
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -87,6 +88,7 @@ static void csv_row(const subject *s, const measurement *m, const agreement *g, 
     field(g->images > 0, "%.0f", g->same_top1);
     field(g->images > 0, "%.0f", g->images);
     field(g->images > 0, "%.0f", g->independent);
+    field(m->queued_ms > 0, "%.5g", m->queued_ms);
     printf(",%s\n", h->error ? cudaGetErrorName((cudaError_t)h->error) : "");
 }
 
@@ -107,6 +109,7 @@ static void text_times(const measurement *m, bool is_cpu)
            h->slowest);
     if (d->batch && !d->error)
         printf("; images on the device: %.2f ms, %.2f images/s", d->ms, d->images_per_second);
+    if (m->queued_ms > 0) printf("; in a queue: %.2f ms", m->queued_ms);
     putchar('\n');
 }
 

@@ -8,7 +8,7 @@
  *   call     one call, launched from an idle device and waited for, by the host's clock
  *   replay   the same, as a graph of one call
  *   stream   many calls launched one after the other, and waited for once
- *   device   the same calls as one graph: what is left when the host launches nothing
+ *   device the same calls as one graph: the time without launches by the host
  *
  * Each is measured for the layers one by one (layers), the fused kernel (fused), and the fused
  * kernel without one of its options (fused-NAME). Every one of them must give the numbers of the

@@ -1,4 +1,4 @@
-# reasons.awk: why there was no speedup: the five reasons that were given for it, each held against
+# reasons.awk: why there was no speedup: the five reasons that were given for it, each compared with
 # the numbers of study.tsv. A reason is confirmed or refuted by one comparison, which is printed
 # with both of its numbers; where a number is not there, it is open.
 BEGIN {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# study.sh: the study of exercise 511 on this machine: FOLDER/study.tsv, what follows from it in
+# study.sh: the study of exercise 511 on this machine: FOLDER/study.tsv, its conclusions in
 # FOLDER/study.txt, and the picture FOLDER/cuda_benchmark_results.png.
 #
 #   programs/study/study.sh FOLDER [BATCH ...]      PYTHON=FILE: one with PyTorch

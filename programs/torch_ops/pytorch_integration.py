@@ -5,10 +5,13 @@
 
 An encoder of d_model 768 with 12 heads: nn.TransformerEncoder, OptimizedTransformer, and this one with
 torch's scaled_dot_product_attention; fp32 without TF32, forward and forward with backward. Then each
-operation on tensors so small that its time is the way to the GPU, beside torch's own: inference_mode
-does not ask for gradients, no_grad asks whether there are any.
+operation on tensors so small that its time is the way to the GPU, beside torch's own: registered by C++,
+and, in a process of its own, by the Python of 512 (BY=Python). inference_mode does not ask for gradients,
+no_grad asks whether there are any.
 """
+import os
 import statistics
+import subprocess
 import sys
 import time
 
@@ -76,14 +79,13 @@ def small_calls(torch):
     ]
 
 
-def print_overhead(torch):
+def print_overhead(torch, by):
     """Microseconds until a call returns, the GPU having room for it."""
-    print("\noperation", "mode", "us", "us of torch's own", sep="\t")
     for mode in (torch.no_grad, torch.inference_mode):
         with mode():
             for name, *calls in small_calls(torch):
                 texts = [f"{1e3 * milliseconds(torch, call, 100)[0]:.2f}" if call else "-" for call in calls]
-                print(name, mode.__name__, *texts, sep="\t", flush=True)
+                print(name, by, mode.__name__, *texts, sep="\t", flush=True)
 
 
 def main():
@@ -97,10 +99,16 @@ def main():
         import optimized_ops
     except ImportError:
         sys.exit("pytorch_integration.py: there is no optimized_ops: make optimized_ops, and PYTHONPATH=build")
-    optimized_ops.register_ops()
+    if os.environ.get("BY") == "Python":
+        optimized_ops.register_ops()
+        print_overhead(torch, "Python")
+        return
+    torch.ops.load_library(optimized_ops.library)
     print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, fp32")
     print_encoders(torch, optimized_ops)
-    print_overhead(torch)
+    print("\noperation", "by", "mode", "us", "us of torch's own", sep="\t")
+    print_overhead(torch, "C++")
+    subprocess.run([sys.executable, __file__], env=os.environ | {"BY": "Python"}, check=True)
 
 
 if __name__ == "__main__":

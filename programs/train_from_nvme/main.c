@@ -6,10 +6,10 @@
  *
  * FILE is written first, with so many megabytes of digits, and removed at the end. Each way of
  * ways.c then brings it to the device, where every batch is summed, and trained on by the network
- * of 501. The sums are held against those of what was written.
+ * of 501. The sums are compared with those of the digits that were written.
  *
  * Before each way the system is asked to forget the file; the column `cached` says how much of it
- * was in memory all the same. Where that is not 0 %, a time says nothing of the drive.
+ * was still in memory. Where that is not 0 %, a time says nothing about the drive.
  *
  * softgpu has no times, and trains on the first batch alone.
  */

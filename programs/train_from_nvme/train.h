@@ -1,7 +1,7 @@
 /*
  * train.h: the program `train_from_nvme`, in one index.
  *
- * main.c   the file, cold each time; who takes its batches on the device; the table
+ * main.c   the file, cold each time; the use of its batches on the device; the table
  * ways.c   four ways from the file to the device
  */
 #ifndef TRAIN_FROM_NVME_H

@@ -1,6 +1,6 @@
 /*
- * optimized_ops.cu: the operations of 512 for a program in C. What Python leaves to torch, memory
- * and bf16, is done here.
+ * optimized_ops.cu: the operations of 512 for a program in C. Memory and bf16, which Python leaves
+ * to torch, are handled here.
  */
 #include "optimized_ops.h"
 

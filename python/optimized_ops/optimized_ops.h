@@ -1,9 +1,10 @@
 /*
- * optimized_ops.h: the operations of 512 for a program in C: liboptimized_ops.so without Python.
+ * optimized_ops.h: the operations of 512 for a program in C, which is linked with
+ * liboptimized_kernels.so.
  *
  * Conventions as in layers.h: device pointers, row-major, the destination first, a stream last;
  * nothing waits. Memory that a call needs beyond its arrays, it takes from the stream and gives
- * back. What the exercises behind them refuse is returned as their error.
+ * back. Calls that the exercises refuse return the exercise's error.
  */
 #ifndef COURSE_OPTIMIZED_OPS_H
 #define COURSE_OPTIMIZED_OPS_H

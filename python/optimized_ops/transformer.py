@@ -1,5 +1,5 @@
-"""transformer.py: an encoder like nn.TransformerEncoder with norm_first, made of torch.ops.optimized.
-Call register_ops() before it computes."""
+"""transformer.py: an encoder like nn.TransformerEncoder with norm_first, made of torch.ops.optimized. Load the
+operations before it computes."""
 import torch
 from torch import nn
 from torch.nn import functional

@@ -1,6 +1,6 @@
 /*
  * check.h: what a test program is made of. A program holds cases; the runner starts the program
- * once for every case, with the case's name:
+ * once for every case, with the case's name, and the file's, since several may be one program:
  *
  *     CASE(name) { ... CHECK(condition); OK(cudaMalloc(&p, 4)); }
  *
@@ -18,11 +18,12 @@
 #include <vector>
 
 struct test_case {
-    const char *name;
+    const char *file, *name;
     void (*run)();
     test_case *next;
     static inline test_case *all = nullptr;
-    test_case(const char *name, void (*run)()) : name(name), run(run), next(all)
+    test_case(const char *file, const char *name, void (*run)())
+        : file(file), name(name), run(run), next(all)
     {
         all = this;
     }
@@ -30,7 +31,7 @@ struct test_case {
 
 #define CASE(name)                                                                                 \
     static void run_##name();                                                                      \
-    static test_case case_##name(#name, run_##name);                                               \
+    static test_case case_##name(__FILE__, #name, run_##name);                                     \
     static void run_##name()
 
 static int failures;
@@ -94,9 +95,10 @@ int main(int argc, char **argv)
 {
     for (test_case *c = test_case::all; c; c = c->next) {
         if (argc < 2 || strcmp(argv[1], c->name) != 0) continue;
+        if (argc > 2 && !strstr(c->file, argv[2])) continue;
         c->run();
         return failures != 0;
     }
-    fprintf(stderr, "usage: %s CASE\n", argv[0]);
+    fprintf(stderr, "usage: %s CASE [/FILE]\n", argv[0]);
     return 2;
 }

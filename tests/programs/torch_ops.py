@@ -3,8 +3,8 @@
 
 Its C interface is called by ctypes, on a GPU or softgpu. With torch and a GPU: the operations beside
 torch's, opcheck, gradcheck, torch.compile, streams, strides, empty tensors, memory, OptimizedTransformer
-beside nn.TransformerEncoder; then programs/torch_ops/pytorch_integration.py, whose table goes to TABLE.
-The last line counts.
+beside nn.TransformerEncoder, registered by C++, and, in a process of its own, by Python (BY=Python);
+then programs/torch_ops/pytorch_integration.py, whose table goes to TABLE. The last line counts.
 """
 import contextlib
 import ctypes
@@ -26,6 +26,7 @@ import optimized_ops
 from optimized_ops import torch_ops
 
 counts = [0, 0]
+by_python = os.environ.get("BY") == "Python"
 
 
 def check(title, test, *arguments):
@@ -332,8 +333,8 @@ def transformer():
 def check_torch():
     ops = torch.ops.optimized
     warnings.filterwarnings("ignore", "Input #. requires gradient and is not a double")
-    optimized_ops.register_ops()
-    optimized_ops.register_ops()
+    for _ in range(2):
+        optimized_ops.register_ops() if by_python else torch.ops.load_library(optimized_ops.library)
     for name, operation, arguments, own, tolerance in samples(grad=True):
         check(f"{name} beside torch", same_with_gradients, operation, own, arguments, tolerance)
         check(f"{name}: opcheck with gradients", opcheck, operation, arguments)
@@ -357,6 +358,10 @@ def check_torch():
     check("OptimizedTransformer", transformer)
 
 
+def registered_by_python():
+    subprocess.run([sys.executable, __file__], env=os.environ | {"BY": "Python"}, check=True)
+
+
 def print_table(path):
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     program = os.path.join(root, "programs", "torch_ops", "pytorch_integration.py")
@@ -376,7 +381,9 @@ def main():
             check("register_ops without torch", raises, ImportError, optimized_ops.register_ops)
     else:
         check_torch()
-        check("programs/torch_ops/pytorch_integration.py", print_table, sys.argv[1] if len(sys.argv) > 1 else None)
+        if not by_python:
+            check("registered by Python", registered_by_python)
+            check("programs/torch_ops/pytorch_integration.py", print_table, sys.argv[1] if len(sys.argv) > 1 else None)
     print(f"{counts[0]} passed, {counts[1]} failed")
     return counts[1] > 0
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# layer.sh: make bench LADDER=layer and LADDER=memory on softgpu: every variant of the layer is right in
+# layer.sh: make bench LADDER=layer, elementwise and memory on softgpu: every variant of the layer is right in
 # both directions and has no time, a wrong one is called so; int8 in and out keeps a quarter of fp32, two
 # experts of eight take less than all, and a router says which are in use. The last line counts.
 set -u
@@ -38,6 +38,11 @@ sed "s|\"gpt2_layers.cu\"|\"$scratch/gpt2_layers.cu\"|" bench/layer.cu >"$scratc
 check 'a wrong one is measured' bench layer LAYER="$scratch/layer.cu -Ibench"
 check 'it is called wrong, and has no time' rows layer '$1 == "4g: 3xTF32" && $2 == "forward" && $4 == "" && $8 == "WRONG"'
 check 'and no other' no_rows layer '$1 !~ /^(4g|214)/ && $8 == "WRONG"'
+
+check 'elementwise functions are measured' bench elementwise
+for what in add mul relu sigmoid; do
+    check "$what" rows elementwise "NF == 7 && \$1 == \"$what\" && \$3 == \"\" && \$7 == \"right, softgpu has no times\""
+done
 
 check 'memory is counted' bench memory
 check 'fields of all of its rows' no_rows memory 'NF != 6'

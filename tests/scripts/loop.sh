@@ -245,7 +245,7 @@ if [ -n "${CUCC_FRONTEND:-}" ]; then
     grader needs '501 505' >"$work/log" 2>&1
     expect 'a program takes what is written' '^phase3_layers/303_linear/303_linear.cu' "$work/log"
     expect 'and nothing else of the student' '^  yours: 303$' "$work/log"
-    expect 'not what failed' "^  the course's, for yours failed: 203$" "$work/log"
+    expect 'not what failed' "^  the course's, because yours failed: 203$" "$work/log"
     expect 'nor its own main part, as long as that is a skeleton' '^solutions/phase5_full_network/501_mnist/501_mnist.cu' "$work/log"
     cp "solutions/$tiled" "$SUBMISSION/$tiled"
     grader grade --exercise 211 >"$work/log" 2>&1

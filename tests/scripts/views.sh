@@ -132,7 +132,7 @@ autograder_tells_where_a_file_belongs() {
         cp solutions/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c "$scratch/autograder/submission/phase1_cpu" &&
         env -u EX -u RESULTS -u SUBMISSION BUILD="$COURSE_BUILD" AUTOGRADER="$scratch/autograder" \
             COURSE="$COURSE_ROOT" EX=103 tools/gradescope/run_autograder &&
-        grep -q '103_matmul_cpu.c belongs into phase1_cpu/103_matmul_cpu' "$scratch/autograder/results/results.json"
+        grep -q '103_matmul_cpu.c belongs in phase1_cpu/103_matmul_cpu' "$scratch/autograder/results/results.json"
 }
 
 # A link that was handed in, to a file or to a folder, hands in nothing.

@@ -2,7 +2,7 @@
 
     file TAB first line TAB number of lines TAB these lines TAB what takes their place
 
-Only what a student writes is changed: the lines between SOLUTION markers, and the mended side of
+Only what a student writes is changed: the lines between SOLUTION markers, and the repaired side of
 `#ifdef BROKEN`. universalmutator applies cuda.rules; two neighbouring statements that depend on each other are
 exchanged here.
 """

@@ -1,12 +1,12 @@
 #!/bin/sh
-# mutants.sh "211 ...": the solutions of these exercises, each with one mistake after the other: which
-# ones do the cases not find? It prints them, and writes a row of the table OUTPUT
-# (docs/results/mutants.tsv) for each exercise. COUNT (60) mistakes are drawn by SEED; with LEFT=1 those
-# in equivalent.txt are not printed. What has been judged is not judged again while nothing changes that
-# judges it (FRESH=1: all).
+# mutants.sh "211 ...": the solutions of these exercises, each with one mistake after the other:
+# which ones do the cases not find? It prints them, and writes a row of the table OUTPUT
+# (docs/results/mutants.tsv) for each exercise. COUNT (60) mistakes are drawn by SEED; with LEFT=1
+# those in equivalent.txt are not printed. A mutant is not judged again until something that judges
+# it changes (FRESH=1: all).
 #
 # universalmutator comes from PyPI into the build folder, in the version of requirements.txt.
-# Exit status: 2 where it cannot be had, or the solution itself does not pass.
+# Exit status: 2 where it cannot be installed, or the solution itself does not pass.
 set -eu
 cd "$COURSE_ROOT"
 seed=${SEED:-81726354321} # whose numbers the cases get too: the same result every time

@@ -1,7 +1,7 @@
 /*
- * analysis.h: what is known of a function before it runs: each analysis reads the drafts and marks
- * some of them. None moves or changes what is executed, and without its marks a function computes
- * the same. watch_wgmma puts checks between them, and comes first.
+ * analysis.h: analyses of a function before it runs: each reads the drafts and marks some of them.
+ * None moves or changes operations, and without its marks a function computes the same. watch_wgmma
+ * puts checks between them, and comes first.
  */
 #ifndef SOFTGPU_DEVICE_ANALYSIS_H
 #define SOFTGPU_DEVICE_ANALYSIS_H

@@ -6,8 +6,8 @@
  *
  * Registers that can hold an address have a set of origins: the parameters (or variables of the
  * module) whose values have gone into them by moves, additions, selections; whatever was loaded
- * from memory, returned or put together from halves is unknown. All writes of a register count, in
- * any order. An error on either side is harmless: it can only leave an access unwatched.
+ * from memory, returned or put together from halves has an unknown origin. All writes of a register
+ * count, in any order. An error on either side is harmless: it can only leave an access unwatched.
  */
 #include <stdlib.h>
 

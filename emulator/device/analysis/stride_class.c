@@ -1,14 +1,15 @@
 /*
- * stride_class.c: which loads of words may rely on what an earlier one found out about the stride
- * class of their addresses.
+ * stride_class.c: which loads of words may rely on the stride class that an earlier one found for
+ * their addresses.
  *
  * Interface
  *   mark_stride_classes     for decode.c
  *
  * Registers have a shape, a number: values of the same shape differ by one amount in all lanes, and
- * so do, of addresses, the stride classes not. To add what is equal in all lanes keeps the shape;
- * sums of two shapes, and products of a shape and a constant, have a shape of their own, always the
- * same. A load notes the stride class for the shape of its address; later loads rely on it.
+ * so do, of addresses, the stride classes not. Adding a value that is equal in all lanes keeps the
+ * shape; sums of two shapes, and products of a shape and a constant, have a shape of their own,
+ * always the same. A load notes the stride class for the shape of its address; later loads rely on
+ * it.
  *
  * Where the group may be left, the warp itself knows which of its notes still hold (warp.noted). So
  * they outlast barriers, and also the way back to the start of a loop without branches inside, if

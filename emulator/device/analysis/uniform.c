@@ -5,8 +5,8 @@
  *   mark_uniform        for decode.c: sets op.uniform of such stores to global memory
  *
  * The value is computed from constants and parameters of the kernel alone, in registers that have
- * one definition each: `seen = 1`, `level[to] = now + 1`. What reads such memory meanwhile sees the
- * old value or that one (global_race.c).
+ * one definition each: `seen = 1`, `level[to] = now + 1`. A thread that reads such memory meanwhile
+ * sees the old value or that one (global_race.c).
  */
 #include "device/base/arena.h"
 #include "device/ops/rules.h"

@@ -1,5 +1,5 @@
 /*
- * state.c: what all parts of a device ask of it: see state.h.
+ * state.c: functions that all parts of a device use: see state.h.
  */
 #include <stdarg.h>
 #include <stdio.h>

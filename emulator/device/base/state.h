@@ -1,5 +1,5 @@
 /*
- * state.h: all that a device is, for those who work on it; device.h is what others see.
+ * state.h: the whole state of a device, for its own files; other code sees device.h.
  *
  * Interface
  *   fail                                 why a call of device.h did

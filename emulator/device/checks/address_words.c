@@ -1,6 +1,6 @@
 /*
- * address_words.c: the words of a finding for the memory concerned: which allocation an address
- * belongs to, or which it just missed, and by how much.
+ * address_words.c: the words of a finding for the memory concerned: the allocation that an address
+ * belongs to, or the one that it just missed, and by how much.
  *
  * Interface
  *   access_verb, describe_distance, describe_buffer, describe_address

@@ -1,6 +1,6 @@
 /*
- * checks.h: what a kernel does wrong, and the words for it. Accesses and synchronisations tell the
- * checks what happens; findings wait in the device until somebody takes them.
+ * checks.h: the mistakes of kernels, and the words for them. Accesses and synchronisations report
+ * to the checks; findings stay in the device until they are taken.
  */
 #ifndef SOFTGPU_DEVICE_CHECKS_H
 #define SOFTGPU_DEVICE_CHECKS_H
@@ -19,7 +19,7 @@ typedef struct race {
     device_cause cause;
 } race;
 
-/** Of CAUSE_NO_ATOMIC, what a barrier does not mend. */
+/** Of CAUSE_NO_ATOMIC, what a barrier does not repair. */
 #define NOTHING_ATOMIC "with nothing atomic: each reads, changes and writes one number"
 /** The cause is not looked at. */
 device_cause cause_of_race(warp *, const op *, uint32_t lane, const race *);

@@ -5,9 +5,9 @@
  *   report, report_near, report_because, report_race, report_at, report_of, finding_add, place_in,
  *   thread_name
  *
- * One defect at one line is one finding a launch, with a count: a kernel that is wrong in one
- * thread is wrong in thousands. A race within a warp that also is one between warps, at this
- * line or at the other one, is only that: what it lacks is a barrier of the block.
+ * One defect at one line is one finding per launch, with a count: a kernel that is wrong in one
+ * thread is wrong in thousands. A race within a warp that is also one between warps, at this line
+ * or at the other one, is reported only as that: it lacks a barrier of the block.
  */
 #include <stdarg.h>
 #include <stdio.h>

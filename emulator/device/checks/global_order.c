@@ -7,8 +7,8 @@
  * In one block: the rules of shadow.c, by ticks. Of two blocks: what a block did before a fence is
  * released by its next strong (atomic or volatile) store behind that fence, the flag; what it does
  * after the flag is not, whatever fence follows. It comes before what another block does after a
- * strong access that is later than the release. Which flag, and whether the other one did see it,
- * is not asked: better to miss a race than to accuse a program that has none.
+ * strong access that is later than the release. It does not check which flag, and whether the other
+ * block saw it: better to miss a race than to accuse a program that has none.
  * Of two works: what order.c says; and of two launches that it calls apart, what a block does after
  * a strong access comes after the other launch if that had fences: they may share a ticket.
  */

@@ -4,8 +4,9 @@
  * Interface
  *   report_global_race, report_stale_copy     for global_shadow.c
  *
- * To write what is there already harms nobody, in whatever order: `found = 1` by many threads is no
- * finding. What is there is what the other one wrote, or has noted and is about to write.
+ * A write of the value that is already there is harmless, in any order: `found = 1` by many threads
+ * is no finding. The value there is the one that the other thread wrote, or has noted and is about
+ * to write.
  *
  * Blocks on several host threads meet in any order. A finding must not depend on it: a race of two
  * blocks is told as if the one with the lower number had come first, as it does with one thread,

@@ -1,6 +1,6 @@
 /*
  * global_shadow.h: the shadow of global memory, for global_shadow.c (what is kept), global_order.c
- * (what comes before what) and global_race.c (what is said).
+ * (which access comes first) and global_race.c (the words).
  *
  * Every word of device memory has two cells of 32 bits, of its last write and of a read:
  *

@@ -2,12 +2,12 @@
  * order.h: what copies, fills and launches come before and after: for order.c (steps, and works
  * that are past), order_race.c (two of them meet) and the checks of global_shadow.c.
  *
- * A device runs each work at once. What a GPU might do instead follows from what the program says
- * of every work (device_turn): its lane, and which works of other lanes are over before it. From
- * that one statement follow the step in which the work would be done, and which past works are
- * *apart* from it: a GPU could do either first. Works that are apart and touch the same memory
- * race. So it does not pay to lie: who says less than is true has races, who says more overlaps
- * less.
+ * A device runs each work at once. The other orders that a GPU might choose follow from what the
+ * program says about every work (device_turn): its lane, and which works of other lanes are over
+ * before it. From that one statement follow the step in which the work would be done, and which
+ * past works are *apart* from it: a GPU could do either first. Works that are apart and touch the
+ * same memory race. So false statements do not pay: a program that states less order than there is
+ * has races, one that states more overlaps less.
  */
 #ifndef SOFTGPU_DEVICE_ORDER_H
 #define SOFTGPU_DEVICE_ORDER_H

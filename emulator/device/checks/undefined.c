@@ -1,12 +1,12 @@
 /*
  * undefined.c: what a shuffle gets from a lane that does not take part, or a load from memory that
- * nothing has written: nothing that a program may use. To read it is no mistake:
+ * nothing has written: a value that a program may not use. Reading it is no mistake:
  * `y = __shfl_down_sync(mask, x, d); if (lane + d < n) x += y;` is right, and compilers load before
  * they know whether they must. So from such a shuffle or load on the warp keeps a list of the rows
  * and lanes that are undefined, operations hand that on from operands to results, and only a value
  * that is stored, or that chooses an address or a branch, is a finding, at the shuffle or load.
  *
- * To copy is no use: a structure may have members without a value, and gaps. A store to local or
+ * A copy is no use: a structure may have members without a value, and gaps. A store to local or
  * global memory makes that unwritten; one elsewhere than in local memory counts if something was
  * computed with the value, or if it was loaded whole and alone.
  *
@@ -151,8 +151,8 @@ static void report_shuffle(warp *w, const undefined *u, uint32_t line)
     char name[48];
     thread_name(w->block, w->index * LANES + u->lane, name);
     report(w, u->origin, FINDING_INACTIVE_LANE, u->lane, 0,
-           "thread%s reads from lane %u, which does not take part in this shuffle, and what it "
-           "gets, which is undefined, is used at line %u",
+           "thread%s reads from lane %u, which does not take part in this shuffle, and uses the "
+           "undefined value at line %u",
            name, u->source, line);
 }
 

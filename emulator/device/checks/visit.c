@@ -6,13 +6,14 @@
  *   visit_copy                             may a copy come there?
  *   visits_meet, visits_start, visits_end, visits_close
  *
- * The shadow of a block (shadow.c) knows the threads of that block alone. What others did to a word
- * lies here, and the word's cell says VISITED, so that the block's own accesses come here too. Of
- * two accesses by different blocks cluster.h says which comes before; mostly it takes a barrier of
- * the cluster, for no barrier of one block orders what another one does.
+ * The shadow of a block (shadow.c) knows the threads of that block alone. Accesses of other blocks
+ * to a word are kept here, and the word's cell says VISITED, so that the block's own accesses come
+ * here too. Of two accesses by different blocks cluster.h says which comes before; mostly that
+ * takes a barrier of the cluster, because no barrier of one block orders the accesses of another.
  *
  * A block's memory is there from when a barrier of the cluster says that it has begun until it
- * ends. So what nothing orders before its end is a mistake, even if it came in time.
+ * ends. So an access that nothing orders before the block's end is a mistake, even if it came in
+ * time.
  */
 #include <stdio.h>
 #include <stdlib.h>

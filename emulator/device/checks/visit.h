@@ -1,5 +1,5 @@
 /*
- * visit.h: what shadow.c and visit.c ask each other.
+ * visit.h: functions that shadow.c and visit.c call in each other.
  *
  * Interface
  *   shadow_split, visits_meet, report_visit

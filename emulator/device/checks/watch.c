@@ -11,8 +11,8 @@
  * Memory that a launch only reads has no races. So an access is watched when it may reach an
  * allocation that the kernel may write: its address and that of some store come from parameters
  * that point into the same allocation, or one of the two is unknown. Accesses that order others
- * (atomic, volatile) are watched with them. To watch an access is to put another handler before its
- * own; whatever need not be watched costs nothing. Once works of several streams were seen that
+ * (atomic, volatile) are watched with them. A watched access gets another handler before its own;
+ * an access that need not be watched costs nothing. Once works of several streams were seen that
  * nothing orders, every access may race with another work's, and all are.
  */
 #include "device/base/arena.h"

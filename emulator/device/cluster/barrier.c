@@ -5,7 +5,7 @@
  *   run_cluster_arrive, run_cluster_wait
  *   cluster_release, cluster_deadlock     for run/cluster.c
  *
- * All threads that are live must arrive. Who waits is parked until they have.
+ * All threads that are live must arrive. A waiting thread is parked until they have.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * mbarrier.h: barriers that are objects in shared memory, for those who complete their bytes.
+ * mbarrier.h: barriers that are objects in shared memory, for the copies that complete their bytes.
  *
  * Interface
  *   mbarrier_complete_tx     bytes of a copy have arrived

@@ -1,6 +1,6 @@
 /*
- * count.c: the counting operations of an instrumented copy: what the statement that follows is
- * about to do.
+ * count.c: the counting operations of an instrumented copy: they count the work of the statement
+ * that follows.
  *
  * Interface
  *   run_count            any statement; run_count_branch: one whose guard says where lanes go
@@ -9,6 +9,7 @@
  * They look at registers and never write.
  */
 #include "count.h"
+#include "device/base/cluster.h"
 #include "device/trace/trace.h"
 
 counters *count_executed(warp *w, const op *o, uint32_t mask)
@@ -100,10 +101,20 @@ static void count_local(const warp *w, counters *t, const pattern *p, pattern_ki
     if (p->bytes > 4) t->requests += p->bytes / 4 - 1;
 }
 
+/* Lanes that reach another block of the cluster are served there, and take no pass here. */
+static pattern_passes own_banks(const block *b, pattern p, pattern_kind kind)
+{
+    for (uint32_t i = 0; b->cluster && i < LANES; i++) {
+        if (rank_at(b, p.address[i]) != b->rank) p.mask &= ~(1u << i);
+        p.address[i] = shared_offset(p.address[i]);
+    }
+    return p.mask ? pattern_banks(&p, kind) : (pattern_passes){0};
+}
+
 void count_banks(const warp *w, counters *t, const pattern *p, pattern_kind kind, traffic what)
 {
     if (!p->mask) return;
-    pattern_passes n = pattern_banks(p, kind);
+    pattern_passes n = own_banks(w->block, *p, kind);
     add_request(w, t, what, p, n.wavefronts);
     t->least += n.least;
 }

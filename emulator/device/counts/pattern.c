@@ -1,5 +1,5 @@
 /*
- * pattern.c: what one request of a warp costs; see pattern.h.
+ * pattern.c: the cost of one request of a warp; see pattern.h.
  *
  * Most requests are coalesced: they are told apart first, in a loop that the compiler turns into a
  * few vector instructions.

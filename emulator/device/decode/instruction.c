@@ -1,5 +1,5 @@
 /*
- * instruction.c: what a statement of PTX is, to who counts; and the counting operation before it.
+ * instruction.c: a statement of PTX as the counters see it, and the counting operation before it.
  *
  * Interface
  *   add_count, settle_counts

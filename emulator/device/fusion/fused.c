@@ -7,9 +7,9 @@
  *   count_reads     for gather.c
  *
  * The first of the three operations gets a handler that does all three; the others stay where they
- * are. Whatever is not as hoped, it runs its own handler, and the others follow: so nothing is
- * lost, findings least of all. What was loaded goes straight into the product, not into a row. Of
- * an unrolled loop one handler does several such products, as long as each adds to the one before.
+ * are. If any condition fails, it runs its own handler, and the others follow: so nothing is lost,
+ * and no finding. The loaded values go straight into the product, not into a row. Of an unrolled
+ * loop one handler does several such products, as long as each adds to the one before.
  */
 #include "fusion.h"
 #include "device/memory/words.h"

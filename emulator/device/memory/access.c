@@ -1,5 +1,5 @@
 /*
- * access.c: what a load or store of a warp touches, and whether it may.
+ * access.c: which memory a load or store of a warp touches, and whether it may.
  *
  * Interface
  *   run_load, run_store, with variants for what is known beforehand
@@ -7,8 +7,8 @@
  * An access is cut into runs: neighbouring lanes whose addresses rise by the size of the element,
  * or stay equal. A coalesced access is one run, so is a broadcast; a warp that covers two rows of
  * a 16 x 16 block makes two. A run is checked and moved as a whole; lanes that are scattered beyond
- * that one by one, in a tight loop. Only an access that does not pass is looked at closely, lane by
- * lane, to find and name the culprit; a load that must not be yields 0, a store is dropped.
+ * that one by one, in a tight loop. Only an access that does not pass is checked lane by lane, to
+ * find and name the culprit; a forbidden load yields 0, a forbidden store is dropped.
  */
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
  *
  * A copy is checked and its source is read when it is issued; it takes effect when its thread waits
  * for its group, or when the phase of the mbarrier that it was given to ends. Until then it is a
- * flight: the old bytes stay, and the shadow calls whoever touches them to account. From then on it
- * counts as a store of the thread that issued it.
+ * flight: the old bytes stay, and the shadow reports every access to them. From then on it counts
+ * as a store of the thread that issued it.
  */
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  *   claim_range, release_range                  for module.c, which has variables to place
  *   find_placement, forget_placements
  *
- * A byte has two maps (bits.h): is it in an allocation, and was it written? Whatever is written,
- * copied or freed here tells both, and the checks of races.
+ * A byte has two maps (bits.h): is it in an allocation, and was it written? Every write, copy and
+ * free here updates both, and the checks of races.
  */
 #include <stdio.h>
 #include <stdlib.h>

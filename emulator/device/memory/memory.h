@@ -1,5 +1,5 @@
 /*
- * memory.h: what lies behind an address, and the operations that go there.
+ * memory.h: the memory behind an address, and the operations on it.
  */
 #ifndef SOFTGPU_DEVICE_MEMORY_H
 #define SOFTGPU_DEVICE_MEMORY_H

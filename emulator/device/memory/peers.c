@@ -7,9 +7,9 @@
  *   peers_end                   for launch.c and together.c
  *   peers_close
  *
- * Lane by lane, as a device's own maps know nothing of it. What a launch has touched is noted, a
- * bit a word. Afterwards its owner learns it as if a copy had: whether it races with other works
- * there. What comes from another device counts as written.
+ * Lane by lane, as a device's own maps know nothing of it. The words that a launch has touched are
+ * noted, a bit per word. Afterwards their owner treats them like a copy: it checks whether they
+ * race with other works there. Data from another device counts as written.
  */
 #include <stdio.h>
 #include <string.h>
@@ -91,8 +91,8 @@ static void note_push(warp *w, const op *o, uint64_t offset)
         b->pushed = o->line;
     } else if (b->pushed || !o->in_system) {
         report(w, o, FINDING_RACE, lane, DEVICE_BASE + offset,
-               b->pushed ? "sets a flag for another device that may see it before the data: behind "
-                           "the data belongs __threadfence_system(), or a release of the system"
+               b->pushed ? "sets a flag for another device that may see it before the data: after "
+                           "the data put __threadfence_system(), or a release of system scope"
                          : "sets a flag for another device that need not see it: its scope is this "
                            "device");
         b->pushed = 0;

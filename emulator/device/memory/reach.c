@@ -1,6 +1,6 @@
 /*
- * reach.c: what lies behind an address, for one lane, with a report when it may not go there; and
- * the memory spaces that are no fast path of access.c.
+ * reach.c: the memory behind an address, for one lane, with a report when the lane may not access
+ * it; and the memory spaces without a fast path in access.c.
  *
  * Interface
  *   space_of_address, window_of, reach_local, reach_params, reach_lane

@@ -1,5 +1,5 @@
 /*
- * texture.c: texture objects, and what a kernel reads through them.
+ * texture.c: texture objects, and reads of kernels through them.
  *
  * Interface
  *   device_texture_add, device_texture_remove (device.h), textures_free, run_texture,
@@ -217,7 +217,7 @@ static void report_object(warp *w, const op *o, uint32_t lane, uint64_t number, 
 {
     report(w, o, was ? FINDING_FREED : FINDING_OUT_OF_BOUNDS, lane, number,
            was ? "reads through a texture object that was destroyed"
-               : "reads through what is no texture object of this device");
+               : "reads through an object that is no texture object of this device");
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 

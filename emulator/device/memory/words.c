@@ -5,7 +5,7 @@
  * Interface
  *   run_load_global_word, run_load_shared_word, run_store_shared_word, note_stride
  *
- * Whatever does not pass here as a whole is left to access.c, which finds out why.
+ * An access that does not pass here as a whole is left to access.c, which finds out why.
  */
 #include "words.h"
 

@@ -5,8 +5,8 @@
  *   run_barrier, run_warp_sync, run_fence
  *   barrier_release, barrier_deadlock     for block.c
  *
- * Lanes that reach a barrier are parked. When nothing in the block can run, whoever waits at a
- * barrier that all live threads have reached (threads that returned do not count) goes on. If they
+ * Lanes that reach a barrier are parked. When nothing in the block can run, the lanes that wait at
+ * a barrier that all live threads have reached (threads that returned do not count) go on. If they
  * reached it at different places of the program, or if a barrier stays incomplete, that is a
  * finding.
  */
@@ -269,7 +269,7 @@ static device_finding_kind explain(block *b, const warp *w, const lane_group *g,
     thread_name(b, thread_of(w, g), name);
     if (missing == UINT32_MAX) {
         snprintf(text, room,
-                 "thread%s waits for ever: %u threads wait at barrier %u, which wants %u", name,
+                 "thread%s waits for ever: %u threads wait at barrier %u, which expects %u", name,
                  s.threads, g->barrier, s.wanted);
         return FINDING_DEADLOCK;
     }

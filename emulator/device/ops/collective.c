@@ -1,12 +1,13 @@
 /*
- * collective.c: operations in which the lanes of a warp talk to each other.
+ * collective.c: operations in which the lanes of a warp exchange values.
  *
  * Interface
  *   run_shuffle, run_vote, run_match, run_redux, run_active_mask
  *
  * Lanes wait for all the members that their mask names (lane_group.c). Lanes of one warp may come
  * with different masks, as the tiles of a partition do; each is answered by its own members. Memory
- * is taken to be ordered by each of them: stricter than the letter, but it accuses nobody wrongly.
+ * is taken to be ordered by each of them: stricter than the specification, but it makes no false
+ * finding.
  */
 #include "ops.h"
 

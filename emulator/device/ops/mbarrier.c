@@ -2,10 +2,11 @@
  * mbarrier.c: barriers that are 8-byte objects in shared memory: cuda::barrier and its kin.
  *
  * Interface
- *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes
+ *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_told,
+ *   mbarrier_phase
  *
- * The object: arrivals that its phase still waits for, arrivals that each later phase wants, and
- * the number of the phase. What an arrival returns is the object as it was before.
+ * The object: arrivals that its phase still waits for, arrivals that each later phase needs, and
+ * the number of the phase. An arrival returns the object as it was before.
  *
  * Accesses count as atomic. The end of a phase orders what the threads of the block did before it;
  * which of them arrived, and which waited, is beyond the shadow.
@@ -14,6 +15,7 @@
 
 #include "device/base/arena.h"
 #include "device/base/cluster.h"
+#include "device/trace/trace.h"
 #include "ops.h"
 
 enum {
@@ -134,6 +136,11 @@ static void arrive(block *b, uint64_t *memory, uint64_t count)
     order_accesses(b, false);
 }
 
+uint64_t mbarrier_phase(const block *b, uint32_t offset)
+{
+    return *(const uint64_t *)(const void *)(b->shared + offset) >> PHASE_SHIFT;
+}
+
 void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
 {
     transactions *t = transactions_of(b, offset);
@@ -141,6 +148,13 @@ void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
     t->arrived += bytes;
     t->copy_line = line;
     if (!(*memory & COUNT_MASK)) arrive(b, memory, 0);
+}
+
+void mbarrier_told(block *by, block *b, uint32_t offset, uint32_t bytes, uint32_t line)
+{
+    offer(by, b);
+    b->polls = 0;
+    mbarrier_bytes(b, offset, bytes, line);
 }
 
 static void expect(block *b, const op *o, const uint64_t *memory, uint64_t bytes)
@@ -214,8 +228,8 @@ static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
     char phase[160] = "";
     if (o->variant == MBARRIER_PARITY) name_phase(phase, sizeof phase, state >> PHASE_SHIFT);
     report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
-           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it wants have "
-           "come%s",
+           "waits for ever at a barrier in shared memory: %u of the %u arrivals that it expects "
+           "have come%s",
            wanted - pending, wanted, phase);
     launch_stop(w->block->launch, DEVICE_DEADLOCK);
 }
@@ -263,19 +277,33 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     }
 }
 
+/* The phase at which they arrived, or that they have waited for, or that is not over. */
+static void trace_lanes(const warp *w, const op *o, uint32_t mask, uint32_t kind, uint64_t phase)
+{
+    uint64_t at[LANES];
+    const uint64_t window = o->space == SPACE_GENERIC ? SHARED_WINDOW : 0;
+    for (uint32_t i = 0; i < LANES; i++) at[i] = address_of(w, o, i) - window;
+    trace_access(w->block, kind, sizeof(uint64_t), mask, (uint32_t)phase, at);
+}
+
 const op *run_mbarrier(warp *w, const op *o)
 {
     bool asks = o->variant == MBARRIER_TEST || o->variant == MBARRIER_PARITY;
     uint32_t yes = 0, mask = active(w, o);
+    uint64_t phase = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t *memory = reach(w, o, lane, ACCESS_ATOMIC, NULL);
+        if (memory && !asks) phase = *memory >> PHASE_SHIFT;
         uint64_t answer = memory ? operate(w, o, lane, memory) : 1;
+        if (memory && asks) phase = (*memory >> PHASE_SHIFT) - answer;
         if (asks)
             yes |= (uint32_t)answer << lane;
         else if (o->d)
             ((uint64_t *)row(w, o->d))[lane] = answer;
     }
+    if (w->block->trace && mask)
+        trace_lanes(w, o, mask, !asks ? TRACE_ARRIVE : yes ? TRACE_WAITED : TRACE_POLL, phase);
     if (!asks) return o + 1;
     uint32_t *p = row(w, o->d);
     *p = (*p & ~mask) | (yes & mask);

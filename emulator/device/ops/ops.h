@@ -78,6 +78,9 @@ typedef enum mbarrier_kind {
 handler run_mbarrier_init, run_mbarrier, run_mbarrier_count;
 /** Bytes that it expects are there; may end its phase. */
 void mbarrier_bytes(block *, uint32_t offset, uint32_t bytes, uint32_t line);
+/** The same, of bytes that came from that block. */
+void mbarrier_told(block *by, block *, uint32_t offset, uint32_t bytes, uint32_t line);
+uint64_t mbarrier_phase(const block *, uint32_t offset);
 
 /* ---- various.c, float.c ---------------------------------------------------------------------- */
 

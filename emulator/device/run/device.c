@@ -1,5 +1,5 @@
 /*
- * device.c: the device as a whole: opening it, closing it, what it has to tell.
+ * device.c: the device as a whole: opening it, closing it, its reports.
  *
  * Interface
  *   device.h: open, report

@@ -1,11 +1,11 @@
 /*
- * follow.c: values that nobody gave (checks/undefined.c), followed from operation to operation:
- * what is undefined in an operand is so in the result, and a use is a finding.
+ * follow.c: undefined values (checks/undefined.c), followed from operation to operation: an
+ * undefined operand makes the result undefined, and a use is a finding.
  *
  * Interface
  *   follow_step     runs one operation while some rows are undefined
  *
- * The list of such rows is given up, without a word, at any operation that this cannot see through.
+ * The list of such rows is dropped silently at any operation that this file does not understand.
  */
 #include "device/base/bits.h"
 #include "device/counts/count.h"

@@ -7,7 +7,7 @@
  *
  * Host threads are made once and sleep between launches. Blocks are handed out in order
  * (shuffle.c); with one host thread they also run in order. The calling thread takes part, and runs
- * a small grid alone: waking somebody takes longer than that.
+ * a small grid alone: waking another thread takes longer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /*
  * shuffle.c: the order in which the blocks of a grid and the warps of a block begin. CUDA promises
- * none; a device that always takes the same one hides what depends on it. With a seed it is drawn.
+ * none; a device that always takes the same one hides mistakes that depend on it. With a seed it is
+ * drawn.
  *
  * Interface
  *   device_shuffle
  *   shuffle_begin, shuffle_next, shuffle_lower, shuffle_end, shuffle_warps
  *
  * Programs may rely on one thing, and many do: a block that waits for one of a lower number finds
- * that it has begun, as on a GPU. So whoever has waited for long lets those begin (block.c).
+ * that it has begun, as on a GPU. So a block that has waited for long lets those begin (block.c).
  */
 #include <stdlib.h>
 

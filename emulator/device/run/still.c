@@ -1,6 +1,6 @@
 /*
  * still.c: endless loops that can be told at once: every warp of every block in flight waits, or
- * goes around a loop that only reads and ends each time with the same registers. Nobody is left to
+ * goes around a loop that only reads and ends each time with the same registers. No warp is left to
  * change what they read. (Other endless loops spend the instruction budget.)
  *
  * Interface
@@ -13,11 +13,11 @@
  * still
  *
  * A block is still when it comes back to the same registers; its first operation that does more
- * than read ends that. launch->changes counts how often a block became still or ceased to be. Who
- * comes back to the same registers while the count stands agrees to it, and when all host threads
- * agree to one count, the loop is endless: whoever wrote while it stood had not agreed before, or
- * he would have gone around once more, and counts before he can. (The number of host threads is in
- * the same word, since who leaves changes both.)
+ * than read ends that. launch->changes counts how often a block became still or ceased to be. A
+ * host thread that comes back to the same registers while the count is unchanged agrees to it, and
+ * when all host threads agree to one count, the loop is endless: a thread that wrote meanwhile had
+ * not agreed before, or it would have gone around once more, and it counts before it can. (The
+ * number of host threads is in the same word, because a thread that leaves changes both.)
  */
 #include "device/base/cluster.h"
 #include "device/counts/count.h"
@@ -171,8 +171,8 @@ static void report_still(warp *w, const lane_group *g)
     while (o < end && !o->is_load && !o->is_atomic) o++; /* what it waits for; else where it ends */
     report_at(w->block, g->function, o->line, FINDING_ENDLESS_LOOP,
               w->index * LANES + (uint32_t)__builtin_ctz(g->mask), 0,
-              "runs without end: what it waits for does not change, and nobody is left who could "
-              "change it");
+              "runs without end: the value that it waits for does not change, and nothing that "
+              "still runs could change it");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }
 

@@ -1,6 +1,6 @@
 /*
  * decode_async.c: asynchronous copies, the barriers in shared memory that wait for them, and cache
- * policies, which nobody here needs.
+ * policies, which softgpu ignores.
  *
  * Interface
  *   decode_copy_async, decode_mbarrier, decode_policy

@@ -102,7 +102,7 @@ static bool set_reduction(const decoder *d, bulk *b)
     const char *type = last_part(d);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (has_part(d, names[i])) b->operation = names[i];
-    if (!b->operation || b->kind != BULK_STORE) return false;
+    if (!b->operation || (b->kind != BULK_STORE && b->kind != BULK_VALUES)) return false;
     if (b->rank) return true;
     b->reduce.run = find_atomic(b->operation, type);
     b->reduce.size = (uint8_t)type_size(type);
@@ -143,7 +143,7 @@ static bool decode_bulk_copy(decoder *d, bool reduces)
     return true;
 }
 
-/* st.async...: to, value or {values}, mbarrier */
+/* st.async...: to, value or {values}, mbarrier; red.async...: to, value, mbarrier */
 bool decode_store_async(decoder *d)
 {
     const ptx_statement *s = d->now;
@@ -159,6 +159,7 @@ bool decode_store_async(decoder *d)
     b->values = several ? (uint8_t)value->items : 1;
     b->value_bytes = (uint8_t)type_size(last_part(d));
     if (b->values > 4 || (b->value_bytes != 4 && b->value_bytes != 8)) return false;
+    if (!strcmp(d->part[0], "red") && (several || !set_reduction(d, b))) return false;
     if (!set_memory(d, &x, FIELD_A, &s->operand[0])) return false;
     for (uint32_t i = 0; i < b->values; i++) {
         set_read(d, &x, FIELD_V0, several ? &value->item[i] : value, b->value_bytes);

@@ -1,5 +1,5 @@
 /*
- * decode_control.c: statements that steer lanes or let them talk to each other.
+ * decode_control.c: statements that steer lanes or let them exchange values.
  *
  * Interface
  *   decode_branch, decode_jump_table, decode_return, decode_exit, decode_barrier, decode_fence,

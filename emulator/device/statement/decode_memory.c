@@ -249,9 +249,8 @@ bool decode_atomic(decoder *d)
     const ptx_statement *s = d->now;
     bool returns = !strcmp(d->part[0], "atom");
     const ptx_operand *from = &s->operand[returns];
-    if (s->operands < 2u + returns || has_part(d, "async") || has_part(d, "v2") ||
-        has_part(d, "v4"))
-        return false;
+    if (has_part(d, "async")) return !returns && decode_store_async(d);
+    if (s->operands < 2u + returns || has_part(d, "v2") || has_part(d, "v4")) return false;
     draft x;
     if (!start_access(d, &x, run_atomic, &from[0])) return false;
     x.op.extra = (const void *)find_atomic(atomic_name(d), last_part(d));

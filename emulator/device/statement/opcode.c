@@ -1,5 +1,5 @@
 /*
- * opcode.c: the one table of opcodes: who decodes a statement, and what it counts as.
+ * opcode.c: the one table of opcodes: the decoder of a statement, and the class that it counts as.
  *
  * Interface
  *   opcode_find                         for decode.c
@@ -8,7 +8,7 @@
  * A row has the first word of a statement, its decoder, its class, and the floating-point
  * operations of a lane where its type is one of those. An opcode without a row is refused, so none
  * is counted as what it is not. Opcodes that compute (decode_plain) have a line for each type in
- * ops' tables. Those that programs use most stand first.
+ * ops' tables. Those that programs use most come first.
  */
 #include <stdio.h>
 
@@ -129,6 +129,7 @@ static const opcode opcodes[] = {
     OPCODE(brx, decode_jump_table, CLASS_CONTROL, 0),
     OPCODE(call, decode_call, CLASS_CONTROL, 0),
     OPCODE(exit, decode_exit, CLASS_CONTROL, 0),
+    OPCODE(griddepcontrol, decode_nothing, CLASS_CONTROL, 0), /* the launch before has ended */
     OPCODE(setmaxnreg, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(pmevent, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(ret, decode_return, CLASS_CONTROL, 0),

@@ -1,7 +1,7 @@
 /*
  * statement.h: one statement of PTX to drafts of operations. opcode.c says which decoder a
- * statement has; each decoder takes the statement from the decoder's `now`, and is false when that
- * is beyond the device.
+ * statement has; each decoder takes the statement from the decoder's `now`, and returns false when
+ * the device lacks it.
  */
 #ifndef SOFTGPU_DEVICE_STATEMENT_H
 #define SOFTGPU_DEVICE_STATEMENT_H

@@ -10,6 +10,7 @@
 #include "bulk.h"
 #include "device/base/arena.h"
 #include "device/base/cluster.h"
+#include "device/ops/ops.h"
 
 enum { TILE_ALIGNMENT = 128 };
 
@@ -90,29 +91,29 @@ static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *
 
 /* ---- to shared memory ------------------------------------------------------------------------ */
 
-static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
+static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_box *box,
                  const uint8_t *data, uint32_t bytes)
 {
     uint64_t barrier = value_of(w, o->c, lane);
     block *target = peer_of(w->block, to);
     if (!target) return;
-    flight_begin(w, o, lane, target, shared_offset(to), shape, shared_offset(barrier),
+    flight_begin(w, o, lane, target, shared_offset(to), box, shared_offset(barrier),
                  copy_of(data, bytes), bytes);
 }
 
 /* Each block of the mask gets it at the same place. */
-static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_shape *shape,
+static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_box *box,
                         const uint8_t *data, uint32_t bytes)
 {
     const bulk *x = o->extra;
     if (!x->multicast) {
-        send(w, o, lane, to, shape, data, bytes);
+        send(w, o, lane, to, box, data, bytes);
         return;
     }
     for (uint32_t m = word_of(w, x->row[MASK_ROW], lane) & 0xffff; m; m &= m - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(m);
         uint64_t place = w->block->cluster ? cluster_address(to, rank) : shared_offset(to);
-        send(w, o, lane, place, shape, data, bytes);
+        send(w, o, lane, place, box, data, bytes);
     }
 }
 
@@ -131,14 +132,15 @@ static void copy_tile(warp *w, const op *o, uint32_t lane)
     if (x->kind == BULK_STORE) {
         store(w, o, lane, map, coordinate, data, bytes);
     } else {
-        const tile_shape shape = tile_shape_of(map);
+        tile_box box = {.shape = tile_shape_of(map)};
+        memcpy(box.corner, coordinate, sizeof box.corner);
         tile_read(w, o, lane, map, coordinate, data);
-        send_to_all(w, o, lane, here, &shape, data, bytes);
+        send_to_all(w, o, lane, here, &box, data, bytes);
     }
     free(data);
 }
 
-static const tile_shape plain = {0};
+static const tile_box plain = {0};
 
 static void copy_bytes(warp *w, const op *o, uint32_t lane)
 {
@@ -173,7 +175,20 @@ const op *run_bulk(warp *w, const op *o)
     return o + 1;
 }
 
-/* Each lane's is a copy of its own. */
+/* At once, as an atomic access; only what the mbarrier is told of its bytes orders it. */
+static void add_there(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *data)
+{
+    const reduction r = ((const bulk *)o->extra)->reduce;
+    block *target = peer_of(w->block, to);
+    uint64_t value = 0;
+    memcpy(&value, data, r.size);
+    uint8_t *memory = reach_lane(w, o, SPACE_SHARED, to, r.size, lane, ACCESS_ATOMIC, NULL);
+    if (!target || !memory) return;
+    r.run(memory, value, 0);
+    mbarrier_told(w->block, target, shared_offset(value_of(w, o->c, lane)), r.size, o->line);
+}
+
+/* Each lane's is a copy of its own, or a reduction. */
 const op *run_store_async(warp *w, const op *o)
 {
     const bulk *x = o->extra;
@@ -185,7 +200,11 @@ const op *run_store_async(warp *w, const op *o)
             memcpy(data + i * x->value_bytes,
                    (const uint8_t *)row(w, x->row[i]) + lane * x->value_bytes, x->value_bytes);
         uint64_t to = value_of(w, o->a, lane);
-        if (is_aligned(w, o, lane, to, bytes)) send(w, o, lane, to, &plain, data, bytes);
+        if (!is_aligned(w, o, lane, to, bytes)) continue;
+        if (x->reduce.run)
+            add_there(w, o, lane, to, data);
+        else
+            send(w, o, lane, to, &plain, data, bytes);
     }
     return o + 1;
 }

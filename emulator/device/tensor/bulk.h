@@ -85,9 +85,25 @@ void bulk_count(const warp *, const op *);
 
 /* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
 
-/** `bytes` from `data`, which it takes over, to that offset of a block, as a tile of that
- *  shape; the mbarrier at that offset of that block is told. */
-void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_shape *,
+/** A tile, and the corner of its box in the tensor. */
+typedef struct tile_box {
+    tile_shape shape;
+    int32_t corner[TENSOR_RANK];
+} tile_box;
+
+/** A copy to the shared memory of this block. */
+typedef struct bulk_flight {
+    uint32_t line, thread; /**< of who issued it, as in a stamp */
+    int32_t step;          /**< of the trace, or -1 */
+    uint32_t to, number;
+    tile_box box;
+    uint32_t barrier, bytes;
+    uint8_t *data;
+} bulk_flight;
+
+/** `bytes` from `data`, which it takes over, to that offset of a block, as that tile; the mbarrier
+ *  at that offset of that block is told. */
+void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_box *,
                   uint32_t barrier, uint8_t *data, uint32_t bytes);
 /** Where the i-th 16 bytes of a copy to `offset` lie. */
 uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i);

@@ -5,8 +5,8 @@
  *   departure_begin, departures_end
  *   departures_end_all     for run/block.c: the block has ended
  *
- * They arrive as late as the program allows: who reads before somebody has waited for the group,
- * not with .read alone, reads what was there before.
+ * They arrive as late as the program allows: a thread that reads before a wait for the group (not
+ * only with .read) sees the old bytes.
  */
 #include <stdlib.h>
 

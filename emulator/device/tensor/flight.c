@@ -4,8 +4,8 @@
  * Interface
  *   flight_begin, swizzled_place, flights_forget
  *
- * What they bring was read when they were issued. It lands when somebody waits for the phase of
- * their mbarrier, no earlier: whoever touches it before is told.
+ * Their data was read when they were issued. It lands when a thread waits for the phase of their
+ * mbarrier, no earlier: an earlier access is reported.
  */
 #include <stdlib.h>
 
@@ -13,6 +13,7 @@
 #include "device/base/arena.h"
 #include "device/checks/shadow.h"
 #include "device/ops/ops.h"
+#include "device/trace/trace.h"
 
 uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i)
 {
@@ -38,13 +39,23 @@ static void land(block *b, const bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->thread;
     for (uint32_t i = 0; i < room_of(x->bytes); i++) {
-        uint32_t place = swizzled_place(x->to, x->shape.swizzle, i);
+        uint32_t place = swizzled_place(x->to, x->box.shape.swizzle, i);
         uint32_t size = size_of(x->bytes, i);
         memcpy(b->shared + place, x->data + i * CHUNK, size);
         flights_mark(b, place, size, cell, x->line);
         b->tensor->landed[place / CHUNK] = (landing){
-            .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->shape};
+            .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->box.shape};
     }
+    if (!b->trace) return;
+    trace_landing(b, &(trace_tile){.step = x->step,
+                                   .to = x->to,
+                                   .bytes = x->bytes,
+                                   .barrier = x->barrier,
+                                   .phase = (uint32_t)mbarrier_phase(b, x->barrier),
+                                   .row_bytes = x->box.shape.row_bytes,
+                                   .swizzle = x->box.shape.swizzle,
+                                   .rank = x->box.shape.rank,
+                                   .corner = x->box.corner});
 }
 
 /* All at once: with more of them than the phase expects it does not end by chance. */
@@ -73,7 +84,8 @@ void flights_forget(block *b)
     for (uint32_t i = 0; i < t->flight_count; i++) {
         const bulk_flight *x = &t->flights[i];
         for (uint32_t k = 0; k < room_of(x->bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->shape.swizzle, k), size_of(x->bytes, k), 0, 0);
+            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k), size_of(x->bytes, k), 0,
+                         0);
         free(x->data);
     }
     t->flight_count = 0;
@@ -98,22 +110,23 @@ static bulk_flight *add(tensor *t)
 }
 
 void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offset,
-                  const tile_shape *shape, uint32_t barrier, uint8_t *data, uint32_t bytes)
+                  const tile_box *box, uint32_t barrier, uint8_t *data, uint32_t bytes)
 {
     for (uint32_t i = 0; i < room_of(bytes); i++) {
-        uint32_t place = swizzled_place(offset, shape->swizzle, i);
+        uint32_t place = swizzled_place(offset, box->shape.swizzle, i);
         if (may_write(w, o, lane, to, place, size_of(bytes, i))) continue;
         free(data);
         return;
     }
     for (uint32_t i = 0; i < room_of(bytes); i++)
-        flights_mark(to, swizzled_place(offset, shape->swizzle, i), size_of(bytes, i), FLYING,
+        flights_mark(to, swizzled_place(offset, box->shape.swizzle, i), size_of(bytes, i), FLYING,
                      o->line);
     *add(tensor_of(to)) = (bulk_flight){.line = o->line,
                                         .thread = w->index * LANES | lane,
+                                        .step = w->block->trace ? trace_now(w->block) : -1,
                                         .to = offset,
                                         .number = ++to->tensor->flights_begun,
-                                        .shape = *shape,
+                                        .box = *box,
                                         .barrier = barrier,
                                         .data = data,
                                         .bytes = bytes};

@@ -52,6 +52,42 @@ uint32_t operand_place(uint64_t d, const tile_order *o, uint32_t outer, uint32_t
     return swizzled(d, field(d, 0) + within);
 }
 
+/* ---- which place is meant -------------------------------------------------------------------- */
+
+#define REACH (1u << 18) /* bytes: what a descriptor can tell apart */
+
+static bool lies_within(uint32_t place, uint64_t start, uint64_t bytes)
+{
+    return place >= start && place < start + bytes;
+}
+
+static bool is_of_kernel(const block *b, uint32_t place)
+{
+    const function *f = b->launch->function;
+    for (uint32_t i = 0; i < f->module->variable_count; i++) {
+        const variable *v = &f->module->variables[i];
+        if (v->space == SPACE_SHARED && !v->external && f->shared_used[i] &&
+            lies_within(place, v->address, v->bytes))
+            return true;
+    }
+    return lies_within(place, f->module->shared_bytes, b->launch->request->dynamic_shared_bytes);
+}
+
+/* Variables of all kernels of a module have places of their own, so they may lie farther apart than
+ * a block's shared memory is large. What the descriptor cannot say, the kernel's own variables do.
+ * @return what to add to a place */
+static uint32_t beyond(const block *b, uint64_t descriptor)
+{
+    uint32_t add = 0;
+    while (field(descriptor, 0) + add < b->shared_bytes) {
+        if (is_of_kernel(b, field(descriptor, 0) + add)) return add;
+        add += REACH;
+    }
+    return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
 /* The elements of a chunk, which follow each other along k or across. */
 static void take_chunk(const tile_order *o, const uint8_t *from, double *to, uint32_t step)
 {
@@ -80,9 +116,10 @@ void operand_read(warp *w, const op *o, uint64_t descriptor, const tile_order *o
     uint32_t each = CHUNK * 8 / order->bits, step = order->across ? outer_step : inner_step;
     uint32_t outer_each = order->across ? each : 1, inner_each = order->across ? 1 : each;
     fitting fit = {.descriptor = descriptor, .order = order};
+    const uint32_t add = w->block->shared_bytes > REACH ? beyond(w->block, descriptor) : 0;
     for (uint32_t r = 0; r < count; r += outer_each) {
         for (uint32_t k = 0; k < order->depth; k += inner_each) {
-            uint32_t place = operand_place(descriptor, order, first + r, k);
+            uint32_t place = operand_place(descriptor, order, first + r, k) + add;
             read_chunk(w, o, place, order, r % LANES, to + r * outer_step + k * inner_step, step);
             fit_chunk(w, o, &fit, place, r % LANES, first + r, k);
         }

@@ -6,8 +6,8 @@
  *   has_waited
  *   proxy_check, run_fence_proxy
  *
- * What wgmma and bulk copies read is read at once, and is theirs until somebody has waited for
- * them: so long the read cell of its words says READING, and who writes there is told. Then the
+ * wgmma and bulk copies read their data at once, and it is theirs until a thread has waited for
+ * them: so long the read cell of its words says READING, and a write there is reported. Then the
  * cells say that the warp has read now.
  *
  * A wgmma is one operation of four warps: when one of them has waited, all of it is over.

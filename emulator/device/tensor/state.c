@@ -1,5 +1,5 @@
 /*
- * state.c: what is known of a block that uses such a unit.
+ * state.c: the state of a block that uses such a unit.
  *
  * Interface
  *   tensor_of, tensor_start, tensor_end, tensor_close

@@ -1,9 +1,9 @@
 /*
- * tensor.h: what the units of compute capability 9.0 do behind the program's back: products of a
- * warp group (wgmma), copies of whole tiles (TMA, cp.async.bulk).
+ * tensor.h: the asynchronous units of compute capability 9.0: products of a warp group (wgmma),
+ * copies of whole tiles (TMA, cp.async.bulk).
  *
- * These units are a proxy of their own for memory, the async proxy. What threads wrote it sees
- * behind a fence.proxy.async alone; what it reads may be written again when somebody has waited.
+ * These units are a proxy of their own for memory, the async proxy. It sees data that threads wrote
+ * only after a fence.proxy.async; data that it reads may be overwritten only after a wait.
  */
 #ifndef SOFTGPU_DEVICE_TENSOR_H
 #define SOFTGPU_DEVICE_TENSOR_H
@@ -139,15 +139,6 @@ typedef struct tile_shape {
     uint32_t rank;               /**< of the tensor; 0: plain bytes */
 } tile_shape;
 
-/** A copy to the shared memory of this block. */
-typedef struct bulk_flight {
-    uint32_t line, thread; /**< of who issued it, as in a stamp */
-    uint32_t to, number;
-    tile_shape shape;
-    uint32_t barrier, bytes;
-    uint8_t *data;
-} bulk_flight;
-
 /** What the async proxy wrote last to a chunk. */
 typedef struct landing {
     uint32_t cell;         /**< its stamp; if the shadow has another, it is no longer there */
@@ -180,7 +171,7 @@ struct tensor {
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
     reduction reduce;                       /**< of the bulk store that runs */
-    bulk_flight *flights;
+    struct bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
     struct departure *departures;
     uint32_t departure_count, departure_capacity;

@@ -46,7 +46,7 @@ static void report_unfenced(warp *w, const op *o, uint32_t writer)
     if (writer) snprintf(where, sizeof where, "its registers were written at line %u", line);
     report(w, o, FINDING_RACE, (uint32_t)__builtin_ctz(active(w, o)), 0,
            "a wgmma with no wgmma.fence before it: %s; write asm volatile(\"wgmma.fence.sync."
-           "aligned;\") between what writes the registers and the wgmma",
+           "aligned;\") between the writes of the registers and the wgmma",
            where);
 }
 

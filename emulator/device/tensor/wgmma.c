@@ -5,8 +5,8 @@
  *   run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait
  *
  * Each warp computes its rows when it comes to the operation, as mma does, and has its sums at
- * once. What it has no right to before it has waited, analysis/ and the checks say: registers
- * there, shared memory in reading.c.
+ * once. analysis/ and the checks watch what it must not use before it has waited: registers there,
+ * shared memory in reading.c.
  */
 #include <stdio.h>
 
@@ -20,10 +20,11 @@ enum { ROWS = 16, MAX_COLUMNS = 256, MAX_DEPTH = 32 };
 
 static void report_few(warp *w, const op *o)
 {
-    report(w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
-           "wgmma is of a warp group, four warps from a multiple of 4 on, and this block has %u "
-           "threads: launch it with a multiple of 128",
-           w->block->threads);
+    report(
+        w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
+        "a warp group, four warps from a multiple of 4 on, executes wgmma, and this block has %u "
+        "threads: launch it with a multiple of 128",
+        w->block->threads);
 }
 
 static void report_other(warp *w, const op *o, const op *other)

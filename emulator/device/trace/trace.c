@@ -286,6 +286,21 @@ void trace_access(block *b, uint32_t kind, uint32_t bytes, uint32_t mask, uint32
     fputs("]]", t->steps);
 }
 
+int32_t trace_now(const block *b)
+{
+    return b->trace->open ? (int32_t)b->trace->step_count - 1 : -1;
+}
+
+void trace_landing(block *b, const trace_tile *x)
+{
+    FILE *to = b->trace->steps;
+    if (!b->trace->open) return;
+    fprintf(to, ",[%u,%u,%d,%u,%u,%u,%u,%u", TRACE_LANDING, x->bytes, x->step, x->phase, x->to,
+            x->barrier, x->row_bytes, x->swizzle);
+    for (uint32_t i = 0; i < x->rank; i++) fprintf(to, ",%d", x->corner[i]);
+    fputc(']', to);
+}
+
 void trace_barrier(block *b, uint32_t number)
 {
     uint32_t warps = 0;

@@ -1,5 +1,5 @@
 /*
- * trace.h: what one block of a launch did, step by step, as text for a page that draws it.
+ * trace.h: the steps of one block of a launch, as text for a page that draws them.
  *
  *   SOFTGPU_TRACE=FILE            append a line of JSON to FILE for each kernel's first launch
  *   SOFTGPU_TRACE_BLOCK=X,Y,Z     of which block; default 0,0,0
@@ -8,7 +8,8 @@
  *   trace_open, trace_close     the environment, once a device
  *   trace_begin, trace_end      of a launch; between them
  *   trace_start                 a block begins: is it the one?
- *   trace_step, trace_access, trace_barrier, trace_finding     what it does
+ *   trace_step, trace_access, trace_landing, trace_barrier, trace_finding     what it does
+ *   trace_now                   the number of the step that was told last, or -1
  *   trace_instruction           what the statements of the kernel are, and cost the whole launch
  *
  * A launch that is traced is counted too (counts/count.h): the counting operation before each
@@ -26,7 +27,11 @@
  *
  * with masks as signed numbers. The address of a finding is one in shared memory, or -1; its text
  * is that of the first of its kind in its line, and "" later. `kind` of an access is a `traffic` of
- * count.h, or TRACE_COPY.
+ * count.h, or one of those below; `units` of one to an mbarrier is the number of the phase. What
+ * lands in shared memory while a warp waits for it is an access of that step, too:
+ *
+ *   [TRACE_LANDING, bytes, step that asked for it, phase, to, mbarrier, bytes of a row,
+ *    bytes of a swizzled row, corner of the box, the fastest dimension first, ...]
  */
 #ifndef SOFTGPU_DEVICE_TRACE_H
 #define SOFTGPU_DEVICE_TRACE_H
@@ -36,7 +41,11 @@
 enum {
     MOST_STEPS = 100000, /* of the block */
     MOST_KERNELS = 64,
-    TRACE_COPY = 9, /* kind of an access: what cp.async will write to shared memory */
+    TRACE_COPY = 9, /* kinds of accesses: what cp.async will write to shared memory; */
+    TRACE_ARRIVE,   /* to an mbarrier: arrives, or expects bytes; */
+    TRACE_POLL,     /* asks for a phase that is not over; */
+    TRACE_WAITED,   /* asks for one that is; */
+    TRACE_LANDING,  /* a bulk copy is there */
 };
 
 /** NULL: nobody has asked. */
@@ -52,6 +61,15 @@ void trace_step(block *, uint32_t warp, uint32_t instruction, uint32_t mask);
 /** Of the step that was told last. */
 void trace_access(block *, uint32_t kind, uint32_t bytes, uint32_t mask, uint32_t units,
                   const uint64_t address[LANES]);
+/** A bulk copy that has come to shared memory. */
+typedef struct trace_tile {
+    int32_t step; /**< that asked for it, or -1 */
+    uint32_t to, bytes, barrier, phase;
+    uint32_t row_bytes, swizzle, rank;
+    const int32_t *corner; /**< [rank] */
+} trace_tile;
+void trace_landing(block *, const trace_tile *);
+int32_t trace_now(const block *);
 /** Whoever waits at it goes on. */
 void trace_barrier(block *, uint32_t number);
 void trace_finding(block *, uint32_t thread, const device_finding *);

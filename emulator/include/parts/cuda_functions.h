@@ -106,7 +106,6 @@ MISSING(cuLaunchHostFunc)
 MISSING(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 MISSING(cuOccupancyMaxPotentialBlockSize)
 MISSING(cuTensorMapReplaceAddress)
-MISSING(cuGetErrorString)
 MISSING(cuGetErrorName)
 MISSING(cuGetProcAddress_v2)
 /* clang-format on */

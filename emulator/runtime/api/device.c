@@ -24,7 +24,7 @@ static void close_device(void)
     allocations_forget();
 }
 
-/** After a fault this succeeds but mends nothing, as on a GPU. */
+/** After a fault this succeeds but repairs nothing, as on a GPU. */
 cudaError_t cudaDeviceReset(void)
 {
     runtime_lock();

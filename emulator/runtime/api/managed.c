@@ -1,6 +1,6 @@
 /*
- * managed.c: managed memory: one address, valid on both sides (shared.c). Where its pages lie is
- * nobody's concern here, so advice and prefetching are heard, checked and ignored.
+ * managed.c: managed memory: one address, valid on both sides (shared.c). The place of its pages
+ * does not matter here, so advice and prefetching are checked and ignored.
  */
 #include "api.h"
 

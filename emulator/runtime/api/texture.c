@@ -1,5 +1,5 @@
 /*
- * texture.c: texture objects: what the program says of them, and what the device has to know.
+ * texture.c: texture objects: the program's description, and the device's.
  */
 #include "array.h"
 

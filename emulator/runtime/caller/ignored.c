@@ -1,5 +1,5 @@
 /*
- * ignored.c: does the program look at what a call returned? Read from its machine code: from the
+ * ignored.c: does the program check the result of a call? Read from its machine code: from the
  * return address on, is EAX, where the result is, overwritten before something reads it?
  *
  * Interface
@@ -7,7 +7,7 @@
  *   call_name           the function that it called, by the program's own call instruction
  *
  * Instructions are followed along jumps, and from a function's return into its caller: a wrapper
- * may hand the result on. Whatever is not understood counts as a look. On processors other than
+ * may hand the result on. Code that is not understood counts as a check. On processors other than
  * x86-64 every call counts as looked at.
  */
 #define _GNU_SOURCE

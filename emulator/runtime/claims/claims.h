@@ -1,5 +1,5 @@
 /*
- * claims.h: what the device claims to be: compute capability 8.0, small; its size stands in
+ * claims.h: what the device claims to be: compute capability 8.0, small; its size is in
  * residency.h. For a program that was compiled for sm_90a it is 9.0, with more shared memory.
  */
 #ifndef SOFTGPU_CLAIMS_H

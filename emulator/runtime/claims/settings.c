@@ -1,6 +1,6 @@
 /*
- * settings.c: the knobs of a device. Most have nothing to turn here, so they are checked,
- * remembered and otherwise ignored.
+ * settings.c: the settings of a device. Most have no effect here, so they are checked, stored and
+ * otherwise ignored.
  */
 #include "claims.h"
 

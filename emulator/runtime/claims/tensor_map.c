@@ -1,6 +1,7 @@
 /*
- * tensor_map.c: cuTensorMapEncodeTiled, the one function of the driver that softgpu has, and the
- * way to it. Its limits and errors are those that the driver's documentation names.
+ * tensor_map.c: cuTensorMapEncodeTiled and cuGetErrorString, the functions of the driver that
+ * softgpu has, and the way to them. Limits and errors of a tensor map are those that the driver's
+ * documentation names.
  */
 #include "claims.h"
 
@@ -89,16 +90,33 @@ int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address, co
     return SUCCESS;
 }
 
-/* ---- the way to it --------------------------------------------------------------------------- */
+/* ---- what an error means --------------------------------------------------------------------- */
+
+/* The runtime's errors have the driver's numbers. */
+int cuGetErrorString(int error, const char **words);
+int cuGetErrorString(int error, const char **words)
+{
+    const char *text = cudaGetErrorString((cudaError_t)error);
+    const bool known = strcmp(text, cudaGetErrorString((cudaError_t)-1)) != 0;
+
+    if (words) *words = known ? text : NULL;
+    return known && words ? SUCCESS : INVALID_VALUE;
+}
+
+/* ---- the way to them ------------------------------------------------------------------------- */
+
+static uintptr_t driver_function(const char *name)
+{
+    if (!strcmp(name, "cuTensorMapEncodeTiled")) return (uintptr_t)cuTensorMapEncodeTiled;
+    return strcmp(name, "cuGetErrorString") ? 0 : (uintptr_t)cuGetErrorString;
+}
 
 static cudaError_t find(const char *name, void **function, int *found)
 {
-    bool is_there = name && !strcmp(name, "cuTensorMapEncodeTiled");
-
     if (!name || !function) return error_keep(cudaErrorInvalidValue);
-    *function = is_there ? (void *)(uintptr_t)cuTensorMapEncodeTiled : NULL;
-    if (found) *found = is_there ? 0 : 1; /* cudaDriverEntryPointSymbolNotFound */
-    return is_there || found ? cudaSuccess : error_keep(cudaErrorSymbolNotFound);
+    *function = (void *)driver_function(name);
+    if (found) *found = *function ? 0 : 1; /* cudaDriverEntryPointSymbolNotFound */
+    return *function || found ? cudaSuccess : error_keep(cudaErrorSymbolNotFound);
 }
 
 cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,

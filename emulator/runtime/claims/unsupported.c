@@ -1,7 +1,7 @@
 /*
- * unsupported.c: what a program gets that calls a function which softgpu lacks: the function's name
- * on stderr, once, and cudaErrorNotSupported. So it links, and says what it misses only if it needs
- * it. What is missing as a whole: surfaces, mipmapped and layered arrays, IPC, external memory,
+ * unsupported.c: calls of functions that softgpu lacks: the function's name on stderr, once, and
+ * cudaErrorNotSupported. So a program links, and reports a missing function only if it calls it.
+ * What is missing as a whole: surfaces, mipmapped and layered arrays, IPC, external memory,
  * graphics, run-time loaded libraries; and the driver's interface.
  *
  * This file must not see the prototypes of cuda_runtime_api.h: to ignore its arguments, a function

@@ -1,6 +1,6 @@
 /*
  * unsupported_table.h: the functions of the CUDA 13 runtime that softgpu lacks. Include it with
- * MISSING(name) defined. Who writes one of them takes its line away.
+ * MISSING(name) defined. Delete the line of a function that you write.
  */
 /* clang-format off */
 MISSING(cudaArrayGetMemoryRequirements)

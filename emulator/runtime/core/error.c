@@ -106,7 +106,7 @@ static void report_call(const struct unasked *u)
     trace_place(&u->called, NULL, place, sizeof place);
     call_name(&u->called, name, sizeof name);
     report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
-                "%s failed with %s (%s) and the program did not look at what it returned%s%s", name,
+                "%s failed with %s (%s) and the program did not check its result%s%s", name,
                 cudaGetErrorName(u->error), cudaGetErrorString(u->error), *place ? ":" : "",
                 *place ? place + 3 : "");
 }

@@ -1,7 +1,7 @@
 /*
  * guard.c: keep the device's addresses out of the host's reach. The whole range is reserved without
  * access, so that host code that dereferences a device pointer faults; a SIGSEGV handler says what
- * went wrong and hands on to whoever handled the signal before.
+ * went wrong and calls the handler that was there before.
  *
  * A program that installs a handler of its own later replaces this one, and loses only the message.
  */

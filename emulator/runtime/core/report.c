@@ -1,5 +1,5 @@
 /*
- * report.c: what a launch has to say. Findings become one line each on stderr (finding.c), or go
+ * report.c: the reports of a launch. Findings become one line each on stderr (finding.c), or go
  * to the hook of softgpu.h as they are; the kernels' printf goes through the program's own stdout,
  * in order with its printf.
  *

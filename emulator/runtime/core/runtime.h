@@ -1,8 +1,8 @@
 /*
- * runtime.h: what all of softgpu's CUDA runtime builds on: the devices and the lock around them,
- * errors, findings, handles. Each room has a header of its own, with its functions under the names
- * of their files; the CUDA API itself is in the toolkit's header, so that names, types and ABI are
- * the compiler's to check.
+ * runtime.h: the base of softgpu's CUDA runtime: the devices and the lock around them, errors,
+ * findings, handles. Each room has a header of its own, with its functions under the names of their
+ * files; the CUDA API itself is in the toolkit's header, so that names, types and ABI are the
+ * compiler's to check.
  *
  * The shape of every API function that touches the device:
  *

@@ -46,7 +46,7 @@ void finding_annotate(device_finding *f, bool is_host, const char *words)
     const size_t length = strlen(f->text);
 
     if (is_host) f->relation = RELATION_HOST;
-    if (is_host) words = " but the host's: a kernel wants what cudaMalloc gave";
+    if (is_host) words = " but the host's: a kernel needs memory from cudaMalloc";
     snprintf(f->text + length, sizeof f->text - length, "%s", words);
 }
 

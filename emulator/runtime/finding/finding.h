@@ -1,6 +1,6 @@
 /*
- * finding.h: the words for a finding. They are made here and nowhere else: by the runtime for who
- * watches a program on stderr, by the grader for its reports. It asks neither device nor runtime.
+ * finding.h: the words for a finding. They are made here and nowhere else: by the runtime for
+ * stderr, by the grader for its reports. It asks neither device nor runtime.
  */
 #ifndef SOFTGPU_FINDING_H
 #define SOFTGPU_FINDING_H

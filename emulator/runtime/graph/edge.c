@@ -1,7 +1,7 @@
 /*
- * edge.c: who comes after whom in a graph: asking, adding, taking away. Every list that the API
- * fills works the same way: without room for it, it tells how long it is; with, it is filled as far
- * as it goes, and what is left of the room is cleared.
+ * edge.c: the order of a graph's nodes: query, add, remove edges. Every list that the API fills
+ * works the same way: without room for it, it tells how long it is; with, it is filled as far as it
+ * goes, and what is left of the room is cleared.
  */
 #include "graph.h"
 

@@ -1,6 +1,6 @@
 /*
- * user_object.c: user objects: something of the program's with a destructor and a count of those
- * who need it. Graphs can be among them, with all their copies.
+ * user_object.c: user objects: something of the program's with a destructor and a count of its
+ * users. Graphs can be among them, with all their copies.
  */
 #include "graph.h"
 

@@ -1,6 +1,6 @@
 /*
- * work.c: what a stream is asked to do: a launch, a copy, a fill, a call of the program's. It runs
- * at once (stream/turn.c), or becomes a node of a graph, which then owns a copy of it.
+ * work.c: the work of a stream: a launch, a copy, a fill, a call of the program's. It runs at once
+ * (stream/turn.c), or becomes a node of a graph, which then owns a copy of it.
  */
 #include "graph.h"
 

@@ -1,5 +1,5 @@
 /*
- * launch.c: what a launch must be like, and the launch on the device.
+ * launch.c: the conditions of a launch, and the launch on the device.
  */
 #include "launch.h"
 

@@ -1,5 +1,5 @@
 /*
- * checks.c: what softgpu looks for, and how seriously it takes what it finds: SOFTGPU_CHECKS.
+ * checks.c: which mistakes softgpu looks for, and what happens when it finds one: SOFTGPU_CHECKS.
  *
  *   SOFTGPU_CHECKS=LEVEL[,CHECK[=LEVEL]]...     warn,leaks    fatal,races=warn    off,races
  *
@@ -81,7 +81,7 @@ static void read_all(void)
         if (read_level(word, &first))
             set_all(common = first);
         else if (!read_exception(word, common))
-            fprintf(stderr, "softgpu: SOFTGPU_CHECKS: '%s' is no level and no check\n", word);
+            fprintf(stderr, "softgpu: SOFTGPU_CHECKS: '%s' is neither a level nor a check\n", word);
     }
     if (levels[CHECK_FAULTS] == CHECK_OFF) levels[CHECK_FAULTS] = CHECK_WARN;
 }

@@ -1,5 +1,5 @@
 /*
- * options.c: what the environment says of the device.
+ * options.c: the settings of the device in the environment.
  *
  *   SOFTGPU_THREADS=N       host threads that run blocks; default: one a core
  *   SOFTGPU_BUDGET=N        instructions that one warp may execute in one launch before the launch

@@ -1,6 +1,6 @@
 /*
- * options.h: what the environment asks of softgpu. It knows neither runtime nor program: a device
- * in a process of its own reads the same.
+ * options.h: the settings of softgpu in the environment. It knows neither runtime nor program: a
+ * device in a process of its own reads the same.
  */
 #ifndef SOFTGPU_OPTIONS_H
 #define SOFTGPU_OPTIONS_H

@@ -1,5 +1,5 @@
 /*
- * profile.h: what SOFTGPU_PROFILE prints is made of.
+ * profile.h: the parts of SOFTGPU_PROFILE's output.
  *
  * Interface
  *   profile_table, profile_source      for people: profile_table.c, profile_source.c

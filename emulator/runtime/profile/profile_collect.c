@@ -1,5 +1,5 @@
 /*
- * profile_collect.c: a profile from a device, and to where it shall go. Nothing here asks the
+ * profile_collect.c: collects a profile from a device and writes it. Nothing here calls the
  * runtime: the device may be in another process, and that process may do this.
  */
 #include "profile.h"

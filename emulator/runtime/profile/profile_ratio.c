@@ -1,5 +1,5 @@
 /*
- * profile_ratio.c: what counts mean; see profile.h.
+ * profile_ratio.c: ratios of counts; see profile.h.
  */
 #include "profile.h"
 

@@ -1,7 +1,7 @@
 /*
- * order.c: what the program's copies, fills and kernels come after: the streams, the events and the
- * host see to that. The device learns it with each work (device_take_turn), and says from it how
- * many of them a GPU could overlap, and which of them race.
+ * order.c: the order of the program's copies, fills and kernels, which streams, events and the host
+ * make. The device learns it with each work (device_take_turn), and says from it how many of them a
+ * GPU could overlap, and which of them race.
  *
  * A clock says of each lane which of its works are over. A stream has a lane and a clock, of what
  * its next work comes after; an event has one, and so has the host: what it has waited for comes

@@ -1,6 +1,6 @@
 /*
- * changes.c: verdicts that are not what they were, and why. One that changed although files, grader
- * and machine are the same is what an instructor must know: one of the two was an accident.
+ * changes.c: verdicts that changed, and why. An instructor must know of one that changed although
+ * files, grader and machine are the same: one of the two verdicts was an accident.
  */
 #include "gradings.h"
 #include "verdict/verdict.h"

@@ -1,6 +1,6 @@
 /*
- * gradings.h: submissions are graded, each by one grader process, here or on a cluster; what a run
- * that was killed has left undone, the next one does.
+ * gradings.h: submissions are graded, each by one grader process, here or on a cluster; the next
+ * run finishes the work of a run that was killed.
  *
  *   task.c        one submission -> one grader process -> one result that stays
  *   pool.c, slurm.c  many of them, here and on a cluster

@@ -1,7 +1,7 @@
 /*
- * history.c: who was graded when, and what became of it. A line is added when a student's result is
- * another one than before: because of new files, or because everything was graded anew. The results
- * themselves stay in graded/, so that any two gradings can be compared at any time.
+ * history.c: who was graded when, and with what result. A line is added when a student's result
+ * differs from the one before: because of new files, or because everything was graded anew. The
+ * results themselves stay in graded/, so that any two gradings can be compared at any time.
  */
 #include "gradings.h"
 

@@ -1,7 +1,7 @@
 /*
- * pool.c: what is to be graded, and graders for it on this machine, several at once. With several
- * GPUs they share them out; on one GPU they build side by side and measure one after the other,
- * which the grader itself sees to (gpu.c).
+ * pool.c: the submissions to grade, and several graders at once on this machine. With several GPUs
+ * they share them out; on one GPU they build side by side and measure one after the other, which
+ * the grader itself sees to (gpu.c).
  */
 #include "gradings.h"
 

@@ -1,6 +1,6 @@
 /*
- * progress.c: what is done and how long the rest may take, give or take how much: from how far
- * apart the times of those that are done lie follows how well they tell the others'.
+ * progress.c: how much is done, and how long the rest may take, with a margin: the spread of the
+ * times so far says how well they predict the others.
  */
 #include "gradings.h"
 

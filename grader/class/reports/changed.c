@@ -1,4 +1,4 @@
-/* changed.c: which verdicts are not what they were (gradings/changes.c), as a table. */
+/* changed.c: the verdicts that changed (gradings/changes.c), as a table. */
 #include "reports.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * distribution.c: class.json, how a class did, for `make compare CLASS_RESULTS=FILE` of its
- * students. It holds sorted numbers and nothing of whose they are: no name, no order of handing in,
- * and no numbers of fewer than five, among whom one could be recognised.
+ * students. It holds sorted numbers and does not say whose they are: no name, no order of handing
+ * in, and no numbers of fewer than five students, among whom one could be recognised.
  *
  *   {"schema": 1, "students", "device", "exercises": [{"id", "points": [...],
  *    "tests": [{"metric", "numbers": [...]}]}]}

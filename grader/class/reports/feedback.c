@@ -1,7 +1,7 @@
 /*
- * feedback.c: what each student may be handed back, OUT/feedback/NAME.html and NAME.txt: the page
- * that `make report FORMAT=html` makes, and the same in plain text, for a mail. The total is the
- * gradebook's. Who has no results reads why.
+ * feedback.c: the feedback for each student, OUT/feedback/NAME.html and NAME.txt: the page that
+ * `make report FORMAT=html` makes, and the same in plain text, for a mail. The total is the
+ * gradebook's. A student without results is told why.
  */
 #include "reports.h"
 

@@ -1,5 +1,5 @@
 /*
- * gradebook.c: one line a student, for a spreadsheet; or with the columns that Moodle or Canvas
+ * gradebook.c: one line per student, for a spreadsheet; or with the columns that Moodle or Canvas
  * import.
  */
 #include "reports.h"
@@ -35,7 +35,7 @@ mark mark_of(const submission *s, const settings *settings)
 const char *why_ungraded(const submission *s)
 {
     if (*s->refused) return s->refused;
-    return *s->trouble ? s->trouble : "the grader could not do its work";
+    return *s->trouble ? s->trouble : "the grader failed";
 }
 
 /* An archive has one time, the files of a folder each their own. */

@@ -1,6 +1,6 @@
 /*
- * leaderboard.c: who is fastest, among those who want it known (submissions/nickname.c). The tables
- * show what was timed or counted and passed, never points.
+ * leaderboard.c: the fastest students, among those who want to be listed (submissions/nickname.c).
+ * The tables show timings and counts that passed, never points.
  */
 #include "reports.h"
 
@@ -111,7 +111,7 @@ void put_leaderboards(FILE *to, const submission *all, size_t count)
     }
     if (found.count > 0) {
         qsort(found.all, found.count, sizeof *found.all, by_name);
-        fputs("<h2>Leaderboard</h2>\n<p>Of those who put a nickname into "
+        fputs("<h2>Leaderboard</h2>\n<p>Students who put a nickname into "
               "<code>leaderboard.txt</code>.</p>\n<div class=\"boards\">\n",
               to);
         for (size_t i = 0; i < found.count; i++) put_board(to, &found.all[i]);

@@ -1,5 +1,4 @@
-/* page.c: what the class can do and which mistakes it makes, as one page that may be shown to it.
- */
+/* page.c: the results of the class and its mistakes, as one page that may be shown to it. */
 #include "reports.h"
 
 #include <stdlib.h>

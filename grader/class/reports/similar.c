@@ -1,13 +1,13 @@
 /*
- * similar.c: who has handed in nearly the same. A file becomes tokens, in which all names and
- * numbers of the student's own are alike, and each GRAM tokens in a row a hash. Of WINDOW hashes in
- * a row the smallest is a mark (winnowing), so that whatever two files share of GRAM + WINDOW - 1
- * tokens gives them a mark in common. What stands in the skeleton, or on the exercise's page, is
- * nobody's own; a line that the page's hints give is left out, also of the reference.
+ * similar.c: pairs of students who handed in nearly the same. A file becomes tokens, in which all
+ * of the student's own names and numbers are alike, and each GRAM tokens in a row become a hash. Of
+ * WINDOW hashes in a row the smallest is a mark (winnowing), so that whatever two files share of
+ * GRAM + WINDOW - 1 tokens gives them a mark in common. Text of the skeleton, or of the exercise's
+ * page, does not count; a line that the page's hints give is left out, also of the reference.
  *
  *   write_similar()   each pair, exercise by exercise, the most alike first
  *
- * It proves nothing: somebody has to look.
+ * It proves nothing: a person has to look.
  */
 #include "reports.h"
 

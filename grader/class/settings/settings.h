@@ -41,7 +41,7 @@ typedef struct settings {
 /** Read an .ini file. @return false after a message that names the line that makes no sense. */
 bool settings_read(settings *, const char *path);
 void settings_free(settings *);
-/** What an exercise's points are multiplied with: [weights] 206 = 2, 1 unless said otherwise. */
+/** What an exercise's points are multiplied by: [weights] 206 = 2, 1 unless said otherwise. */
 double settings_weight(const settings *, int exercise);
 /** When the student handed in: [submitted] NAME = ..., else what the files say. */
 time_t settings_submitted(const settings *, const char *student, time_t files);

@@ -1,8 +1,9 @@
 /*
- * collect.c: what there is to grade. Of each submission only the files of the course's exercises
- * are copied, without following links, so that nothing else of it reaches the grader and nothing
- * changes under its hands. A submission may lie in folders of its own: ANNA/homework/phase1_cpu;
- * and its files may lie flat, without the folders of the phases: their names are unique.
+ * collect.c: collects the submissions to grade. Of each submission only the files of the course's
+ * exercises are copied, without following links, so that nothing else of it reaches the grader and
+ * nothing changes under its hands. A submission may lie in folders of its own:
+ * ANNA/homework/phase1_cpu; and its files may lie flat, without the folders of the phases: their
+ * names are unique.
  */
 #include "submissions.h"
 
@@ -232,7 +233,7 @@ static void mend_time(submission *s)
 {
     const time_t now = time(NULL);
     if (s->submitted <= now + SKEW) return;
-    snprintf(s->note, sizeof s->note, "its time lies in the future; counted as handed in now");
+    snprintf(s->note, sizeof s->note, "its time is in the future; counted as handed in now");
     s->submitted = now;
 }
 

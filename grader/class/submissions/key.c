@@ -1,8 +1,8 @@
 /*
- * key.c: the name of a result. Whatever could change a grade is in it: the student's files, the
- * grader's programs and command, the course's references, baselines and headers, the compilers.
- * What only changes what a grade is worth (weights, lateness) is not, nor is the machine: another
- * one takes a class over where the first left it.
+ * key.c: the name of a result. Everything that could change a grade is part of it: the student's
+ * files, the grader's programs and command, the course's references, baselines and headers, the
+ * compilers. Weights and lateness, which only change what a grade is worth, are not, nor is the
+ * machine: another one takes a class over where the first left it.
  */
 #include "submissions.h"
 #include "build/build.h"

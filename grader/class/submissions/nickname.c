@@ -1,6 +1,6 @@
 /*
- * nickname.c: a student who puts a file leaderboard.txt with a nickname beside phase1_cpu appears
- * under this name on the leaderboard; nobody else appears.
+ * nickname.c: a student who puts a file leaderboard.txt with a nickname next to phase1_cpu appears
+ * under this name on the leaderboard; no other student appears.
  */
 #include "submissions.h"
 

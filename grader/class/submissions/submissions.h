@@ -1,6 +1,5 @@
 /*
- * submissions.h: what was handed in. The only user of libarchive, so that students need not have
- * it.
+ * submissions.h: the submissions. The only user of libarchive, so that students need not have it.
  *
  *   unpack.c      an archive -> a folder, or a refusal
  *   collect.c     DIR -> submissions, each with the files that count in a folder of its own
@@ -44,7 +43,7 @@ typedef struct submission {
     char nickname[NICKNAME_MOST * 4 + 8]; /* on the leaderboard; "": not on it */
     char note[160];                       /* for the gradebook; "" */
     time_t submitted;                     /* the newest of these files, or the archive */
-    bool failed;                          /* the grader could not do its work */
+    bool failed;                          /* the grader could not grade */
     json_t *files;                        /* hashes: {"103": "..."} */
     json_t *times;                        /* of a folder's files: {"103": 1795219140} */
     json_t *results;                      /* NULL while there are none */

@@ -1,7 +1,7 @@
 /*
- * pattern.c: the table of mistakes, and the sentence that names one. A mistake that explains every
- * element is all that is said: a formula that the case stated, or the first of `mistakes` that
- * fits. Else: what the wrong ones hold, and where they are.
+ * pattern.c: the table of mistakes, and the sentence that names one. If one mistake explains every
+ * element, only that is said: a formula that the case stated, or the first of `mistakes` that fits.
+ * Otherwise the sentence says what the wrong elements hold, and where they are.
  */
 #include "mistakes.h"
 
@@ -32,10 +32,10 @@ static const pattern mistakes[] = {
     {vector_repeated, "of each two vectors of %zu columns the second repeats the first: its own "
                       "offset is missing"},
     {constant_factor, "all are wrong by one factor"},
-    {rows_off, "each row is off by a number of its own: what is added to all of it, as a bias is, "
-               "is missing or another's"},
-    {rows_scaled, "each row is off by a factor of its own: what all of it is multiplied with or "
-                  "divided by is wrong"},
+    {rows_off, "each row is off by a number of its own: a term that is added to all of it, such as "
+               "a bias, is missing or another row's"},
+    {rows_scaled,
+     "each row is off by a factor of its own: a factor or divisor of all of it is wrong"},
 };
 
 static const pattern contents[] = {
@@ -49,9 +49,9 @@ static const pattern contents[] = {
     {exp_became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
     {became_infinite, "they are infinite: divided by 0, too large for a float, or a start "
                       "value that nothing replaced"},
-    {cut_at_zero, "what is below 0 became 0: a ReLU where none belongs"},
-    {mask_ignored, "they should be 0: what is masked or ignored was computed"},
-    {should_be_zero, "exactly those are wrong that should be 0"},
+    {cut_at_zero, "negative values became 0: a ReLU where none belongs"},
+    {mask_ignored, "they should be 0: masked or ignored elements were computed"},
+    {should_be_zero, "exactly the elements that should be 0 are wrong"},
     {log_saturated, "all stop at one value: a clamp, or log(p + eps), cuts them off"},
     {saturated, "all stop at one value: a clamp or a constant cuts them off"},
     {one_value, "all hold one value: a constant, or = for +="},

@@ -1,5 +1,5 @@
-/* places.c: patterns of where the wrong elements are, whatever they hold. Each is the whole set:
- * all that it names are wrong, and nothing else is. */
+/* places.c: patterns of the places of the wrong elements, whatever these hold. A pattern is the
+ * whole set: every element that it names is wrong, and no other is. */
 #include "mistakes.h"
 
 #define TILE_LEAST 4    /* a vector of floats */

@@ -1,7 +1,7 @@
 /*
- * suspects.c: what only the case can know: wrong formulas, and the results of the call before. A
- * case computes a formula when it has seen that its array is wrong, and says what it is called;
- * the mistake is named when the formula gives what the student has.
+ * suspects.c: mistakes that only the case can know: wrong formulas, and the results of the call
+ * before. When its array is wrong, a case computes such a formula and gives its name; the mistake
+ * is named when the formula gives the student's result.
  */
 #include "mistakes.h"
 

@@ -5,9 +5,8 @@
 
 static const char *const words[ALL_CAUSES] = {
     [CAUSE_NONE] = "",
-    [CAUSE_NO_EVENT] =
-        "; an event is missing, or a launch lacks its stream, or both touch what is for one alone, "
-        "as where parts overlap",
+    [CAUSE_NO_EVENT] = "; an event is missing, or a launch lacks its stream, or both use data that "
+                       "only one may use, as where parts overlap",
     [CAUSE_ONE_PLACE] = "; several threads write to one place: one must do it, or each has a place "
                         "of its own, or they add with atomics",
     [CAUSE_NO_ATOMIC] =
@@ -19,10 +18,10 @@ static const char *const words[ALL_CAUSES] = {
         "; a barrier is missing after writing, before others read, or both "
         "do one thread's work",
     [CAUSE_UNWRITTEN_SHARED] =
-        "; read before it was written: a barrier is missing, what lies outside "
-        "was not set to 0, or the index is not the one that was written",
-    [CAUSE_UNWRITTEN] = "; nothing has written there: a += without a 0 before it, or what should "
-                        "have filled it left this part out",
+        "; read before it was written: a barrier is missing, elements outside were not set to 0, "
+        "or the index is not the one that was written",
+    [CAUSE_UNWRITTEN] = "; nothing has written there: a += without a 0 before it, or the code that "
+                        "should have filled it left this part out",
     [CAUSE_PAST_END] = "; a guard is missing, or does not cover the tail: if (i < n); or the index "
                        "or its stride is wrong",
     [CAUSE_READ_OUTSIDE] = "; a guard is missing, or checks the thread's place and not that of the "

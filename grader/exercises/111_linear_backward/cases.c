@@ -234,11 +234,9 @@ static void run_accept(const long *shape)
     double *grad = f64_array((size_t)losses[loss].n);
     float *theta = choose_theta(loss, grad, true);
     double error = check(loss, theta, grad, ANY, any_seed());
-    const char *half =
-        fabs(error - 0.5) < 0.05
-            ? ", as of a derivative of half or twice the size: over which distance is "
-              "the difference divided?"
-            : "";
+    const char *half = fabs(error - 0.5) < 0.05 ? ", as of a derivative of half or twice the size: "
+                                                  "by which distance is the difference divided?"
+                                                : "";
     expect(error < ACCEPT, "gradcheck rejects the right gradient of %s: it returned %.3g%s",
            losses[loss].name, error, half);
 }

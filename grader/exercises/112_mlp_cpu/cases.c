@@ -1,6 +1,7 @@
 /* 112_mlp_cpu.c: cases of the network on the CPU; most of them are those of 501 too. */
 #include "exercises/shared/mlp/mlp_cases.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BATCH 64
@@ -50,6 +51,48 @@ static void run_sure(const long *shape)
     }
 }
 
+/* Two pixels, two hidden units, two classes; all else is 0, and the other classes are out of reach.
+ * pre = (1 - 2, 1/2 + 1) = (-1, 3/2), so the first unit is shut; both logits are 3: the loss is ln
+ * 2, and the gradient of the logits (-1/2, 1/2) for label 0. Adam's first step is lr against the
+ * sign of each gradient. */
+static void run_by_hand(const long *shape)
+{
+    enum { FIRST = 300, SECOND, PIXELS = MLP_INPUTS, W2 = MLP_HIDDEN * (MLP_INPUTS + 1) };
+    enum { BIAS1 = MLP_HIDDEN * MLP_INPUTS, BIAS2 = MLP_PARAMS - MLP_CLASSES };
+    const float step = 0.125f;
+    const struct {
+        const char *name;
+        int at;
+        float begin, moved; /* in steps */
+    } by_hand[] = {
+        {"w1[0][first]", FIRST, 1.0f, 0},
+        {"w1[0][second]", SECOND, -1.0f, 0},
+        {"w1[1][first]", PIXELS + FIRST, 0.5f, 1},
+        {"w1[1][second]", PIXELS + SECOND, 0.5f, 1},
+        {"bias1[0]", BIAS1, 0.0f, 0},
+        {"bias1[1]", BIAS1 + 1, 0.0f, 1},
+        {"w2[0][0]", W2, 1.0f, 0},
+        {"w2[0][1]", W2 + 1, 2.0f, 1},
+        {"w2[1][0]", W2 + MLP_HIDDEN, 5.0f, 0},
+        {"w2[1][1]", W2 + MLP_HIDDEN + 1, 1.0f, -1},
+        {"bias2[0]", BIAS2, 0.0f, 1},
+        {"bias2[1]", BIAS2 + 1, 1.5f, -1},
+    };
+    const int count = sizeof by_hand / sizeof *by_hand, label = 0;
+    float *params = f32_array(MLP_PARAMS), *x = f32_array(MLP_INPUTS);
+    (void)shape;
+    for (int i = 2; i < MLP_CLASSES; i++) params[BIAS2 + i] = -1000.0f;
+    for (int i = 0; i < count; i++) params[by_hand[i].at] = by_hand[i].begin;
+    x[FIRST] = 1.0f, x[SECOND] = 2.0f;
+    mlp_create_here(params);
+    expect_near("the loss of two equal logits", mlp_train_here(x, &label, 1, step), log(2.0), 1e-6);
+    mlp_get_params_here(params);
+    for (int i = 0; i < count; i++)
+        expect_near(by_hand[i].name, params[by_hand[i].at],
+                    by_hand[i].begin + step * by_hand[i].moved, 1e-6);
+    mlp_free_here();
+}
+
 static const grading_case cases[] = {
     {.name = "predict", .run = mlp_prediction, .shape = {1, 10, 3, 33}},
     {.name = "first_loss", .run = mlp_first_loss, .shape = {500}},
@@ -62,6 +105,7 @@ static const grading_case cases[] = {
     {.name = "parity_20_steps", .run = mlp_parity, .shape = {BATCH, -20}},
     {.name = "overfits_one_batch", .run = mlp_overfit, .shape = {BATCH, 200}, .once = true},
     {.name = "half_an_epoch", .run = run_half_epoch, .shape = {30000, 92, 92}, .once = true},
+    {.name = "by_hand", .run = run_by_hand},
     {0},
 };
 

@@ -45,7 +45,8 @@ static const char *words_in(size_t room)
 {
     char *got = array_of(ELEMENT_BYTE, room);
     call_void("device_words", ARGS(host(out_of(ELEMENT_BYTE, "h_words", got, room)), u64(room)));
-    expect(memchr(got, '\0', room) != NULL, "the words do not end in a room of %zu bytes", room);
+    expect(memchr(got, '\0', room) != NULL,
+           "the words are not terminated within a room of %zu bytes", room);
     return got;
 }
 
@@ -84,7 +85,7 @@ static device_info info_of(int number)
 
 static void expect_int(int device, const char *what, int said, int is)
 {
-    expect(said == is, "%s of device %d is said to be %d, and is %d", what, device, said, is);
+    expect(said == is, "%s of device %d is reported as %d, but is %d", what, device, said, is);
 }
 
 static void run_devices(const long *shape)
@@ -105,7 +106,7 @@ static void run_devices(const long *shape)
     uint64_t unused, bytes;
     call_cuda("cudaMemGetInfo", ARGS(struct_out("free", &unused, sizeof unused),
                                      struct_out("total", &bytes, sizeof bytes)));
-    expect(info_of(0).bytes == bytes, "device 0 is said to have %llu bytes, and has %llu",
+    expect(info_of(0).bytes == bytes, "device 0 is reported to have %llu bytes, but has %llu",
            (unsigned long long)info_of(0).bytes, (unsigned long long)bytes);
 }
 
@@ -331,7 +332,8 @@ static void run_other_length(const long *shape)
                  ARGS(host(inout_of(ELEMENT_F32, "h_y", y, asked)), u64(asked), handle(0)));
     WORDS(n, asked);
     for (size_t i = 0; i < asked; i++)
-        expect(y[i] == 0.0f, "to_vec writes h_y[%zu] of a room that is no place for it", i);
+        expect(y[i] == 0.0f, "to_vec writes h_y[%zu] of an array that is too small for the tensor",
+               i);
     expect_tensor(0, filled(n, 1.0f), n);
     release(0);
     expect_alive();

@@ -23,7 +23,7 @@ static void expect_sums(const float *c, const float *a, const float *b, size_t n
     double *want = f64_array(n);
     double *of_b = f64_array(n);
     for (size_t i = 0; i < n; i++) of_b[i] = b[i], want[i] = a[i] + b[i];
-    suspect_term("what is added to a is off", of_b);
+    suspect_term("the term added to a is off", of_b);
     expect_close((layout){"c", 1, n}, c, want, NULL, 0.0);
 }
 

@@ -73,7 +73,7 @@ static void run_many_calls(const long *shape)
     const double before = held_bytes();
     for (long i = 0; i < shape[3]; i++) multiply_random(FIRST, shape);
     const double each = (held_bytes() - before) / (double)shape[3];
-    expect(each <= 1000.0, "each call keeps %.0f bytes of memory: the handle is made once", each);
+    expect(each <= 1000.0, "each call keeps %.0f bytes of memory: make the handle once", each);
     destroy(FIRST);
 }
 

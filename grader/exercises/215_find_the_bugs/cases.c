@@ -1,7 +1,7 @@
 /*
- * 215_find_the_bugs.c: eight mended kernels, each right, without a finding and no more costly than
- * it has to be; and what the student says of each bug. Every case asks for the latter last, so that
- * a finding is seen before it is named. shape: kernel, n
+ * 215_find_the_bugs.c: eight repaired kernels, each right, without a finding and no more costly
+ * than it has to be; and what the student says of each bug. Every case asks for the latter last, so
+ * that a finding is seen before it is named. shape: kernel, n
  */
 #include "correctness/case.h"
 
@@ -154,11 +154,12 @@ static void expect_cost(const struct bug *b)
     const device_counts *c = call_counts();
     if (!c || c->warps == 0) return;
     const double barriers = (double)c->barriers / (double)c->warps;
-    expect(barriers <= b->barriers, "a warp waits at a barrier %g times; %d would do", barriers,
-           b->barriers);
-    expect(instructions_per_warp(c) <= MOST_INSTRUCTIONS,
-           "a warp executes %g instructions: the threads are to share the work, each has little",
-           instructions_per_warp(c));
+    expect(barriers <= b->barriers, "a warp waits at a barrier %g times; the task needs %d",
+           barriers, b->barriers);
+    expect(
+        instructions_per_warp(c) <= MOST_INSTRUCTIONS,
+        "a warp executes %g instructions: the threads must share the work, so that each has little",
+        instructions_per_warp(c));
 }
 
 static bool is_kind(const char *said)

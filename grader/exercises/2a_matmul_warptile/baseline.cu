@@ -5,10 +5,10 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      8
-#define TM      8 /* TM x TN elements of c a thread, in groups of four */
+#define TM      8 /* TM x TN elements of c per thread, in groups of four */
 #define TN      8 /* = TM: one loop loads the values of a and of b */
 #define THREADS (BM / TM * (BN / TN))
 
@@ -49,12 +49,12 @@ __global__ static void __launch_bounds__(THREADS, 2)
 
     for (int start = 0; start < k; start += BK) {
         const float4 of_a = load_four(a, row + a_row, start + a_col, m, k, wide_a);
-        a_tile[a_col][a_row] = of_a.x; /* the tile of a stands on its side */
+        a_tile[a_col][a_row] = of_a.x; /* the tile of a is transposed */
         a_tile[a_col + 1][a_row] = of_a.y;
         a_tile[a_col + 2][a_row] = of_a.z;
         a_tile[a_col + 3][a_row] = of_a.w;
         *(float4 *)&b_tile[b_row][b_col] = load_four(b, start + b_row, col + b_col, k, n, wide_b);
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
 #pragma unroll
         for (int s = 0; s < BK; s++) {
             __align__(16) float a_part[TM], b_part[TN];
@@ -69,7 +69,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
                 for (int j = 0; j < TN; j++) sum[i][j] += a_part[i] * b_part[j];
             }
         }
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
 #pragma unroll
     for (int i = 0; i < TM; i++) {

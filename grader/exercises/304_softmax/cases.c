@@ -130,8 +130,10 @@ static void backward_and_check(const float *grad_y, const float *y, long rows, l
     }
     const layout l = {"grad_x", (size_t)rows, (size_t)cols};
     if (!is_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE)) {
-        suspect("the row's sum of y grad_y is not taken off", plain);
-        suspect("y (1 - y) grad_y is not all: the other entries of the row take part", no_dot);
+        suspect("the row's sum of y grad_y is not subtracted", plain);
+        suspect(
+            "y (1 - y) grad_y is not the whole gradient: the other entries of the row take part",
+            no_dot);
     }
     expect_close(l, grad_x, want, scale, FP32_SUM_TOLERANCE);
 }

@@ -96,7 +96,7 @@ static void suspect_loss(const batch *b)
         max_0[r] = naive_loss(row, b->classes, top, b->labels[r]);
     }
     suspect("the maximum is not subtracted before exp", no_max);
-    suspect("the maximum is subtracted, and not added to log(sum) again", not_back);
+    suspect("the maximum is subtracted, but not added back to log(sum)", not_back);
     suspect("the maximum starts at 0", max_0);
     suspect("the log of the sum is missing", no_log);
 }

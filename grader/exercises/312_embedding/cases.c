@@ -226,7 +226,7 @@ static double *dropped(int rule, const float *x, size_t n, float p, uint64_t see
 static void suspect_mask(const float *x, size_t n, float p, uint64_t seed)
 {
     const double scale = 1.0 / (1.0 - p);
-    suspect("what is kept is not divided by 1 - p", dropped(0, x, n, p, seed, 1.0));
+    suspect("kept elements are not divided by 1 - p", dropped(0, x, n, p, seed, 1.0));
     suspect("p is the part that is dropped, not the one that is kept",
             dropped(1, x, n, p, seed, scale));
     suspect("the counter is i, not i / 4, and its first word is taken",

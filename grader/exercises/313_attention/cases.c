@@ -62,8 +62,8 @@ static void run_large_scores(const long *shape)
     expect_attention(forward("attention_naive", &a, 0), NULL, &a);
 }
 
-/* Each query has one key, of its own number, whose score is 200 above all others and needs to be the
- * maximum: dim bits tell the numbers apart. */
+/* Each query has one key, of its own number, whose score is 200 above all others and needs to be
+ * the maximum: dim bits tell the numbers apart. */
 static void run_own_key(const long *shape)
 {
     attention a = random_attention(shape);
@@ -117,10 +117,35 @@ static void run_future(const long *shape)
     for (size_t i = 0; i < a.size; i++) {
         const size_t t = i / dim % (size_t)a.seq;
         expect(t >= first || before[i] == after[i],
-               "query %zu got %.9g, and %.9g when tokens from %zu on were others", t, before[i],
+               "query %zu got %.9g, and %.9g when tokens from %zu on were changed", t, before[i],
                after[i], first);
     }
     expect_attention(after, NULL, &a);
+}
+
+/* Without a mask no token has a place: tokens in another order, results in that order. */
+static void run_permutation(const long *shape)
+{
+    const attention a = random_attention(shape);
+    const float *before = forward("attention_naive", &a, 0);
+    const size_t dim = (size_t)a.dim, seq = (size_t)a.seq;
+    attention moved = a;
+    float **arrays[] = {&moved.q, &moved.k, &moved.v};
+    size_t *from = array_of(ELEMENT_BYTE, a.rows * sizeof *from);
+    for (size_t row = 0; row < a.rows; row++) from[row] = row / seq * seq + (row + seq / 3) % seq;
+    for (int i = 0; i < 3; i++) {
+        const float *old = *arrays[i];
+        *arrays[i] = f32_array(a.size);
+        for (size_t row = 0; row < a.rows; row++)
+            memcpy(*arrays[i] + row * dim, old + from[row] * dim, dim * sizeof *old);
+    }
+    const float *after = forward("attention_naive", &moved, 0);
+    for (size_t row = 0; row < a.rows; row++)
+        for (size_t i = 0; i < dim; i++)
+            expect(fabsf(after[row * dim + i] - before[from[row] * dim + i]) <= 1e-5f,
+                   "query %zu gets %.9g at %zu, and got %.9g when the tokens were in another order",
+                   from[row] % seq, after[row * dim + i], i, before[from[row] * dim + i]);
+    expect_attention(after, NULL, &moved);
 }
 
 static void run_timed_forward(const char *function, const long *shape)
@@ -256,7 +281,7 @@ static void expect_gradients(const gradients *g)
         if (i != GRAD_V && !is_close(l, g->grad[i], e.want[i], e.scale[i], FP32_SUM_TOLERANCE)) {
             suspect("grad_s is p (grad_p - the row's sum of p grad_p), not p grad_p alone",
                     e.constant[i]);
-            suspect("the scale is missing: it stands between q k and s on the way back, too",
+            suspect("the scale is missing: it is between q k and s on the way back, too",
                     e.unscaled[i]);
         }
         expect_close(l, g->grad[i], e.want[i], e.scale[i], FP32_SUM_TOLERANCE);
@@ -439,6 +464,9 @@ static const grading_case cases[] = {
      .run = run_other_scale,
      .shape = {1, 2, 20, 24, 1},
      .part = FORWARD},
+    {.name = "forward, tokens in another order",
+     .run = run_permutation,
+     .shape = {2, 2, 37, 16, 0}},
     {.name = "forward, equal scores", .run = run_equal_scores, .shape = {1, 1, 37, 8, 0}},
     {.name = "forward, equal scores, causal", .run = run_equal_scores, .shape = {1, 1, 37, 8, 1}},
     {.name = "forward, scores of 10000", .run = run_large_scores, .shape = {1, 2, 40, 16, 1}},

@@ -91,7 +91,7 @@ static void suspect_step(const state *s, const double *m, const double *v, rates
     suspect("bias correction is missing", wrong_steps(0, s, m, v, r, step));
     suspect("bias correction of another step: they count from 1", wrong_steps(1, s, m, v, r, step));
     suspect("epsilon is inside of the root", wrong_steps(2, s, m, v, r, step));
-    suspect("the decay is not multiplied with lr", wrong_steps(3, s, m, v, r, step));
+    suspect("the decay is not multiplied by lr", wrong_steps(3, s, m, v, r, step));
     suspect("m and v are those of the step before", wrong_steps(4, s, old_m, old_v, r, step));
     double *move = f64_array(s->n), *decay = f64_array(s->n);
     for (size_t i = 0; i < s->n; i++) {
@@ -387,7 +387,7 @@ static void suspect_velocity(const state *before, const float *grad, descent d, 
         damped[i] = want[i] - (double)d.momentum * grad[i];
     }
     suspect("the decay is not in the velocity", undecayed);
-    suspect("the gradient is multiplied with 1 - momentum, as in Adam", damped);
+    suspect("the gradient is multiplied by 1 - momentum, as in Adam", damped);
 }
 
 static void suspect_descent(const state *before, descent d)

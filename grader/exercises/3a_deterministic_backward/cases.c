@@ -32,12 +32,13 @@ static void run_misaligned(const long *shape)
     embedding_scatter(function, &e, true, 0, 4);
 }
 
-/* Tokens whose low 8 bits are the same, in turn. Each comes 256 times, so that a run begins where a
+/* Tokens whose low 8 bits are the same, in turn; where there are so many, their low 16 bits. Each comes 256 times, so that a run begins where a
  * block's tokens do. */
 static void run_low_bits_alike(const long *shape)
 {
     const embedding e = embedding_of(shape);
-    for (size_t r = 0; r < e.rows; r++) e.tokens[r] = (int)(r % 3) * 256;
+    const int apart = e.vocab > 2 << 16 ? 1 << 16 : 1 << 8;
+    for (size_t r = 0; r < e.rows; r++) e.tokens[r] = (int)(r % 3) * apart;
     embedding_scatter(function, &e, true, 0, 0);
 }
 
@@ -100,6 +101,7 @@ static const grading_case cases[] = {
     LONG_ROW("1x70000x1", run_backward, 1, 70000, 1, 3),
     LONG_ROW("1x2x70000", run_backward, 1, 2, 70000, 2),
     LONG_ROW("of 70000 tokens", run_backward, 2, 50, 3, 70000),
+    LONG_ROW("tokens of equal low 16 bits", run_low_bits_alike, 3, 300, 1, 140000),
     {.name = "the same bits every time", .run = run_same_bits, .shape = {4, 300, 160, 9}},
     GPU_ROW("the same bits every time, 32x1024x768", run_same_bits, 32, 1024, 768, 50257,
             EIGHT_TOKENS),

@@ -1,13 +1,13 @@
 /*
- * The frozen baseline of 401: the register tile of 214, 8 x 8 elements of c a thread, each loaded
+ * The frozen baseline of 401: the register tile of 214, 8 x 8 elements of c per thread, each loaded
  * by itself.
  */
 #include <cuda_runtime.h>
 
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      8
-#define TM      8 /* TM x TN elements of c a thread */
+#define TM      8 /* TM x TN elements of c per thread */
 #define TN      8
 #define THREADS (BM / TM * (BN / TN))
 
@@ -27,7 +27,7 @@ __global__ static void __launch_bounds__(THREADS)
             a_tile[i % BK][i / BK] = a_row < m && a_col < k ? a[a_row * k + a_col] : 0.0f;
             b_tile[i / BN][i % BN] = b_row < k && b_col < n ? b[(long)b_row * n + b_col] : 0.0f;
         }
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
         for (int s = 0; s < BK; s++) {
             float a_part[TM], b_part[TN];
             for (int i = 0; i < TM; i++) a_part[i] = a_tile[s][y + i * (BM / TM)];
@@ -36,7 +36,7 @@ __global__ static void __launch_bounds__(THREADS)
                 for (int j = 0; j < TN; j++) sum[i][j] += a_part[i] * b_part[j];
             }
         }
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
     for (int i = 0; i < TM; i++) {
         for (int j = 0; j < TN; j++) {

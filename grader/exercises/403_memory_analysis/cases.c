@@ -97,8 +97,7 @@ static loads counted(product p, const device_counts *c)
     const loads known = by_arithmetic(p);
     expect(p.kernel == OWN ||
                (l.global == known.global && l.sectors == known.sectors && l.shared == known.shared),
-           "matmul_launches.h is not as it was: the kernel `%s` makes other loads",
-           kernels[p.kernel]);
+           "matmul_launches.h was changed: the kernel `%s` makes other loads", kernels[p.kernel]);
     return l;
 }
 
@@ -118,7 +117,7 @@ static loads loads_of(product p)
 
 static void expect_count(product p, const char *what, uint64_t said, uint64_t is)
 {
-    expect(said == is, "%s of `%s`, %ld x %ld x %ld, tile %ld: predicted %llu, and it is %llu",
+    expect(said == is, "%s of `%s`, %ld x %ld x %ld, tile %ld: predicted %llu, but it is %llu",
            what, kernels[p.kernel], p.m, p.n, p.k, p.tile, (unsigned long long)said,
            (unsigned long long)is);
 }
@@ -126,7 +125,7 @@ static void expect_count(product p, const char *what, uint64_t said, uint64_t is
 static void expect_share(product p, const char *what, double said, double is, double tolerance)
 {
     expect(fabs(said - is) <= tolerance * is,
-           "%s of `%s`, %ld x %ld x %ld, tile %ld: predicted %.6g, and it is %.6g", what,
+           "%s of `%s`, %ld x %ld x %ld, tile %ld: predicted %.6g, but it is %.6g", what,
            kernels[p.kernel], p.m, p.n, p.k, p.tile, said, is);
 }
 

@@ -173,7 +173,7 @@ static void run_free_null(const long *shape)
 static void expect_no_growth(double before, const char *what, long times)
 {
     const double each = (held_bytes() - before) / (double)times;
-    expect(each <= 1000.0, "each %s keeps %.0f bytes of memory: what it makes, it must free", what,
+    expect(each <= 1000.0, "each %s keeps %.0f bytes of memory: it must free what it makes", what,
            each);
 }
 
@@ -257,7 +257,7 @@ static void run_cost(const long *shape)
     expect_plausible("h_launch_ns", c.launch, most_of(launches));
     expect_plausible("h_node_ns", c.node, most_of(launches));
     expect(c.submit <= 2.0f * c.launch,
-           "h_submit_ns is %.0f and h_launch_ns %.0f, which has the submitting in it", c.submit,
+           "h_submit_ns is %.0f and h_launch_ns %.0f, which includes the submission", c.submit,
            c.launch);
     if (case_place() == ON_GPU) {
         note("a launch: %.0f ns of the host, %.0f ns in all, %.0f ns as a node", c.submit, c.launch,

@@ -178,7 +178,7 @@ static void check_step(shadow *m, const script *s, int i)
                "stream still wrote to the block",
                i, o->left_over, step->bytes);
     } else {
-        expect(o->left_over == SUCCESS, "step %d: cudaGetLastError still knows of error %d", i,
+        expect(o->left_over == SUCCESS, "step %d: cudaGetLastError still reports error %d", i,
                o->left_over);
     }
 }
@@ -569,6 +569,11 @@ static const grading_case cases[] = {
     {.name = "2000 random steps", .run = run_random, .shape = {2000, 0}, .part = "streams"},
     {.name = "2000 random steps within a limit", .run = run_random, .shape = {2000, 6000000}},
     {.name = "100000 random steps", .run = run_random, .shape = {100000, 0}, .once = true},
+    {.name = "1000000 random steps",
+     .run = run_random,
+     .shape = {1000000, 0},
+     .where = ON_GPU,
+     .once = true},
     {.name = "100000 random steps within a limit",
      .run = run_random,
      .shape = {100000, 6000000},

@@ -453,9 +453,10 @@ static const grading_case cases[] = {
     {.name = "paged, scores to 10000",
      .run = run_slope,
      .shape = {4, 2, 1, 16, 16, 8, FULL, 10000}},
-    {.name = "paged, scores to -10000",
+    /* The largest of a sequence's are -156: exp of that is 0. */
+    {.name = "paged, scores to -20000",
      .run = run_slope,
-     .shape = {4, 2, 1, 16, 16, 8, FULL, -10000}},
+     .shape = {4, 2, 1, 16, 16, 8, FULL, -20000}},
     {.name = "paged, a nan in a context", .run = run_nan, .shape = {3, 4, 2, 32, 8, 5, FULL}},
     {.name = "paged, no sequences", .run = run_paged, .shape = {0, 4, 2, 32, 8, 5}},
     {.name = "paged, no heads", .run = run_paged, .shape = {3, 0, 2, 32, 8, 5}},

@@ -1,7 +1,7 @@
 /* 413_int8.c: ties, ends, zero points and rows of nothing; products that are exact up to the last
  * int, whatever the sizes and the alignment; the way back to floats; tensor instructions and
  * bytes. */
-#include "correctness/case.h"
+#include "exercises/shared/int8/gemm_s8_cases.h"
 
 #include <float.h>
 #include <limits.h>
@@ -200,61 +200,6 @@ static void run_quantize(const long *shape)
 
 /* ---- multiply -------------------------------------------------------------------------------- */
 
-/* shape: m, n, k, values, and how many bytes beyond an aligned address a and b begin */
-enum { ANY, LOWEST, LARGE };
-
-static int8_t *draw_s8(size_t count, long values)
-{
-    int8_t *x = array_of(ELEMENT_I8, count);
-    const int low = values == LARGE ? 120 : -128, high = values == LOWEST ? -128 : 127;
-    for (size_t i = 0; i < count; i++)
-        x[i] = (int8_t)(low + (int)random_below(case_random(), (uint64_t)(high - low + 1)));
-    return x;
-}
-
-static void expect_sums(const int *c, const int8_t *a, const int8_t *b, long m, long n, long k)
-{
-    int *want = i32_array((size_t)(m * n));
-    for (long i = 0; i < m * n; i++) {
-        const int8_t *x = a + i / n * k, *y = b + i % n * k;
-        for (long l = 0; l < k; l++) want[i] += x[l] * y[l];
-        const double apart = fabs((double)c[i] - want[i]);
-        expect(apart == 0 || abs(want[i]) <= 1 << 24 || apart > 1e-5 * abs(want[i]),
-               "c[%ld][%ld] is %d, should be %d: the sums are not exact; a float has every whole "
-               "number up to 2^24 alone",
-               i / n, i % n, c[i], want[i]);
-    }
-    expect_equal_i32((layout){"c", (size_t)m, (size_t)n}, c, want);
-}
-
-/* c x = a (b^T x) for a random vector of whole numbers, exact in 64 bits. */
-static void expect_projection(const int *c, const int8_t *a, const int8_t *b, long m, long n,
-                              long k)
-{
-    const int *x = random_i32((size_t)n, -500, 501);
-    double *bx = f64_array((size_t)k); /* whole numbers below 2^53 */
-    for (long i = 0; i < n * k; i++) bx[i % k] += (double)b[i] * x[i / k];
-    for (long i = 0; i < m; i++) {
-        double got = 0.0, want = 0.0;
-        for (long j = 0; j < n; j++) got += (double)c[i * n + j] * x[j];
-        for (long l = 0; l < k; l++) want += a[i * k + l] * bx[l];
-        expect(got == want, "row %ld of c times a vector of whole numbers is %.0f, should be %.0f",
-               i, got, want);
-    }
-}
-
-static int *multiply(const char *function, const int8_t *a, const int8_t *b, const long *shape)
-{
-    const size_t m = (size_t)shape[0], n = (size_t)shape[1], k = (size_t)shape[2];
-    const unsigned shift = (unsigned)shape[4];
-    int *c = i32_array(m * n);
-    call_cuda(function,
-              ARGS(out_i32("c", c, m * n), shifted(in_of(ELEMENT_I8, "a", a, m * k), shift),
-                   shifted(in_of(ELEMENT_I8, "b", b, n * k), shift), i32((int)m), i32((int)n),
-                   i32((int)k), stream()));
-    return c;
-}
-
 /* The baseline multiplies as many bf16: k is the same. */
 static void call_baseline(const char *function, const long *shape)
 {
@@ -269,18 +214,12 @@ static void call_baseline(const char *function, const long *shape)
 static void multiply_and_check(const char *function, const long *shape)
 {
     if (strncmp(function, "baseline_", 9) == 0) return call_baseline(function, shape);
-    const long m = shape[0], n = shape[1], k = shape[2];
-    const int8_t *a = draw_s8((size_t)(m * k), shape[3]), *b = draw_s8((size_t)(n * k), shape[3]);
-    const int *c = multiply(function, a, b, shape);
-    if ((double)m * n * k <= 5e7)
-        expect_sums(c, a, b, m, n, k);
-    else
-        expect_projection(c, a, b, m, n, k);
+    s8_product(function, shape);
 }
 
 static void run_gemm(const long *shape)
 {
-    multiply_and_check("gemm_s8s8s32", shape);
+    s8_product("gemm_s8s8s32", shape);
 }
 
 /* ---- back to floats -------------------------------------------------------------------------- */
@@ -367,7 +306,7 @@ static void run_chain(const long *shape)
     const long of_b[] = {n, k, PER_CHANNEL, shape[3], RANDOM};
     const float *a = draw(of_a), *b = draw(of_b), *bias = random_f32((size_t)n);
     const quantized qa = quantize("quantize_s8", a, of_a), qb = quantize("quantize_s8", b, of_b);
-    const int *c = multiply("gemm_s8s8s32", qa.q, qb.q, (long[]){m, n, k, ANY, 0});
+    const int *c = s8_multiply("gemm_s8s8s32", qa.q, qb.q, (long[]){m, n, k, S8_ANY, 0});
     const side left = {qa.scale, qa.zero_point, qa.row_sums};
     const side right = {qb.scale, qb.zero_point, qb.row_sums};
     const float *y = dequantize("dequantize_epilogue", c, left, right, bias, shape);
@@ -434,14 +373,14 @@ static const grading_case cases[] = {
     GEMM("40x136x400", 40, 136, 400),
     {.name = "gemm any", .run = run_gemm, .shape = {1, 1, 1}, .most = {140, 140, 300}},
     {.name = "gemm any, rows of 16 bytes", .run = run_gemm, .shape = {20, 12, 416}, .most = {140}},
-    GEMM("all -128, 20x24x96", 20, 24, 96, LOWEST),
-    GEMM("all -128, 3x5x49", 3, 5, 49, LOWEST),
-    GEMM("long sums, 18x9x16384", 18, 9, 16384, LARGE),
-    GEMM("long sums, 3x5x16383", 3, 5, 16383, LARGE),
-    LONG_ROW("gemm as long as an int holds", run_gemm, 2, 3, 131071, LOWEST),
-    GEMM("misaligned, 24x16x64", 24, 16, 64, ANY, 4),
-    GEMM("misaligned by a byte, 24x16x64", 24, 16, 64, ANY, 1),
-    GEMM("misaligned by 8, 40x24x80", 40, 24, 80, ANY, 8),
+    GEMM("all -128, 20x24x96", 20, 24, 96, S8_LOWEST),
+    GEMM("all -128, 3x5x49", 3, 5, 49, S8_LOWEST),
+    GEMM("long sums, 18x9x16384", 18, 9, 16384, S8_LARGE),
+    GEMM("long sums, 3x5x16383", 3, 5, 16383, S8_LARGE),
+    LONG_ROW("gemm as long as an int holds", run_gemm, 2, 3, 131071, S8_LOWEST),
+    GEMM("misaligned, 24x16x64", 24, 16, 64, S8_ANY, 4),
+    GEMM("misaligned by a byte, 24x16x64", 24, 16, 64, S8_ANY, 1),
+    GEMM("misaligned by 8, 40x24x80", 40, 24, 80, S8_ANY, 8),
     GEMM("0x5x3", 0, 5, 3),
     GEMM("5x0x3", 5, 0, 3),
     GEMM("k=0", 5, 6, 0),
@@ -499,7 +438,7 @@ static const traffic_test traffic[] = {
     {.metric = {"warp instructions", .per = "warp dp4a", .shape = "128 × 128 × 252"},
      .function = "gemm_s8s8s32",
      .run = multiply_and_check,
-     .shape = {128, 128, 252, ANY, 4},
+     .shape = {128, 128, 252, S8_ANY, 4},
      .count = warp_instructions,
      .ideal = 128.0 * 128 * 252 / 4 / 32,
      .bound = AT_MOST,

@@ -39,6 +39,8 @@ static const grading_case cases[] = {
     {0},
 };
 
+/* An H200 reaches 0.94 of a copy (0.91 to 0.96); of that 0.85 is asked. 209 reaches 0.81 without the
+ * TMA: who uses it the counts tell. */
 static const speed_test speed[] = {
     {.metric = {"bandwidth", .relative_to = "device copy", .shape = "4096 × 4096"},
      .function = "transpose_tma",
@@ -46,7 +48,7 @@ static const speed_test speed[] = {
      .run = transpose_timed,
      .shape = {4096, 4096},
      .where = ON_GPU,
-     .threshold = 0.9,
+     .threshold = 0.8,
      .capability = 90,
      .bytes = 8.0 * 4096 * 4096,
      .peer_share = 0.88,

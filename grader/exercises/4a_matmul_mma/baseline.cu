@@ -9,7 +9,7 @@
 
 #include "tensor_core.h"
 
-#define BM       128 /* BM x BN elements of c a block */
+#define BM       128 /* BM x BN elements of c per block */
 #define BN       128
 #define BK       32
 #define PAD      8   /* elements: 16 bytes */
@@ -97,7 +97,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
     copy_tile<WIDE>(stages[0].b, b, 0, col, k, n);
     for (int start = 0, now = 0; start < k; start += BK, now ^= 1) {
         cp_async_wait_all();
-        __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
+        __syncthreads(); /* this stage is complete, and no thread reads the other one any more */
         if (start + BK < k) {
             copy_tile<WIDE>(stages[now ^ 1].a, a, row, start + BK, m, k);
             copy_tile<WIDE>(stages[now ^ 1].b, b, start + BK, col, k, n);

@@ -207,12 +207,14 @@ static void timed(const long *shape)
 static void expect_failed(const sweep_row *);
 
 /* Batch 16 would take twice the budget, and 2 half of it; so would 3, which may fail. shape: the
- * last two batches, which of them fails */
+ * last two batches, which of them fails, calls to warm up of the 4 */
 static void scaled(const long *shape)
 {
     const int of_16 = shape[0] == 16 ? 2 : 3;
-    sweeping s = {
-        .count = 4, .warmup = 1, .repeats = 3, .batches = {1, 2, (int)shape[0], (int)shape[1]}};
+    sweeping s = {.count = 4,
+                  .warmup = (int)shape[3],
+                  .repeats = 4 - (int)shape[3],
+                  .batches = {1, 2, (int)shape[0], (int)shape[1]}};
     s.plan = (sweep_plan){
         .per_image = random_time(12000), .cold_calls = 1, .cold = 2, .fails_at = (int)shape[2]};
     s.budget_ms = 320.0f; /* 4 calls of 16 images are 384 ms at least, of 3 216 at most */
@@ -249,8 +251,8 @@ static void memory(const long *shape)
         const double want = (double)shape[0] * s.batches[i];
         const double got = (double)s.rows[i].device_bytes / (1 << 20);
         expect(got >= want - 4 && got <= want + 24,
-               "batch %d: %.1f MiB of device memory, should be %.0f: what is free now, against "
-               "what was free before the first row",
+               "batch %d: %.1f MiB of device memory, should be %.0f: the memory free before the "
+               "first row, less the memory free now",
                s.rows[i].batch, got, want);
     }
     sweep_here(&(sweeping){.repeats = 1}); /* of no rows: forward lets go of what it holds */
@@ -297,8 +299,9 @@ static const grading_case cases[] = {
     {.name = "median_of_even", .run = timed, .shape = {1, 1, 4, 1, 2, 4, 10000, 500}},
     {.name = "images_take_time", .run = timed, .shape = {4, 1, 3, 2, 0, 0, 1000, 2500}},
     {.name = "median_of_many", .run = timed, .shape = {1, 1, 120, 1, 0, 0, 300, 5}},
-    {.name = "scaled_rows_say_so", .run = scaled, .shape = {16, 3}},
-    {.name = "scaled_behind_a_failure", .run = scaled, .shape = {3, 16, 3}},
+    {.name = "scaled_rows_say_so", .run = scaled, .shape = {16, 3, 0, 1}},
+    {.name = "warming_up_costs_too", .run = scaled, .shape = {16, 3, 0, 3}},
+    {.name = "scaled_behind_a_failure", .run = scaled, .shape = {3, 16, 3, 1}},
     {.name = "memory_held", .run = memory, .shape = {32}, .where = ON_SOFTGPU}, /* one's own */
     {.name = "row_that_fails", .run = fails, .shape = {1, 0}},
     {.name = "row_that_fails_within_a_budget", .run = fails, .shape = {0, 60000}},

@@ -28,11 +28,35 @@ static float *array_for(const gpt_config *c)
 
 /* ---- forward and backward -------------------------------------------------------------------- */
 
+static const char *const mistakes[GPT_MISTAKES] = {
+    [GPT_SCALE_OF_CHANNELS] = "scores are divided by the root of all channels, not of a head's",
+    [GPT_NO_SCALE] = "scores are not divided by the root of a head's channels",
+    [GPT_LOOKS_AHEAD] = "attention looks ahead: it is not causal",
+    [GPT_NO_POSITIONS] = "the positions (wpe) are not added to the tokens",
+    [GPT_NO_RESIDUAL] = "what goes past attention and the MLP is not added to what they give",
+    [GPT_RESIDUAL_OF_NORM] = "what a normalization gives is added to its branch, not what it reads",
+    [GPT_NORM_OF_INPUT] = "the second normalization reads what the first one does, not the sum",
+    [GPT_NO_GELU] = "the gelu between the two products of the MLP is left out",
+    [GPT_NO_LAST_NORM] = "the logits come from the last layer without the last normalization",
+};
+
+/* Of a forward pass that gave other logits. */
+static void suspect_mistakes(const reference_gpt *r)
+{
+    for (gpt_mistake m = GPT_RIGHT + 1; m < GPT_MISTAKES; m++) {
+        reference_gpt wrong = *r;
+        wrong.mistake = m;
+        reference_gpt_forward(&wrong, r->tokens, NULL, r->batch, r->seq);
+        suspect(mistakes[m], wrong.logits);
+    }
+}
+
 static void expect_logits(const reference_gpt *r, const float *logits)
 {
     const size_t n = (size_t)r->batch * (size_t)r->seq, vocab = (size_t)r->config.vocab;
-    expect_norm_close((layout){"logits", n, vocab}, logits, r->logits, NULL, 0,
-                      FP32_NORM_TOLERANCE);
+    const layout l = {"logits", n, vocab};
+    if (!is_close(l, logits, r->logits, NULL, GPT_TOLERANCE)) suspect_mistakes(r);
+    expect_norm_close(l, logits, r->logits, NULL, 0, FP32_NORM_TOLERANCE);
 }
 
 /* Loss, logits or neither: what is not wanted is no reason to skip the rest. */
@@ -162,21 +186,20 @@ static void sees_the_past_only(const long *shape)
     b.tokens[changed] = (b.tokens[changed] + 1) % c.vocab;
     gpt_forward_here(0, &c, NULL, others, b.tokens, NULL, b.rows, b.seq);
     const int first = first_difference(logits, others, 0, n, c.vocab);
-    expect(first < n, "token %d of sequence %d was exchanged, and no logit changed", place, row);
-    expect(first >= begin,
-           "a token of sequence %d was exchanged, and logits of sequence %d changed", row,
-           first / b.seq);
+    expect(first < n, "token %d of sequence %d was replaced, and no logit changed", place, row);
+    expect(first >= begin, "a token of sequence %d was replaced, and logits of sequence %d changed",
+           row, first / b.seq);
     expect(first >= changed,
-           "token %d of sequence %d was exchanged, and logits at %d, before it, changed: attention "
+           "token %d of sequence %d was replaced, and logits at %d, before it, changed: attention "
            "looks ahead",
            place, row, first - begin);
     for (int i = changed; i < end; i++) {
         expect(first_difference(logits, others, i, n, c.vocab) == i,
-               "token %d of sequence %d was exchanged, and the logits at %d did not change", place,
+               "token %d of sequence %d was replaced, and the logits at %d did not change", place,
                row, i - begin);
     }
     expect(first_difference(logits, others, end, n, c.vocab) == n,
-           "a token of sequence %d was exchanged, and logits of a later one changed", row);
+           "a token of sequence %d was replaced, and logits of a later one changed", row);
     gpt_free_here(0);
 }
 

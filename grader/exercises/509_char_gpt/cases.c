@@ -204,13 +204,13 @@ static void resume(const long *shape)
     const weights_status status = load_here(2, 0, file, gpt_checkpoint_bytes(&c));
     expect(status == WEIGHTS_OK, "a good checkpoint has status %d, should be WEIGHTS_OK", status);
     train_here(2, &c, second, text, count, &t, after);
-    expect_same_bits("without a checkpoint and before it: the loss of step", straight, first,
+    expect_same_bits("with and without a checkpoint, before it: the loss of step", straight, first,
                      (size_t)before);
-    expect_same_bits("without a checkpoint and after it: the loss of step", straight + before,
+    expect_same_bits("with and without a checkpoint, after it: the loss of step", straight + before,
                      second, (size_t)after);
     gpt_get_here("gpt_get_params", 0, &c, p);
     gpt_get_here("gpt_get_params", 2, &c, q);
-    expect_same_bits("without a checkpoint and after it: parameter", p, q, n);
+    expect_same_bits("with and without a checkpoint, after it: parameter", p, q, n);
     for (int i = 0; i < 3; i++) gpt_free_here(i);
 }
 
@@ -310,7 +310,8 @@ static void damaged(const long *shape)
            "files that were refused changed Adam's means or the step");
     const weights_status status = load_here(0, 0, good, all);
     expect(status == WEIGHTS_OK, "a good checkpoint has status %d, should be WEIGHTS_OK", status);
-    expect(memcmp(save_here(0, &c), good, all) == 0, "what was loaded and saved is another file");
+    expect(memcmp(save_here(0, &c), good, all) == 0,
+           "a file that was loaded and saved again differs");
     gpt_free_here(0);
 }
 
@@ -430,7 +431,7 @@ static void one_row_a_token(const long *shape)
            "%.0f",
            count, work[0], gpt_forward_flop(&c, count));
     expect(work[1] <= 2.6 * work[0],
-           "%d tokens take %.2f times the floating-point operations of %d: the text is read anew "
+           "%d tokens take %.2f times the floating-point operations of %d: the text is read again "
            "for each",
            2 * count, work[1] / work[0], count);
     gpt_free_here(0);

@@ -443,4 +443,10 @@ def product_of_torch(torch, matmul):
                                 (c, *grads), wanted):
         if not numpy.allclose(got.detach().cpu().numpy(), want, rtol=1e-5):
             return "torch.ops.optimized.matmul " + words
+    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
+    try:
+        torch.library.opcheck(matmul, (a, b))
+        torch.autograd.gradcheck(matmul, (a, b), eps=1e-2, atol=2e-2, rtol=2e-2)
+    except (RuntimeError, AssertionError) as error:
+        return f"torch's own checks refuse torch.ops.optimized.matmul: {error}"
     return ""

@@ -72,7 +72,7 @@ static void expect_equal_params(int team, const gpt_config *c, int gpus)
         const float *other = params_of(team, c, rank);
         for (size_t i = 0; i < gpt_params(c); i++) {
             expect(memcmp(first + i, other + i, sizeof *first) == 0,
-                   "parameter %zu is %.9g on GPU 0 and %.9g on GPU %d: the networks go apart", i,
+                   "parameter %zu is %.9g on GPU 0 and %.9g on GPU %d: the networks drift apart", i,
                    first[i], other[i], rank);
         }
     }

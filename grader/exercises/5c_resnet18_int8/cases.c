@@ -328,17 +328,24 @@ static void expect_tensor(const state *s, const float *params, const float *got,
            count, name);
 }
 
-/* The mean of the last tensor, and the linear layer of it. @param sums of the terms' sizes */
+/* The mean of the last tensor. @param features [RESNET18_FEATURES] of an image */
+static void features_of(double *features, const state *s, int image)
+{
+    const int last = RESNET18_CONVS - 1, pixels = side_of(last, s->size) * side_of(last, s->size);
+    const double *x = s->tensor[last] + (size_t)image * pixels * RESNET18_FEATURES;
+    memset(features, 0, RESNET18_FEATURES * sizeof *features);
+    for (int k = 0; k < pixels * RESNET18_FEATURES; k++)
+        features[k % RESNET18_FEATURES] += x[k] * s->scale[last] / pixels;
+}
+
+/* The linear layer of it. @param sums of the terms' sizes */
 static double *head_of(const state *s, const float *params, double *sums)
 {
-    const int pixels = side_of(RESNET18_CONVS - 1, s->size) * side_of(RESNET18_CONVS - 1, s->size);
     const float *w = params + RESNET18_FC_W, *bias = params + RESNET18_FC_BIAS;
     double *logits = f64_array((size_t)s->batch * RESNET18_CLASSES);
     for (int b = 0; b < s->batch; b++) {
-        double features[RESNET18_FEATURES] = {0.0};
-        const double *x = s->tensor[RESNET18_CONVS - 1] + (size_t)b * pixels * RESNET18_FEATURES;
-        for (int k = 0; k < pixels * RESNET18_FEATURES; k++)
-            features[k % RESNET18_FEATURES] += x[k] * s->scale[RESNET18_CONVS - 1] / pixels;
+        double features[RESNET18_FEATURES];
+        features_of(features, s, b);
         for (int o = 0; o < RESNET18_CLASSES; o++) {
             const size_t at = (size_t)(b * RESNET18_CLASSES + o);
             logits[at] = bias[o], sums[at] = fabs(bias[o]);
@@ -562,6 +569,73 @@ static void classes(const long *shape)
          images - moved, images, size, size, most);
 }
 
+#define AT_ONCE 32 /* images, whose tensors are kept */
+
+/* In double and without bytes: the features [images x RESNET18_FEATURES] less their mean, which is
+ * kept. */
+static double *differences(double *mean, const float *x, int images, int size)
+{
+    double *features = f64_array((size_t)(images * RESNET18_FEATURES));
+    for (int first = 0; first < images; first += AT_ONCE) {
+        const int batch = images - first < AT_ONCE ? images - first : AT_ONCE;
+        state s = state_of(x + resnet_pixels(first, size), batch, size, 0.0f);
+        for (int t = 0; t < TENSORS; t++) s.scale[t] = 1.0;
+        run_network(&s, resnet_params(), FOLDED);
+        for (int i = 0; i < batch; i++)
+            features_of(features + (first + i) * RESNET18_FEATURES, &s, i);
+    }
+    for (int k = 0; k < images * RESNET18_FEATURES; k++)
+        mean[k % RESNET18_FEATURES] += features[k] / images;
+    for (int k = 0; k < images * RESNET18_FEATURES; k++) features[k] -= mean[k % RESNET18_FEATURES];
+    return features;
+}
+
+/* A linear layer that knows the images: the row of a class is, at length 1, how one of them differs
+ * from the mean. So image i is of class i by a margin, as after a training. */
+static const float *params_that_know(const float *x, int images, int size)
+{
+    double mean[RESNET18_FEATURES] = {0.0}, *differs = differences(mean, x, images, size);
+    float *params = f32_array(RESNET18_FLOATS), *w = params + RESNET18_FC_W;
+    float *bias = params + RESNET18_FC_BIAS;
+    memcpy(params, resnet_params(), RESNET18_FLOATS * sizeof *params);
+    memset(w, 0, (size_t)RESNET18_CLASSES * RESNET18_FEATURES * sizeof *w);
+    for (int i = 0; i < RESNET18_CLASSES; i++) bias[i] = -1e6f;
+    for (int i = 0; i < images; i++, differs += RESNET18_FEATURES, w += RESNET18_FEATURES) {
+        double squares = 0.0, shift = 0.0;
+        for (int k = 0; k < RESNET18_FEATURES; k++) squares += differs[k] * differs[k];
+        for (int k = 0; k < RESNET18_FEATURES; k++) {
+            w[k] = (float)(differs[k] / sqrt(squares));
+            shift += w[k] * mean[k];
+        }
+        bias[i] = (float)-shift;
+    }
+    return params;
+}
+
+/* shape: images, size, of which so many calibrate */
+static void known_classes(const long *shape)
+{
+    const int images = (int)shape[0], size = (int)shape[1], count = (int)shape[2];
+    const float *x = resnet_fixed_images(images, size);
+    float *logits = logits_for(images);
+    int right = 0;
+    create(0, params_that_know(x, images, size), x, count, size);
+    forward(0, logits, NULL, x, images, size);
+    release(0);
+    for (int i = 0; i < images; i++) {
+        const float *row = logits + i * RESNET18_CLASSES;
+        int largest = 0;
+        for (int o = 1; o < RESNET18_CLASSES; o++)
+            if (row[o] > row[largest]) largest = o;
+        right += largest == i;
+    }
+    expect(right >= 0.98 * images,
+           "%d of %d images that the linear layer knows get their class, should be 98 %%", right,
+           images);
+    note("%d of %d images of %d x %d that the linear layer knows get their class", right, images,
+         size, size);
+}
+
 static const grading_case cases[] = {
     {.name = "1x32", .run = tensor_by_tensor, .shape = {1, 32, 1, 32}, .once = true},
     {.name = "other batches and sizes",
@@ -588,6 +662,17 @@ static const grading_case cases[] = {
     {.name = "classes of 128 images of 224x224",
      .run = classes,
      .shape = {128, 224, 64, 64},
+     .where = ON_GPU,
+     .once = true,
+     .seconds = 60},
+    {.name = "50 known images of 32x32",
+     .run = known_classes,
+     .shape = {50, 32, 8},
+     .once = true,
+     .seconds = 60},
+    {.name = "100 known images of 224x224",
+     .run = known_classes,
+     .shape = {100, 224, 64},
      .where = ON_GPU,
      .once = true,
      .seconds = 60},

@@ -44,7 +44,7 @@ typedef enum mistake {
     MASKED_LOWER,     /* u >= t */
     ZEROS_FOR_MASKED, /* a score of 0 in place of no weight */
     STALE_SCORES,     /* behind the mask the score stays where a weight belongs */
-    KEPT_BY_32,       /* what is summed by tiles of 32 keys is not shrunk when the maximum grows */
+    KEPT_BY_32,       /* the sums by tiles of 32 keys do not shrink when the maximum grows */
     KEPT_BY_64,
 } mistake;
 
@@ -220,14 +220,14 @@ static void suspect_attention(const attention *a, const int *rows, size_t count)
         suspect("the mask is off by one: a query sees the key after it",
                 wrong_rows(a, rows, count, NEXT_KEY));
         suspect("the mask is the other triangle", wrong_rows(a, rows, count, MASKED_LOWER));
-        suspect("behind the mask the scores are left: their weights must be 0",
+        suspect("masked scores keep their values: their weights must be 0",
                 wrong_rows(a, rows, count, STALE_SCORES));
         suspect("a masked score is 0, which has weight: it must be -infinity",
                 wrong_rows(a, rows, count, ZEROS_FOR_MASKED));
     }
-    suspect("what is summed so far is not shrunk when the maximum grows",
+    suspect("the sums so far do not shrink when the maximum grows",
             wrong_rows(a, rows, count, KEPT_BY_32));
-    suspect("what is summed so far is not shrunk when the maximum grows",
+    suspect("the sums so far do not shrink when the maximum grows",
             wrong_rows(a, rows, count, KEPT_BY_64));
     if (count == a->rows)
         suspect("the softmax is over the queries of a key, not over the keys of a query",

@@ -68,7 +68,7 @@ void suspect_rstd(const float *x, long rows, long cols)
     suspect("eps is added to the deviation, not to the variance",
             each_rstd(x, rows, cols, eps_outside));
     suspect("the variance is divided by cols - 1", each_rstd(x, rows, cols, unbiased));
-    suspect("the variance is the mean of x^2: the mean is not taken off first",
+    suspect("the variance is the mean of x^2: the mean is not subtracted first",
             each_rstd(x, rows, cols, of_squares));
 }
 
@@ -142,7 +142,7 @@ static void suspect_empty_slots(const rows_of_norm *n, const float *y)
     const double more = (deviation * deviation - norm_eps - var) * (double)n->cols / (mean * mean);
     empty_slots = round(more);
     if (!(empty_slots >= 1.0 && empty_slots <= 1e5) || n->cols < 2) return;
-    suspect("slots beyond the end of the row are in the variance: there, too, 0 - mean is squared",
+    suspect("slots beyond the end of the row count in the variance: 0 - mean is squared there, too",
             normalized(n, with_empty_slots, NULL));
 }
 
@@ -159,7 +159,7 @@ void expect_layernorm(const char *what, const float *y, const float *x, const fl
         suspect("eps is added to the deviation, not to the variance",
                 normalized(&n, eps_outside, NULL));
         suspect("the variance is divided by cols - 1", normalized(&n, unbiased, NULL));
-        suspect("it is divided by the root of the mean square: the mean is not taken off first",
+        suspect("it is divided by the root of the mean square: the mean is not subtracted first",
                 normalized(&n, of_squares, NULL));
         suspect_empty_slots(&n, y);
     }

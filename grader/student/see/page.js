@@ -140,8 +140,10 @@ function viewOf(panel) {
                                            'This kernel does not touch shared memory.',
             picture: ''
         };
-    return look.view === 'lanes' ? {words: lanesSentence(item.access), picture: drawLanes(k, item), item} :
-                                   {words: banksSentence(item.access), picture: drawBanks(k, item), item};
+    if (look.view === 'lanes') return {words: lanesSentence(item.access), picture: drawLanes(k, item), item};
+    if (item.access.kind === TILE) return {words: tileSentence(k, item.access), picture: drawTile(k, item), item};
+    if (leavesBlock(item.access)) return {words: blocksSentence(k, item.access), picture: drawBlocks(k, item), item};
+    return {words: banksSentence(item.access), picture: drawBanks(k, item), item};
 }
 
 function whereWords(panel, item) {

@@ -4,7 +4,8 @@
  */
 'use strict';
 
-const EMPTY = -1;
+const EMPTY = -1, UNIT = 39; /* no warp: what the TMA wrote, in the colour of `s7` */
+const writerName = w => w === UNIT ? 'the TMA' : `warp ${w}`;
 
 /* From one barrier of the block to the next. @return [{from, to: indices of steps, closes}] */
 function phasesOf(kernel) {
@@ -44,6 +45,7 @@ function computeState(kernel, phases, number) {
     for (let i = 0; i < phases[number].to; i++) {
         const step = kernel.steps[i], now = i >= phases[number].from;
         for (const access of step.accesses || []) {
+            if (access.kind === TILE) visit(access.to, access.bytes, (s, c) => (s.writer[c] = UNIT, s.fresh[c] = now));
             if (!SHARED.includes(access.kind)) continue;
             for (const address of addressesOf(access)) {
                 if (address === undefined) continue;
@@ -64,7 +66,7 @@ const warpsIn = mask => [...Array(LANES).keys()].filter(w => isOn(mask, w));
 
 function cellWords(s, c) {
     const wrote = s.writer[c] === EMPTY ? 'nobody has written it' :
-                                          `warp ${s.writer[c]} wrote it${s.fresh[c] ? ' since the barrier' : ''}`;
+                                          `${writerName(s.writer[c])} wrote it${s.fresh[c] ? ' since the barrier' : ''}`;
     const read = s.readers[c] ? `, ${
                                     countOf(s.readers[c]) > 4 ?
                                         many(countOf(s.readers[c]), 'warp') + ' have' :
@@ -99,7 +101,7 @@ function rowLabels(s, x, y0, size) {
     let body = '';
     for (let r = 0; r < s.array.rows && size >= 9; r++) {
         const row = [...s.writer.slice(r * s.array.columns, (r + 1) * s.array.columns)].filter(w => w !== EMPTY);
-        const all = new Set(row), words = all.size === 1 ? `warp ${row[0]}` : all.size > 1 ? `${all.size} warps` : '';
+        const all = new Set(row), words = all.size === 1 ? writerName(row[0]) : all.size > 1 ? `${all.size} warps` : '';
         if (words) body += label(x + 5, y0 + r * size + size * 0.75, words, 'soft tiny');
     }
     return body;

@@ -6,6 +6,7 @@
 
 const TIME_LEFT = 62, TIME_TOP = 26, COLOURS = 8;
 const rowHeightOf = kernel => Math.max(13, Math.min(30, 480 / kernel.warps));
+const tileRows = kernel => [...new Set(kernel.tiles.map(t => t.to))].sort((a, b) => a - b);
 
 /* The lines with most steps get colours of their own; in a picture without source, what lines do.
  * @return {of: line to its name, colours: names to numbers} */
@@ -47,8 +48,39 @@ function timeSentence(kernel) {
         `${lanes < 32 ? 'nearly ' : ''}all lanes are on` :
         `of 32 lanes ${n1(lanes)} are on, on average (thin bars: the others are off in a branch, or gone)`;
     const waits = wait ? `; at a barrier the first waits up to ${many(wait, 'step')} for the last` : '';
+    const tiles = kernel.tiles.length ? `; the TMA brings ${many(kernel.tiles.length, 'tile')}` : '';
     return `${many(kernel.warps, 'warp')}, ${many(kernel.columns, 'step')} to the end of the longest, ${barriers}; ` +
-        `${on}${waits}.`;
+        `${on}${waits}${tiles}.`;
+}
+
+/* Below the warps a row for each place that the TMA fills: from the step that asks to the first that waits. */
+function drawTiles(kernel, at, rowHeight, top, view) {
+    const places = tileRows(kernel);
+    let body = places.map((to, i) => label(TIME_LEFT - 8, top + (i + 0.5) * rowHeight + 4, 'TMA', 'left tiny')).join('');
+    for (const t of kernel.tiles) {
+        const from = Math.max(t.from ?? t.column - 1, view.from), to = Math.min(t.column, view.to);
+        if (from >= to) continue;
+        const y = top + places.indexOf(t.to) * rowHeight, name = sharedName(kernel, t.to);
+        const where = t.corner.length ? `${cornerWords(t.corner)} to ${name}` : name;
+        body += rect(at(from), y + 2, at(to) - at(from), rowHeight - 5, 'sector', `${where}, ${many(t.bytes, 'byte')}`);
+        if (at(to) - at(from) > 6.2 * where.length) body += label(at(from) + 4, y + rowHeight / 2 + 3.5, where, 'tiny');
+    }
+    return body;
+}
+
+/* For which phase a warp waits, where there is room for the words. */
+function drawPhases(kernel, at, rowHeight, top, view) {
+    let body = '';
+    for (const w of kernel.waits) {
+        if (w.at === undefined) continue;
+        const from = Math.max(w.from, view.from), to = Math.min(w.to, view.to), x = at(from), y = top + w.warp * rowHeight;
+        if (from >= to) continue;
+        const words = `phase ${w.phase} of ${sharedName(kernel, w.at)}`;
+        body += rect(x, y, at(to) - x, rowHeight, 'pick', `warp ${w.warp} waits for ${words}`);
+        const fits = [words, `phase ${w.phase}`].find(text => at(to) - x > 6.2 * text.length);
+        if (fits) body += label(x + 4, y + rowHeight / 2 - 2, fits, 'soft tiny');
+    }
+    return body;
 }
 
 function drawBarriers(kernel, at, rowHeight, top, withSource) {
@@ -105,12 +137,13 @@ function drawTime(kernel, sources, view, cursor) {
     }
     for (let w = 0; w < kernel.warps; w++)
         rows += label(TIME_LEFT - 8, top + (w + 0.5) * rowHeight + 4, `warp ${w}`, 'left tiny');
-    const bottom = top + kernel.warps * rowHeight;
+    const under = top + kernel.warps * rowHeight, bottom = under + tileRows(kernel).length * rowHeight;
     const mark = cursor && cursor.column !== undefined && cursor.column >= view.from && cursor.column < view.to ?
         rect(at(cursor.column) - 1, top + cursor.warp * rowHeight, Math.max(3, scale) + 2, rowHeight, 'cursor') :
         '';
     return svg(
         WIDTH, bottom + 45 + colours.size * 19, timeSentence(kernel),
         rows + path(waits, 'wait') + Object.entries(paths).map(([kind, d]) => path(d, kind)).join('') + numbers +
-            drawBarriers(kernel, at, rowHeight, top, sources) + mark + legend(colours, sources || {}, bottom + 20));
+            drawBarriers(kernel, at, rowHeight, top, sources) + drawPhases(kernel, at, rowHeight, top, view) +
+            drawTiles(kernel, at, rowHeight, under, view) + mark + legend(colours, sources || {}, bottom + 20));
 }

@@ -11,6 +11,7 @@
 const LANES = 32;
 const GLOBAL = [1, 2, 3], SHARED = [6, 7, 8, 9]; /* kinds of accesses: device/counts/count.h */
 const WORDS = ['', 'load', 'store', 'atomic', 'load', 'store', 'load', 'store', 'atomic', 'copy'];
+const ARRIVE = 10, WAITED = 12, TILE = 13; /* at an mbarrier; what the TMA brought */
 const RACES = [2, 12]; /* kinds of findings: device/finding.h */
 
 const isOn = (mask, lane) => mask >>> lane & 1;
@@ -25,6 +26,10 @@ function countOf(mask) {
 
 function readAccess(raw) {
     const [kind, bytes, mask, units] = raw;
+    if (kind === TILE) {
+        const [, , step, phase, to, barrier, rowBytes, swizzle, ...corner] = raw;
+        return {kind, bytes, mask: 0, units: 0, step, phase, to, barrier, rowBytes, swizzle, corner};
+    }
     return {kind, bytes, mask, units, from: raw[4], step: raw[5]};
 }
 
@@ -276,15 +281,35 @@ function shareWords(kernel) {
     }
 }
 
+/* Whatever comes to an mbarrier ends its phase no earlier; a wait for the phase ends no earlier than that. A
+ * tile comes when the first warp waits for it: later is not allowed, and earlier nobody can tell. */
+function atMbarriers(kernel, step, ends) {
+    for (const a of step.accesses) {
+        if (a.kind < ARRIVE) continue;
+        const at = a.kind === TILE ? a.barrier : addressesOf(a).find(address => address !== undefined);
+        const key = `${at}:${a.kind === TILE ? a.phase : a.units}`, end = ends.get(key) || 0;
+        if (a.kind === WAITED && end > step.column) {
+            kernel.waits.push({warp: step.warp, from: step.column, to: end, phase: a.units, at});
+            step.column = end;
+        }
+        if (a.kind === ARRIVE || a.kind === TILE) ends.set(key, Math.max(end, step.column));
+        if (a.kind === TILE) kernel.tiles.push({...a, from: kernel.steps[a.step]?.column, column: step.column});
+    }
+}
+
 /* Time as if every warp did one step at a time, all of them at once: a step is a column, and at a
  * barrier the first wait for the last. */
 function addSchedule(kernel) {
+    const ends = new Map();
+    kernel.tiles = [];
     const clock = new Array(kernel.warps).fill(0), last = new Array(kernel.warps).fill(null);
     kernel.waits = [];
     kernel.barriers = [];
     kernel.steps.forEach((s, at) => {
         if (s.instruction) {
-            s.column = clock[s.warp]++;
+            s.column = clock[s.warp];
+            atMbarriers(kernel, s, ends);
+            clock[s.warp] = s.column + 1;
             if (s.instruction.barrier) last[s.warp] = s.key;
         }
         if (s.barrier === undefined) return;
@@ -333,7 +358,7 @@ function readKernel(raw, sources) {
     }
     shareWords(kernel);
     addSchedule(kernel);
-    kernel.items = {lanes: accessesOf(kernel, GLOBAL), banks: accessesOf(kernel, SHARED.slice(0, 3))};
+    kernel.items = {lanes: accessesOf(kernel, GLOBAL), banks: accessesOf(kernel, [...SHARED.slice(0, 3), TILE])};
     kernel.findings = kernel.steps.filter(s => s.finding !== undefined);
     return kernel;
 }

@@ -3,7 +3,7 @@
  * 508's at the first of them. After some steps all goes back to 508's network, for 509 to validate,
  * sample and save.
  *
- * AdamW's means are part of a checkpoint, but 510's contract has no word for them. They are seen
+ * AdamW's means are part of a checkpoint, but 510's contract does not give them. They are read
  * where 510 updates by 314: the linker puts a function of this file in that place (--wrap, in
  * programs.mk).
  */

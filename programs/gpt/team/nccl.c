@@ -1,8 +1,8 @@
 /*
- * nccl.c: NCCL in the place of 415 (--comm nccl), for whoever wants to know what a library does
- * with the same gradients, and for several processes. The linker puts a function of this file
- * before allreduce_ring (--wrap, in programs.mk). NCCL is looked for when it is asked for, so that
- * the program runs without it.
+ * nccl.c: NCCL in the place of 415 (--comm nccl), to compare it with a library on the same
+ * gradients, and for several processes. The linker puts a function of this file before
+ * allreduce_ring (--wrap, in programs.mk). NCCL is loaded only when it is asked for, so that the
+ * program runs without it.
  */
 #include "../program.h"
 #include "ranks.h"

@@ -1,11 +1,11 @@
 /*
  * ranks.c: processes that find each other, and notice when one is gone.
  *
- * A star of TCP connections, with rank 0 in the middle. Where it listens stands in a file, since
- * tasks of an srun share a folder and not much else. A connection of a process that ends, however
- * it ends, is closed by its kernel, and that of a host that is gone by the others', after some
- * seconds of silence. A thread waits for that: the main one may wait for a kernel of NCCL, which
- * would wait for ever.
+ * A star of TCP connections, with rank 0 in the middle. Its address is in a file, because tasks of
+ * an srun share a folder and not much else. A connection of a process that ends, however it ends,
+ * is closed by its kernel, and that of a host that is gone by the others', after some seconds of
+ * silence. A thread waits for that: the main one may wait for a kernel of NCCL, which would wait
+ * for ever.
  */
 #include "ranks.h"
 

@@ -1,7 +1,8 @@
 /*
  * ranks.h: several processes that train one network, on one host or on many: the tasks of an srun.
- * Each has a connection to rank 0. It hands over what NCCL begins with, adds up what the host
- * knows, and it breaks when a process ends. Whoever sees that says so and ends, too.
+ * Each has a connection to rank 0. The connection passes the id that NCCL begins with, adds up
+ * numbers of the hosts, and breaks when a process ends. A process that sees that says so and ends,
+ * too.
  */
 #ifndef GPT_RANKS_H
 #define GPT_RANKS_H

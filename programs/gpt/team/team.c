@@ -1,6 +1,6 @@
 /*
  * team.c: training on several GPUs (make gpt GPUS=2), by 513. The network that the program knows is
- * that of GPU 0; what is read from a checkpoint goes to the others too. Several processes train it
+ * that of GPU 0; a checkpoint that is read goes to the others too. Several processes train it
  * together, each with its team; rank 0 alone writes.
  */
 #include "../program.h"

@@ -1,17 +1,17 @@
 /*
  * 102_stopwatch.c: how long a function takes, and how far that can be trusted.
  *
- * The idea: one measurement is a rumour. The first calls pay for cold caches, page faults and a
- * processor that still sleeps: call f a few times before the clock counts. Then time every call
- * alone and keep all the times. What disturbs a call (an interrupt, another process) only ever
- * makes it longer, now and then a hundred times: the mean takes its share of that, the median does
- * not notice. How wide the middle half of the times is says whether the median means something.
+ * The idea: one measurement proves little. The first calls pay for cold caches, page faults and a
+ * processor that is still in a low-power state: call f a few times before the clock counts. Then
+ * time each call alone and keep all the times. A disturbance (an interrupt, another process) only
+ * ever makes a call longer, now and then a hundred times: it moves the mean, but not the median.
+ * The width of the middle half of the times shows how far the median can be trusted.
  *
- * The clock is the wall's. That of the processor, clock(), adds up the time of all threads, and
- * stands still while f sleeps, or waits for a GPU.
+ * Use the wall clock. The processor's clock, clock(), adds up the time of all threads, and stands
+ * still while f sleeps or waits for a GPU.
  *
  * The cost it removes: conclusions from a number that the next run does not repeat.
- * The cost it leaves: about one look at the clock, some 20 to 50 ns, is in every time. What takes
+ * The cost it leaves: every time includes about one reading of the clock, some 20 to 50 ns. Work of
  * less than a microsecond must be repeated within f.
  */
 #include "102_stopwatch/stopwatch.h"

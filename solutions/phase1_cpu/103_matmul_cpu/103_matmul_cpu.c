@@ -5,7 +5,7 @@
  * variable and store once: c is overwritten, never added to, so its old contents cannot leak in.
  *
  * What it costs: the inner loop walks down a column of b, n floats apart, and uses 4 bytes of every
- * 64-byte cache line that it fetches. 104 takes that away by changing nothing but the loop order.
+ * 64-byte cache line that it fetches. 104 avoids that by changing nothing but the loop order.
  */
 #include "103_matmul_cpu/matmul_cpu.h"
 #include "not_implemented.h"

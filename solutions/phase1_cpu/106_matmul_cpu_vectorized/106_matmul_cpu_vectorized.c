@@ -4,20 +4,20 @@
  * The idea: 6 rows by 2 vectors of c, 12 sums that stay in registers while p runs. One step loads
  * two vectors of b and six elements of a, and does twelve vector multiply-adds: more arithmetic
  * than loads, which is what the processor is built for. For these loads to be cheap, the strip of b
- * that a tile needs is first packed: copied to where its rows lie behind each other.
+ * that a tile needs is first packed: copied to where its rows are contiguous.
  *
- * Edges cost no special kernel. Columns past the end are packed as zeros, rows past the end repeat
- * the last row, and what comes out there is not stored. Nothing past the end is ever read.
+ * Edges need no special kernel. Columns past the end are packed as zeros, rows past the end repeat
+ * the last row, and their results are not stored. Nothing past the end is ever read.
  *
  * The cost it removes: a load and a store of c for each multiplication of 104 and 105.
  * The cost it leaves: a is not packed, b is packed anew for each block of rows, the tile is too
- * small for machines with 32 registers, and one core works while the others watch.
+ * small for machines with 32 registers, and only one core works.
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "not_implemented.h"
 #include <string.h>
 
-/* A vector register of this machine: so many floats, on which + and * work lane by lane. */
+/* A vector register of this machine holds LANES floats; + and * work lane by lane. */
 #if defined(__AVX512F__)
 #define LANES 16
 #elif defined(__AVX__)
@@ -31,7 +31,7 @@ typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
    which compiles to one instruction (about 15 lines). */
 #define ROWS  6
 #define COLS  (2 * LANES) /* 12 vectors of sums, and 3 to work with: 15 of the 16 registers */
-#define DEPTH 256         /* rows of a strip: 16 KiB with AVX2; 32, as many an L1, with AVX-512 */
+#define DEPTH 256         /* rows of a strip: 16 KiB with AVX2; 32 KiB, many an L1, with AVX-512 */
 #define BLOCK 240         /* rows of a: 240 KiB of it wait in the L2 cache for the next strip */
 
 static int min_int(int x, int y)

@@ -5,10 +5,10 @@
  * into as many ranges as there are threads, and each thread runs 106 on its range. All read b, and
  * no two write to the same place: there is nothing to lock, and only the end to wait for.
  *
- * The cost it removes: one core works while the others watch.
+ * The cost it removes: one core works while the others are idle.
  * The cost it leaves: starting a thread and waiting for its end takes tens of microseconds, in
  * which 106 would be done with a product of 128 x 128 x 128. Each thread packs all of b for itself.
- * And a c of one row still keeps one core busy.
+ * And a c of one row still uses only one core.
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "107_matmul_cpu_threads/matmul_cpu_threads.h"
@@ -16,12 +16,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* SOLUTION: the most threads that are started; rows: what one thread is told (about 6 lines). */
+/* SOLUTION: the most threads that are started; rows: the share of one thread (about 6 lines). */
 #define THREADS_MAX 256
 
 typedef struct rows {
-    float *c;           /* [m x n], of this thread alone */
-    const float *a, *b; /* [m x k] and, of all threads, [k x n] */
+    float *c;           /* [m x n], of this thread only */
+    const float *a, *b; /* [m x k]; [k x n], the same for all */
     int m, n, k;
 } rows;
 /* END SOLUTION */
@@ -52,7 +52,7 @@ void matmul_cpu_threads(float *c, const float *a, const float *b, int m, int n, 
        but the first; the caller computes that one, and those whose thread did not start; join
        (about 15 lines). */
     pthread_t thread[THREADS_MAX];
-    rows range[THREADS_MAX]; /* one each: a thread may read its own long after the loop went on */
+    rows range[THREADS_MAX]; /* one each: a thread may read its own after the loop has moved on */
     bool started[THREADS_MAX];
     int count = count_of(threads, m);
 

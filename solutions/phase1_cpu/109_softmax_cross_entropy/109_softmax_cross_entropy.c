@@ -8,8 +8,8 @@
  *
  * The cost it removes: a NaN for every large logit, and, because softmax and loss are one function,
  * the Jacobian between them: all that is left of it is softmax - onehot.
- * The cost it leaves: four passes over each row (the last, by the number of rows, could be part of
- * the third). On the GPU, where passes are what costs, 304 and 305 come back to this.
+ * The cost it leaves: four passes over each row (the last, which divides by the number of rows,
+ * could be part of the third). On the GPU the passes are the main cost; 304 and 305 return to them.
  */
 #include "109_softmax_cross_entropy/softmax_cross_entropy.h"
 #include "not_implemented.h"

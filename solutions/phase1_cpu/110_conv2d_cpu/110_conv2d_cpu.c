@@ -1,12 +1,12 @@
 /*
- * 110_conv2d_cpu.c: convolution, twice: as its definition says, and as a matrix product.
+ * 110_conv2d_cpu.c: convolution, twice: by its definition, and as a matrix product.
  *
  * The idea: an output is the dot product of a filter with the window of the image that lies under
  * it. Seven loops say that: images, filters, two for the output, and three for the window. The
  * innermost is as short as the kernel is wide, 3 turns or 7, with a test for the edge in each.
  *
- * im2col copies the windows, one a column. Then a filter is a row, all filters are a matrix as they
- * lie in memory, and all outputs of an image are one product:
+ * im2col copies the windows, one per column. A filter is then a row, the filters are a matrix as
+ * they lie in memory, and all outputs of an image are one product:
  *
  *     y[out_channels x pixels] = w[out_channels x (c, r, s)] * columns[(c, r, s) x pixels]
  *
@@ -16,7 +16,7 @@
  * The cost it removes: short loops and a test for each multiplication.
  * The cost it leaves: columns is 9 times as large as the image for 3 x 3 at stride 1, 12 times for
  * ResNet's 7 x 7 at stride 2, written once and read once. 307 multiplies the same matrices without
- * ever writing columns down.
+ * ever storing columns.
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "110_conv2d_cpu/conv2d_cpu.h"
@@ -30,8 +30,8 @@ static int out_size(int in, int kernel, int stride, int pad)
 }
 /* END SOLUTION */
 
-/* SOLUTION: dot_window: one filter times the window of x whose corner is (top, left), without what
-   lies outside of the image (about 16 lines). */
+/* SOLUTION: dot_window: one filter times the window of x whose corner is (top, left), leaving out
+   what is outside of the image (about 16 lines). */
 static float dot_window(const float *x, const float *w, int channels, int in_h, int in_w,
                         int kernel_h, int kernel_w, int top, int left)
 {
@@ -77,8 +77,8 @@ void conv2d_cpu(float *y, const float *x, const float *w, const float *bias, int
     /* END SOLUTION */
 }
 
-/* SOLUTION: range_of: those of the out_w outputs of a row that read inside the image, when the
-   window's column is `shift` to the right of its corner (about 9 lines). */
+/* SOLUTION: range_of: which of the out_w outputs of a row read inside the image, when the window's
+   column is `shift` to the right of its corner (about 9 lines). */
 /** Outputs first <= j < end have 0 <= j * stride + shift < in. */
 static void range_of(int *first, int *end, int out, int in, int stride, int shift)
 {

@@ -1,18 +1,17 @@
 /*
- * 111_linear_backward.c: the gradients of a linear layer, and a way to find out that they are
- * wrong.
+ * 111_linear_backward.c: the gradients of a linear layer, and a way to find errors in them.
  *
  * The idea: from y[i][o] = sum over f of x[i][f] * w[o][f] + bias[o], the chain rule gives three
  * sums, and the shapes leave only one way to write each: grad_x = grad_y * w, grad_w = grad_y^T *
  * x, grad_bias = column sums of grad_y. What was shared in the forward pass (a weight, by the whole
  * batch) is summed in the backward pass.
  *
- * gradcheck trusts no algebra: it moves one parameter a little to both sides and looks at the loss.
- * The two-sided difference has an error of order step^2, the one-sided one of order step.
+ * gradcheck trusts no algebra: it moves one parameter a little in both directions and compares the
+ * losses. The two-sided difference has an error of order step^2, the one-sided one of order step.
  *
  * The cost it removes: days of training with a gradient that is nearly right.
- * The cost it leaves: two losses per parameter, so gradcheck samples, and belongs into tests.
- * linear_backward_cpu is two matmuls in disguise, at the speed of 103 and 104; 303 does it
+ * The cost it leaves: two losses per parameter, so gradcheck samples the parameters, and belongs in
+ * tests. linear_backward_cpu is two matmuls in disguise, at the speed of 103 and 104; 303 does it
  * properly.
  */
 #include "111_linear_backward/linear_backward.h"

@@ -8,7 +8,7 @@
  * the same parameters.
  *
  * What it costs: 4 x 784 x 128 operations forward and backward for the first layer of one image, 98
- * of 100 of all. Images one by one read w1 again and again, from the cache as long as it fits.
+ * % of all. Taking images one by one reads w1 again and again, from the cache as long as it fits.
  * 501 does whole batches on the GPU, and has to give the same numbers.
  */
 #include "112_mlp_cpu/mlp_cpu.h"
@@ -105,7 +105,7 @@ static void backward(mlp_cpu *net, const float *grad_logits, const float *hidden
         net->grad[BIAS2 + i] += grad_logits[i];
     }
     for (int i = 0; i < MLP_HIDDEN; i++) {
-        if (hidden[i] == 0.0f) continue; /* the ReLU was shut: nothing gets through it */
+        if (hidden[i] == 0.0f) continue; /* the ReLU was 0: no gradient gets through it */
         add_scaled(net->grad + W1 + i * MLP_INPUTS, grad_hidden[i], x, MLP_INPUTS);
         net->grad[BIAS1 + i] += grad_hidden[i];
     }

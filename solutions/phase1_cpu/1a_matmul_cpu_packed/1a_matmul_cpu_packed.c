@@ -5,17 +5,19 @@
  * The idea: a tile of c in registers, as in 106, reads nothing but two streams. A panel of a has
  * ROWS rows, a strip of b COLS columns, and both are packed in the order in which the tile reads
  * them: for each step along k, ROWS floats and COLS floats. Blocks of panels and strips are as
- * large as a cache: a block of a lies in L2 while all strips pass by, and a block of b is packed
+ * large as a cache: a block of a stays in L2 while all strips pass by, and a block of b is packed
  * once for all rows of a.
  *
  * Threads: the longer side of c is halved, and so are the threads; one half goes to a new thread,
- * and both are halved again. Parts that are nearly square need the least packing. A part is a
- * product of its own; no two write to the same place, and only the end is waited for.
+ * and both are halved again. Parts that are nearly square need the least packing. Each part is a
+ * product of its own. No two parts write to the same place, so that threads are only joined at the
+ * end.
  *
- * The cost it removes: of 106, b packed for every 240 rows, six rows of a read along k floats
- * apart, a sum of c loaded and stored for every 256 steps. Of 107, all of b packed by each thread.
- * The cost it leaves: threads pack the same rows and columns as their neighbours, a part that is
- * done does not help another, and the blocks of each thread are new memory at each call.
+ * The cost it removes: from 106, packing b for every 240 rows, reading six rows of a that are k
+ * floats apart, and loading and storing each sum of c for every 256 steps. From 107, packing all of
+ * b in each thread.
+ * The cost it leaves: threads pack the same rows and columns as their neighbours, a thread that is
+ * done does not help another, and each thread allocates its blocks anew at each call.
  */
 #include "1a_matmul_cpu_packed/matmul_cpu_packed.h"
 #include "not_implemented.h"
@@ -23,7 +25,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A vector register of this machine: so many floats, on which + and * work lane by lane. */
+/* A vector register of this machine holds LANES floats; + and * work lane by lane. */
 #if defined(__AVX512F__)
 #define LANES 16
 #elif defined(__AVX__)
@@ -70,7 +72,7 @@ static inline void pack(float *to, const float *x, size_t across, size_t along, 
 
 /* SOLUTION: multiply_tile: tile[ROWS x COLS] = a panel times a strip, all sums in registers (about
    13 lines). */
-__attribute__((noinline)) /* else what is live around it takes registers from the sums */
+__attribute__((noinline)) /* inlined, it would lose registers to values around it */
 static void
 multiply_tile(float *tile, const float *panel, const float *strip, int depth)
 {
@@ -86,10 +88,10 @@ multiply_tile(float *tile, const float *panel, const float *strip, int depth)
 }
 /* END SOLUTION */
 
-/* SOLUTION: part: what a thread multiplies: c[m x n], whose rows are ld apart, as those of b
+/* SOLUTION: part: what a thread multiplies: c[m x n], whose rows are ld apart, as are those of b
    (about 6 lines). */
 typedef struct part {
-    float *c;           /* [m x n], of this thread alone */
+    float *c;           /* [m x n], of this thread only */
     const float *a, *b; /* [m x k], and [k x n] */
     int m, n, k, ld, threads;
 } part;
@@ -176,7 +178,7 @@ static part halve(part *mine)
    thread or too little to do for two; else halve, start a thread for the other half, or do that
    too; join (about 18 lines). */
 #define THREADS_MAX    256
-#define WORTH_A_THREAD (128.0 * 128 * 128) /* multiply-adds that take longer than its start */
+#define WORTH_A_THREAD (128.0 * 128 * 128) /* multiply-adds that outlast the start of a thread */
 
 static void *multiply_part(void *told)
 {

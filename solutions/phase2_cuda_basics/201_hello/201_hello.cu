@@ -1,15 +1,15 @@
 /*
  * 201_hello.cu: every thread says who it is.
  *
- * The idea: one function runs once per thread, and its built-in variables are all that tells the
- * threads apart. Blocks and threads may be counted in three dimensions; underneath there is one
- * line of blocks and one line of threads, x fastest. A warp is 32 neighbours of that line of
- * threads, whatever the shape of the block, so lane and warp come from the linear id, never from
- * threadIdx.x alone.
+ * The idea: one function runs once per thread, and only its built-in variables tell the threads
+ * apart. Blocks and threads may be counted in three dimensions; underneath there is one line of
+ * blocks and one line of threads, x fastest. A warp is 32 neighbours of that line of threads,
+ * whatever the shape of the block, so lane and warp come from the linear id, never from threadIdx.x
+ * alone.
  *
  * What it costs: nothing here is fast. Blocks run in any order, and so the lines of `hello` arrive
- * in any order; printf goes through a small buffer that the host prints when it synchronises. It is
- * for looking, not for output.
+ * in any order; printf goes through a small buffer that the host prints when it synchronises. Use
+ * it for debugging, not for output.
  */
 #include "201_hello/hello.h"
 #include "not_implemented.h"

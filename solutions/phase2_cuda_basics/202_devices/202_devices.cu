@@ -1,16 +1,17 @@
 /*
- * 202_devices.cu: which GPUs there are, memory on each of them, and what to do when one says no.
+ * 202_devices.cu: which GPUs there are, memory on each of them, and what to do when a call fails.
  *
- * The idea: a call of CUDA returns an error, and goes on. Who does not look computes with what was
- * never there. A launch returns nothing at all: its error is what cudaGetLastError says afterwards.
- * Too many threads, too much memory, a device that is not there: after those the GPU works as ever,
- * so they are answers, which a program can give to its caller in words.
+ * The idea: a CUDA call that fails returns an error and stops nothing. A program that does not
+ * check it goes on with data that was never there. A launch returns nothing at all:
+ * cudaGetLastError reports its error afterwards. Too many threads, too much memory, a device that
+ * does not exist: after these the GPU works as before, so a program can report them to its caller
+ * in words.
  *
- * What it costs: a line for each call. What asks for the error also takes it away: left there, the
- * next one who asks would take it for his own.
+ * What it costs: a line for each call. Reading the last error also clears it: if it stayed, the
+ * next check would take it for the error of a later call.
  *
  * What it leaves: after a kernel has crashed every call fails until the process ends. Such an error
- * is sticky, and no function can mend it.
+ * is sticky, and no call can clear it.
  */
 #include "202_devices/devices.h"
 #include "cuda_check.h"
@@ -32,15 +33,15 @@ void device_words(char *h_words, size_t size)
     snprintf(h_words, size, "%s", words);
 }
 
-/* SOLUTION: refuse: note the words, take the error that the runtime keeps, return yours (about 9
-   lines). */
+/* SOLUTION: refuse: keep the words, clear the runtime's last error, return yours (about 9 lines).
+ */
 static cudaError_t refuse(cudaError_t error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    cudaGetLastError(); /* it is told: nobody is to meet it again */
+    cudaGetLastError(); /* it is reported: no later call may find it */
     return error;
 }
 /* END SOLUTION */
@@ -50,7 +51,7 @@ static cudaError_t refuse(cudaError_t error, const char *format, ...)
 cudaError_t device_count(int *h_count)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: ask; that there is none is no error (about 5 lines). */
+    /* SOLUTION: ask; to have no device is no error (about 5 lines). */
     error = cudaGetDeviceCount(h_count);
     if (error == cudaErrorNoDevice) {
         *h_count = 0;
@@ -60,8 +61,8 @@ cudaError_t device_count(int *h_count)
     return error;
 }
 
-/* SOLUTION: choose: the device of that number becomes the current one, if there is one (about 7
-   lines). */
+/* SOLUTION: choose: make the device of that number the current one, if it exists (about 7 lines).
+ */
 static cudaError_t choose(int device)
 {
     int count;
@@ -131,8 +132,8 @@ cudaError_t tensor_release(tensor *t)
     return error;
 }
 
-/* SOLUTION: allocate: choose the device; are the bytes a size_t? the struct by calloc; its memory;
-   on an error there is nothing left (about 18 lines). */
+/* SOLUTION: allocate: choose the device; do the bytes fit in a size_t? the struct by calloc; its
+   memory; after an error nothing is left (about 18 lines). */
 static cudaError_t allocate(tensor **t, int device, size_t n)
 {
     *t = NULL;
@@ -176,7 +177,7 @@ cudaError_t zeros(tensor **t, int device, size_t n)
     return error;
 }
 
-/* SOLUTION: fill_kernel: one number a thread (about 5 lines). */
+/* SOLUTION: fill_kernel: one number per thread (about 5 lines). */
 __global__ static void fill_kernel(float *x, size_t n, float value)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
@@ -202,8 +203,8 @@ cudaError_t from_slice(tensor **t, int device, const float *h_values, size_t cou
 {
     cudaError_t error = cudaSuccess;
     *t = NULL;
-    /* SOLUTION: is count rows * cols, which may not fit into a size_t? allocate, copy, finish
-       (about 8 lines). */
+    /* SOLUTION: is count rows * cols, which may not fit in a size_t? allocate, copy, finish (about
+       8 lines). */
     if (cols ? count % cols || count / cols != rows : count) {
         return refuse(cudaErrorInvalidValue, "%zu numbers are no %zu x %zu", count, rows, cols);
     }
@@ -218,7 +219,7 @@ cudaError_t from_slice(tensor **t, int device, const float *h_values, size_t cou
 cudaError_t to_vec(float *h_y, size_t count, const tensor *t)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: has it count numbers? one copy (about 5 lines). */
+    /* SOLUTION: does it have count numbers? one copy (about 5 lines). */
     if (count != t->n) {
         return refuse(cudaErrorInvalidValue, "room for %zu numbers, and the tensor has %zu", count,
                       t->n);
@@ -239,8 +240,7 @@ cudaError_t launch_threads(int *out, int threads, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
     if (threads > 0) number_kernel<<<1, threads, 0, stream>>>(out);
-    /* SOLUTION: what became of the launch? If nothing, how many threads may there be? (about 8
-       lines). */
+    /* SOLUTION: did the launch fail? Then how many threads may a block have? (about 8 lines). */
     error = cudaGetLastError();
     if (error) {
         int device = 0, most = 0;

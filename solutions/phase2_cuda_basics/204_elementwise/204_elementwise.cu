@@ -18,7 +18,7 @@
    overflow (about 9 lines). */
 __device__ static float apply(int op, float a, float b)
 {
-    switch (op) { /* all threads take the same way */
+    switch (op) { /* all threads take the same branch */
     case ELEMENTWISE_ADD: return a + b;
     case ELEMENTWISE_MUL: return a * b;
     case ELEMENTWISE_RELU: return a < 0.0f ? 0.0f : a; /* a comparison with NaN is false */
@@ -42,7 +42,7 @@ __global__ static void elementwise_kernel(int op, float *y, const float *a, cons
 cudaError_t elementwise(int op, float *y, const float *a, const float *b, size_t n, int grid,
                         int block, cudaStream_t stream)
 {
-    /* SOLUTION: refuse what is no operation; launch with the caller's grid and block (2 lines). */
+    /* SOLUTION: refuse an unknown operation; launch with the caller's grid and block (2 lines). */
     if (op < ELEMENTWISE_ADD || op > ELEMENTWISE_SIGMOID) return cudaErrorInvalidValue;
     elementwise_kernel<<<grid, block, 0, stream>>>(op, y, a, b, n);
     /* END SOLUTION */

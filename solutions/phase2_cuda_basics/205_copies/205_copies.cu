@@ -1,17 +1,17 @@
 /*
- * 205_copies.cu: numbers between the memory of the host and that of the GPU.
+ * 205_copies.cu: copies between host memory and GPU memory.
  *
- * The first idea: the bus between the two is far slower than either memory, so numbers should
- * travel it once in each direction, however much is computed in between. A tensor that knows where
- * its numbers are makes that a matter of course: asking for them where they already are is free.
+ * The first idea: the bus between the two is far slower than either memory, so numbers should cross
+ * it once in each direction, however much is computed in between. A tensor that records where its
+ * numbers are takes care of that: moving them to where they already are is free.
  *
  * The second: a GPU fetches over the bus by itself, without the CPU, but only from memory that the
- * system has promised not to move. That is pinned memory. From any other the driver copies the
- * numbers into pinned memory of its own first, piece by piece, and that copy sets the pace.
+ * system has promised not to move. That is pinned memory. From other memory the driver first copies
+ * the numbers into its own pinned memory, piece by piece, and that copy sets the pace.
  *
- * What it costs: pinning takes time, so it pays for memory that is used again. And a copy in which
- * the CPU takes no part is one to wait for, before it reads what comes, overwrites what goes, or
- * frees either.
+ * What it costs: pinning takes time, so it pays for memory that is used again. And the CPU, which
+ * takes no part in the copy, must wait for it before it reads the destination, overwrites the
+ * source, or frees either.
  */
 #include "205_copies/copies.h"
 #include "not_implemented.h"
@@ -22,7 +22,7 @@
 /* ---- there and back -------------------------------------------------------------------------- */
 
 /* SOLUTION: timed_copy: an event, the copy, another event on the stream; wait for the second; from
-   the time between the two (in milliseconds) the gigabytes a second (about 14 lines). */
+   the time between the two (in milliseconds) the gigabytes per second (about 14 lines). */
 static cudaError_t timed_copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                               float *h_gbs, cudaStream_t stream)
 {
@@ -46,8 +46,8 @@ cudaError_t roundtrip(float *h_y, const float *h_x, size_t n, copy_mode mode, fl
                       cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: device memory, and for COPY_PINNED pinned memory too, into which h_x goes first and
-       out of which h_y comes last; two timed copies; free both (about 14 lines). */
+    /* SOLUTION: device memory, and for COPY_PINNED pinned memory too: h_x is copied into it first,
+       and h_y out of it last; two timed copies; free both (about 14 lines). */
     const size_t bytes = n * sizeof(float);
     float *d_x = NULL, *h_pinned = NULL;
     error = cudaMalloc((void **)&d_x, bytes);
@@ -71,7 +71,7 @@ cudaError_t tensor_create(tensor **t, const float *h_values, size_t n)
     cudaError_t error = cudaSuccess;
     *t = NULL;
     /* SOLUTION: the struct by calloc, h_data pinned, d_data on the device; on an error free what
-       there is; else copy h_values and hand it over (about 11 lines). */
+       was allocated; else copy h_values and hand it over (about 11 lines). */
     const size_t bytes = n * sizeof(float);
     tensor *made = (tensor *)calloc(1, sizeof *made);
     if (!made) return cudaErrorMemoryAllocation;
@@ -91,8 +91,8 @@ cudaError_t tensor_create(tensor **t, const float *h_values, size_t n)
 cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: nothing if they are there; else an asynchronous copy, and if that could be started,
-       note where they are now (4 lines). */
+    /* SOLUTION: nothing if the numbers are there; else an asynchronous copy, and if it could be
+       started, note where they are now (4 lines). */
     if (tensor_on_gpu(t)) return cudaSuccess;
     error =
         cudaMemcpyAsync(t->d_data, t->h_data, t->n * sizeof(float), cudaMemcpyHostToDevice, stream);
@@ -104,7 +104,7 @@ cudaError_t tensor_to_gpu(tensor *t, cudaStream_t stream)
 int tensor_on_gpu(const tensor *t)
 {
     int there = 0;
-    /* SOLUTION: ask its place (1 line). */
+    /* SOLUTION: ask for its place (1 line). */
     there = t->place == TENSOR_ON_GPU;
     /* END SOLUTION */
     return there;
@@ -113,7 +113,7 @@ int tensor_on_gpu(const tensor *t)
 cudaError_t tensor_to_cpu(tensor *t, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: the same in the other direction, and wait for the stream: the caller reads next
+    /* SOLUTION: the same in the other direction, then wait for the stream: the caller reads next
        (5 lines). */
     if (!tensor_on_gpu(t)) return cudaSuccess;
     error =
@@ -130,7 +130,7 @@ cudaError_t tensor_free(tensor *t, cudaStream_t stream)
     /* SOLUTION: a copy may still be reading: wait for the stream, then free both, then the struct
        (about 5 lines). */
     if (!t) return cudaSuccess;
-    error = cudaStreamSynchronize(stream); /* before the memory under a copy goes */
+    error = cudaStreamSynchronize(stream); /* before memory in use by a copy is freed */
     cudaFreeHost(t->h_data);
     cudaFree(t->d_data);
     free(t);
@@ -145,7 +145,7 @@ __global__ static void layer_kernel(float *x, size_t n, float scale, float shift
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     const float y = scale * x[i] + shift;
-    x[i] = y < 0.0f ? 0.0f : y; /* in this order NaN stays what it is */
+    x[i] = y < 0.0f ? 0.0f : y; /* written this way, NaN stays NaN */
 }
 
 cudaError_t tensor_layer(tensor *t, float scale, float shift, cudaStream_t stream)
@@ -168,8 +168,7 @@ cudaError_t tensor_chain(float *h_y, const float *h_x, size_t n, const float *h_
                          const float *h_shift, int layers, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* SOLUTION: a tensor of h_x; to the GPU; all layers; get; free, whatever went wrong (about 8
-       lines). */
+    /* SOLUTION: a tensor of h_x; to the GPU; all layers; get; free, in any case (about 8 lines). */
     tensor *t;
     error = tensor_create(&t, h_x, n);
     if (!error) error = tensor_to_gpu(t, stream);

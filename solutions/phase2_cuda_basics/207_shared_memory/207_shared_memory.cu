@@ -1,9 +1,9 @@
 /*
- * 207_shared_memory.cu: three small kernels in which threads hand each other numbers.
+ * 207_shared_memory.cu: three small kernels in which threads pass numbers to each other.
  *
  * The idea: until now every thread worked for itself. The threads of a block can share: an array in
- * __shared__ memory is seen by all of them, and a barrier, __syncthreads(), is where each waits for
- * all others. So: write, wait, read what others wrote.
+ * __shared__ memory is seen by all of them, and at a barrier, __syncthreads(), each waits for all
+ * others. So: write, wait, read what others wrote.
  *
  * reverse_blocks is just that. stencil_1d reads each element from global memory once, although 2
  * radius + 1 threads need it; its block loads a halo at both ends, elements that belong to its
@@ -19,7 +19,8 @@
 #define BLOCK  256
 #define RADIUS 64 /* at most */
 
-/* SOLUTION: reverse_kernel: in to shared memory, a barrier, out from the other end (about 9 lines).
+/* SOLUTION: reverse_kernel: load into shared memory, a barrier, store from the other end (about 9
+   lines).
  */
 __global__ static void reverse_kernel(float *out, const float *in, size_t n)
 {
@@ -39,7 +40,7 @@ __global__ static void stencil_kernel(float *out, const float *in, size_t n, int
     __shared__ float near[BLOCK + 2 * RADIUS]; /* near[j] is in[begin - radius + j] */
     size_t begin = (size_t)blockIdx.x * BLOCK;
     for (int j = threadIdx.x; j < BLOCK + 2 * radius; j += BLOCK) {
-        size_t i = begin + j; /* of in, radius too far: a size_t is never below 0 */
+        size_t i = begin + j; /* in `in`, plus radius: a size_t is never below 0 */
         near[j] = i >= radius && i - radius < n ? in[i - radius] : 0.0f;
     }
     __syncthreads();

@@ -1,31 +1,31 @@
 /*
- * 208_reduce.cu: many numbers to one, in two stages.
+ * 208_reduce.cu: many numbers become one, in two stages.
  *
  * The idea: a sum is a tree. Each thread folds its share of the input into a register; the 32 lanes
  * of a warp fold theirs by shuffles, from register to register; the warps of a block meet in shared
  * memory; the blocks, which cannot wait for each other, leave one number each for a second kernel.
  * The shape of the tree depends on n alone, so the same input gives the same bits every time. An
- * atomicAdd per element would be right too, in another order every run, and slow: all of the
- * threads queue for one address.
+ * atomicAdd per element would be right too, but in another order each run, and slow: all threads
+ * queue for one address.
  *
  * Maximum is the same tree with another operation. Two things change: it starts from -infinity, and
  * a NaN must survive each comparison (fmaxf throws NaN away).
  *
- * What it costs: 4 bytes read for one addition, so memory speed is the ceiling. To get there, each
- * thread has several loads on the way before it adds the first: the memory answers after hundreds
- * of cycles, and what is not yet asked for cannot be on its way. The second launch
- * costs microseconds, which a small input notices. The numbers between the stages lie in a
- * __device__ array, so that two calls on two streams at once would spoil each other's; a library
+ * What it costs: 4 bytes read for one addition, so memory speed is the ceiling. To reach it, each
+ * thread issues several loads before it adds the first: memory answers after hundreds of cycles,
+ * and only loads that were issued are on their way. The second launch
+ * costs microseconds, which matter for a small input. The numbers between the stages are kept in a
+ * __device__ array, so two calls in two streams at once would overwrite each other's; a library
  * takes a workspace from its caller instead.
  */
 #include "208_reduce/reduce.h"
 #include "not_implemented.h"
 
-/* SOLUTION: THREADS a block, at most BLOCKS blocks, where they leave their results, and how many
-   loads a thread has on the way at once (4 lines). */
+/* SOLUTION: THREADS per block, at most BLOCKS blocks, the array for their results, and how many
+   loads a thread has in flight (4 lines). */
 #define THREADS   256  /* a multiple of 32 */
 #define BLOCKS    1024 /* fills a large GPU; the second stage reads as many numbers */
-#define IN_FLIGHT 8    /* independent loads: one alone leaves most of the memory's time unused */
+#define IN_FLIGHT 8    /* independent loads: with one alone, memory is idle most of the time */
 __device__ static float partial[BLOCKS];
 /* END SOLUTION */
 
@@ -62,15 +62,15 @@ template <operation OP> __device__ static float block_reduce(float x)
     __shared__ float of_warp[THREADS / 32];
     x = warp_reduce<OP>(x);
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = x;
-    __syncthreads(); /* all of of_warp is written before anybody reads it */
+    __syncthreads(); /* all of of_warp is written before any thread reads it */
     /* Every lane takes part in the shuffles below; those without a value bring the identity. */
     x = threadIdx.x < THREADS / 32 ? of_warp[threadIdx.x] : identity<OP>();
     return warp_reduce<OP>(x);
 }
 /* END SOLUTION */
 
-/* SOLUTION: the two stages: a grid-stride loop into partial[blockIdx.x], IN_FLIGHT elements a turn,
-   loaded before any is added; then one block over partial into out (about 17 lines). */
+/* SOLUTION: the two stages: a grid-stride loop into partial[blockIdx.x], IN_FLIGHT elements per
+   turn, loaded before any is added; then one block over partial into out (about 17 lines). */
 template <operation OP> __global__ static void blocks_kernel(const float *in, size_t n)
 {
     float x = identity<OP>(), next[IN_FLIGHT];
@@ -94,7 +94,7 @@ template <operation OP> __global__ static void final_kernel(float *out, int bloc
 }
 /* END SOLUTION */
 
-/* SOLUTION: row_sum_kernel: a warp a row; its lanes stride along the row (about 12 lines). */
+/* SOLUTION: row_sum_kernel: a warp per row; its lanes stride along the row (about 12 lines). */
 __global__ static void row_sum_kernel(float *out, const float *in, int rows, int cols)
 {
     int lane = threadIdx.x % 32;
@@ -143,7 +143,7 @@ cudaError_t reduce_max(float *out, const float *in, size_t n, cudaStream_t strea
 
 cudaError_t row_sum(float *out, const float *in, int rows, int cols, cudaStream_t stream)
 {
-    /* SOLUTION: enough blocks for a warp a row, none if there are no rows (about 3 lines). */
+    /* SOLUTION: enough blocks for a warp per row, none if there are no rows (about 3 lines). */
     if (rows == 0) return cudaSuccess; /* an empty grid is a launch error */
     int blocks = (rows - 1) / (THREADS / 32) + 1;
     row_sum_kernel<<<blocks, THREADS, 0, stream>>>(out, in, rows, cols);

@@ -2,22 +2,22 @@
  * 209_transpose.cu: rows become columns, and both sides move in whole lines.
  *
  * The idea: a transpose computes nothing, it only moves. Written directly, one of its two sides is
- * a column: 32 lanes, 32 rows, 32 sectors for 128 bytes. Shared memory turns the corner instead. A
+ * a column: 32 lanes, 32 rows, 32 sectors for 128 bytes. Shared memory does the turning instead. A
  * block reads a tile of 32 x 32 along its rows, waits, and writes it along the rows of out, which
- * are columns of the tile. Down a column only shared memory goes, which does not care for lines.
+ * are columns of the tile. Only shared memory is read down a column, and it has no lines.
  *
- * It cares for banks. A tile 32 floats wide has each column in one bank, and the lanes that read it
- * queue, 32 deep. One unused float at the end of each row moves every row on by a bank; then the
- * elements of a column lie in 32 different ones.
+ * It has banks. A tile 32 floats wide has each column in one bank, and the 32 lanes that read it
+ * queue. One unused float at the end of each row shifts every row by one bank; then the elements of
+ * a column lie in 32 different banks.
  *
- * What it costs: 8 bytes moved an element, as a copy, and the way through shared memory, which the
- * loads and stores of other blocks hide. What it leaves: the padding wastes 128 bytes a tile.
+ * What it costs: 8 bytes moved per element, as in a copy, and the way through shared memory, which
+ * the loads and stores of other blocks hide. What it leaves: the padding wastes 128 bytes per tile.
  * Exchanging columns by the bits of the row (a swizzle, 4a) wastes none.
  */
 #include "209_transpose/transpose.h"
 #include "not_implemented.h"
 
-#define TILE 32 /* TILE x TILE elements a block: a row of them is one line for one warp */
+#define TILE 32 /* TILE x TILE elements per block: a row is one line for one warp */
 #define ROWS 8  /* of threads in a block; each moves TILE / ROWS elements */
 
 /* SOLUTION: transpose_kernel: the block's tile from the number of the block; rows of in to the
@@ -44,7 +44,7 @@ __global__ static void transpose_kernel(float *out, const float *in, int rows, i
 
 cudaError_t transpose(float *out, const float *in, int rows, int cols, cudaStream_t stream)
 {
-    /* SOLUTION: as many blocks as there are tiles, in x alone: a grid ends at 65,535 in y (about 5
+    /* SOLUTION: as many blocks as there are tiles, in x only: a grid ends at 65,535 in y (about 5
        lines). */
     if (rows == 0 || cols == 0) return cudaSuccess; /* an empty grid is a launch error */
     int across = (cols - 1) / TILE + 1, down = (rows - 1) / TILE + 1;

@@ -1,29 +1,29 @@
 /*
- * 210_scan.cu: at each place, the sum of all before it.
+ * 210_scan.cu: at each place, the sum of all elements before it.
  *
- * The idea: each result needs the one before, and yet all can be had at once. Cut the input into
- * one segment per block. What a segment needs of those before it is a single number: their sum. So
- * first every block sums its segment; then one block scans these few sums; then every block scans
- * its own segment and begins with its number. (reduce, scan, scan)
+ * The idea: each result needs the one before, and yet all can be computed in parallel. Cut the
+ * input into one segment per block. A segment needs only a single number from those before it:
+ * their sum. So first every block sums its segment; then one block scans these few sums; then every
+ * block scans its own segment, starting from its number. (reduce, scan, scan)
  *
- * Inside a segment a block goes on by tiles. In a tile the lanes of a warp scan 32 neighbours by
+ * Inside a segment a block goes tile by tile. In a tile the lanes of a warp scan 32 neighbours by
  * shuffles, in five steps: after step d each lane has the sum of the 2d up to itself. The warps
  * then meet in shared memory.
  *
- * What it costs: the input is read twice and the output written once, 12 bytes an element where a
- * copy moves 8. A single pass is possible (2b): each block looks back at what the blocks before it
- * have got so far, and must not wait for one that has not begun.
+ * What it costs: the input is read twice and the output written once, 12 bytes per element where a
+ * copy moves 8. A single pass is possible (2b): each block looks back at the sums that the blocks
+ * before it have so far, and must not wait for one that has not begun.
  */
 #include "210_scan/scan.h"
 #include "not_implemented.h"
 
-/* SOLUTION: threads per block, at most so many blocks, the elements of a tile, and where the sums
-   of the segments lie (about 6 lines). */
+/* SOLUTION: threads per block, the most blocks, the elements of a tile, and the array for the sums
+   of the segments (about 6 lines). */
 #define THREADS 256
 #define WARPS   (THREADS / 32)
-#define BLOCKS  1024 /* segments, at most: fills a large GPU */
-#define ROWS    4    /* of 32 neighbours: the loads that a lane has on the way at once */
-#define TILE    (THREADS * ROWS)           /* elements; ROWS * 32 neighbours of them are a warp's */
+#define BLOCKS  1024             /* segments, at most: fills a large GPU */
+#define ROWS    4                /* of 32 neighbours: the loads that a lane has in flight */
+#define TILE    (THREADS * ROWS) /* elements; ROWS * 32 neighbours of them are a warp's */
 __device__ static unsigned offset[BLOCKS]; /* sums of the segments, then of all before each */
 /* END SOLUTION */
 
@@ -34,7 +34,7 @@ __device__ static unsigned warp_scan(unsigned x)
     int lane = threadIdx.x % 32;
     for (int distance = 1; distance < 32; distance *= 2) {
         unsigned before = __shfl_up_sync(0xffffffff, x, distance);
-        if (lane >= distance) x += before; /* below that, there is no such lane */
+        if (lane >= distance) x += before; /* lower lanes have no lane so far below */
     }
     return x;
 }
@@ -46,7 +46,7 @@ __device__ static unsigned block_scan(unsigned of_warp, unsigned *total)
 {
     __shared__ unsigned sums[WARPS];
     if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = of_warp;
-    __syncthreads(); /* all of sums is written before anybody reads it */
+    __syncthreads(); /* all of sums is written before any thread reads it */
     unsigned before = 0, all = 0;
     for (int warp = 0; warp < WARPS; warp++) {
         if (warp == threadIdx.x / 32) before = all;

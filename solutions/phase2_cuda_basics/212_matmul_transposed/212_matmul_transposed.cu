@@ -2,17 +2,18 @@
  * 212_matmul_transposed.cu: products with a transposed operand, and many products at once, by one
  * tiled kernel.
  *
- * The idea: a matrix is a pointer and two strides, and element (i, j) lies at i * row + j * col.
- * Row-major, col is 1. Its transpose is the same memory with the strides exchanged: row is 1. So
- * nothing is ever transposed, and 211's kernel needs no second version. It needs to know one thing
- * more: which way the threads of a warp must walk, so that neighbours read neighbours. Where row is
- * 1 they walk down a column of the tile instead of along a row. That is the load of a tile,
- * 212_tile.cuh, which later kernels include too. A batch is a third stride, from one matrix to the
- * next; 0 gives all products the same one.
+ * The idea: a matrix is a pointer and two strides, and element (i, j) lies at i * row + j * col. In
+ * row-major order col is 1. Its transpose is the same memory with the strides exchanged: row is 1.
+ * So nothing is ever transposed, and 211's kernel needs no second version. It needs to know one
+ * thing more: which way the threads of a warp must walk, so that neighbours read neighbours. Where
+ * row is 1 they walk down a column of the tile instead of along a row. That is the task of
+ * load_tile in 212_tile.cuh, which later kernels include too. A batch is a third stride, from one
+ * matrix to the next; 0 gives all products the same one.
  *
- * What it removes: a pass that transposes costs a read and a write of the whole matrix, and memory
- * for it; read with the strides exchanged but the threads not, each of the 32 lanes takes a sector
- * of its own. A launch for each product of a batch costs more than a small product.
+ * What it removes: a separate transpose, which reads and writes the whole matrix and needs memory
+ * for it. (With the strides exchanged but not the threads, each of the 32 lanes would fetch a
+ * sector of its own.) And a launch for each product of a batch, which costs more than a small
+ * product.
  *
  * What it leaves: as in 211, each multiply-add reads two values from shared memory. 214 keeps
  * several elements of c in the registers of a thread.
@@ -21,16 +22,16 @@
 #include "212_tile.cuh"
 #include "not_implemented.h"
 
-/* SOLUTION: TILE and MOST (2 lines), and matmul_strided_kernel: a block a tile of c, and a loop
-   over the matrices of the batch that are its own; the rest as in 211 (about 22 lines). */
-#define TILE 32   /* TILE x TILE threads a block, as in 211 */
+/* SOLUTION: TILE and MOST (2 lines), and matmul_strided_kernel: a block per tile of c, and a loop
+   over its share of the batch's matrices; the rest as in 211 (about 22 lines). */
+#define TILE 32   /* TILE x TILE threads per block, as in 211 */
 #define MOST 1024 /* blocks along y: more than a GPU holds at once, and y may have 65,535 */
 
 __global__ static void matmul_strided_kernel(float *c, operand a, operand b, unsigned batch,
                                              size_t stride_c)
 {
-    __shared__ float a_tile[TILE][TILE + 1]; /* one column more: a turned tile is written by */
-    __shared__ float b_tile[TILE][TILE + 1]; /* columns, and these lie in different banks so */
+    __shared__ float a_tile[TILE][TILE + 1]; /* one more column: a transposed tile is written */
+    __shared__ float b_tile[TILE][TILE + 1]; /* by columns, whose elements lie in other banks */
     unsigned x = threadIdx.x, y = threadIdx.y;
     unsigned across = (b.cols - 1) / TILE + 1; /* tiles side by side in c */
     unsigned top = blockIdx.x / across * TILE, left = blockIdx.x % across * TILE;
@@ -40,9 +41,9 @@ __global__ static void matmul_strided_kernel(float *c, operand a, operand b, uns
         for (unsigned start = 0; start < a.cols; start += TILE) {
             load_tile(a_tile, a, z, top, start);
             load_tile(b_tile, b, z, start, left);
-            __syncthreads(); /* both tiles are complete before anybody reads them */
+            __syncthreads(); /* both tiles are complete before any thread reads them */
             for (int i = 0; i < TILE; i++) sum += a_tile[y][i] * b_tile[i][x];
-            __syncthreads(); /* everybody has read before the next tiles overwrite them */
+            __syncthreads(); /* all threads have read before the next tiles overwrite them */
         }
         if (top + y < a.rows && left + x < b.cols)
             c[z * stride_c + (size_t)(top + y) * b.cols + left + x] = sum;

@@ -3,8 +3,8 @@
  *
  * It is written once. 212 includes it, and so does each later kernel that multiplies in tiles (404,
  * 407), as "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh". So its names and
- * parameters stay as they are here. Theirs is the rest: the size of the tiles, the barriers, and
- * the product.
+ * parameters stay as they are here. Those kernels add the rest: the size of the tiles, the
+ * barriers, and the product.
  */
 #ifndef TILE_CUH
 #define TILE_CUH
@@ -29,7 +29,7 @@ __host__ __device__ static inline operand row_major(const float *data, int rows,
 /**
  * tile[i][j] = element (top + i, left + j) of matrix z of x, 0 outside of it. All threads of a
  * square block call it, and each loads one element; the barriers are the caller's.
- * @param tile as many rows as the block; PITCH floats a row, at least that many
+ * @param tile as many rows as the block; PITCH floats per row, at least that many
  */
 template <int PITCH>
 __device__ static void load_tile(float (*tile)[PITCH], operand x, unsigned z, unsigned top,
@@ -41,7 +41,7 @@ template <int PITCH>
 __device__ static void load_tile(float (*tile)[PITCH], operand x, unsigned z, unsigned top,
                                  unsigned left)
 {
-    bool turned = x.col != 1; /* then row is 1, and a column lies side by side */
+    bool turned = x.col != 1; /* then row is 1, and a column is contiguous */
     unsigned i = turned ? threadIdx.x : threadIdx.y, j = turned ? threadIdx.y : threadIdx.x;
     bool inside = top + i < x.rows && left + j < x.cols;
     tile[i][j] = inside ? x.data[(top + i) * x.row + (left + j) * x.col + z * x.batch] : 0.0f;

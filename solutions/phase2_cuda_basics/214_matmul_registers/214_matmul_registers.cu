@@ -8,23 +8,23 @@
  *
  * A block of 256 threads computes 128 x 128 elements. Thread (x, y) owns the rows y, y + 16, ...
  * and the columns x, x + 16, ...: neighbouring threads read neighbouring words of b's tile, which
- * lie in different banks, and store neighbouring elements of c. The tile of a stands on its side,
- * so that one step along k is one row of it; its rows are 4 words longer, so that the threads that
- * load one row of a, and store a column here, meet in no bank.
+ * lie in different banks, and store neighbouring elements of c. The tile of a is transposed, so
+ * that one step along k is one row of it. Its rows are 4 words longer: threads that load one row of
+ * a store a column here, each into another bank.
  *
- * The cost removed: shared memory's bandwidth, of which 211 wanted eight times as much.
- * The cost left: 16 loads stand beside 64 multiply-adds in the same issue slots, where wider loads
- * would be 4 (401); and the block waits for each tile before it computes with it (2a).
+ * The cost removed: shared memory's bandwidth, of which 211 needs eight times as much.
+ * The cost left: 16 loads compete with 64 multiply-adds for issue slots, where wider loads would be
+ * 4 (401); and the block waits for each tile before it computes with it (2a).
  */
 #include "214_matmul_registers/matmul_registers.h"
 #include "not_implemented.h"
 
 /* SOLUTION: the sizes, and matmul_registers_kernel: two tiles in shared memory, TM x TN sums in
    registers, three nested loops that must unroll (about 63 lines). */
-#define BM      128 /* BM x BN elements of c a block */
+#define BM      128 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      8
-#define TM      8 /* TM x TN elements of c a thread */
+#define TM      8 /* TM x TN elements of c per thread */
 #define TN      8
 #define THREADS (BM / TM * (BN / TN))
 #define EACH    (BM * BK / THREADS) /* elements of a tile that a thread loads, */
@@ -46,7 +46,7 @@ __global__ static void __launch_bounds__(THREADS)
     float sum[TM][TN] = {};
 
     for (int left = k; left > 0; left -= BK) {
-        float of_a[EACH], of_b[EACH]; /* all are on their way before one is waited for */
+        float of_a[EACH], of_b[EACH]; /* all loads are issued before one is waited for */
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             const bool in_a = a_row + e * A_STEP < m - row && a_col < left;
@@ -61,10 +61,10 @@ __global__ static void __launch_bounds__(THREADS)
         }
         a += BK;
         b += (size_t)BK * n;
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
         for (int s = 0; s < BK; s++) {
             float a_part[TM], b_part[TN];
-#pragma unroll /* a register has no index: where one is left, the array becomes memory */
+#pragma unroll /* registers have no index: if one is left, the array goes to memory */
             for (int i = 0; i < TM; i++) a_part[i] = a_tile[s][y + i * (BM / TM)];
 #pragma unroll
             for (int j = 0; j < TN; j++) b_part[j] = b_tile[s][x + j * (BN / TN)];
@@ -74,7 +74,7 @@ __global__ static void __launch_bounds__(THREADS)
                 for (int j = 0; j < TN; j++) sum[i][j] += a_part[i] * b_part[j];
             }
         }
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
 #pragma unroll
     for (int i = 0; i < TM; i++) {

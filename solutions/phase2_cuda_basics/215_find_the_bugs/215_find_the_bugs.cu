@@ -1,12 +1,12 @@
 /*
- * 215_find_the_bugs.cu: eight kernels, of which each has one bug.
+ * 215_find_the_bugs.cu: eight kernels, each with one bug.
  *
  * The idea: a kernel with a bug often gives the right result, today and on this GPU. Tools see what
- * the result hides: two threads at one place, a read of what nobody wrote, a lane that is not
- * there. A finding names the line where it went wrong. Why it did is for you to see.
+ * the result hides: two threads at one place, a read of memory that was never written, a lane that
+ * is missing. A finding names the line where it went wrong. You have to find out why.
  *
- * What it costs: a mend is a line or two. One thread instead of many, or a barrier after every
- * line, silences the tool, too, and gives away what the kernel is for.
+ * What it costs: a fix is a line or two. One thread instead of many, or a barrier after every line,
+ * silences the tool too, but makes the kernel pointless.
  *
  * Each line that may be to blame ends with its number.
  */
@@ -73,7 +73,7 @@ __global__ static void count_digits_kernel(int *counts, const int *digits, size_
     size_t i = (size_t)blockIdx.x * GROUP + threadIdx.x; /* 31 */
 #ifndef BROKEN
     if (threadIdx.x < 10) table[threadIdx.x] = 0;
-    __syncthreads(); /* nobody counts before all is 0 */
+    __syncthreads(); /* no thread counts before all is 0 */
 #endif
     if (i < n) atomicAdd(&table[digits[i]], 1);                                /* 32 */
     __syncthreads();                                                           /* 33 */
@@ -128,7 +128,7 @@ __global__ static void warp_maxima_kernel(int *out, const int *in, size_t n)
     if (i >= n) return; /* 52 */
     int most = in[i];   /* 53 */
 #else
-    int most = i < n ? in[i] : INT_MIN; /* every lane has something to give */
+    int most = i < n ? in[i] : INT_MIN; /* every lane contributes a value */
 #endif
     for (int step = LANES / 2; step > 0; step /= 2) {        /* 54 */
         most = max(most, __shfl_down_sync(ALL, most, step)); /* 55 */

@@ -1,25 +1,26 @@
 /*
  * 217_histogram.cu: how often does each value occur?
  *
- * The idea: a thread cannot know who else meets its value, so it counts by atomicAdd. An atomic on
- * global memory goes to the L2 cache, and all that want one address queue there. So each block
- * counts in a table of its own first, in shared memory, where its queue is short and near. At the
- * end it adds its table to the one that all share: one atomic per block and bin, not per value.
+ * The idea: a thread cannot know which other threads meet its value, so it counts by atomicAdd. An
+ * atomic on global memory goes to the L2 cache, and all threads that need one address queue there.
+ * So each block first counts in a table of its own in shared memory, where the queue is shorter and
+ * faster. At the end it adds its table to the one that all share: one atomic per block and bin, not
+ * per value.
  *
  * What it costs: the tables are cleared and added once per block, which only long inputs repay. So
  * there are few blocks, and each strides over the input. A table that shared memory cannot hold is
- * counted where it lies.
+ * counted in global memory.
  *
  * What it leaves: when most values are the same, the lanes of a warp still queue for one word. They
- * could agree among each other first (__match_any_sync) and send one lane.
+ * could add up their counts first (__match_any_sync) and send one lane.
  */
 #include "217_histogram/histogram.h"
 #include "not_implemented.h"
 
 #define THREADS     256
-#define PER_THREAD  32         /* values, about: what makes a table of its own worth it */
+#define PER_THREAD  32         /* values, about: enough to make a table of its own pay */
 #define MOST_BLOCKS 1024       /* fill a large GPU */
-#define MOST_BINS   (48 * 256) /* ints, in the 48 KB of shared memory that a block gets unasked */
+#define MOST_BINS   (48 * 256) /* ints, in the 48 KB of shared memory of a block by default */
 
 /* SOLUTION: shared_kernel: clear the block's table, barrier, count with a grid stride, barrier, add
    what is not 0 to counts (about 14 lines). */
@@ -27,21 +28,21 @@ __global__ static void shared_kernel(int *counts, const int *values, size_t n, i
 {
     extern __shared__ int table[]; /* [bins], of this block */
     for (int bin = threadIdx.x; bin < bins; bin += THREADS) table[bin] = 0;
-    __syncthreads(); /* nobody counts before all is 0 */
+    __syncthreads(); /* no thread counts before all is 0 */
 
     size_t stride = (size_t)gridDim.x * THREADS;
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += stride) {
         int value = values[i];
         if (value >= 0 && value < bins) atomicAdd(&table[value], 1);
     }
-    __syncthreads(); /* nobody adds before all is counted */
+    __syncthreads(); /* no thread adds before all is counted */
     for (int bin = threadIdx.x; bin < bins; bin += THREADS) {
         if (table[bin] != 0) atomicAdd(&counts[bin], table[bin]);
     }
 }
 /* END SOLUTION */
 
-/* SOLUTION: global_kernel, for more bins than that: count where counts lies (about 6 lines). */
+/* SOLUTION: global_kernel, for more bins than that: count directly in counts (about 6 lines). */
 __global__ static void global_kernel(int *counts, const int *values, size_t n, int bins)
 {
     size_t stride = (size_t)gridDim.x * THREADS;

@@ -1,20 +1,19 @@
 /*
- * 2a_matmul_warptile.cu: fp32 on all issue slots: tiles for warps, and copies that nobody waits
- * for.
+ * 2a_matmul_warptile.cu: fp32 on all issue slots: tiles for warps, and asynchronous copies.
  *
- * The idea: 214 alternates, for a block loads a tile, then computes with it. Here three things go
- * on at once. `cp.async` brings tiles from global to shared memory, two ahead of the one in use, in
- * a ring of three. The values for the next step along k move from shared memory into registers. And
- * the multiply-adds of this step run. One barrier a tile is left, and by then both have arrived.
+ * The idea: 214 alternates: a block loads a tile, then computes with it. Here three things go on at
+ * once. `cp.async` brings tiles from global to shared memory, two ahead of the one in use, in a
+ * ring of three. The values for the next step along k move from shared memory into registers. And
+ * the multiply-adds of this step run. One barrier per tile is left, and by then both have arrived.
  *
  * Each warp owns a tile of its own, 64 x 64 elements of c, and each thread 16 x 8 of those: 24
  * values are loaded, 16 bytes at a time, for 128 multiply-adds. Its lanes stand 4 down and 8
  * across, so that the loads of a warp touch few different words, and each word once.
  *
- * `cp.async` of 4 bytes turns the tile of a on its side on the way: no register, no store.
+ * `cp.async` of 4 bytes transposes the tile of a on the way: no register, no store.
  *
- * What it does not take (rows of b or c that do not begin at multiples of 16 bytes, matrices of
- * 2^32 elements) goes to 214: indices of 32 bits leave registers for sums.
+ * Matrices that it does not take (rows of b or c that do not begin at multiples of 16 bytes, 2^32
+ * elements) go to 214: 32-bit indices leave registers for sums.
  *
  * The cost removed: waiting for memory. The cost left: the register file. A multiply-add reads
  * three registers, and where two come from the same bank, the dispatch waits. The order of the
@@ -26,12 +25,12 @@
 #include <stdint.h>
 
 /* SOLUTION: the sizes, and the two copies (about 45 lines). */
-#define BM       256 /* BM x BN elements of c a block */
+#define BM       256 /* BM x BN elements of c per block */
 #define BN       128
 #define BK       16
 #define STAGES   3
 #define THREADS  256 /* 8 warps: 4 down, 2 across */
-#define TM       16  /* TM x TN elements of c a thread, in groups of four */
+#define TM       16  /* TM x TN elements of c per thread, in groups of four */
 #define TN       8
 #define PITCH_A  (BM + 4) /* of the tile of a, [k][row]: a column's stores meet in few banks */
 #define STAGE    (BK * (PITCH_A + BN)) /* floats */
@@ -159,8 +158,8 @@ __global__ static void __launch_bounds__(THREADS, 1)
 cudaError_t matmul_warptile(float *c, const float *a, const float *b, int m, int n, int k,
                             cudaStream_t stream)
 {
-    /* SOLUTION: what has no aligned rows goes to matmul_registers; else one block per tile of c,
-       with more shared memory than a launch gets unasked (about 10 lines). */
+    /* SOLUTION: without aligned rows call matmul_registers; else one block per tile of c, with more
+       shared memory than the default (about 10 lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (((uintptr_t)b | (uintptr_t)c) % 16 != 0 || n % 4 != 0 ||
         (m + (size_t)BM) * k > UINT32_MAX || (k + (size_t)STAGES * BK) * n > UINT32_MAX)

@@ -1,20 +1,20 @@
 /*
  * 2b_scan_single_pass.cu: the scan of 210 in one kernel, which reads each element once.
  *
- * The idea: a block scans its tile as before, and has its sum long before it knows what comes
- * before the tile. So it says at once what it has: its sum. Then it looks back, tile by tile, and
- * adds up what the others have said, until it meets one who knows the sum of everything up to its
- * own end. With that it knows its own, says so too, and stores its tile (Merrill and Garland's
- * decoupled look-back). A warp looks at 32 tiles at a time. A lane has four neighbours: it adds them
- * up by itself, so that a warp's scan, five shuffles, serves 128 elements.
+ * The idea: a block scans its tile as before, and has the tile's sum long before it knows the sum
+ * of all that comes before the tile. So it says its own sum at once. Then it looks back, tile by
+ * tile, and adds up what those tiles have said, until it meets one that has said the sum of
+ * everything up to its end. Now the block knows this sum for its own tile too, says it, and stores
+ * its tile (Merrill and Garland's decoupled look-back). A warp looks at 32 tiles at a time. A lane
+ * has four neighbours: it adds them up by itself, so that a warp's scan, five shuffles, serves 128
+ * elements.
  *
  * Blocks wait here for other blocks, which is allowed only for those that have certainly begun.
- * blockIdx says nothing of that. So a block takes the number of its tile from a counter when it
- * begins: whoever has a smaller number began before it, has a place on the device, and will get
- * done.
+ * blockIdx does not tell. So a block takes the number of its tile from a counter when it begins: a
+ * block with a smaller number began before it, has a place on the device, and will finish.
  *
- * What a tile says is a kind and a sum. Both stand in one word of 64 bits, which is written and
- * read whole: nobody can see the new kind with the old sum, and no fence is needed.
+ * What a tile says is a kind and a sum. Both are in one word of 64 bits, which is written and read
+ * whole: no thread can see the new kind with the old sum, and no fence is needed.
  *
  * The cost removed: one of three trips to memory for each element, and two launches. The cost left:
  * latency. A tile takes its number, loads, looks back and stores, one after the other; and the
@@ -30,7 +30,7 @@
    9 lines). */
 #define THREADS 256
 #define WARPS   (THREADS / 32)
-#define ROWS    8 /* of 32 lanes with four neighbours each: all loads are on the way at once */
+#define ROWS    8 /* of 32 lanes with four neighbours each: all loads are in flight at once */
 #define TILE    (THREADS * ROWS * 4)
 
 /* The upper half of a tile's word. The lower half is the sum. */
@@ -59,7 +59,7 @@ __device__ static void say(volatile word *tile, said kind, unsigned sum)
     *tile = (word)kind << 32 | sum;
 }
 
-/* volatile: from memory each time, for the block that writes it is another one. */
+/* volatile: read from memory each time, because another block writes it. */
 __device__ static word listen(const volatile word *tile)
 {
     word w;
@@ -70,12 +70,12 @@ __device__ static word listen(const volatile word *tile)
 /* END SOLUTION */
 
 /* SOLUTION: look_back, by a whole warp: the sum of all tiles before this one. Lane 0 looks at the
-   nearest of 32; of those beyond the first OF_ALL none counts (about 17 lines). */
+   nearest of 32; those beyond the first OF_ALL do not count (about 17 lines). */
 __device__ static unsigned look_back(const volatile word *tiles, size_t tile)
 {
     unsigned lane = threadIdx.x % 32, sum = 0;
     for (size_t end = tile;; end -= 32) { /* of the tiles before end */
-        /* Before the first tile there is nothing, and that is all there is. */
+        /* Before the first tile there is nothing: its sum of all is 0. */
         word w = lane < end ? listen(&tiles[end - 1 - lane]) : (word)OF_ALL << 32;
         unsigned knowing = __ballot_sync(0xffffffff, w >> 32 == OF_ALL);
         bool counts = knowing == 0 || lane < (unsigned)__ffs(knowing); /* __ffs counts from 1 */
@@ -166,7 +166,7 @@ __global__ static void scan_kernel(int *out, const int *in, size_t n, word *tile
 
 cudaError_t exclusive_scan_single_pass(int *out, const int *in, size_t n, cudaStream_t stream)
 {
-    /* SOLUTION: a word a tile, and one more for the counter, all cleared; the kernel; free (about
+    /* SOLUTION: a word per tile, and one more for the counter, all cleared; the kernel; free (about
        9 lines). */
     if (n == 0) return cudaSuccess; /* an empty grid is a launch error */
     size_t count = (n - 1) / TILE + 1, bytes = (count + 1) * sizeof(word);

@@ -1,19 +1,20 @@
 /*
  * 301_activations.cu: relu, sigmoid, tanh and gelu, forward and backward.
  *
- * The idea: four pairs of small functions and two kernels that carry them over an array. Forward is
- * y = f(x), backward is grad_x = grad_y * f'(x), by the chain rule. The function is a template
- * argument, so that the compiler puts its body into the loop: nothing is called at run time.
+ * The idea: four pairs of small functions and two kernels that apply them to an array. Forward
+ * computes y = f(x), backward grad_x = grad_y * f'(x), by the chain rule. The function is a
+ * template argument, so that the compiler puts its body into the loop: nothing is called at run
+ * time.
  *
- * The care is in the corners. Comparisons with NaN are false, so that the side on which NaN falls
- * is a choice (fmaxf(0, NaN) is 0 and would hide a network that has gone wrong). A formula that is
- * right on paper may overflow on the way: exp(100) is infinity in fp32, and infinity / infinity
- * NaN.
+ * The corner cases need care. Comparisons with NaN are false, so the way a condition is written
+ * decides where NaN goes (fmaxf(0, NaN) is 0 and would hide a network that has gone wrong). A
+ * formula that is right on paper may overflow on the way: exp(100) is infinity in fp32, and
+ * infinity / infinity NaN.
  *
- * What it costs: 8 bytes of traffic an element forward, 12 backward, and next to that even a tanh
- * is free. A thread takes several elements, because one load a thread does not keep a fast memory
- * busy: what counts is how many bytes are on their way at once. The only way to make an activation
- * faster is to write it in the kernel that produced x: fusion, exercise 404.
+ * What it costs: 8 bytes of traffic per element forward, 12 backward, and next to that even a tanh
+ * is free. A thread takes several elements, because one load per thread does not keep a fast memory
+ * busy: only the number of bytes in flight counts. The only way to make an activation faster is to
+ * write it in the kernel that produced x: fusion, exercise 404.
  */
 #include "301_activations/activations.h"
 #include "not_implemented.h"
@@ -70,11 +71,11 @@ __device__ static float gelu_gradient(float grad_y, float x)
 }
 /* END SOLUTION */
 
-/* SOLUTION: forward_kernel and backward_kernel, templates over the function, EACH elements a
+/* SOLUTION: forward_kernel and backward_kernel, templates over the function, EACH elements per
    thread, all loaded before the first is stored: y may be x, so the compiler may not move a load
    over a store by itself (about 18 lines). */
 #define THREADS 256
-#define EACH    4 /* elements a thread, THREADS apart, so that a warp reads neighbours */
+#define EACH    4 /* elements per thread, THREADS apart: a warp reads neighbours */
 
 template <float (*F)(float)>
 __global__ static void forward_kernel(float *y, const float *x, size_t n)

@@ -9,9 +9,9 @@
  *     backward  grad_x = grad_y   * w        [batch x out] * [out x in]      NN
  *               grad_w = grad_y^T * x        [out x batch] * [batch x in]    TN
  *
- * All three are written: they are 212's, of which one that is not transposed is a batch of one. The
- * bias is 302's. So there is no kernel here. What is left to know is which product, with which
- * sizes, and what is not wanted.
+ * 212 has all three products; the one with nothing transposed is a batch of one. The bias is 302's.
+ * So this file needs no kernel. It has to choose the product and its sizes, and to leave out the
+ * gradients that the caller does not want.
  *
  * What it costs: y goes to memory after the product and comes back for the bias, 8 more bytes per
  * output; 404 adds the bias before y leaves its register. And the products are as slow as 212's:

@@ -39,7 +39,7 @@ template <reduction HOW> __device__ static float block_reduce(float value)
         __syncthreads();
     }
     float result = values[0];
-    __syncthreads(); /* everybody has read it before the next reduction writes */
+    __syncthreads(); /* all threads have read it before the next reduction writes */
     return result;
 }
 /* END SOLUTION */

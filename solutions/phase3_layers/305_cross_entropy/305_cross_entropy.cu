@@ -8,7 +8,7 @@
  *
  * so one kernel reads the logits and writes the gradient, and no array of probabilities travels
  * through memory. The loss takes no logarithm of a probability: one that underflowed to 0 would
- * give infinity, or log(1e-10) where somebody hid that behind an epsilon.
+ * give infinity, or log(1e-10) where an epsilon hides that.
  *
  * Every row needs a number that no row knows: how many labels count. The host could ask for it and
  * stall; instead a small kernel before this one counts, and kernels of one stream run in order.
@@ -41,7 +41,7 @@ template <reduction HOW> __device__ static float block_reduce(float value)
         __syncthreads();
     }
     float result = values[0];
-    __syncthreads(); /* everybody has read it before the next reduction writes */
+    __syncthreads(); /* all threads have read it before the next reduction writes */
     return result;
 }
 /* END SOLUTION */
@@ -87,7 +87,7 @@ __global__ static void cross_entropy_kernel(float *loss, float *grad_logits, con
     float weight = loss[blockIdx.x]; /* 1 / number of counted labels, from count_kernel */
     for (int c = threadIdx.x; c < classes; c += BLOCK)
         grad[c] = (expf(x[c] - max) / sum - (c == label)) * weight;
-    __syncthreads(); /* every thread has its weight before the loss takes the place of it */
+    __syncthreads(); /* every thread has its weight before the loss replaces it */
     if (threadIdx.x == 0) loss[blockIdx.x] = logf(sum) + (max - x[label]);
 }
 /* END SOLUTION */

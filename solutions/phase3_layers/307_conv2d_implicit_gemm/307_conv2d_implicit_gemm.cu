@@ -1,10 +1,11 @@
 /*
- * 307_conv2d_implicit_gemm.cu: convolution as a matrix product, of which one factor is never there.
+ * 307_conv2d_implicit_gemm.cu: convolution as a matrix product, one factor of which is never
+ * stored.
  *
  * The idea: 110 wrote the windows of the image into `columns`, 9 times as large as the image, and
  * multiplied. A tiled product (211) copies its factors tile by tile into shared memory anyway. So
  * let that copy do the work of im2col: element (f, p) of columns is looked up in x at the moment
- * when its tile is filled, and nothing is ever written to global memory but y.
+ * when its tile is filled, and only y is ever written to global memory.
  *
  *     y[filters x pixels] = w[filters x taps] * columns[taps x pixels]
  *
@@ -12,16 +13,17 @@
  * well as one large image. A thread always fetches for the same pixel: it finds the corner of its
  * window once, before the loop over the taps.
  *
- * Each thread holds 4 x 4 outputs in registers: of each step it reads 4 + 4 numbers from shared
- * memory for 16 multiply-adds. One output a thread (211) reads two numbers for one.
+ * Each thread holds 4 x 4 outputs in registers: in each step it reads 4 + 4 numbers from shared
+ * memory for 16 multiply-adds. With one output per thread (211) it would read two numbers for one.
  *
- * What it costs: two divisions per fetched element to take a tap apart, 16 registers of sums, and
- * tiles that hang over: 49 pixels of a 7 x 7 image in a tile of 64 when the batch is 1.
+ * What it costs: two divisions per fetched element to find row and column of a tap, 16 registers of
+ * sums, and tiles that are partly empty: 49 pixels of a 7 x 7 image in a tile of 64 when the batch
+ * is 1.
  */
 #include "307_conv2d_implicit_gemm/conv2d_implicit_gemm.h"
 #include "not_implemented.h"
 
-/* SOLUTION: FILTERS and PIXELS of a block's tile of y, TAPS of a step, EACH x EACH outputs a
+/* SOLUTION: FILTERS and PIXELS of a block's tile of y, TAPS of a step, EACH x EACH outputs per
    thread; the sizes of a convolution (about 8 lines). */
 #define FILTERS 64
 #define PIXELS  64
@@ -120,9 +122,9 @@ __global__ static void implicit_gemm_kernel(float *y, const float *x, const floa
         for (int k = t / PIXELS; k < TAPS; k += 256 / PIXELS) {
             x_tile[k][pixel] = column_element(v, first + k, c);
         }
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
         multiply(sum, w_tile, x_tile);
-        __syncthreads(); /* everybody has read before the next step overwrites them */
+        __syncthreads(); /* all threads have read before the next step overwrites them */
     }
     store(y, sum, bias, c);
 }

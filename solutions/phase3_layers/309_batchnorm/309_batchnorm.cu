@@ -1,24 +1,24 @@
 /*
- * 309_batchnorm.cu: batch normalization: inference, training, gradients, and how to be rid of it.
+ * 309_batchnorm.cu: batch normalization: inference, training, gradients, and how to remove it.
  *
  * The idea: a channel is shifted and scaled until its elements have mean 0 and variance 1, and then
  * shifted and scaled again, by numbers that are learned. In NCHW a channel is not one stretch of
  * memory but `batch` of them, h * w elements each: channel = plane % channels.
  *
  * Inference uses the statistics of training: a block takes a plane, whose elements all have the
- * same factor and shift. A thread per element would spend its time on finding out its channel.
- * Training has to find the statistics first: a block a channel, and two reductions (208). The mean
- * comes first, the variance from the differences to it: the mean of squares minus the square of the
- * mean is shorter, and for a mean of 10,000 and a deviation of 1 it is noise.
+ * same factor and shift. A thread per element would spend its time on finding its channel. Training
+ * has to find the statistics first: a block per channel, and two reductions (208). The mean comes
+ * first, then the variance from the differences to it: the mean of squares minus the square of the
+ * mean is shorter, but for a mean of 10,000 and a deviation of 1 it is noise.
  *
- * Backward, mean and variance depend on every x, so that every grad_x gets a share of all. With
- * xhat = (x - mean) * rstd:
+ * Mean and variance depend on every x, so in the backward pass every grad_x has a share from all.
+ * With xhat = (x - mean) * rstd:
  *
  *     grad_beta = sum grad_y     grad_gamma = sum grad_y xhat
  *     grad_x = gamma rstd (grad_y - grad_beta / n - xhat grad_gamma / n)
  *
  * Folding: inference is linear in x, and so is the convolution before it. The two are one
- * convolution with other weights: w gamma rstd, and a bias. Then this layer costs nothing at all.
+ * convolution with other weights: w gamma rstd, and a bias. Then this layer costs nothing.
  *
  * What it costs: training reads x three times, and has no more blocks than channels: 64 of them on
  * a GPU with room for several times as many.
@@ -42,7 +42,7 @@ __device__ static float block_sum(float value)
         __syncthreads();
     }
     float sum = values[0];
-    __syncthreads(); /* everybody has read it before the next sum writes */
+    __syncthreads(); /* all threads have read it before the next sum writes */
     return sum;
 }
 /* END SOLUTION */

@@ -3,17 +3,17 @@
  *
  * The idea: pooling computes nothing, it moves memory, and the forward pass is 306 without weights:
  * a thread per output, columns fastest, here with a block for each plane. It also writes down
- * *which* element was the largest, since only that one is responsible for the output: backward its
- * gradient is the sum of the gradients of all windows that it won.
+ * *which* element was the largest, because only that one determines the output: in the backward
+ * pass its gradient is the sum of the gradients of all windows that it won.
  *
- * Windows overlap (3 x 3, stride 2), so a thread per output that adds to grad_x would meet others
- * there: atomics, in an order that nobody knows. Turned round there is no meeting: a thread per
- * *input* looks up the few windows that can hold it and adds up those it won, always in the same
- * order, and writes once, also the zeros.
+ * Windows overlap (3 x 3, stride 2), so threads per output that add to grad_x would meet there:
+ * they need atomics, in an order that is not fixed. Threads per *input* never meet: each looks up
+ * the few windows that can hold its element, adds up those that it won, always in the same order,
+ * and writes once, zeros too.
  *
- * The mean of a plane is a row sum of h * w elements (208): a warp a plane.
+ * The mean of a plane is a row sum of h * w elements (208): a warp per plane.
  *
- * What it costs: argmax is as large as y and of use in training only, but always written. Forward
+ * What it costs: argmax is as large as y and used in training only, but always written. Forward
  * reads every element of x up to four times with windows of 3 x 3 and stride 2; neighbours share
  * them in the L1 cache.
  */

@@ -1,12 +1,12 @@
 /*
- * 312_embedding.cu: what a transformer needs beside products: embedding, residual, dropout.
+ * 312_embedding.cu: what a transformer needs besides products: embedding, residual, dropout.
  *
- * The embedding takes a row of a table for each token: a copy, by coalesced rows. Backward is its
- * opposite and the hard half: every token adds its row of grad_y to the row of the table that it
- * came from, and many tokens come from the same one. Blocks cannot know who else does, so they add
- * by atomics; but an atomic for every element makes a queue at every frequent token. So a block
- * takes a stretch of tokens and sorts it first. Equal tokens then stand side by side, a run: a
- * thread, which owns a column, sums the run in a register and adds it by one atomic.
+ * The embedding takes a row of a table for each token: a copy, by coalesced rows. The backward pass
+ * is its opposite and the harder half: every token adds its row of grad_y to the row of the table
+ * that it came from, and many tokens come from the same one. Blocks cannot know which other blocks
+ * do, so they add by atomics; but an atomic per element makes a queue at every frequent token. So a
+ * block takes a stretch of tokens and sorts it first. Equal tokens then stand side by side, a run:
+ * a thread, which owns a column, sums the run in a register and adds it by one atomic.
  *
  *     tokens of the stretch   7 2 7 7 2          sorted   2 2 7 7 7
  *     their places            0 1 2 3 4                   1 4 0 2 3     two atomics, not five
@@ -15,10 +15,10 @@
  * not kept: Philox is a function, from a counter to four random words, and computes them anew. No
  * thread has a state, none waits for another, and no order of threads changes anything.
  *
- * What it costs: what different stretches add to a frequent token still meets in one place, and in
- * another order each time, so that the last bits of grad_table change from run to run. 3a sorts
- * all tokens at once and needs no atomics. And residual and dropout are trips through memory with
- * next to no arithmetic: 404 puts them into the kernel next door.
+ * What it costs: stretches still add to the same row for a frequent token, in another order each
+ * time, so the last bits of grad_table change from run to run. 3a sorts all tokens at once and
+ * needs no atomics. And residual and dropout are trips through memory with next to no arithmetic:
+ * 404 fuses them into a neighbouring kernel.
  *
  * Given: how each kernel divides its work, residual_kernel, and the launches of the embedding's
  * gradients. Yours: the other kernels, philox, and the remaining launches.
@@ -66,7 +66,7 @@ __global__ static void grad_table_kernel(float *grad_table, const float *grad_y,
     const size_t first = (size_t)(blockIdx.x / groups) * THREADS; /* row of the stretch */
     const int count = rows - first < THREADS ? (int)(rows - first) : THREADS;
     if (i < count) unsorted[i] = tokens[first + i];
-    __syncthreads(); /* everybody looks at all of them */
+    __syncthreads(); /* every thread looks at all of them */
 
     /* SOLUTION: thread i finds the rank of token i, which is the number of those that come before
        it in order. It stores the token in token[rank] and its place i in place[rank]. token[count]
@@ -138,7 +138,7 @@ __device__ static void philox(unsigned word[4], unsigned long long counter, unsi
     unsigned key0 = (unsigned)seed, key1 = (unsigned)(seed >> 32);
     word[0] = (unsigned)counter;
     word[1] = (unsigned)(counter >> 32);
-    word[2] = word[3] = 0; /* the counter has 128 bits, of which 64 do */
+    word[2] = word[3] = 0; /* the counter has 128 bits, of which 64 are enough */
     /* SOLUTION: ten rounds; in each, two words are multiplied, the high halves of the products are
        mixed with the other two words and the key, and the key moves on (about 10 lines). */
     for (int round = 0; round < 10; round++) {
@@ -215,7 +215,7 @@ cudaError_t embedding_backward(float *grad_table, float *grad_positions, const f
                                const int *tokens, int batch, int seq, int dim, int vocab,
                                cudaStream_t stream)
 {
-    (void)vocab; /* for those who count how often each token occurs */
+    (void)vocab; /* for versions that count how often each token occurs */
     size_t rows = (size_t)batch * seq, size = (size_t)seq * dim;
     /* SOLUTION: without elements there is nothing to do (about 1 line). */
     if (size == 0) return cudaSuccess; /* an empty grid is a launch error */

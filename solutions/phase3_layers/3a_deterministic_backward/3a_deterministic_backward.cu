@@ -3,8 +3,8 @@
  *
  * The idea: additions of floats in another order give another sum, and atomics come in any order.
  * 312 sorted stretches of tokens, and the stretches met by atomics. Here all tokens are sorted, and
- * the sort is stable: equal tokens stay in the order of the text. What a row of the table gets is
- * then one run of neighbours, and its additions have one order.
+ * the sort is stable: equal tokens stay in the order of the text. Each row of the table then gets
+ * one run of neighbours, and its additions have one order.
  *
  * Sorting is by radix: a pass for each 8 bits of the token. The text is cut into segments, one per
  * block. A pass counts the digits of each segment, and moves every token to where its digit
@@ -12,14 +12,14 @@
  * before it in its own. 50,257 tokens need two passes.
  *
  * A run may be all of the text, and one thread must not walk it alone. So the sorted tokens are cut
- * into stretches again, and a block sums each. A run inside a stretch is done. Of a run that goes
- * on, each stretch leaves its part in memory, and a second kernel adds the parts in order:
+ * into stretches again, and a block sums each. A run inside a stretch is complete. Of a run that
+ * goes on, each stretch leaves its part in memory, and a second kernel adds the parts in order:
  *
- *     sorted   2 2 2 4 | 7 7 7 7 | 7 7 9 9          run of 7: two heads; nobody else adds them
+ *     sorted   2 2 2 4 | 7 7 7 7 | 7 7 9 9          run of 7: two heads; no other block adds them
  *                            head      head, then the run of 9
  *
- * What it costs: two small launches per pass, whose work is small beside the gradient's (8 bytes a
- * token, not 4 a token and column), and memory for the parts, a 64th of the gradient.
+ * What it costs: two small launches per pass, whose work is small next to the gradient's (8 bytes
+ * per token, not 4 per token and column), and memory for the parts, a 64th of the gradient.
  */
 #include "302_bias/bias.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
@@ -27,7 +27,7 @@
 
 #define THREADS  128 /* of a block in runs_kernel, also its sorted tokens and its columns */
 #define DIGITS   256 /* of a pass, the threads of a block that sorts, the tokens of a tile */
-#define SEGMENTS 64  /* at most, of the text: every block of the sort adds up the counts of all */
+#define SEGMENTS 64  /* of the text, at most: every block of the sort adds up the counts of all */
 
 /* SOLUTION: count_kernel: counts[segment x digit]: how often each segment of the text has each
    digit (about 11 lines). */
@@ -37,7 +37,7 @@ __global__ static void count_kernel(int *counts, const int *tokens, size_t n, si
     __shared__ int of_digit[DIGITS];
     size_t first = blockIdx.x * segment, end = min(first + segment, n);
     of_digit[threadIdx.x] = 0;
-    __syncthreads(); /* nobody counts before all are 0 */
+    __syncthreads(); /* no thread counts before all are 0 */
     for (size_t i = first + threadIdx.x; i < end; i += DIGITS) {
         atomicAdd(&of_digit[tokens[i] >> shift & (DIGITS - 1)], 1); /* integers: exact */
     }
@@ -46,8 +46,8 @@ __global__ static void count_kernel(int *counts, const int *tokens, size_t n, si
 }
 /* END SOLUTION */
 
-/* SOLUTION: begin_of_digit: where this segment's tokens go that have the digit of this thread:
-   behind all lower digits, and behind the equal ones of the segments before (about 14 lines). */
+/* SOLUTION: begin_of_digit: where the tokens of this segment with this thread's digit go: behind
+   all lower digits, and behind the equal ones of the segments before (about 14 lines). */
 __device__ static int begin_of_digit(const int *counts)
 {
     __shared__ int total[DIGITS];
@@ -59,7 +59,7 @@ __device__ static int begin_of_digit(const int *counts)
         before += s < blockIdx.x ? count : 0;
     }
     total[threadIdx.x] = all;
-    __syncthreads(); /* everybody adds up those below its own */
+    __syncthreads(); /* every thread adds up those below its own */
     for (int digit = 0; digit < threadIdx.x; digit++) before += total[digit];
     return before;
 }
@@ -83,7 +83,7 @@ __global__ static void move_kernel(int *to_token, int *to_row, const int *tokens
         int to = begin[mine] + rank;
         if (i < end) to_token[to] = tokens[i];
         if (i < end) to_row[to] = rows ? rows[i] : (int)i;
-        __syncthreads(); /* nobody looks at them any more */
+        __syncthreads(); /* no thread reads them any more */
         if (i < end) atomicAdd(&begin[mine], 1);
     }
 }
@@ -131,7 +131,7 @@ __global__ static void runs_kernel(float *grad_table, float *head, float *tail, 
 }
 /* END SOLUTION */
 
-/* SOLUTION: join_kernel: the stretch in which a run begins that goes on adds its tail and, in
+/* SOLUTION: join_kernel: where a run goes on, the stretch in which it begins adds its tail and, in
    order, the heads of the stretches behind it (about 22 lines). */
 __global__ static void join_kernel(float *grad_table, const float *head, const float *tail,
                                    const int *token, int n, int dim, unsigned groups)
@@ -178,7 +178,7 @@ static int sort(int *token[2], int *row[2], int *counts, const int *tokens, size
 }
 /* END SOLUTION */
 
-/* SOLUTION: add_table: memory of the stream for all of it; sort, sum the runs, join them (about 22
+/* SOLUTION: add_table: allocate memory in the stream; sort, sum the runs, join them (about 22
    lines). */
 static cudaError_t add_table(float *grad_table, const float *grad_y, const int *tokens, int n,
                              int dim, int vocab, cudaStream_t stream)

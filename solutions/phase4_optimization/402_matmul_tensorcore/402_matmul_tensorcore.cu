@@ -2,24 +2,25 @@
  * 402_matmul_tensorcore.cu: c = a * b on tensor cores, a and b in bf16 or fp16, sums in fp32.
  *
  * The idea: a tensor core multiplies a 16 x 16 by a 16 x 16 matrix in a few cycles. The *warp* asks
- * for it: its 32 threads hold a matrix together, as a `fragment`, whose layout is nobody's
- * business.
+ * for it: its 32 threads hold a matrix together, as a `fragment`, whose layout the interface does
+ * not specify.
  *
  *     load_matrix_sync(a_part, address, pitch)                  16 x 16 elements, from shared memory
  *     mma_sync(sum, a_part, b_part, sum)                        sum += a_part * b_part
  *     store_matrix_sync(address, sum, pitch, mem_row_major)     16 x 16 sums
  *
- * That is so fast that feeding it becomes the work. As in 211 the block stages tiles in shared
- * memory, as in 214 each warp keeps several matrices of sums in registers (4 x 2) and uses what it
- * loads several times. The copies are `cp.async`, 16 bytes a thread, from global to shared memory
- * without a stop in registers, and they fetch the next tiles while the warps multiply these.
+ * That is so fast that feeding the tensor cores becomes the bottleneck. As in 211 the block stages
+ * tiles in shared memory, as in 214 each warp keeps several matrices of sums in registers (4 x 2)
+ * and uses what it loads several times. The copies are `cp.async`, 16 bytes per thread, from global
+ * to shared memory without a stop in registers, and they fetch the next tiles while the warps
+ * multiply these.
  *
  * A product of two bf16, or fp16, is exact in fp32; only the order of the sums differs from fp32.
- * Rows of the tiles are 16 bytes longer than needed: the eight rows that a load fetches at a time
- * would else begin in the same bank.
+ * Rows of the tiles are 16 bytes longer than needed: otherwise the eight rows that a load fetches
+ * at a time would begin in the same bank.
  *
- * The cost removed: fp32 multiply-adds, of which a multiprocessor has 128 a cycle; its tensor cores
- * have 16 times as many. The cost left: two tiles are too few to hide memory's latency, padding
+ * The cost removed: fp32 multiply-adds, of which a multiprocessor does 128 per cycle; its tensor
+ * cores do 16 times as many. The cost left: two tiles are too few to hide memory's latency, padding
  * wastes shared memory, and a barrier stops all warps at each tile (4a).
  */
 #include "402_matmul_tensorcore/matmul_tensorcore.h"
@@ -30,7 +31,7 @@
 #include <mma.h>
 #include <stdint.h>
 
-#define BM       128 /* BM x BN elements of c a block */
+#define BM       128 /* BM x BN elements of c per block */
 #define BN       128
 #define BK       32
 #define PAD      8   /* elements: 16 bytes */
@@ -45,8 +46,8 @@ template <typename T> struct stage {
     T b[BK][BN + PAD];
 };
 
-/** 16 bytes to shared memory, or 16 zeros: cp.async, which does not wait. `from` is an address of
- *  the matrix also where nothing is read. */
+/** 16 bytes to shared memory, or 16 zeros: cp.async, which does not wait. `from` is an address in
+ *  the matrix even where nothing is read. */
 __device__ __forceinline__ static void copy_chunk(void *to, const void *from, bool inside)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
@@ -116,7 +117,7 @@ __device__ __forceinline__ static void store_sums(float *c, float (*patch)[FRAGM
     /* SOLUTION: the sums to the patch, and from there to c, as far as it goes: the lanes share the
        elements. Before and after the lanes read the patch, the warp waits for all of its lanes
        (about 8 lines). */
-    if (row >= m || col >= n) return; /* so does the whole warp: the fragment lies outside of c */
+    if (row >= m || col >= n) return; /* the whole warp returns: its fragment is outside of c */
     wmma::store_matrix_sync(&patch[0][0], sum, FRAGMENT, wmma::mem_row_major);
     __syncwarp(); /* the patch is complete */
     for (int i = threadIdx.x % 32; i < FRAGMENT * FRAGMENT; i += 32) {
@@ -154,7 +155,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
     copy_tile<WIDE>(stages[0].b, b, 0, col, k, n);
     for (int start = 0, now = 0; start < k; start += BK, now ^= 1) {
         asm volatile("cp.async.wait_all;" ::: "memory");
-        __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
+        __syncthreads(); /* this stage is complete, and no thread reads the other one any more */
         if (start + BK < k) {
             copy_tile<WIDE>(stages[now ^ 1].a, a, row, start + BK, m, k);
             copy_tile<WIDE>(stages[now ^ 1].b, b, start + BK, col, k, n);
@@ -172,7 +173,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
     /* END SOLUTION */
 }
 
-/** Of both types: 16 bytes at a time where every row of a and b begins at a multiple of them. */
+/** For both types: 16 bytes at a time where every row of a and b begins at a multiple of them. */
 template <typename T>
 static void launch(float *c, const T *a, const T *b, int m, int n, int k, cudaStream_t stream)
 {

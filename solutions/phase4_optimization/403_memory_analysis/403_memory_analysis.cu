@@ -8,7 +8,7 @@
  * exact.
  *
  * Registers are the compiler's choice, and occupancy follows from them, from the block and from its
- * shared memory: that is no arithmetic of ours, the runtime knows it.
+ * shared memory: that is not computed here, the runtime knows it.
  *
  * What it is good for: 2 m n k operations over 32 bytes a sector is the intensity of a kernel, its
  * place under the roofline. What it leaves out: caches, which serve many of those sectors again.
@@ -19,13 +19,13 @@
 #endif
 #include "not_implemented.h"
 
-#define TILE 32 /* own_kernel: TILE x TILE threads a block, and so many elements of c */
+#define TILE 32 /* own_kernel: TILE x TILE threads per block, and as many elements of c */
 
 /** Your own kernel: c = a * b, with the arguments of the five. It need not use `tile`. */
 __global__ static void own_kernel(float *c, const float *a, const float *b, int m, int n, int k,
                                   int tile)
 {
-    /* SOLUTION: your 211, or a better one; with another block, or another number of elements a
+    /* SOLUTION: your 211, or a better one; with another block, or another number of elements per
        thread, TILE and matmul_own_launch change too (about 15 lines). */
     (void)tile;
     __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
@@ -36,9 +36,9 @@ __global__ static void own_kernel(float *c, const float *a, const float *b, int 
     for (int start = 0; start < k; start += TILE) {
         a_tile[y][x] = row < m && start + x < k ? a[(size_t)row * k + start + x] : 0.0f;
         b_tile[y][x] = start + y < k && col < n ? b[(size_t)(start + y) * n + col] : 0.0f;
-        __syncthreads(); /* both tiles are complete before anybody reads them */
+        __syncthreads(); /* both tiles are complete before any thread reads them */
         for (int i = 0; i < TILE; i++) sum += a_tile[y][i] * b_tile[i][x];
-        __syncthreads(); /* everybody has read before the next tiles overwrite them */
+        __syncthreads(); /* all threads have read before the next tiles overwrite them */
     }
     if (row < m && col < n) c[(size_t)row * n + col] = sum;
     /* END SOLUTION */
@@ -56,7 +56,7 @@ static size_t parts(size_t length, size_t part)
     return (length + part - 1) / part;
 }
 
-/** MATMUL_ROWS: in each step along k, a warp loads one element of a and one of b a lane. */
+/** MATMUL_ROWS: in each step along k, a warp loads one element of a and one of b per lane. */
 static loads count_rows(size_t m, size_t n, size_t k)
 {
     loads l = {};
@@ -64,7 +64,7 @@ static loads count_rows(size_t m, size_t n, size_t k)
        (about 3 lines). */
     const size_t steps = parts(m, LANES) * n * k; /* of warps */
     l.requests = 2 * steps;
-    l.sectors = m * n * k + steps; /* of a one a lane, of b one for all */
+    l.sectors = m * n * k + steps; /* a: one per lane; b: one for all lanes */
     /* END SOLUTION */
     return l;
 }
@@ -76,20 +76,21 @@ static loads count_columns(size_t m, size_t n, size_t k)
     /* SOLUTION: as above; the lanes are columns (about 3 lines). */
     const size_t steps = m * parts(n, LANES) * k;
     l.requests = 2 * steps;
-    l.sectors = steps + m * (n / 8) * k; /* of a one for all, of b one for 8 lanes */
+    l.sectors = steps + m * (n / 8) * k; /* a: one for all lanes; b: one for 8 */
     /* END SOLUTION */
     return l;
 }
 
-/** A kernel with tiles: rows x cols of c a block, `depth` of k a step.
- *  @param width  columns of b a request
+/** A kernel with tiles: rows x cols of c per block, `depth` of k per step.
+ *  @param width  columns of b per request
  *  @param shared requests of shared memory by a block in a step */
 static loads count_tiled(size_t m, size_t n, size_t k, size_t rows, size_t cols, size_t depth,
                          size_t width, size_t shared)
 {
     loads l = {};
-    /* SOLUTION: each row of a is loaded once for each block beside it, each row of b once for each
-       block above it; shared memory is read by every warp, also for tails (about 4 lines). */
+    /* SOLUTION: each row of a is loaded once for each block in its row of tiles, each row of b once
+       for each row of tiles; shared memory is read by every warp, also for tails (about 4 lines).
+     */
     const size_t high = parts(m, rows), wide = parts(n, cols), steps = parts(k, depth);
     l.requests = m * steps * wide + k * parts(n, width) * high;
     l.sectors = m * (k / 8) * wide + k * (n / 8) * high;
@@ -124,8 +125,8 @@ static loads count(int kernel, size_t m, size_t n, size_t k, size_t tile)
 /** register_usage and achieved_occupancy: only the device knows them. */
 static cudaError_t ask_device(matmul_metrics *metrics, const matmul_launch *launch)
 {
-    /* SOLUTION: the registers of a thread; and the threads of the blocks that a multiprocessor
-       holds of this launch, of those that it can hold (about 9 lines). */
+    /* SOLUTION: the registers of a thread; and the threads that a multiprocessor holds of this
+       launch, divided by the most that it can hold (about 9 lines). */
     const int threads = launch->block.x * launch->block.y * launch->block.z;
     cudaFuncAttributes attributes;
     int device, most, blocks;

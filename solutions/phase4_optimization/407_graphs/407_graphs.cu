@@ -3,16 +3,16 @@
  *
  * The idea: a launch costs the host microseconds, however little the kernel does, and the device
  * some more to begin it. A step of forty kernels that take a microsecond each is forty launches and
- * little else. A graph is the step written down once: who runs after whom, with which arguments.
- * After that one call starts all of it, and the device goes from node to node by itself.
+ * little else. A graph is the step written down once: the order of its kernels, and their
+ * arguments. After that one call starts all of it, and the device goes from node to node by itself.
  *
- * What it wins: the host's time per kernel, and the part of the device's that comes from being told
- * of kernels one by one. What it costs: the capture keeps arguments as they were. A pointer that
- * changes must be put into its nodes, and each node that knows one costs again. So only two do: the
- * first round reads x, the last writes y, and all others go between two arrays of the graph's own.
+ * What it saves: the host's time per kernel, and the device's time to receive kernels one by one.
+ * What it costs: the capture keeps arguments as they were. A pointer that changes must be set in
+ * each node that uses it, and each such node costs time. So only two nodes use one: the first round
+ * reads x, the last writes y, and all others work on two arrays of the graph's own.
  *
- * What it leaves: the device still begins and ends a kernel per node. A persistent kernel takes
- * that away too, for blocks instead of kernels: as many as fit, and each takes tile after tile.
+ * What it leaves: the device still begins and ends a kernel per node. A persistent kernel avoids
+ * the same cost for blocks: it has as many as fit, and each takes tile after tile.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
@@ -29,7 +29,7 @@
 
 #define BLOCK 256
 
-/** One round, to[n] from from[n], a thread an element. */
+/** One round, to[n] from from[n], a thread per element. */
 __global__ static void smooth_kernel(float *to, const float *from, int n, float rate)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -48,8 +48,8 @@ static unsigned blocks_for(int n)
 cudaError_t step_launch(float *y, const float *x, float *scratch, int n, int rounds, float rate,
                         cudaStream_t stream)
 {
-    /* SOLUTION: nothing for n = 0, a copy for rounds = 0; else x to scratch, to and fro between its
-       halves, and the last round to y (about 8 lines). */
+    /* SOLUTION: nothing for n = 0, a copy for rounds = 0; else x to scratch, back and forth between
+       its halves, and the last round to y (about 8 lines). */
     if (n == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (rounds == 0) return cudaMemcpyAsync(y, x, n * sizeof *y, cudaMemcpyDeviceToDevice, stream);
     for (int i = 0; i < rounds; i++) {
@@ -67,9 +67,9 @@ struct step_graph {
     float *scratch; /* [2 x n] */
     int n, rounds;
     float rate;
-    cudaGraph_t graph;           /* stays: it is what names the nodes */
+    cudaGraph_t graph;           /* kept: its nodes belong to it */
     cudaGraphExec_t exec;        /* NULL: no rounds or no elements, so there is nothing to replay */
-    cudaGraphNode_t first, last; /* the readers of x and writers of y; of one round, the same */
+    cudaGraphNode_t first, last; /* the reader of x, the writer of y; with one round, the same */
 };
 
 /** g->graph and g->exec: step_launch of n, rounds, rate and scratch, with NULL for y and x. */
@@ -95,7 +95,7 @@ static cudaError_t find_ends(step_graph *g)
     cudaGraphNode_t *nodes = (cudaGraphNode_t *)calloc(count, sizeof *nodes);
     cudaError_t error =
         nodes ? cudaGraphGetNodes(g->graph, nodes, &count) : cudaErrorMemoryAllocation;
-    for (size_t i = 0; !error && i < count; i++) { /* in no order that is promised */
+    for (size_t i = 0; !error && i < count; i++) { /* their order is not specified */
         cudaKernelNodeParams p;
         error = cudaGraphKernelNodeGetParams(nodes[i], &p);
         if (error) break;
@@ -152,7 +152,7 @@ cudaError_t step_graph_run(step_graph *graph, float *y, const float *x, cudaStre
 {
     /* SOLUTION: nothing captured: step_launch; else x into the first node, y into the last, and one
        launch. set_node sets both pointers: the other one of each is the half of the scratch that
-       step_launch gave it. Of one round both nodes are the same (about 6 lines). */
+       step_launch gave it. With one round both nodes are the same (about 6 lines). */
     step_graph *g = graph;
     if (g->exec == NULL) return step_launch(y, x, NULL, g->n, g->rounds, g->rate, stream);
     bool alone = g->rounds == 1;
@@ -166,7 +166,7 @@ cudaError_t step_graph_run(step_graph *graph, float *y, const float *x, cudaStre
 cudaError_t step_graph_free(step_graph *graph)
 {
     /* SOLUTION: nothing for NULL; else wait for the device, and free what step_graph_create made,
-       which after an error is not all (about 6 lines). */
+       which may be incomplete after an error (about 6 lines). */
     if (graph == NULL) return cudaSuccess;
     CUDA_CHECK(cudaDeviceSynchronize());
     if (graph->exec) CUDA_CHECK(cudaGraphExecDestroy(graph->exec));
@@ -183,7 +183,7 @@ __global__ static void empty_kernel(void)
 {
 }
 
-/** So many launches of empty_kernel. @return nanoseconds of each until the last has returned */
+/** Launch empty_kernel so many times. @return nanoseconds of each until the last has returned */
 static float submit(int launches, cudaStream_t stream)
 {
     double began = seconds_now();
@@ -191,7 +191,7 @@ static float submit(int launches, cudaStream_t stream)
     return (float)((seconds_now() - began) * 1e9 / launches);
 }
 
-/** The same launches, as a graph that can run. The caller destroys it. */
+/** The same launches, as an executable graph. The caller destroys it. */
 static cudaError_t capture_empty(cudaGraphExec_t *exec, int launches)
 {
     /* SOLUTION: capture submit as capture does step_launch; then destroy graph and stream, since
@@ -236,7 +236,7 @@ cudaError_t launch_overhead_ns(float *h_submit_ns, float *h_launch_ns, float *h_
 
 /* ---- a kernel that stays --------------------------------------------------------------------- */
 
-#define TILE 16 /* TILE x TILE threads a block, and so many outputs */
+#define TILE 16 /* TILE x TILE threads per block, and as many outputs */
 
 /** y[batch x out_features] has `tiles` tiles, counted row by row. Any number of blocks shares them.
  *  bias may be NULL. */
@@ -257,9 +257,9 @@ __global__ static void persistent_kernel(float *y, const float *x, const float *
         for (int k = 0; k < in_features; k += TILE) {
             load_tile(x_tile, x_rows, 0, row, k);
             load_tile(w_tile, w_rows, 0, col, k);
-            __syncthreads(); /* both tiles are complete before anybody reads them */
+            __syncthreads(); /* both tiles are complete before any thread reads them */
             for (int i = 0; i < TILE; i++) sum += x_tile[threadIdx.y][i] * w_tile[threadIdx.x][i];
-            __syncthreads(); /* everybody has read before the next load, of this tile or another */
+            __syncthreads(); /* all have read before the next load, of this tile or another */
         }
         row += threadIdx.y;
         col += threadIdx.x;

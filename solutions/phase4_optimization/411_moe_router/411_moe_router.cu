@@ -1,25 +1,25 @@
 /*
- * 411_moe_router.cu: which experts shall work on which token, and the lists that the experts work
- * through.
+ * 411_moe_router.cu: which experts work on which token, and each expert's list of tokens.
  *
  * The idea of the router: logits = input * gate_weights^T is a product with few columns, as many as
  * there are experts. So a block keeps all logits of 64 tokens to itself. It multiplies by tiles,
- * with DOWN x ACROSS sums a thread (214). Both operands lie along the sum, so both tiles are plain
- * copies, and a thread reads four floats of a row at once. Then the block has what softmax and
- * top k need, and does them at once: eight lanes share a token.
+ * with DOWN x ACROSS sums per thread (214). The rows of both operands run along the sum, so both
+ * tiles are plain copies, and a thread reads four floats of a row at once. Then the block has all
+ * that softmax and top k need, and computes them directly: eight lanes share a token.
  *
- * The k-th choice needs no marks on those before it. The experts have an order: the larger logit
- * first, of equal ones the lower number. Each round takes the first that comes after the last one.
+ * The k-th choice needs no marks on the choices before it. The experts have an order: the larger
+ * logit first, of equal ones the lower number. Each round takes the first that comes after the last
+ * one.
  *
  * The idea of the lists: a stable counting sort. The tokens are cut into segments. First count, for
  * each segment and expert; then one block adds up and says where each expert's list begins; then
  * each segment is placed. In the first and the last step a thread is an expert, and walks along its
- * segment token by token. So the order is kept by itself, and nobody needs an atomic.
+ * segment token by token. So the order is kept, and no thread needs an atomic.
  *
  * The cost removed: the scores take no trip through memory between product, softmax and top k, and
  * the order needs no sort. The cost left: fp32 multiply-adds. 16,384 tokens of 1,024 by 64 experts
- * are 2.1 GFLOP, more time than the reading of the 64 MB of input; and a walking thread looks at
- * the choices of all other experts, too.
+ * are 2.1 GFLOP, which takes longer than reading the 64 MB of input; and a walking thread also
+ * reads the choices of all other experts.
  *
  * Given: the product of 214 (copy_tile to tile_of_logits), block_scan (210), and the launches.
  * Yours: the order of the experts, softmax and gates; and the three kernels of the lists.
@@ -40,9 +40,9 @@
 #define STEP    32         /* terms of the sums that are in shared memory at a time */
 #define PITCH   (STEP + 4) /* so that 8 rows begin in 8 different groups of banks */
 #define THREADS 128        /* 8 down x 16 across */
-#define DOWN    8          /* logits a thread, each the next but 7 ... */
-#define ACROSS  4          /* ... and the next but 15 */
-#define LANES   8          /* that share a token */
+#define DOWN    8          /* logits per thread down, 8 rows apart */
+#define ACROSS  4          /* and across, 16 columns apart */
+#define LANES   8          /* threads that share a token */
 
 struct stage {
     float tokens[TILE][PITCH], experts[TILE][PITCH];
@@ -111,7 +111,7 @@ __device__ static void tile_of_logits(float *logits, stage *stages, const float 
     copy_stage<EACH>(&stages[0], input, weights, token, tokens, expert, experts, 0, cols);
     for (int col = 0, now = 0; col < cols; col += STEP, now ^= 1) {
         __pipeline_wait_prior(0);
-        __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
+        __syncthreads(); /* this stage is complete, and no thread reads the other one any more */
         if (col + STEP < cols)
             copy_stage<EACH>(&stages[now ^ 1], input, weights, token, tokens, expert, experts,
                              col + STEP, cols);
@@ -145,8 +145,8 @@ __device__ static bool comes_before(choice a, choice b)
 }
 
 /** Of the experts of a token the first that comes after `last`. The LANES lanes of the token look
- *  together, lane l at experts l, l + LANES, ..., and all of them get the answer. NaN compares with
- *  nothing: here it counts as -infinity. Without experts the answer is expert INT_MAX.
+ *  together, lane l at experts l, l + LANES, ..., and all of them get the answer. NaN has no order:
+ *  here it counts as -infinity. Without experts the answer is expert INT_MAX.
  *  @param logits [experts] */
 __device__ static choice next_choice(const float *logits, int experts, choice last)
 {
@@ -247,7 +247,7 @@ cudaError_t moe_router(int *expert_ids, float *gate_scores, float *probs, const 
 
 struct lists {
     int tokens, experts, top_k, capacity;
-    int segments; /* that have tokens, or should: at most MOE_SEGMENTS */
+    int segments; /* of all tokens: at most MOE_SEGMENTS */
     int length;   /* tokens of a segment; the last may have fewer */
 };
 
@@ -298,7 +298,7 @@ template <typename T> __device__ static T block_scan(T x, T *total)
         if (lane >= distance) sum += left;
     }
     if (lane == 31) of_warps[warp] = sum;
-    __syncthreads(); /* all of of_warps is written before anybody reads it */
+    __syncthreads(); /* all of of_warps is written before any thread reads it */
     for (int w = 0; w < PLANNERS / 32; w++) {
         if (w == warp) before = all;
         all += of_warps[w];
@@ -364,7 +364,7 @@ __global__ static void place_kernel(int *permutation, const int *offsets, const 
     const int e = own_expert(), begin = blockIdx.x * l.length * l.top_k;
     const int end = end_of(blockIdx.x, l), used = offsets[l.experts];
     for (int i = begin + own_expert(); i < end; i += gridDim.y * blockDim.x) {
-        if (i >= used) permutation[i] = -1; /* nobody's: so many were dropped */
+        if (i >= used) permutation[i] = -1; /* no list reaches here: dropped entries */
     }
     if (e >= l.experts) return;
     int rank = 0;

@@ -2,23 +2,22 @@
  * 4a_matmul_mma.cu: bf16 on tensor cores by the instructions themselves: mma.sync, ldmatrix,
  * cp.async.
  *
- * 402 leaves three costs, and each has an instruction against it.
+ * 402 leaves three costs. Each has a remedy here.
  *
  * 1. Padding. A tile row of 128 bytes is 8 chunks of 16 bytes. Chunk c of row r stands at place
- *    c ^ (r % 8), so the 8 lanes that fetch the same chunk of 8 rows meet in no bank, and no
- *    byte is wasted. That is a *swizzle*.
+ *    c ^ (r % 8), so the 8 lanes that fetch the same chunk of 8 rows read different
+ *    banks, and no byte is wasted. That is a *swizzle*.
  * 2. Fragments by many small loads. `ldmatrix.x4` fetches four 8 x 8 matrices at once, each lane
- *    naming a row, and hands lane i the two elements that `mma` wants of it. For b, which `mma`
- *    wants column by column, `.trans` turns them on the way.
- * 3. Waiting. The tiles stand in a ring of four, copied three ahead. The fragments of the next step
+ *    naming a row, and gives lane i the two elements that `mma` needs from it. For b, which `mma`
+ *    reads column by column, `.trans` transposes them on the way.
+ * 3. Waiting. The tiles are in a ring of four, copied three ahead. The fragments of the next step
  *    along k are fetched while the tensor cores work on these, across the barrier too. And the
- *    copies are spread between the products: eight warps that all copy at once block the way to
- *    shared memory for everybody's fragments. Both together are worth a third of the speed on an
- *    H200.
+ *    copies are spread between the products: eight warps that all copy at once block the fragment
+ *    loads of all warps. Both together are worth a third of the speed on an H200.
  *
  * A block has 256 x 128 elements of c, a warp 64 x 64: of a multiprocessor's 64 K registers, half
- * are sums. Where a block has less shared memory the ring is of three. What rows of 16 aligned
- * bytes are not there for goes to 402.
+ * are sums. Where a block has less shared memory the ring has three. Matrices whose rows do not
+ * begin at multiples of 16 bytes go to 402.
  *
  * The cost removed: bank conflicts and latency. The cost left: `mma.sync` itself. A warp has to
  * load the operands into registers first, and on Hopper no stream of them keeps its tensor cores
@@ -33,7 +32,7 @@
 #include <cuda_bf16.h>
 #include <stdint.h>
 
-#define BM      256 /* BM x BN elements of c a block */
+#define BM      256 /* BM x BN elements of c per block */
 #define BN      128
 #define BK      64
 #define THREADS 256 /* 8 warps: 4 down, 2 across */
@@ -56,7 +55,7 @@ __device__ __forceinline__ static void load_matrices(uint32_t to[4], uint32_t ad
     /* END SOLUTION */
 }
 
-/** The same, each matrix transposed. */
+/** The same, with each matrix transposed. */
 __device__ __forceinline__ static void load_matrices_turned(uint32_t to[4], uint32_t address)
 {
     /* SOLUTION: the same with .trans behind .x4 (about 3 lines). */
@@ -92,7 +91,7 @@ __device__ __forceinline__ static void end_group(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/** until no more than so many of this thread's groups are on their way */
+/** Wait until at most GROUPS of this thread's groups are on their way. */
 template <int GROUPS> __device__ __forceinline__ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
@@ -106,7 +105,7 @@ struct source {
     enum {
         A_STEP = THREADS / (BK / 8), /* rows from one of a thread's chunks to its next */
         B_STEP = THREADS / (BN / 8),
-        A_COPIES = BM / A_STEP / PARTS, /* chunks a part */
+        A_COPIES = BM / A_STEP / PARTS, /* chunks per part */
         B_COPIES = BK / B_STEP / PARTS
     };
     const __nv_bfloat16 *a, *b;         /* its first chunks in the next stage */
@@ -158,8 +157,8 @@ struct source {
 /* ---- the product ----------------------------------------------------------------------------- */
 
 /** The fragments of step s of a tile, 16 along k.
- *  @param a_at, b_at where this lane's row of the warp's first matrices lies at s = 0. To move by
- *  whole chunks is to change bits of the chunk's number, which the swizzle leaves to xor. */
+ *  @param a_at, b_at where this lane's row of the warp's first matrices lies at s = 0. A move by
+ *  whole chunks changes bits of the chunk's number: with the swizzle that is an xor. */
 __device__ __forceinline__ static void take(uint32_t a[DOWN][4], uint32_t b[ACROSS][2],
                                             uint32_t a_at, uint32_t b_at, int s)
 {
@@ -263,8 +262,8 @@ static int most_stages(void)
 cudaError_t matmul_mma(float *c, const __nv_bfloat16 *a, const __nv_bfloat16 *b, int m, int n,
                        int k, cudaStream_t stream)
 {
-    /* SOLUTION: nothing for an empty c; what has no aligned rows, or no room for three stages, goes
-       to matmul_tensorcore; else launch a ring of four or three (about 8 lines). */
+    /* SOLUTION: nothing for an empty c; without aligned rows, or without room for three stages,
+       call matmul_tensorcore; else launch a ring of four or three (about 8 lines). */
     const int stages = most_stages();
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (((uintptr_t)a | (uintptr_t)b) % 16 != 0 || (uintptr_t)c % 8 != 0 || k % 8 || n % 8 ||

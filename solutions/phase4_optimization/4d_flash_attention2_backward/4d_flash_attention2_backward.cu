@@ -1,8 +1,8 @@
 /*
  * 4d_flash_attention2_backward.cu: the gradients of attention without a matrix of seq x seq.
  *
- * The forward pass left one number per query, lse, and that is enough: a weight is a score and an
- * exponential away.
+ * The forward pass left one number per query, lse, and that is enough: a score and an exponential
+ * give a weight.
  *
  *     p      = e^(scale q k^T - lse)
  *     grad_p = grad_out v^T              grad_s = p (grad_p - D),  D = row sums of grad_out * out
@@ -10,24 +10,25 @@
  *     grad_k = scale grad_s^T q
  *     grad_q = scale grad_s k
  *
- * D is what the row sums of p * grad_p are, without either. The gradients of a key are sums over
- * queries, that of a query is a sum over keys. Who has a sum to itself adds to nobody else's, so
+ * D equals the row sums of p * grad_p, but needs neither. The gradients of a key are sums over
+ * queries, that of a query is a sum over keys. Each block should own the sums that it adds to, so
  * there are two kernels like that of 4c:
  *
  *     keys_kernel      a block has 64 keys and walks along the queries:   grad_k, grad_v
  *     queries_kernel   a block has 64 queries and walks along the keys:   grad_q
  *
- * The first one has its scores turned, keys q^T. So p^T and grad_s^T lie in registers as `mma`
+ * The first one has its scores transposed, keys q^T. So p^T and grad_s^T lie in registers as `mma`
  * takes them, like the weights of 4c.
  *
- * Registers: 16 keys a warp, so that of a lane's 64 hold grad_k, 64 grad_v, 32 scores, 32 grad_p
- * and 8 operands: two blocks a multiprocessor. Shared memory: 64 rows of two arrays, two stages of
- * 64 rows of two others, 96 KB, and 1 KB of lse and D; twice 97 of Hopper's 227 KB.
+ * Registers: 16 keys per warp, so that a lane has 64 for grad_k, 64 for grad_v, 32 for scores, 32
+ * for grad_p and 8 for operands: two blocks per multiprocessor. Shared memory: 64 rows of two
+ * arrays, two stages of 64 rows of two others, 96 KB, and 1 KB of lse and D; twice 97 of Hopper's
+ * 227 KB.
  *
  * The cost removed: seq x seq probabilities, and their gradients. The cost left: scores and grad_p
  * are computed twice, seven products where five would do. Five need atomic additions to grad_q in
  * fp32, in an order that changes from run to run. And a warp of 16 rows loads 512 bytes of shared
- * memory for two products, twice what 4c does: for 32 rows there are no registers.
+ * memory for two products, twice what 4c does: 32 rows would take too many registers.
  */
 #include "../../phase4_optimization/4c_flash_attention2/4c_tile.cuh"
 #include "4c_flash_attention2/flash_attention2.h"
@@ -35,7 +36,7 @@
 #include "not_implemented.h"
 #include <cuda_pipeline.h>
 
-/* SOLUTION: the sizes; what each query brings, and sums_kernel (about 40 lines). */
+/* SOLUTION: the sizes; the numbers of each query, and sums_kernel (about 40 lines). */
 #define TILE   64 /* rows of a block, and of a stage */
 #define ACROSS (TILE / 8)
 #define LOG2_E 1.4426950408889634f
@@ -59,13 +60,13 @@ __global__ static void sums_kernel(query_sums *sums, const float *lse, const bf1
     if (lane == 0) sums[query].lse = lse[query] * LOG2_E, sums[query].d = d;
 }
 
-/** The row of a block's tile that element e of this lane's products is of. */
+/** The row of the block's tile to which element e of this lane's products belongs. */
 __device__ __forceinline__ static int row_of(int e)
 {
     return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + e / 2 * 8;
 }
 
-/** The row of the stage's tile that element e of product j is of. */
+/** The row of the stage's tile to which element e of product j belongs. */
 __device__ __forceinline__ static int col_of(int j, int e)
 {
     return j * 8 + threadIdx.x % 4 * 2 + e % 2;
@@ -113,7 +114,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     keys_tiles<DIM> *t = (keys_tiles<DIM> *)shared;
-    const unsigned blocks = (seq - 1) / TILE + 1; /* of a head; causal, the first has most to do */
+    const unsigned blocks = (seq - 1) / TILE + 1; /* of a head; causal: the first does most */
     const size_t head = blockIdx.x / blocks, at = head * seq * DIM;
     const int key = (int)(blockIdx.x % blocks) * TILE, warp_row = threadIdx.x / 32 * 16;
     const int first = causal ? key : 0;
@@ -128,7 +129,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
         keys_stage<DIM> *stage = &t->stage[now];
         float s[1][ACROSS][4] = {}, d[1][ACROSS][4] = {}; /* [keys x queries] */
         copies_done();
-        __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
+        __syncthreads(); /* this stage is complete, and no thread reads the other one any more */
         if (query + TILE < seq)
             copy_queries(&t->stage[now ^ 1], q, grad_out, sums, query + TILE, seq, wide);
         multiply_rows(s, t->k + warp_row, stage->q);
@@ -184,7 +185,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
     for (int key = 0, now = 0; key < end; key += TILE, now ^= 1) {
         float s[1][ACROSS][4] = {}, d[1][ACROSS][4] = {}; /* [queries x keys] */
         copies_done();
-        __syncthreads(); /* this stage is complete, and nobody reads the other one any more */
+        __syncthreads(); /* this stage is complete, and no thread reads the other one any more */
         if (key + TILE < end) {
             copy_tile(t->stage[now ^ 1].k, k + at, key + TILE, seq, wide);
             copy_tile(t->stage[now ^ 1].v, v + at, key + TILE, seq, wide);
@@ -205,7 +206,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 /* END SOLUTION */
 
 /* SOLUTION: the launches (about 40 lines). */
-/** Both kernels want more shared memory than a block gets unasked. */
+/** Both kernels need more shared memory than a block has by default. */
 template <int DIM> static cudaError_t ask_for_shared_memory(void)
 {
     const cudaError_t error = cudaFuncSetAttribute(
@@ -239,7 +240,7 @@ cudaError_t attention_flash2_backward(__nv_bfloat16 *grad_q, __nv_bfloat16 *grad
                                       const __nv_bfloat16 *v, int batch, int heads, int seq,
                                       int dim, int causal, float scale, cudaStream_t stream)
 {
-    /* SOLUTION: what is refused, what is empty; memory of the stream for lse and D; three launches
+    /* SOLUTION: calls that are refused or empty; memory in the stream for lse and D; three launches
        (about 20 lines). */
     const size_t all_heads = (size_t)batch * heads, queries = all_heads * seq;
     const bool wide = ((uintptr_t)grad_q | (uintptr_t)grad_k | (uintptr_t)grad_v |

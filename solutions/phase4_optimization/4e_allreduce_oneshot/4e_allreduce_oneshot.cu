@@ -1,9 +1,10 @@
 /*
- * 4e_allreduce_oneshot.cu: small arrays of several GPUs, summed by one kernel a GPU.
+ * 4e_allreduce_oneshot.cu: small arrays of several GPUs, summed by one kernel per GPU.
  *
- * The idea: each GPU sends its whole array to all others, at once, and each adds up what it has got
- * and its own, all in the same order. Nothing on the host connects them: a kernel that has written
- * to the memory of another GPU sets a flag there, and waits for the flags in its own memory.
+ * The idea: each GPU sends its whole array to all others, at once, and each adds up what it
+ * received and its own, all in the same order. Nothing on the host connects them: a kernel that has
+ * written to the memory of another GPU sets a flag there, and waits for the flags in its own
+ * memory.
  *
  *     GPU 0   send to 1, 2 │ set flags │ wait for 1, 2 │ add
  *     GPU 1   send to 0, 2 │ set flags │ wait for 0, 2 │ add
@@ -12,9 +13,9 @@
  * Block b of a GPU sends to block b of the others and to no other. So every pair of GPUs has a flag
  * for each block, and blocks of one GPU need not wait for each other.
  *
- * A flag is the number of the sum, the epoch. Nobody has to reset it, and who comes late sees a
- * number that is larger. What is sent goes to one of two halves of the room, by turns: a GPU that
- * writes half 0 again has seen the flags of the sum before, and who set these was done with half 0.
+ * A flag is the number of the sum, the epoch. It never has to be reset, and a GPU that comes late
+ * sees a larger number. The arrays go to the two halves of the room in turn: a GPU that writes half
+ * 0 again has seen the flags of the sum before, and the GPUs that set them were done with half 0.
  *
  * What it removes: 2 (N - 1) steps, each with an event and a launch or a copy. One way over the
  * link is left, and one launch. What it costs: N - 1 arrays leave each GPU, where the ring sends
@@ -45,14 +46,14 @@ struct oneshot {
 
 /* ---- flags ---- */
 
-/** Who sees this value of the flag, on whatever GPU, also sees all that this thread wrote before,
- *  and what others of its block wrote before a barrier. */
+/** A thread on any GPU that sees this value of the flag also sees all that this thread wrote
+ *  before, and what others of its block wrote before a barrier. */
 __device__ static void set_flag(unsigned *flag, unsigned value)
 {
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
-/** The other end: what is read behind this call is not older than the flag. */
+/** The receiving side: what is read after this call is not older than the flag. */
 __device__ static unsigned read_flag(const unsigned *flag)
 {
     unsigned value;
@@ -94,11 +95,11 @@ __device__ static void send(const inboxes *in, const part *p)
     /* END SOLUTION */
 }
 
-/** This block's data is on its way, and then the data of its fellows is here. */
+/** Announce this block's data, and wait for that of the same block on all others. */
 __device__ static void meet(const inboxes *in, const part *p)
 {
     /* SOLUTION: when the whole block has sent, thread g tells GPU g so, and waits for its flag:
-       until the number there is not before this one, also when numbers start anew behind 2^32 - 1.
+       until the number there is not before this one, also when numbers wrap around after 2^32 - 1.
        No thread goes on before all have seen theirs (about 9 lines). */
     const int other = (int)threadIdx.x;
     __syncthreads();
@@ -115,7 +116,7 @@ __device__ static void meet(const inboxes *in, const part *p)
 /** x becomes the sum of all. */
 __device__ static void add(const inboxes *in, const part *p)
 {
-    /* SOLUTION: the same loop. The sum goes from GPU 0 to the last one on every GPU, whoever this
+    /* SOLUTION: the same loop. The sum goes from GPU 0 to the last one on every GPU, whichever this
        is; its own part is in x (about 7 lines). */
     const size_t step = (size_t)gridDim.x * THREADS;
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < p->n; i += step) {
@@ -126,7 +127,7 @@ __device__ static void add(const inboxes *in, const part *p)
     /* END SOLUTION */
 }
 
-/** Both stay where parameters lie: a thread needs no copy of its own. */
+/** Both stay in parameter memory: a thread needs no copy of its own. */
 __global__ static void oneshot_kernel(const __grid_constant__ inboxes in,
                                       const __grid_constant__ part p)
 {
@@ -168,8 +169,8 @@ static cudaError_t prepare(oneshot *o, int gpu)
     /* END SOLUTION */
 }
 
-/** CUDA loads a kernel at its first launch, and may then wait for what runs: for kernels that wait
- *  for this one. So the current device gets it here. */
+/** CUDA loads a kernel at its first launch, and may then wait for running kernels, which wait for
+ *  this one. So load it on the current device here. */
 static cudaError_t load_kernel(void)
 {
     cudaFuncAttributes attributes;
@@ -223,7 +224,7 @@ cudaError_t allreduce_oneshot_part(oneshot *o, int gpu, float *buffer, size_t n,
     int current = 0;
     if (gpu < 0 || gpu >= o->gpus || n > ONESHOT_FLOATS) return cudaErrorInvalidValue;
     /* SOLUTION: nothing to do without elements. The number of the next sum, and the launch on that
-       device: a thread an element, as far as blocks go. Make the device that was current the
+       device: a thread per element, up to BLOCKS_MOST blocks. Make the device that was current the
        current one again, after an error too (about 11 lines). */
     if (n == 0) return cudaSuccess;
     const size_t wanted = (n + THREADS - 1) / THREADS;

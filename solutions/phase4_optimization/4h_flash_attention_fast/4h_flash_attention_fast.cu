@@ -1,18 +1,19 @@
 /*
  * 4h_flash_attention_fast.cu: 409 at the speed of fp32.
  *
- * The idea: 409 has a score a thread, and reads one or two operands from shared memory for each
+ * The idea: 409 has one score per thread, and reads one or two operands from shared memory for each
  * multiply-add. Both products of a tile are done as in 401 instead: each thread has 8 x 8 scores in
  * registers, and 8 rows of o, and fetches four floats at a time from shared memory. A warp has 32
  * queries of its own, so that weights pass from the threads that have them to those that need them
  * without a barrier. While one product runs, cp.async brings the tile of the other (2a). The
- * exponentials are powers of 2, which the hardware has: log2(e) is in the factor of q.
+ * exponentials are powers of 2, for which the hardware has an instruction: log2(e) is in the factor
+ * of q.
  *
- * Causal, tiles that come after all queries of a block are not fetched, and a warp passes over
- * those that come after its own: half of the work. The blocks with the longest way start first.
+ * If causal, tiles that come after all queries of a block are not fetched, and a warp skips those
+ * that come after its own: half of the work. The blocks with the most tiles start first.
  *
  * The cost removed: operands that come from shared memory one at a time, and waits for tiles. The
- * cost left: 4 seq^2 dim operations a head in fp32; tensor cores have 16 times as many (4c).
+ * cost left: 4 seq^2 dim operations per head in fp32; tensor cores do 16 times as many (4c).
  */
 #include "4h_flash_attention_fast/flash_attention_fast.h"
 #ifdef BROKEN
@@ -27,8 +28,8 @@
 #define P_COLS 32 /* keys whose weights a warp passes on at a time */
 
 /**
- * What a block holds, for dim up to DIM: zeros beyond dim. All of it takes less than 99 KB, what a
- * block may have on any GPU; a thread has less than 255 registers. Rows are 4 or 8 floats longer
+ * What a block holds, for dim up to DIM: zeros beyond dim. All of it takes less than 99 KB, which a
+ * block may have on any GPU; a thread has fewer than 255 registers. Rows are 4 or 8 floats longer
  * than needed: those that the threads of a warp read, or write, together lie in different banks.
  */
 template <int DIM> struct __align__(16) tiles
@@ -60,7 +61,7 @@ typedef struct attention {
     float scale;
 } attention;
 
-/** One float, or four, from global to shared memory, which nobody waits for; 0 if not inside. Both
+/** One float, or four, from global to shared memory, asynchronously; 0 if not inside. Both
  *  addresses of four are multiples of 16. */
 __device__ __forceinline__ static void copy_one(float *to, const float *from, bool inside)
 {
@@ -78,8 +79,8 @@ __device__ __forceinline__ static void copy_four(float *to, const float *from, b
                  : "memory");
 }
 
-/** tile = rows `start` .. of x[seq x dim], zeros outside of it; of start >= end nothing. Always a
- *  group of copies, if an empty one. */
+/** tile = rows `start` .. of x[seq x dim], zeros outside of it; nothing for start >= end. Always
+ *  commits a group of copies, even an empty one. */
 template <int DIM, int PITCH>
 __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const float *x,
                                                  unsigned start, unsigned end, attention a)
@@ -101,7 +102,7 @@ __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const flo
     /* END SOLUTION */
 }
 
-/** Of the two groups on their way, the older one is here, for all threads. */
+/** Wait for the older of the two groups on their way, for all threads. */
 __device__ __forceinline__ static void wait_for_older(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
@@ -166,7 +167,7 @@ __device__ __forceinline__ static void mask(float (&s)[ROWS][COLS], unsigned que
     /* END SOLUTION */
 }
 
-/** The online softmax: s becomes weights, what was seen before shrinks. */
+/** The online softmax: s becomes weights, earlier sums shrink. */
 template <int DIM, int COLS>
 __device__ __forceinline__ static void soften(seen<DIM> *to, float (&s)[ROWS][COLS])
 {
@@ -181,7 +182,7 @@ __device__ __forceinline__ static void soften(seen<DIM> *to, float (&s)[ROWS][CO
         for (int distance = LANES / 2; distance > 0; distance /= 2)
             m = fmaxf(m, __shfl_xor_sync(0xffffffffu, m, distance));
 
-        float base = m == -INFINITY ? 0.0f : m; /* nothing has weight yet: -infinity stays that */
+        float base = m == -INFINITY ? 0.0f : m; /* no weight yet: s - base must stay -infinity */
         float shrink = exp2f(to->m[i] - base);
         to->m[i] = m;
         to->l[i] *= shrink;
@@ -235,8 +236,8 @@ __device__ __forceinline__ static void multiply_values(seen<DIM> *to, const tile
     /* END SOLUTION */
 }
 
-/** o += p v: the weights of P_COLS keys at a time go to shared memory, where all of the warp
- *  find them. */
+/** o += p v: the weights of P_COLS keys at a time go to shared memory, where the whole
+ *  warp finds them. */
 template <int DIM, int COLS>
 __device__ __forceinline__ static void add_values(seen<DIM> *to, tiles<DIM> *t,
                                                   const float (&p)[ROWS][COLS], int row, int lane)
@@ -284,7 +285,7 @@ __device__ __forceinline__ static void store(seen<DIM> *from, attention a, size_
     /* END SOLUTION */
 }
 
-/** A block per QUERIES of a head; the tiles of queries with the longest way come first. */
+/** A block per QUERIES of a head; the tiles of queries with the most keys come first. */
 template <int DIM>
 __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(attention a)
 {
@@ -292,7 +293,7 @@ __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(at
     enum { KEYS = tiles<DIM>::KEYS, QUERIES = tiles<DIM>::QUERIES, THREADS = tiles<DIM>::THREADS };
     extern __shared__ __align__(16) unsigned char memory[];
     tiles<DIM> *t = (tiles<DIM> *)memory;
-    unsigned last = (a.seq - 1) / QUERIES; /* the last tile of queries has the longest way */
+    unsigned last = (a.seq - 1) / QUERIES; /* the last tile of queries has the most keys */
     unsigned top = (last - blockIdx.x / a.heads) * QUERIES;
     size_t head = blockIdx.x % a.heads, at = head * a.seq * a.dim;
     unsigned end = a.causal && top + QUERIES < a.seq ? top + QUERIES : a.seq; /* of the keys */
@@ -321,7 +322,7 @@ __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(at
         float s[ROWS][KEYS / LANES];
         wait_for_older(); /* k */
         if (sees) multiply_keys(s, t, row, lane);
-        __syncthreads(); /* everybody has read k */
+        __syncthreads(); /* all threads have read k */
         copy_tile<DIM>(t->k, a.k + at, start + KEYS, end, a);
         if (sees) {
             if (start + KEYS > (a.causal ? top + 1 : a.seq)) mask(s, top + row, start + lane, a);
@@ -329,7 +330,7 @@ __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(at
         }
         wait_for_older(); /* v */
         if (sees) add_values(&sums, t, s, row, lane);
-        __syncthreads(); /* everybody has read v */
+        __syncthreads(); /* all threads have read v */
         copy_tile<DIM>(t->v, a.v + at, start + KEYS, end, a);
     }
     store(&sums, a, head, top + row, lane);
@@ -351,8 +352,7 @@ cudaError_t attention_flash_fast(float *out, float *lse, const float *q, const f
                                  float scale, cudaStream_t stream)
 {
     if (dim > 128) return cudaErrorInvalidValue;
-    /* SOLUTION: what the kernel is to compute, by the smallest DIM that dim fits in (about 9
-       lines). */
+    /* SOLUTION: the kernel's arguments, with the smallest DIM that dim fits in (about 9 lines). */
     unsigned all = (unsigned)batch * heads;
     if (all == 0 || seq == 0) return cudaSuccess; /* an empty grid is a launch error */
     bool wide = dim % 4 == 0 && ((uintptr_t)k | (uintptr_t)v) % 16 == 0;

@@ -72,7 +72,7 @@ static cudaError_t set_up(mlp *net, const float *h_params)
     CUDA_CHECK(cudaMemset(net->m, 0, bytes));
     CUDA_CHECK(cudaMemset(net->v, 0, bytes));
     CUDA_CHECK(cudaMemcpy(net->params, h_params, bytes, cudaMemcpyHostToDevice));
-    /* All that was the default stream, for which the caller's streams need not wait. */
+    /* All of that used the default stream, for which the caller's streams need not wait. */
     CUDA_CHECK(cudaDeviceSynchronize());
     return cudaSuccess;
 }
@@ -265,8 +265,8 @@ static cudaError_t train_epoch(mlp *net, float *loss, train_data *data, int batc
 {
     /* SOLUTION: shuffle data->h_order[training] and copy it to data->order; then batch by batch:
        rows is batch, or what is left; gather `rows` images, a block of 256 threads each, to data->x
-       and data->x_labels; train on them. A loss counts as often as its batch has images. After each
-       batch: progress_step(bar, images so far, "loss %.4f", mean so far) (about 17 lines). */
+       and data->x_labels; train on them. Each loss is weighted by the images of its batch. After
+       each batch: progress_step(bar, images so far, "loss %.4f", mean so far) (about 17 lines). */
     int training = data->training;
     random_shuffle(rng, data->h_order, (size_t)training);
     CUDA_CHECK(cudaMemcpyAsync(data->order, data->h_order, (size_t)training * sizeof(int),

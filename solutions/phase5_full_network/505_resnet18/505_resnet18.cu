@@ -1,9 +1,9 @@
 /*
  * 505_resnet18.cu: ResNet-18 on the GPU, from your own layers and nothing else.
  *
- * The idea: what is learned goes to the device once, and there activations stay, from the image to
+ * The idea: the weights go to the device once, and the activations stay there, from the image to
  * the logits. Two copies are left, one at each end; in between the network is a row of launches,
- * 69 of them, in one stream, which alone keeps them in order. Nothing waits for the host.
+ * 69 of them, in one stream, which keeps them in order. Nothing waits for the host.
  *
  *     stem     conv1  batchnorm  relu  maxpool
  *     block    conv1  batchnorm  relu  conv2  batchnorm  (conv 1x1 /2  batchnorm)  add  relu
@@ -12,7 +12,7 @@
  * The table of resnet18_layout.h says which convolution has which shape, so that no layer is
  * written out: all blocks are one function. Memory is taken once, for the largest batch so far, and
  * a smaller one uses the front of it. So every size is computed from the batch in hand, never from
- * the room that there is: what lies behind are numbers of an earlier batch, and they look right.
+ * the memory that there is: behind the batch are numbers of an earlier one, and they look right.
  *
  * What it costs: most launches compute next to nothing. 45 of 69 are normalizations, ReLUs and
  * additions, and each takes a whole activation through memory and back, which the kernel before it
@@ -68,7 +68,7 @@ static float *take(float **left, size_t count)
     return taken;
 }
 
-/* Room for a batch, in one allocation that stays: only a larger batch than ever before allocates.
+/* Room for a batch, in one allocation that stays: only a batch larger than all before allocates.
  * The arrays are laid out anew in each call, for the batch in hand. */
 static cudaError_t reserve(resnet18 *net, int batch, int size)
 {
@@ -189,7 +189,7 @@ cudaError_t resnet18_create(resnet18 **net, const float *h_params)
     cudaError_t error = cudaMalloc((void **)&created->params, bytes);
     if (error == cudaSuccess)
         error = cudaMemcpy(created->params, h_params, bytes, cudaMemcpyHostToDevice);
-    /* That was the default stream, for which the caller's streams need not wait. */
+    /* That used the default stream, for which the caller's streams need not wait. */
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     if (error != cudaSuccess) {
         resnet18_free(created);

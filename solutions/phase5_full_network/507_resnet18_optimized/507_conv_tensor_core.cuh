@@ -5,15 +5,15 @@
  *     y[pixels x channels] = relu(window(x)[pixels x k] * w[channels x k]^T + bias + residual)
  *
  * Activations are NHWC. There a pixel's channels are neighbours, so that a tile row, 128 bytes of
- * k, is one stretch of memory: the same tap of the window all along, copied by 16 bytes a thread
- * with `cp.async`. Nothing is divided in the loop: a thread finds the windows of its rows once, and
- * which of their taps lie in the padding, one bit each; `cp.async` writes zeros for those.
+ * k, is one stretch of memory: one tap of the window, copied with `cp.async`, 16 bytes per thread.
+ * Nothing is divided in the loop: a thread finds the windows of its rows once, and which of their
+ * taps lie in the padding, one bit each; `cp.async` writes zeros for those.
  *
  * The copies run STAGES - 1 tiles ahead of the products, in a ring of tiles in shared memory.
  *
  * A layer of few pixels has too few tiles to fill the GPU: then `splits` blocks share one, each
- * with a part of k. They leave their sums in global memory, and the last one to arrive, which
- * a counter tells, adds them all, always in the same order.
+ * with a part of k. They leave their sums in global memory, and a counter shows which block
+ * arrives last: that one adds them all, always in the same order.
  *
  * Given: the sizes, the ring and its copies, products from fragments, and the launch, as in 4a and
  * 413. To write: add_splits and finish.
@@ -111,7 +111,7 @@ template <typename T> struct source {
         for (int i = 0; i < T::A_ROWS; i++) find_window(i, pixel + row + i * T::ROW_STEP, a);
     }
 
-    /** By L1, since neighbouring taps want mostly the same pixels again.
+    /** Through L1, because neighbouring taps mostly read the same pixels again.
      *  @param offset chunks from the window's beginning @param stage bytes */
     __device__ __forceinline__ void copy(int tap, int offset, uint32_t stage)
     {
@@ -129,7 +129,7 @@ template <typename T> struct source {
 };
 
 /** Which tap, and which part of its channels, the next step is. The same in all threads, so that it
- * costs nobody a register of his own. */
+ * takes no register in each. */
 struct place {
     int r, s, part;
 
@@ -179,7 +179,7 @@ __device__ __forceinline__ static void multiply_stage(float sum[T::MI][T::NJ][4]
     }
 }
 
-/* The ring: wait for a stage, barrier, start the copy into the one that everybody has left,
+/* The ring: wait for a stage, barrier, start the copy into the one that all threads have left,
  * multiply.
  */
 template <resnet18_precision P, typename T>
@@ -223,7 +223,7 @@ __device__ __forceinline__ static void multiply_tiles(float sum[T::MI][T::NJ][4]
 template <typename T>
 __device__ __forceinline__ static bool add_splits(float sum[T::MI][T::NJ][4], const conv_args &a)
 {
-    /* SOLUTION: each thread stores its MI * NJ times four sums, neighbours beside each other, so
+    /* SOLUTION: each thread stores its MI * NJ times four sums, neighbours next to each other, so
        that the same thread of another block can add them. Then the fence, a barrier, and one thread
        counts up a.arrived with atomicAdd; if it is the last, it sets the counter back to 0. A
        barrier brings the news to all. All but the last block return false. The last begins at 0 and
@@ -283,7 +283,7 @@ __device__ __forceinline__ static void stage_sums(float *rows, float sum[T::MI][
     }
 }
 
-/** By 16 bytes, at whose multiples `from` begins. */
+/** 16 bytes at a time; `from` begins at a multiple of 16. */
 template <int COUNT> __device__ __forceinline__ static void load_floats(float *v, const float *from)
 {
 #pragma unroll
@@ -345,7 +345,7 @@ __global__ __launch_bounds__(T::THREADS) static void conv_kernel(const conv_args
     multiply_tiles<P, T>(sum, a, shared_address(memory), pixel, channel, begin, end);
     if (a.splits > 1 && !add_splits<T>(sum, a)) return;
     stage_sums<T>((float *)memory, sum);
-    __syncthreads(); /* what a thread takes away now, others have brought */
+    __syncthreads(); /* a thread now reads sums that others have stored */
     finish<element, T>((const float *)memory, a, pixel, channel);
 }
 

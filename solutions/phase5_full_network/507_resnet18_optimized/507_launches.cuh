@@ -1,9 +1,9 @@
 /*
  * 507_launches.cuh: the forward pass as launches, and as one graph of them.
  *
- * Launches are captured once, when the network is made. All that a call may change is where the
- * images come from and where the logits go: parameters of the first node and of the last, which are
- * set when they are others than at the call before.
+ * Launches are captured once, when the network is made. A call may change only where the images
+ * come from and where the logits go: parameters of the first node and of the last, which are set
+ * when they differ from those of the call before.
  *
  * To write: launch_block and capture.
  */

@@ -45,7 +45,7 @@ __global__ static void maxpool_kernel(uint4 *y, const uint4 *x, int in_side, int
 #define MEAN_GROUPS 16 /* the threads that share a chunk, every 16th pixel for each */
 
 /* blockIdx.x is a group of chunks, blockIdx.y the image; the sums of the groups meet in shared
- * memory, and are added in the same order always. */
+ * memory, and are always added in the same order. */
 template <typename E>
 __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chunks)
 {

@@ -1,11 +1,11 @@
 /*
- * 507_tensor_core.cuh: what a warp says to its tensor cores, in three precisions.
+ * 507_tensor_core.cuh: the tensor core products of a warp, in three precisions.
  *
  * Tiles lie in shared memory as rows of 128 bytes, 64 halfs or 32 floats, in 8 chunks of 16 bytes.
  * Chunk c of row r stands at place c ^ (r % 8): so the 8 lanes that fetch the same chunk of 8 rows
- * meet in no bank. The instructions count in bytes as well: `ldmatrix` hands lane i of a warp the
- * 4 bytes i % 4 of chunk row i / 4, and that is what `mma` wants of 16 halfs (m16n8k16) and of 8
- * floats (m16n8k8). So everything here is the same for all precisions, but the product.
+ * read different banks. The instructions count in bytes as well: `ldmatrix` hands lane i of a warp
+ * the 4 bytes i % 4 of chunk row i / 4, and that is what `mma` takes for 16 halfs (m16n8k16) and
+ * for 8 floats (m16n8k8). So only the product differs between the precisions.
  *
  *   RESNET18_FP16   one product of halfs
  *   RESNET18_TF32   one product of floats rounded to 11 bits
@@ -15,7 +15,7 @@
  * dot product the loss adds up to 10 or 20 times what fp32 loses. So RESNET18_FP32 lets them add
  * three products only, the small ones first, and adds the sum to its own by an fp32 addition.
  *
- * Given is all but `split` and the product of RESNET18_FP32.
+ * All but `split` and the product of RESNET18_FP32 is given.
  */
 #ifndef TENSOR_CORE_CUH
 #define TENSOR_CORE_CUH
@@ -52,8 +52,8 @@ __device__ __forceinline__ static uint32_t to_tf32(uint32_t bits)
 
 /** x[COUNT], bits of floats, become hi, rounded to 11 bits: all but the lowest 13 of them;
  * lo[COUNT] is what is left, x - hi, which is exact. lo need not be rounded: tensor cores drop what
- * they have no bits for. Rounding by hand takes two instructions instead of four: NaN, for which
- * cvt has the others, comes back by lo.
+ * they have no bits for. Rounding by hand takes two instructions instead of four: cvt needs the
+ * others for NaN, which comes back by lo here.
  */
 template <int COUNT> __device__ __forceinline__ static void split(uint32_t *x, uint32_t *lo)
 {
@@ -86,7 +86,7 @@ template <int MI, int NJ> struct product<RESNET18_FP16, MI, NJ> {
     }
 };
 
-/* The weights were rounded when they were prepared; a would be cut off, which is no rounding. */
+/* The weights were rounded when they were prepared; a would be cut off, not rounded. */
 template <int MI, int NJ> struct product<RESNET18_TF32, MI, NJ> {
     __device__ __forceinline__ static void add(float sum[MI][NJ][4], uint32_t a[MI][4],
                                                uint32_t b[NJ][2])

@@ -2,9 +2,9 @@
  * 511_autoencoder.cu: a tiny network (autoencoder.h), layer by layer and in one kernel.
  *
  * The idea: 113,000 weights are half a megabyte, and a batch of 512 frames needs 0.1 GFLOP. Layer
- * by layer that is eighteen launches, each over before the next could be prepared: what is timed is
- * the launches. In one kernel a block takes some frames through all layers. What lies between the
- * layers stays in shared memory, and only x, y and the latent touch memory.
+ * by layer that is eighteen launches, each over before the next could be prepared: the launches
+ * take the time. In one kernel a block takes some frames through all layers. The activations
+ * between layers stay in shared memory, and only x, y and the latent touch memory.
  *
  * The weights do not fit beside that, and each block needs all of them. They come from the L2 cache
  * as 22 tiles of 5,120 floats, the same for every layer, in a ring of three buffers: while one is
@@ -15,7 +15,7 @@
  *     a tile  160 x 32        32 x 160      160 x 32      160 x 32         160 x 32
  *
  * Eight warps multiply a tile. In each, eight lanes share a row of weights, and four such groups
- * stand beside each other. A thread has sums for up to 8 frames and 5 rows, so that 13 loads of 16
+ * are next to each other. A thread has sums for up to 8 frames and 5 rows, so that 13 loads of 16
  * bytes feed 160 multiplications. With 64 frames the eight lanes take other frames; with fewer they
  * take other columns of the row, and add their sums by shuffles at the end of the layer.
  *
@@ -131,7 +131,7 @@ template <int FRAMES> struct shares {
     static constexpr int NARROW = SAE_HIDDEN + PAD; /* a row of what is 160 or 32 wide */
 };
 
-/* What all of a block's helpers know. */
+/* The state that all functions of a block share. */
 typedef struct {
     const float *params;
     float *ring;    /* BUFFERS x TILE_ROOM, or 1 x TILE_ROOM */

@@ -341,7 +341,7 @@ CASE(beyond_the_end)
           CUBLAS_STATUS_EXECUTION_FAILED);
 }
 
-// STDERR host_operand: cublasSaxpy: x, 1 x 4 with 1 elements from column to column, does not lie
+// STDERR host_operand: cublasSaxpy: x, 1 x 4 with 1 elements from column to column, is not
 CASE(host_operand)
 {
     cublasHandle_t handle = new_handle();

@@ -2,8 +2,8 @@
  * solutions.cu: launches of the course's own solutions, counted by softgpu and measured on a GPU as
  * those of kernels.cu are. solutions.files has the files with their kernels.
  *
- * Two are not here. 213 is a product of cuBLAS, whose kernels on a GPU are not softgpu's. 4b has
- * wgmma, which is machine code of one architecture, and not in the PTX that is compared.
+ * 213 is not here: a product of cuBLAS, whose kernels on a GPU are not softgpu's. Nor are 4b, 416 and
+ * 417, which use what one architecture alone has: they are in hopper.cu.
  */
 #include "launch.cuh"
 

@@ -554,3 +554,20 @@ CASE(captured)
     for (int i = 0; i < 8 * 64; i++)
         CHECK(got[i] == (i / 256 * 4 + (i / 64 + 3) % 4) * 1000 + (i % 64 + 57) % 64);
 }
+
+/* ---- launches that depend on each other ------------------------------------------------------ */
+
+__global__ void adds_behind(int *p)
+{
+    asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+    *p += 1;
+}
+
+CASE(a_launch_waits_for_the_one_before)
+{
+    int *p = to_device(std::vector<int>{1});
+    adds_behind<<<1, 1>>>(p);
+    adds_behind<<<1, 1>>>(p);
+    SYNC();
+    CHECK(to_host(p, 1)[0] == 3);
+}

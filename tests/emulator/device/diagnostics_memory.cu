@@ -203,7 +203,7 @@ CASE(no_thread_touches_null)
     SYNC();
 }
 
-// STDERR stack: a kernel wants what cudaMalloc gave
+// STDERR stack: a kernel needs memory from cudaMalloc
 CASE(stack)
 {
     int host[32] = {};

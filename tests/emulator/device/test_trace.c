@@ -122,7 +122,14 @@ static const struct {
      "setp.lt.u32 %q1, %r1, 5;\n@%q1 st.shared.u32 [%r4], 1;\n",
      "0 0 ffffffff],\n0 1 ffffffff],\n0 2 ffffffff],\n0 3 ffffffff],\n"
      "0 4 1f,[7,4,31,1,[0,4,16,36,0]]],\n0 5 ffffffff],\n"
-     "1 0 ffffffff],\n1 1 ffffffff],\n1 2 ffffffff],\n1 3 ffffffff],\n1 4 0],\n1 5 ffffffff]\n"},
+     "1 0 ffffffff],\n1 1 ffffffff],\n1 2 ffffffff],\n1 3 ffffffff],\n1 4 0],\n1 5 ffffffff]\n"},    /* A bulk copy, asked for in step 12, lands in the step that waits for phase 0 of the mbarrier. */
+    {"setp.ne.u32 %q1, %r1, 0;\n@%q1 bra over;\nmbarrier.init.shared.b64 [%r3+64], 1;\n"
+     "mbarrier.arrive.expect_tx.shared.b64 %rd4, [%r3+64], 32;\nadd.u32 %r5, %r3, 64;\n"
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 32, [%r5];\n"
+     "again:\nmbarrier.try_wait.parity.shared.b64 %q2, [%r3+64], 0;\n@!%q2 bra again;\nover:\n",
+     "0 0 ffffffff],\n0 1 ffffffff],\n0 2 1],\n0 3 1,[10,8,1,0,64,0]],\n0 4 1],\n0 5 1],\n"
+     "0 6 1,[13,32,12,0,0,64,0,0],[12,8,1,0,64,0]],\n0 7 1],\n0 8 ffffffff],\n"
+     "1 0 ffffffff],\n1 1 ffffffff],\n1 8 ffffffff]\n"},
 };
 
 /* Of addresses in global memory what they are beyond the allocation; of the second warp's, and of

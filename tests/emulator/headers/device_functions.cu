@@ -1,6 +1,7 @@
 /* device_functions.cu: functions of kernels that few programs use: extremes of unsigned numbers,
  * numbers side by side in a word, new and delete, a program's own function by an intrinsic's name.
  */
+// ALONE: in a namespace its functions would hide the intrinsics of their names
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -244,7 +244,7 @@ CASE(off)
 }
 
 // ENV unknown_words: SOFTGPU_CHECKS=warn,raceing
-// STDERR unknown_words: 'raceing' is no level and no check
+// STDERR unknown_words: 'raceing' is neither a level nor a check
 CASE(unknown_words)
 {
     set<<<1, 32>>>(device_array<int>(32));

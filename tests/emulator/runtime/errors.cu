@@ -3,6 +3,8 @@
 
 #include "softgpu.h"
 
+#include <cuda.h>
+
 __global__ void k(int *p)
 {
     if (p) *p = 1;
@@ -22,6 +24,15 @@ static void refused(dim3 grid, dim3 block, const char *why)
     CHECK(!*softgpu_refusal());
     OK(cudaGetLastError());
     OK(cudaDeviceSynchronize());
+}
+
+CASE(words_of_the_driver)
+{
+    const char *words = "";
+    CHECK(cuGetErrorString(CUDA_ERROR_ILLEGAL_ADDRESS, &words) == CUDA_SUCCESS);
+    CHECK(!strcmp(words, cudaGetErrorString(cudaErrorIllegalAddress)));
+    CHECK(cuGetErrorString((CUresult)-1, &words) == CUDA_ERROR_INVALID_VALUE && !words);
+    CHECK(cuGetErrorString(CUDA_SUCCESS, nullptr) == CUDA_ERROR_INVALID_VALUE);
 }
 
 CASE(bad_launch_configuration)

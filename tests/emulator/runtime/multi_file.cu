@@ -1,4 +1,5 @@
 /* multi_file.cu: a program of several files: kernels in two modules, and a part in C. */
+// ALONE: of several files
 #include "check.h"
 
 void launch_other(int *out);  /* multi_file.2.cu */

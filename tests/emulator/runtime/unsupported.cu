@@ -36,14 +36,6 @@ __global__ void blackwell()
     asm volatile(ALLOCATE ::"r"(0), "r"(32)); // FINDING tensor_cores_of_blackwell: unsupported
 }
 
-// STDERR reductions_that_tell_an_mbarrier: uses red.async.relaxed
-#define REDUCE                                                                                     \
-    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %0, [%0];"
-__global__ void async_reduction()
-{
-    asm volatile(REDUCE ::"r"(0)); // FINDING reductions_that_tell_an_mbarrier: unsupported
-}
-
 // STDERR sparse_matrices: uses mma.sp.sync.aligned
 #define SPARSE                                                                                     \
     "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%0,%0,%0}, {%1,%1}, {%1,%1}, "       \
@@ -80,12 +72,6 @@ CASE(tiles_by_im2col)
 CASE(tensor_cores_of_blackwell)
 {
     blackwell<<<1, 32>>>();
-    FAILS(cudaGetLastError(), cudaErrorNotSupported);
-}
-
-CASE(reductions_that_tell_an_mbarrier)
-{
-    async_reduction<<<1, 32>>>();
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 

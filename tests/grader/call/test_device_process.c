@@ -146,10 +146,10 @@ static const struct {
     {&strict, {.launches = 1, .counts.to_host.bytes = 4}, true, "went to the host"},
     {&lenient, {.launches = 1, .round_trips = 1, .counts.to_host.bytes = 4}, true, NULL},
     {&strict, {.launches = 1, .printed = 4096}, true, NULL},
-    {&strict, {.launches = 1, .printed = 4097}, true, "no message"},
+    {&strict, {.launches = 1, .printed = 4097}, true, "are not allowed"},
     {&strict, {.launches = 1, .shares = 1}, true, "host and device share"},
     {&strict, {.round_trips = 1}, false, NULL},
-    {&strict, {.launches = 1, .faults = 1}, true, "denies it"},
+    {&strict, {.launches = 1, .faults = 1}, true, "reports no error"},
 };
 START_TEST(results_are_made_on_the_device)
 {

@@ -164,10 +164,10 @@ static const struct {
     {poison, "; never written: they hold what was there before the call"},
     {poison_and_tail, "; never written: they hold what was there before the call; only the last "
                       "columns or elements: the last partial tile, or a loop that ends too early"},
-    {row_shifted, "; each row is off by a number of its own: what is added to all of it, as a bias "
-                  "is, is missing or another's"},
-    {row_scaled, "; each row is off by a factor of its own: what all of it is multiplied with or "
-                 "divided by is wrong"},
+    {row_shifted, "; each row is off by a number of its own: a term that is added to all of it, "
+                  "such as a bias, is missing or another row's"},
+    {row_scaled,
+     "; each row is off by a factor of its own: a factor or divisor of all of it is wrong"},
     {column_0, "; only the first column or element is right: is the stride to the next wrong, or "
                "something not set to 0 for it?"},
     {columns_24, "; only from column or element 24 on"},
@@ -238,17 +238,17 @@ START_TEST(negative_ones_became_0)
         want[i] -= 1.5;
         got[i] = fmaxf(0, (float)want[i]);
     }
-    ck_assert_str_eq(name_of_errors(), "; what is below 0 became 0: a ReLU where none belongs");
+    ck_assert_str_eq(name_of_errors(), "; negative values became 0: a ReLU where none belongs");
 }
 END_TEST
 
 START_TEST(masked_ones_were_computed)
 {
     for (int i = 0; i < SIZE; i++) want[i] = i * i % 7 ? want[i] : 0;
-    ck_assert_str_eq(name_of_errors(), "; exactly those are wrong that should be 0");
+    ck_assert_str_eq(name_of_errors(), "; exactly the elements that should be 0 are wrong");
     masks = true;
     ck_assert_str_eq(name_of_errors(),
-                     "; they should be 0: what is masked or ignored was computed");
+                     "; they should be 0: masked or ignored elements were computed");
 }
 END_TEST
 

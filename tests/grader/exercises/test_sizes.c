@@ -227,8 +227,11 @@ static const reach table[] = {
     {CHALLENGE(4, 'e'), "allreduce_oneshot", "", {0, GRID}},
     /* there are eight devices, and sums of all sizes */
     {CHALLENGE(4, 'e'), "oneshot_open oneshot_close allreduce_oneshot_part", NULL, {0}},
+    {CHALLENGE(4, 'f'), "matmul_s8_wgmma", "s8", {GRID, GRID, BLOCK}},
+    {CHALLENGE(4, 'f'), "matmul_fp8_blocks", "fp8", {GRID, GRID, GRID}},
     {CHALLENGE(4, 'g'), "matmul_3xtf32", PRODUCT},
     /* as 409 */ {CHALLENGE(4, 'h'), "attention_flash_fast", "flash", {ARRAY, ARRAY, BLOCK, 127}},
+    /* as 4c */ {CHALLENGE(4, 'i'), "attention_flash3", "", {0, ARRAY, BLOCK}},
     /* as 504 */
     {CHALLENGE(5, 'c'),
      "resnet18_create_int8 resnet18_forward_int8 resnet18_scales_int8 resnet18_device_bytes_int8 "

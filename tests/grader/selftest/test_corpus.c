@@ -254,7 +254,8 @@ START_TEST(each_disagreement_is_told)
     ck_assert_ptr_nonnull(
         strstr(r.output, "wrong/stale.patch: does not apply to the solution: "
                          "error: patch failed: phase1_cpu/103_matmul_cpu/103_matmul_cpu.c:7"));
-    ck_assert_ptr_nonnull(strstr(r.output, "wrong/of_nothing.patch: what it changes is not there"));
+    ck_assert_ptr_nonnull(
+        strstr(r.output, "wrong/of_nothing.patch: the file that it changes does not exist"));
     ck_assert_int_eq(r.status, 1);
     free(r.output);
 }

@@ -240,7 +240,8 @@ START_TEST(behind_the_path_comes_what_lies_beside_it)
     behind(NULL, false, "102 105");
     options o = course_of(NULL);
     char *said = said_by(next, &o, 0);
-    expect_words(said, "All points of the path are yours. What lies beside it: make next ALL=1");
+    expect_words(said,
+                 "All points of the path are yours. For all other exercises: make next ALL=1");
     free(said);
     o.all = true;
     said = said_by(next, &o, 0);

@@ -143,7 +143,7 @@ void flash_future(const char *function, const long *shape)
     for (size_t i = 0; i < a.size; i++) {
         const size_t t = i / dim % (size_t)a.seq;
         expect(t >= first || before[i] == after[i],
-               "query %zu got %.9g, and %.9g when tokens from %zu on were others", t, before[i],
+               "query %zu got %.9g, and %.9g when tokens from %zu on were changed", t, before[i],
                after[i], first);
     }
     expect_attention(after, NULL, &a);

@@ -11,6 +11,21 @@
 /** Relative to the norm of an array, or to the largest of its elements; losses and logits. */
 #define GPT_TOLERANCE 1e-4
 
+/** What a student may do instead in the forward pass, in every layer. */
+typedef enum gpt_mistake {
+    GPT_RIGHT,
+    GPT_SCALE_OF_CHANNELS,
+    GPT_NO_SCALE,
+    GPT_LOOKS_AHEAD,
+    GPT_NO_POSITIONS,
+    GPT_NO_RESIDUAL,
+    GPT_RESIDUAL_OF_NORM,
+    GPT_NORM_OF_INPUT,
+    GPT_NO_GELU,
+    GPT_NO_LAST_NORM,
+    GPT_MISTAKES
+} gpt_mistake;
+
 /** The network in double. */
 typedef struct reference_gpt {
     gpt_config config;
@@ -20,6 +35,7 @@ typedef struct reference_gpt {
     double
         rounding; /* of a gradient, relative to the largest of its array; at first that of fp32 */
     int step;
+    gpt_mistake mistake; /* of its forward pass */
 
     int batch, seq; /* of the last forward pass; and what it left: */
     const int *tokens, *targets;

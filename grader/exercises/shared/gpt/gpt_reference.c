@@ -96,28 +96,34 @@ static double gelu_slope(double x)
     return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * GELU_SCALE * (1.0 + 3 * 0.044715 * x * x);
 }
 
-/* p[0 .. t] = softmax of the scores of query t with the keys up to t. q and k are rows of 3C. */
-static void probabilities(double *p, const double *q, const double *k, long t, long C, long dim)
+/* p[0 .. last] = softmax of the scores of query t with these keys. q and k are rows of 3C. */
+static void probabilities(double *p, const double *q, const double *k, long t, long last, long C,
+                          long dim, double scale)
 {
     double largest = -INFINITY, sum = 0.0;
-    for (long s = 0; s <= t; s++) {
+    for (long s = 0; s <= last; s++) {
         p[s] = 0.0;
         for (long d = 0; d < dim; d++) p[s] += q[t * 3 * C + d] * k[s * 3 * C + d];
-        p[s] /= sqrt((double)dim);
+        p[s] *= scale;
         largest = fmax(largest, p[s]);
     }
-    for (long s = 0; s <= t; s++) sum += p[s] = exp(p[s] - largest);
-    for (long s = 0; s <= t; s++) p[s] /= sum;
+    for (long s = 0; s <= last; s++) sum += p[s] = exp(p[s] - largest);
+    for (long s = 0; s <= last; s++) p[s] /= sum;
 }
 
 /* One head of one sequence; out and rows of qkv begin at the head's channels. */
-static void attend(double *out, double *p, const double *qkv, long seq, long C, long dim)
+static void attend(double *out, double *p, const double *qkv, long seq, long C, long dim,
+                   gpt_mistake m)
 {
+    const double scale = m == GPT_NO_SCALE            ? 1.0
+                         : m == GPT_SCALE_OF_CHANNELS ? 1.0 / sqrt((double)C)
+                                                      : 1.0 / sqrt((double)dim);
     for (long t = 0; t < seq; t++) {
-        probabilities(p, qkv, qkv + C, t, C, dim);
+        const long last = m == GPT_LOOKS_AHEAD ? seq - 1 : t;
+        probabilities(p, qkv, qkv + C, t, last, C, dim, scale);
         for (long d = 0; d < dim; d++) {
             out[t * C + d] = 0.0;
-            for (long s = 0; s <= t; s++) out[t * C + d] += p[s] * qkv[s * 3 * C + 2 * C + d];
+            for (long s = 0; s <= last; s++) out[t * C + d] += p[s] * qkv[s * 3 * C + 2 * C + d];
         }
     }
 }
@@ -130,7 +136,7 @@ static void attend_back(double *grad_qkv, double *p, const double *grad_out, con
     const double scale = 1.0 / sqrt((double)dim);
     for (long t = 0; t < seq; t++) {
         double mean = 0.0;
-        probabilities(p, qkv, qkv + C, t, C, dim);
+        probabilities(p, qkv, qkv + C, t, t, C, dim, scale);
         for (long s = 0; s <= t; s++) {
             grad_p[s] = 0.0;
             for (long d = 0; d < dim; d++) {
@@ -198,6 +204,16 @@ static void make_room(reference_gpt *net)
     net->logits = f64_array(n * (size_t)net->config.vocab);
 }
 
+/* y = what went past the branch + what came out of it; normalized: what went into it */
+static void add_branch(double *y, const double *past, const double *normalized,
+                       const double *branch, long count, gpt_mistake m)
+{
+    for (long i = 0; i < count; i++) {
+        y[i] = branch[i];
+        if (m != GPT_NO_RESIDUAL) y[i] += m == GPT_RESIDUAL_OF_NORM ? normalized[i] : past[i];
+    }
+}
+
 static void layer_forward(reference_gpt *net, const double *x, int number)
 {
     const gpt_layer at = gpt_layer_at(&net->config, number);
@@ -210,16 +226,20 @@ static void layer_forward(reference_gpt *net, const double *x, int number)
     linear(l->qkv, l->ln1, p + at.qkv_w, p + at.qkv_b, n, C, 3 * C);
     for (long t = 0; t < n; t += seq) {
         for (long c = 0; c < C; c += dim) {
-            attend(l->attention + t * C + c, scores, l->qkv + t * 3 * C + c, seq, C, dim);
+            attend(l->attention + t * C + c, scores, l->qkv + t * 3 * C + c, seq, C, dim,
+                   net->mistake);
         }
     }
     linear(rows, l->attention, p + at.proj_w, p + at.proj_b, n, C, C);
-    for (long i = 0; i < n * C; i++) l->middle[i] = x[i] + rows[i];
-    layernorm(l->ln2, l->mean2, l->rstd2, l->middle, p + at.ln2_w, p + at.ln2_b, n, C);
+    add_branch(l->middle, x, l->ln1, rows, n * C, net->mistake);
+    const double *second = net->mistake == GPT_NORM_OF_INPUT ? x : l->middle;
+    layernorm(l->ln2, l->mean2, l->rstd2, second, p + at.ln2_w, p + at.ln2_b, n, C);
     linear(l->fc, l->ln2, p + at.fc_w, p + at.fc_b, n, C, 4 * C);
-    for (long i = 0; i < n * 4 * C; i++) l->gelu[i] = gelu(l->fc[i]);
+    for (long i = 0; i < n * 4 * C; i++) {
+        l->gelu[i] = net->mistake == GPT_NO_GELU ? l->fc[i] : gelu(l->fc[i]);
+    }
     linear(rows, l->gelu, p + at.fcproj_w, p + at.fcproj_b, n, 4 * C, C);
-    for (long i = 0; i < n * C; i++) l->x[i] = l->middle[i] + rows[i];
+    add_branch(l->x, l->middle, l->ln2, rows, n * C, net->mistake);
 }
 
 static const double *before(const reference_gpt *net, int layer)
@@ -239,12 +259,15 @@ double reference_gpt_forward(reference_gpt *net, const int *tokens, const int *t
     net->targets = targets;
     make_room(net);
     for (long i = 0; i < n * C; i++) {
-        net->x[i] = p[tokens[i / C] * C + i % C] + p[(long)gpt_wpe(c) + i / C % seq * C + i % C];
+        net->x[i] = p[tokens[i / C] * C + i % C];
+        if (net->mistake != GPT_NO_POSITIONS)
+            net->x[i] += p[(long)gpt_wpe(c) + i / C % seq * C + i % C];
     }
     for (int i = 0; i < c->layers; i++) layer_forward(net, before(net, i), i);
     layernorm(net->lnf, net->mean, net->rstd, before(net, c->layers), p + gpt_lnf_w(c),
               p + gpt_lnf_b(c), n, C);
-    linear(net->logits, net->lnf, p, NULL, n, C, V);
+    linear(net->logits, net->mistake == GPT_NO_LAST_NORM ? before(net, c->layers) : net->lnf, p,
+           NULL, n, C, V);
 
     double loss = 0.0;
     for (long i = 0; targets && i < n; i++) {

@@ -359,7 +359,8 @@ static bool params_agree(const reference_mlp *reference)
 
 static const char *const mistakes[MLP_MISTAKES] = {
     [MLP_NO_LABEL] = "; the gradient of the logits lacks the 1 of the label",
-    [MLP_OPEN_RELU] = "; the gradient passes a ReLU that was shut: where hidden is 0 it is 0",
+    [MLP_OPEN_RELU] =
+        "; the gradient passes a ReLU whose output is 0: where hidden is 0 it must be 0",
     [MLP_NO_ROOT] = "; Adam divides by v, not by its root",
     [MLP_SUMMED] = "; the gradients are summed over the batch, not their mean",
     [MLP_GRAD_KEPT] = "; the gradients of the step before are still there: set them to 0",

@@ -58,6 +58,11 @@ static const char *const mistakes[RESNET_MISTAKES] = {
     [RESNET_SECOND_NOT_NORMALIZED] = "; as without the last batch normalization",
     [RESNET_NO_EPS] = "; as without the epsilon of the batch normalizations",
     [RESNET_OTHER_EPS] = "; as with an epsilon of 1e-3 in the batch normalizations",
+    [RESNET_NO_ROOT] = "; as with gamma divided by var + eps, not by its root",
+    [RESNET_MEAN_LEFT] = "; as without the mean of the batch normalizations: beta - scale * mean",
+    [RESNET_MEAN_UNSCALED] = "; as with beta - mean for beta - scale * mean",
+    [RESNET_FIRST_TWICE] = "; as with the parameters of the first convolution for the second, too",
+    [RESNET_WINDOW_SHIFTED] = "; as with windows of the maximum that begin at 2i, not at 2i - 1",
 };
 
 /* The root mean square of got - want, over that of want; NaN where there is one. */
@@ -117,7 +122,7 @@ static const char *reason_of(const resnet_reference *r, const float *got, int st
         const double *wrong = resnet_stage_with(r, stage, image, (resnet_mistake)m);
         if (distance_of(got, wrong, floats) <= near) return mistakes[m];
     }
-    return distance < 3e-3 ? "; as of products in lower precision" : "";
+    return distance < 3e-3 ? "; as with products in lower precision" : "";
 }
 
 static void expect_stage(const resnet_reference *r, const float *got, int stage, int image,

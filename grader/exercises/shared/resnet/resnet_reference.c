@@ -20,7 +20,7 @@ typedef struct conv_job {
     const double *x;
     double *y;
     int batch, in, out; /* pixels a side */
-    double eps;
+    resnet_mistake mistake;
     bool no_norm;
 } conv_job;
 
@@ -62,21 +62,39 @@ static void fill_columns(double *columns, const conv_job *j, int pixel, int firs
     }
 }
 
+static double eps_of(resnet_mistake m)
+{
+    return m == RESNET_NO_EPS ? 0.0 : m == RESNET_OTHER_EPS ? 1e-3 : RESNET18_BN_EPS;
+}
+
+typedef struct norm {
+    double factor, shift;
+} norm;
+
+/* Of one filter. */
+static norm norm_of(const conv_job *j, int f)
+{
+    const resnet18_conv *c = j->conv;
+    const float *p = j->params;
+    const double var = p[c->var + f] + eps_of(j->mistake), mean = p[c->mean + f];
+    const double factor = p[c->gamma + f] / (j->mistake == RESNET_NO_ROOT ? var : sqrt(var));
+    const double scaled = j->mistake == RESNET_MEAN_LEFT       ? 0.0
+                          : j->mistake == RESNET_MEAN_UNSCALED ? mean
+                                                               : factor * mean;
+    return j->no_norm ? (norm){1.0, 0.0} : (norm){factor, p[c->beta + f] - scaled};
+}
+
 /* One tile of outputs, all filters: sums to y, normalized. */
 static void store_tile(const conv_job *j, const double *sum, int pixel)
 {
     const resnet18_conv *c = j->conv;
-    const float *p = j->params;
     const int plane = j->out * j->out, all = j->batch * plane;
     for (int f = 0; f < c->out_channels; f++) {
-        const double root = sqrt(p[c->var + f] + j->eps);
-        const double factor = j->no_norm ? 1.0 : p[c->gamma + f] / root;
-        const double mean = j->no_norm ? 0.0 : p[c->mean + f];
-        const double shift = j->no_norm ? 0.0 : p[c->beta + f];
+        const norm n = norm_of(j, f);
         for (int i = 0; i < PIXELS && pixel + i < all; i++) {
             const size_t image = (size_t)((pixel + i) / plane);
             const size_t at = (image * c->out_channels + f) * plane + (pixel + i) % plane;
-            j->y[at] = (sum[f * PIXELS + i] - mean) * factor + shift;
+            j->y[at] = sum[f * PIXELS + i] * n.factor + n.shift;
         }
     }
 }
@@ -108,11 +126,6 @@ typedef struct scratch {
     double *stem, *middle, *shortcut;
 } scratch;
 
-static double eps_of(resnet_mistake m)
-{
-    return m == RESNET_NO_EPS ? 0.0 : m == RESNET_OTHER_EPS ? 1e-3 : RESNET18_BN_EPS;
-}
-
 size_t resnet_stage_floats(int stage, int size)
 {
     int channels, side;
@@ -127,7 +140,7 @@ static void conv_bn(double *y, const double *x, const float *params, int number,
     const resnet18_conv *c = &resnet18_convs[number];
     const int in = resnet18_in_size(number, size);
     const int out = resnet18_out_size(in, c->kernel, c->stride, c->pad);
-    conv_job job = {c, params, x, y, batch, in, out, eps_of(m), no_norm};
+    conv_job job = {c, params, x, y, batch, in, out, m, no_norm};
     const size_t tiles = ((size_t)batch * out * out + PIXELS - 1) / PIXELS;
     const size_t cost =
         (size_t)c->out_channels * c->in_channels * c->kernel * c->kernel * PIXELS / 4;
@@ -139,6 +152,7 @@ static void relu(double *x, size_t count)
     for (size_t i = 0; i < count; i++) x[i] = x[i] < 0.0 ? 0.0 : x[i]; /* NaN stays */
 }
 
+/* @param row, col the middle of the window */
 static double largest_of_window(const double *plane, int side, int row, int col)
 {
     double largest = -INFINITY;
@@ -151,12 +165,13 @@ static double largest_of_window(const double *plane, int side, int row, int col)
     return largest;
 }
 
-static void maxpool(double *y, const double *x, size_t planes, int side, int out)
+static void maxpool(double *y, const double *x, size_t planes, int side, int out, resnet_mistake m)
 {
+    const int by = m == RESNET_WINDOW_SHIFTED;
     for (size_t p = 0; p < planes; p++) {
         for (int i = 0; i < out * out; i++) {
             y[p * out * out + i] =
-                largest_of_window(x + p * side * side, side, i / out * 2, i % out * 2);
+                largest_of_window(x + p * side * side, side, i / out * 2 + by, i % out * 2 + by);
         }
     }
 }
@@ -168,7 +183,7 @@ static void stem(double *y, const double *x, const float *params, int batch, int
     const int out = resnet18_out_size(side, 3, 2, 1);
     conv_bn(s->stem, x, params, 0, batch, size, m, m == RESNET_SECOND_NOT_NORMALIZED);
     if (m != RESNET_NO_LAST_RELU) relu(s->stem, (size_t)batch * channels * side * side);
-    maxpool(y, s->stem, (size_t)batch * channels, side, out);
+    maxpool(y, s->stem, (size_t)batch * channels, side, out, m);
 }
 
 /* Stage number + 1 from stage `number`. */
@@ -180,7 +195,8 @@ static void block(double *y, const double *x, const float *params, int number, i
     const double *shortcut = x;
     conv_bn(s->middle, x, params, b->conv1, batch, size, m, false);
     if (m != RESNET_NO_RELU_BETWEEN) relu(s->middle, count);
-    conv_bn(y, s->middle, params, b->conv2, batch, size, m, m == RESNET_SECOND_NOT_NORMALIZED);
+    const int second = m == RESNET_FIRST_TWICE && b->downsample < 0 ? b->conv1 : b->conv2;
+    conv_bn(y, s->middle, params, second, batch, size, m, m == RESNET_SECOND_NOT_NORMALIZED);
     if (b->downsample >= 0) {
         shortcut = s->shortcut;
         conv_bn(s->shortcut, x, params, b->downsample, batch, size, m,

@@ -16,7 +16,7 @@ static void expect_transposed(const float *out, const float *in, size_t rows, si
     const double *want = turned_by_hand(in, rows, cols);
     const layout l = {"out", cols, rows};
     expect(is_close(l, out, want, NULL, 0.0) || memcmp(out, in, rows * cols * sizeof(float)) != 0,
-           "out is in as it lies: nothing was transposed");
+           "out equals in: nothing was transposed");
     expect_close(l, out, want, NULL, 0.0);
 }
 

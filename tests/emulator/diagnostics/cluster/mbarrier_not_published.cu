@@ -19,9 +19,7 @@ __global__ void collect(int *out)
         asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(here));
         asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory"); // HERE
     } else {
-        asm volatile("{\n.reg .pred over;\nagain: mbarrier.try_wait.parity.acquire.cluster."
-                     "shared::cta.b64 over, [%0], 0;\n@!over bra again;\n}" ::"r"(here) // HERE
-                     : "memory");
+        asm volatile("{\n.reg .pred over;\nagain: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%0], 0;\n@!over bra again;\n}" ::"r"(here) : "memory"); // HERE
         out[t] = full[1][t] + full[2][t] + full[3][t];
     }
     cluster.sync();

@@ -1,5 +1,5 @@
 // race: nobody has waited
-// FLAGS: -arch=sm_90a -O3
+// FLAGS: -arch=sm_90a
 /* A thread reads the tile and has not waited for the mbarrier. */
 #include "hopper.h"
 
