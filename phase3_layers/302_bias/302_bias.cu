@@ -11,9 +11,11 @@
  *     in the grid  the rows are cut into slices, a block each; every slice leaves a row of sums,
  *                  and a second launch of the same kernel sums those rows
  *
- * And each thread has several loads on the way before it adds the first (208). The order of
- * additions depends on the sizes alone: the same bits every time, which atomicAdd on floats could
- * not promise.
+ * And each thread has several loads on the way before it adds the first (208). All blocks run at
+ * once: of a second round that is not full, most multiprocessors would see nothing. What is read is
+ * marked as read once (__ldcs), so that it does not push from the cache what others need. The order
+ * of additions depends on the sizes alone: the same bits every time, which atomicAdd on floats
+ * could not promise.
  *
  * What it costs: a second launch, some microseconds; a matrix of few rows does without. The sums of
  * the slices lie in a __device__ array, so that two calls on two streams at once would spoil each

@@ -557,15 +557,15 @@ static const traffic_test traffic[] = {
      .wanted = 1.12,
      .begin = 2.072},
     {.metric = {"reduction in instructions of the longest warp", .over = "one block per query head",
-                .shape = "1 × (4/1) × 4096 × 64"},
+                .shape = "1 × (4/1) × 8192 × 64"},
      .function = PAGED,
      .baseline = "baseline_paged_heads",
      .run = run_timed,
-     .shape = {1, 4, 1, 64, 16, 256, FULL},
+     .shape = {1, 4, 1, 64, 16, 512, FULL},
      .varied = 5,
      .count = instructions_per_warp,
      .bound = AT_LEAST,
-     .wanted = 2.8},
+     .wanted = 4.0},
     {0},
 };
 

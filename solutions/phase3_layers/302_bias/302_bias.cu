@@ -11,9 +11,11 @@
  *     in the grid  the rows are cut into slices, a block each; every slice leaves a row of sums,
  *                  and a second launch of the same kernel sums those rows
  *
- * And each thread has several loads on the way before it adds the first (208). The order of
- * additions depends on the sizes alone: the same bits every time, which atomicAdd on floats could
- * not promise.
+ * And each thread has several loads on the way before it adds the first (208). All blocks run at
+ * once: of a second round that is not full, most multiprocessors would see nothing. What is read is
+ * marked as read once (__ldcs), so that it does not push from the cache what others need. The order
+ * of additions depends on the sizes alone: the same bits every time, which atomicAdd on floats
+ * could not promise.
  *
  * What it costs: a second launch, some microseconds; a matrix of few rows does without. The sums of
  * the slices lie in a __device__ array, so that two calls on two streams at once would spoil each
@@ -41,10 +43,10 @@ __global__ static void bias_forward_kernel(float *y, const float *x, const float
 /* SOLUTION: the sizes, and column_sums_kernel: block (x, y) sums slice y of the rows, of 32
    columns. Each thread strides down the slice, IN_FLIGHT loads a turn before it adds any; then a
    tree over the warps in shared memory (about 33 lines). */
-#define WARPS     8    /* of a block: 32 columns, WARPS threads a column */
-#define IN_FLIGHT 8    /* independent loads of a thread */
-#define SLICE     256  /* rows, at least, where there are several slices */
-#define BLOCKS    2048 /* at most, where there are several slices: they fill a large GPU */
+#define WARPS     8   /* of a block: 32 columns, WARPS threads a column */
+#define IN_FLIGHT 8   /* independent loads of a thread */
+#define SLICE     256 /* rows, at least, where there are several slices */
+#define BLOCKS    660 /* at most, where there are several slices: 5 on each of 132 multiprocessors */
 __device__ static float of_slice[BLOCKS * 32]; /* [slices x cols]: the sums of the first stage */
 
 /** out[gridDim.y x cols]: row s has the column sums of rows s * slice .. of in[rows x cols]. */
@@ -61,7 +63,7 @@ __global__ static void column_sums_kernel(float *out, const float *in, int rows,
     for (size_t row = first + y; col < cols && row < end; row += IN_FLIGHT * WARPS) {
         for (int e = 0; e < IN_FLIGHT; e++) {
             size_t at = row + e * WARPS;
-            next[e] = at < end ? in[at * cols + col] : 0.0f;
+            next[e] = at < end ? __ldcs(&in[at * cols + col]) : 0.0f;
         }
         for (int e = 0; e < IN_FLIGHT; e++) sum += next[e];
     }
