@@ -23,11 +23,11 @@ while IFS='	' read -r limit pattern; do
 done <<'END'
 1	\b([Nn]obody|[Ss]omebody|[Ee]verybody)\b
 3	(^|[.!?:] )What (is|it|they|a|the|was|has)\b
-43	\bof (those|that|what)\b
+42	\bof (those|that|what)\b
 9	\bwants?\b
 23	\b(lies|lie|stands?)\b
 0	(^|[.!?:] )(Who|Whoever)\b
-16	\bbeside\b
+15	\bbeside\b
 39	\bthere (is|are)\b
 END
 
