@@ -37,11 +37,10 @@ LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_mat
 LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
 LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
 
-# wgmma is a part of sm_90a, not of sm_90.
 bench-matmul: all
 	mkdir -p "$(BENCH)"
 	blas=$$(tools/setup.sh --bench) && $(if $(filter cuda,$(BACKEND)), \
-	    $(CUDA_CC:sm_90=sm_90a) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
+	    $(CUDA_CC) -Xcompiler -march=native -DWITH_GPU $(LADDER_C) $(LADDER_CU) $(LADDER_FLAGS) -Xlinker -rpath='$$ORIGIN' -lcublas, \
 	    $(CC) -march=native -Wall -Wextra $(LADDER_C) $(LADDER_FLAGS) -Wl$(comma)-rpath='$$ORIGIN' -pthread) \
 	    $$blas -o "$(BUILD)/bench_matmul"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
@@ -114,7 +113,7 @@ VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c ben
                $(call objects,grader,grader/course/tensor_cores.c)
 
 validate: all ## measure each operation naive, optimised and by a library: time, bytes, share of the roof, right or not; in OUTPUT
-	$(MAKE) $(BUILD)/bench_validate GPU_ARCH=$(GPU_ARCH:90=90a)
+	$(MAKE) $(BUILD)/bench_validate
 	mkdir -p "$(BENCH)"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
 	    "$(BUILD)/bench_validate" >"$(BENCH)/validate.tsv"; right=$$?; cat "$(BENCH)/validate.tsv"; exit $$right

@@ -8,7 +8,8 @@
 
 #group Programs
 
-CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH),emulator/cucc)
+# The units that only Hopper has are a part of sm_90a, not of sm_90.
+CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH:90=90a),emulator/cucc)
 CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
 
 # What they call and the student has not solved is the course's, as in make grade.
