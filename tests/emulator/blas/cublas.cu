@@ -316,6 +316,7 @@ CASE(settings)
     CHECK(cublasDestroy(handle) == CUBLAS_STATUS_NOT_INITIALIZED);
 }
 
+// STDERR wrong_arguments: cublas refuses ld
 CASE(wrong_arguments)
 {
     cublasHandle_t handle = new_handle();
