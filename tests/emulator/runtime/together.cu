@@ -165,7 +165,7 @@ CASE(around_eight)
     CHECK(to_host(m[0].inbox, N)[N - 1] == 8);
 }
 
-// STDERR nobody_sets_it: what it waits for does not change
+// STDERR nobody_sets_it: the value that it waits for does not change
 CASE(nobody_sets_it)
 {
     two t = open_two();
