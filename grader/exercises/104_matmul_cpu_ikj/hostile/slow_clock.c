@@ -1,6 +1,6 @@
 // HOSTILE: speedup over the loops of 103 | too slow / claims
 // Makes the clock of its process ten times slower: it finds the calls to clock_gettime
-// in the worker's tables and puts its own there.
+// in the worker's tables and puts its own there, where the worker's tables are not sealed.
 #define _GNU_SOURCE
 #include "104_matmul_cpu_ikj/matmul_cpu_ikj.h"
 
@@ -35,7 +35,8 @@ static int slow_clock(clockid_t clock, struct timespec *now)
 /* Any word of the worker's tables that holds the address of the real function. */
 static void patch(uintptr_t *from, uintptr_t *end)
 {
-    mprotect(from, (size_t)((char *)end - (char *)from), PROT_READ | PROT_WRITE);
+    if (mprotect(from, (size_t)((char *)end - (char *)from), PROT_READ | PROT_WRITE) != 0)
+        return; /* sealed, since Linux 6.10: then it is only slow */
     for (; from < end; from++) {
         if (*from == (uintptr_t)clock_gettime) *from = (uintptr_t)slow_clock;
     }
