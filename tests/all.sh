@@ -3,7 +3,8 @@
 # what they need and runs this; `make quick` runs what takes seconds, and of the exercises those that
 # were changed since the last commit. The last line printed counts what passed, what failed, and what was
 # skipped because this machine lacks something; before it stands what failed, and before that where
-# the time went. No part keeps all cores busy, so four lists of them run side by side.
+# the time went. Most parts keep less than one core busy, so four lists of them run side by side; the
+# corpus keeps all busy.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
@@ -229,11 +230,11 @@ quick() {
 }
 
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
-# seed that no submission guesses. Many only wait for their deadline: two for each core beside what
-# else runs. By clang, which takes a third of nvcc's time: solutions are compiled by both.
+# seed that no submission guesses. Many only wait for their deadline: three for each core. By clang,
+# which takes a third of nvcc's time: solutions are compiled by both.
 corpus_part() { # FLAG...
     part 'corpus: wrong rejected, right not' env CUCC_FRONTEND="${CUCC_CLANG:+clang}" \
-        "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((2 * $(nproc))) "$@"
+        "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((3 * $(nproc))) "$@"
 }
 
 # The grader, and what it says of the course.
@@ -296,22 +297,17 @@ commands() {
     with=                  part 'an exercise laid out'            tests/scripts/new.sh
 }
 
-# The corpus does not begin at once: graders build the course's own one after the other.
-emulator_then_corpus() {
-    emulator_and_compilers
-    of='grader emulator common phase?_* solutions'
-    corpus_part
-}
-
 everything() {
     lanes=
-    for list in emulator_then_corpus solutions grader commands; do
+    for list in emulator_and_compilers solutions grader commands; do
         $list &
         lanes="$lanes $!"
     done
     for lane in $lanes; do
         wait "$lane" || echo '0 1' >>"$logs/counts" # it died
     done
+    of='grader emulator common phase?_* solutions'
+    corpus_part
 }
 
 "${1:-everything}"
