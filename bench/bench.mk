@@ -11,7 +11,7 @@
 
 #group See and measure
 
-.PHONY: validate $(BUILD)/bench_validate bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-elementwise bench-memory bench-mnist
+.PHONY: validate $(BUILD)/bench_validate $(BUILD)/bench_gpt2 bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-elementwise bench-memory bench-mnist
 
 BENCH = $${OUTPUT:-results}
 bench: ## measure matrix products, launches, ResNet-18 and GPT-2, and cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
