@@ -1,7 +1,8 @@
 #!/bin/sh
 # gpt2.sh: make bench LADDER=gpt2 on a tiny network: a step is right, and has no time without a GPU;
 # one that does not learn is called wrong; PyTorch, where it is, gives rows of the same table; and
-# its layers in fp32 are as accurate as that. The last line counts.
+# its layers in fp32 are as accurate as that; 510's products by Hopper's units are right. The last line
+# counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset MAKEFLAGS MFLAGS MAKELEVEL SUBMISSION EX PHASE CASE SEED OUTPUT # of the make that runs this
@@ -45,5 +46,16 @@ layers() {
         -lm -o "$scratch/layers" && "$scratch/layers"
 }
 check 'its layers are right' layers
+
+# What nvcc alone compiles.
+products() {
+    CUCC_FRONTEND=nvcc emulator/cucc -arch=sm_90a bench/gpt2_products.cu -Icommon \
+        -L"$COURSE_BUILD" -lcourse -Xlinker -rpath="$COURSE_BUILD" -o "$scratch/products" && "$scratch/products"
+}
+if CUCC_FRONTEND=nvcc emulator/cucc --front-end >/dev/null 2>&1; then
+    check "510's products by Hopper's units are right" products
+else
+    echo "skipped: 510's products by Hopper's units need nvcc"
+fi
 
 tally
