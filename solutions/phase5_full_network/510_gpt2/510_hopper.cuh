@@ -185,8 +185,8 @@ __device__ static void h_consume(const product &p, const h_schedule &work, uint3
         wait_for_products<0>();
         h_give_back(empty + (step - 1) % H_STAGES * 8);
         float *to = parts ? parts + (size_t)w.split * p.m * p.n : NULL;
-        /* A loop that is not unrolled: its body, four times, would not fit into the instruction
-           cache, and it is run once a tile. */
+        /* A loop that is not unrolled: the body is long and is run once a tile. Four copies of it
+           were much slower, most likely because the instruction cache does not hold them. */
 #pragma unroll 1
         for (int part = 0; part < 4; part++) {
             __syncwarp(); /* the patch has been read */
