@@ -109,9 +109,9 @@ grade() { # RESULTS FLAG...
 
 cuda_exercises=$(ls solutions/phase[2-9]_*/*/ | sed -n 's/^\([0-9]*[a-z]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
 
-# Speed is left out: a loaded machine must not fail the tests.
+# Speed is left out: a loaded machine must not fail the tests. Nothing is timed again.
 solutions_are_right() {
-    grade "$logs/solutions.json" --submission solutions &&
+    grade "$logs/solutions.json" --submission solutions --rounds 1 &&
         grep -q '"status": *"passed"' "$logs/solutions.json" &&
         ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json"
 }

@@ -44,6 +44,7 @@ typedef struct options {
     bool submission_given, allow_unsigned; /* of grader verify */
     double slow; /* 0, or: deadlines times this, no timing; above 1: under a checker */
     int jobs;    /* of the corpus at a time; 0: as many as processors */
+    int rounds;  /* of a timing, at most; 0: as many as may decide it */
     backend backend;
     isolation_wish isolation; /* from the environment: ISOLATION=required, off */
     const char *root, *build; /* of the course; the build folder */

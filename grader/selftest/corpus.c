@@ -157,6 +157,7 @@ static outcome check_entry(const options *o, const entry *e, const device_facts 
     one.case_start = first_of(c, e->build.place);
     if (c->part == IN_METRIC) one.metric_start = c->name;
     if (strstr(c->condition, "hangs")) one.slow = HURRY;
+    if (c->part != IN_METRIC) one.rounds = 1; /* whatever it decides */
     exercise_result r = judge(&one, &e->build, e->baseline, device);
     const outcome is = as_claimed(c, &r) ? AGREES : is_undecided(c, &r) ? UNDECIDED : DISAGREES;
     if (is == DISAGREES) show_disagreement(c, &r);
