@@ -458,10 +458,23 @@ static void link_library(job *j)
 
 typedef struct queue {
     void (*step)(job *);
-    job *jobs;
+    job **jobs;
     int count, next;
     pthread_mutex_t lock;
 } queue;
+
+static size_t size_of(const job *j)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < TEXTS; i++) bytes += j->texts[i].count;
+    return bytes;
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const size_t one = size_of(*(job *const *)a), other = size_of(*(job *const *)b);
+    return (one < other) - (one > other);
+}
 
 static void *work(void *argument)
 {
@@ -473,14 +486,18 @@ static void *work(void *argument)
             report_progress("compiling %d of %d", mine + 1, q->count);
         pthread_mutex_unlock(&q->lock);
         if (mine >= q->count) return NULL;
-        if (!q->jobs[mine].finished) q->step(&q->jobs[mine]);
+        if (!q->jobs[mine]->finished) q->step(q->jobs[mine]);
     }
 }
 
+/* A large source that came last would have one core at work, and the others idle. */
 static void do_all(void (*step)(job *), job *jobs, int count)
 {
     pthread_t threads[64];
-    queue q = {.step = step, .jobs = jobs, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
+    queue q = {.step = step, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
+    q.jobs = calloc((size_t)count + 1, sizeof *q.jobs);
+    for (int i = 0; i < count; i++) q.jobs[i] = &jobs[i];
+    qsort(q.jobs, (size_t)count, sizeof *q.jobs, largest_first);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int started = 0;
     for (int i = 0; i < cores && i < count && i < 64; i++) {
@@ -488,6 +505,7 @@ static void do_all(void (*step)(job *), job *jobs, int count)
     }
     if (started == 0) work(&q);
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+    free(q.jobs);
 }
 
 static bool must_wait(const job *jobs, int count, const build *b)
