@@ -126,12 +126,26 @@ static void report_item(run *r, const grading *g, item *it)
     history_note(g, it->entry, it->judged);
 }
 
-/* Those that have a verdict by now. @return how many were reported, from the first on */
-static int report_items(run *r, const grading *g, int reported)
+/* Does one that has no verdict stand on it? */
+static bool is_stood_on(const run *r, const item *it)
+{
+    for (int i = 0; i < r->count; i++) {
+        const exercise *e = r->items[i].exercise;
+        if (!e->own_prerequisites || r->items[i].entry) continue;
+        for (int k = 0; e->prerequisites[k]; k++)
+            if (e->prerequisites[k] == it->exercise->id) return true;
+    }
+    return false;
+}
+
+/* Those that have a verdict by now. Softgpu is waited for where others need its word, and at the
+ * end. @return how many were reported, from the first on */
+static int report_items(run *r, const grading *g, int reported, bool at_end)
 {
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (!it->entry || it->done) continue;
+        if (r->checker && !at_end && it->buildable && !is_stood_on(r, it)) continue;
         if (it->buildable) take_checks(r, it);
         it->done = true;
     }
@@ -148,6 +162,8 @@ static int jobs(const options *o)
 
 void judge_items(run *r, const grading *g)
 {
-    int reported = report_items(r, g, 0); /* those that are not built */
-    while (judge_several(r, &g->device, jobs(r->options))) reported = report_items(r, g, reported);
+    int reported = report_items(r, g, 0, false); /* those that are not built */
+    while (judge_several(r, &g->device, jobs(r->options)))
+        reported = report_items(r, g, reported, false);
+    report_items(r, g, reported, true);
 }
