@@ -59,8 +59,9 @@ cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int b
     made->batch = batch;
     made->size = size;
     made->element_bytes = precision == RESNET18_FP16 ? sizeof(__half) : sizeof(float);
+    e = find_units(made);
     plan_layers(made);
-    e = prepare(made, h_params);
+    if (e == cudaSuccess) e = prepare(made, h_params);
     if (e == cudaSuccess)
         *net = made;
     else
