@@ -170,7 +170,8 @@ static cudaError_t bench_layer(bench *b, int i, int weight)
     trial trials[CONV_VARIANTS * 13 + 1], *best = trials, *rule = NULL;
     conv_args a = b->net.layers[i].args;
     int count = 0, chosen;
-    CUDA_CHECK(conv_choose(&chosen, &a, b->net.precision, b->processors));
+    double cycles;
+    CUDA_CHECK(conv_choose(&chosen, &cycles, &a, b->net.precision, b->processors));
     const int chosen_splits = a.splits;
     if (!only_rule) CUDA_CHECK(try_all(trials, &count, b, &a));
     for (int t = 0; t < count; t++) {

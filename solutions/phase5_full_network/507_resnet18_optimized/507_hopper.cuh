@@ -573,8 +573,9 @@ static cudaError_t hopper_choose(hopper_layer *best, const hopper_shape *of,
         *best = l;
     }
     if (best->kernel == NULL) return cudaSuccess;
+    /* Layers that share a kernel need different sizes of boxes. */
     return cudaFuncSetAttribute(best->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                best->shared_bytes);
+                                MOST_SHARED);
 }
 
 static CUtensorMapDataType map_type(int element_bytes)
