@@ -44,9 +44,10 @@
 #include "507_plan.cuh"
 #include "507_wgmma.cuh"
 
-#define MOST_TAPS    9
-#define MOST_PHASES  4
-#define MOST_BUFFERS 2 /* for boxes */
+#define MOST_TAPS       9
+#define MOST_PHASES     4
+#define MOST_BUFFERS    2 /* for boxes */
+#define HOPPER_VARIANTS 3 /* tiles to choose from */
 
 /** A layer as 507_hopper.cuh needs it. The shape of x, and what is done with it. */
 typedef struct hopper_shape {
@@ -417,12 +418,12 @@ typedef struct hopper_variant {
 
 typedef struct hopper_layer {
     hopper_conv conv;
+    hopper_variant variant;
     const void *kernel; /* NULL: another kernel computes this layer */
-    int blocks, threads, shared_bytes, parts;
+    int blocks, shared_bytes;
 } hopper_layer;
 
-#define HOPPER_VARIANTS 3
-#define MOST_SHARED     (227 * 1024)
+#define MOST_SHARED (227 * 1024)
 
 template <resnet18_precision P, typename T> static hopper_variant hopper_variant_of(void)
 {
@@ -517,30 +518,30 @@ static void list_phases(hopper_conv *a)
     }
 }
 
-/** The layer in tiles of a variant. @return does it fit? */
-static bool hopper_fit(hopper_layer *l, const hopper_shape *of, const hopper_variant *v)
+/** The layer in tiles of variant i. @return does it fit? */
+static bool hopper_fit(hopper_layer *l, const hopper_shape *of, resnet18_precision precision, int i)
 {
+    const hopper_variant v = hopper_variant_at(precision, i);
     hopper_conv *a = &l->conv;
     *l = hopper_layer{};
     a->of = *of;
-    const int tiles = shape_box(a, v), taps = of->kernel * of->kernel;
-    if (tiles == 0 || a->box_rows > 256 || of->channels % v->channels != 0) return false;
+    const int tiles = shape_box(a, &v), taps = of->kernel * of->kernel;
+    if (tiles == 0 || a->box_rows > 256 || of->channels % v.channels != 0) return false;
     list_phases(a);
-    a->across = of->channels / v->channels;
+    a->across = of->channels / v.channels;
     a->chunks = of->in_channels * of->element_bytes / ROW_BYTES;
     a->buffers = a->chunks * a->phases > 1 ? MOST_BUFFERS : 1;
     int pixels = a->box_images * a->image_pixels + a->pitch + 2; /* one frame more, below */
     for (int t = 0; t < taps; t++) {
-        const int read = (v->across - 1) * a->group_pixels + v->pixels + a->shift[t];
+        const int read = (v.across - 1) * a->group_pixels + v.pixels + a->shift[t];
         if (pixels < read) pixels = read;
     }
     a->room = (pixels * ROW_BYTES + 1023) / 1024 * 1024;
-    const int ring = a->buffers * v->parts * a->room + v->ring_bytes;
-    l->kernel = v->kernel;
+    const int ring = a->buffers * v.parts * a->room + v.ring_bytes;
+    l->variant = v;
+    l->kernel = v.kernel;
     l->blocks = tiles * a->across;
-    l->threads = v->threads;
-    l->shared_bytes = (ring > v->sums_bytes ? ring : v->sums_bytes) + v->barriers;
-    l->parts = v->parts;
+    l->shared_bytes = (ring > v.sums_bytes ? ring : v.sums_bytes) + v.barriers;
     return l->shared_bytes <= MOST_SHARED;
 }
 
@@ -548,14 +549,14 @@ static bool hopper_fit(hopper_layer *l, const hopper_shape *of, const hopper_var
 
 /** Cycles of a layer: of the multiprocessor that has most to do. A product of 64 x n x 32 bytes
  *  takes n / 2. */
-static double hopper_cycles(const hopper_layer *l, const hopper_variant *v, int processors)
+static double hopper_cycles(const hopper_layer *l, int processors)
 {
+    const hopper_variant *v = &l->variant;
     const int resident = MOST_SHARED / v->blocks >= l->shared_bytes ? v->blocks : 1;
-    const int rounds = (l->blocks - 1) / (processors * resident) + 1,
-              groups = v->channels / 64 * v->across;
-    const double products = 4.0 * (v->parts == 2 ? 3 : 1) * groups * resident;
+    const int rounds = (l->blocks - 1) / (processors * resident) + 1;
+    const int groups = v->channels / 64 * v->across, products = v->parts == 2 ? 3 : 1;
     const double steps = l->conv.chunks * l->conv.of.kernel * l->conv.of.kernel;
-    return rounds * (HOPPER_LAUNCH + steps * products * v->pixels / 2);
+    return rounds * (HOPPER_LAUNCH + steps * 4.0 * products * groups * resident * v->pixels / 2);
 }
 
 /** The fastest variant by this rule, if it is faster than `cycles`, those of another kernel. */
@@ -564,18 +565,14 @@ static cudaError_t hopper_choose(hopper_layer *best, const hopper_shape *of,
 {
     *best = hopper_layer{};
     for (int i = 0; i < HOPPER_VARIANTS; i++) {
-        const hopper_variant v = hopper_variant_at(precision, i);
         hopper_layer l;
-        if (!hopper_fit(&l, of, &v)) continue;
-        const double takes = hopper_cycles(&l, &v, processors);
+        if (!hopper_fit(&l, of, precision, i)) continue;
+        const double takes = hopper_cycles(&l, processors);
         if (takes >= cycles) continue;
         cycles = takes;
         *best = l;
     }
-    if (best->kernel == NULL) return cudaSuccess;
-    /* Layers that share a kernel need different sizes of boxes. */
-    return cudaFuncSetAttribute(best->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                MOST_SHARED);
+    return cudaSuccess;
 }
 
 static CUtensorMapDataType map_type(int element_bytes)
@@ -614,15 +611,22 @@ static cudaError_t hopper_point(hopper_layer *l, const void *x, void *y, const v
     a->lo = rows;
     a->relu = relu;
     for (int p = 0; p < a->phases; p++) CUDA_CHECK(describe_phase(&a->x[p], a, x, a->phase[p]));
-    return describe(&a->w, map_type(s->element_bytes), w, rows * l->parts,
+    return describe(&a->w, map_type(s->element_bytes), w, rows * l->variant.parts,
                     s->kernel * s->kernel * s->in_channels, s->channels / a->across, width,
                     CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
+/** To be called before the first launch. Layers share kernels, with boxes of different sizes. */
+static cudaError_t hopper_prepare(const hopper_layer *l)
+{
+    return cudaFuncSetAttribute(l->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                MOST_SHARED);
 }
 
 static cudaError_t hopper_launch(hopper_layer *l, cudaStream_t stream)
 {
     void *parameters[] = {&l->conv};
-    return cudaLaunchKernel(l->kernel, dim3(l->blocks), dim3(l->threads), parameters,
+    return cudaLaunchKernel(l->kernel, dim3(l->blocks), dim3(l->variant.threads), parameters,
                             l->shared_bytes, stream);
 }
 
@@ -631,6 +635,11 @@ static cudaError_t hopper_launch(hopper_layer *l, cudaStream_t stream)
 typedef struct hopper_layer {
     const void *kernel;
 } hopper_layer;
+
+static bool hopper_fit(hopper_layer *, const hopper_shape *, resnet18_precision, int)
+{
+    return false;
+}
 
 static cudaError_t hopper_choose(hopper_layer *best, const hopper_shape *, resnet18_precision, int,
                                  double)
@@ -641,6 +650,11 @@ static cudaError_t hopper_choose(hopper_layer *best, const hopper_shape *, resne
 
 static cudaError_t hopper_point(hopper_layer *, const void *, void *, const void *, const void *,
                                 int, const float *, bool)
+{
+    return cudaErrorNotSupported;
+}
+
+static cudaError_t hopper_prepare(const hopper_layer *)
 {
     return cudaErrorNotSupported;
 }

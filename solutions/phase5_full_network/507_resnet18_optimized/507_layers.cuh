@@ -208,17 +208,24 @@ static void plan_splits(resnet18_opt *net)
     net->counters_bytes = net->bytes - net->counters;
 }
 
+/** Of a convolution of a block. */
+static inline hopper_shape hopper_shape_of(const resnet18_opt *net, int i)
+{
+    const resnet18_conv *c = &resnet18_convs[i];
+    const conv_args *a = &net->layers[i].args;
+    return hopper_shape{net->batch,      a->in_side, c->in_channels, a->side,
+                        c->out_channels, c->kernel,  c->stride,      net->element_bytes};
+}
+
 /** @param cycles that conv_kernel takes */
 static cudaError_t plan_hopper(resnet18_opt *net, int i, double cycles)
 {
-    const resnet18_conv *c = &resnet18_convs[i];
     layer *l = &net->layers[i];
-    const hopper_shape shape = {net->batch,   l->args.in_side,   c->in_channels,
-                                l->args.side, c->out_channels,   c->kernel,
-                                c->stride,    net->element_bytes};
+    const hopper_shape shape = hopper_shape_of(net, i);
     CUDA_CHECK(hopper_choose(&l->hopper, &shape, net->precision, net->hopper, cycles));
-    if (l->hopper.kernel) l->args.splits = 1;
-    return cudaSuccess;
+    if (l->hopper.kernel == NULL) return cudaSuccess;
+    l->args.splits = 1;
+    return hopper_prepare(&l->hopper);
 }
 
 /** Bytes of a layer's weights. */
