@@ -616,6 +616,13 @@ static cudaError_t hopper_point(hopper_layer *l, const void *x, void *y, const v
                     CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
+/** Pixels and channels of a block's tile. */
+static inline void hopper_tile(int *pixels, int *channels, const hopper_layer *l)
+{
+    *pixels = l->variant.across * l->variant.pixels;
+    *channels = l->variant.channels;
+}
+
 /** To be called before the first launch. Layers share kernels, with boxes of different sizes. */
 static cudaError_t hopper_prepare(const hopper_layer *l)
 {
@@ -652,6 +659,11 @@ static cudaError_t hopper_point(hopper_layer *, const void *, void *, const void
                                 int, const float *, bool)
 {
     return cudaErrorNotSupported;
+}
+
+static inline void hopper_tile(int *pixels, int *channels, const hopper_layer *)
+{
+    *pixels = *channels = 0;
 }
 
 static cudaError_t hopper_prepare(const hopper_layer *)
