@@ -345,31 +345,50 @@ __device__ __forceinline__ static int pixel_of(const hopper_conv &a, const wide_
     return inside ? ((work.image + in) * a.of.side + work.top + row) * a.of.side + col : -1;
 }
 
-/** y = relu(rows + bias + residual), as `finish` of 507_conv_tensor_core.cuh. */
+#define AHEAD 8 /* pixels per thread whose residual is loaded before the first is used */
+
+/** y = relu(rows + bias + residual), as `finish` of 507_conv_tensor_core.cuh. The residual may be
+ * y: the compiler does not load it earlier by itself. */
 template <typename E, typename T>
 __device__ __forceinline__ static void take_up(const float *rows, const hopper_conv &a,
                                                const wide_work<T> &work)
 {
-    enum { WIDTH = WIDTH_OF(E), LINE = T::CHANNELS / WIDTH };
+    enum {
+        WIDTH = WIDTH_OF(E),
+        LINE = T::CHANNELS / WIDTH,
+        STEP = 128 * T::GROUPS / LINE,
+        COUNT = T::ACROSS * T::PIXELS
+    };
     const E *type = NULL;
     const int n = threadIdx.x % LINE * WIDTH;
     float bias[WIDTH];
     load_floats<WIDTH>(bias, &a.bias[work.channel + n]);
     wait_for_kernel_before(); /* for the residual, and for those that still read what y replaces */
-#pragma unroll 4
-    for (int i = threadIdx.x / LINE; i < T::ACROSS * T::PIXELS; i += 128 * T::GROUPS / LINE) {
-        const int pixel = pixel_of<T>(a, work, i / T::PIXELS, i % T::PIXELS);
-        if (pixel < 0) continue;
-        const size_t at = (size_t)pixel * a.of.channels + work.channel + n;
-        float v[WIDTH], shortcut[WIDTH] = {};
-        load_floats<WIDTH>(v, &rows[i * T::PITCH + n]);
-        if (a.residual) unpack(shortcut, *(const uint4 *)((const E *)a.residual + at), type);
+#pragma unroll 1
+    for (int i = threadIdx.x / LINE; i < COUNT; i += STEP * AHEAD) {
+        int at[AHEAD]; /* in chunks of 16 bytes */
+        uint4 shortcut[AHEAD];
 #pragma unroll
-        for (int e = 0; e < WIDTH; e++) {
-            v[e] += bias[e] + shortcut[e];
-            if (a.relu) v[e] = v[e] < 0.0f ? 0.0f : v[e]; /* NaN stays NaN */
+        for (int k = 0; k < AHEAD; k++) {
+            const int j = i + k * STEP;
+            const int pixel = j < COUNT ? pixel_of<T>(a, work, j / T::PIXELS, j % T::PIXELS) : -1;
+            at[k] = pixel < 0 ? -1 : pixel * (a.of.channels / WIDTH) + (work.channel + n) / WIDTH;
+            shortcut[k] = make_uint4(0, 0, 0, 0);
+            if (a.residual && pixel >= 0) shortcut[k] = ((const uint4 *)a.residual)[at[k]];
         }
-        *(uint4 *)((E *)a.y + at) = pack(v, type);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (at[k] < 0) continue;
+            float v[WIDTH], add[WIDTH];
+            load_floats<WIDTH>(v, &rows[(i + k * STEP) * T::PITCH + n]);
+            unpack(add, shortcut[k], type);
+#pragma unroll
+            for (int e = 0; e < WIDTH; e++) {
+                v[e] += bias[e] + add[e];
+                if (a.relu) v[e] = v[e] < 0.0f ? 0.0f : v[e]; /* NaN stays NaN */
+            }
+            ((uint4 *)a.y)[at[k]] = pack(v, type);
+        }
     }
 }
 
@@ -534,7 +553,8 @@ static bool hopper_fit(hopper_layer *l, const hopper_shape *of, resnet18_precisi
     a->across = of->channels / v.channels;
     a->chunks = of->in_channels * of->element_bytes / ROW_BYTES;
     a->buffers = a->chunks * a->phases > 1 ? MOST_BUFFERS : 1;
-    int pixels = a->box_images * a->image_pixels + a->pitch + 2; /* one frame more, below */
+    /* Behind the last image one frame more; behind some rows of an image only its first pixel. */
+    int pixels = a->box_images * a->image_pixels + (a->down ? 1 : a->pitch + 2);
     for (int t = 0; t < taps; t++) {
         const int read = (v.across - 1) * a->group_pixels + v.pixels + a->shift[t];
         if (pixels < read) pixels = read;
@@ -548,7 +568,9 @@ static bool hopper_fit(hopper_layer *l, const hopper_shape *of, resnet18_precisi
     return l->shared_bytes <= MOST_SHARED;
 }
 
+#ifndef HOPPER_LAUNCH        /* a test takes these kernels for small images, too */
 #define HOPPER_LAUNCH 4000.0 /* cycles of a block without its products */
+#endif
 
 /** Cycles of a layer: of the multiprocessor that has most to do. A product of 64 x n x 32 bytes
  *  takes n / 2. */
