@@ -55,21 +55,17 @@ static cudaError_t launch_mean(const resnet18_opt *net, cudaStream_t stream)
     const int chunks = chunks_of(net, RESNET18_FEATURES);
     const dim3 grid(chunks / MEAN_CHUNKS, net->batch);
     const auto kernel = net->precision == RESNET18_FP16 ? mean_kernel<__half> : mean_kernel<float>;
-    uint4 *y = (uint4 *)slot(net, net->features);
-    const uint4 *x = (const uint4 *)slot(net, net->last);
-    int pixels = net->last_side * net->last_side, of_pixel = chunks;
-    void *parameters[] = {&y, &x, &pixels, &of_pixel};
-    return launch_kernel((const void *)kernel, grid, dim3(MEAN_CHUNKS * MEAN_GROUPS), parameters, 0,
-                         net->hopper > 0, stream);
+    kernel<<<grid, MEAN_CHUNKS * MEAN_GROUPS, 0, stream>>>((uint4 *)slot(net, net->features),
+                                                           (const uint4 *)slot(net, net->last),
+                                                           net->last_side * net->last_side, chunks);
+    return cudaGetLastError();
 }
 
-/* Early where there is one kernel to wait for, in the same stream (507_early.cuh). */
 static cudaError_t launch_conv(resnet18_opt *net, int i, cudaStream_t stream)
 {
-    layer *l = &net->layers[i];
-    const bool early = net->hopper > 0 && stream != net->side_stream && !l->joins;
-    if (l->hopper.kernel) return hopper_launch(&l->hopper, early, stream);
-    return conv_launch(&l->args, l->variant, early, stream);
+    hopper_layer *hopper = &net->layers[i].hopper;
+    if (hopper->kernel) return hopper_launch(hopper, stream);
+    return conv_launch(&net->layers[i].args, net->layers[i].variant, stream);
 }
 
 /* The convolutions of a block. The shortcut's needs x alone, and so does the first one: neither
@@ -111,7 +107,7 @@ static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, 
     CUDA_CHECK(launch_mean(net, stream));
     layer linear = net->layers[RESNET18_CONVS];
     linear.args.y = logits;
-    return conv_launch(&linear.args, linear.variant, net->hopper > 0, stream);
+    return conv_launch(&linear.args, linear.variant, stream);
 }
 
 /* net->graph and net->exec: launch_all, captured once. On an error the caller drops what was made.
