@@ -174,7 +174,7 @@ fi
 # What nvcc alone compiles.
 hoppers_units() {
     solution=solutions/phase5_full_network/507_resnet18_optimized
-    CUCC_FRONTEND=nvcc emulator/cucc -arch=sm_90a -DHOPPER_LAUNCH=-1e9 tests/programs/resnet18_hopper.cu \
+    CUCC_FRONTEND=nvcc emulator/cucc -arch=sm_90a -DHOPPER_LAUNCH=-1e9 bench/resnet18_hopper.cu \
         common/resnet18_layout.c -Icommon -Iphase5_full_network -I$solution -L"$COURSE_BUILD" -lcourse \
         -Xlinker -rpath="$COURSE_BUILD" -lm -o "$scratch/hopper" && "$scratch/hopper" 2 47
 }
