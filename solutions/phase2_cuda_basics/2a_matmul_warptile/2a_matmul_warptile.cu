@@ -32,11 +32,10 @@
 #define THREADS 256 /* 8 warps: 4 down, 2 across */
 #define TM      16  /* TM x TN elements of c per thread: rows in groups of four, 16 apart, */
 #define TN      8   /* columns 8 apart */
+#define PARTS   8   /* a stage is copied in parts, between the multiply-adds */
 #define ALONG_K 8   /* neighbouring lanes copy so many elements of a row of a */
-#define A_STEP  (THREADS / ALONG_K)
-#define A_ROWS  (BM / A_STEP) /* of a thread, A_STEP apart */
-#define B_STEP  (THREADS / BN)
-#define B_ROWS  (BK / B_STEP)
+#define A_STEP  (THREADS / ALONG_K) /* a thread copies rows so far apart, one per part; */
+#define B_STEP  (THREADS / BN)      /* BM / A_STEP and BK / B_STEP are PARTS */
 
 typedef struct stage {
     float a[BK][BM + 4]; /* [k][row]: what 8 lanes x 4 rows store is in 32 banks */
@@ -85,26 +84,21 @@ __global__ static void __launch_bounds__(THREADS, 1)
     const int q0 = warp % 2 * 64 + lane / 4 % 4 * 2 + lane % 2, p0 = place(q0);
     /* What it copies. Instead of a row beyond m or a column beyond n, it copies the last. */
     const int a_row = t / ALONG_K, a_k = t % ALONG_K, b_k = t / BN, b_place = place(t % BN);
-    const float *from_a[A_ROWS], *from_b[B_ROWS];
+    const float *from_a[PARTS], *from_b[PARTS];
 #pragma unroll
-    for (int i = 0; i < A_ROWS; i++)
+    for (int i = 0; i < PARTS; i++) {
         from_a[i] = a + (size_t)min(row + a_row + i * A_STEP, m - 1) * k + a_k;
-#pragma unroll
-    for (int i = 0; i < B_ROWS; i++)
         from_b[i] = b + (size_t)(b_k + i * B_STEP) * n + min(col + t % BN, n - 1);
+    }
     int left = k, read = 0, write = 0; /* steps along k that are not yet copied; stages */
-    const auto fetch = [&] {
+    const auto fetch = [&](int i) {
 #pragma unroll
-        for (int i = 0; i < A_ROWS; i++, from_a[i - 1] += BK) {
-#pragma unroll
-            for (int s = a_k; s < a_k + BK; s += ALONG_K)
-                copy(&ring[write].a[s][a_row + i * A_STEP], from_a[i] + s - a_k, s < left);
-        }
-#pragma unroll
-        for (int i = 0; i < B_ROWS; i++, from_b[i - 1] += (size_t)BK * n) {
-            const int s = b_k + i * B_STEP;
-            copy(&ring[write].b[s][b_place], from_b[i], s < left);
-        }
+        for (int s = 0; s < BK; s += ALONG_K)
+            copy(&ring[write].a[a_k + s][a_row + i * A_STEP], from_a[i] + s, a_k + s < left);
+        copy(&ring[write].b[b_k + i * B_STEP][b_place], from_b[i], b_k + i * B_STEP < left);
+        from_a[i] += BK;
+        from_b[i] += (size_t)BK * n;
+        if (i < PARTS - 1) return;
         asm volatile("cp.async.commit_group;" ::: "memory"); /* even of a tile beyond k */
         left -= BK;
         write = (write + 1) % STAGES;
@@ -112,7 +106,10 @@ __global__ static void __launch_bounds__(THREADS, 1)
 
     float sum[TM][TN] = {};
     __align__(16) float a_part[2][TM], b_part[2][TN];
-    for (int i = 0; i < STAGES - 1; i++) fetch();
+    for (int i = 0; i < STAGES - 1; i++) {
+#pragma unroll
+        for (int part = 0; part < PARTS; part++) fetch(part);
+    }
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads(); /* the first stage is complete */
     take(a_part[0], b_part[0], ring, 0, r0, p0);
@@ -125,7 +122,7 @@ __global__ static void __launch_bounds__(THREADS, 1)
                 __syncthreads(); /* the next stage is complete, and this one has been read */
             }
             take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], &ring[read], (s + 1) % BK, r0, p0);
-            if (s == 0) fetch();
+            if (s < PARTS) fetch(s);
 #pragma unroll
             for (int i = 0; i < TM; i++) {
 #pragma unroll

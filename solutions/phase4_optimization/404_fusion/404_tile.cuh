@@ -96,6 +96,7 @@ __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *
 {
     constexpr int step = TILE_THREADS / ALONG_K; /* between the rows that a thread copies */
     constexpr int x_rows = TILE_ROWS(TM) / step, w_rows = TILE_COLS(TN) / step;
+    constexpr int parts = x_rows > w_rows ? x_rows : w_rows; /* of the copies of a stage */
     tile_stage<TM, TN> *const ring = (tile_stage<TM, TN> *)memory;
     const int copied = threadIdx.x / ALONG_K, copied_k = threadIdx.x % ALONG_K;
     const int r0 = sum_row<TM>(0), p0 = place_of(sum_col<TN>(0));
@@ -109,29 +110,29 @@ __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *
         from_w[i] = w + (size_t)min(q, out_features - 1) * k + copied_k;
     }
     int left = k, read = 0, write = 0; /* steps along k that are not yet copied; stages */
-    const auto fetch = [&] {
+    const auto fetch = [&](int part) { /* the copies are spread over the steps; the last commits */
 #pragma unroll
-        for (int s = copied_k; s < copied_k + TILE_DEPTH; s += ALONG_K) {
-#pragma unroll
-            for (int i = 0; i < x_rows; i++)
-                copy_to_tile(&ring[write].x[s][copied + i * step], from_x[i] + s - copied_k,
-                             s < left);
-#pragma unroll
-            for (int i = 0; i < w_rows; i++)
-                copy_to_tile(&ring[write].w[s][copied + i * step], from_w[i] + s - copied_k,
-                             s < left);
+        for (int s = 0; s < TILE_DEPTH; s += ALONG_K) {
+            const bool inside = copied_k + s < left;
+            const int place = copied + part * step;
+            if (part < x_rows)
+                copy_to_tile(&ring[write].x[copied_k + s][place], from_x[part] + s, inside);
+            if (part < w_rows)
+                copy_to_tile(&ring[write].w[copied_k + s][place], from_w[part] + s, inside);
         }
+        if (part < x_rows) from_x[part] += TILE_DEPTH;
+        if (part < w_rows) from_w[part] += TILE_DEPTH;
+        if (part < parts - 1) return;
         asm volatile("cp.async.commit_group;" ::: "memory"); /* even of a tile beyond k */
-#pragma unroll
-        for (int i = 0; i < x_rows; i++) from_x[i] += TILE_DEPTH;
-#pragma unroll
-        for (int i = 0; i < w_rows; i++) from_w[i] += TILE_DEPTH;
         left -= TILE_DEPTH;
         write = (write + 1) % TILE_STAGES;
     };
 
     __align__(16) float x_part[2][TM], w_part[2][TN];
-    for (int i = 0; i < TILE_STAGES - 1; i++) fetch();
+    for (int i = 0; i < TILE_STAGES - 1; i++) {
+#pragma unroll
+        for (int part = 0; part < parts; part++) fetch(part);
+    }
     asm volatile("cp.async.wait_group %0;" ::"n"(TILE_STAGES - 2) : "memory");
     __syncthreads(); /* the first stage is complete */
     take<TM, TN>(x_part[0], w_part[0], ring, 0, r0, p0);
@@ -145,7 +146,7 @@ __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *
                 __syncthreads(); /* the next stage is complete, and this one has been read */
             }
             take<TM, TN>(x_part[1 - now], w_part[1 - now], &ring[read], next, r0, p0);
-            if (s == 0) fetch();
+            if (s < parts) fetch(s);
 #pragma unroll
             for (int i = 0; i < TM; i++) {
 #pragma unroll
