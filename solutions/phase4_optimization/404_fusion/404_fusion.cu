@@ -3,7 +3,7 @@
  * bias and ReLU, a convolution with batch normalization, residual and ReLU, in one kernel each. And
  * a residual is added while a layer normalization reads its row.
  *
- * The idea: when the tiled matmul has its sum, the sum is in a register. Unfused, it goes to
+ * The idea: when the tiled matmul has its sums, they are in registers. Unfused, each goes to
  * memory, comes back for the bias, goes, comes back for the ReLU, goes: 20 bytes per output where 4
  * would do. Fused, bias and ReLU happen between the last multiplication and the first store. What
  * the backward pass needs (pre, the input of the ReLU) is stored on the way if the caller wants it.
@@ -20,8 +20,9 @@
  * and term, so the gain is large for a short sum and vanishes for a long one. The two launches
  * saved count only for tiny layers.
  *
- * What it costs: a kernel for every combination in use, and the product itself stays as slow as it
- * was: two shared-memory loads per multiplication. 307 needs fewer, and 507 uses tensor cores.
+ * What it costs: a kernel for every combination in use. The product of the linear layer is 2a's
+ * tile for warps (404_tile.cuh). The convolution's stays as slow as it was: two shared-memory loads
+ * per multiplication. 307 needs fewer, and 507 uses tensor cores.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
@@ -74,12 +75,13 @@ static cudaError_t launch_linear(float *y, float *pre, const float *x, const flo
 {
     /* SOLUTION: cover y with tiles along x of the grid, rounding up; launch with TILE_BYTES of
        shared memory, which may be more than the default (about 8 lines). */
-    cudaError_t error = cudaFuncSetAttribute(linear_fused_kernel<TM, TN>,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             TILE_BYTES(TM, TN));
+    cudaError_t error =
+        cudaFuncSetAttribute(linear_fused_kernel<TM, TN>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES(TM, TN));
     if (error != cudaSuccess) return error;
     /* All in x: along y a grid ends at 65,535. */
-    unsigned down = (batch - 1) / TILE_ROWS(TM) + 1, across = (out_features - 1) / TILE_COLS(TN) + 1;
+    unsigned down = (batch - 1) / TILE_ROWS(TM) + 1;
+    unsigned across = (out_features - 1) / TILE_COLS(TN) + 1;
     linear_fused_kernel<TM, TN><<<down * across, TILE_THREADS, TILE_BYTES(TM, TN), stream>>>(
         y, pre, x, w, bias, batch, in_features, out_features);
     /* END SOLUTION */

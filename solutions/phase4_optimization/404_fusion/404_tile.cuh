@@ -17,31 +17,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TILE_THREADS 128 /* 4 warps: 2 down, 2 across; 4 x 8 lanes each */
-#define TILE_DEPTH   16  /* steps along k of a stage */
-#define TILE_STAGES  3
-#define ALONG_K      8 /* neighbouring lanes copy so many elements of a row */
+#define TILE_THREADS       128 /* 4 warps: 2 down, 2 across; 4 x 8 lanes each */
+#define TILE_DEPTH         16  /* steps along k of a stage */
+#define TILE_STAGES        3
+#define ALONG_K            8 /* neighbouring lanes copy so many elements of a row */
 
 #define TILE_ROWS(TM)      (2 * 4 * (TM))
 #define TILE_COLS(TN)      (2 * 8 * (TN))
 #define TILE_BYTES(TM, TN) (TILE_STAGES * (int)sizeof(tile_stage<TM, TN>))
 
-template <int TM, int TN>
-struct tile_stage {
-    float x[TILE_DEPTH][TILE_ROWS(TM) + 4]; /* [k][row]: what 8 lanes x 4 rows store is in 32 banks */
+template <int TM, int TN> struct tile_stage {
+    float x[TILE_DEPTH][TILE_ROWS(TM) + 4]; /* [k][row]: what 8 lanes x 4 rows store, 32 banks */
     float w[TILE_DEPTH][TILE_COLS(TN) + 4]; /* [k][place of the column] */
 };
 
 /** The row of sum[i][...], and the column of sum[...][j], in the tile. */
-template <int TM>
-__device__ __forceinline__ static int sum_row(int i)
+template <int TM> __device__ __forceinline__ static int sum_row(int i)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     return warp / 2 * 4 * TM + (lane / 16 * 2 + lane / 2 % 2) * 4 + i % 4 + i / 4 * 16;
 }
 
-template <int TN>
-__device__ __forceinline__ static int sum_col(int j)
+template <int TN> __device__ __forceinline__ static int sum_col(int j)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     return warp % 2 * 8 * TN + lane / 4 % 4 * 2 + lane % 2 + 8 * j;
@@ -69,9 +66,8 @@ __device__ __forceinline__ static void copy_to_tile(float *to, const float *from
 
 /** What a thread needs of step s: TM values of x, TN of w. */
 template <int TM, int TN>
-__device__ __forceinline__ static void take(float x_part[TM], float w_part[TN],
-                                            const tile_stage<TM, TN> *from, int s, int row,
-                                            int place)
+__device__ __forceinline__ static void
+take(float x_part[TM], float w_part[TN], const tile_stage<TM, TN> *from, int s, int row, int place)
 {
 #pragma unroll
     for (int i = 0; i < TM; i += 4)
@@ -112,20 +108,23 @@ __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *
     int left = k, read = 0, write = 0; /* steps along k that are not yet copied; stages */
     const auto fetch = [&](int part) { /* the copies are spread over the steps; the last commits */
 #pragma unroll
-        for (int s = 0; s < TILE_DEPTH; s += ALONG_K) {
-            const bool inside = copied_k + s < left;
-            const int place = copied + part * step;
-            if (part < x_rows)
-                copy_to_tile(&ring[write].x[copied_k + s][place], from_x[part] + s, inside);
-            if (part < w_rows)
-                copy_to_tile(&ring[write].w[copied_k + s][place], from_w[part] + s, inside);
-        }
-        if (part < x_rows) from_x[part] += TILE_DEPTH;
-        if (part < w_rows) from_w[part] += TILE_DEPTH;
-        if (part < parts - 1) return;
-        asm volatile("cp.async.commit_group;" ::: "memory"); /* even of a tile beyond k */
-        left -= TILE_DEPTH;
-        write = (write + 1) % TILE_STAGES;
+                                       for (int s = 0; s < TILE_DEPTH; s += ALONG_K) {
+                                           const bool inside = copied_k + s < left;
+                                           const int place = copied + part * step;
+                                           if (part < x_rows)
+                                               copy_to_tile(&ring[write].x[copied_k + s][place],
+                                                            from_x[part] + s, inside);
+                                           if (part < w_rows)
+                                               copy_to_tile(&ring[write].w[copied_k + s][place],
+                                                            from_w[part] + s, inside);
+                                       }
+                                       if (part < x_rows) from_x[part] += TILE_DEPTH;
+                                       if (part < w_rows) from_w[part] += TILE_DEPTH;
+                                       if (part < parts - 1) return;
+                                       asm volatile("cp.async.commit_group;" ::
+                                                        : "memory"); /* even of a tile beyond k */
+                                       left -= TILE_DEPTH;
+                                       write = (write + 1) % TILE_STAGES;
     };
 
     __align__(16) float x_part[2][TM], w_part[2][TN];
