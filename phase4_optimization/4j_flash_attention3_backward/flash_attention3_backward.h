@@ -16,7 +16,7 @@ extern "C" {
 /**
  * As attention_flash2_backward (4d), which it calls for what TMA and wgmma cannot take. It uses
  * these if the device has compute capability 9.0 and the arrays of bf16 begin at multiples of 16
- * bytes; otherwise it is right but slower. The same inputs give the same bits each time.
+ * bytes; otherwise it is right but slower.
  * @param grad_q, grad_k, grad_v [batch x heads x seq x dim], overwritten
  * @param grad_out the gradient of out
  * @param out, lse from the forward call
