@@ -53,16 +53,12 @@ typedef __nv_bfloat16 bf16;
 /** Of the kernel in which keys stay and queries pass, and of the one with the sides exchanged. */
 template <int DIM, bool KEYS_STAY> struct sizes {
     enum {
-        GROUPS = DIM == 64 && !KEYS_STAY ? 3 : 2, /* that consume */
-        COLS = DIM == 64   ? (KEYS_STAY ? 80 : 64)
-               : KEYS_STAY ? 64
-                           : 128, /* rows of a tile */
-        STAGES = DIM == 64   ? 6
-                 : KEYS_STAY ? 4
-                             : 2,     /* of the ring */
-        ROWS = GROUPS * 64,           /* that stay */
-        THREADS = 128 * (1 + GROUPS), /* the first group produces */
-        FEW = GROUPS == 2 ? 24 : 32,  /* registers of a thread that produces */
+        GROUPS = DIM == 64 && !KEYS_STAY ? 3 : 2,       /* that consume */
+        COLS = DIM == 64 ? 80 : (KEYS_STAY ? 64 : 128), /* rows of a tile */
+        STAGES = DIM == 64 ? 6 : (KEYS_STAY ? 4 : 2),   /* of the ring */
+        ROWS = GROUPS * 64,                             /* that stay */
+        THREADS = 128 * (1 + GROUPS),                   /* the first group produces */
+        FEW = GROUPS == 2 ? 24 : 32,                    /* registers of a thread that produces */
         MANY = GROUPS == 2 ? 240 : 160,
         STAY = ROWS * DIM * 2,
         TILE = COLS * DIM * 2,
