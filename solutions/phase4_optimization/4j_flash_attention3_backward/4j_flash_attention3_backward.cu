@@ -392,8 +392,7 @@ __device__ __forceinline__ static void begin_tile(task<DIM, KEYS_STAY> &t,
     /* END SOLUTION */
 }
 
-/** What a tile adds to the gradients. Its scores are there, those of the next tile are at the end.
- */
+/** Add what a tile gives. Its scores are there before, those of the next tile afterwards. */
 template <bool LAST, int DIM, bool KEYS_STAY>
 __device__ __forceinline__ static void step(task<DIM, KEYS_STAY> &t, int tile)
 {
