@@ -10,7 +10,7 @@
  *
  * Of each pair, *x* is q or k and *y* is grad_out or v. Scores are x of the rows that stay times x
  * of those that pass, grad_p is the same of y. Both come transposed if keys stay. So weights and
- * grad_s always lie in registers as wgmma takes its operand a, and its operand b is the tile that
+ * grad_s are always in registers as wgmma takes its operand a, and its operand b is the tile that
  * just passes: nothing but tiles goes through shared memory.
  *
  * The division of labour is that of 4b and 4i. A block has a *producer* (one thread), which asks
