@@ -143,6 +143,7 @@ EXERCISE(4g) = {
     .id = CHALLENGE(4, 'g'),
     .name = "matmul_3xtf32",
     .file = "phase4_optimization/4g_matmul_3xtf32/4g_matmul_3xtf32.cu",
+    .parts = {"phase4_optimization/4g_matmul_3xtf32/4g_wgmma.cuh"},
     .functions = {"matmul_3xtf32"},
     .prerequisites = {401},
     .sm_90a = true,
