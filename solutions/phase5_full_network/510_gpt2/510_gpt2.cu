@@ -32,8 +32,8 @@
 #include "208_reduce/reduce.h"
 #include "314_adam/adam.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
-#include "4c_flash_attention2/flash_attention2.h"
 #include "4d_flash_attention2_backward/flash_attention2_backward.h"
+#include "4i_flash_attention3/flash_attention3.h"
 #include "510_gpt2/gpt2.h"
 #include "510_hopper.cuh"
 #include "510_tokens.cuh"
@@ -63,6 +63,7 @@ struct gpt2 {
     float *params, *grad, *m, *v; /* [gpt_params] each */
     bf16 *weights;                /* [gpt_params] params, rounded */
     product_room room;
+    bool by_heads; /* do products read and write heads? */
 
     layer_activations *layers; /* [layers], on the host */
     bf16 *x;                   /* [n x C] what the first layer reads */
@@ -168,9 +169,19 @@ static product linear_inputs(const gpt2 *net, bf16 *grad_x, const bf16 *grad_y, 
     return p;
 }
 
+static head_layout head_layout_of(const gpt2 *net)
+{
+    const gpt_config *c = &net->config;
+    return {net->batch, net->seq, c->heads, c->channels / c->heads};
+}
+
+/* Which of the two is by heads. */
+typedef enum heads_side { NEITHER, X_HEADS, GRAD_HEADS } heads_side;
+
 /* The gradients of w and bias, from grad_y [n x to] and x [n x from]. */
 static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const bf16 *grad_y,
-                                  const bf16 *x, int from, int to, cudaStream_t stream)
+                                  const bf16 *x, int from, int to, heads_side side,
+                                  cudaStream_t stream)
 {
     const int n = net->batch * net->seq;
     product p = {};
@@ -178,8 +189,11 @@ static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const 
     p.a = grad_y, p.a_pitch = to;
     p.b = x, p.b_pitch = from;
     p.sums = net->grad + w, p.out_pitch = from;
+    p.by = head_layout_of(net);
+    p.a_heads = net->by_heads && side == GRAD_HEADS;
+    p.b_heads = net->by_heads && side == X_HEADS;
     CUDA_CHECK(column_sums(NULL, net->grad + bias, grad_y, NULL, NULL, NULL, n, to, net->room.parts,
-                           stream));
+                           p.a_heads ? p.by : head_layout{}, stream));
     return multiply(&p, &net->room, stream);
 }
 
@@ -205,17 +219,36 @@ static float score_scale(const gpt2 *net)
     return 1.0f / sqrtf((float)(net->config.channels / net->config.heads));
 }
 
-/* net->narrow [n x C] = attention, of the queries, keys and values in net->rows [n x 3C]. */
+/* p, whose result is wanted by heads; overwrites p->out where products do not write them. */
+static cudaError_t multiply_to_heads(const gpt2 *net, bf16 *heads, product *p, int parts,
+                                     cudaStream_t stream)
+{
+    p->by = head_layout_of(net);
+    p->out_heads = net->by_heads;
+    bf16 *rows = p->out;
+    if (net->by_heads) p->out = heads;
+    CUDA_CHECK(multiply(p, &net->room, stream));
+    return net->by_heads ? cudaSuccess : split_heads(net, heads, rows, parts, stream);
+}
+
+/* An operand that is there by heads, for products: itself, or, if they do not read heads, moved to
+ * rows. */
+static cudaError_t from_heads(const gpt2 *net, const bf16 **operand, bf16 *rows, const bf16 *heads,
+                              int parts, cudaStream_t stream)
+{
+    *operand = net->by_heads ? heads : rows;
+    return net->by_heads ? cudaSuccess : merge_heads(net, rows, heads, parts, stream);
+}
+
+/* l->attention, of the queries, keys and values in l->qkv. */
 static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l,
                                      cudaStream_t stream)
 {
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
-    CUDA_CHECK(split_heads(net, l->qkv, net->rows, 3, stream));
-    CUDA_CHECK(attention_flash2(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
+    return (attention_flash3(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
                                 net->batch, c->heads, net->seq, c->channels / c->heads, 1,
                                 score_scale(net), stream));
-    return merge_heads(net, net->narrow, l->attention, 1, stream);
 }
 
 /* Both branches of one layer, from x [n x C] to l->x. Activations are kept in l. */
@@ -231,11 +264,13 @@ static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cuda
        then multiply runs it (about 17 lines). */
     CUDA_CHECK(layernorm(l->ln1, l->mean1, l->rstd1, x, p + at.ln1_w, p + at.ln1_b, n, C, GPT_EPS,
                          stream));
-    const product qkv = linear(net, net->rows, l->ln1, at.qkv_w, at.qkv_b, C, 3 * C);
-    CUDA_CHECK(multiply(&qkv, &net->room, stream));
+    product qkv = linear(net, net->rows, l->ln1, at.qkv_w, at.qkv_b, C, 3 * C);
+    CUDA_CHECK(multiply_to_heads(net, l->qkv, &qkv, 3, stream));
     CUDA_CHECK(attention_forward(net, l, stream));
-    product proj = linear(net, l->middle, net->narrow, at.proj_w, at.proj_b, C, C);
-    proj.residual = x;
+    const bf16 *attention;
+    CUDA_CHECK(from_heads(net, &attention, net->narrow, l->attention, 1, stream));
+    product proj = linear(net, l->middle, attention, at.proj_w, at.proj_b, C, C);
+    proj.residual = x, proj.a_heads = net->by_heads, proj.by = head_layout_of(net);
     CUDA_CHECK(multiply(&proj, &net->room, stream));
 
     CUDA_CHECK(layernorm(l->ln2, l->mean2, l->rstd2, l->middle, p + at.ln2_w, p + at.ln2_b, n, C,
@@ -258,12 +293,10 @@ static cudaError_t attention_backward(const gpt2 *net, const layer_activations *
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
     bf16 *grad_heads = net->wide, *grad = net->wide + width; /* of queries, keys, values */
-    CUDA_CHECK(split_heads(net, grad_heads, net->narrow, 1, stream));
-    CUDA_CHECK(attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads,
+    return (attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads,
                                          l->attention, l->lse, l->qkv, l->qkv + width,
                                          l->qkv + 2 * width, net->batch, c->heads, net->seq,
                                          c->channels / c->heads, 1, score_scale(net), stream));
-    return merge_heads(net, net->rows, grad, 3, stream);
 }
 
 /* net->grad_x [n x C], of l->x at first, becomes that of x; the gradients of the layer's parameters
@@ -283,23 +316,26 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
        layernorm_back, which adds to grad_x. The first: merge_heads brings back what proj has read;
        proj to narrow; attention_backward; qkv, from rows, to narrow; layernorm_back (about 22
        lines). */
-    CUDA_CHECK(linear_weights(net, at.fcproj_w, at.fcproj_b, grad_x, l->gelu, 4 * C, C, stream));
+    CUDA_CHECK(linear_weights(net, at.fcproj_w, at.fcproj_b, grad_x, l->gelu, 4 * C, C, NEITHER, stream));
     product fcproj = linear_inputs(net, wide, grad_x, at.fcproj_w, 4 * C, C);
     fcproj.slope_of = l->fc;
     CUDA_CHECK(multiply(&fcproj, &net->room, stream));
-    CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, stream));
+    CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, NEITHER, stream));
     const product fc = linear_inputs(net, narrow, wide, at.fc_w, C, 4 * C);
     CUDA_CHECK(multiply(&fc, &net->room, stream));
     CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, narrow, l->middle,
                               p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts, stream));
 
-    CUDA_CHECK(merge_heads(net, narrow, l->attention, 1, stream)); /* what proj has read */
-    CUDA_CHECK(linear_weights(net, at.proj_w, at.proj_b, grad_x, narrow, C, C, stream));
-    const product proj = linear_inputs(net, narrow, grad_x, at.proj_w, C, C);
-    CUDA_CHECK(multiply(&proj, &net->room, stream));
+    const bf16 *read, *grad_qkv;
+    CUDA_CHECK(from_heads(net, &read, narrow, l->attention, 1, stream)); /* what proj has read */
+    CUDA_CHECK(linear_weights(net, at.proj_w, at.proj_b, grad_x, read, C, C, X_HEADS, stream));
+    product proj = linear_inputs(net, narrow, grad_x, at.proj_w, C, C);
+    CUDA_CHECK(multiply_to_heads(net, wide, &proj, 1, stream));
     CUDA_CHECK(attention_backward(net, l, stream));
-    CUDA_CHECK(linear_weights(net, at.qkv_w, at.qkv_b, rows, l->ln1, C, 3 * C, stream));
-    const product qkv = linear_inputs(net, narrow, rows, at.qkv_w, C, 3 * C);
+    CUDA_CHECK(from_heads(net, &grad_qkv, rows, wide + (size_t)n * C, 3, stream));
+    CUDA_CHECK(linear_weights(net, at.qkv_w, at.qkv_b, grad_qkv, l->ln1, C, 3 * C, GRAD_HEADS, stream));
+    product qkv = linear_inputs(net, narrow, grad_qkv, at.qkv_w, C, 3 * C);
+    qkv.a_heads = net->by_heads, qkv.by = head_layout_of(net);
     CUDA_CHECK(multiply(&qkv, &net->room, stream));
     CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, narrow, x, p + at.ln1_w,
                               l->mean1, l->rstd1, n, C, true, parts, stream));
@@ -434,6 +470,11 @@ static cudaError_t set_up(gpt2 *net, const float *h_params)
     net->layers = (layer_activations *)calloc(net->config.layers, sizeof *net->layers);
     if (net->layers == NULL) return cudaErrorMemoryAllocation;
     CUDA_CHECK(ask_device(&net->room));
+#ifdef NO_HEADS
+    net->by_heads = false;
+#else
+    net->by_heads = takes_heads(&net->room, net->seq);
+#endif
     lay_out(net);
     CUDA_CHECK(cudaMalloc((void **)&net->arena, net->bytes));
     lay_out(net);

@@ -80,6 +80,17 @@ struct h_schedule {
 
 #if ON_HOPPER
 
+/** Ask for the box of (row, col), of an array in rows or by heads. */
+__device__ __forceinline__ static void h_copy(const product &p, bool heads, uint32_t to,
+                                              const CUtensorMap *map, uint32_t barrier, int row,
+                                              int col)
+{
+    if (heads)
+        copy_tile(to, map, barrier, head_row(p.by, row, col), col % p.by.dim);
+    else
+        copy_tile(to, map, barrier, row, col);
+}
+
 /** Shared addresses. Of each group: two boxes of c, and mbarriers: `other` is there, and the boxes
  *  are free. */
 struct h_memory {
@@ -100,12 +111,14 @@ __device__ static void h_produce(const product &p, const h_maps &maps, const h_s
             barrier_expect(barrier, H_STAGE);
             for (int half = 0; half < 2; half++) {
                 const int row = w.row + half * 64;
-                copy_tile(to + half * H_HALF, &maps.a, barrier, A_TURNED ? k : row,
-                          A_TURNED ? row : k);
+                h_copy(p, p.a_heads, to + half * H_HALF, &maps.a, barrier, A_TURNED ? k : row,
+                       A_TURNED ? row : k);
             }
             const int col = w.col + block * 64; /* this block's half of b */
-            copy_tile_to_blocks(to + (2 + block) * H_HALF, &maps.b, barrier, B_TURNED ? k : col,
-                                B_TURNED ? col : k, 3);
+            const int b_row = B_TURNED ? k : col, b_col = B_TURNED ? col : k;
+            copy_tile_to_blocks(to + (2 + block) * H_HALF, &maps.b, barrier,
+                                p.b_heads ? head_row(p.by, b_row, b_col) : b_row,
+                                p.b_heads ? b_col % p.by.dim : b_col, 3);
             stage = (stage + 1) % H_STAGES;
             parity ^= stage == 0;
             /* Late, since the group may still be storing its last tile from there. */
@@ -187,7 +200,11 @@ __device__ __forceinline__ static void h_store(const product &p, const h_maps &m
         fence_async();
         group_sync(H_OWN(group), 128); /* the whole box is there */
         if (threadIdx.x % 128 == 0) {
-            store_tile(&maps.out, shared_address(boxes + box * H_OUT), w.row, col);
+            const uint32_t from = shared_address(boxes + box * H_OUT);
+            if (!p.out_heads)
+                store_tile(&maps.out, from, w.row, col);
+            else if (w.row < p.m && col < p.n)
+                store_tile(&maps.out, from, head_row(p.by, w.row, col), col % p.by.dim);
             if (p.gelu) store_tile(&maps.gelu, shared_address(boxes + H_OUT), w.row, col);
             store_commit();
             if (p.gelu && half == 0) store_wait<0>();
@@ -348,15 +365,27 @@ static cudaError_t h_describe(CUtensorMap *map, const bf16 *x, int rows, int pit
                     CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
+/** The same of an array that may be by heads. */
+static cudaError_t h_describe(CUtensorMap *map, const bf16 *x, int rows, int pitch, int box_rows,
+                              bool heads, const head_layout *by)
+{
+    return heads ? h_describe(map, x, rows * (pitch / by->dim), by->dim, box_rows)
+                 : h_describe(map, x, rows, pitch, box_rows);
+}
+
 template <bool A_TURNED, bool B_TURNED>
 static cudaError_t h_describe_all(h_maps *maps, const product *p)
 {
     const bf16 *c[] = {p->residual ? p->residual : p->slope_of, p->out, p->gelu};
     CUtensorMap *map[] = {&maps->other, &maps->out, &maps->gelu};
-    CUDA_CHECK(h_describe(&maps->a, p->a, A_TURNED ? p->k : p->m, p->a_pitch, H_BOX));
-    CUDA_CHECK(h_describe(&maps->b, p->b, B_TURNED ? p->k : p->n, p->b_pitch, H_BOX));
+    CUDA_CHECK(h_describe(&maps->a, p->a, A_TURNED ? p->k : p->m, p->a_pitch, H_BOX, p->a_heads,
+                          &p->by));
+    CUDA_CHECK(h_describe(&maps->b, p->b, B_TURNED ? p->k : p->n, p->b_pitch, H_BOX, p->b_heads,
+                          &p->by));
     for (int i = 0; i < 3; i++)
-        if (c[i]) CUDA_CHECK(h_describe(map[i], c[i], p->m, p->out_pitch, H_TILE));
+        if (c[i])
+            CUDA_CHECK(h_describe(map[i], c[i], p->m, p->out_pitch, H_TILE,
+                                  p->out_heads && i == 1, &p->by));
     return cudaSuccess;
 }
 
@@ -376,6 +405,12 @@ static cudaError_t h_launch(const product *p, const product_room *room, cudaStre
 }
 
 #endif
+
+/** Can operands and results be by heads? A tile is then in one sequence. */
+static inline bool takes_heads(const product_room *room, int seq)
+{
+    return TENSOR_MAPS && room->hopper && seq % 128 == 0;
+}
 
 /** p, by the units that the device has. m, n and k are at least 1. */
 static inline cudaError_t multiply(const product *p, const product_room *room, cudaStream_t stream)

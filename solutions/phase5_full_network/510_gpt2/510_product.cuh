@@ -43,6 +43,20 @@ typedef __nv_bfloat16 bf16;
 
 typedef enum product_kind { NT, NN, TN } product_kind;
 
+/** How [batch x seq] rows of parts x heads x dim are stored by heads: [parts x batch x heads x seq x
+ * dim]. */
+typedef struct head_layout {
+    int batch, seq, heads, dim;
+} head_layout;
+
+/** By heads: the row, in an array of rows of dim, of part, head and token of (row, col). */
+__host__ __device__ static inline int head_row(const head_layout &by, int row, int col)
+{
+    const int head = col / by.dim; /* of all parts */
+    const int part = head / by.heads * by.batch + row / by.seq;
+    return (part * by.heads + head % by.heads) * by.seq + row % by.seq;
+}
+
 /** c[m x n] = a b, and then, for each sum: bias, residual or slope, and where it goes. What is not
  *  wanted is NULL. Arrays begin at multiples of 16 bytes, and pitches are multiples of 8; behind
  * the end of a row there are zeros up to the next multiple of 8. */
@@ -59,6 +73,8 @@ typedef struct product {
     float *sums;          /* [m x n] instead of out: as fp32 */
     bool adds;            /* to what is in sums */
     int out_pitch;        /* of all [m x n] */
+    head_layout by;       /* of these if they are by heads and not in rows; Hopper's units only: */
+    bool a_heads, b_heads, out_heads;
 } product;
 
 /** What products need of the device, the same for all of them. */

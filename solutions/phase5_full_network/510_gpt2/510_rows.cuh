@@ -112,35 +112,47 @@ __global__ static void grad_x_kernel(bf16 *grad_x, const bf16 *grad_y, const bf1
 #define STRETCHES 64 /* at most; a stretch has at least as many rows */
 
 /** A block sums a stretch of rows in 64 columns, of grad_y and, where there is an x, of grad_y
- * xhat. part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has two columns.
+ * xhat. part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has 8 columns of
+ * every fourth row of its warp.
  */
+template <bool X>
 __global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf16 *x,
                                       const float *mean, const float *rstd, int rows, int cols,
-                                      int stretch)
+                                      int stretch, head_layout by)
 {
-    __shared__ float4 sums[WARPS][32];
-    const int col = blockIdx.x * 64 + threadIdx.x * 2, first = blockIdx.y * stretch;
-    const int end = min(rows, first + stretch);
-    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    __shared__ float sums[WARPS][2][64];
+    const int lane = threadIdx.x, col = blockIdx.x * 64 + lane % 8 * 8;
+    const int first = blockIdx.y * stretch, end = min(rows, first + stretch);
+    float sum[8] = {}, dot[8] = {};
 #pragma unroll 4
-    for (int row = first + threadIdx.y; row < end; row += WARPS) {
-        const float2 g = load_two(grad_y + (size_t)row * cols + col);
-        sum.x += g.x, sum.y += g.y;
-        if (x == NULL) continue;
-        const float2 value = load_two(x + (size_t)row * cols + col);
-        sum.z += g.x * ((value.x - mean[row]) * rstd[row]);
-        sum.w += g.y * ((value.y - mean[row]) * rstd[row]);
+    for (int row = first + threadIdx.y * 4 + lane / 8; row < end; row += WARPS * 4) {
+        const size_t at = by.seq ? (size_t)head_row(by, row, col) * by.dim + col % by.dim
+                                 : (size_t)row * cols + col;
+        const eight g = load_eight(grad_y + at);
+#pragma unroll
+        for (int e = 0; e < 8; e++) sum[e] += g.v[e];
+        if (!X) continue;
+        const eight value = load_eight(x + (size_t)row * cols + col);
+        const float m = mean[row], r = rstd[row];
+#pragma unroll
+        for (int e = 0; e < 8; e++) dot[e] += g.v[e] * ((value.v[e] - m) * r);
     }
-    sums[threadIdx.y][threadIdx.x] = sum;
+#pragma unroll
+    for (int e = 0; e < 8; e++) {
+        for (int distance = 8; distance < 32; distance *= 2) {
+            sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], distance);
+            if (X) dot[e] += __shfl_xor_sync(0xffffffffu, dot[e], distance);
+        }
+        if (lane >= 8) continue;
+        sums[threadIdx.y][0][lane * 8 + e] = sum[e];
+        sums[threadIdx.y][1][lane * 8 + e] = dot[e];
+    }
     __syncthreads(); /* every warp has left its sums */
-    if (threadIdx.y != 0) return;
-    for (int w = 1; w < WARPS; w++) {
-        const float4 other = sums[w][threadIdx.x];
-        sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
-    }
-    part += (size_t)blockIdx.y * 2 * cols + col;
-    *(float2 *)part = make_float2(sum.x, sum.y);
-    *(float2 *)(part + cols) = make_float2(sum.z, sum.w);
+    const int i = threadIdx.y * 32 + lane; /* one of the 2 x 64 */
+    if (i >= (X ? 128 : 64)) return;
+    float all = 0.0f;
+    for (int w = 0; w < WARPS; w++) all += sums[w][i / 64][i % 64];
+    part[((size_t)blockIdx.y * 2 + i / 64) * cols + blockIdx.x * 64 + i % 64] = all;
 }
 
 /** Adds the stretches: beta [cols] and, unless it is NULL, gamma [cols]. */
@@ -168,12 +180,13 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
  *  of a bias grad_gamma, x, mean and rstd are NULL. @param parts room for 128 cols floats */
 static inline cudaError_t column_sums(float *grad_gamma, float *grad_beta, const bf16 *grad_y,
                                       const bf16 *x, const float *mean, const float *rstd, int rows,
-                                      int cols, float *parts, cudaStream_t stream)
+                                      int cols, float *parts, head_layout by, cudaStream_t stream)
 {
     const int most = (rows - 1) / STRETCHES + 1, stretches = most < STRETCHES ? most : STRETCHES;
     const int stretch = (rows - 1) / stretches + 1;
-    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
-        parts, grad_y, x, mean, rstd, rows, cols, stretch);
+    auto *kernel = x ? columns_kernel<true> : columns_kernel<false>;
+    kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
+        parts, grad_y, x, mean, rstd, rows, cols, stretch, by);
     stretches_kernel<<<(2 * cols - 1) / 128 + 1, 128, 0, stream>>>(grad_gamma, grad_beta, parts,
                                                                    stretches, cols);
     return cudaGetLastError();
@@ -186,7 +199,7 @@ static inline cudaError_t layernorm_back(bf16 *grad_x, float *grad_gamma, float 
                                          bool adds, float *parts, cudaStream_t stream)
 {
     CUDA_CHECK(
-        column_sums(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, stream));
+        column_sums(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, {}, stream));
     grad_x_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
         grad_x, grad_y, x, gamma, mean, rstd, rows, cols, adds);
     return cudaGetLastError();
