@@ -176,9 +176,11 @@ static head_layout head_layout_of(const gpt2 *net)
 }
 
 /* Which of the two is by heads. */
+#define NO_BIAS ((size_t)-1)
+
 typedef enum heads_side { NEITHER, X_HEADS, GRAD_HEADS } heads_side;
 
-/* The gradients of w and bias, from grad_y [n x to] and x [n x from]. */
+/* The gradients of w and, unless it is NO_BIAS, of bias, from grad_y [n x to] and x [n x from]. */
 static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const bf16 *grad_y,
                                   const bf16 *x, int from, int to, heads_side side,
                                   cudaStream_t stream)
@@ -192,8 +194,9 @@ static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const 
     p.by = head_layout_of(net);
     p.a_heads = net->by_heads && side == GRAD_HEADS;
     p.b_heads = net->by_heads && side == X_HEADS;
-    CUDA_CHECK(column_sums(NULL, net->grad + bias, grad_y, NULL, NULL, NULL, n, to, net->room.parts,
-                           p.a_heads ? p.by : head_layout{}, stream));
+    if (bias != NO_BIAS)
+        CUDA_CHECK(column_sums(net->grad + bias, grad_y, n, to, p.a_heads ? p.by : head_layout{},
+                               net->room.parts, stream));
     return multiply(&p, &net->room, stream);
 }
 
@@ -299,6 +302,12 @@ static cudaError_t attention_backward(const gpt2 *net, const layer_activations *
                                          c->channels / c->heads, 1, score_scale(net), stream));
 }
 
+/* The gradient of the bias that was added last to what a layer reads; NULL for the first. */
+static float *bias_before(const gpt2 *net, int layer)
+{
+    return layer == 0 ? NULL : net->grad + gpt_layer_at(&net->config, layer - 1).fcproj_b;
+}
+
 /* net->grad_x [n x C], of l->x at first, becomes that of x; the gradients of the layer's parameters
  * are overwritten. What is only for a moment is in narrow [n x C], rows [n x 3C] and wide [n x 4C].
  */
@@ -316,19 +325,19 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
        layernorm_back, which adds to grad_x. The first: merge_heads brings back what proj has read;
        proj to narrow; attention_backward; qkv, from rows, to narrow; layernorm_back (about 22
        lines). */
-    CUDA_CHECK(linear_weights(net, at.fcproj_w, at.fcproj_b, grad_x, l->gelu, 4 * C, C, NEITHER, stream));
+    CUDA_CHECK(linear_weights(net, at.fcproj_w, NO_BIAS, grad_x, l->gelu, 4 * C, C, NEITHER, stream));
     product fcproj = linear_inputs(net, wide, grad_x, at.fcproj_w, 4 * C, C);
     fcproj.slope_of = l->fc;
     CUDA_CHECK(multiply(&fcproj, &net->room, stream));
     CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, NEITHER, stream));
     const product fc = linear_inputs(net, narrow, wide, at.fc_w, C, 4 * C);
     CUDA_CHECK(multiply(&fc, &net->room, stream));
-    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, narrow, l->middle,
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, grad + at.proj_b, narrow, l->middle,
                               p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts, stream));
 
     const bf16 *read, *grad_qkv;
     CUDA_CHECK(from_heads(net, &read, narrow, l->attention, 1, stream)); /* what proj has read */
-    CUDA_CHECK(linear_weights(net, at.proj_w, at.proj_b, grad_x, read, C, C, X_HEADS, stream));
+    CUDA_CHECK(linear_weights(net, at.proj_w, NO_BIAS, grad_x, read, C, C, X_HEADS, stream));
     product proj = linear_inputs(net, narrow, grad_x, at.proj_w, C, C);
     CUDA_CHECK(multiply_to_heads(net, wide, &proj, 1, stream));
     CUDA_CHECK(attention_backward(net, l, stream));
@@ -337,7 +346,7 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
     product qkv = linear_inputs(net, narrow, grad_qkv, at.qkv_w, C, 3 * C);
     qkv.a_heads = net->by_heads, qkv.by = head_layout_of(net);
     CUDA_CHECK(multiply(&qkv, &net->room, stream));
-    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, narrow, x, p + at.ln1_w,
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, bias_before(net, layer), narrow, x, p + at.ln1_w,
                               l->mean1, l->rstd1, n, C, true, parts, stream));
     /* END SOLUTION */
     return cudaSuccess;
@@ -410,7 +419,7 @@ static cudaError_t backward(const gpt2 *net, const int *d_tokens, cudaStream_t s
     const gpt_config *c = &net->config;
     const int n = net->batch * net->seq, C = c->channels;
     float *grad = net->grad, *wide = (float *)net->wide; /* [n x C], for 3a */
-    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), net->narrow,
+    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), bias_before(net, c->layers), net->narrow,
                               before(net, c->layers), net->params + gpt_lnf_w(c), net->mean,
                               net->rstd, n, C, false, net->room.parts, stream));
     for (int i = c->layers - 1; i >= 0; i--)

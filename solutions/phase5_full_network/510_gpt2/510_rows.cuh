@@ -80,50 +80,88 @@ __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const
     rstd[row] = r;
 }
 
-/* A warp per row: two sums, then what is added to grad_x. */
-__global__ static void grad_x_kernel(bf16 *grad_x, const bf16 *grad_y, const bf16 *x,
-                                     const float *gamma, const float *mean, const float *rstd,
-                                     int rows, int cols, bool adds)
+#define BACK_WARPS  12  /* rows of a block at a time */
+#define BACK_BLOCKS 128 /* at most: one a multiprocessor */
+
+/** A warp per row, of at most 256 CHUNKS columns: two sums, then what is added to grad_x. A lane
+ * keeps its columns of the row, and the sums of these columns over all rows of the warp; the block's
+ * go to part [blocks x 3 x cols]: of grad_y, of grad_y xhat, and of the new grad_x. */
+template <int CHUNKS>
+__global__ static void __launch_bounds__(BACK_WARPS * 32)
+    back_kernel(bf16 *grad_x, float *part, const bf16 *grad_y, const bf16 *x, const float *gamma,
+                const float *mean, const float *rstd, int rows, int cols, bool adds)
 {
-    const int row = blockIdx.x * WARPS + threadIdx.y;
-    if (row >= rows) return;
-    const size_t start = (size_t)row * cols;
-    const float m = mean[row], r = rstd[row];
-    float sum = 0.0f, dot = 0.0f;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        const eight g = load_eight(grad_y + start + c), value = load_eight(x + start + c);
-        for (int e = 0; e < 8; e++) {
-            sum += g.v[e] * gamma[c + e];
-            dot += g.v[e] * gamma[c + e] * ((value.v[e] - m) * r);
+    extern __shared__ float shared_sums[]; /* [3 x cols] */
+    const int lane = threadIdx.x, warp = threadIdx.y;
+    float sums[3][CHUNKS][8] = {};
+    for (int row = blockIdx.x * BACK_WARPS + warp; row < rows; row += gridDim.x * BACK_WARPS) {
+        const size_t at = (size_t)row * cols + lane * 8;
+        const float m = mean[row], r = rstd[row];
+        uint4 g[CHUNKS], value[CHUNKS], to[CHUNKS]; /* 8 elements each */
+        float sum = 0.0f, dot = 0.0f;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const bool inside = lane * 8 + i * 256 < cols;
+            g[i] = value[i] = to[i] = make_uint4(0, 0, 0, 0);
+            if (inside) g[i] = *(const uint4 *)(grad_y + at + i * 256);
+            if (inside) value[i] = *(const uint4 *)(x + at + i * 256);
+            if (inside && adds) to[i] = *(const uint4 *)(grad_x + at + i * 256);
+        }
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            if (lane * 8 + i * 256 >= cols) continue;
+            const eight gs = load_eight((const bf16 *)&g[i]), v = load_eight((const bf16 *)&value[i]);
+#pragma unroll
+            for (int e = 0; e < 8; e++) {
+                const float scaled = gs.v[e] * gamma[lane * 8 + i * 256 + e];
+                const float xhat = (v.v[e] - m) * r;
+                sum += scaled, dot += scaled * xhat;
+                sums[0][i][e] += gs.v[e], sums[1][i][e] += gs.v[e] * xhat;
+            }
+        }
+        sum = warp_sum(sum) / cols;
+        dot = warp_sum(dot) / cols;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            if (lane * 8 + i * 256 >= cols) continue;
+            const eight gs = load_eight((const bf16 *)&g[i]), v = load_eight((const bf16 *)&value[i]);
+            eight now = load_eight((const bf16 *)&to[i]);
+#pragma unroll
+            for (int e = 0; e < 8; e++) {
+                const float scaled = gs.v[e] * gamma[lane * 8 + i * 256 + e];
+                now.v[e] += r * (scaled - sum - (v.v[e] - m) * r * dot);
+                sums[2][i][e] += now.v[e];
+            }
+            store_eight(grad_x + at + i * 256, now);
         }
     }
-    sum = warp_sum(sum) / cols;
-    dot = warp_sum(dot) / cols;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        const eight g = load_eight(grad_y + start + c), value = load_eight(x + start + c);
-        eight to = {};
-        if (adds) to = load_eight(grad_x + start + c);
-        for (int e = 0; e < 8; e++)
-            to.v[e] += r * (g.v[e] * gamma[c + e] - sum - (value.v[e] - m) * r * dot);
-        store_eight(grad_x + start + c, to);
+    for (int w = 0; w < BACK_WARPS; w++) { /* one after the other, always in the same order */
+#pragma unroll
+        for (int k = 0; k < 3 * CHUNKS && warp == w; k++) {
+            const int col = lane * 8 + k % CHUNKS * 256;
+            if (col >= cols) continue;
+            for (int e = 0; e < 8; e++) {
+                float *of = &shared_sums[k / CHUNKS * cols + col + e];
+                *of = (w == 0 ? 0.0f : *of) + sums[k / CHUNKS][k % CHUNKS][e];
+            }
+        }
+        __syncthreads(); /* the next warp adds to them; at last all are there */
     }
+    for (int i = warp * 32 + lane; i < 3 * cols; i += BACK_WARPS * 32)
+        part[(size_t)blockIdx.x * 3 * cols + i] = shared_sums[i];
 }
 
 #define STRETCHES 64 /* at most; a stretch has at least as many rows */
 
-/** A block sums a stretch of rows in 64 columns, of grad_y and, where there is an x, of grad_y
- * xhat. part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has 8 columns of
- * every fourth row of its warp.
- */
-template <bool X>
-__global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf16 *x,
-                                      const float *mean, const float *rstd, int rows, int cols,
+/** A block sums a stretch of rows of grad_y in 64 columns, to part [stretches x cols]. A lane has 8
+ * columns of every fourth row of its warp. */
+__global__ static void columns_kernel(float *part, const bf16 *grad_y, int rows, int cols,
                                       int stretch, head_layout by)
 {
-    __shared__ float sums[WARPS][2][64];
+    __shared__ float sums[WARPS][64];
     const int lane = threadIdx.x, col = blockIdx.x * 64 + lane % 8 * 8;
     const int first = blockIdx.y * stretch, end = min(rows, first + stretch);
-    float sum[8] = {}, dot[8] = {};
+    float sum[8] = {};
 #pragma unroll 4
     for (int row = first + threadIdx.y * 4 + lane / 8; row < end; row += WARPS * 4) {
         const size_t at = by.seq ? (size_t)head_row(by, row, col) * by.dim + col % by.dim
@@ -131,39 +169,41 @@ __global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf1
         const eight g = load_eight(grad_y + at);
 #pragma unroll
         for (int e = 0; e < 8; e++) sum[e] += g.v[e];
-        if (!X) continue;
-        const eight value = load_eight(x + (size_t)row * cols + col);
-        const float m = mean[row], r = rstd[row];
-#pragma unroll
-        for (int e = 0; e < 8; e++) dot[e] += g.v[e] * ((value.v[e] - m) * r);
     }
 #pragma unroll
     for (int e = 0; e < 8; e++) {
-        for (int distance = 8; distance < 32; distance *= 2) {
+        for (int distance = 8; distance < 32; distance *= 2)
             sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], distance);
-            if (X) dot[e] += __shfl_xor_sync(0xffffffffu, dot[e], distance);
-        }
-        if (lane >= 8) continue;
-        sums[threadIdx.y][0][lane * 8 + e] = sum[e];
-        sums[threadIdx.y][1][lane * 8 + e] = dot[e];
+        if (lane < 8) sums[threadIdx.y][lane * 8 + e] = sum[e];
     }
     __syncthreads(); /* every warp has left its sums */
-    const int i = threadIdx.y * 32 + lane; /* one of the 2 x 64 */
-    if (i >= (X ? 128 : 64)) return;
+    const int i = threadIdx.y * 32 + lane;
+    if (i >= 64) return;
     float all = 0.0f;
-    for (int w = 0; w < WARPS; w++) all += sums[w][i / 64][i % 64];
-    part[((size_t)blockIdx.y * 2 + i / 64) * cols + blockIdx.x * 64 + i % 64] = all;
+    for (int w = 0; w < WARPS; w++) all += sums[w][i];
+    part[(size_t)blockIdx.y * cols + blockIdx.x * 64 + i] = all;
 }
 
-/** Adds the stretches: beta [cols] and, unless it is NULL, gamma [cols]. */
-__global__ static void stretches_kernel(float *gamma, float *beta, const float *part, int stretches,
-                                        int cols)
+/** Adds the stretches of up to three sums, each cols floats in every stretch; a NULL is not wanted.
+ * A block has 32 columns of one of them, each warp every WARPS-th stretch. */
+struct column_results {
+    float *to[3];
+};
+
+__global__ static void stretches_kernel(column_results sums, const float *part, int stretches,
+                                        int cols, int kinds)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ float parts[WARPS][32];
+    const int col = blockIdx.x * 32 + threadIdx.x;
     float sum = 0.0f;
-    if (i >= (gamma ? 2 : 1) * cols) return;
-    for (int s = 0; s < stretches; s++) sum += part[(size_t)s * 2 * cols + i];
-    (i < cols ? beta : gamma - cols)[i] = sum;
+#pragma unroll 8
+    for (int s = threadIdx.y; s < stretches; s += WARPS)
+        sum += part[((size_t)s * kinds + blockIdx.y) * cols + col];
+    parts[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads(); /* every warp has left its sum */
+    if (threadIdx.y != 0 || sums.to[blockIdx.y] == NULL) return;
+    for (int w = 1; w < WARPS; w++) sum += parts[w][threadIdx.x];
+    sums.to[blockIdx.y][col] = sum;
 }
 
 /** cols is a multiple of 64 from here on. @param mean, rstd [rows] */
@@ -176,32 +216,38 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
     return cudaGetLastError();
 }
 
-/** Column sums: grad_beta [cols] of grad_y, and grad_gamma [cols] of grad_y xhat, both overwritten;
- *  of a bias grad_gamma, x, mean and rstd are NULL. @param parts room for 128 cols floats */
-static inline cudaError_t column_sums(float *grad_gamma, float *grad_beta, const bf16 *grad_y,
-                                      const bf16 *x, const float *mean, const float *rstd, int rows,
-                                      int cols, float *parts, head_layout by, cudaStream_t stream)
+/** Column sums of grad_y: the gradient of a bias [cols], overwritten. @param by where grad_y is by
+ *  heads; else of seq 0. @param parts room for 64 cols floats */
+static inline cudaError_t column_sums(float *grad_bias, const bf16 *grad_y, int rows, int cols,
+                                      head_layout by, float *parts, cudaStream_t stream)
 {
     const int most = (rows - 1) / STRETCHES + 1, stretches = most < STRETCHES ? most : STRETCHES;
     const int stretch = (rows - 1) / stretches + 1;
-    auto *kernel = x ? columns_kernel<true> : columns_kernel<false>;
-    kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
-        parts, grad_y, x, mean, rstd, rows, cols, stretch, by);
-    stretches_kernel<<<(2 * cols - 1) / 128 + 1, 128, 0, stream>>>(grad_gamma, grad_beta, parts,
-                                                                   stretches, cols);
+    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
+        parts, grad_y, rows, cols, stretch, by);
+    stretches_kernel<<<cols / 32, dim3(32, WARPS), 0, stream>>>({{grad_bias}}, parts, stretches,
+                                                                cols, 1);
     return cudaGetLastError();
 }
 
-/** @param adds to what is in grad_x, which is overwritten otherwise */
+/** @param adds      to what is in grad_x, which is overwritten otherwise
+ *  @param grad_bias [cols] receives the column sums of the new grad_x; NULL: not wanted
+ *  @param parts     room for 384 cols floats */
 static inline cudaError_t layernorm_back(bf16 *grad_x, float *grad_gamma, float *grad_beta,
-                                         const bf16 *grad_y, const bf16 *x, const float *gamma,
-                                         const float *mean, const float *rstd, int rows, int cols,
-                                         bool adds, float *parts, cudaStream_t stream)
+                                         float *grad_bias, const bf16 *grad_y, const bf16 *x,
+                                         const float *gamma, const float *mean, const float *rstd,
+                                         int rows, int cols, bool adds, float *parts,
+                                         cudaStream_t stream)
 {
-    CUDA_CHECK(
-        column_sums(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, {}, stream));
-    grad_x_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
-        grad_x, grad_y, x, gamma, mean, rstd, rows, cols, adds);
+    auto *kernel = cols <= 256   ? back_kernel<1>
+                   : cols <= 512 ? back_kernel<2>
+                   : cols <= 768 ? back_kernel<3>
+                                 : back_kernel<4>;
+    const int most = (rows - 1) / BACK_WARPS + 1, blocks = most < BACK_BLOCKS ? most : BACK_BLOCKS;
+    kernel<<<blocks, dim3(32, BACK_WARPS), 3 * cols * sizeof(float), stream>>>(
+        grad_x, parts, grad_y, x, gamma, mean, rstd, rows, cols, adds);
+    stretches_kernel<<<dim3(cols / 32, grad_bias ? 3 : 2), dim3(32, WARPS), 0, stream>>>(
+        {{grad_beta, grad_gamma, grad_bias}}, parts, blocks, cols, 3);
     return cudaGetLastError();
 }
 
