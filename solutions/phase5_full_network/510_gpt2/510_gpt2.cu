@@ -511,10 +511,11 @@ cudaError_t gpt2_create(gpt2 **net, const gpt_config *config, const float *h_par
     made->batch = batch;
     made->seq = seq;
     /* SOLUTION: made->chunk: a quarter of the tokens, rounded up to a multiple of 256, but no more
-       than there are; made->pitch: vocab, rounded up to a multiple of 8 (about 3 lines). */
+       than there are; made->pitch: vocab, rounded up to a multiple of 64,
+       128 bytes (about 3 lines). */
     const int quarter = (batch * seq - 1) / 4 / 256 * 256 + 256;
     made->chunk = quarter < batch * seq ? quarter : batch * seq;
-    made->pitch = (config->vocab - 1) / 8 * 8 + 8;
+    made->pitch = (config->vocab - 1) / 64 * 64 + 64;
     /* END SOLUTION */
     const cudaError_t error = set_up(made, h_params);
     if (error != cudaSuccess) {

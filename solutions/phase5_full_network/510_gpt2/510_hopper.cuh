@@ -80,16 +80,28 @@ struct h_schedule {
 
 #if ON_HOPPER
 
-/** Ask for the box of (row, col), of an array in rows or by heads. */
-__device__ __forceinline__ static void h_copy(const product &p, bool heads, uint32_t to,
-                                              const CUtensorMap *map, uint32_t barrier, int row,
-                                              int col)
-{
-    if (heads)
-        copy_tile(to, map, barrier, head_row(p.by, row, col), col % p.by.dim);
-    else
-        copy_tile(to, map, barrier, row, col);
-}
+/** Where the boxes of an operand's tile begin, in rows or by heads; its rows run along k, or across
+ *  it if TURNED. Only the division by heads or seq that `k` needs is left for each step. */
+template <bool TURNED> struct h_operand {
+    const head_layout &by;
+    bool heads;
+    int outer, place; /* the tile's first row of c, or column; by heads also its part of the sum */
+
+    __device__ h_operand(const product &p, bool by_heads, int at)
+        : by(p.by), heads(by_heads), outer(at), place(at)
+    {
+        if (heads) place = TURNED ? head_col(by, at) : head_row(by, at);
+    }
+    __device__ int row(int k) const
+    {
+        if (heads) return place + (TURNED ? head_row(by, k) : head_col(by, k));
+        return TURNED ? k : outer;
+    }
+    __device__ int col(int k) const
+    {
+        return (TURNED ? outer : k) & (heads ? by.dim - 1 : -1);
+    }
+};
 
 /** Shared addresses. Of each group: two boxes of c, and mbarriers: `other` is there, and the boxes
  *  are free. */
@@ -104,21 +116,16 @@ __device__ static void h_produce(const product &p, const h_maps &maps, const h_s
     int stage = 0, parity = 1, group = 0, round = 0; /* round: of the group's tiles */
     for (int i = blockIdx.x / H_CLUSTER; i < work.all; i += gridDim.x / H_CLUSTER) {
         const h_work w = work.at(i, block);
+        const h_operand<A_TURNED> up(p, p.a_heads, w.row), down(p, p.a_heads, w.row + 64);
+        const h_operand<B_TURNED> b(p, p.b_heads, w.col + block * 64); /* this block's half */
         for (int s = 0; s < w.steps; s++) {
             const uint32_t to = at.ring + stage * H_STAGE, barrier = at.full + stage * 8;
             const int k = w.k + s * H_BOX;
             barrier_wait(at.empty + stage * 8, parity);
             barrier_expect(barrier, H_STAGE);
-            for (int half = 0; half < 2; half++) {
-                const int row = w.row + half * 64;
-                h_copy(p, p.a_heads, to + half * H_HALF, &maps.a, barrier, A_TURNED ? k : row,
-                       A_TURNED ? row : k);
-            }
-            const int col = w.col + block * 64; /* this block's half of b */
-            const int b_row = B_TURNED ? k : col, b_col = B_TURNED ? col : k;
-            copy_tile_to_blocks(to + (2 + block) * H_HALF, &maps.b, barrier,
-                                p.b_heads ? head_row(p.by, b_row, b_col) : b_row,
-                                p.b_heads ? b_col % p.by.dim : b_col, 3);
+            copy_tile(to, &maps.a, barrier, up.row(k), up.col(k));
+            copy_tile(to + H_HALF, &maps.a, barrier, down.row(k), down.col(k));
+            copy_tile_to_blocks(to + (2 + block) * H_HALF, &maps.b, barrier, b.row(k), b.col(k), 3);
             stage = (stage + 1) % H_STAGES;
             parity ^= stage == 0;
             /* Late, since the group may still be storing its last tile from there. */
@@ -149,20 +156,27 @@ __device__ __forceinline__ static void h_finish(const product &p, const float (&
                                                 unsigned char *place, int col)
 {
     const int on = (int)((uintptr_t)place & 0x70); /* bits of the chunk in the row */
+    uint32_t two[8][2]; /* of `other`, then of c: all are loaded before the first is stored */
+    float2 bias[8];
     col += threadIdx.x % 4 * 2;
     place -= on;
 #pragma unroll
     for (int j = 0; j < 8; j++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
-        float2 bias = make_float2(0.0f, 0.0f);
-        if (p.bias && col + j * 8 < p.n) bias = *(const float2 *)&p.bias[col + j * 8];
+        bias[j] = make_float2(0.0f, 0.0f);
+        if (p.bias && col + j * 8 < p.n) bias[j] = *(const float2 *)&p.bias[col + j * 8];
 #pragma unroll
-        for (int r = 0; r < 2; r++) {
-            uint32_t *to = (uint32_t *)(place + (on ^ j * 16) + r * 8 * 128);
-            const float2 y = finish({sum[j][r * 2], sum[j][r * 2 + 1]}, bias, OTHER,
-                                    OTHER == NO_OTHER ? 0 : *to);
-            *to = round_two(y);
-            if (GELU) to[H_OUT / 4] = round_two({gelu(y.x), gelu(y.y)});
-        }
+        for (int r = 0; r < 2; r++)
+            two[j][r] = OTHER == NO_OTHER
+                            ? 0
+                            : *(const uint32_t *)(place + (on ^ j * 16) + r * 8 * 128);
+    }
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        const int j = i / 2, r = i % 2;
+        const float2 y = finish({sum[j][r * 2], sum[j][r * 2 + 1]}, bias[j], OTHER, two[j][r]);
+        uint32_t *to = (uint32_t *)(place + (on ^ j * 16) + r * 8 * 128);
+        if (GELU) to[H_OUT / 4] = round_two({gelu(y.x), gelu(y.y)});
+        to[0] = round_two(y);
     }
 }
 
@@ -204,7 +218,8 @@ __device__ __forceinline__ static void h_store(const product &p, const h_maps &m
             if (!p.out_heads)
                 store_tile(&maps.out, from, w.row, col);
             else if (w.row < p.m && col < p.n)
-                store_tile(&maps.out, from, head_row(p.by, w.row, col), col % p.by.dim);
+                store_tile(&maps.out, from, head_row(p.by, w.row) + head_col(p.by, col),
+                           col & (p.by.dim - 1));
             if (p.gelu) store_tile(&maps.gelu, shared_address(boxes + H_OUT), w.row, col);
             store_commit();
             if (p.gelu && half == 0) store_wait<0>();
@@ -322,12 +337,12 @@ __global__ static void H_CLUSTERED __launch_bounds__(H_THREADS, 1)
     }
     cluster_sync(); /* nobody arrives at a barrier that is not there */
     if (group == 2) {
-        give_registers<40>();
+        give_registers<56>();
         if (threadIdx.x % 128 == 0)
             h_produce<A_TURNED, B_TURNED>(p, maps, work, at, block,
                                           !parts && other_kind(p) != NO_OTHER);
     } else {
-        take_registers<232>();
+        take_registers<224>();
         h_consume<A_TURNED, B_TURNED>(p, maps, work, at, shared + (boxes - begin), block, parts);
     }
     cluster_sync(); /* a block's shared memory stays until the other one no longer writes there */

@@ -49,12 +49,16 @@ typedef struct head_layout {
     int batch, seq, heads, dim;
 } head_layout;
 
-/** By heads: the row, in an array of rows of dim, of part, head and token of (row, col). */
-__host__ __device__ static inline int head_row(const head_layout &by, int row, int col)
+/** By heads, as rows of dim: which of them has the element (row, col) is the sum of these two. */
+__host__ __device__ static inline int head_row(const head_layout &by, int row)
 {
-    const int head = col / by.dim; /* of all parts */
-    const int part = head / by.heads * by.batch + row / by.seq;
-    return (part * by.heads + head % by.heads) * by.seq + row % by.seq;
+    return row / by.seq * by.heads * by.seq + row % by.seq;
+}
+
+__host__ __device__ static inline int head_col(const head_layout &by, int col)
+{
+    const int head = col >> (by.dim == 64 ? 6 : 7), part = head / by.heads; /* head: of all parts */
+    return (part * by.batch * by.heads + head - part * by.heads) * by.seq;
 }
 
 /** c[m x n] = a b, and then, for each sum: bias, residual or slope, and where it goes. What is not

@@ -51,29 +51,41 @@ __device__ __forceinline__ static float warp_sum(float value)
     return value;
 }
 
-/* A warp per row: mean, variance, y; lane 0 keeps the statistics. */
+/* A warp per row, of at most 256 CHUNKS columns, which its lanes keep: mean, variance, y; lane 0
+ * keeps the statistics. */
+template <int CHUNKS>
 __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x,
                                         const float *gamma, const float *beta, int rows, int cols,
                                         float eps)
 {
     const int row = blockIdx.x * WARPS + threadIdx.y;
     if (row >= rows) return; /* all lanes of a warp, or none */
-    x += (size_t)row * cols, y += (size_t)row * cols;
+    const size_t at = (size_t)row * cols;
+    eight value[CHUNKS];
     float sum = 0.0f, squares = 0.0f;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        const eight value = load_eight(x + c);
-        for (int e = 0; e < 8; e++) sum += value.v[e];
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int c = threadIdx.x * 8 + i * 256;
+        value[i] = {};
+        if (c < cols) value[i] = load_eight(x + at + c);
     }
+#pragma unroll
+    for (int i = 0; i < CHUNKS * 8; i++) sum += value[i / 8].v[i % 8];
     const float m = warp_sum(sum) / cols;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        const eight value = load_eight(x + c);
-        for (int e = 0; e < 8; e++) squares += (value.v[e] - m) * (value.v[e] - m);
+#pragma unroll
+    for (int i = 0; i < CHUNKS * 8; i++) {
+        const float from_mean = value[i / 8].v[i % 8] - m;
+        if (threadIdx.x * 8 + i / 8 * 256 < cols) squares += from_mean * from_mean;
     }
     const float r = rsqrtf(warp_sum(squares) / cols + eps);
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        eight value = load_eight(x + c);
-        for (int e = 0; e < 8; e++) value.v[e] = (value.v[e] - m) * r * gamma[c + e] + beta[c + e];
-        store_eight(y + c, value);
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int c = threadIdx.x * 8 + i * 256;
+        if (c >= cols) continue;
+#pragma unroll
+        for (int e = 0; e < 8; e++)
+            value[i].v[e] = (value[i].v[e] - m) * r * gamma[c + e] + beta[c + e];
+        store_eight(y + at + c, value[i]);
     }
     if (threadIdx.x != 0) return;
     mean[row] = m;
@@ -161,10 +173,11 @@ __global__ static void columns_kernel(float *part, const bf16 *grad_y, int rows,
     __shared__ float sums[WARPS][64];
     const int lane = threadIdx.x, col = blockIdx.x * 64 + lane % 8 * 8;
     const int first = blockIdx.y * stretch, end = min(rows, first + stretch);
+    const int of_col = by.seq ? head_col(by, col) : 0;
     float sum[8] = {};
 #pragma unroll 4
     for (int row = first + threadIdx.y * 4 + lane / 8; row < end; row += WARPS * 4) {
-        const size_t at = by.seq ? (size_t)head_row(by, row, col) * by.dim + col % by.dim
+        const size_t at = by.seq ? (size_t)(head_row(by, row) + of_col) * by.dim + col % by.dim
                                  : (size_t)row * cols + col;
         const eight g = load_eight(grad_y + at);
 #pragma unroll
@@ -211,7 +224,11 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
                                     const float *gamma, const float *beta, int rows, int cols,
                                     float eps, cudaStream_t stream)
 {
-    layernorm_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
+    auto *kernel = cols <= 256   ? layernorm_kernel<1>
+                   : cols <= 512 ? layernorm_kernel<2>
+                   : cols <= 768 ? layernorm_kernel<3>
+                                 : layernorm_kernel<4>;
+    kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
         y, mean, rstd, x, gamma, beta, rows, cols, eps);
     return cudaGetLastError();
 }
