@@ -250,8 +250,8 @@ static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
     return (attention_flash3(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
-                                net->batch, c->heads, net->seq, c->channels / c->heads, 1,
-                                score_scale(net), stream));
+                             net->batch, c->heads, net->seq, c->channels / c->heads, 1,
+                             score_scale(net), stream));
 }
 
 /* Both branches of one layer, from x [n x C] to l->x. Activations are kept in l. */
@@ -297,9 +297,9 @@ static cudaError_t attention_backward(const gpt2 *net, const layer_activations *
     const size_t width = (size_t)net->batch * net->seq * c->channels;
     bf16 *grad_heads = net->wide, *grad = net->wide + width; /* of queries, keys, values */
     return (attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads,
-                                         l->attention, l->lse, l->qkv, l->qkv + width,
-                                         l->qkv + 2 * width, net->batch, c->heads, net->seq,
-                                         c->channels / c->heads, 1, score_scale(net), stream));
+                                      l->attention, l->lse, l->qkv, l->qkv + width,
+                                      l->qkv + 2 * width, net->batch, c->heads, net->seq,
+                                      c->channels / c->heads, 1, score_scale(net), stream));
 }
 
 /* The gradient of the bias that was added last to what a layer reads; NULL for the first. */
@@ -325,15 +325,17 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
        layernorm_back, which adds to grad_x. The first: merge_heads brings back what proj has read;
        proj to narrow; attention_backward; qkv, from rows, to narrow; layernorm_back (about 22
        lines). */
-    CUDA_CHECK(linear_weights(net, at.fcproj_w, NO_BIAS, grad_x, l->gelu, 4 * C, C, NEITHER, stream));
+    CUDA_CHECK(
+        linear_weights(net, at.fcproj_w, NO_BIAS, grad_x, l->gelu, 4 * C, C, NEITHER, stream));
     product fcproj = linear_inputs(net, wide, grad_x, at.fcproj_w, 4 * C, C);
     fcproj.slope_of = l->fc;
     CUDA_CHECK(multiply(&fcproj, &net->room, stream));
     CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, NEITHER, stream));
     const product fc = linear_inputs(net, narrow, wide, at.fc_w, C, 4 * C);
     CUDA_CHECK(multiply(&fc, &net->room, stream));
-    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, grad + at.proj_b, narrow, l->middle,
-                              p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts, stream));
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, grad + at.proj_b, narrow,
+                              l->middle, p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts,
+                              stream));
 
     const bf16 *read, *grad_qkv;
     CUDA_CHECK(from_heads(net, &read, narrow, l->attention, 1, stream)); /* what proj has read */
@@ -342,12 +344,14 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
     CUDA_CHECK(multiply_to_heads(net, wide, &proj, 1, stream));
     CUDA_CHECK(attention_backward(net, l, stream));
     CUDA_CHECK(from_heads(net, &grad_qkv, rows, wide + (size_t)n * C, 3, stream));
-    CUDA_CHECK(linear_weights(net, at.qkv_w, at.qkv_b, grad_qkv, l->ln1, C, 3 * C, GRAD_HEADS, stream));
+    CUDA_CHECK(
+        linear_weights(net, at.qkv_w, at.qkv_b, grad_qkv, l->ln1, C, 3 * C, GRAD_HEADS, stream));
     product qkv = linear_inputs(net, narrow, grad_qkv, at.qkv_w, C, 3 * C);
     qkv.a_heads = net->by_heads, qkv.by = head_layout_of(net);
     CUDA_CHECK(multiply(&qkv, &net->room, stream));
-    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, bias_before(net, layer), narrow, x, p + at.ln1_w,
-                              l->mean1, l->rstd1, n, C, true, parts, stream));
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, bias_before(net, layer),
+                              narrow, x, p + at.ln1_w, l->mean1, l->rstd1, n, C, true, parts,
+                              stream));
     /* END SOLUTION */
     return cudaSuccess;
 }
@@ -419,9 +423,10 @@ static cudaError_t backward(const gpt2 *net, const int *d_tokens, cudaStream_t s
     const gpt_config *c = &net->config;
     const int n = net->batch * net->seq, C = c->channels;
     float *grad = net->grad, *wide = (float *)net->wide; /* [n x C], for 3a */
-    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), bias_before(net, c->layers), net->narrow,
-                              before(net, c->layers), net->params + gpt_lnf_w(c), net->mean,
-                              net->rstd, n, C, false, net->room.parts, stream));
+    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c),
+                              bias_before(net, c->layers), net->narrow, before(net, c->layers),
+                              net->params + gpt_lnf_w(c), net->mean, net->rstd, n, C, false,
+                              net->room.parts, stream));
     for (int i = c->layers - 1; i >= 0; i--)
         CUDA_CHECK(layer_backward(net, before(net, i), i, stream));
     CUDA_CHECK(widen_all(wide, net->grad_x, (size_t)n * C, stream));
@@ -467,7 +472,7 @@ static cudaError_t ask_device(product_room *room)
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    room->hopper = hopper_multiprocessors();
+    room->hopper = h_multiprocessors();
     room->large = bytes >= 192 * 1024; /* four stages of 48 KB */
     return cudaSuccess;
 }

@@ -18,9 +18,9 @@
  * it has not followed. A wait names a phase by one bit, so that a group two phases behind takes an
  * old phase for its own.
  *
- * The cost left: where k is 768 the way out still takes longer than the other group's products, most
- * of all where it computes the slope of GELU. And a tile has 128 x 128 sums, half of 4b's, so that
- * each product reads more of L2.
+ * The cost left: where k is 768 the way out still takes longer than the other group's products,
+ * most of all where it computes the slope of GELU. And a tile has 128 x 128 sums, half of 4b's, so
+ * that each product reads more of L2.
  */
 #ifndef HOPPER_CUH
 #define HOPPER_CUH
@@ -166,9 +166,8 @@ __device__ __forceinline__ static void h_finish(const product &p, const float (&
         if (p.bias && col + j * 8 < p.n) bias[j] = *(const float2 *)&p.bias[col + j * 8];
 #pragma unroll
         for (int r = 0; r < 2; r++)
-            two[j][r] = OTHER == NO_OTHER
-                            ? 0
-                            : *(const uint32_t *)(place + (on ^ j * 16) + r * 8 * 128);
+            two[j][r] =
+                OTHER == NO_OTHER ? 0 : *(const uint32_t *)(place + (on ^ j * 16) + r * 8 * 128);
     }
 #pragma unroll
     for (int i = 0; i < 16; i++) {
@@ -306,10 +305,10 @@ __device__ static void h_consume(const product &p, const h_maps &maps, const h_s
 
 #endif
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define H_CLUSTERED /* there the kernel is empty, and never launched */
-#else
+#if ON_HOPPER
 #define H_CLUSTERED __cluster_dims__(H_CLUSTER, 1, 1)
+#else
+#define H_CLUSTERED /* there the kernel is empty, and never launched */
 #endif
 template <bool A_TURNED, bool B_TURNED>
 __global__ static void H_CLUSTERED __launch_bounds__(H_THREADS, 1)
@@ -320,8 +319,8 @@ __global__ static void H_CLUSTERED __launch_bounds__(H_THREADS, 1)
     extern __shared__ unsigned char shared[];
     const uint32_t begin = shared_address(shared), ring = (begin + 1023) / 1024 * 1024;
     const uint32_t boxes = ring + H_STAGES * H_STAGE, full = boxes + 4 * H_OUT;
-    const h_memory at = {ring, boxes, full, full + H_STAGES * 8, full + H_STAGES * 16,
-                         full + H_STAGES * 16 + 16};
+    const h_memory at = {
+        ring, boxes, full, full + H_STAGES * 8, full + H_STAGES * 16, full + H_STAGES * 16 + 16};
     const int block = blockIdx.x % H_CLUSTER, group = threadIdx.x / 128;
     const h_schedule work(p, tiles, splits);
     if (threadIdx.x == 0) {
@@ -393,14 +392,14 @@ static cudaError_t h_describe_all(h_maps *maps, const product *p)
 {
     const bf16 *c[] = {p->residual ? p->residual : p->slope_of, p->out, p->gelu};
     CUtensorMap *map[] = {&maps->other, &maps->out, &maps->gelu};
-    CUDA_CHECK(h_describe(&maps->a, p->a, A_TURNED ? p->k : p->m, p->a_pitch, H_BOX, p->a_heads,
-                          &p->by));
-    CUDA_CHECK(h_describe(&maps->b, p->b, B_TURNED ? p->k : p->n, p->b_pitch, H_BOX, p->b_heads,
-                          &p->by));
+    CUDA_CHECK(
+        h_describe(&maps->a, p->a, A_TURNED ? p->k : p->m, p->a_pitch, H_BOX, p->a_heads, &p->by));
+    CUDA_CHECK(
+        h_describe(&maps->b, p->b, B_TURNED ? p->k : p->n, p->b_pitch, H_BOX, p->b_heads, &p->by));
     for (int i = 0; i < 3; i++)
         if (c[i])
-            CUDA_CHECK(h_describe(map[i], c[i], p->m, p->out_pitch, H_TILE,
-                                  p->out_heads && i == 1, &p->by));
+            CUDA_CHECK(h_describe(map[i], c[i], p->m, p->out_pitch, H_TILE, p->out_heads && i == 1,
+                                  &p->by));
     return cudaSuccess;
 }
 
@@ -420,6 +419,19 @@ static cudaError_t h_launch(const product *p, const product_room *room, cudaStre
 }
 
 #endif
+
+/** @return multiprocessors for these products; 0 on another device, or if the code that was
+ * compiled for it has an empty kernel, without clusters */
+static inline int h_multiprocessors(void)
+{
+#if TENSOR_MAPS
+    cudaFuncAttributes code;
+    if (cudaFuncGetAttributes(&code, h_product_kernel<false, false>) == cudaSuccess &&
+        code.requiredClusterWidth == H_CLUSTER)
+        return hopper_multiprocessors();
+#endif
+    return 0;
+}
 
 /** Can operands and results be by heads? A tile is then in one sequence. */
 static inline bool takes_heads(const product_room *room, int seq)

@@ -43,8 +43,8 @@ typedef __nv_bfloat16 bf16;
 
 typedef enum product_kind { NT, NN, TN } product_kind;
 
-/** How [batch x seq] rows of parts x heads x dim are stored by heads: [parts x batch x heads x seq x
- * dim]. */
+/** How [batch x seq] rows of parts x heads x dim are stored by heads: [parts x batch x heads x seq
+ * x dim]. */
 typedef struct head_layout {
     int batch, seq, heads, dim;
 } head_layout;

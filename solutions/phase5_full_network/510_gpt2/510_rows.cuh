@@ -96,8 +96,8 @@ __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const
 #define BACK_BLOCKS 128 /* at most: one a multiprocessor */
 
 /** A warp per row, of at most 256 CHUNKS columns: two sums, then what is added to grad_x. A lane
- * keeps its columns of the row, and the sums of these columns over all rows of the warp; the block's
- * go to part [blocks x 3 x cols]: of grad_y, of grad_y xhat, and of the new grad_x. */
+ * keeps its columns of the row, and the sums of these columns over all rows of the warp; the
+ * block's go to part [blocks x 3 x cols]: of grad_y, of grad_y xhat, and of the new grad_x. */
 template <int CHUNKS>
 __global__ static void __launch_bounds__(BACK_WARPS * 32)
     back_kernel(bf16 *grad_x, float *part, const bf16 *grad_y, const bf16 *x, const float *gamma,
@@ -122,7 +122,8 @@ __global__ static void __launch_bounds__(BACK_WARPS * 32)
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
             if (lane * 8 + i * 256 >= cols) continue;
-            const eight gs = load_eight((const bf16 *)&g[i]), v = load_eight((const bf16 *)&value[i]);
+            const eight gs = load_eight((const bf16 *)&g[i]),
+                        v = load_eight((const bf16 *)&value[i]);
 #pragma unroll
             for (int e = 0; e < 8; e++) {
                 const float scaled = gs.v[e] * gamma[lane * 8 + i * 256 + e];
@@ -136,7 +137,8 @@ __global__ static void __launch_bounds__(BACK_WARPS * 32)
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
             if (lane * 8 + i * 256 >= cols) continue;
-            const eight gs = load_eight((const bf16 *)&g[i]), v = load_eight((const bf16 *)&value[i]);
+            const eight gs = load_eight((const bf16 *)&g[i]),
+                        v = load_eight((const bf16 *)&value[i]);
             eight now = load_eight((const bf16 *)&to[i]);
 #pragma unroll
             for (int e = 0; e < 8; e++) {
@@ -228,8 +230,8 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
                    : cols <= 512 ? layernorm_kernel<2>
                    : cols <= 768 ? layernorm_kernel<3>
                                  : layernorm_kernel<4>;
-    kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
-        y, mean, rstd, x, gamma, beta, rows, cols, eps);
+    kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(y, mean, rstd, x, gamma, beta,
+                                                                   rows, cols, eps);
     return cudaGetLastError();
 }
 
@@ -240,8 +242,8 @@ static inline cudaError_t column_sums(float *grad_bias, const bf16 *grad_y, int 
 {
     const int most = (rows - 1) / STRETCHES + 1, stretches = most < STRETCHES ? most : STRETCHES;
     const int stretch = (rows - 1) / stretches + 1;
-    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
-        parts, grad_y, rows, cols, stretch, by);
+    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(parts, grad_y, rows,
+                                                                               cols, stretch, by);
     stretches_kernel<<<cols / 32, dim3(32, WARPS), 0, stream>>>({{grad_bias}}, parts, stretches,
                                                                 cols, 1);
     return cudaGetLastError();

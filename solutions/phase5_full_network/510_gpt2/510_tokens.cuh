@@ -66,8 +66,8 @@ __global__ static void loss_kernel(float *losses, bf16 *logits, const int *targe
     /* SOLUTION: once through the row, 8 logits at a time (load_eight), what is left behind the last
        8 one by one: each thread keeps the largest and the sum relative to it, then over_block. It
        begins with {-FLT_MAX, 0}: with no logit at all, -infinity less -infinity would be NaN.
-       Thread 0 takes the target's logit and writes the loss; a barrier, since that logit is about to
-       be overwritten. Once more through all of pitch, 8 at a time, with store_eight: scale *
+       Thread 0 takes the target's logit and writes the loss; a barrier, since that logit is about
+       to be overwritten. Once more through all of pitch, 8 at a time, with store_eight: scale *
        softmax is e^(x - all), where all is the logarithm of sum / scale, plus high. A barrier, and
        thread 0 overwrites that of the target (about 30 lines). */
     bf16 *row = logits + (size_t)blockIdx.x * pitch;
