@@ -18,9 +18,17 @@
  * it has not followed. A wait names a phase by one bit, so that a group two phases behind takes an
  * old phase for its own.
  *
- * The cost left: where k is 768 the way out still takes longer than the other group's products,
- * most of all where it computes the slope of GELU. And a tile has 128 x 128 sums, half of 4b's, so
- * that each product reads more of L2.
+ * Each group has two boxes of 128 x 64 elements of c in bf16. While it multiplies, the TMA fetches
+ * the residual, or what the slope of GELU is of, to them. The group replaces these numbers by its
+ * finished sums, each lane where it found its own, and the TMA stores the boxes. So no lane waits
+ * for memory, and nothing is stored by fours. GELU needs a second result: then a box is of the
+ * sums, the other one of their GELU, and the tile leaves in two halves.
+ *
+ * By heads: an operand is [rows x 64 or 128] of heads one below the other, and a box is of one head
+ * if a tile is of one sequence. Only the corner of the box is another one.
+ *
+ * The cost left: a tile has 128 x 128 sums, half of 4b's, so that each product reads more of L2;
+ * and gradients of weights add up their splits in a second kernel.
  */
 #ifndef HOPPER_CUH
 #define HOPPER_CUH

@@ -3,16 +3,18 @@
  * are the gradients of biases and of gamma and beta.
  *
  * As in 311 a row belongs to a warp, and all sums are fp32. bf16 halves what moves, if loads stay
- * wide: a lane takes a chunk of 8 elements, 16 bytes. A row of 768 is read three times, but only
- * once from memory: it is 1.5 KB, and the next two times in the L1 cache.
+ * wide: a lane takes chunks of 8 elements, 16 bytes. A row of up to 1,024 columns stays in the
+ * registers of its warp, so that it is read once.
  *
  * In the backward pass the gradient is added to grad_x, the gradient that went past this branch, in
- * the same trip through memory: 508 had a kernel for that.
+ * the same trip through memory: 508 had a kernel for that. In the same trip each lane adds up its
+ * columns over all rows of its warp: for gamma, for beta, and of the new grad_x, which is the
+ * gradient of the bias that was added before.
  *
  * All of this file is given.
  *
  * Columns are summed in stretches of rows and then stretch by stretch, always in the same order.
- * The cost left: grad_y and x are read again for that.
+ * The cost left: the gradients of two biases per layer are read again for their sums.
  */
 #ifndef ROWS_CUH
 #define ROWS_CUH
@@ -51,42 +53,54 @@ __device__ __forceinline__ static float warp_sum(float value)
     return value;
 }
 
-/* A warp per row, of at most 256 CHUNKS columns, which its lanes keep: mean, variance, y; lane 0
- * keeps the statistics. */
+#define MOST_CHUNKS 4 /* of 8 columns that a lane keeps of a row; those behind are read again */
+
+__device__ __forceinline__ static eight normalized(eight x, float mean, float rstd,
+                                                   const float *gamma, const float *beta)
+{
+#pragma unroll
+    for (int e = 0; e < 8; e++) x.v[e] = (x.v[e] - mean) * rstd * gamma[e] + beta[e];
+    return x;
+}
+
+/* A warp per row: mean, variance, y; lane 0 keeps the statistics. */
 template <int CHUNKS>
 __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x,
                                         const float *gamma, const float *beta, int rows, int cols,
                                         float eps)
 {
-    const int row = blockIdx.x * WARPS + threadIdx.y;
+    const int row = blockIdx.x * WARPS + threadIdx.y, first = threadIdx.x * 8;
     if (row >= rows) return; /* all lanes of a warp, or none */
-    const size_t at = (size_t)row * cols;
-    eight value[CHUNKS];
+    x += (size_t)row * cols, y += (size_t)row * cols;
+    eight kept[CHUNKS] = {};
     float sum = 0.0f, squares = 0.0f;
 #pragma unroll
-    for (int i = 0; i < CHUNKS; i++) {
-        const int c = threadIdx.x * 8 + i * 256;
-        value[i] = {};
-        if (c < cols) value[i] = load_eight(x + at + c);
-    }
+    for (int i = 0; i < CHUNKS; i++)
+        if (first + i * 256 < cols) kept[i] = load_eight(x + first + i * 256);
 #pragma unroll
-    for (int i = 0; i < CHUNKS * 8; i++) sum += value[i / 8].v[i % 8];
+    for (int i = 0; i < CHUNKS * 8; i++) sum += kept[i / 8].v[i % 8];
+    for (int c = first + CHUNKS * 256; c < cols; c += 256) {
+        const eight value = load_eight(x + c);
+        for (int e = 0; e < 8; e++) sum += value.v[e];
+    }
     const float m = warp_sum(sum) / cols;
 #pragma unroll
     for (int i = 0; i < CHUNKS * 8; i++) {
-        const float from_mean = value[i / 8].v[i % 8] - m;
-        if (threadIdx.x * 8 + i / 8 * 256 < cols) squares += from_mean * from_mean;
+        const float off = first + i / 8 * 256 < cols ? kept[i / 8].v[i % 8] - m : 0.0f;
+        squares += off * off;
+    }
+    for (int c = first + CHUNKS * 256; c < cols; c += 256) {
+        const eight value = load_eight(x + c);
+        for (int e = 0; e < 8; e++) squares += (value.v[e] - m) * (value.v[e] - m);
     }
     const float r = rsqrtf(warp_sum(squares) / cols + eps);
 #pragma unroll
     for (int i = 0; i < CHUNKS; i++) {
-        const int c = threadIdx.x * 8 + i * 256;
-        if (c >= cols) continue;
-#pragma unroll
-        for (int e = 0; e < 8; e++)
-            value[i].v[e] = (value[i].v[e] - m) * r * gamma[c + e] + beta[c + e];
-        store_eight(y + at + c, value[i]);
+        const int c = first + i * 256;
+        if (c < cols) store_eight(y + c, normalized(kept[i], m, r, gamma + c, beta + c));
     }
+    for (int c = first + CHUNKS * 256; c < cols; c += 256)
+        store_eight(y + c, normalized(load_eight(x + c), m, r, gamma + c, beta + c));
     if (threadIdx.x != 0) return;
     mean[row] = m;
     rstd[row] = r;
@@ -95,74 +109,79 @@ __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const
 #define BACK_WARPS  12  /* rows of a block at a time */
 #define BACK_BLOCKS 128 /* at most: one a multiprocessor */
 
-/** A warp per row, of at most 256 CHUNKS columns: two sums, then what is added to grad_x. A lane
- * keeps its columns of the row, and the sums of these columns over all rows of the warp; the
- * block's go to part [blocks x 3 x cols]: of grad_y, of grad_y xhat, and of the new grad_x. */
+/** A warp per row: two sums, then what is added to grad_x. Of the 256 CHUNKS columns from
+ * blockIdx.y on, a lane keeps its part of the row, and sums over all rows of the warp; the block's
+ * go to part [blocks x 3 x cols]: of grad_y, of grad_y xhat, and of the new grad_x. */
 template <int CHUNKS>
 __global__ static void __launch_bounds__(BACK_WARPS * 32)
     back_kernel(bf16 *grad_x, float *part, const bf16 *grad_y, const bf16 *x, const float *gamma,
                 const float *mean, const float *rstd, int rows, int cols, bool adds)
 {
-    extern __shared__ float shared_sums[]; /* [3 x cols] */
-    const int lane = threadIdx.x, warp = threadIdx.y;
+    __shared__ float of_block[3][CHUNKS * 256];
+    const int lane = threadIdx.x, warp = threadIdx.y, begin = blockIdx.y * CHUNKS * 256;
+    const int first = begin + lane * 8, end = min(cols, begin + CHUNKS * 256);
     float sums[3][CHUNKS][8] = {};
     for (int row = blockIdx.x * BACK_WARPS + warp; row < rows; row += gridDim.x * BACK_WARPS) {
-        const size_t at = (size_t)row * cols + lane * 8;
+        const size_t start = (size_t)row * cols;
         const float m = mean[row], r = rstd[row];
         uint4 g[CHUNKS], value[CHUNKS], to[CHUNKS]; /* 8 elements each */
         float sum = 0.0f, dot = 0.0f;
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
-            const bool inside = lane * 8 + i * 256 < cols;
+            const size_t at = start + first + i * 256;
             g[i] = value[i] = to[i] = make_uint4(0, 0, 0, 0);
-            if (inside) g[i] = *(const uint4 *)(grad_y + at + i * 256);
-            if (inside) value[i] = *(const uint4 *)(x + at + i * 256);
-            if (inside && adds) to[i] = *(const uint4 *)(grad_x + at + i * 256);
+            if (first + i * 256 >= end) continue;
+            g[i] = *(const uint4 *)(grad_y + at);
+            value[i] = *(const uint4 *)(x + at);
+            if (adds) to[i] = *(const uint4 *)(grad_x + at);
         }
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
-            if (lane * 8 + i * 256 >= cols) continue;
-            const eight gs = load_eight((const bf16 *)&g[i]),
-                        v = load_eight((const bf16 *)&value[i]);
+            const int c = first + i * 256;
+            if (c >= end) continue;
+            const eight gs = load_eight((bf16 *)&g[i]), v = load_eight((bf16 *)&value[i]);
 #pragma unroll
             for (int e = 0; e < 8; e++) {
-                const float scaled = gs.v[e] * gamma[lane * 8 + i * 256 + e];
-                const float xhat = (v.v[e] - m) * r;
+                const float scaled = gs.v[e] * gamma[c + e], xhat = (v.v[e] - m) * r;
                 sum += scaled, dot += scaled * xhat;
                 sums[0][i][e] += gs.v[e], sums[1][i][e] += gs.v[e] * xhat;
+            }
+        }
+        for (int c = lane * 8; c < cols; c += 256) { /* columns of other blocks */
+            if (gridDim.y == 1 || c / (CHUNKS * 256) == blockIdx.y) continue;
+            const eight gs = load_eight(grad_y + start + c), v = load_eight(x + start + c);
+            for (int e = 0; e < 8; e++) {
+                sum += gs.v[e] * gamma[c + e];
+                dot += gs.v[e] * gamma[c + e] * ((v.v[e] - m) * r);
             }
         }
         sum = warp_sum(sum) / cols;
         dot = warp_sum(dot) / cols;
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
-            if (lane * 8 + i * 256 >= cols) continue;
-            const eight gs = load_eight((const bf16 *)&g[i]),
-                        v = load_eight((const bf16 *)&value[i]);
-            eight now = load_eight((const bf16 *)&to[i]);
+            const int c = first + i * 256;
+            if (c >= end) continue;
+            const eight gs = load_eight((bf16 *)&g[i]), v = load_eight((bf16 *)&value[i]);
+            eight now = load_eight((bf16 *)&to[i]);
 #pragma unroll
             for (int e = 0; e < 8; e++) {
-                const float scaled = gs.v[e] * gamma[lane * 8 + i * 256 + e];
-                now.v[e] += r * (scaled - sum - (v.v[e] - m) * r * dot);
+                now.v[e] += r * (gs.v[e] * gamma[c + e] - sum - (v.v[e] - m) * r * dot);
                 sums[2][i][e] += now.v[e];
             }
-            store_eight(grad_x + at + i * 256, now);
+            store_eight(grad_x + start + c, now);
         }
     }
     for (int w = 0; w < BACK_WARPS; w++) { /* one after the other, always in the same order */
 #pragma unroll
-        for (int k = 0; k < 3 * CHUNKS && warp == w; k++) {
-            const int col = lane * 8 + k % CHUNKS * 256;
-            if (col >= cols) continue;
-            for (int e = 0; e < 8; e++) {
-                float *of = &shared_sums[k / CHUNKS * cols + col + e];
-                *of = (w == 0 ? 0.0f : *of) + sums[k / CHUNKS][k % CHUNKS][e];
-            }
+        for (int k = 0; k < 3 * CHUNKS * 8; k++) {
+            float *of = &of_block[k / 8 / CHUNKS][lane * 8 + k / 8 % CHUNKS * 256 + k % 8];
+            if (warp == w) *of = (w > 0 ? *of : 0.0f) + sums[k / 8 / CHUNKS][k / 8 % CHUNKS][k % 8];
         }
         __syncthreads(); /* the next warp adds to them; at last all are there */
     }
-    for (int i = warp * 32 + lane; i < 3 * cols; i += BACK_WARPS * 32)
-        part[(size_t)blockIdx.x * 3 * cols + i] = shared_sums[i];
+    for (int k = 0; k < 3; k++)
+        for (int c = begin + warp * 32 + lane; c < end; c += BACK_WARPS * 32)
+            part[((size_t)blockIdx.x * 3 + k) * cols + c] = of_block[k][c - begin];
 }
 
 #define STRETCHES 64 /* at most; a stretch has at least as many rows */
@@ -229,7 +248,7 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
     auto *kernel = cols <= 256   ? layernorm_kernel<1>
                    : cols <= 512 ? layernorm_kernel<2>
                    : cols <= 768 ? layernorm_kernel<3>
-                                 : layernorm_kernel<4>;
+                                 : layernorm_kernel<MOST_CHUNKS>;
     kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(y, mean, rstd, x, gamma, beta,
                                                                    rows, cols, eps);
     return cudaGetLastError();
@@ -261,10 +280,11 @@ static inline cudaError_t layernorm_back(bf16 *grad_x, float *grad_gamma, float 
     auto *kernel = cols <= 256   ? back_kernel<1>
                    : cols <= 512 ? back_kernel<2>
                    : cols <= 768 ? back_kernel<3>
-                                 : back_kernel<4>;
+                                 : back_kernel<MOST_CHUNKS>;
     const int most = (rows - 1) / BACK_WARPS + 1, blocks = most < BACK_BLOCKS ? most : BACK_BLOCKS;
-    kernel<<<blocks, dim3(32, BACK_WARPS), 3 * cols * sizeof(float), stream>>>(
-        grad_x, parts, grad_y, x, gamma, mean, rstd, rows, cols, adds);
+    const dim3 grid(blocks, (cols - 1) / (MOST_CHUNKS * 256) + 1);
+    kernel<<<grid, dim3(32, BACK_WARPS), 0, stream>>>(grad_x, parts, grad_y, x, gamma, mean, rstd,
+                                                      rows, cols, adds);
     stretches_kernel<<<dim3(cols / 32, grad_bias ? 3 : 2), dim3(32, WARPS), 0, stream>>>(
         {{grad_beta, grad_gamma, grad_bias}}, parts, blocks, cols, 3);
     return cudaGetLastError();

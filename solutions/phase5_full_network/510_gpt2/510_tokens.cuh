@@ -28,9 +28,7 @@ __global__ static void embed_kernel(bf16 *x, const int *tokens, const float *wte
     store_eight(x + i * 8, sum);
 }
 
-#ifndef LOSS_THREADS
 #define LOSS_THREADS 512
-#endif
 
 /** Of some x: the largest, and the sum of e^(x - high). */
 struct online {
