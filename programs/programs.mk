@@ -61,7 +61,7 @@ cuda_nn: all ## make a Python package of SUBMISSION's networks and kernels in bu
 
 optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kernels in build/optimized_ops; its C interface, too
 	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) '301 302 312 416 4d 4g 4i 512')" \
-	    PARTS="$$($(NEEDS) 510 2>/dev/null | grep -x '.*/510_gpt2.cu' || ls phase5*/510_*/510_gpt2.cu)"
+	    INCLUDED="$$($(NEEDS) 510 2>/dev/null | grep -x '.*/510_gpt2.cu' || ls phase5*/510_*/510_gpt2.cu)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) "$(BUILD)/optimized_ops/liboptimized_ops.so")
 
 # What torch.ops.load_library takes, where a python3 has torch.
@@ -71,14 +71,14 @@ $(BUILD)/optimized_ops/liboptimized_ops.so: $(wildcard python/optimized_ops/*.cp
 	    -Icommon $(PHASES:%=-I%) $^ -L"$(@D)" -loptimized_kernels -L"$(TORCH)/lib" -ltorch -ltorch_cuda -ltorch_cpu -lc10 \
 	    -L'$(CUDA_LIB)' -lcudart -Wl$(comma)-rpath='$$ORIGIN:$(TORCH)/lib' -o $@,echo 'no python3 with torch: without $(@F)')
 
-# Whole in its folder: the libraries that the kernels' own asks for lie beside it. PARTS: the file whose parts it includes.
+# Whole in its folder: the libraries that the kernels' own asks for lie beside it. INCLUDED: a file whose parts it includes.
 IN_PACKAGE = $(BUILD)/$(PACKAGE)
 LIBRARY    = lib$(PACKAGE).so
 package:
 	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
 	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
 	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
-	    $(wildcard python/$(PACKAGE)/*.cu) $(addprefix -I,$(patsubst phase%,"$$SUBMISSION"/phase%,$(dir $(PARTS)))) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
+	    $(wildcard python/$(PACKAGE)/*.cu) $(addprefix -I,$(patsubst phase%,"$$SUBMISSION"/phase%,$(dir $(INCLUDED)))) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
 	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
 	    name=$${file##*/} && cp "$$file" "$(IN_PACKAGE)/$${name#*_}"; done
 	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") $(wildcard python/$(PACKAGE)/*.py python/$(PACKAGE)/*.h) "$(IN_PACKAGE)"

@@ -3,23 +3,26 @@
 
     make optimized_ops && PYTHONPATH=build python3 programs/torch_ops/pytorch_integration.py
 
-An encoder of d_model 768 with 12 heads: nn.TransformerEncoder, OptimizedTransformer, and this one with
-torch's scaled_dot_product_attention; fp32 without TF32, forward and forward with backward. Then each
-operation on tensors so small that its time is the way to the GPU, beside torch's own: registered by C++,
-and, in a process of its own, by the Python of 512 (BY=Python). inference_mode does not ask for gradients,
-no_grad asks whether there are any.
+An encoder of d_model 768 with 12 heads, forward and forward with backward, in fp32 without TF32 and in bf16:
+nn.TransformerEncoder and OptimizedTransformer, each called as it is, and by torch.compile with graphs, its
+mode "reduce-overhead". `times` compares with nn.TransformerEncoder called the same way. Then
+each operation on tensors so small that its time is the way to the GPU, beside torch's own: registered by
+C++, and, in a process of its own, by the Python of 512 (BY=Python). inference_mode does not ask for
+gradients, no_grad asks whether there are any.
 """
 import os
 import statistics
 import subprocess
 import sys
 import time
+import warnings
 
 ROUNDS, SIZES = 11, ((8, 128), (8, 512), (2, 2048))
+MODES = {"eager": None, "compile": "reduce-overhead"}
 
 
 def milliseconds(torch, run, calls):
-    """@return the median time of a call, of the host until the device is done"""
+    """@return the median time of a call: of the host until it returns, and until the device is done"""
     times = []
     for i in range(-3, ROUNDS):
         torch.cuda.synchronize()
@@ -33,35 +36,38 @@ def milliseconds(torch, run, calls):
     return 1e3 * queued / calls, 1e3 * done / calls
 
 
-def encoders(torch, optimized_ops, n_layers=6):
+def encoders(torch, optimized_ops, dtype, n_layers=6):
     from optimized_ops.transformer import torch_encoder
 
     encoder = torch_encoder(n_layers=n_layers).cuda()
-    make = lambda **how: optimized_ops.OptimizedTransformer(768, 12, n_layers, **how).cuda().copy_from(encoder)
-    return {"nn.TransformerEncoder": encoder, "OptimizedTransformer": make(), "with SDPA": make(sdpa=True)}
+    whole = optimized_ops.OptimizedTransformer(768, 12, n_layers, dtype=dtype).cuda().copy_from(encoder)
+    return {"nn.TransformerEncoder": encoder.to(dtype), "OptimizedTransformer": whole}
 
 
-def print_encoders(torch, optimized_ops):
-    print("network", "batch", "seq", "pass", "ms", "times", sep="\t")
-    networks = encoders(torch, optimized_ops)
+def print_encoders(torch, optimized_ops, name, dtype):
+    networks = encoders(torch, optimized_ops, dtype)
     for batch, seq in SIZES:
-        x = torch.randn(batch, seq, 768, device="cuda")
+        x = torch.randn(batch, seq, 768, device="cuda", dtype=dtype)
         grad = torch.randn_like(x)
 
-        def forward(network):
+        def forward(call, _):
             with torch.no_grad():
-                network(x)
+                call(x)
 
-        def both(network):
-            network(x).backward(grad)
+        def both(call, network):
+            call(x).backward(grad)
             network.zero_grad(set_to_none=True)
 
         for passes, work in (("forward", forward), ("both", both)):
-            first = None
-            for name, network in networks.items():
-                ms = milliseconds(torch, lambda: work(network), 3)[1]
-                first = first or ms
-                print(name, batch, seq, passes, f"{ms:.3f}", f"{first / ms:.2f}", sep="\t", flush=True)
+            for mode, how in MODES.items():
+                first = None
+                for title, network in networks.items():
+                    torch._dynamo.reset()
+                    call = torch.compile(network, mode=how, dynamic=False) if how else network
+                    ms = milliseconds(torch, lambda: work(call, network), 3)[1]
+                    first = first or ms
+                    print(title, name, batch, seq, passes, mode, f"{ms:.3f}", f"{first / ms:.2f}", sep="\t",
+                          flush=True)
 
 
 def small_calls(torch):
@@ -104,8 +110,11 @@ def main():
         print_overhead(torch, "Python")
         return
     torch.ops.load_library(optimized_ops.library)
-    print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, fp32")
-    print_encoders(torch, optimized_ops)
+    warnings.filterwarnings("ignore", module="torch._inductor")
+    print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
+    print("network", "precision", "batch", "seq", "pass", "mode", "ms", "times", sep="\t")
+    print_encoders(torch, optimized_ops, "fp32", torch.float32)
+    print_encoders(torch, optimized_ops, "bf16", torch.bfloat16)
     print("\noperation", "by", "mode", "us", "us of torch's own", sep="\t")
     print_overhead(torch, "C++")
     subprocess.run([sys.executable, __file__], env=os.environ | {"BY": "Python"}, check=True)

@@ -8,7 +8,7 @@
  */
 #include "layers.h"
 #include "optimized_ops.h"
-#include "torch_tensors.h"
+#include "torch_tensors.hpp"
 
 typedef std::tuple<Tensor, Tensor, Tensor> three;
 

@@ -9,7 +9,7 @@
  * x and the matrices are fp32 or bf16, the vectors fp32.
  */
 #include "optimized_encoder.h"
-#include "torch_tensors.h"
+#include "torch_tensors.hpp"
 
 typedef std::tuple<Tensor, Tensor> two;
 typedef std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> six;

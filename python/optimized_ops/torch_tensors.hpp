@@ -1,9 +1,9 @@
 /*
- * torch_tensors.h: what torch_binding.cpp and torch_encoder.cpp share: a kernel's arguments from
+ * torch_tensors.hpp: what torch_binding.cpp and torch_encoder.cpp share: a kernel's arguments from
  * tensors, and calls of operations by their names.
  */
-#ifndef TORCH_TENSORS_H
-#define TORCH_TENSORS_H
+#ifndef TORCH_TENSORS_HPP
+#define TORCH_TENSORS_HPP
 
 #include <cuda_runtime_api.h>
 
