@@ -30,6 +30,7 @@ template <typename element> struct encoder_kept {
 template <typename element> struct encoder_room {
     element *wide;          /* [n x 4C] */
     element *rows;          /* [n x 4C] */
+    element *grads;         /* [n x 3C] */
     element *narrow, *grad; /* [n x C] each */
     element *matrix;        /* [C x 4C] */
     float *parts;           /* [parts_floats], at least 2 n heads */
@@ -75,6 +76,7 @@ static size_t lay_out(encoder_room<element> *r, void *at, encoder_shape s)
     r->parts_floats = splits > queries ? splits : queries;
     take(&r->wide, memory, &used, 4 * size);
     take(&r->rows, memory, &used, 4 * size);
+    take(&r->grads, memory, &used, 3 * size);
     take(&r->narrow, memory, &used, size);
     take(&r->grad, memory, &used, size);
     take(&r->matrix, memory, &used, 4 * C * C);

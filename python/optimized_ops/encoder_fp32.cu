@@ -14,6 +14,8 @@
 #include "encoder.cuh"
 #include "301_activations/activations.h"
 
+#include <stdlib.h>
+
 #define THREADS 256
 
 __device__ __forceinline__ static float gelu(float x)
@@ -52,17 +54,51 @@ static cudaError_t linear(float *to, float *gelu_to, const float *x, const void 
     return cudaGetLastError();
 }
 
-/** Gradients of linear: grad_x [n x inputs] may not be grad_y or x. x is overwritten with nothing.
- *  @param turned room for [inputs x n], @param matrix for [outputs x inputs] */
+/**
+ * The side stream has what nothing waits for before the end: gradients of parameters. A matrix of
+ * these is a few tiles of 4g with a long k, too few for the device; meanwhile the gradients of x,
+ * which wait for each other, use the rest.
+ */
+typedef struct two_streams {
+    cudaStream_t main, side;
+    cudaEvent_t event;
+} two_streams;
+
+static cudaError_t open_side(two_streams *s, cudaStream_t stream)
+{
+    static two_streams of_device[64];
+    int device;
+    CUDA_CHECK(cudaGetDevice(&device));
+    two_streams *made = &of_device[device % 64];
+    if (made->side == NULL) {
+        CUDA_CHECK(cudaEventCreateWithFlags(&made->event, cudaEventDisableTiming));
+        CUDA_CHECK(cudaStreamCreateWithFlags(&made->side, cudaStreamNonBlocking));
+    }
+    *s = *made;
+    s->main = stream;
+    if (getenv("ONE_STREAM")) s->side = stream;
+    return cudaSuccess;
+}
+
+/** What `second` is given from now on waits for what `first` was given. */
+static cudaError_t follow(const two_streams *s, cudaStream_t first, cudaStream_t second)
+{
+    CUDA_CHECK(cudaEventRecord(s->event, first));
+    return cudaStreamWaitEvent(second, s->event, 0);
+}
+
+/** Gradients of linear: grad_x [n x inputs] on the main stream, the others on the side.
+ *  @param turned room of the side for [inputs x n], @param matrix of main for [outputs x inputs] */
 static cudaError_t linear_back(float *grad_x, void *grad_w, float *grad_bias, const float *grad_y,
                                const float *x, const void *w, int n, int inputs, int outputs,
-                               float *turned, float *matrix, cudaStream_t stream)
+                               float *turned, float *matrix, const two_streams *s)
 {
-    CUDA_CHECK(bias_backward(grad_bias, grad_y, n, outputs, stream));
-    CUDA_CHECK(transpose_tma(turned, x, n, inputs, stream));
-    CUDA_CHECK(matmul_3xtf32((float *)grad_w, turned, grad_y, inputs, outputs, n, stream));
-    CUDA_CHECK(transpose_tma(matrix, (const float *)w, inputs, outputs, stream));
-    return matmul_3xtf32(grad_x, grad_y, matrix, n, inputs, outputs, stream);
+    CUDA_CHECK(follow(s, s->main, s->side));
+    CUDA_CHECK(bias_backward(grad_bias, grad_y, n, outputs, s->side));
+    CUDA_CHECK(transpose_tma(turned, x, n, inputs, s->side));
+    CUDA_CHECK(matmul_3xtf32((float *)grad_w, turned, grad_y, inputs, outputs, n, s->side));
+    CUDA_CHECK(transpose_tma(matrix, (const float *)w, inputs, outputs, s->main));
+    return matmul_3xtf32(grad_x, grad_y, matrix, n, inputs, outputs, s->main);
 }
 
 static attention_shape shape_of(encoder_shape s)
@@ -106,26 +142,29 @@ cudaError_t encoder_backward_fp32(float *grad_x, const encoder_parameters *grads
     float *of = grads->vectors;
     encoder_kept<float> k;
     encoder_room<float> r;
+    two_streams streams;
     lay_out(&k, (void *)kept, s);
     lay_out(&r, room, s);
+    CUDA_CHECK(open_side(&streams, stream));
     CUDA_CHECK(linear_back(r.wide, grads->down, of + DOWN_B * C, grad_y, k.gelu, p->down, n, 4 * C,
-                           C, r.rows, r.matrix, stream));
+                           C, r.rows, r.matrix, &streams));
     CUDA_CHECK(gelu_backward(r.wide, r.wide, k.up, 4 * size, stream));
     CUDA_CHECK(linear_back(r.narrow, grads->up, of + UP_B * C, r.wide, k.ln2, p->up, n, C, 4 * C,
-                           r.rows, r.matrix, stream));
+                           r.rows, r.matrix, &streams));
     CUDA_CHECK(layernorm_backward(r.grad, of + LN2_W * C, of + LN2_B * C, r.narrow, k.middle,
                                   v + LN2_W * C, k.mean2, k.rstd2, n, C, stream));
     CUDA_CHECK(residual_forward(r.grad, r.grad, grad_y, size, stream));
 
     CUDA_CHECK(linear_back(r.narrow, grads->out, of + OUT_B * C, r.grad, k.attention, p->out, n, C,
-                           C, r.rows, r.matrix, stream));
-    CUDA_CHECK(attention_backward(part(r.wide, 0, C), part(r.wide, 1, C), part(r.wide, 2, C),
+                           C, r.rows, r.matrix, &streams));
+    CUDA_CHECK(attention_backward(part(r.grads, 0, C), part(r.grads, 1, C), part(r.grads, 2, C),
                                   (query_sums *)r.parts, {r.narrow, C}, {k.attention, C}, k.lse,
                                   part(k.qkv, 0, C), part(k.qkv, 1, C), part(k.qkv, 2, C),
                                   shape_of(s), stream));
-    CUDA_CHECK(linear_back(r.narrow, grads->qkv, of + QKV_B * C, r.wide, k.ln1, p->qkv, n, C, 3 * C,
-                           r.rows, r.matrix, stream));
+    CUDA_CHECK(linear_back(r.narrow, grads->qkv, of + QKV_B * C, r.grads, k.ln1, p->qkv, n, C,
+                           3 * C, r.rows, r.matrix, &streams));
     CUDA_CHECK(layernorm_backward(grad_x, of + LN1_W * C, of + LN1_B * C, r.narrow, x,
                                   v + LN1_W * C, k.mean1, k.rstd1, n, C, stream));
-    return residual_forward(grad_x, grad_x, r.grad, size, stream);
+    CUDA_CHECK(residual_forward(grad_x, grad_x, r.grad, size, stream));
+    return follow(&streams, streams.side, stream);
 }
