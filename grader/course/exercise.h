@@ -106,6 +106,8 @@ typedef struct traffic_test {
     double multiplications; /**< of the task, which tensor instructions are to make: with more than
                                a third outside of them those are for show; 0: any */
     bool no_kernels; /**< what is counted is memory alone; else a call without a kernel fails */
+    bool by_any_compiler; /**< of an exercise with softgpu_90: nothing of sm_90a takes these sizes,
+                             so that it is judged without nvcc, too */
 } traffic_test;
 
 /** A number that each student has another of, between low and high. */

@@ -96,7 +96,7 @@ void run_speed(case_state *, const speed_test *, const char *baseline_library, c
 /* ---- traffic.c ------------------------------------------------------------------------------- */
 
 /** @return NULL, or what is missing here: the verdict on a test that cannot be judged */
-const char *traffic_needs(const exercise *, place);
+const char *traffic_needs(const exercise *, const traffic_test *, place);
 /** Count one function. @param baseline_library as above, or NULL where the test has no baseline */
 void run_traffic(case_state *, const traffic_test *, const char *baseline_library,
                  traffic_result *);

@@ -77,12 +77,14 @@ static char *count_student(counting *c, unsigned long long seed, device_counts *
     return message;
 }
 
-/* Without nvcc what is of sm_90a takes its other path, which is not the one that is to be counted. */
-const char *traffic_needs(const exercise *e, place where)
+/* Without nvcc what is of sm_90a takes its other path, which is not the one that is to be counted.
+ */
+const char *traffic_needs(const exercise *e, const traffic_test *t, place where)
 {
     const char *nvcc = getenv("NVCC");
     if (where != ON_SOFTGPU) return "skipped: needs softgpu";
-    return e->softgpu_90 && e->sm_90a && !(nvcc && *nvcc) ? "skipped: needs nvcc" : NULL;
+    if (t->by_any_compiler || !e->softgpu_90 || !e->sm_90a) return NULL;
+    return nvcc && *nvcc ? NULL : "skipped: needs nvcc";
 }
 
 double traffic_number(const traffic_test *test, const device_counts *counts,

@@ -136,7 +136,7 @@ static void list_traffic(exercise_result *r)
     for (int i = 0; i < r->traffic_count; i++) {
         const traffic_test *t = &r->exercise->traffic[i];
         r->traffics[i].test = t;
-        r->traffics[i].status = traffic_needs(r->exercise, r->place) ? SKIPPED : NOT_RUN;
+        r->traffics[i].status = traffic_needs(r->exercise, t, r->place) ? SKIPPED : NOT_RUN;
         metric_text(r->traffics[i].metric, r->exercise, t->function, &t->metric);
     }
 }

@@ -27,6 +27,7 @@
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
+#include "4g_wgmma.cuh"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include "tensor_core.h"
@@ -156,8 +157,9 @@ cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n
                           cudaStream_t stream)
 {
     /* TODO: nothing for an empty c; without aligned rows, or without room, call
-       matmul_vectorized; else one block per tile of c, with more shared memory than the default
-       (about 9 lines). */
+       matmul_vectorized. On a Hopper GPU, launch_wgmma if its larger tiles are enough for half of
+       the multiprocessors. Else one block per tile of c, with more shared memory than the default
+       (about 14 lines). */
     NOT_IMPLEMENTED(c, a, b, m, n, k, stream);
     return cudaGetLastError();
 }
