@@ -60,7 +60,7 @@ cuda_nn: all ## make a Python package of SUBMISSION's networks and kernels in bu
 	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
 
 optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kernels in build/optimized_ops; its C interface, too
-	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) '301 302 312 416 4d 4g 4i 512')" \
+	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) '301 302 312 416 4g 4i 4j 512')" \
 	    INCLUDED="$$($(NEEDS) 510 2>/dev/null | grep -x '.*/510_gpt2.cu' || ls phase5*/510_*/510_gpt2.cu)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) "$(BUILD)/optimized_ops/liboptimized_ops.so")
 

@@ -5,6 +5,7 @@
  * 4g multiplies rows by columns, a b, and no a^T b: the backward pass turns one operand of each
  * product first (416). What follows a product, bias, GELU, residual, is one kernel more.
  */
+#include "301_activations/activations.h"
 #include "302_bias/bias.h"
 #include "311_layernorm/layernorm.h"
 #include "312_embedding/embedding.h"
@@ -12,9 +13,6 @@
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include "attention_3xtf32.cuh"
 #include "encoder.cuh"
-#include "301_activations/activations.h"
-
-#include <stdlib.h>
 
 #define THREADS 256
 
@@ -76,7 +74,6 @@ static cudaError_t open_side(two_streams *s, cudaStream_t stream)
     }
     *s = *made;
     s->main = stream;
-    if (getenv("ONE_STREAM")) s->side = stream;
     return cudaSuccess;
 }
 
