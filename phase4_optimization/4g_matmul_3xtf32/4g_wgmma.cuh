@@ -157,7 +157,7 @@ __device__ __forceinline__ static void take_half(uint32_t x[W_BK / 8][4], uint32
 {
     const float *box = at.b() + threadIdx.x / 32 * W_BK * W_BOX; /* of this warp */
     /* TODO: word i of the fragment is of column(half * 2 + i % 2), and of k = lane % 4 or, from
-       word 2 on, 4 more. 16-byte chunk c of the box's row k is at place c ^ k % 8 (about 9
+       word 2 on, 4 more. 16-byte chunk c of the box's row k is at place c ^ k % 8 (about 7
        lines). */
 }
 
@@ -169,7 +169,7 @@ __device__ __forceinline__ static void multiply_half(float part[W_BM / 8][4], co
     const uint64_t a = descriptor(shared_address(at.a()), 16, 1024);
     const uint64_t a_lo = descriptor(shared_address(at.a_lo()), 16, 1024);
     /* TODO: between fence and commit, the three products that count, the small ones first; the
-       next 8 of k are 32 bytes further on. Wait for them (about 12 lines). */
+       next 8 of k are 32 bytes further on. Wait for them (about 9 lines). */
 }
 
 /** All of k: sum[2 halves x 64 columns of b x W_BM]. */

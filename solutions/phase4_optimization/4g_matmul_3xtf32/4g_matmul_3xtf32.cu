@@ -21,9 +21,10 @@
  * Infinities and NaN spread as NaN, because the lo of an infinity is NaN; so do numbers from
  * 3.4026e38 on, whose hi is infinite.
  *
- * The cost removed: two thirds of fp32's multiply-adds on the slow cores. The cost left: splitting.
+ * The cost removed: fp32's multiply-adds on the slow cores. The cost left: splitting.
  * It takes four instructions for each number of a fragment, again in every warp that reads the
- * number. And the ceiling of `mma.sync` that 4a meets.
+ * number. And the ceiling of `mma.sync` that 4a meets. On a Hopper GPU, 4g_wgmma.cuh removes both:
+ * it takes all products whose tiles are enough for half of the multiprocessors.
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"

@@ -174,7 +174,7 @@ __device__ __forceinline__ static void take_half(uint32_t x[W_BK / 8][4], uint32
 {
     const float *box = at.b() + threadIdx.x / 32 * W_BK * W_BOX; /* of this warp */
     /* SOLUTION: word i of the fragment is of column(half * 2 + i % 2), and of k = lane % 4 or, from
-       word 2 on, 4 more. 16-byte chunk c of the box's row k is at place c ^ k % 8 (about 9
+       word 2 on, 4 more. 16-byte chunk c of the box's row k is at place c ^ k % 8 (about 7
        lines). */
 #pragma unroll
     for (int i = 0; i < W_BK / 8 * 4; i++) {
@@ -194,7 +194,7 @@ __device__ __forceinline__ static void multiply_half(float part[W_BM / 8][4], co
     const uint64_t a = descriptor(shared_address(at.a()), 16, 1024);
     const uint64_t a_lo = descriptor(shared_address(at.a_lo()), 16, 1024);
     /* SOLUTION: between fence and commit, the three products that count, the small ones first; the
-       next 8 of k are 32 bytes further on. Wait for them (about 12 lines). */
+       next 8 of k are 32 bytes further on. Wait for them (about 9 lines). */
     fence_sums();
 #pragma unroll
     for (int s = 0; s < W_BK / 8; s++) wgmma_tf32_n128(part, lo[s], a + s * (32 >> 4), s > 0);
