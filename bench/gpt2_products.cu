@@ -3,7 +3,8 @@
  * kind on one cluster, against the same by mma.sync. k is longer than the ring, so that tiles, the
  * ring and both groups' turns come round several times; no size is a multiple of a tile. The
  * numbers are eighths, and all sums exact. Sums go to memory in fp32, and then in bf16 with each of
- * the things that are done to them. The last line counts.
+ * the things that are done to them. Operands and results by heads are compared with those in rows.
+ * The last line counts.
  */
 #include "../solutions/phase5_full_network/510_gpt2/510_hopper.cuh"
 #include "random.h"
@@ -64,6 +65,80 @@ static void check(const char *name, product p, bool sums)
     printf("%s %s\n", right ? "ok" : "FAILED", name);
 }
 
+/* ---- by heads -------------------------------------------------------------------------------- */
+
+#define PARTS 3
+#define WIDTH 128       /* of a part: heads times dim */
+#define LONG  (2 * 128) /* two sequences */
+#define MANY  (LONG * PARTS * WIDTH)
+
+/* rows [LONG x cols], to the same by heads. */
+static void by_heads(bf16 *heads, const bf16 *rows, const head_layout *by, int cols)
+{
+    for (int i = 0; i < LONG * cols; i++) {
+        const int row = i / cols, col = i % cols;
+        heads[(head_row(*by, row) + head_col(*by, col)) * by->dim + col % by->dim] = rows[i];
+    }
+}
+
+static bf16 host_rows[MANY], host_heads[MANY];
+
+/* [LONG x cols] eighths, in rows and by heads, on the device. */
+static void random_both(bf16 **rows, bf16 **heads, uint64_t seed, const head_layout *by, int cols)
+{
+    random_state r = random_seed(seed);
+    for (int i = 0; i < LONG * cols; i++)
+        host_rows[i] = __float2bfloat16((float)((int)random_below(&r, 17) - 8) / 8.0f);
+    by_heads(host_heads, host_rows, by, cols);
+    cudaMalloc((void **)rows, sizeof host_rows);
+    cudaMalloc((void **)heads, sizeof host_heads);
+    cudaMemcpy(*rows, host_rows, sizeof host_rows, cudaMemcpyHostToDevice);
+    cudaMemcpy(*heads, host_heads, sizeof host_heads, cudaMemcpyHostToDevice);
+}
+
+static void check_heads(int dim)
+{
+    const head_layout by = {2, LONG / 2, WIDTH / dim, dim};
+    bf16 *rows, *heads, *one, *one_heads;
+    random_both(&rows, &heads, 4, &by, PARTS * WIDTH);
+    random_both(&one, &one_heads, 5, &by, WIDTH);
+    product p = {}; /* as the gradient of what qkv reads: a is by heads; then c too */
+    p.kind = NN, p.m = LONG, p.n = WIDTH, p.k = PARTS * WIDTH, p.out_pitch = WIDTH;
+    p.a = rows, p.a_pitch = p.k, p.b = one, p.b_pitch = WIDTH, p.by = by;
+    product_room room = {4, H_CLUSTER, true, NULL, 0};
+    bf16 *out[2];
+    for (int i = 0; i < 2; i++) {
+        cudaMalloc((void **)&out[i], LONG * WIDTH * sizeof(bf16));
+        p.out = out[i], p.a = i ? heads : rows, p.a_heads = p.out_heads = i;
+        multiply(&p, &room, NULL);
+        cudaMemcpy(i ? host_heads : host_rows, out[i], LONG * WIDTH * sizeof(bf16),
+                   cudaMemcpyDeviceToHost);
+        cudaFree(out[i]);
+    }
+    static bf16 moved[LONG * WIDTH];
+    by_heads(moved, host_rows, &by, WIDTH);
+    const bool same = memcmp(moved, host_heads, sizeof moved) == 0;
+    tried++, passed += same;
+    printf("%s a and c by heads of %d\n", same ? "ok" : "FAILED", dim);
+
+    static float sums[2]
+                     [PARTS * WIDTH * WIDTH]; /* as the gradient of qkv's weights, then of proj's */
+    float *device;
+    cudaMalloc((void **)&device, sizeof sums[0]);
+    for (int i = 0; i < 2; i++) {
+        product w = {};
+        w.kind = TN, w.m = PARTS * WIDTH, w.n = WIDTH, w.k = LONG, w.out_pitch = WIDTH;
+        w.a = i ? heads : rows, w.a_pitch = w.m, w.b = i ? one_heads : one, w.b_pitch = WIDTH;
+        w.sums = device, w.by = by, w.a_heads = w.b_heads = i;
+        multiply(&w, &room, NULL);
+        cudaMemcpy(sums[i], device, sizeof sums[0], cudaMemcpyDeviceToHost);
+    }
+    const bool equal = cudaGetLastError() == cudaSuccess && sums[0][0] != 0.0f &&
+                       memcmp(sums[0], sums[1], sizeof sums[0]) == 0;
+    tried++, passed += equal;
+    printf("%s a and b by heads of %d, turned\n", equal ? "ok" : "FAILED", dim);
+}
+
 int main(void)
 {
     const bf16 *a = random_operand(1), *b = random_operand(2), *other = random_operand(3);
@@ -89,6 +164,8 @@ int main(void)
         p.residual = NULL, p.gelu = (bf16 *)bias; /* wanted; run has the place */
         check("bias and gelu", p, false);
     }
+    check_heads(64);
+    check_heads(128);
     printf("%d passed, %d failed\n", passed, tried - passed);
     return passed == tried ? 0 : 1;
 }
