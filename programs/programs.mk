@@ -76,7 +76,7 @@ IN_PACKAGE = $(BUILD)/$(PACKAGE)
 LIBRARY    = lib$(PACKAGE).so
 package:
 	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
-	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
+	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared,-arch=sm_90a) \
 	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
 	    $(wildcard python/$(PACKAGE)/*.cu) $(addprefix -I,$(patsubst phase%,"$$SUBMISSION"/phase%,$(dir $(INCLUDED)))) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
 	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
