@@ -70,6 +70,16 @@ template <int DIM, bool KEYS_STAY> struct sizes {
 /** The queries of a head, rounded up: the TMA needs rows of multiples of 16 bytes. */
 #define PADDED(seq) (((seq) + 3) / 4 * 4)
 
+#if TENSOR_MAPS
+
+/** The tensor maps of a kernel. x is q and k, y is grad_out and v. */
+struct maps {
+    CUtensorMap stay_x, stay_y, x, y;
+    CUtensorMap sums; /* [2 heads x padded seq], in boxes of 2 x COLS */
+};
+
+#endif
+
 #if ON_HOPPER
 
 /** Where a producer or a consumer is in the ring; all are shared addresses. */
@@ -152,12 +162,6 @@ template <int DIM, bool KEYS_STAY> __device__ static void begin(place<DIM, KEYS_
     barrier_init(at.stay_empty(), S::GROUPS);
     fence_barriers();
 }
-
-/** The tensor maps of a kernel. x is q and k, y is grad_out and v. */
-struct maps {
-    CUtensorMap stay_x, stay_y, x, y;
-    CUtensorMap sums; /* [2 heads x padded seq], in boxes of 2 x COLS */
-};
 
 /** Fetch all columns of rows `row`, ... of a head, in boxes of `rows` rows. */
 template <int DIM>

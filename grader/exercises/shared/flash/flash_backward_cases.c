@@ -88,10 +88,9 @@ static gradients backward(const char *function, attention a, unsigned shift,
     const argument out = attention_half_in("out", g.out, size, 5 * shift);
     const argument grad_out = attention_half_in("grad_out", g.grad_out, size, shift);
     sums_of_rows(&g);
-    call_cuda(function,
-              ARGS(bf16_out(&g, GRAD_Q, shift), bf16_out(&g, GRAD_K, 3 * shift),
-                   bf16_out(&g, GRAD_V, shift), grad_out, out, in_f32("lse", g.lse, a.rows), q, k,
-                   v, ATTENTION_SHAPE(&a)));
+    call_cuda(function, ARGS(bf16_out(&g, GRAD_Q, shift), bf16_out(&g, GRAD_K, 3 * shift),
+                             bf16_out(&g, GRAD_V, shift), grad_out, out,
+                             in_f32("lse", g.lse, a.rows), q, k, v, ATTENTION_SHAPE(&a)));
     return g;
 }
 
