@@ -82,27 +82,22 @@ typedef struct epoch {
 
 /* What a block keeps in shared memory. */
 typedef struct block_memory {
-    float *w1;          /* [units x MLP_INPUTS] */
-    float *partial;     /* [PARTS x MLP_INPUTS] a gradient, before its parts are added */
-    unsigned *x;        /* [2 x kept x WORDS] of this step and of the next */
-    float *grad_pre;    /* [batch] of one unit */
-    float *hidden;      /* [units x batch] own units, after the ReLU */
-    float *w2;          /* [units x MLP_CLASSES] own units' columns */
-    float *grad_logits; /* [batch x MLP_CLASSES] */
+    float *w1;       /* [units x MLP_INPUTS] */
+    float *partial;  /* [PARTS x MLP_INPUTS] a gradient, before its parts are added */
+    unsigned *x;     /* [2 x kept x WORDS] of this step and of the next */
+    float *grad_pre; /* [batch] of one unit */
 } block_memory;
 
 typedef struct step {
-    int first, rows;   /* its images are order[first ..] */
-    const unsigned *x; /* those that were kept */
-    float rate,
-        scale_v; /* m and v began at 0; these make up for it, and rate is that of learning */
+    int first, rows;              /* its images are order[first ..] */
+    const unsigned *x;            /* those that were kept */
+    float lr, correct1, correct2; /* m and v began at 0; these make up for it */
 } step;
 
 /* @return bytes of a block_memory */
 static size_t shared_bytes(const epoch *e)
 {
-    size_t floats = (size_t)(e->net.units + PARTS) * MLP_INPUTS + e->net.units * MLP_CLASSES +
-                    (size_t)(1 + e->net.units + MLP_CLASSES) * e->batch;
+    size_t floats = (size_t)(e->net.units + PARTS) * MLP_INPUTS + e->batch;
     return floats * sizeof(float) + (size_t)2 * e->kept * MLP_INPUTS;
 }
 
@@ -110,10 +105,7 @@ __device__ static block_memory divide(const epoch *e, float *memory)
 {
     float *partial = memory + e->net.units * MLP_INPUTS;
     unsigned *x = (unsigned *)(partial + PARTS * MLP_INPUTS);
-    float *grad_pre = (float *)(x + 2 * e->kept * WORDS), *hidden = grad_pre + e->batch;
-    float *w2 = hidden + e->net.units * e->batch;
-    block_memory shared = {
-        memory, partial, x, grad_pre, hidden, w2, w2 + e->net.units * MLP_CLASSES};
+    block_memory shared = {memory, partial, x, (float *)(x + 2 * e->kept * WORDS)};
     return shared;
 }
 
@@ -158,12 +150,11 @@ __device__ static learnt fetch(const epoch *e, int i)
 /* One step of Adam for parameter i, which was fetched as p. Returns the new parameter. */
 __device__ static float learn(const epoch *e, const step *s, int i, learnt p, float grad)
 {
-    /* SOLUTION: the two means; then the parameter, by s->rate, which holds the learning rate and
-       what makes up for m's beginning, and with v times s->scale_v; all three go back to where
-       fetch found them (about 6 lines). */
+    /* SOLUTION: the two means; then the parameter, with the means divided by s->correct1 and
+       s->correct2; all three go back to where fetch found them (about 6 lines). */
     p.m = (float)BETA1 * p.m + (float)(1.0 - BETA1) * grad;
     p.v = (float)BETA2 * p.v + (float)(1.0 - BETA2) * grad * grad;
-    p.param -= s->rate * p.m / (sqrtf(p.v * s->scale_v) + EPSILON);
+    p.param -= s->lr * (p.m / s->correct1) / (sqrtf(p.v / s->correct2) + EPSILON);
     e->net.params[i] = p.param;
     e->net.m[i] = p.m;
     e->net.v[i] = p.v;
@@ -185,14 +176,14 @@ __device__ static void stage(const epoch *e, unsigned *x, int first)
     __pipeline_commit();
 }
 
-/* hidden[s->rows x MLP_HIDDEN]: column `unit`, by the whole block; and the same to own[s->rows].
- * w1[MLP_INPUTS] are the weights of the unit; both are in shared memory. */
-__device__ static void forward(const epoch *e, const step *s, float *own, const float *w1, int unit)
+/* hidden[s->rows x MLP_HIDDEN]: column `unit`, by the whole block. w1[MLP_INPUTS] are the weights
+ * of the unit, in shared memory. */
+__device__ static void forward(const epoch *e, const step *s, const float *w1, int unit)
 {
     /* SOLUTION: a lane takes every 32nd word of four pixels: first its weights, to registers,
        ROUNDS times four, 0 behind the last word. Then a warp takes every WARPS-th row: pixel times
-       weight, warp_sum, divided by 255, plus bias1 of the unit, ReLU, and one lane writes both
-       (about 21 lines). */
+       weight, warp_sum, divided by 255, plus bias1 of the unit, ReLU, and one lane writes (about 21
+       lines). */
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     float bias = e->net.params[BIAS1 + unit];
     float4 w[ROUNDS];
@@ -212,29 +203,23 @@ __device__ static void forward(const epoch *e, const step *s, float *own, const 
                    w[i].w * pixel(four, 3);
         }
         float pre = warp_sum(sum) * (1.0f / 255.0f) + bias; /* a pixel p stands for p / 255 */
-        if (lane == 0) e->net.hidden[row * MLP_HIDDEN + unit] = own[row] = pre < 0.0f ? 0.0f : pre;
+        if (lane == 0) e->net.hidden[row * MLP_HIDDEN + unit] = pre < 0.0f ? 0.0f : pre;
     }
     /* END SOLUTION */
 }
 
-/* The label of image `row` of a step. */
-__device__ static int label_of(const epoch *e, const step *s, int row)
-{
-    return row < s->rows ? e->net.labels[e->order[s->first + row]] : 0;
-}
-
 /* One image of the step by one warp: its loss to losses[row], and the gradient of the mean loss to
  * grad_logits[row x MLP_CLASSES ..]. */
-__device__ static void loss(const epoch *e, const step *s, int row, int label)
+__device__ static void loss(const epoch *e, const step *s, int row)
 {
     /* SOLUTION: a lane has four of the hidden units: a logit is its warp_sum of hidden times w2,
        plus bias2, and then all lanes have all logits. Subtract the largest before expf. The
        gradient is (softmax - 1 of the label, - 0 of others) / s->rows, and lane c writes that of
        class c (about 23 lines). */
-    int lane = threadIdx.x % 32;
+    int lane = threadIdx.x % 32, label = e->net.labels[e->order[s->first + row]];
     const float4 *w2 = (const float4 *)(e->net.params + W2); /* four units a lane */
     float4 h = ((const float4 *)e->net.hidden)[row * (MLP_HIDDEN / 4) + lane];
-    float logits[MLP_CLASSES], largest = -INFINITY, sum = 0.0f, of_label = 0.0f, mine = 0.0f;
+    float logits[MLP_CLASSES], largest = -INFINITY, sum = 0.0f, of_label = 0.0f;
 #pragma unroll
     for (int c = 0; c < MLP_CLASSES; c++) {
         float4 w = w2[c * (MLP_HIDDEN / 4) + lane];
@@ -247,11 +232,12 @@ __device__ static void loss(const epoch *e, const step *s, int row, int label)
         if (c == label) of_label = logits[c] - largest;
         logits[c] = expf(logits[c] - largest);
         sum += logits[c];
-        if (lane == c) mine = logits[c]; /* an array's index must be a constant */
     }
-    if (lane < MLP_CLASSES)
-        e->net.grad_logits[row * MLP_CLASSES + lane] =
-            (mine / sum - (lane == label ? 1.0f : 0.0f)) / s->rows;
+#pragma unroll
+    for (int c = 0; c < MLP_CLASSES; c++) /* each by a lane: an array's index must be a constant */
+        if (lane == c)
+            e->net.grad_logits[row * MLP_CLASSES + c] =
+                (logits[c] / sum - (c == label ? 1.0f : 0.0f)) / s->rows;
     if (lane == 0) e->net.losses[row] = logf(sum) - of_label;
     /* END SOLUTION */
 }
@@ -265,41 +251,38 @@ __device__ static void mean_loss(const epoch *e, const step *s, float *mean)
     if (threadIdx.x % 32 == 0) *mean = sum / s->rows;
 }
 
-/* grad_pre[s->rows]: the gradient of the unit before its ReLU, for each image. All arrays are in
- * shared memory: grad_logits[s->rows x MLP_CLASSES], hidden[s->rows] and w2[MLP_CLASSES] of the
- * unit. */
-__device__ static void compute_grad_pre(const step *s, float *grad_pre, const float *grad_logits,
-                                        const float *hidden, const float *w2)
+/* grad_pre[s->rows], in shared memory: the gradient of the unit before its ReLU, for each image. */
+__device__ static void compute_grad_pre(const epoch *e, const step *s, float *grad_pre, int unit)
 {
-    /* SOLUTION: a thread an image: its grad_logits times w2; 0 where the hidden value is not above
-       0 (about 6 lines). */
+    /* SOLUTION: a thread an image: its grad_logits times the unit's column of w2; 0 where the
+       hidden value is not above 0 (about 7 lines). */
     for (int row = threadIdx.x; row < s->rows; row += THREADS) {
         float grad = 0.0f;
-        for (int c = 0; c < MLP_CLASSES; c++) grad += grad_logits[row * MLP_CLASSES + c] * w2[c];
-        grad_pre[row] = hidden[row] > 0.0f ? grad : 0.0f;
+        for (int c = 0; c < MLP_CLASSES; c++)
+            grad += e->net.grad_logits[row * MLP_CLASSES + c] *
+                    e->net.params[W2 + c * MLP_HIDDEN + unit];
+        grad_pre[row] = e->net.hidden[row * MLP_HIDDEN + unit] > 0.0f ? grad : 0.0f;
     }
     /* END SOLUTION */
 }
 
 /* Gradient and step of all but w1: a warp a parameter, first the unit's MLP_CLASSES of w2, then its
- * bias1. Those of bias2 belong to no unit, so that unit 0 takes them. Arrays as above. */
+ * bias1. Those of bias2 belong to no unit, so that unit 0 takes them. */
 __device__ static void learn_the_rest(const epoch *e, const step *s, const float *grad_pre,
-                                      const float *grad_logits, const float *hidden, float *w2,
                                       int unit)
 {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, c = warp - MLP_CLASSES - 1;
     if (c >= MLP_CLASSES || (c >= 0 && unit > 0)) return;
     int i = c >= 0 ? BIAS2 + c : c == -1 ? BIAS1 + unit : W2 + warp * MLP_HIDDEN + unit;
     learnt p = fetch(e, i); /* on its way while the gradient is computed */
+    const float *grad_logits = e->net.grad_logits, *hidden = e->net.hidden + unit;
     float grad = 0.0f;
     for (int row = lane; row < s->rows; row += 32)
         grad += c >= 0    ? grad_logits[row * MLP_CLASSES + c]
                 : c == -1 ? grad_pre[row]
-                          : grad_logits[row * MLP_CLASSES + warp] * hidden[row];
+                          : grad_logits[row * MLP_CLASSES + warp] * hidden[row * MLP_HIDDEN];
     grad = warp_sum(grad);
-    if (lane != 0) return;
-    float now = learn(e, s, i, p, grad);
-    if (c < -1) w2[warp] = now;
+    if (lane == 0) learn(e, s, i, p, grad);
 }
 
 /* The gradient of the weights of four pixels, word `word` of an image, over every PARTS-th image of
@@ -320,12 +303,11 @@ __device__ static float4 grad_w1(const epoch *e, const step *s, const float *gra
     return grad;
 }
 
-/* All gradients of unit `unit`, number u of the block's, and their step of Adam, by the whole
- * block. Its weights in shared memory change with those in params. */
-__device__ static void backward(const epoch *e, const step *s, block_memory shared, int u, int unit)
+/* All gradients of one unit, and their step of Adam, by the whole block. w1[MLP_INPUTS] are its
+ * weights in shared memory, which change with those in params. */
+__device__ static void backward(const epoch *e, const step *s, block_memory shared, float *w1,
+                                int unit)
 {
-    float *w1 = shared.w1 + u * MLP_INPUTS, *w2 = shared.w2 + u * MLP_CLASSES;
-    const float *hidden = shared.hidden + u * e->batch;
     /* SOLUTION: compute_grad_pre to shared.grad_pre; learn_the_rest; PARTS groups of WORDS threads
        have grad_w1 of their part, to shared.partial[PARTS x MLP_INPUTS]. Then a thread a weight
        adds the parts in order, divides by 255, and lets it learn. Barriers: which threads read what
@@ -334,9 +316,9 @@ __device__ static void backward(const epoch *e, const step *s, block_memory shar
     int i = W1 + unit * MLP_INPUTS + thread;
     learnt own = {};
     if (thread < MLP_INPUTS) own = fetch(e, i); /* on its way while the gradient is computed */
-    compute_grad_pre(s, shared.grad_pre, shared.grad_logits, hidden, w2);
+    compute_grad_pre(e, s, shared.grad_pre, unit);
     __syncthreads(); /* grad_pre is there; w2 and partial, as they were, have been read */
-    learn_the_rest(e, s, shared.grad_pre, shared.grad_logits, hidden, w2, unit);
+    learn_the_rest(e, s, shared.grad_pre, unit);
     if (part < PARTS)
         ((float4 *)shared.partial)[part * WORDS + word] =
             grad_w1(e, s, shared.grad_pre, part, word);
@@ -357,28 +339,21 @@ __device__ static void train_step(const epoch *e, const step *s, block_memory sh
     /* SOLUTION: wait for the copies of stage (__pipeline_wait_prior(0)) and for the block; forward
        of own units; a barrier of the grid; loss, a row a warp, rows shared among all warps of the
        grid; stage the next step's images, to the other half of shared.x; a barrier of the grid; one
-       warp of the grid has mean_loss to e->losses[i], unless that is NULL; copy the gradients of
-       all logits to shared.grad_logits, a barrier of the block; backward of own units. Take the
-       label of a warp's first row before the first barrier of the grid: it is two loads away (about
-       20 lines). */
+       warp of the grid has mean_loss to e->losses[i], unless that is NULL; backward of own units
+       (about 13 lines). */
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-    int warp = threadIdx.x / 32, mine = blockIdx.x + gridDim.x * warp;
-    int label = label_of(e, s, mine);
+    int warp = threadIdx.x / 32;
     __pipeline_wait_prior(0);
     __syncthreads(); /* images and weights are there, and the other half of x is free */
-    for (int u = 0; u < units; u++)
-        forward(e, s, shared.hidden + u * e->batch, shared.w1 + u * MLP_INPUTS, unit + u);
+    for (int u = 0; u < units; u++) forward(e, s, shared.w1 + u * MLP_INPUTS, unit + u);
     grid.sync(); /* every unit of every image is there */
-    for (int row = mine; row < s->rows; row += gridDim.x * WARPS)
-        loss(e, s, row, row == mine ? label : label_of(e, s, row));
+    for (int row = blockIdx.x + gridDim.x * warp; row < s->rows; row += gridDim.x * WARPS)
+        loss(e, s, row);
     stage(e, shared.x + (i + 1) % 2 * e->kept * WORDS, s->first + e->batch);
     grid.sync(); /* every image's gradient is there */
     if (e->losses && blockIdx.x == gridDim.x - 1 && warp == WARPS - 1)
         mean_loss(e, s, e->losses + i);
-    for (int k = threadIdx.x; k < s->rows * MLP_CLASSES; k += THREADS)
-        shared.grad_logits[k] = e->net.grad_logits[k];
-    __syncthreads(); /* and in shared memory */
-    for (int u = 0; u < units; u++) backward(e, s, shared, u, unit + u);
+    for (int u = 0; u < units; u++) backward(e, s, shared, shared.w1 + u * MLP_INPUTS, unit + u);
     /* END SOLUTION */
 }
 
@@ -392,18 +367,17 @@ __global__ __launch_bounds__(THREADS) static void epoch_kernel(epoch e)
 
     for (int i = threadIdx.x; i < units * MLP_INPUTS; i += THREADS)
         shared.w1[i] = e.net.params[W1 + unit * MLP_INPUTS + i];
-    for (int i = threadIdx.x; i < units * MLP_CLASSES; i += THREADS)
-        shared.w2[i] = e.net.params[W2 + i % MLP_CLASSES * MLP_HIDDEN + unit + i / MLP_CLASSES];
     stage(&e, shared.x, 0);
     for (int i = 0; i < steps; i++) {
         int first = i * e.batch;
         e.power1 *= BETA1;
         e.power2 *= BETA2;
-        step s = {first, min(e.batch, e.n - first), /* the last one may be short */
+        step s = {first,
+                  min(e.batch, e.n - first), /* the last one may be short */
                   shared.x + i % 2 * e.kept * WORDS,
-                  (float)((e.first_lr + (e.last_lr - e.first_lr) * ((float)i / (float)steps)) /
-                          (1.0 - e.power1)),
-                  (float)(1.0 / (1.0 - e.power2))};
+                  e.first_lr + (e.last_lr - e.first_lr) * ((float)i / (float)steps),
+                  (float)(1.0 - e.power1),
+                  (float)(1.0 - e.power2)};
         train_step(&e, &s, shared, i, unit, units);
     }
 }
