@@ -147,7 +147,7 @@ typedef struct exercise {
                                   numbers; what it calls is on it too */
     const char *name;        /**< e.g. "matmul_naive" */
     const char *file;        /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
-    const char *parts[8];    /**< further files beside it, which it includes; NULL ends it */
+    const char *parts[12];   /**< further files beside it, which it includes; NULL ends it */
     const char *includes[4]; /**< parts of prerequisites that its file includes too, as "../" and
                                   this path; NULL ends it */
     const char *answers[24]; /**< keys of the part that ends in .answers; NULL ends the list */
