@@ -85,11 +85,7 @@ static char *count_student(counting *c, unsigned long long seed, device_counts *
 
 /* Without nvcc what is of sm_90a takes its other path, which is not the one that is to be counted.
  */
-<<<<<<< HEAD
 const char *traffic_needs(const exercise *e, const traffic_test *t, place where)
-=======
-const char *traffic_needs(const exercise *e, place where)
->>>>>>> main
 {
     const char *nvcc = getenv("NVCC");
     if (where != ON_SOFTGPU) return "skipped: needs softgpu";
