@@ -28,10 +28,10 @@
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
-#include "4g_wgmma.cuh"
 #ifdef BROKEN
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #endif
+#include "4g_wgmma.cuh"
 #include "not_implemented.h"
 #include "tensor_core.h"
 #include <stdint.h>
