@@ -13,16 +13,17 @@ __global__ static void turn_kernel(float *out, unsigned *in, int rows, int cols)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (x == 0 && y == 0) {
         const uint32_t b = (uint32_t)__cvta_generic_to_shared(&full);
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.init.shared::cta.b64 [%0], 1;\n"
-                     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 16;\n"
-                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%1], [%2], "
-                     "16, [%0];\n"
-                     "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
-                     "@!p bra again;"
-                     "}" ::"r"(b),
-                     "r"((uint32_t)__cvta_generic_to_shared(show)), "l"(in)
-                     : "memory");
+        asm volatile(
+            "{\n.reg .pred p;\n"
+            "mbarrier.init.shared::cta.b64 [%0], 1;\n"
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 16;\n"
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%1], [%2], "
+            "16, [%0];\n"
+            "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
+            "@!p bra again;"
+            "}" ::"r"(b),
+            "r"((uint32_t)__cvta_generic_to_shared(show)), "l"(in)
+            : "memory");
     }
 #endif
     if (x < cols && y < rows)
