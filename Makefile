@@ -214,7 +214,7 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 HOPPER     = -gencode arch=compute_90a,code=sm_90a # for files with code of its own
-FOR_GPUS   = -gencode arch=compute_80,code=sm_80 $(if $(shell grep -l -e __CUDA_ARCH -e hopper.h $<),$(HOPPER))
+FOR_GPUS   = -gencode arch=compute_80,code=sm_80 $(if $(shell grep -l -e __CUDA_ARCH -e hopper.h -e wgmma $<),$(HOPPER))
 PTX_ALONE  = -gencode arch=compute_80,code=compute_80
 QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)
 NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(if $(filter solutions/% bench/%,$<),$(FOR_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)

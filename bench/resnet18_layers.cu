@@ -56,17 +56,32 @@ typedef struct bench {
     resnet18_opt net;
     buffers b;
     int processors;
+    bool hopper;
     double rule, best; /* microseconds of all layers */
 } bench;
 
 /* ---- one choice ------------------------------------------------------------------------------ */
 
-static cudaError_t capture_calls(cudaGraphExec_t *exec, conv_args *a, conv_variant v,
-                                 cudaStream_t stream)
+/** A layer as one kernel launches it: of conv_kernel the arguments and the tile, or Hopper's. */
+typedef struct choice {
+    conv_args *args;
+    conv_variant variant;
+    hopper_layer *hopper; /* or NULL */
+    hopper_stem *stem;    /* or NULL */
+} choice;
+
+static cudaError_t launch(choice c, cudaStream_t stream)
+{
+    if (c.stem) return stem_launch(c.stem, (const float *)c.args->x, stream);
+    if (c.hopper) return hopper_launch(c.hopper, stream);
+    return conv_launch(c.args, c.variant, stream);
+}
+
+static cudaError_t capture_calls(cudaGraphExec_t *exec, choice c, cudaStream_t stream)
 {
     cudaGraph_t graph;
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < calls; i++) CUDA_CHECK(conv_launch(a, v, stream));
+    for (int i = 0; i < calls; i++) CUDA_CHECK(launch(c, stream));
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     CUDA_CHECK(cudaGraphInstantiate(exec, graph, 0));
     return cudaGraphDestroy(graph);
@@ -91,12 +106,12 @@ static cudaError_t time_graph(double *microseconds, cudaGraphExec_t exec, cudaSt
     return cudaEventDestroy(stop);
 }
 
-static cudaError_t time_choice(double *microseconds, conv_args *a, conv_variant v)
+static cudaError_t time_choice(double *microseconds, choice c)
 {
     cudaStream_t stream;
     cudaGraphExec_t exec;
     CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(capture_calls(&exec, a, v, stream));
+    CUDA_CHECK(capture_calls(&exec, c, stream));
     CUDA_CHECK(time_graph(microseconds, exec, stream));
     CUDA_CHECK(cudaGraphExecDestroy(exec));
     return cudaStreamDestroy(stream);
@@ -142,37 +157,78 @@ static cudaError_t try_all(trial *trials, int *count, const bench *b, conv_args 
             a->splits = splits[s];
             if (!is_worth_a_try(b, a, variant)) continue;
             *t = (trial){v, splits[s], 0.0};
-            CUDA_CHECK(time_choice(&t->microseconds, a, variant));
+            CUDA_CHECK(time_choice(&t->microseconds, choice{a, variant, NULL, NULL}));
             ++*count;
         }
     }
     return cudaSuccess;
 }
 
+/** Hopper's tiles are numbered behind those of conv_kernel. */
+static void tile_of(int *m, int *n, const bench *b, int i, int variant)
+{
+    hopper_layer l;
+    if (variant >= CONV_VARIANTS) {
+        const hopper_shape shape = hopper_shape_of(&b->net, i);
+        hopper_fit(&l, &shape, b->net.precision, variant - CONV_VARIANTS);
+        hopper_tile(m, n, &l);
+    } else {
+        const conv_variant v = conv_variant_of(b->net.precision, variant);
+        *m = v.m, *n = v.n;
+    }
+}
+
 static void print_trial(const bench *b, int i, const trial *t, bool rule, bool best)
 {
     const layer *l = &b->net.layers[i];
-    const conv_variant v = conv_variant_of(b->net.precision, t->variant);
+    int m, n;
+    tile_of(&m, &n, b, i, t->variant);
     const double flop = flop_of(b, i), arithmetic = flop / ceilings[b->net.precision];
     const double memory = bytes_of(b, i) / MEMORY;
     const double least = 1e6 * (arithmetic > memory ? arithmetic : memory);
     printf("%s\t%d\t%s\t%d\t%d\t%d\t%dx%d\t%d\t%.2f\t%.1f\t%.1f\t%s\t%.3f\t%d\t%d\n",
            precisions[b->net.precision], b->net.batch,
            i < RESNET18_CONVS ? resnet18_convs[i].name : "fc", l->args.pixels, l->args.channels,
-           l->args.steps, v.m, v.n, t->splits, t->microseconds, 1e-6 * flop / t->microseconds,
+           l->args.steps, m, n, t->splits, t->microseconds, 1e-6 * flop / t->microseconds,
            flop / bytes_of(b, i), arithmetic > memory ? "arithmetic" : "memory",
            least / t->microseconds, rule, best);
+}
+
+/** The layer by Hopper's units, in each of its tiles; and which of them the network takes.
+ *  @param chosen the number of conv_kernel's tile, which takes so many cycles */
+static cudaError_t try_hopper(trial *trials, int *count, bench *b, int i, int *chosen,
+                              double cycles)
+{
+    const hopper_shape shape = hopper_shape_of(&b->net, i);
+    const conv_args *a = &b->net.layers[i].args;
+    hopper_layer taken, l;
+    CUDA_CHECK(hopper_choose(&taken, &shape, b->net.precision, b->processors, cycles));
+    for (int v = 0; v < HOPPER_VARIANTS; v++) {
+        if (!hopper_fit(&l, &shape, b->net.precision, v)) continue;
+        CUDA_CHECK(hopper_prepare(&l));
+        CUDA_CHECK(hopper_point(&l, a->x, a->y, a->residual, a->w, whole_blocks(a->channels),
+                                a->bias, a->relu));
+        trial *t = &trials[(*count)++];
+        *t = (trial){CONV_VARIANTS + v, 1, 0.0};
+        if (l.kernel == taken.kernel && *chosen < CONV_VARIANTS) *chosen = t->variant;
+        CUDA_CHECK(time_choice(&t->microseconds, choice{NULL, {}, &l, NULL}));
+    }
+    return cudaSuccess;
 }
 
 /* @param weight how many layers of the network are like this one */
 static cudaError_t bench_layer(bench *b, int i, int weight)
 {
-    trial trials[CONV_VARIANTS * 13 + 1], *best = trials, *rule = NULL;
+    trial trials[CONV_VARIANTS * 13 + HOPPER_VARIANTS + 1], *best = trials, *rule = NULL;
     conv_args a = b->net.layers[i].args;
     int count = 0, chosen;
-    CUDA_CHECK(conv_choose(&chosen, &a, b->net.precision, b->processors));
-    const int chosen_splits = a.splits;
+    double cycles;
+    CUDA_CHECK(conv_choose(&chosen, &cycles, &a, b->net.precision, b->processors));
+    int chosen_splits = a.splits;
     if (!only_rule) CUDA_CHECK(try_all(trials, &count, b, &a));
+    if (b->hopper && i > 0 && i < RESNET18_CONVS)
+        CUDA_CHECK(try_hopper(trials, &count, b, i, &chosen, cycles));
+    if (chosen >= CONV_VARIANTS) chosen_splits = 1;
     for (int t = 0; t < count; t++) {
         if (trials[t].microseconds < best->microseconds) best = &trials[t];
         if (trials[t].variant == chosen && trials[t].splits == chosen_splits) rule = &trials[t];
@@ -181,13 +237,29 @@ static cudaError_t bench_layer(bench *b, int i, int weight)
         rule = &trials[count++];
         *rule = (trial){chosen, chosen_splits, 0.0};
         a.splits = chosen_splits;
-        CUDA_CHECK(time_choice(&rule->microseconds, &a, conv_variant_of(b->net.precision, chosen)));
+        CUDA_CHECK(time_choice(&rule->microseconds,
+                               choice{&a, conv_variant_of(b->net.precision, chosen), NULL, NULL}));
     }
     if (rule->microseconds < best->microseconds) best = rule;
     for (int t = 0; t < count; t++)
         print_trial(b, i, &trials[t], &trials[t] == rule, &trials[t] == best);
     b->rule += weight * rule->microseconds;
     b->best += weight * best->microseconds;
+    return cudaSuccess;
+}
+
+/** All before the blocks by Hopper's units: a line of its own, in place of conv1's. */
+static cudaError_t bench_stem(bench *b)
+{
+    hopper_stem stem = {};
+    double microseconds;
+    const conv_args *a = &b->net.layers[0].args;
+    CUDA_CHECK(stem_choose(&stem, b->net.batch, b->net.size, b->net.precision, b->processors));
+    if (stem.kernel == NULL) return cudaSuccess;
+    CUDA_CHECK(stem_point(&stem, b->b.y, a->w, a->bias, b->net.element_bytes));
+    CUDA_CHECK(time_choice(&microseconds, choice{&b->net.layers[0].args, {}, NULL, &stem}));
+    printf("# %s, batch %d: image to pooled stem in one kernel: %.2f us\n",
+           precisions[b->net.precision], b->net.batch, microseconds);
     return cudaSuccess;
 }
 
@@ -205,7 +277,8 @@ static void measure_buffers(bench *b)
     for (int i = 0; i < SLOTS; i++) u->x_bytes = larger(u->x_bytes, b->net.slot_bytes[i]);
     for (int i = 0; i < LAYERS; i++) {
         const conv_args *a = &b->net.layers[i].args;
-        u->w_bytes = larger(u->w_bytes, (size_t)whole_blocks(a->channels) * a->steps * ROW_BYTES);
+        u->w_bytes = larger(u->w_bytes, /* hi and lo */
+                            (size_t)2 * whole_blocks(a->channels) * a->steps * ROW_BYTES);
         u->y_bytes = larger(u->y_bytes, (size_t)a->pixels * a->channels * sizeof(float));
     }
     u->partial_bytes = (size_t)64 << 20;
@@ -272,6 +345,7 @@ static cudaError_t bench_network(bench *b)
         }
         if (first == i) CUDA_CHECK(bench_layer(b, i, weight));
     }
+    if (b->hopper) CUDA_CHECK(bench_stem(b));
     printf("# %s, batch %d: all layers take %.1f us by the rule, %.1f us at best\n",
            precisions[b->net.precision], b->net.batch, b->rule, b->best);
     fflush(stdout);
@@ -286,6 +360,7 @@ static cudaError_t describe_machine(bench *b)
     CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
     const char *commit = getenv("COURSE_COMMIT");
     CUDA_CHECK(cudaDeviceGetAttribute(&b->processors, cudaDevAttrMultiProcessorCount, 0));
+    b->hopper = hopper_multiprocessors() > 0;
     printf("# device %s, %d multiprocessors, commit %s\n", p.name, b->processors,
            commit ? commit : "unknown");
     printf("# roofs: fp32=%g tf32=%g fp16=%g TFLOP/s, %g TB/s\n", 1e-12 * ceilings[0],

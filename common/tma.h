@@ -1,8 +1,8 @@
 /*
  * tma.h: the TMA of a Hopper GPU, a unit that copies whole tiles.
  *
- *   describe, describe_3d                     on the host: a tensor map, which describes a matrix
- *   copy_tile, copy_tile_3d                   a box of the matrix to shared memory
+ *   describe, describe_3d, encode_pitched     on the host: a tensor map, which describes a matrix
+ *   copy_tile, copy_tile_3d, copy_tile_4d     a box of the matrix to shared memory
  *   copy_tile_to_blocks                       the same box to several blocks of a cluster
  *   store_tile                                a box from shared memory to the matrix
  *   store_commit, store_wait, store_wait_all  waiting for such stores
@@ -38,23 +38,36 @@ static inline cuuint64_t bytes_of(CUtensorMapDataType type)
     return type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : two ? 2 : 4;
 }
 
-/** The driver's encoder, which the runtime finds, so that nothing has to be linked. */
-static inline cudaError_t encode_map(CUtensorMap *map, CUtensorMapDataType type, int rank,
-                                     const void *x, const cuuint64_t sizes[],
-                                     const cuuint32_t box[], CUtensorMapSwizzle swizzle)
+/**
+ * By the driver's encoder, which the runtime finds, so that nothing has to be linked.
+ * @param sizes, box [rank] the fastest first. @param pitch [rank - 1] bytes from a row to the next,
+ *                          from a plane to the next, ...: multiples of 16
+ */
+static inline cudaError_t encode_pitched(CUtensorMap *map, CUtensorMapDataType type, int rank,
+                                         const void *x, const cuuint64_t sizes[],
+                                         const cuuint64_t pitch[], const cuuint32_t box[],
+                                         CUtensorMapSwizzle swizzle)
 {
     PFN_cuTensorMapEncodeTiled_v12000 encode = NULL;
     cudaDriverEntryPointQueryResult found;
     const cudaError_t error = cudaGetDriverEntryPointByVersion(
         "cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
     if (error != cudaSuccess) return error;
-    const cuuint64_t row = sizes[0] * bytes_of(type), pitch[2] = {row, row * sizes[1]};
-    const cuuint32_t every[3] = {1, 1, 1};
+    const cuuint32_t every[5] = {1, 1, 1, 1, 1};
     const CUresult result =
         encode(map, type, (cuuint32_t)rank, (void *)x, sizes, pitch, box, every,
                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/** Of rows and planes that follow each other. */
+static inline cudaError_t encode_map(CUtensorMap *map, CUtensorMapDataType type, int rank,
+                                     const void *x, const cuuint64_t sizes[],
+                                     const cuuint32_t box[], CUtensorMapSwizzle swizzle)
+{
+    const cuuint64_t row = sizes[0] * bytes_of(type), pitch[2] = {row, row * sizes[1]};
+    return encode_pitched(map, type, rank, x, sizes, pitch, box, swizzle);
 }
 
 /**
@@ -106,6 +119,16 @@ __device__ __forceinline__ static void copy_tile_3d(uint32_t to, const CUtensorM
 {
     asm volatile(TMA_COPY("3") " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to), "l"(from),
                  "r"(barrier), "r"(col), "r"(row), "r"(plane)
+                 : "memory");
+}
+
+/** The same, from images of pixels: the corner is (row, col) of an image, from its element `at` on. */
+__device__ __forceinline__ static void copy_tile_4d(uint32_t to, const CUtensorMap *from,
+                                                    uint32_t barrier, int image, int row, int col,
+                                                    int at)
+{
+    asm volatile(TMA_COPY("4") " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to), "l"(from),
+                 "r"(barrier), "r"(at), "r"(col), "r"(row), "r"(image)
                  : "memory");
 }
 

@@ -5,14 +5,15 @@
  *   fence_sums, commit_products            before the first product of a group, after its last
  *   wait_for_products                      until sums are there and operands may be overwritten
  *   wgmma_bf16_n64, _n80, _n128, _n256     sum (+)= a b of bf16, sums in fp32
+ *   wgmma_tf32_n128                        of TF32, a in registers
  *   wgmma_e4m3_n128                        of fp8
  *   wgmma_s8_n128, ..._n256                of int8, sums in int32
  *
  * You compute with descriptors first in 4b. hopper.h says when these may be called.
  *
  * A *group* is 128 threads, four warps, the first of which is a multiple of 4. All call a function
- * together. A product sum[64 x n] += a[64 x k] b[k x n] has k of 32 bytes: 16 bf16 or 32 numbers
- * of 8 bits. It only begins: the threads go on.
+ * together. A product sum[64 x n] += a[64 x k] b[k x n] has k of 32 bytes: 8 floats, 16 bf16
+ * or 32 numbers of 8 bits. It only begins: the threads go on.
  *
  * sum[j][i] is of columns 8 j to 8 j + 7, in each group of 8 as in tensor_core.h. Warp w has rows
  * 16 w to 16 w + 15:
@@ -148,6 +149,16 @@ __device__ __forceinline__ static void wgmma_bf16_n128(float sum[16][4], const u
 {
     PRODUCT(128, "+f", "k16.f32.bf16.bf16", "%70", "{%64, %65, %66, %67}, %68, adds, 1, 1, %69",
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TURNED));
+}
+
+/** TF32, a in registers: floats, of which the last 13 bits are ignored. k is 8; b's rows run along
+ * k.
+ */
+__device__ __forceinline__ static void wgmma_tf32_n128(float sum[16][4], const uint32_t a[4],
+                                                       uint64_t b, bool add)
+{
+    PRODUCT(128, "+f", "k8.f32.tf32.tf32", "%69", "{%64, %65, %66, %67}, %68, adds, 1, 1",
+            "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
 /** fp8 of 4 bits of exponent: k is 32; the rows of both run along k, as in all below. Sums keep

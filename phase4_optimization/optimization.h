@@ -31,5 +31,6 @@
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #include "4h_flash_attention_fast/flash_attention_fast.h"
 #include "4i_flash_attention3/flash_attention3.h"
+#include "4j_flash_attention3_backward/flash_attention3_backward.h"
 
 #endif

@@ -31,6 +31,13 @@ void make_folders_of(const char *path);
 /** @return whether it is gone */
 bool remove_tree(const char *path);
 bool copy_file(const char *from, const char *to);
+/** Write a file that appears whole or not at all, whoever else writes or reads it. */
+bool replace_file(const char *path, const char *text);
+/** Open a file, to be made if need be, and wait for its lock, as flock(2) has it. The kernel lets go
+ *  of a lock when its holder dies. @return -1: there is no lock */
+int lock_file(const char *path, int how);
+/** Hold the lock otherwise from now on. -1 is allowed. */
+void change_lock(int lock, int how);
 /** Open a file below a folder, to be read. The folder itself may lie behind a link, nothing below
  * it may. @return -1 with errno: ENOTDIR when a folder, ELOOP when the file is a link */
 int open_beneath(const char *folder, const char *file);

@@ -1,10 +1,12 @@
-/* files.c: make folders, copy files, remove trees. */
+/* files.c: make folders, copy, replace and lock files, remove trees. */
 #include "base.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +30,32 @@ bool copy_file(const char *from, const char *to)
     if (in) fclose(in);
     if (out) whole = fclose(out) == 0 && whole;
     return whole;
+}
+
+bool replace_file(const char *path, const char *text)
+{
+    char unfinished[PATH_MAX + 8];
+    snprintf(unfinished, sizeof unfinished, "%s.XXXXXX", path);
+    const int made = mkostemp(unfinished, O_CLOEXEC);
+    FILE *file = made >= 0 ? fdopen(made, "w") : NULL;
+    bool whole = file && fputs(text, file) >= 0 && fchmod(made, 0644) == 0;
+    if (file) whole = fclose(file) == 0 && whole;
+    if (whole && rename(unfinished, path) == 0) return true;
+    if (made >= 0) unlink(unfinished);
+    return false;
+}
+
+void change_lock(int lock, int how)
+{
+    while (lock >= 0 && flock(lock, how) != 0 && errno == EINTR) {
+    }
+}
+
+int lock_file(const char *path, int how)
+{
+    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    change_lock(lock, how);
+    return lock;
 }
 
 /* Each folder from the one before: what is exchanged for a link meanwhile is not entered. */

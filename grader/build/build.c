@@ -3,7 +3,8 @@
  * and nothing else. Each is compiled by itself, in a folder of its own, from the file, the parts
  * that it includes, of its own and of other exercises, and the contract headers. The object is kept
  * (objects.c); the library that is linked from it lies in a folder whose name is the hash of all
- * that it is made from, so nothing is built twice.
+ * that it is made from, so nothing is built twice. Graders that share a build folder wait for each
+ * other only where they compile the same source; what they both link appears whole.
  *
  * Because helpers and kernels stay local to their library, a submission may call its own like those
  * of the reference that it is linked with.
@@ -188,10 +189,7 @@ static bool write_text(const char *folder, const char *name, const char *text)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    if (!file) return false;
-    bool whole = fputs(text, file) >= 0;
-    return fclose(file) == 0 && whole;
+    return replace_file(path, text);
 }
 
 static void write_exports(const build *b, const char *folder)
@@ -216,7 +214,6 @@ typedef struct job {
     bool kept;              /* the object is, from an earlier build */
     bool compiled;          /* there is an object */
     bool finished;
-    bool waits;  /* another job of this round compiles the same */
     bool twin;   /* another job of this round makes the same library */
     bool ready;  /* to be linked: its needs are there */
     bool killed; /* a compiler was, by a signal: that says nothing about the source */
@@ -314,15 +311,10 @@ static void make_work(const job *j)
     chmod(j->work, 0755);
 }
 
-static void compile(job *j)
+static void compile_now(job *j)
 {
     build *b = j->build;
     const double began = seconds_now();
-    if (j->kept || j->waits) return;
-    make_work(j);
-    if (!write_sources(j)) return;
-    j->compiled = is_python(b->file); /* as it is */
-    if (j->compiled) return;
     contracts_link(j->options, j->work);
     j->compiled =
         take_step(j, compiler_compile(j->options, b, base_name(b->file), j->work), "compiling");
@@ -331,14 +323,32 @@ static void compile(job *j)
     if (!j->killed) objects_keep(j->objects, j->object, j->work, b->log ? b->log : "");
 }
 
-static void compile_course(job *j)
+/* Has it been compiled? A file of Python is not. */
+static void find_object(job *j)
 {
-    if (!j->build->own) compile(j);
+    build *b = j->build;
+    if (is_python(b->file)) {
+        memcpy(j->object, j->sources, sizeof j->object);
+        return;
+    }
+    objects_folder(j->options, b, j->objects);
+    if (!objects_key(j->options, j->objects, j->sources, j->object)) return;
+    b->log = objects_log(j->objects, j->object, &j->compiled);
+    j->kept = b->log != NULL;
 }
 
-static void compile_own(job *j)
+/* Whoever compiles the same meanwhile, a job of this round or another grader, does it for both. */
+static void compile(job *j)
 {
-    if (j->build->own) compile(j);
+    if (j->kept) return;
+    make_work(j);
+    if (!write_sources(j)) return;
+    j->compiled = is_python(j->build->file); /* as it is */
+    if (j->compiled) return;
+    const int turn = objects_await_turn(j->objects, j->sources);
+    find_object(j);
+    if (!j->kept) compile_now(j);
+    objects_end_turn(j->objects, j->sources, turn);
 }
 
 static void write_needs(FILE *file, const build *b)
@@ -403,15 +413,18 @@ static bool have_object(job *j)
 static bool link_with_needs(job *j)
 {
     build *b = j->build;
-    char path[PATH_MAX];
+    char *needs = NULL;
+    size_t bytes;
     if (!have_object(j)) return false;
+    FILE *file = open_memstream(&needs, &bytes);
+    if (!file) return false;
     mkdir(j->folder, 0777);
     write_exports(b, j->work);
-    snprintf(path, sizeof path, "%s/needs", j->folder);
-    FILE *file = fopen(path, "w");
-    if (!file) return false;
     write_needs(file, b);
-    if (fclose(file) != 0) return false;
+    fclose(file);
+    const bool written = needs && write_text(j->folder, "needs", needs);
+    free(needs);
+    if (!written) return false;
     return (is_python(b->file) || take_step(j, compiler_link(j->options, b, j->work), "linking")) &&
            imports_hold(j) && publish(j);
 }
@@ -445,10 +458,23 @@ static void link_library(job *j)
 
 typedef struct queue {
     void (*step)(job *);
-    job *jobs;
+    job **jobs;
     int count, next;
     pthread_mutex_t lock;
 } queue;
+
+static size_t size_of(const job *j)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < TEXTS; i++) bytes += j->texts[i].count;
+    return bytes;
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const size_t one = size_of(*(job *const *)a), other = size_of(*(job *const *)b);
+    return (one < other) - (one > other);
+}
 
 static void *work(void *argument)
 {
@@ -460,14 +486,18 @@ static void *work(void *argument)
             report_progress("compiling %d of %d", mine + 1, q->count);
         pthread_mutex_unlock(&q->lock);
         if (mine >= q->count) return NULL;
-        if (!q->jobs[mine].finished) q->step(&q->jobs[mine]);
+        if (!q->jobs[mine]->finished) q->step(q->jobs[mine]);
     }
 }
 
+/* A large source that came last would have one core at work, and the others idle. */
 static void do_all(void (*step)(job *), job *jobs, int count)
 {
     pthread_t threads[64];
-    queue q = {.step = step, .jobs = jobs, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
+    queue q = {.step = step, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
+    q.jobs = calloc((size_t)count + 1, sizeof *q.jobs);
+    for (int i = 0; i < count; i++) q.jobs[i] = &jobs[i];
+    qsort(q.jobs, (size_t)count, sizeof *q.jobs, largest_first);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int started = 0;
     for (int i = 0; i < cores && i < count && i < 64; i++) {
@@ -475,6 +505,7 @@ static void do_all(void (*step)(job *), job *jobs, int count)
     }
     if (started == 0) work(&q);
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+    free(q.jobs);
 }
 
 static bool must_wait(const job *jobs, int count, const build *b)
@@ -506,17 +537,6 @@ static void link_all(job *jobs, int count)
     }
 }
 
-/* A solution may be handed in, and others linked with it. */
-static void find_same_sources(job *jobs, int count)
-{
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < i && !jobs[i].waits && *jobs[i].objects; k++) {
-            jobs[i].waits = !jobs[i].kept && strcmp(jobs[k].objects, jobs[i].objects) == 0 &&
-                            strcmp(jobs[k].sources, jobs[i].sources) == 0;
-        }
-    }
-}
-
 /* Another job of this round that makes the same library, so that it is made once. */
 static bool twin_exists(const job *jobs, int index)
 {
@@ -542,20 +562,6 @@ static void top_of(const options *o, const build *b, char top[PATH_MAX])
         snprintf(top, PATH_MAX, "%s", o->objects);
     else
         snprintf(top, PATH_MAX, "%s/objects", o->build);
-}
-
-/* Has it been compiled? A file of Python is not. */
-static void find_object(job *j)
-{
-    build *b = j->build;
-    if (is_python(b->file)) {
-        memcpy(j->object, j->sources, sizeof j->object);
-        return;
-    }
-    objects_folder(j->options, b, j->objects);
-    if (!objects_key(j->options, j->objects, j->sources, j->object)) return;
-    b->log = objects_log(j->objects, j->object, &j->compiled);
-    j->kept = b->log != NULL;
 }
 
 /* Several graders work at a time, also from several machines: each has folders of its own. */
@@ -605,42 +611,23 @@ static void find_library(job *j)
     b->ok = access(b->library, R_OK) == 0;
 }
 
-/* Graders that share a build folder build the course's own and link one after the other, each with
- * all processors: two of them may want the same library. What a submission brings is compiled
- * meanwhile: nobody waits for another's slow source. The kernel lets go of a lock when its holder
- * dies. */
-static void turn_lock(int lock, int how)
-{
-    while (lock >= 0 && flock(lock, how) != 0 && errno == EINTR) {
-    }
-}
-
-static int open_lock(const char *folder, const char *name, int how)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    turn_lock(lock, how);
-    return lock;
-}
-
 /* The headers stay as they are while somebody compiles. */
 static int hold_contracts(const options *o, const char *folder)
 {
-    const int lock = open_lock(folder, "headers.lock", LOCK_SH);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/headers.lock", folder);
+    const int lock = lock_file(path, LOCK_SH);
     if (contracts_are_fresh(o)) return lock;
-    turn_lock(lock, LOCK_EX);
+    change_lock(lock, LOCK_EX);
     if (!contracts_are_fresh(o)) contracts_refresh(o);
-    turn_lock(lock, LOCK_SH);
+    change_lock(lock, LOCK_SH);
     return lock;
 }
 
-/* Compiled by now are all that were not kept. A twin waits for the other. */
+/* A twin waits for the other. */
 static void find_libraries(job *jobs, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (jobs[i].waits) find_object(&jobs[i]);
-        jobs[i].killed = jobs[i].killed || (jobs[i].waits && !jobs[i].kept);
         find_library(&jobs[i]);
         jobs[i].twin = !jobs[i].finished && twin_exists(jobs, i);
     }
@@ -668,14 +655,9 @@ void build_all(const options *o, build *builds[], int count)
     job *jobs = calloc((size_t)count, sizeof *jobs);
     snprintf(folder, sizeof folder, "%s/objects", o->build);
     mkdir(folder, 0777);
-    const int headers = hold_contracts(o, folder); /* first: who has it waits for the other lock */
-    const int lock = open_lock(folder, "lock", LOCK_EX);
+    const int headers = hold_contracts(o, folder);
     for (int i = 0; i < count; i++) prepare(o, &jobs[i], builds[i], i);
-    find_same_sources(jobs, count);
-    do_all(compile_course, jobs, count);
-    turn_lock(lock, LOCK_UN);
-    do_all(compile_own, jobs, count);
-    turn_lock(lock, LOCK_EX);
+    do_all(compile, jobs, count);
     find_libraries(jobs, count);
     link_all(jobs, count);
     for (int i = 0; i < count; i++) {
@@ -686,6 +668,5 @@ void build_all(const options *o, build *builds[], int count)
     }
     trim_objects(jobs, count);
     if (headers >= 0) close(headers);
-    if (lock >= 0) close(lock);
     free(jobs);
 }

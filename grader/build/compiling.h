@@ -63,6 +63,9 @@ bool objects_key(const options *, const char *folder, const char *sources, char 
  *  @param whole the compiler did its work, and so listed them all */
 void objects_learn(const options *, const char *folder, const char *sources, const char *work,
                    bool whole, char key[HASH_HEX]);
+/** Wait until nobody else compiles these sources: then it may be kept. @return for the end of it */
+int objects_await_turn(const char *folder, const char *sources);
+void objects_end_turn(const char *folder, const char *sources, int turn);
 /** Keep exercise.o, if there is one, and the compiler's words. It appears whole or not at all. */
 void objects_keep(const char *folder, const char *key, const char *work, const char *log);
 /** @return the compiler's words, for the caller to free, or NULL where nothing is kept; in

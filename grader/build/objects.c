@@ -5,6 +5,7 @@
  * the object. A header that is not included changes no key.
  *
  *   COURSE_CACHE/HASH.headers   names of headers, one a line
+ *   COURSE_CACHE/HASH.lock      while it is compiled: others who want the same wait for it
  *   COURSE_CACHE/KEY/           exercise.o, unless the compiler failed, and log, its words
  *
  * Clones of the course may share the folder: no option names one. Only the line information of an
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,28 +150,34 @@ static char *names_of(const options *o, const char *work, bool whole)
     return names;
 }
 
-static void replace_text(const char *path, const char *text)
-{
-    char unfinished[PATH_MAX];
-    snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(unfinished, "w");
-    bool whole = file && fputs(text, file) >= 0;
-    if (file) whole = fclose(file) == 0 && whole;
-    if (!whole || rename(unfinished, path) != 0) unlink(unfinished);
-}
-
 void objects_learn(const options *o, const char *folder, const char *sources, const char *work,
                    bool whole, char key[HASH_HEX])
 {
     char path[PATH_MAX];
     char *names = names_of(o, work, whole);
     name_of(path, folder, sources, ".headers");
-    replace_text(path, names);
+    replace_file(path, names);
     key_of(o, sources, names, key);
     free(names);
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
+
+int objects_await_turn(const char *folder, const char *sources)
+{
+    char path[PATH_MAX];
+    name_of(path, folder, sources, ".lock");
+    return lock_file(path, LOCK_EX);
+}
+
+/* Who waits for the lock finds the object, and who comes now has a lock of its own. */
+void objects_end_turn(const char *folder, const char *sources, int turn)
+{
+    char path[PATH_MAX];
+    name_of(path, folder, sources, ".lock");
+    unlink(path);
+    if (turn >= 0) close(turn);
+}
 
 void objects_keep(const char *folder, const char *key, const char *work, const char *log)
 {

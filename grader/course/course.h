@@ -43,7 +43,9 @@ typedef struct options {
     const char *key;                       /* file with the instructor's, or NULL */
     bool submission_given, allow_unsigned; /* of grader verify */
     double slow; /* 0, or: deadlines times this, no timing; above 1: under a checker */
-    int jobs;    /* of the corpus at a time; 0: as many as processors */
+    int jobs;    /* submissions of the corpus, exercises of a grading at a time; 0: the usual */
+    int rounds;  /* of a timing, at most; 0: as many as may decide it */
+    void (*await_turn)(void); /* where several are judged at once: to be alone, for timings */
     backend backend;
     isolation_wish isolation; /* from the environment: ISOLATION=required, off */
     const char *root, *build; /* of the course; the build folder */
@@ -166,6 +168,8 @@ const char *exercise_needs(const options *, const exercise *, place);
 double tensor_operations(int capability, precision);
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
+
+#define GPU_JOBS 4 /* that one GPU is shared by: its memory has to do for all */
 
 /** The UUID of the GPU that workers will use. @return false when there is none */
 bool gpu_find(const options *, char uuid[64]);

@@ -106,6 +106,8 @@ typedef struct traffic_test {
     double multiplications; /**< of the task, which tensor instructions are to make: with more than
                                a third outside of them those are for show; 0: any */
     bool no_kernels; /**< what is counted is memory alone; else a call without a kernel fails */
+    bool by_any_compiler; /**< of an exercise with softgpu_90: nothing of sm_90a takes these sizes,
+                             so that it is judged without nvcc, too */
 } traffic_test;
 
 /** A number that each student has another of, between low and high. */
@@ -145,7 +147,7 @@ typedef struct exercise {
                                   numbers; what it calls is on it too */
     const char *name;        /**< e.g. "matmul_naive" */
     const char *file;        /**< path in the submission, e.g. "phase2_cuda_basics/206_..." */
-    const char *parts[8];    /**< further files beside it, which it includes; NULL ends it */
+    const char *parts[12];   /**< further files beside it, which it includes; NULL ends it */
     const char *includes[4]; /**< parts of prerequisites that its file includes too, as "../" and
                                   this path; NULL ends it */
     const char *answers[24]; /**< keys of the part that ends in .answers; NULL ends the list */

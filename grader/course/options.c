@@ -24,8 +24,11 @@ static const char usage[] =
     "  --strict           exit status 1 unless all points were reached\n"
     "  --no-checks        on a GPU: not on softgpu too\n"
     "  --slow N           under a checker: deadlines N times as long, no timing\n"
+    "  --rounds N         measure a timing that decides nothing N times at most (default 4)\n"
     "  --own              link exercises with the submission's own earlier ones\n"
-    "  --jobs N           so many submissions of the corpus at a time (default: processors)\n"
+    "  --jobs N           so many exercises at a time, timings alone (default: 4 on a GPU, else "
+    "1);\n"
+    "                     of the corpus, submissions (default: processors)\n"
     "  --hidden FILE      an instructor's: the seed of a class, and more cases\n"
     "  --reveal           show what is hidden of them\n"
     "  --history FILE     verdicts are added here, and looked up (default: none)\n"
@@ -56,6 +59,7 @@ static const struct option names[] = {{"submission", required_argument, NULL, 'd
                                       {"no-checks", no_argument, NULL, 'n'},
                                       {"slow", required_argument, NULL, 'l'},
                                       {"jobs", required_argument, NULL, 'j'},
+                                      {"rounds", required_argument, NULL, 'N'},
                                       {"format", required_argument, NULL, 'F'},
                                       {"output", required_argument, NULL, 'O'},
                                       {"history", required_argument, NULL, 'H'},
@@ -138,6 +142,10 @@ static bool set_option(options *o, int letter)
         if (!set_number(&number, "--jobs", optarg)) return false;
         o->jobs = (int)number;
         return true;
+    case 'N':
+        if (!set_number(&number, "--rounds", optarg)) return false;
+        o->rounds = (int)number;
+        return true;
     case 'f': o->fresh = true; return true;
     case 't': o->strict = true; return true;
     case 'o': o->own = true; return true;
@@ -208,8 +216,7 @@ static void list_cases(const exercise *e, const char *name)
     fprintf(stderr, "grader: %s has no case '%s'; it has", id_words(e->id), name);
     for (int alike = (int)strlen(name); alike >= 0; alike--) {
         for (const grading_case *c = e->cases; c->name; c++) {
-            if (c->line == 0 && likeness(c->name, name) == alike)
-                fprintf(stderr, " '%s'", c->name);
+            if (c->line == 0 && likeness(c->name, name) == alike) fprintf(stderr, " '%s'", c->name);
         }
     }
     fprintf(stderr, "\n");

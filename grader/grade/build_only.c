@@ -17,6 +17,7 @@ int build_only(const options *o)
     int failed = 0;
     if (!submission_exists(o) || !libraries_are_whole(o) || !is_isolated(o)) return 2;
     run *r = run_begin(o);
+    run_build(r);
     report_progress("%s", "");
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];

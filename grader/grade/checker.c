@@ -96,31 +96,69 @@ int checker_width(void)
 
 struct check {
     pid_t process;
-    FILE *entry;
+    FILE *entry; /* from it; before that a blank, where it awaits its turn */
+    int turn[2]; /* to it; the end that it reads, too: it may have ended */
+    bool at_work;
 };
+
+static int my_turn, my_entry; /* in such a process */
+
+void check_await_turn(void)
+{
+    char turn;
+    if (my_turn < 0) return; /* it has had it */
+    if (write(my_entry, " ", 1) != 1 || read(my_turn, &turn, 1) != 1) _exit(1);
+    my_turn = -1;
+}
 
 check *check_start(json_t *(*judge)(void *, int), void *context, int i)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
+    int entry[2], turn[2];
+    if (pipe2(entry, O_CLOEXEC) != 0) return NULL;
+    if (pipe2(turn, O_CLOEXEC) != 0) {
+        close(entry[0]), close(entry[1]);
+        return NULL;
+    }
     check *c = calloc(1, sizeof *c);
     fflush(NULL);
     c->process = fork();
     if (c->process == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        FILE *to = fdopen(ends[1], "w");
+        my_turn = turn[0], my_entry = entry[1];
+        close(turn[1]);
+        FILE *to = fdopen(entry[1], "w");
         json_dumpf(judge(context, i), to, JSON_COMPACT);
         fclose(to);
         _exit(0);
     }
-    close(ends[1]);
-    c->entry = fdopen(ends[0], "r");
+    close(entry[1]);
+    *c = (check){c->process, fdopen(entry[0], "r"), {turn[0], turn[1]}, true};
     return c;
+}
+
+void checks_await(check *const begun[], int count, int most)
+{
+    struct pollfd ends[EXERCISES_MAX];
+    for (;;) {
+        int at_work = 0;
+        for (int i = 0; i < count; i++) {
+            const bool waits = begun[i] && begun[i]->at_work;
+            ends[i] = (struct pollfd){.fd = waits ? fileno(begun[i]->entry) : -1, .events = POLLIN};
+            at_work += waits;
+        }
+        if (at_work <= most) return;
+        poll(ends, (nfds_t)count, -1);
+        for (int i = 0; i < count; i++)
+            if (ends[i].fd >= 0 && ends[i].revents) begun[i]->at_work = false;
+    }
 }
 
 json_t *check_take(check *c)
 {
     if (!c) return NULL;
+    if (write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
+    }
+    close(c->turn[0]), close(c->turn[1]);
     json_t *entry = json_loadf(c->entry, 0, NULL);
     fclose(c->entry);
     if (c->process > 0) waitpid(c->process, NULL, 0);

@@ -18,9 +18,13 @@ run *run_begin(const options *o)
     for (int i = 0; i < r->count; i++) {
         if (r->items[i].buildable) describe_build(r, &r->items[i]);
     }
+    return r;
+}
+
+void run_build(run *r)
+{
     report_progress("building %d exercises", r->count);
     build_items(r);
-    return r;
 }
 
 void run_end(run *r)
@@ -28,6 +32,7 @@ void run_end(run *r)
     checker_stop(r->checker);
     for (int i = 0; i < r->count; i++) {
         json_decref(r->items[i].entry);
+        json_decref(r->items[i].checks);
         free(r->items[i].build.log);
     }
     library_set_free(r->libraries);
@@ -57,7 +62,6 @@ static void add_up(run *r, grading *g)
 /* All that a device takes part in, alone with it. */
 static void judge_all(run *r, grading *g)
 {
-    start_checks(r);
     const int gpu = gpu_take(r->options);
     g->device = device_facts_read(r->options);
     judge_items(r, g);
@@ -81,6 +85,8 @@ int grade(const options *o, grading *g)
     g->modified = origin_modified(o);
     g->hashes = origin_hashes(o);
     run *r = run_begin(o);
+    start_checks(r);
+    run_build(r);
     const bool good = hidden_cases_are_good(r);
     if (good) {
         judge_all(r, g);

@@ -7,6 +7,7 @@
  *   prerequisites.c  what is built, and whose work it stands on
  *   judging.c        what is judged, what is remembered
  *   on_softgpu.c     a GPU's exercises on softgpu too
+ *   several.c        several exercises at once, their timings one after the other
  *   checker.c        the processes that do this
  *   build_only.c     make phaseN
  *   once.c           make run: one call of one exercise, shown
@@ -38,6 +39,8 @@ typedef struct item {
     bool own;       /* linked with the submission's own prerequisites, all of them */
     bool judged;    /* now, not remembered */
     json_t *entry;  /* of results.json, once judged */
+    json_t *checks; /* what softgpu says of it, once that has come; or NULL */
+    bool done;      /* nothing is missing of its entry */
 } item;
 
 typedef struct checker checker;
@@ -48,11 +51,14 @@ typedef struct run {
     item items[EXERCISES_MAX];
     int count;
     checker *checker; /* judges the same on softgpu, beside a GPU; or NULL */
+    int at_once;      /* so many exercises; 0: one, in this process */
     bool interrupted; /* an exercise has no verdict: the machine ended a process of it */
 } run;
 
-/** Build all that the options ask for. @return to be ended by run_end() */
+/** All that the options ask for. @return to be ended by run_end() */
 run *run_begin(const options *);
+/** Build it. */
+void run_build(run *);
 void run_end(run *);
 
 /* ---- preconditions.c ------------------------------------------------------------------------- */
@@ -87,8 +93,15 @@ void build_on_prerequisites(run *, item *);
 
 /** Fill in the item's entry: from an earlier grading of the same, or by judging it. */
 void judge_item(run *, item *, const device_facts *);
-/** All that can be built, and say so. */
+/** All that can be built, and say so, in their order. */
 void judge_items(run *, const grading *);
+
+/* ---- several.c ------------------------------------------------------------------------------- */
+
+/** Does what it stands on still have no verdict? */
+bool must_wait(run *, const item *);
+/** Judge those that need not wait, so many at a time. @return false: none is left */
+bool judge_several(run *, const device_facts *, int width);
 
 /* ---- on_softgpu.c ---------------------------------------------------------------------------- */
 
@@ -107,7 +120,11 @@ int checker_width(void);
 /** Judge one in a process of its own. @return what was begun, to be taken, or NULL */
 typedef struct check check;
 check *check_start(json_t *(*judge)(void *context, int i), void *context, int i);
-/** @return its entry, or NULL */
+/** In such a process: wait to be taken. The second time it returns at once. */
+void check_await_turn(void);
+/** Wait until at most so many are at work; others have ended or await their turn. */
+void checks_await(check *const begun[], int count, int most);
+/** Let it go on to its end. @return its entry, or NULL */
 json_t *check_take(check *);
 /** The next entry, once it is there. @return NULL when none will come */
 json_t *checker_take(checker *);

@@ -1,4 +1,5 @@
-/* judging.c: each exercise is judged, or its verdict comes from an earlier grading. */
+/* judging.c: each exercise is judged, or its verdict comes from an earlier grading; and then it is
+ * said. */
 #include "grade.h"
 #include "student/student.h"
 
@@ -53,6 +54,10 @@ static void judge_key(const run *r, const item *it, const device_facts *device, 
 static options options_for(const run *r, const item *it)
 {
     options o = *r->options;
+    if (r->at_once) {
+        o.await_turn = check_await_turn;
+        o.jobs = r->at_once;
+    }
     if (it->wanted) return o;
     o.case_name = NULL;
     o.fresh = false;
@@ -91,30 +96,74 @@ static json_t *hash_of_file(const run *r, const item *it)
     return origin_file_hash(r->options->submission, it->exercise);
 }
 
+/* They come in the order of the items. @return whether there are more */
+static bool read_checks(run *r)
+{
+    json_t *theirs = checker_take(r->checker);
+    item *it = theirs ? find_item(r, id_of(theirs)) : NULL;
+    if (it) it->checks = theirs;
+    return it != NULL;
+}
+
 /* What softgpu says of it, once it is that far. */
 static void take_checks(run *r, item *it)
 {
     if (!r->checker || exercise_place(it->exercise, r->options->backend) != ON_GPU) return;
     report_progress("%s %s: on softgpu", id_words(it->exercise->id), it->exercise->name);
-    json_t *theirs = checker_take(r->checker);
-    if (id_of(theirs) == it->exercise->id)
-        checks_take(it->entry, it->exercise, theirs);
+    while (!it->checks && read_checks(r)) {
+    }
+    if (json_object_get(it->checks, "cases"))
+        checks_take(it->entry, it->exercise, it->checks);
     else
         fprintf(stderr, "grader: the grading of %s on softgpu ended\n", id_words(it->exercise->id));
-    json_decref(theirs);
+}
+
+static void report_item(run *r, const grading *g, item *it)
+{
+    json_object_set_new(it->entry, "sha256", hash_of_file(r, it));
+    if (!it->wanted) return;
+    report_exercise(r->options, it->entry);
+    history_note(g, it->entry, it->judged);
+}
+
+/* Does one that has no verdict stand on it? */
+static bool is_stood_on(const run *r, const item *it)
+{
+    for (int i = 0; i < r->count; i++) {
+        const exercise *e = r->items[i].exercise;
+        if (!e->own_prerequisites || r->items[i].entry) continue;
+        for (int k = 0; e->prerequisites[k]; k++)
+            if (e->prerequisites[k] == it->exercise->id) return true;
+    }
+    return false;
+}
+
+/* Those that have a verdict by now. Softgpu is waited for where others need its word, and at the
+ * end. @return how many were reported, from the first on */
+static int report_items(run *r, const grading *g, int reported, bool at_end)
+{
+    for (int i = 0; i < r->count; i++) {
+        item *it = &r->items[i];
+        if (!it->entry || it->done) continue;
+        if (r->checker && !at_end && it->buildable && !is_stood_on(r, it)) continue;
+        if (it->buildable) take_checks(r, it);
+        it->done = true;
+    }
+    while (reported < r->count && r->items[reported].done) report_item(r, g, &r->items[reported++]);
+    return reported;
+}
+
+/* One after the other, or what a GPU has room for. */
+static int jobs(const options *o)
+{
+    if (o->jobs > 0) return o->jobs;
+    return o->backend == BACKEND_CUDA ? GPU_JOBS : 1;
 }
 
 void judge_items(run *r, const grading *g)
 {
-    for (int i = 0; i < r->count; i++) {
-        item *it = &r->items[i];
-        if (it->buildable) {
-            judge_item(r, it, &g->device);
-            take_checks(r, it);
-        }
-        json_object_set_new(it->entry, "sha256", hash_of_file(r, it));
-        if (!it->wanted) continue;
-        report_exercise(r->options, it->entry);
-        history_note(g, it->entry, it->judged);
-    }
+    int reported = report_items(r, g, 0, false); /* those that are not built */
+    while (judge_several(r, &g->device, jobs(r->options)))
+        reported = report_items(r, g, reported, false);
+    report_items(r, g, reported, true);
 }

@@ -24,19 +24,10 @@ static void take_next(checking *c)
     check *begun = c->begun[c->taken++];
     if (!it->buildable) return;
     it->entry = check_take(begun);
-    if (!it->entry) it->entry = json_object(); /* its process ended: the others go on */
+    if (!it->entry) /* its process ended: the others go on */
+        it->entry = json_pack("{s:o}", "id", id_json(it->exercise->id));
     json_dumpf(it->entry, c->to, JSON_COMPACT);
     fflush(c->to);
-}
-
-/* Does what it stands on still have no verdict? */
-static bool must_wait(const checking *c, const item *it)
-{
-    for (int i = 0; it->exercise->own_prerequisites && it->exercise->prerequisites[i]; i++) {
-        for (int k = c->taken; &c->run->items[k] < it; k++)
-            if (c->run->items[k].exercise->id == it->exercise->prerequisites[i]) return true;
-    }
-    return false;
 }
 
 /* In their order, several at once, each in a process of its own. */
@@ -47,7 +38,7 @@ static void check_items(run *r, const device_facts *device, int turns, FILE *to)
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (!it->buildable) continue;
-        while (c.taken < i && (i - c.taken >= width || must_wait(&c, it))) take_next(&c);
+        while (c.taken < i && (i - c.taken >= width || must_wait(r, it))) take_next(&c);
         checker_await_turn(turns);
         build_on_prerequisites(r, it); /* here, where those that stand on it look */
         c.begun[i] = check_start(check_item, &c, i);
@@ -63,6 +54,7 @@ static void check_all(void *context, int turns, FILE *to)
     o.backend = BACKEND_CPU;
     o.beside_gpu = true;
     run *r = run_begin(&o);
+    run_build(r);
     const device_facts device = device_facts_read(&o);
     for (int i = 0; i < r->count; i++) r->items[i].buildable &= others->items[i].buildable;
     check_items(r, &device, turns, to);

@@ -18,7 +18,7 @@
 #define PAIRS   15   /* of a round */
 #define HANDFUL 5    /* pairs, after which a hopeless round is left */
 #define LONG    1.0  /* seconds, after which a plain one is, too */
-#define ROUNDS  4    /* at most */
+#define ROUNDS  4    /* at most, also of those that are asked for */
 #define BUDGET  30.0 /* seconds, after which no round begins */
 #define VARIED  16   /* a size is up to one part of so many smaller than it is written */
 #define NVML    "libnvidia-ml.so.1"
@@ -245,10 +245,12 @@ static void forget(timing *t, const speed_result *r)
 static void measure(timing *t, speed_result *r)
 {
     const double began = seconds_now();
+    const int asked = t->state->options->rounds,
+              rounds = asked > 0 && asked < ROUNDS ? asked : ROUNDS;
     r->status = FAILED;
     r->message = warm_up(t);
     for (int round = 1; !r->message; round++) {
-        const bool last = round == ROUNDS || seconds_now() - began > BUDGET;
+        const bool last = round == rounds || seconds_now() - began > BUDGET;
         r->status = FAILED; /* that of a call that fails */
         if ((r->message = measure_round(t))) return;
         sum_up(t, r);

@@ -59,10 +59,16 @@ static char *count_call(const counting *c, worker **where, const char *library,
 static char *count_baseline(const counting *c, const char *library, device_counts *counts)
 {
     worker *own = NULL;
+    char call[METRIC_MAX + 64], key[HASH_HEX];
+    const options *o = c->state->options;
     if (!c->test.baseline) return NULL;
+    snprintf(call, sizeof call, "%s: %s", c->test.baseline, c->metric);
+    const bool known = counts_key(o, library, call, c->shape, key);
+    if (known && counts_load(o, key, counts)) return NULL;
     char *message = count_call(c, &own, library, c->test.baseline, OPEN_SEED, counts);
     worker_stop(own);
     if (!message && c->state->found_count > 0) message = case_take_found(c->state);
+    if (!message && known) counts_store(o, key, counts);
     return message;
 }
 
@@ -77,12 +83,14 @@ static char *count_student(counting *c, unsigned long long seed, device_counts *
     return message;
 }
 
-/* Without nvcc what is of sm_90a takes its other path, which is not the one that is to be counted. */
-const char *traffic_needs(const exercise *e, place where)
+/* Without nvcc what is of sm_90a takes its other path, which is not the one that is to be counted.
+ */
+const char *traffic_needs(const exercise *e, const traffic_test *t, place where)
 {
     const char *nvcc = getenv("NVCC");
     if (where != ON_SOFTGPU) return "skipped: needs softgpu";
-    return e->softgpu_90 && e->sm_90a && !(nvcc && *nvcc) ? "skipped: needs nvcc" : NULL;
+    if (t->by_any_compiler || !e->softgpu_90 || !e->sm_90a) return NULL;
+    return nvcc && *nvcc ? NULL : "skipped: needs nvcc";
 }
 
 double traffic_number(const traffic_test *test, const device_counts *counts,

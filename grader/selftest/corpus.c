@@ -157,6 +157,7 @@ static outcome check_entry(const options *o, const entry *e, const device_facts 
     one.case_start = first_of(c, e->build.place);
     if (c->part == IN_METRIC) one.metric_start = c->name;
     if (strstr(c->condition, "hangs")) one.slow = HURRY;
+    if (c->part != IN_METRIC) one.rounds = 1; /* whatever it decides */
     exercise_result r = judge(&one, &e->build, e->baseline, device);
     const outcome is = as_claimed(c, &r) ? AGREES : is_undecided(c, &r) ? UNDECIDED : DISAGREES;
     if (is == DISAGREES) show_disagreement(c, &r);
@@ -274,7 +275,8 @@ static int leave_stamped(const options *o, const device_facts *device, entry ent
     return left;
 }
 
-/* A time of the CPU: others at work would leave it undecided. */
+/* A time of the CPU: others at work would leave it undecided. They come last: before each of them
+ * all would have to end. */
 static bool wants_to_be_alone(const entry *e)
 {
     return e->claim->part == IN_METRIC && e->claim->kind == CLAIM_SLOW && e->build.place == ON_HOST;
@@ -282,11 +284,9 @@ static bool wants_to_be_alone(const entry *e)
 
 /* Whole networks, at the end, keep cores busy; those of phase 1, at the start, mostly wait for
  * their deadlines. So half of the judges come from each end. */
-static int judge_all(const options *o, entry entries[], int taken, tally *t)
+static void judge_at_once(const options *o, const device_facts *device, entry entries[], int count,
+                          tally *t)
 {
-    const int gpu = gpu_take(o); /* the judges share it */
-    const device_facts device = device_facts_read(o);
-    const int count = leave_stamped(o, &device, entries, taken, t);
     const int jobs = judging_jobs(o);
     int running = 0, from_start = 0; /* of those that run */
     for (int first = 0, last = count - 1; first <= last;) {
@@ -296,18 +296,47 @@ static int judge_all(const options *o, entry entries[], int taken, tally *t)
         }
         const bool start = 2 * from_start < running;
         entry *e = &entries[start ? first++ : last--];
-        for (; wants_to_be_alone(e) && running > 0; running--) from_start -= finish_one(o, t);
         report_progress("%d of %d: %s", count - 1 - last + first, count, e->claim->label);
         e->from_start = start;
-        judging_begin(&e->judging, e, check_task, &(task){o, e, &device});
+        judging_begin(&e->judging, e, check_task, &(task){o, e, device});
         from_start += start;
         running++;
-        if (wants_to_be_alone(e)) {
-            from_start -= finish_one(o, t);
-            running--;
-        }
     }
     for (; running > 0; running--) finish_one(o, t);
+}
+
+static void judge_alone(const options *o, const device_facts *device, entry *e, tally *t)
+{
+    report_progress("%s", e->claim->label);
+    judging_begin(&e->judging, e, check_task, &(task){o, e, device});
+    finish_one(o, t);
+}
+
+static int by_claim(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return (x->claim > y->claim) - (x->claim < y->claim);
+}
+
+static int alone_last(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    const bool one = wants_to_be_alone(x), other = wants_to_be_alone(y);
+    return one != other ? one - other : by_claim(a, b);
+}
+
+/* @return how many had to be */
+static int judge_all(const options *o, entry entries[], int taken, tally *t)
+{
+    const int gpu = gpu_take(o); /* the judges share it */
+    const device_facts device = device_facts_read(o);
+    const int count = leave_stamped(o, &device, entries, taken, t);
+    int crowd = count;
+    qsort(entries, (size_t)count, sizeof *entries, alone_last);
+    while (crowd > 0 && wants_to_be_alone(&entries[crowd - 1])) crowd--;
+    judge_at_once(o, &device, entries, crowd, t);
+    for (int i = crowd; i < count; i++) judge_alone(o, &device, &entries[i], t);
+    qsort(entries, (size_t)count, sizeof *entries, by_claim);
     if (gpu >= 0) close(gpu);
     return count;
 }

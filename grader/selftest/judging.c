@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define DEADLINE 900 /* seconds for one submission: a grader that hangs is a defect too */
-#define GPU_JOBS 4   /* at a time on one GPU: its memory has to do for all */
 
 static judging *running; /* a list */
 

@@ -75,6 +75,7 @@ static void add_all(list *l, const options *o)
     }
     add_suspects(l, o, "grader/correctness/mistakes/products.c");
     add_suspects(l, o, "grader/exercises/*/*.c");
+    add_suspects(l, o, "grader/exercises/shared/*/*.c");
 }
 
 /* ---- who demands them ------------------------------------------------------------------------ */

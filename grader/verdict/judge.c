@@ -136,7 +136,7 @@ static void list_traffic(exercise_result *r)
     for (int i = 0; i < r->traffic_count; i++) {
         const traffic_test *t = &r->exercise->traffic[i];
         r->traffics[i].test = t;
-        r->traffics[i].status = traffic_needs(r->exercise, r->place) ? SKIPPED : NOT_RUN;
+        r->traffics[i].status = traffic_needs(r->exercise, t, r->place) ? SKIPPED : NOT_RUN;
         metric_text(r->traffics[i].metric, r->exercise, t->function, &t->metric);
     }
 }
@@ -229,6 +229,18 @@ static void judge_speeds(case_state *state, exercise_result *r, const build *bas
     }
 }
 
+/* Timings disturb each other. Whoever waits for its turn keeps no worker, and so nothing on a GPU.
+ */
+static void await_turn(case_state *s, const exercise_result *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->speed_count; i++)
+        any = any || may_run(r, r->speeds[i].status, r->speeds[i].test->function);
+    if (!any || !s->options->await_turn) return;
+    case_drop_worker(s);
+    s->options->await_turn();
+}
+
 static void judge_traffic(case_state *s, exercise_result *r, const build *baseline)
 {
     for (int i = 0; i < r->traffic_count; i++) {
@@ -261,6 +273,7 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     skip_unwanted(o, &r);
     skip_on_other_gpus(&r, device);
     if (b->ok) {
+        await_turn(&s, &r);
         judge_speeds(&s, &r, baseline, device);
         judge_traffic(&s, &r, baseline);
     }

@@ -182,7 +182,7 @@ static json_t *speed_entry(const speed_result *s, place where)
 
 static json_t *traffic_entry(const traffic_result *t, const exercise_result *r)
 {
-    const char *elsewhere = traffic_needs(r->exercise, r->place);
+    const char *elsewhere = traffic_needs(r->exercise, t->test, r->place);
     json_t *entry = metric_entry(t->metric, &t->test->metric, t->test->function);
     json_object_update_new(entry,
                            json_pack("{s:o, s:s, s:o, s:s, s:o, s:o}", "counted",

@@ -3,7 +3,7 @@
  * bias and ReLU, a convolution with batch normalization, residual and ReLU, in one kernel each. And
  * a residual is added while a layer normalization reads its row.
  *
- * The idea: when the tiled matmul has its sum, the sum is in a register. Unfused, it goes to
+ * The idea: when the tiled matmul has its sums, they are in registers. Unfused, each goes to
  * memory, comes back for the bias, goes, comes back for the ReLU, goes: 20 bytes per output where 4
  * would do. Fused, bias and ReLU happen between the last multiplication and the first store. What
  * the backward pass needs (pre, the input of the ReLU) is stored on the way if the caller wants it.
@@ -20,48 +20,61 @@
  * and term, so the gain is large for a short sum and vanishes for a long one. The two launches
  * saved count only for tiny layers.
  *
- * What it costs: a kernel for every combination in use, and the product itself stays as slow as it
- * was: two shared-memory loads per multiplication. 307 needs fewer, and 507 uses tensor cores.
+ * What it costs: a kernel for every combination in use. The product of the linear layer is 2a's
+ * tile for warps (404_tile.cuh). The convolution's stays as slow as it was: two shared-memory loads
+ * per multiplication. 307 needs fewer, and 507 uses tensor cores.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "404_fusion/fusion.h"
+#include "404_tile.cuh"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
-
-#define TILE 16 /* TILE x TILE threads per block, and as many outputs */
 
 /* ---- a linear layer, bias, ReLU -------------------------------------------------------------- */
 
 /** y and pre, a tile of each per block. y, pre: [batch x out_features], pre may be NULL; x: [batch
  *  x in_features]; w: [out_features x in_features]. */
-__global__ static void linear_fused_kernel(float *y, float *pre, const float *x, const float *w,
-                                           const float *bias, int batch, int in_features,
-                                           int out_features)
+template <int TM, int TN>
+__global__ static void __launch_bounds__(TILE_THREADS, 2)
+    linear_fused_kernel(float *y, float *pre, const float *x, const float *w, const float *bias,
+                        int batch, int in_features, int out_features)
 {
-    __shared__ float x_tile[TILE][TILE + 1]; /* one more column: the threads of a warp read */
-    __shared__ float w_tile[TILE][TILE + 1]; /* different rows of w_tile, in different banks */
-    operand x_rows = row_major(x, batch, in_features);
-    operand w_rows = row_major(w, out_features, in_features);
-    unsigned across = (out_features - 1) / TILE + 1; /* tiles side by side in y */
-    int row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
+    extern __shared__ float4 ring[];
+    unsigned across = (out_features - 1) / TILE_COLS(TN) + 1; /* tiles side by side in y */
+    int row = blockIdx.x / across * TILE_ROWS(TM), col = blockIdx.x % across * TILE_COLS(TN);
+    float sum[TM][TN] = {};
+    tile_product(sum, ring, x, w, row, col, batch, out_features, in_features);
 
-    /* TODO: the tiled product of rows of x and rows of w, as in 212; then the thread's element
-       of y, from the register: bias, pre if it is wanted, and a ReLU that keeps NaN (about 15
-       lines). */
+    /* TODO: each of the thread's elements of y, from the register: its row and column, bias,
+       pre if it is wanted, and a ReLU that keeps NaN (about 14 lines). */
+}
+
+/** One block per tile. batch and out_features are not 0. */
+template <int TM, int TN>
+static cudaError_t launch_linear(float *y, float *pre, const float *x, const float *w,
+                                 const float *bias, int batch, int in_features, int out_features,
+                                 cudaStream_t stream)
+{
+    /* TODO: cover y with tiles along x of the grid, rounding up; launch with TILE_BYTES of
+       shared memory, which may be more than the default (about 8 lines). */
+    NOT_IMPLEMENTED(y, pre, x, w, bias, batch, in_features, out_features, stream);
+    return cudaGetLastError();
 }
 
 cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* TODO: cover y with tiles along x of the grid, rounding up; launch unless y is empty
-       (about 5 lines). */
+    /* TODO: nothing without elements of y; tiles of 16 x 8 sums per thread where there are at
+       least 64 of them, else of 4 x 4, for more blocks (about 5 lines). */
     NOT_IMPLEMENTED(y, pre, x, w, bias, batch, in_features, out_features, stream);
-    return cudaGetLastError();
+    return cudaSuccess;
 }
 
 /* ---- a convolution, batch normalization, residual, ReLU -------------------------------------- */
+
+#define TILE 16 /* TILE x TILE threads per block, and as many outputs */
 
 typedef struct conv {
     int in_channels, in_h, in_w, out_channels, out_h, out_w, kernel_h, kernel_w, stride, pad;

@@ -24,6 +24,9 @@
  * last tile of each expert is not full, and what is multiplied there is thrown away: half a tile an
  * expert on average.
  *
+ * On a Hopper GPU, large calls take 412_hopper.cuh instead: the same scheduler and the same way of
+ * a row, but wgmma multiplies.
+ *
  * Given: the structs, the copies of a stage, a warp's product, gelu, and the launch; and, in
  * tensor_core.h, the instructions. Yours: the scheduler, where a row comes from and where it goes,
  * and the loop of a tile.
@@ -60,6 +63,7 @@ struct group {
     size_t outputs; /* elements of output */
     int experts, top_k;
     int inner, cols; /* terms of a sum, and columns of a product */
+    int tile_cols;   /* columns of a tile: TILE */
 };
 
 /** A tile of an expert's product: its corner, and where the expert's rows end. */
@@ -76,8 +80,8 @@ struct tile {
 __device__ static bool find_tile(tile *t, long number, const group &g)
 {
     /* TODO: walk on from t->expert. An expert's rows are offsets[expert] to
-       offsets[expert + 1] - 1, and its tiles ceil(rows / TILE) down, ceil(cols / TILE) across. When
-       `number` is among them, set end, row and col; else add their number to first and go on
+       offsets[expert + 1] - 1, its tiles ceil(rows / TILE) down, ceil(cols / tile_cols) across.
+       When `number` is among them, set end, row and col; else add their number to first and go on
        (about 12 lines). */
     return {};
 }
@@ -156,10 +160,11 @@ __device__ static float gelu(float x)
 
 /** What becomes of a row's sums: the first product ends with gelu and goes to hidden; the second
  *  one is added, times its gate, to the token that it belongs to.
- *  @param sum of the columns from col on, two of every eight; half: the first or the last two */
+ *  @param sum [count] of the columns from col on, two of every eight; half: the first or the last
+ *  two */
 template <product P>
 __device__ __forceinline__ static void store_row(const group &g, long row, long col,
-                                                 const float (*sum)[4], int half)
+                                                 const float (*sum)[4], int count, int half)
 {
     /* TODO: sum[j][2 half] belongs to column col + 8 j, the sum behind it to the next column; g
        has cols of them, an even number. FIRST stores two bf16 at once (__floats2bfloat162_rn).
@@ -188,8 +193,15 @@ template <product P> __device__ static void make_tile(const tile &t, const group
 #pragma unroll
     for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
         const long row = t.row + warp_row + i * 8 + lane / 4;
-        if (row < t.end) store_row<P>(g, row, t.col + warp_col + lane % 4 * 2, sum[i / 2], i % 2);
+        if (row < t.end)
+            store_row<P>(g, row, t.col + warp_col + lane % 4 * 2, sum[i / 2], ACROSS, i % 2);
     }
+}
+
+/** All blocks of a launch together. */
+__device__ static void clear_output(const group &g)
+{
+    /* TODO: (about 3 lines). */
 }
 
 /** Block b makes tiles b, b + gridDim.x, ..., of all experts. */
@@ -197,15 +209,24 @@ template <product P> __global__ static void __launch_bounds__(THREADS, 2) expert
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const uint32_t ring = shared_address(shared);
-    /* TODO: the blocks of the first product clear output[outputs] together, for the second
-       launch to add to. Then find_tile and make_tile, from expert 0 on, until there is no tile
-       (about 8 lines). */
+    /* TODO: the blocks of the first product clear output, for the second launch to add to. Then
+       find_tile and make_tile, from expert 0 on, until there is no tile (about 4 lines). */
 }
 
-/** As many blocks as the device holds at once (407), and no more than there can be tiles. */
+#include "412_hopper.cuh"
+
+/** As many blocks as the device holds at once (407), and no more than there can be tiles. On a
+ * Hopper GPU, launch_wgmma if its larger tiles, those that are full, are enough for half of the
+ *  multiprocessors. */
 template <product P> static cudaError_t launch(const group &g, long entries, cudaStream_t stream)
 {
     int device, multiprocessors, each;
+#if TENSOR_MAPS
+    const long across = (g.cols + H_COLS - 1L) / H_COLS;
+    multiprocessors = hopper_multiprocessors();
+    if (multiprocessors > 0 && entries / TILE * across >= multiprocessors / 2)
+        return launch_wgmma<P>(g, (entries / TILE + g.experts) * across, multiprocessors, stream);
+#endif
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaFuncSetAttribute(experts_kernel<P>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -235,7 +256,8 @@ cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv
     const long entries = (long)num_tokens * top_k;
     group g = {output,      hidden,  input,       expert_weights,
                permutation, offsets, gate_scores, (size_t)num_tokens * hidden_dim,
-               num_experts, top_k,   hidden_dim,  ffn_dim};
+               num_experts, top_k,   hidden_dim,  ffn_dim,
+               TILE};
     /* TODO: launch the first product. For the second one change what differs, and launch it:
        the down matrices are the second half of the pointers (about 3 lines). */
     return cudaSuccess;

@@ -63,6 +63,8 @@ static cudaError_t launch_mean(const resnet18_opt *net, cudaStream_t stream)
 
 static cudaError_t launch_conv(resnet18_opt *net, int i, cudaStream_t stream)
 {
+    hopper_layer *hopper = &net->layers[i].hopper;
+    if (hopper->kernel) return hopper_launch(hopper, stream);
     return conv_launch(&net->layers[i].args, net->layers[i].variant, stream);
 }
 
@@ -77,12 +79,19 @@ static cudaError_t launch_block(resnet18_opt *net, const resnet18_block *b, cuda
     return cudaSuccess;
 }
 
+/* All before the blocks. */
+static cudaError_t launch_stem(resnet18_opt *net, const float *x, cudaStream_t stream)
+{
+    if (net->stem.kernel) return stem_launch(&net->stem, x, stream);
+    CUDA_CHECK(launch_frame(net, x, stream));
+    CUDA_CHECK(launch_conv(net, 0, stream));
+    return launch_pooling(net, stream);
+}
+
 /* The whole forward pass, layer by layer. */
 static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, cudaStream_t stream)
 {
-    CUDA_CHECK(launch_frame(net, x, stream));
-    CUDA_CHECK(launch_conv(net, 0, stream));
-    CUDA_CHECK(launch_pooling(net, stream));
+    CUDA_CHECK(launch_stem(net, x, stream));
     for (int i = 0; i < RESNET18_BLOCKS; i++) {
         CUDA_CHECK(launch_block(net, &resnet18_blocks[i], stream));
     }
@@ -118,7 +127,8 @@ static cudaError_t find_nodes(resnet18_opt *net)
         CUDA_CHECK(cudaGraphNodeGetType(nodes[i], &type));
         if (type != cudaGraphNodeTypeKernel) continue;
         CUDA_CHECK(cudaGraphKernelNodeGetParams(nodes[i], &p));
-        if (p.func == frame_function_of(net->precision)) net->first_node = nodes[i];
+        if (p.func == frame_function_of(net->precision) || p.func == net->stem.kernel)
+            net->first_node = nodes[i];
         const bool is_conv = p.func == net->layers[RESNET18_CONVS].variant.kernel;
         if (is_conv && ((const conv_args *)p.kernelParams[0])->y_is_float)
             net->last_node = nodes[i];
@@ -132,8 +142,8 @@ static cudaError_t set_pointers(resnet18_opt *net, float *logits, const float *x
     cudaKernelNodeParams p;
     if (x != net->x) {
         CUDA_CHECK(cudaGraphKernelNodeGetParams(net->first_node, &p));
-        void *changed[] = {p.kernelParams[0], &x, p.kernelParams[2], p.kernelParams[3],
-                           p.kernelParams[4]};
+        void *changed[5] = {p.kernelParams[0], &x}; /* frame_kernel has three more */
+        for (int i = 2; i < 5 && !net->stem.kernel; i++) changed[i] = p.kernelParams[i];
         p.kernelParams = changed;
         CUDA_CHECK(cudaGraphExecKernelNodeSetParams(net->exec, net->first_node, &p));
         net->x = x;

@@ -11,6 +11,7 @@
 #ifndef LAYERS_CUH
 #define LAYERS_CUH
 
+#include "507_hopper_stem.cuh"
 #include "507_plan.cuh"
 #include "507_prepare.cuh"
 #include "cuda_check.h"
@@ -22,6 +23,7 @@
 typedef struct layer {
     conv_args args;
     conv_variant variant;
+    hopper_layer hopper;              /* computes it instead, if it has a kernel */
     size_t w, bias, partial, arrived; /* where they lie in the arena */
     int from, to;                     /* slots of x and y; residual is in y's, if there is one */
     bool residual;
@@ -30,6 +32,8 @@ typedef struct layer {
 struct resnet18_opt {
     resnet18_precision precision;
     int batch, size, element_bytes;
+    int hopper;                            /* multiprocessors of a Hopper GPU, else 0 */
+    hopper_stem stem;                      /* computes all before the blocks, if it has a kernel */
     int stem_side, pooled_side, last_side; /* of images after conv1, pooling, the last block */
     layer layers[LAYERS];
     size_t slot[SLOTS], slot_bytes[SLOTS]; /* where they begin in the arena */
@@ -117,7 +121,8 @@ static layer *plan_conv(resnet18_opt *net, int i, int in_side, int from, int to)
     l->args.relu = true;
     l->from = from;
     l->to = to;
-    reserve(net, to, (size_t)l->args.pixels * c->out_channels);
+    if (i > 0 || net->stem.kernel == NULL)
+        reserve(net, to, (size_t)l->args.pixels * c->out_channels);
     return l;
 }
 
@@ -132,6 +137,14 @@ static int plan_block(resnet18_opt *net, const resnet18_block *b, int x, int *si
     return out;
 }
 
+/* What the device has, and what that computes. */
+static inline cudaError_t find_units(resnet18_opt *net)
+{
+    net->hopper = hopper_multiprocessors();
+    if (net->hopper == 0) return cudaSuccess;
+    return stem_choose(&net->stem, net->batch, net->size, net->precision, net->hopper);
+}
+
 /* The shapes of all layers, and which slots they read and write. */
 static void plan_layers(resnet18_opt *net)
 {
@@ -141,8 +154,9 @@ static void plan_layers(resnet18_opt *net)
     net->pooled_side = resnet18_out_size(net->stem_side, 3, 2, 1);
     net->framed = 0;
     net->pooled = net->last = 2;
-    reserve(net, net->framed, net->batch * framed * framed * STEM_CHANNELS);
     plan_conv(net, 0, net->size, net->framed, 1);
+    if (net->stem.kernel == NULL)
+        reserve(net, net->framed, net->batch * framed * framed * STEM_CHANNELS);
     reserve(net, net->pooled,
             (size_t)net->batch * net->pooled_side * net->pooled_side * stem->out_channels);
 
@@ -194,18 +208,47 @@ static void plan_splits(resnet18_opt *net)
     net->counters_bytes = net->bytes - net->counters;
 }
 
+/** Of a convolution of a block. */
+static inline hopper_shape hopper_shape_of(const resnet18_opt *net, int i)
+{
+    const resnet18_conv *c = &resnet18_convs[i];
+    const conv_args *a = &net->layers[i].args;
+    return hopper_shape{net->batch,      a->in_side, c->in_channels, a->side,
+                        c->out_channels, c->kernel,  c->stride,      net->element_bytes};
+}
+
+/** @param cycles that conv_kernel takes */
+static cudaError_t plan_hopper(resnet18_opt *net, int i, double cycles)
+{
+    layer *l = &net->layers[i];
+    const hopper_shape shape = hopper_shape_of(net, i);
+    CUDA_CHECK(hopper_choose(&l->hopper, &shape, net->precision, net->hopper, cycles));
+    if (l->hopper.kernel == NULL) return cudaSuccess;
+    l->args.splits = 1;
+    return hopper_prepare(&l->hopper);
+}
+
+/** Bytes of a layer's weights. */
+static size_t weights_bytes(const resnet18_opt *net, const layer *l)
+{
+    const int parts = l->hopper.kernel && net->precision == RESNET18_FP32 ? 2 : 1; /* hi, lo */
+    return (size_t)parts * whole_blocks(l->args.channels) * l->args.steps * ROW_BYTES;
+}
+
 /* A place for everything, and a tile for every layer. */
 static inline cudaError_t plan_arena(resnet18_opt *net)
 {
     int device, processors, variant;
+    double cycles;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     for (int i = 0; i < LAYERS; i++) {
         layer *l = &net->layers[i];
         const int filters = whole_blocks(l->args.channels);
-        CUDA_CHECK(conv_choose(&variant, &l->args, net->precision, processors));
+        CUDA_CHECK(conv_choose(&variant, &cycles, &l->args, net->precision, processors));
         l->variant = conv_variant_of(net->precision, variant);
-        l->w = take(net, (size_t)filters * l->args.steps * ROW_BYTES);
+        if (net->hopper && i > 0 && i < RESNET18_CONVS) CUDA_CHECK(plan_hopper(net, i, cycles));
+        l->w = take(net, weights_bytes(net, l));
         l->bias = take(net, filters * sizeof(float));
     }
     plan_splits(net);
@@ -214,7 +257,7 @@ static inline cudaError_t plan_arena(resnet18_opt *net)
 }
 
 /* Where things are in the arena, as pointers. */
-static void point_layer(const resnet18_opt *net, layer *l)
+static cudaError_t point_layer(const resnet18_opt *net, layer *l)
 {
     conv_args *a = &l->args;
     a->x = (const uint4 *)(net->arena + net->slot[l->from]);
@@ -224,6 +267,9 @@ static void point_layer(const resnet18_opt *net, layer *l)
     a->bias = (const float *)(net->arena + l->bias);
     a->partial = (float *)(net->arena + l->partial);
     a->arrived = (int *)(net->arena + l->arrived);
+    if (l->hopper.kernel == NULL) return cudaSuccess;
+    return hopper_point(&l->hopper, a->x, a->y, a->residual, a->w, whole_blocks(a->channels),
+                        a->bias, a->relu);
 }
 
 /** What pack_kernel needs of layer i, all of whose arrays lie in d_params. */
@@ -258,6 +304,25 @@ static filters filters_of(const float *d_params, int i)
                    row * row * pixel};
 }
 
+/* hi stays where the weights were, lo follows. */
+__global__ static void split_weights_kernel(uint32_t *hi, uint32_t *lo, size_t count)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    uint32_t whole = hi[i], rest;
+    split<1>(&whole, &rest);
+    hi[i] = whole;
+    lo[i] = rest;
+}
+
+static cudaError_t split_weights(const resnet18_opt *net, const layer *l)
+{
+    const size_t count = weights_bytes(net, l) / 2 / sizeof(float);
+    uint32_t *hi = (uint32_t *)(net->arena + l->w);
+    split_weights_kernel<<<(unsigned)((count + 255) / 256), 256>>>(hi, hi + count, count);
+    return cudaGetLastError();
+}
+
 template <resnet18_precision P>
 static cudaError_t pack_layers(const resnet18_opt *net, const float *d_params)
 {
@@ -268,6 +333,7 @@ static cudaError_t pack_layers(const resnet18_opt *net, const float *d_params)
         pack_kernel<P><<<whole_blocks(f.filters), 256>>>((element *)(net->arena + l->w),
                                                          (float *)(net->arena + l->bias), f);
         CUDA_CHECK(cudaGetLastError());
+        if (P == RESNET18_FP32 && l->hopper.kernel) CUDA_CHECK(split_weights(net, l));
     }
     return cudaSuccess;
 }
@@ -285,7 +351,11 @@ static inline cudaError_t fill_arena(resnet18_opt *net, const float *h_params)
     const size_t bytes = RESNET18_FLOATS * sizeof(float);
     float *d_params = NULL;
     CUDA_CHECK(cudaMalloc((void **)&net->arena, net->bytes));
-    for (int i = 0; i < LAYERS; i++) point_layer(net, &net->layers[i]);
+    for (int i = 0; i < LAYERS; i++) CUDA_CHECK(point_layer(net, &net->layers[i]));
+    if (net->stem.kernel)
+        CUDA_CHECK(stem_point(
+            &net->stem, net->arena + net->slot[net->pooled], net->arena + net->layers[0].w,
+            (const float *)(net->arena + net->layers[0].bias), net->element_bytes));
     CUDA_CHECK(cudaMemset(net->arena + net->counters, 0, net->counters_bytes));
     CUDA_CHECK(cudaMalloc((void **)&d_params, bytes));
     cudaError_t e = cudaMemcpy(d_params, h_params, bytes, cudaMemcpyHostToDevice);

@@ -1,5 +1,5 @@
-/* main.c: all suites, each test in a process of its own. Many tests only wait for a deadline, so a few
- * rows of suites run side by side; each prints its own "Checks:". */
+/* main.c: all suites, each test in a process of its own. Many tests only wait for a deadline, so a
+ * few rows of suites run side by side; each prints its own "Checks:". */
 #include "tests.h"
 
 #include <stdbool.h>
@@ -11,14 +11,16 @@
 enum { ROWS = 4 };
 
 static Suite *(*const suites[])(void) = {
-    suite_compare, suite_pattern, suite_process, suite_terminal, suite_options, suite_score,
-    suite_checks, suite_traffic, suite_catalog, suite_submission, suite_gpu, suite_hidden,
-    suite_idx, suite_history, suite_loop, suite_digits, suite_random, suite_resnet18, suite_gpt,
-    suite_resnet, suite_sizes, suite_views, suite_gradescope, suite_schema, suite_verify,
-    suite_speed, suite_usage, suite_wall_clock, suite_noisy, suite_files, suite_build,
-    suite_prebuilt, suite_judge, suite_results, suite_element, suite_worker, suite_kinds,
-    suite_calls, suite_promises, suite_device_process, suite_parallel, suite_sandbox, suite_threads,
-    suite_python, suite_answers, suite_file, suite_claims, suite_corpus, suite_compare_runs,
+    suite_compare,  suite_pattern,  suite_process,    suite_terminal,     suite_options,
+    suite_score,    suite_checks,   suite_traffic,    suite_catalog,      suite_submission,
+    suite_gpu,      suite_hidden,   suite_idx,        suite_history,      suite_loop,
+    suite_digits,   suite_random,   suite_resnet18,   suite_gpt,          suite_resnet,
+    suite_sizes,    suite_views,    suite_gradescope, suite_schema,       suite_verify,
+    suite_speed,    suite_usage,    suite_wall_clock, suite_noisy,        suite_files,
+    suite_build,    suite_prebuilt, suite_judge,      suite_results,      suite_element,
+    suite_worker,   suite_kinds,    suite_calls,      suite_promises,     suite_device_process,
+    suite_parallel, suite_sandbox,  suite_threads,    suite_python,       suite_answers,
+    suite_file,     suite_claims,   suite_corpus,     suite_compare_runs, suite_several,
 };
 
 /* CK_RUN_SUITE is for the tests, not for the suites that the grader makes in them. */

@@ -36,6 +36,7 @@ Suite *suite_wall_clock(void);     /* test_wall_clock.c: timings by the wall clo
 Suite *suite_noisy(void);          /* test_noisy.c */
 Suite *suite_files(void);          /* test_files.c: hash, origin, hint, device, common/ */
 Suite *suite_build(void);          /* test_build.c: build, compiler, libraries */
+Suite *suite_several(void);        /* test_several.c: grade/several, grade/checker */
 Suite *suite_prebuilt(void);       /* test_prebuilt.c */
 Suite *suite_judge(void);          /* test_judge.c: run, judge, inputs, reference */
 Suite *suite_results(void);        /* test_results.c: results, report, cache */

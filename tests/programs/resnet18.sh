@@ -171,4 +171,17 @@ else
     echo 'skipped: PyTorch computes the same: needs python3-torch'
 fi
 
+# What nvcc alone compiles.
+hoppers_units() {
+    solution=solutions/phase5_full_network/507_resnet18_optimized
+    CUCC_FRONTEND=nvcc emulator/cucc -arch=sm_90a -DHOPPER_LAUNCH=-1e9 bench/resnet18_hopper.cu \
+        common/resnet18_layout.c -Icommon -Iphase5_full_network -I$solution -L"$COURSE_BUILD" -lcourse \
+        -Xlinker -rpath="$COURSE_BUILD" -lm -o "$scratch/hopper" && "$scratch/hopper" 2 47
+}
+if CUCC_FRONTEND=nvcc emulator/cucc --front-end >/dev/null 2>&1; then
+    check "507's layers by Hopper's units are right" hoppers_units
+else
+    echo "skipped: 507's layers by Hopper's units need nvcc"
+fi
+
 tally

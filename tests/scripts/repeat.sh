@@ -69,10 +69,12 @@ void matmul_cpu_ikj(float *c, const float *a, const float *b, int m, int n, int 
 END
 }
 
-wavering_is_too_noisy() { # FLAG...
+wavering_is_too_noisy() { # PAIRS FLAG...
+    pairs=$1
+    shift
     "$COURSE_BUILD/grader" grade --submission "$scratch/wavering" --exercise 104 "$@" \
         --results "$scratch/wavering.json" >"$scratch/log" 2>&1
-    [ $? = 1 ] && grep -q 'too noisy: .*after 60 pairs; the threshold is 4.00' "$scratch/log" &&
+    [ $? = 1 ] && grep -q "too noisy: .*after $pairs pairs; the threshold is 4.00" "$scratch/log" &&
         grep -q '^  104 .*passed \([0-9]*\)/\1 .* too noisy  *1[0-4]\.[0-9] / 15.0' "$scratch/log"
 }
 
@@ -87,8 +89,9 @@ rm "$scratch/broken"
 check 'no number of times' eval '! tools/repeat_grading.sh many 2>/dev/null'
 check 'real gradings agree' real_gradings_agree
 write_wavering
-check 'what wavers is too noisy' wavering_is_too_noisy --strict
-check 'and is measured again the next time' wavering_is_too_noisy --strict
+check 'what wavers is too noisy' wavering_is_too_noisy 60 --strict
+check 'and is measured again the next time' wavering_is_too_noisy 60 --strict
+check 'in as many rounds as are asked for' wavering_is_too_noisy 15 --strict --rounds 1
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -612,6 +612,7 @@ EXERCISE(404) = {
     .core = true,
     .name = "fusion",
     .file = "phase4_optimization/404_fusion/404_fusion.cu",
+    .parts = {"phase4_optimization/404_fusion/404_tile.cuh"},
     .includes = {"phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"},
     .functions = {"linear_forward_fused", "conv_bn_relu", "residual_layernorm_forward"},
     .prerequisites = {212},

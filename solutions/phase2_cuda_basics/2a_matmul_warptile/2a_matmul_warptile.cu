@@ -8,39 +8,42 @@
  *
  * Each warp owns a tile of its own, 64 x 64 elements of c, and each thread 16 x 8 of those: 24
  * values are loaded, 16 bytes at a time, for 128 multiply-adds. Its lanes stand 4 down and 8
- * across, so that the loads of a warp touch few different words, and each word once.
+ * across. Neighbours share a row, and each lane has the columns of the next but one: where lanes
+ * agree like this, shared memory serves half a warp at once instead of a quarter.
  *
- * `cp.async` of 4 bytes transposes the tile of a on the way: no register, no store.
+ * `cp.async` of 4 bytes takes rows of any address. On the way it transposes the tile of a, and
+ * shuffles the columns of b: four neighbours in the tile, one load, are 8 columns apart in c. So
+ * neighbouring lanes store neighbouring elements of c, one by one, and the compiler is free to
+ * choose a register for each sum. It would not be if four of them went out as one float4.
  *
- * Matrices that it does not take (rows of b or c that do not begin at multiples of 16 bytes, 2^32
- * elements) go to 214: 32-bit indices leave registers for sums.
- *
- * The cost removed: waiting for memory. The cost left: the register file. A multiply-add reads
- * three registers, and where two come from the same bank, the dispatch waits. The order of the
+ * The cost removed: waiting for memory. Of 100 instructions 90 multiply. The cost left: the
+ * register file. A multiply-add reads three registers from two banks. The order of the
  * multiply-adds below runs back and forth, so that each shares an operand with the one before.
  */
-#include "214_matmul_registers/matmul_registers.h"
 #include "2a_matmul_warptile/matmul_warptile.h"
 #include "not_implemented.h"
 #include <stdint.h>
 
-/* SOLUTION: the sizes, and the two copies (about 45 lines). */
-#define BM       256 /* BM x BN elements of c per block */
-#define BN       128
-#define BK       16
-#define STAGES   3
-#define THREADS  256 /* 8 warps: 4 down, 2 across */
-#define TM       16  /* TM x TN elements of c per thread, in groups of four */
-#define TN       8
-#define PITCH_A  (BM + 4) /* of the tile of a, [k][row]: a column's stores meet in few banks */
-#define STAGE    (BK * (PITCH_A + BN)) /* floats */
-#define RING     (STAGES * STAGE * (int)sizeof(float))
-#define FETCHES  (BK / 2) /* a stage is fetched in parts, between the multiply-adds */
-#define A_COPIES (BM * BK / THREADS / FETCHES)
-#define B_COPIES (BN * BK / 4 / THREADS)
+/* SOLUTION: the sizes, a stage of the ring, a copy and a load (about 40 lines). */
+#define BM      256 /* BM x BN elements of c per block */
+#define BN      128
+#define BK      16
+#define STAGES  3
+#define THREADS 256 /* 8 warps: 4 down, 2 across */
+#define TM      16  /* TM x TN elements of c per thread: rows in groups of four, 16 apart, */
+#define TN      8   /* columns 8 apart */
+#define PARTS   8   /* a stage is copied in parts, between the multiply-adds */
+#define ALONG_K 8   /* neighbouring lanes copy so many elements of a row of a */
+#define A_STEP  (THREADS / ALONG_K) /* a thread copies rows so far apart, one per part; */
+#define B_STEP  (THREADS / BN)      /* BM / A_STEP and BK / B_STEP are PARTS */
 
-/** To shared memory, or zeros. */
-__device__ __forceinline__ static void copy_one(float *to, const float *from, bool inside)
+typedef struct stage {
+    float a[BK][BM + 4]; /* [k][row]: what 8 lanes x 4 rows store is in 32 banks */
+    float b[BK][BN];     /* [k][place of the column] */
+} stage;
+
+/** To shared memory, or zero. */
+__device__ __forceinline__ static void copy(float *to, const float *from, bool inside)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
                      (uint32_t)__cvta_generic_to_shared(to)),
@@ -48,98 +51,87 @@ __device__ __forceinline__ static void copy_one(float *to, const float *from, bo
                  : "memory");
 }
 
-__device__ __forceinline__ static void copy_four(float *to, const float *from, bool inside)
+/** Where column c of c's tile is in a row of the tile of b. */
+__device__ __forceinline__ static int place(int c)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     (uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(inside ? 16 : 0)
-                 : "memory");
+    return c / 32 * 32 + c % 8 * 4 + c % 32 / 8;
 }
 
-/** One of FETCHES parts of the tiles at k = start. The last one closes the group. */
-__device__ __forceinline__ static void fetch(float *stage, int part, const float *a, const float *b,
-                                             int row, int col, int start, int m, int n, int k)
+/** What a thread needs of step s: TM values of a, TN of b. */
+__device__ __forceinline__ static void take(float a_part[TM], float b_part[TN], const stage *from,
+                                            int s, int row, int col)
 {
 #pragma unroll
-    for (int i = part * A_COPIES; i < (part + 1) * A_COPIES; i++) {
-        const int at = threadIdx.x + i * THREADS, r = at / BK, s = at % BK;
-        const bool inside = row + r < m && start + s < k;
-        copy_one(&stage[s * PITCH_A + r], a + ((unsigned)(row + r) * k + start + s), inside);
-    }
-    if (part < B_COPIES) {
-        const int at = threadIdx.x + part * THREADS, s = at / (BN / 4), q = at % (BN / 4) * 4;
-        const bool inside = start + s < k && col + q < n;
-        copy_four(&stage[BK * PITCH_A + s * BN + q], b + ((unsigned)(start + s) * n + col + q),
-                  inside);
-    }
-    if (part == FETCHES - 1) asm volatile("cp.async.commit_group;" ::: "memory");
+    for (int i = 0; i < TM; i += 4)
+        *(float4 *)&a_part[i] = *(const float4 *)&from->a[s][row + i * 4];
+#pragma unroll
+    for (int j = 0; j < TN; j += 4)
+        *(float4 *)&b_part[j] = *(const float4 *)&from->b[s][col + j * 8];
 }
 /* END SOLUTION */
 
 /* SOLUTION: matmul_warptile_kernel: the ring, the values of two steps in registers, and the
    multiply-adds back and forth (about 70 lines). */
-/** What a thread needs of step s: TM values of a, TN of b. */
-__device__ __forceinline__ static void take(float a_part[TM], float b_part[TN], const float *a_at,
-                                            const float *b_at, int s)
-{
-#pragma unroll
-    for (int i = 0; i < TM; i += 4)
-        *(float4 *)&a_part[i] = *(const float4 *)&a_at[s * PITCH_A + i * 4];
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) *(float4 *)&b_part[j] = *(const float4 *)&b_at[s * BN + j * 8];
-}
-
-__device__ __forceinline__ static void multiply(float sum[TM][TN], const float a_part[TM],
-                                                const float b_part[TN])
-{
-#pragma unroll
-    for (int i = 0; i < TM; i++) {
-#pragma unroll
-        for (int step = 0; step < TN; step++) {
-            const int j = i % 2 ? TN - 1 - step : step;
-            sum[i][j] += a_part[i] * b_part[j];
-        }
-    }
-}
-
 __global__ static void __launch_bounds__(THREADS, 1)
     matmul_warptile_kernel(float *c, const float *a, const float *b, int m, int n, int k)
 {
-    extern __shared__ __align__(16) float ring[];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int row = blockIdx.y * BM, col = blockIdx.x * BN;
-    const int r0 = warp / 2 * 64 + lane / 8 * 4, q0 = warp % 2 * 64 + lane % 8 * 4;
+    extern __shared__ __align__(16) char shared[];
+    stage *const ring = (stage *)shared;
+    const int t = threadIdx.x, lane = t % 32, warp = t / 32, across = (n - 1) / BN + 1;
+    const int row = blockIdx.x / across * BM, col = blockIdx.x % across * BN;
+    /* What the thread sums up: from this row, column and place of the tiles on. */
+    const int r0 = warp / 2 * 64 + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    const int q0 = warp % 2 * 64 + lane / 4 % 4 * 2 + lane % 2, p0 = place(q0);
+    /* What it copies. Instead of a row beyond m or a column beyond n, it copies the last. */
+    const int a_row = t / ALONG_K, a_k = t % ALONG_K, b_k = t / BN, b_place = place(t % BN);
+    const float *from_a[PARTS], *from_b[PARTS];
+#pragma unroll
+    for (int i = 0; i < PARTS; i++) {
+        from_a[i] = a + (size_t)min(row + a_row + i * A_STEP, m - 1) * k + a_k;
+        from_b[i] = b + (size_t)(b_k + i * B_STEP) * n + min(col + t % BN, n - 1);
+    }
+    int left = k, read = 0, write = 0; /* steps along k that are not yet copied; stages */
+    const auto fetch = [&](int i) {
+#pragma unroll
+        for (int s = 0; s < BK; s += ALONG_K)
+            copy(&ring[write].a[a_k + s][a_row + i * A_STEP], from_a[i] + s, a_k + s < left);
+        copy(&ring[write].b[b_k + i * B_STEP][b_place], from_b[i], b_k + i * B_STEP < left);
+        from_a[i] += BK;
+        from_b[i] += (size_t)BK * n;
+        if (i < PARTS - 1) return;
+        asm volatile("cp.async.commit_group;" ::: "memory"); /* even of a tile beyond k */
+        left -= BK;
+        write = (write + 1) % STAGES;
+    };
+
     float sum[TM][TN] = {};
     __align__(16) float a_part[2][TM], b_part[2][TN];
-
     for (int i = 0; i < STAGES - 1; i++) {
 #pragma unroll
-        for (int part = 0; part < FETCHES; part++)
-            fetch(ring + i * STAGE, part, a, b, row, col, i * BK, m, n, k);
+        for (int part = 0; part < PARTS; part++) fetch(part);
     }
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads(); /* the first stage is complete */
-    int read = 0, write = STAGES - 1;
-    const float *a_at = ring + r0, *b_at = ring + BK * PITCH_A + q0;
-    take(a_part[0], b_part[0], a_at, b_at, 0);
+    take(a_part[0], b_part[0], ring, 0, r0, p0);
     for (int start = 0; start < k; start += BK) {
 #pragma unroll
         for (int s = 0; s < BK; s++) {
-            if (s + 1 < BK) {
-                take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], a_at, b_at, s + 1);
-            } else {
+            if (s == BK - 1) {
                 read = (read + 1) % STAGES;
-                a_at = ring + read * STAGE + r0;
-                b_at = ring + read * STAGE + BK * PITCH_A + q0;
                 asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
                 __syncthreads(); /* the next stage is complete, and this one has been read */
-                take(a_part[0], b_part[0], a_at, b_at, 0);
             }
-            if (s < FETCHES)
-                fetch(ring + write * STAGE, s, a, b, row, col, start + (STAGES - 1) * BK, m, n, k);
-            multiply(sum, a_part[s % 2], b_part[s % 2]);
+            take(a_part[(s + 1) % 2], b_part[(s + 1) % 2], &ring[read], (s + 1) % BK, r0, p0);
+            if (s < PARTS) fetch(s);
+#pragma unroll
+            for (int i = 0; i < TM; i++) {
+#pragma unroll
+                for (int step = 0; step < TN; step++) {
+                    const int j = i % 2 ? TN - 1 - step : step;
+                    sum[i][j] += a_part[s % 2][i] * b_part[s % 2][j];
+                }
+            }
         }
-        write = (write + 1) % STAGES;
     }
     asm volatile("cp.async.wait_all;" ::: "memory"); /* the block may not end before its copies */
 #pragma unroll
@@ -147,10 +139,8 @@ __global__ static void __launch_bounds__(THREADS, 1)
         const int r = row + r0 + i % 4 + i / 4 * 16;
         if (r >= m) continue;
 #pragma unroll
-        for (int j = 0; j < TN; j += 4) {
-            const int q = col + q0 + j * 8;
-            if (q < n) *(float4 *)&c[(size_t)r * n + q] = *(const float4 *)&sum[i][j];
-        }
+        for (int j = 0; j < TN; j++)
+            if (col + q0 + j * 8 < n) c[(size_t)r * n + col + q0 + j * 8] = sum[i][j];
     }
 }
 /* END SOLUTION */
@@ -158,17 +148,15 @@ __global__ static void __launch_bounds__(THREADS, 1)
 cudaError_t matmul_warptile(float *c, const float *a, const float *b, int m, int n, int k,
                             cudaStream_t stream)
 {
-    /* SOLUTION: without aligned rows call matmul_registers; else one block per tile of c, with more
-       shared memory than the default (about 10 lines). */
+    /* SOLUTION: one block per tile of c, with more shared memory than the default (about 7
+       lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
-    if (((uintptr_t)b | (uintptr_t)c) % 16 != 0 || n % 4 != 0 ||
-        (m + (size_t)BM) * k > UINT32_MAX || (k + (size_t)STAGES * BK) * n > UINT32_MAX)
-        return matmul_registers(c, a, b, m, n, k, stream);
+    const int bytes = STAGES * (int)sizeof(stage);
     cudaError_t error = cudaFuncSetAttribute(matmul_warptile_kernel,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize, RING);
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (error != cudaSuccess) return error;
-    dim3 grid((n - 1) / BN + 1, (m - 1) / BM + 1);
-    matmul_warptile_kernel<<<grid, THREADS, RING, stream>>>(c, a, b, m, n, k);
+    const unsigned grid = (unsigned)((m - 1) / BM + 1) * ((n - 1) / BN + 1);
+    matmul_warptile_kernel<<<grid, THREADS, bytes, stream>>>(c, a, b, m, n, k);
     /* END SOLUTION */
     return cudaGetLastError();
 }

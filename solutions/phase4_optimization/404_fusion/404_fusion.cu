@@ -3,7 +3,7 @@
  * bias and ReLU, a convolution with batch normalization, residual and ReLU, in one kernel each. And
  * a residual is added while a layer normalization reads its row.
  *
- * The idea: when the tiled matmul has its sum, the sum is in a register. Unfused, it goes to
+ * The idea: when the tiled matmul has its sums, they are in registers. Unfused, each goes to
  * memory, comes back for the bias, goes, comes back for the ReLU, goes: 20 bytes per output where 4
  * would do. Fused, bias and ReLU happen between the last multiplication and the first store. What
  * the backward pass needs (pre, the input of the ReLU) is stored on the way if the caller wants it.
@@ -20,73 +20,90 @@
  * and term, so the gain is large for a short sum and vanishes for a long one. The two launches
  * saved count only for tiny layers.
  *
- * What it costs: a kernel for every combination in use, and the product itself stays as slow as it
- * was: two shared-memory loads per multiplication. 307 needs fewer, and 507 uses tensor cores.
+ * What it costs: a kernel for every combination in use. The product of the linear layer is 2a's
+ * tile for warps (404_tile.cuh). The convolution's stays as slow as it was: two shared-memory loads
+ * per multiplication. 307 needs fewer, and 507 uses tensor cores.
  */
 #include "../../phase2_cuda_basics/212_matmul_transposed/212_tile.cuh"
 #include "212_matmul_transposed/matmul_transposed.h"
 #include "404_fusion/fusion.h"
+#include "404_tile.cuh"
 #ifdef BROKEN
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #endif
 #include "not_implemented.h"
 
-#define TILE 16 /* TILE x TILE threads per block, and as many outputs */
-
 /* ---- a linear layer, bias, ReLU -------------------------------------------------------------- */
 
 /** y and pre, a tile of each per block. y, pre: [batch x out_features], pre may be NULL; x: [batch
  *  x in_features]; w: [out_features x in_features]. */
-__global__ static void linear_fused_kernel(float *y, float *pre, const float *x, const float *w,
-                                           const float *bias, int batch, int in_features,
-                                           int out_features)
+template <int TM, int TN>
+__global__ static void __launch_bounds__(TILE_THREADS, 2)
+    linear_fused_kernel(float *y, float *pre, const float *x, const float *w, const float *bias,
+                        int batch, int in_features, int out_features)
 {
-    __shared__ float x_tile[TILE][TILE + 1]; /* one more column: the threads of a warp read */
-    __shared__ float w_tile[TILE][TILE + 1]; /* different rows of w_tile, in different banks */
-    operand x_rows = row_major(x, batch, in_features);
-    operand w_rows = row_major(w, out_features, in_features);
-    unsigned across = (out_features - 1) / TILE + 1; /* tiles side by side in y */
-    int row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
+    extern __shared__ float4 ring[];
+    unsigned across = (out_features - 1) / TILE_COLS(TN) + 1; /* tiles side by side in y */
+    int row = blockIdx.x / across * TILE_ROWS(TM), col = blockIdx.x % across * TILE_COLS(TN);
+    float sum[TM][TN] = {};
+    tile_product(sum, ring, x, w, row, col, batch, out_features, in_features);
 
-    /* SOLUTION: the tiled product of rows of x and rows of w, as in 212; then the thread's element
-       of y, from the register: bias, pre if it is wanted, and a ReLU that keeps NaN (about 15
-       lines). */
-    float sum = 0.0f;
-    for (int k = 0; k < in_features; k += TILE) {
-        load_tile(x_tile, x_rows, 0, row, k);
-        load_tile(w_tile, w_rows, 0, col, k);
-        __syncthreads(); /* both tiles are complete before any thread reads them */
-        for (int i = 0; i < TILE; i++) sum += x_tile[threadIdx.y][i] * w_tile[threadIdx.x][i];
-        __syncthreads(); /* all threads have read before the next load overwrites them */
+    /* SOLUTION: each of the thread's elements of y, from the register: its row and column, bias,
+       pre if it is wanted, and a ReLU that keeps NaN (about 14 lines). */
+#pragma unroll
+    for (int i = 0; i < TM; i++) {
+        int r = row + sum_row<TM>(i);
+        if (r >= batch) continue;
+#pragma unroll
+        for (int j = 0; j < TN; j++) {
+            int q = col + sum_col<TN>(j);
+            if (q >= out_features) continue;
+            size_t at = (size_t)r * out_features + q;
+            float z = sum[i][j] + bias[q];
+            if (pre != NULL) pre[at] = z;
+            y[at] = z < 0.0f ? 0.0f : z; /* written this way, NaN stays NaN */
+        }
     }
-
-    row += threadIdx.y;
-    col += threadIdx.x;
-    if (row >= batch || col >= out_features) return;
-    size_t i = (size_t)row * out_features + col;
-    float z = sum + bias[col];
-    if (pre != NULL) pre[i] = z;
-    y[i] = z < 0.0f ? 0.0f : z; /* written this way, NaN stays NaN */
     /* END SOLUTION */
+}
+
+/** One block per tile. batch and out_features are not 0. */
+template <int TM, int TN>
+static cudaError_t launch_linear(float *y, float *pre, const float *x, const float *w,
+                                 const float *bias, int batch, int in_features, int out_features,
+                                 cudaStream_t stream)
+{
+    /* SOLUTION: cover y with tiles along x of the grid, rounding up; launch with TILE_BYTES of
+       shared memory, which may be more than the default (about 8 lines). */
+    cudaError_t error =
+        cudaFuncSetAttribute(linear_fused_kernel<TM, TN>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES(TM, TN));
+    if (error != cudaSuccess) return error;
+    /* All in x: along y a grid ends at 65,535. */
+    unsigned down = (batch - 1) / TILE_ROWS(TM) + 1;
+    unsigned across = (out_features - 1) / TILE_COLS(TN) + 1;
+    linear_fused_kernel<TM, TN><<<down * across, TILE_THREADS, TILE_BYTES(TM, TN), stream>>>(
+        y, pre, x, w, bias, batch, in_features, out_features);
+    /* END SOLUTION */
+    return cudaGetLastError();
 }
 
 cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* SOLUTION: cover y with tiles along x of the grid, rounding up; launch unless y is empty
-       (about 5 lines). */
+    /* SOLUTION: nothing without elements of y; tiles of 16 x 8 sums per thread where there are at
+       least 64 of them, else of 4 x 4, for more blocks (about 5 lines). */
     if (batch == 0 || out_features == 0) return cudaSuccess; /* an empty grid is a launch error */
-    dim3 block(TILE, TILE);
-    /* All in x: along y a grid ends at 65,535. */
-    unsigned grid = ((batch - 1) / TILE + 1) * ((out_features - 1) / TILE + 1);
-    linear_fused_kernel<<<grid, block, 0, stream>>>(y, pre, x, w, bias, batch, in_features,
-                                                    out_features);
+    const bool large = (size_t)batch * out_features >= 64 * TILE_ROWS(16) * TILE_COLS(8);
+    const auto launch = large ? launch_linear<16, 8> : launch_linear<4, 4>;
+    return launch(y, pre, x, w, bias, batch, in_features, out_features, stream);
     /* END SOLUTION */
-    return cudaGetLastError();
 }
 
 /* ---- a convolution, batch normalization, residual, ReLU -------------------------------------- */
+
+#define TILE 16 /* TILE x TILE threads per block, and as many outputs */
 
 typedef struct conv {
     int in_channels, in_h, in_w, out_channels, out_h, out_w, kernel_h, kernel_w, stride, pad;

@@ -24,6 +24,9 @@
  * last tile of each expert is not full, and what is multiplied there is thrown away: half a tile an
  * expert on average.
  *
+ * On a Hopper GPU, large calls take 412_hopper.cuh instead: the same scheduler and the same way of
+ * a row, but wgmma multiplies.
+ *
  * Given: the structs, the copies of a stage, a warp's product, gelu, and the launch; and, in
  * tensor_core.h, the instructions. Yours: the scheduler, where a row comes from and where it goes,
  * and the loop of a tile.
@@ -62,6 +65,7 @@ struct group {
     size_t outputs; /* elements of output */
     int experts, top_k;
     int inner, cols; /* terms of a sum, and columns of a product */
+    int tile_cols;   /* columns of a tile: TILE */
 };
 
 /** A tile of an expert's product: its corner, and where the expert's rows end. */
@@ -78,16 +82,16 @@ struct tile {
 __device__ static bool find_tile(tile *t, long number, const group &g)
 {
     /* SOLUTION: walk on from t->expert. An expert's rows are offsets[expert] to
-       offsets[expert + 1] - 1, and its tiles ceil(rows / TILE) down, ceil(cols / TILE) across. When
-       `number` is among them, set end, row and col; else add their number to first and go on
+       offsets[expert + 1] - 1, its tiles ceil(rows / TILE) down, ceil(cols / tile_cols) across.
+       When `number` is among them, set end, row and col; else add their number to first and go on
        (about 12 lines). */
-    const long across = (g.cols + TILE - 1L) / TILE;
+    const long across = (g.cols + g.tile_cols - 1L) / g.tile_cols;
     for (; t->expert < g.experts; t->expert++) {
         const long begin = g.offsets[t->expert];
         t->end = g.offsets[t->expert + 1];
         const long tiles = (t->end - begin + TILE - 1) / TILE * across, mine = number - t->first;
         if (mine < tiles) {
-            t->row = begin + mine / across * TILE, t->col = mine % across * TILE;
+            t->row = begin + mine / across * TILE, t->col = mine % across * g.tile_cols;
             return true;
         }
         t->first += tiles;
@@ -177,10 +181,11 @@ __device__ static float gelu(float x)
 
 /** What becomes of a row's sums: the first product ends with gelu and goes to hidden; the second
  *  one is added, times its gate, to the token that it belongs to.
- *  @param sum of the columns from col on, two of every eight; half: the first or the last two */
+ *  @param sum [count] of the columns from col on, two of every eight; half: the first or the last
+ *  two */
 template <product P>
 __device__ __forceinline__ static void store_row(const group &g, long row, long col,
-                                                 const float (*sum)[4], int half)
+                                                 const float (*sum)[4], int count, int half)
 {
     /* SOLUTION: sum[j][2 half] belongs to column col + 8 j, the sum behind it to the next column; g
        has cols of them, an even number. FIRST stores two bf16 at once (__floats2bfloat162_rn).
@@ -190,7 +195,7 @@ __device__ __forceinline__ static void store_row(const group &g, long row, long 
     const float gate = P == SECOND ? g.gates[entry] : 1.0f;
     float *to = g.output + (size_t)(entry / g.top_k) * g.cols;
 #pragma unroll
-    for (int j = 0; j < ACROSS; j++, col += 8) {
+    for (int j = 0; j < count; j++, col += 8) {
         const float *two = &sum[j][half * 2];
         if (col >= g.cols) continue;
         if (P == FIRST) {
@@ -239,8 +244,19 @@ template <product P> __device__ static void make_tile(const tile &t, const group
 #pragma unroll
     for (int i = 0; i < 2 * DOWN; i++) { /* lane l: two sums of row l / 4, two of l / 4 + 8 */
         const long row = t.row + warp_row + i * 8 + lane / 4;
-        if (row < t.end) store_row<P>(g, row, t.col + warp_col + lane % 4 * 2, sum[i / 2], i % 2);
+        if (row < t.end)
+            store_row<P>(g, row, t.col + warp_col + lane % 4 * 2, sum[i / 2], ACROSS, i % 2);
     }
+}
+
+/** All blocks of a launch together. */
+__device__ static void clear_output(const group &g)
+{
+    /* SOLUTION: (about 3 lines). */
+    const size_t stride = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < g.outputs; i += stride)
+        g.output[i] = 0.0f;
+    /* END SOLUTION */
 }
 
 /** Block b makes tiles b, b + gridDim.x, ..., of all experts. */
@@ -248,24 +264,29 @@ template <product P> __global__ static void __launch_bounds__(THREADS, 2) expert
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const uint32_t ring = shared_address(shared);
-    /* SOLUTION: the blocks of the first product clear output[outputs] together, for the second
-       launch to add to. Then find_tile and make_tile, from expert 0 on, until there is no tile
-       (about 8 lines). */
-    if (P == FIRST) { /* what the second launch adds to; it begins when this one is done */
-        const size_t stride = (size_t)gridDim.x * THREADS;
-        for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < g.outputs; i += stride)
-            g.output[i] = 0.0f;
-    }
+    /* SOLUTION: the blocks of the first product clear output, for the second launch to add to. Then
+       find_tile and make_tile, from expert 0 on, until there is no tile (about 4 lines). */
+    if (P == FIRST) clear_output(g); /* the second launch begins when this one is done */
     tile t = {0, 0, 0, 0, 0};
     for (long number = blockIdx.x; find_tile(&t, number, g); number += gridDim.x)
         make_tile<P>(t, g, ring);
     /* END SOLUTION */
 }
 
-/** As many blocks as the device holds at once (407), and no more than there can be tiles. */
+#include "412_hopper.cuh"
+
+/** As many blocks as the device holds at once (407), and no more than there can be tiles. On a
+ * Hopper GPU, launch_wgmma if its larger tiles, those that are full, are enough for half of the
+ *  multiprocessors. */
 template <product P> static cudaError_t launch(const group &g, long entries, cudaStream_t stream)
 {
     int device, multiprocessors, each;
+#if TENSOR_MAPS
+    const long across = (g.cols + H_COLS - 1L) / H_COLS;
+    multiprocessors = hopper_multiprocessors();
+    if (multiprocessors > 0 && entries / TILE * across >= multiprocessors / 2)
+        return launch_wgmma<P>(g, (entries / TILE + g.experts) * across, multiprocessors, stream);
+#endif
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaFuncSetAttribute(experts_kernel<P>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -298,7 +319,8 @@ cudaError_t moe_experts_compute(float *output, __nv_bfloat16 *hidden, const __nv
     const long entries = (long)num_tokens * top_k;
     group g = {output,      hidden,  input,       expert_weights,
                permutation, offsets, gate_scores, (size_t)num_tokens * hidden_dim,
-               num_experts, top_k,   hidden_dim,  ffn_dim};
+               num_experts, top_k,   hidden_dim,  ffn_dim,
+               TILE};
     /* SOLUTION: launch the first product. For the second one change what differs, and launch it:
        the down matrices are the second half of the pointers (about 3 lines). */
     CUDA_CHECK(launch<FIRST>(g, entries, stream));

@@ -21,15 +21,17 @@
  * Infinities and NaN spread as NaN, because the lo of an infinity is NaN; so do numbers from
  * 3.4026e38 on, whose hi is infinite.
  *
- * The cost removed: two thirds of fp32's multiply-adds on the slow cores. The cost left: splitting.
+ * The cost removed: fp32's multiply-adds on the slow cores. The cost left: splitting.
  * It takes four instructions for each number of a fragment, again in every warp that reads the
- * number. And the ceiling of `mma.sync` that 4a meets.
+ * number. And the ceiling of `mma.sync` that 4a meets. On a Hopper GPU, 4g_wgmma.cuh removes both:
+ * it takes all products whose tiles are enough for half of the multiprocessors.
  */
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
 #ifdef BROKEN
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #endif
+#include "4g_wgmma.cuh"
 #include "not_implemented.h"
 #include "tensor_core.h"
 #include <stdint.h>
@@ -222,12 +224,18 @@ cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, int m, int n
                           cudaStream_t stream)
 {
     /* SOLUTION: nothing for an empty c; without aligned rows, or without room, call
-       matmul_vectorized; else one block per tile of c, with more shared memory than the default
-       (about 9 lines). */
+       matmul_vectorized. On a Hopper GPU, launch_wgmma if its larger tiles are enough for half of
+       the multiprocessors. Else one block per tile of c, with more shared memory than the default
+       (about 14 lines). */
     if (m == 0 || n == 0) return cudaSuccess; /* an empty grid is a launch error */
     if (((uintptr_t)a | (uintptr_t)b) % 16 != 0 || (uintptr_t)c % 8 != 0 || k % 4 || n % 4 ||
         !fits(RING))
         return matmul_vectorized(c, a, b, m, n, k, stream);
+#if TENSOR_MAPS
+    const int multiprocessors = hopper_multiprocessors();
+    if (multiprocessors > 0 && k > 0 && wgmma_tiles(m, n) >= multiprocessors / 2)
+        return launch_wgmma(c, a, b, m, n, k, stream);
+#endif
     cudaError_t error = cudaFuncSetAttribute(matmul_3xtf32_kernel,
                                              cudaFuncAttributeMaxDynamicSharedMemorySize, RING);
     if (error != cudaSuccess) return error;

@@ -55,13 +55,13 @@ static double layer_cycles(const conv_args *a, conv_variant v, resnet18_precisio
 }
 
 /** The fastest of all variants and splits by the rule. Prepares what it chooses from. @param
- * variant its number @param a where the splits go */
-static inline cudaError_t conv_choose(int *variant, conv_args *a, resnet18_precision precision,
-                                      int processors)
+ * variant its number @param a where the splits go @param fewest cycles that it takes */
+static inline cudaError_t conv_choose(int *variant, double *fewest, conv_args *a,
+                                      resnet18_precision precision, int processors)
 {
     *variant = CONV_VARIANTS - 1;
     a->splits = 1;
-    double fewest = 1e30;
+    *fewest = 1e30;
     for (int i = 0; i < CONV_VARIANTS; i++) {
         const conv_variant v = conv_variant_of(precision, i);
         int resident;
@@ -69,8 +69,8 @@ static inline cudaError_t conv_choose(int *variant, conv_args *a, resnet18_preci
         if (resident < 1) continue; /* too much for this device */
         for (int splits = 1; splits <= MOST_SPLITS && splits <= a->steps; splits++) {
             const double cycles = layer_cycles(a, v, precision, splits, processors, resident);
-            if (cycles >= fewest) continue;
-            fewest = cycles;
+            if (cycles >= *fewest) continue;
+            *fewest = cycles;
             *variant = i;
             a->splits = splits;
         }

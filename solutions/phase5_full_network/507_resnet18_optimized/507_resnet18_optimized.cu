@@ -11,6 +11,8 @@
  *   507_plan.cuh              a tile for each layer, and how many blocks share one
  *   507_layers.cuh            one arena: one cudaMalloc for weights, activations, sums of splits
  *   507_launches.cuh          one graph: 24 launches become one
+ *   507_hopper.cuh            a Hopper GPU's convolutions, by the products of 507_wgmma.cuh
+ *   507_hopper_stem.cuh       there all that comes before the blocks is one kernel
  *
  * Each part says what is given. To write, in this order: pack_kernel; `split` and the product of
  * RESNET18_FP32; finish; launch_block and resnet18_forward_opt, with which the network runs without
@@ -22,6 +24,7 @@
 #include "507_launches.cuh"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void drop_graph(resnet18_opt *net)
 {
@@ -53,14 +56,17 @@ cudaError_t resnet18_create_opt(resnet18_opt **net, const float *h_params, int b
     *net = NULL;
     if (batch < 1 || size < 32 || precision < RESNET18_FP32 || precision > RESNET18_FP16)
         return cudaErrorInvalidValue;
-    resnet18_opt *made = (resnet18_opt *)calloc(1, sizeof *made);
+    /* Tensor maps are aligned to 64 bytes, which calloc does not promise. */
+    resnet18_opt *made = (resnet18_opt *)aligned_alloc(alignof(resnet18_opt), sizeof *made);
     if (made == NULL) return cudaErrorMemoryAllocation;
+    memset(made, 0, sizeof *made);
     made->precision = precision;
     made->batch = batch;
     made->size = size;
     made->element_bytes = precision == RESNET18_FP16 ? sizeof(__half) : sizeof(float);
+    e = find_units(made);
     plan_layers(made);
-    e = prepare(made, h_params);
+    if (e == cudaSuccess) e = prepare(made, h_params);
     if (e == cudaSuccess)
         *net = made;
     else

@@ -229,6 +229,32 @@ START_TEST(nobody_waits_for_anothers_slow_source)
 }
 END_TEST
 
+START_TEST(the_same_source_is_compiled_once)
+{
+    enum { GRADERS = 4 };
+    char place[] = "/tmp/compiler.XXXXXX";
+    pid_t graders[GRADERS];
+    int compiled = 0;
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    chmod(place, 0755);
+    put(SOURCE);
+    put_compiler(place, "sleep 0.5");
+    for (int i = 0; i < GRADERS; i++) {
+        graders[i] = fork();
+        if (graders[i] != 0) continue;
+        const build b = built_as(i % 2);
+        _exit(!b.ok ? 100 : b.seconds > 0);
+    }
+    for (int i = 0, status; i < GRADERS; i++) {
+        ck_assert_int_eq(waitpid(graders[i], &status, 0), graders[i]);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        compiled += WEXITSTATUS(status);
+    }
+    remove_tree(place);
+    ck_assert_int_eq(compiled, 1);
+}
+END_TEST
+
 START_TEST(a_warning_is_no_error)
 {
     put(SOURCE "static int unused;\n");
@@ -450,6 +476,7 @@ Suite *suite_build(void)
     tcase_add_test(tcase, a_compiler_that_was_killed_is_tried_again);
     tcase_add_test(tcase, a_warning_is_no_error);
     tcase_add_test(tcase, nobody_waits_for_anothers_slow_source);
+    tcase_add_test(tcase, the_same_source_is_compiled_once);
     tcase_add_loop_test(tcase, a_warning_is_said_once, 0, sizeof logs / sizeof *logs);
     tcase_add_test(tcase, what_is_no_source_is_refused);
     tcase_add_test(tcase, nothing_stands_on_what_did_not_build);

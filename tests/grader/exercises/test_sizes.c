@@ -232,6 +232,7 @@ static const reach table[] = {
     {CHALLENGE(4, 'g'), "matmul_3xtf32", PRODUCT},
     /* as 409 */ {CHALLENGE(4, 'h'), "attention_flash_fast", "flash", {ARRAY, ARRAY, BLOCK, 127}},
     /* as 4c */ {CHALLENGE(4, 'i'), "attention_flash3", "", {0, ARRAY, BLOCK}},
+    {CHALLENGE(4, 'j'), "attention_flash3_backward", "", {0, ARRAY, ARRAY}},
     /* as 504 */
     {CHALLENGE(5, 'c'),
      "resnet18_create_int8 resnet18_forward_int8 resnet18_scales_int8 resnet18_device_bytes_int8 "

@@ -1,6 +1,8 @@
-// RIGHT: a part is 8 of k, numbers are split in registers, blocks of 64 x 64, any alignment
+// RIGHT: a part is 8 of k, numbers are split in registers, blocks of 64 x 64, any alignment; wgmma
+// takes more
 #include "401_matmul_vectorized/matmul_vectorized.h"
 #include "4g_matmul_3xtf32/matmul_3xtf32.h"
+#include "4g_wgmma.cuh"
 
 #define EDGE 64
 #define DEEP 16
@@ -74,6 +76,11 @@ extern "C" cudaError_t matmul_3xtf32(float *c, const float *a, const float *b, i
 {
     const unsigned down = (m + EDGE - 1u) / EDGE, across = (n + EDGE - 1u) / EDGE;
     if (down * across == 0) return cudaSuccess;
+#if TENSOR_MAPS
+    if (hopper_multiprocessors() > 0 && ((uintptr_t)a | (uintptr_t)b) % 16 == 0 && k > 0 &&
+        k % 4 == 0 && n % 4 == 0 && wgmma_tiles(m, n) > 3)
+        return launch_wgmma(c, a, b, m, n, k, stream);
+#endif
     in_short_parts<<<dim3(down, across), 128, 0, stream>>>(c, a, b, m, n, k);
     return cudaGetLastError();
 }
