@@ -288,7 +288,7 @@ commands() {
     with='102 103 107 202 204 205 208 213 408' part 'one library, two backends' tests/programs/cuda_demo.sh
     with="$networks 414"   part 'training from a file'            tests/programs/train_from_nvme.sh
     with="$networks 511"   part 'what bounds an autoencoder'      tests/programs/study.sh
-    with="$networks 401 409 411 412 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
+    with="$networks 401 409 411 412 416 4c 4d 4g 4i 4j 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
     with='103 104 105 106 107 108 1a 206 211 212 213 214 2a 401 402 4a 4b 4g' \
                            part 'the ladder in one table'         tests/scripts/ladder.sh
     with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
